@@ -1,0 +1,317 @@
+"""The batch engine: the same meaning as the oracle, a numpy expression an op over thousands of rows.
+
+Values are raw integers in units of the op's ``2**-f``. Every op is computed in int64 if its type bounds show
+that operands, intermediates and result fit 62 bits, and in Python integers otherwise, by the same
+expression: numpy's object arrays take the same operators. Nothing is ever a float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.program import FixedType, Op, Program
+from dais_verif.program.numbers import Batch, IntArray, floor_to_grid
+from dais_verif.program.opcodes import bitwise_fields, high_int32, low_int32
+from dais_verif.program.ranges import Status, analyse
+
+__all__ = ["Compiled", "compile_program"]
+
+_INT64_BITS = 62
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Exact:
+    """An exact result before quantisation: integers in units of ``2**-f``; ``outside``: rows without a result."""
+
+    raw: IntArray
+    f: int
+    outside: Mask | None = None
+
+
+class Compiled:
+    """A program ready to run on batches. Made by ``compile_program``."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        #: Whether quantisation can change the value; from types alone, so it holds for every input.
+        self._changes = analyse(program).changes
+        self._last_use = _last_uses(program)
+        self._wide = [_bits_needed(program, op) > _INT64_BITS for op in program.ops]
+
+    def run(self, batch: Batch, *, check: bool = True) -> tuple[list[IntArray], tuple[int, int] | None]:
+        """Raw outputs, one array (rows,) an output, in units of its type's ``2**-f``, and the first violation.
+
+        The violation is (row, op index), lowest row first, or None; it is looked for only if ``check``.
+        Outputs are those of the unchecked run in any case.
+        """
+        program = self.program
+        values: list[IntArray | None] = [None] * program.n_ops
+        first: tuple[int, int] | None = None
+        for op in program.ops:
+            wide = self._wide[op.index]
+            result = RULES[op.code](Step(program, op, values, batch, wide))
+            if wide and result.raw.dtype != object:
+                result = replace(result, raw=result.raw.astype(object))
+            quantised, changed = _quantise(result, op.type, self._changes[op.index], check and op.spec.promise)
+            values[op.index] = _stored(quantised, op.type)
+            if changed is not None and changed.any():
+                row = int(np.argmax(changed))
+                if first is None or row < first[0]:
+                    first = (row, op.index)
+            for index in self._last_use[op.index]:
+                values[index] = None
+        return [_output(values, *output, batch.rows) for output in program.outputs], first
+
+
+def compile_program(program: Program) -> Compiled:
+    """Prepare a valid ``program``; the result can run any number of batches."""
+    return Compiled(program)
+
+
+def _last_uses(program: Program) -> list[list[int]]:
+    """For every op, the values that nothing reads after it."""
+    last = list(range(program.n_ops))
+    for op in program.ops:
+        for operand in op.operands:
+            last[operand] = op.index
+    kept = {index for index, _, _ in program.outputs}
+    uses: list[list[int]] = [[] for _ in last]
+    for index, user in enumerate(last):
+        if index not in kept:
+            uses[user].append(index)
+    return uses
+
+
+def _bits_needed(program: Program, op: Op) -> int:
+    """An upper bound of the bits of every operand, intermediate and result of ``op``, sign included."""
+    kinds = [program.ops[i].type for i in op.operands]
+    own = op.type
+    if op.code == -1:
+        return own.width + 2
+    if abs(op.code) == 6:
+        spread = [_span_bits(k.width + 2, k.f - s, own.f) for k, s in zip(kinds, (0, high_int32(op.data)), strict=False)]
+        return max(*spread, kinds[2].width + 1, own.width + 2)
+    if op.code == 7:
+        return max(_span_bits(kinds[0].width + kinds[1].width + 2, kinds[0].f + kinds[1].f, own.f), own.width + 2)
+    if op.code == 8:
+        return max(kinds[0].width + 2, 35, own.width + 2)
+    shifts = {0: (0, op.data), 1: (0, op.data), 10: (0, low_int32(op.data) if op.code == 10 else 0)}
+    points = [kind.f - shift for kind, shift in zip(kinds, shifts.get(op.code, (0, 0)), strict=False)]
+    tops = [kind.width + 1 - point for kind, point in zip(kinds, points, strict=True)]
+    if op.code in (4, 5):
+        points.append(own.f)
+        tops.append(op.data.bit_length() + 1 - own.f)
+    points.append(own.f)
+    tops.append(own.width + 1 - own.f)
+    if abs(op.code) == 9:
+        points.append(0)
+        tops.append(2)
+    return max(points) + max(tops) + 2
+
+
+def _span_bits(bits: int, f: int, own_f: int) -> int:
+    """Bits of a ``bits``-bit integer in units of ``2**-f`` once it is aligned to ``2**-own_f``."""
+    return bits + max(own_f - f, 0)
+
+
+class Step:
+    """What the expression of one op may look at."""
+
+    def __init__(
+        self, program: Program, op: Op, values: list[IntArray | None], batch: Batch, wide: bool
+    ) -> None:
+        self.program, self.op, self.batch = program, op, batch
+        self._values, self._wide = values, wide
+
+    def raw(self, index: int) -> IntArray:
+        """Raw values of op ``index``, wide enough for what this op does with them."""
+        value = self._values[index]
+        assert value is not None
+        return self.widened(value)
+
+    def widened(self, value: IntArray) -> IntArray:
+        """``value`` as Python integers if this op needs more than int64."""
+        return value.astype(object) if self._wide and value.dtype != object else value
+
+    def type_of(self, index: int) -> FixedType:
+        return self.program.ops[index].type
+
+    def full(self, value: int) -> IntArray:
+        """The constant ``value`` in every row."""
+        return np.full(self.batch.rows, value, dtype=object if self._wide else np.int64)
+
+
+def _shift(raw: IntArray, bits: int) -> IntArray:
+    """``floor(raw * 2**bits)``. A left shift fits by construction; int64 knows no shift beyond 63."""
+    if bits >= 0:
+        return raw << bits if bits else raw
+    return raw >> (-bits if raw.dtype == object else min(-bits, 63))
+
+
+def _aligned(a: IntArray, f_a: int, b: IntArray, f_b: int) -> tuple[IntArray, IntArray, int]:
+    f = max(f_a, f_b)
+    return _shift(a, f - f_a), _shift(b, f - f_b), f
+
+
+def _wrap(raw: IntArray, kind: FixedType) -> IntArray:
+    if kind.width == 0:
+        return raw * 0
+    mask = (1 << kind.width) - 1
+    if not kind.k:
+        return raw & mask
+    half = 1 << (kind.width - 1)
+    return ((raw & mask) ^ half) - half
+
+
+def _quantise(exact: Exact, kind: FixedType, change: Status, check: bool) -> tuple[IntArray, Mask | None]:
+    """Raw values in ``kind``, and (if ``check``) where that changed the value."""
+    drop = exact.f - kind.f
+    floored = _shift(exact.raw, -drop)
+    if change is Status.SAFE:
+        return floored, None
+    wrapped = _wrap(floored, kind)
+    if not check:
+        return wrapped, None
+    changed: Mask = (wrapped != floored).astype(bool)
+    if drop > 0:
+        # What the floor dropped: back on the finer grid, something is missing.
+        lost = _shift(floored, drop) if drop < 63 or exact.raw.dtype == object else floored * 0
+        changed |= (lost != exact.raw).astype(bool)
+    if exact.outside is not None:
+        changed |= exact.outside
+    return wrapped, changed
+
+
+def _stored(raw: IntArray, kind: FixedType) -> IntArray:
+    """int64 whenever the type fits it: wide ops must not make what follows them slow."""
+    if raw.dtype == object and kind.width <= _INT64_BITS:
+        return raw.astype(np.int64)
+    if raw.dtype != object and kind.width > _INT64_BITS:
+        return raw.astype(object)
+    return raw
+
+
+def _output(values: list[IntArray | None], index: int, shift: int, negated: bool, rows: int) -> IntArray:
+    if index < 0:
+        return np.zeros(rows, dtype=np.int64)
+    raw = values[index]
+    assert raw is not None
+    return -raw if negated else raw
+
+
+def _input(s: Step) -> Exact:
+    shift = int(s.program.inp_shift[s.op.id0])
+    kind = s.op.type
+    return Exact(_wrap(s.widened(floor_to_grid(s.batch.columns[s.op.id0], kind.f + shift)), kind), kind.f)
+
+
+def _add(s: Step) -> Exact:
+    op = s.op
+    a, b, f = _aligned(s.raw(op.id0), s.type_of(op.id0).f, s.raw(op.id1), s.type_of(op.id1).f - op.data)
+    return Exact(a - b if op.code == 1 else a + b, f)
+
+
+def _signed(s: Step) -> IntArray:
+    raw = s.raw(s.op.id0)
+    return -raw if s.op.spec.negate else raw
+
+
+def _relu(s: Step) -> Exact:
+    return Exact(np.maximum(_signed(s), 0), s.type_of(s.op.id0).f)
+
+
+def _quant(s: Step) -> Exact:
+    return Exact(_signed(s), s.type_of(s.op.id0).f)
+
+
+def _add_const(s: Step) -> Exact:
+    a, b, f = _aligned(s.raw(s.op.id0), s.type_of(s.op.id0).f, s.full(s.op.data), s.op.type.f)
+    return Exact(a + b, f)
+
+
+def _const(s: Step) -> Exact:
+    return Exact(s.full(s.op.data), s.op.type.f)
+
+
+def _mux(s: Step) -> Exact:
+    op, kind = s.op, s.op.type
+    condition, condition_type = s.raw(op.condition), s.type_of(op.condition)
+    if condition_type.width == 0:
+        msb = np.zeros(s.batch.rows, dtype=bool)
+    elif condition_type.k:
+        msb = (condition < 0).astype(bool)
+    else:
+        msb = (condition >= 1 << (condition_type.width - 1)).astype(bool)
+    b = s.raw(op.id1)
+    # Both arms go to the op's own grid before one is chosen; a mux floors either arm anyway.
+    taken = _shift(s.raw(op.id0), kind.f - s.type_of(op.id0).f)
+    other = _shift(-b if op.spec.negate else b, kind.f - (s.type_of(op.id1).f - high_int32(op.data)))
+    return Exact(np.where(msb, taken, other), kind.f)
+
+
+def _mul(s: Step) -> Exact:
+    op = s.op
+    return Exact(s.raw(op.id0) * s.raw(op.id1), s.type_of(op.id0).f + s.type_of(op.id1).f)
+
+
+def _lookup(s: Step) -> Exact:
+    op = s.op
+    table = s.program.tables[low_int32(op.data)]
+    index = s.raw(op.id0) - (s.type_of(op.id0).raw_min + high_int32(op.data))
+    outside = ((index < 0) | (index >= len(table))).astype(bool)
+    if len(table) == 0:
+        return Exact(s.full(0), op.type.f, outside)
+    safe = np.where(outside, 0, index).astype(np.int64)
+    return Exact(np.where(outside, 0, table[safe]), op.type.f, outside)
+
+
+def _bit_unary(s: Step) -> Exact:
+    op, kind = s.op, s.type_of(s.op.id0)
+    t = _signed(s)
+    if op.data == 0:
+        inverted = -t - 1
+        return Exact(inverted if op.type.k else inverted & ((1 << kind.width) - 1), kind.f)
+    ones = (1 << kind.width) - 1
+    truth = t != 0 if op.data == 1 else (t & ones) == ones
+    return Exact(truth.astype(np.int64), 0)
+
+
+def _bit_binary(s: Step) -> Exact:
+    op, fields = s.op, bitwise_fields(s.op.data)
+    a, b = s.raw(op.id0), s.raw(op.id1)
+    a, b, f = _aligned(
+        -a if fields.negate_a else a,
+        s.type_of(op.id0).f,
+        -b if fields.negate_b else b,
+        s.type_of(op.id1).f - fields.shift,
+    )
+    result: Any = (a & b, a | b, a ^ b)[fields.operation]
+    return Exact(result, f)
+
+
+#: The exact result of every opcode, over a batch.
+RULES: dict[int, Callable[[Step], Exact]] = {
+    -1: _input,
+    0: _add,
+    1: _add,
+    2: _relu,
+    -2: _relu,
+    3: _quant,
+    -3: _quant,
+    4: _add_const,
+    5: _const,
+    6: _mux,
+    -6: _mux,
+    7: _mul,
+    8: _lookup,
+    9: _bit_unary,
+    -9: _bit_unary,
+    10: _bit_binary,
+}

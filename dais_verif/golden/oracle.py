@@ -1,0 +1,226 @@
+"""The oracle: what a program computes, in exact rational arithmetic, one small function an opcode.
+
+Written to be read next to the semantics page, not to be fast. Everything else is judged by it.
+A value is a ``Fraction``; ``value(i)`` below is the page's ``buf[i]``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dais_verif.errors import ViolationError
+from dais_verif.program import FixedType, Op, Program
+from dais_verif.program.opcodes import bitwise_fields, high_int32, low_int32
+
+__all__ = ["Violation", "evaluate", "outputs_of", "quantise", "trace"]
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A broken promise: the op, its operands' values, the exact result and what the type makes of it."""
+
+    op: Op
+    operands: tuple[Fraction, ...]
+    exact: Fraction | None
+    quantised: Fraction
+
+    def __str__(self) -> str:
+        read = ", ".join(f"op {i} = {show(v)}" for i, v in zip(self.op.operands, self.operands, strict=True))
+        if self.exact is None:
+            return f"overflow violation at {self.op}: index outside the table ({read})"
+        changed = f"exact result {show(self.exact)} becomes {show(self.quantised)} in type {self.op.type}"
+        return f"overflow violation at {self.op}: {changed}{f' ({read})' if read else ''}"
+
+
+def show(value: Fraction) -> str:
+    """``value`` as decimal digits if they are few, else as a fraction."""
+    try:
+        if Fraction(repr(float(value))) == value:
+            return repr(float(value)) if value.denominator > 1 else str(value.numerator)
+    except OverflowError:
+        pass
+    return str(value)
+
+
+class _Outside(Exception):
+    """A lookup index outside its table."""
+
+
+def trace(
+    program: Program, inputs: Sequence[Fraction], *, violations: list[Violation] | None = None
+) -> list[Fraction]:
+    """The value of every op for one input vector of ``n_in`` exact numbers.
+
+    Raises ``ViolationError`` at the first broken promise; or, given a list, appends each to ``violations`` and
+    carries on with the quantised value.
+    """
+    values: list[Fraction] = []
+    for op in program.ops:
+        try:
+            exact: Fraction | None = RULES[op.code](Context(program, op, values, inputs))
+            quantised = quantise(exact, op.type) if exact is not None else Fraction(0)
+        except _Outside:
+            exact, quantised = None, Fraction(0)
+        if op.spec.promise and exact != quantised:
+            violation = Violation(op, tuple(values[i] for i in op.operands), exact, quantised)
+            if violations is None:
+                raise ViolationError(str(violation))
+            violations.append(violation)
+        values.append(quantised)
+    return values
+
+
+def outputs_of(program: Program, values: Sequence[Fraction]) -> list[Fraction]:
+    """The outputs, exact, from the value of every op."""
+    return [
+        Fraction(0) if index < 0 else values[index] * two(shift) * (-1 if negated else 1)
+        for index, shift, negated in program.outputs
+    ]
+
+
+def evaluate(program: Program, inputs: Sequence[Fraction], *, check: bool = True) -> list[Fraction]:
+    """The outputs for one input vector. Raises ``ViolationError`` if ``check`` and a promise is broken."""
+    return outputs_of(program, trace(program, inputs, violations=None if check else []))
+
+
+def two(n: int) -> Fraction:
+    """``2**n``, exactly, for negative ``n`` too."""
+    return Fraction(1 << n) if n >= 0 else Fraction(1, 1 << -n)
+
+
+def quantise(value: Fraction, kind: FixedType) -> Fraction:
+    """TRUNC to a multiple of ``2**-f``, then WRAP to ``w`` bits, two's complement if signed."""
+    if kind.width == 0:
+        return Fraction(0)
+    pattern = math.floor(value * two(kind.f)) % (1 << kind.width)
+    if kind.k and pattern >= 1 << (kind.width - 1):
+        pattern -= 1 << kind.width
+    return pattern * two(-kind.f)
+
+
+class Context:
+    """What the rule of one op may look at."""
+
+    def __init__(self, program: Program, op: Op, values: Sequence[Fraction], inputs: Sequence[Fraction]) -> None:
+        self.program, self.op, self.inputs = program, op, inputs
+        self._values = values
+
+    @property
+    def a(self) -> Fraction:
+        """buf[id0]"""
+        return self._values[self.op.id0]
+
+    @property
+    def b(self) -> Fraction:
+        """buf[id1]"""
+        return self._values[self.op.id1]
+
+    @property
+    def signed_a(self) -> Fraction:
+        """±buf[id0]"""
+        return -self.a if self.op.code < 0 else self.a
+
+    def raw(self, index: int, value: Fraction | None = None) -> int:
+        """``value`` (by default buf[index]) in units of ``2**-f`` of op ``index``; always an integer."""
+        scaled = (self._values[index] if value is None else value) * two(self.type_of(index).f)
+        assert scaled.denominator == 1
+        return scaled.numerator
+
+    def type_of(self, index: int) -> FixedType:
+        return self.program.ops[index].type
+
+
+def _input(c: Context) -> Fraction:
+    return c.inputs[c.op.id0] * two(int(c.program.inp_shift[c.op.id0]))
+
+
+def _add(c: Context) -> Fraction:
+    return c.a + c.b * two(c.op.data)
+
+
+def _sub(c: Context) -> Fraction:
+    return c.a - c.b * two(c.op.data)
+
+
+def _relu(c: Context) -> Fraction:
+    return max(c.signed_a, Fraction(0))
+
+
+def _quant(c: Context) -> Fraction:
+    return c.signed_a
+
+
+def _add_const(c: Context) -> Fraction:
+    return c.a + c.op.data * two(-c.op.type.f)
+
+
+def _const(c: Context) -> Fraction:
+    return c.op.data * two(-c.op.type.f)
+
+
+def _mux(c: Context) -> Fraction:
+    condition, kind = c.op.condition, c.type_of(c.op.condition)
+    pattern = c.raw(condition) % (1 << kind.width)
+    msb = kind.width > 0 and pattern >> (kind.width - 1) == 1
+    if msb:
+        return c.a
+    b = -c.b if c.op.code < 0 else c.b
+    return b * two(high_int32(c.op.data))
+
+
+def _mul(c: Context) -> Fraction:
+    return c.a * c.b
+
+
+def _lookup(c: Context) -> Fraction:
+    table = c.program.tables[low_int32(c.op.data)]
+    index = c.raw(c.op.id0) - c.type_of(c.op.id0).raw_min - high_int32(c.op.data)
+    if not 0 <= index < len(table):
+        raise _Outside
+    return int(table[index]) * two(-c.op.type.f)
+
+
+def _bit_unary(c: Context) -> Fraction:
+    kind = c.type_of(c.op.id0)
+    t = c.raw(c.op.id0, c.signed_a)
+    if c.op.data == 0:
+        inverted = -t - 1 if c.op.type.k else (-t - 1) % (1 << kind.width)
+        return inverted * two(-kind.f)
+    if c.op.data == 1:
+        return Fraction(t != 0)
+    all_ones = (1 << kind.width) - 1
+    return Fraction(t % (1 << kind.width) == all_ones)
+
+
+def _bit_binary(c: Context) -> Fraction:
+    fields = bitwise_fields(c.op.data)
+    a = -c.a if fields.negate_a else c.a
+    b = (-c.b if fields.negate_b else c.b) * two(fields.shift)
+    grid = max(c.type_of(c.op.id0).f, c.type_of(c.op.id1).f - fields.shift)
+    # Python integers are infinitely sign-extended two's complement, which is what the page asks for.
+    x, y = int(a * two(grid)), int(b * two(grid))
+    return (x & y, x | y, x ^ y)[fields.operation] * two(-grid)
+
+
+#: The exact result of every opcode.
+RULES: dict[int, Callable[[Context], Fraction]] = {
+    -1: _input,
+    0: _add,
+    1: _sub,
+    2: _relu,
+    -2: _relu,
+    3: _quant,
+    -3: _quant,
+    4: _add_const,
+    5: _const,
+    6: _mux,
+    -6: _mux,
+    7: _mul,
+    8: _lookup,
+    9: _bit_unary,
+    -9: _bit_unary,
+    10: _bit_binary,
+}

@@ -1,0 +1,49 @@
+"""What a program is: types, opcodes, ops, binary layouts, checks, ranges.
+
+Everything else of the package meets here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from dais_verif.errors import InputError
+from dais_verif.program.da4ml_json import looks_like_json, read_json
+from dais_verif.program.layouts import LAYOUTS, AssumedLayoutWarning, read_binary, write_binary
+from dais_verif.program.model import Columns, Op, Origin, Program
+from dais_verif.program.opcodes import OPCODES, Opcode
+from dais_verif.program.types import LIMIT, FixedType
+
+__all__ = [
+    # the program
+    "Columns",
+    "FixedType",
+    "LIMIT",
+    "Op",
+    "Origin",
+    "Program",
+    # the table
+    "OPCODES",
+    "Opcode",
+    # files
+    "LAYOUTS",
+    "AssumedLayoutWarning",
+    "load",
+    "read_binary",
+    "write_binary",
+]
+
+
+def load(path: str | Path, *, layout: str | None = None) -> Program:
+    """The valid program in the file ``path``: a DAIS binary of any layout, or da4ml's JSON (plain or gzip).
+
+    ``layout``: ``published``, ``headerless`` or ``v1`` overrides detection, for a binary. Raises
+    ``ProgramError`` if the file holds no valid program, ``InputError`` if it cannot be read.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror}; give the path of a DAIS program") from None
+    program = read_json(data) if layout is None and looks_like_json(data) else read_binary(data, layout)
+    return replace(program, origin=replace(program.origin, path=str(path)))

@@ -1,0 +1,158 @@
+"""Structural checks: what is refused before anything runs.
+
+Every rule is one vectorised comparison over the columns and one sentence; half a million ops take
+a fraction of a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.errors import ProgramError
+from dais_verif.program.model import Ints, Program
+from dais_verif.program.opcodes import BITWISE_NAMES, OPCODES, REDUCE_NAMES, Data, Pattern, high_int32, low_int32
+from dais_verif.program.types import LIMIT, FixedType
+
+__all__ = ["meaningless_data", "validate"]
+
+Mask = NDArray[np.bool_]
+
+
+def validate(program: Program) -> None:
+    """Raise ``ProgramError`` for the first rule that ``program`` breaks; return None if it is valid."""
+    _check_opcodes(program)
+    _check_operands(program)
+    _check_types(program)
+    _check_data(program)
+    _check_ends(program)
+
+
+def meaningless_data(program: Program) -> Ints:
+    """Indices of the ops whose data word is not 0 although their opcode gives it no meaning."""
+    return np.flatnonzero(_has(program, lambda spec: spec.data is Data.NONE) & (program.columns.data != 0))
+
+
+def _has(program: Program, wanted: Callable[..., bool]) -> Mask:
+    """Mask of the ops whose row of the opcode table satisfies ``wanted``."""
+    return np.isin(program.columns.code, [spec.code for spec in OPCODES.values() if wanted(spec)])
+
+
+def _refuse_op(program: Program, bad: Mask, field: str, values: Ints, rule: str, remedy: str) -> None:
+    """Raise for the first op where ``bad``; ``rule`` may use ``{index}``."""
+    if not bad.any():
+        return
+    index = int(np.argmax(bad))
+    code = int(program.columns.code[index])
+    name = f" ({OPCODES[code].mnemonic})" if code in OPCODES else ""
+    raise ProgramError(
+        f"op {index}{name}: {field} is {int(values[index])}, {rule.format(index=index)}; {remedy}"
+    )
+
+
+def _refuse_element(bad: Mask, what: str, field: str, values: Ints, rule: str, remedy: str) -> None:
+    """Raise for the first input or output where ``bad``."""
+    if bad.any():
+        index = int(np.argmax(bad))
+        raise ProgramError(f"{what} {index}: {field} is {int(values[index])}, {rule}; {remedy}")
+
+
+_LAYOUT = "the file is damaged or has another layout (see --layout)"
+_WRITER = "the writer of the program must be mended"
+_SSA = "ops read only what stands before them, so the file is damaged or has another layout (see --layout)"
+_EARLIER = "must name an earlier op, 0 to {index} - 1"
+_WITHIN = f"must be within -{LIMIT}..{LIMIT}"
+
+
+def _beyond(values: Ints) -> Mask:
+    """Where a value passes the limit; no ``abs``, which overflows at -2**63."""
+    return (values > LIMIT) | (values < -LIMIT)
+
+
+def _check_opcodes(program: Program) -> None:
+    code = program.columns.code
+    known = ", ".join(map(str, sorted(OPCODES)))
+    _refuse_op(program, ~np.isin(code, list(OPCODES)), "opcode", code, f"must be one of {known}", _LAYOUT)
+
+
+def _check_operands(program: Program) -> None:
+    _, id0, id1, *_ = program.columns
+    own = np.arange(program.n_ops)
+    is_input = _has(program, lambda spec: spec.pattern is Pattern.INPUT)
+    no_operand = _has(program, lambda spec: spec.pattern is Pattern.NONE)
+    binary = _has(program, lambda spec: spec.pattern is Pattern.BINARY)
+    for name, ids, used in (("id0", id0, ~is_input & ~no_operand), ("id1", id1, binary)):
+        _refuse_op(program, used & ((ids < 0) | (ids >= own)), name, ids, _EARLIER, _SSA)
+    bad = is_input & ((id0 < 0) | (id0 >= program.n_in))
+    _refuse_op(program, bad, "id0", id0, f"must name one of the {program.n_in} inputs", _LAYOUT)
+    for name, ids, unused in (("id0", id0, no_operand), ("id1", id1, ~binary)):
+        _refuse_op(program, unused & (ids != -1), name, ids, "must be -1 since the op does not use it", _WRITER)
+
+
+def _check_types(program: Program) -> None:
+    *_, k, i, f = program.columns
+    width = k + i + f
+    _refuse_op(program, (k != 0) & (k != 1), "signed", k, "must be 0 or 1", _LAYOUT)
+    _refuse_op(program, _beyond(i), "i (integer bits)", i, _WITHIN, _LAYOUT)
+    _refuse_op(program, _beyond(f), "f (fractional bits)", f, _WITHIN, _LAYOUT)
+    _refuse_op(program, width < 0, "width k+i+f", width, "must not be negative", _WRITER)
+    _refuse_op(program, width > LIMIT, "width k+i+f", width, f"must be at most {LIMIT}", _WRITER)
+
+
+def _check_data(program: Program) -> None:
+    data = program.columns.data
+    low, high = low_int32(data), high_int32(data)
+    by_kind = {kind: _has(program, lambda spec, kind=kind: spec.data is kind) for kind in Data}
+
+    _refuse_op(program, by_kind[Data.SHIFT] & _beyond(data), "data (shift)", data, _WITHIN, _LAYOUT)
+
+    mux = by_kind[Data.MUX]
+    bad = mux & ((low < 0) | (low >= np.arange(program.n_ops)))
+    _refuse_op(program, bad, "condition index (low data)", low, _EARLIER, _SSA)
+    _refuse_op(program, mux & _beyond(high), "shift (high data)", high, _WITHIN, _LAYOUT)
+
+    bad = by_kind[Data.REDUCE] & ((data < 0) | (data >= len(REDUCE_NAMES)))
+    _refuse_op(program, bad, "data", data, "must be 0 (NOT), 1 (OR-reduce) or 2 (AND-reduce)", _WRITER)
+
+    bitwise = by_kind[Data.BITWISE]
+    operation = data >> 56
+    bad = bitwise & ((operation < 0) | (operation >= len(BITWISE_NAMES)))
+    _refuse_op(program, bad, "operation (data >> 56)", operation, "must be 0 (AND), 1 (OR) or 2 (XOR)", _WRITER)
+    reserved = data >> 34 & 0x3F_FFFF
+    _refuse_op(program, bitwise & (reserved != 0), "data bits 34..55", reserved, "must be 0", _WRITER)
+    _refuse_op(program, bitwise & _beyond(low), "shift (low data)", low, _WITHIN, _LAYOUT)
+
+    _check_tables(program, by_kind[Data.TABLE], low)
+
+
+def _check_tables(program: Program, lookup: Mask, table_index: Ints) -> None:
+    n_tables = len(program.tables)
+    bad = lookup & ((table_index < 0) | (table_index >= n_tables))
+    rule = f"must name one of the {n_tables} tables"
+    remedy = "only the v1 layout and JSON carry tables" if n_tables == 0 else _WRITER
+    _refuse_op(program, bad, "table index (low data)", table_index, rule, remedy)
+    if not lookup.any():
+        return
+    extremes = [(int(t.min()), int(t.max())) if len(t) else (0, 0) for t in program.tables]
+    for index in np.flatnonzero(lookup).tolist():
+        table = int(table_index[index])
+        kind = FixedType(*(int(column[index]) for column in program.columns[4:]))
+        for entry in extremes[table]:
+            if not kind.raw_min <= entry <= kind.raw_max:
+                position = int(np.argmax(program.tables[table] == entry))
+                raise ProgramError(
+                    f"op {index} (lookup): entry {position} of table {table} is {entry}, must fit the op's type"
+                    f" {kind} ({kind.raw_min}..{kind.raw_max}); {_WRITER}"
+                )
+
+
+def _check_ends(program: Program) -> None:
+    shifts = program.inp_shift
+    _refuse_element(_beyond(shifts), "input", "inp_shift", shifts, _WITHIN, _LAYOUT)
+    out, shifts, neg = program.out_idx, program.out_shift, program.out_neg
+    rule = f"must be -1 (constant 0) or one of the {program.n_ops} ops"
+    _refuse_element((out < -1) | (out >= program.n_ops), "output", "out_idx", out, rule, _LAYOUT)
+    _refuse_element(_beyond(shifts), "output", "out_shift", shifts, _WITHIN, _LAYOUT)
+    _refuse_element((neg != 0) & (neg != 1), "output", "out_neg", neg, "must be 0 or 1", _LAYOUT)

@@ -1,0 +1,242 @@
+"""Bytes to program and back: the three binary layouts, and which one a file has.
+
+All words are little-endian int32. Lengths are checked against the header with Python integers before
+anything is allocated, so a lie in a header costs nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.errors import InputError, ProgramError
+from dais_verif.program.checks import validate
+from dais_verif.program.model import Columns, Origin, Program, meaningful_data
+from dais_verif.program.ranges import Status, analyse
+
+__all__ = ["LAYOUTS", "AssumedLayoutWarning", "detect", "read_binary", "write_binary"]
+
+Words = NDArray[np.int32]
+
+LAYOUTS = ("published", "headerless", "v1")
+SPEC_VERSIONS = (0, 1)
+_OP_WORDS = 8
+
+
+class AssumedLayoutWarning(UserWarning):
+    """Both word orders are possible, mean different things, and nothing tells which was meant."""
+
+
+class _Header(NamedTuple):
+    """Counts, and where the words after them begin."""
+
+    n_in: int
+    n_out: int
+    n_ops: int
+    n_tables: int
+    start: int
+    spec_version: int = 1
+    firmware_version: int = 0
+
+    def words_before_tables(self) -> int:
+        """Length in words of everything but table sizes and table data."""
+        return self.start + self.n_in + 3 * self.n_out + _OP_WORDS * self.n_ops
+
+
+def read_binary(data: bytes, layout: str | None = None) -> Program:
+    """The valid program in ``data``; ``layout`` overrides detection.
+
+    Raises ``ProgramError`` if it is not one, ``InputError`` for an unknown ``layout``. Warns with
+    ``AssumedLayoutWarning`` where the page says that the layout is assumed.
+    """
+    words = _words(data)
+    if layout is None:
+        program = detect(words)
+    elif layout in LAYOUTS:
+        program = _decode(words, layout)
+    else:
+        raise InputError(f"layout must be one of {', '.join(LAYOUTS)}, not {layout!r}")
+    return replace(program, origin=replace(program.origin, file_sha256=hashlib.sha256(data).hexdigest()))
+
+
+def _words(data: bytes) -> Words:
+    if len(data) % 4:
+        raise ProgramError(
+            f"the file has {len(data)} bytes, must be a multiple of 4 (int32 words); it is truncated or no DAIS binary"
+        )
+    return np.frombuffer(data, dtype="<i4").astype(np.int32, copy=False)
+
+
+def detect(words: Words) -> Program:
+    """The program in ``words``, its layout found by length equation, validity and range analysis."""
+    plain_fits, v1_fits = _fits(_plain_header, words), _fits(_v1_header, words)
+    known_spec = len(words) > 0 and int(words[0]) in SPEC_VERSIONS
+    if v1_fits and (known_spec or not plain_fits):
+        try:
+            return _decode(words, "v1")
+        except ProgramError:
+            if not plain_fits:
+                raise
+    if not plain_fits:
+        raise ProgramError(_no_layout(words))
+    return _choose_word_order(words)
+
+
+def _fits(header: Callable[[Words], _Header], words: Words) -> bool:
+    try:
+        header(words)
+    except ProgramError:
+        return False
+    return True
+
+
+def _no_layout(words: Words) -> str:
+    """Why neither length equation holds, both reasons on one line."""
+    reasons = []
+    for header in (_plain_header, _v1_header):
+        try:
+            header(words)
+        except ProgramError as error:
+            reasons.append(str(error))
+    return "no layout fits the file. " + ". ".join(reasons) + "; it is truncated, damaged or no DAIS binary"
+
+
+def _choose_word_order(words: Words) -> Program:
+    """Headerless or published: the valid one; else the one without a violation; else headerless, assumed."""
+    candidates: list[Program] = []
+    first_error: ProgramError | None = None
+    for layout in ("headerless", "published"):
+        try:
+            candidates.append(_decode(words, layout))
+        except ProgramError as error:
+            first_error = first_error or error
+    if not candidates:
+        assert first_error is not None
+        raise ProgramError(f"read as headerless: {first_error}") from None
+    if len(candidates) == 1:
+        return candidates[0]
+    headerless, published = candidates
+    if np.array_equal(meaningful_data(headerless.columns), meaningful_data(published.columns)):
+        return headerless
+    # A program that violates a promise on every input was not meant; one proved free of violations was.
+    for worst in (Status.POSSIBLE, Status.SAFE):
+        passing = [program for program in candidates if analyse(program).worst <= worst]
+        if len(passing) == 1:
+            return passing[0]
+    warnings.warn(
+        "layout assumed: the file is valid as headerless and as published and they differ; "
+        "read as headerless, --layout settles it",
+        AssumedLayoutWarning,
+        stacklevel=4,
+    )
+    return replace(headerless, origin=replace(headerless.origin, assumed=True))
+
+
+def _counts(**counts: int) -> None:
+    for name, count in counts.items():
+        if count < 0:
+            raise ProgramError(f"header: {name} is {count}, must not be negative")
+
+
+def _plain_header(words: Words) -> _Header:
+    if len(words) < 3:
+        raise ProgramError(f"headerless/published: {len(words)} words, at least 3 expected (n_in, n_out, n_ops)")
+    n_in, n_out, n_ops = words[:3].tolist()
+    _counts(n_in=n_in, n_out=n_out, n_ops=n_ops)
+    header = _Header(n_in, n_out, n_ops, 0, 3)
+    _check_length("headerless/published", header, header.words_before_tables(), len(words))
+    return header
+
+
+def _v1_header(words: Words) -> _Header:
+    if len(words) < 6:
+        raise ProgramError(f"v1: {len(words)} words, at least 6 expected (two versions and four counts)")
+    spec, firmware, n_in, n_out, n_ops, n_tables = words[:6].tolist()
+    _counts(n_in=n_in, n_out=n_out, n_ops=n_ops, n_tables=n_tables)
+    header = _Header(n_in, n_out, n_ops, n_tables, 6, spec, firmware)
+    before = header.words_before_tables()
+    if before + n_tables > len(words):
+        _check_length("v1", header, before + n_tables, len(words))
+    sizes = words[before : before + n_tables].astype(np.int64)
+    if (sizes < 0).any():
+        table = int(np.argmax(sizes < 0))
+        raise ProgramError(f"v1: size of table {table} is {int(sizes[table])}, must not be negative")
+    _check_length("v1", header, before + n_tables + int(sizes.sum()), len(words))
+    return header
+
+
+def _check_length(layout: str, header: _Header, expected: int, found: int) -> None:
+    if expected != found:
+        tables = f", {header.n_tables} tables" if header.start == 6 else ""
+        raise ProgramError(
+            f"{layout}: {found} words found, {expected} expected for {header.n_in} inputs, {header.n_out} outputs, "
+            f"{header.n_ops} ops{tables}"
+        )
+
+
+def _decode(words: Words, layout: str) -> Program:
+    """Decode and validate ``words`` as ``layout``."""
+    header = (_v1_header if layout == "v1" else _plain_header)(words)
+    if header.spec_version not in SPEC_VERSIONS:
+        raise ProgramError(
+            f"header: spec_version is {header.spec_version}, must be 0 or 1; this DAIS version is not supported"
+        )
+    cursor = header.start
+
+    def take(count: int) -> NDArray[np.int64]:
+        nonlocal cursor
+        cursor += count
+        return words[cursor - count : cursor].astype(np.int64)
+
+    inp_shift = take(header.n_in)
+    out_idx, out_shift, out_neg = (take(header.n_out) for _ in range(3))
+    code, id0, id1, word3, word4, k, i, f = take(_OP_WORDS * header.n_ops).reshape(-1, _OP_WORDS).T
+    low, high = (word4, word3) if layout == "published" else (word3, word4)
+    data = (high << 32) | (low & 0xFFFF_FFFF)
+    sizes = take(header.n_tables).tolist()
+    program = Program(
+        inp_shift=inp_shift,
+        out_idx=out_idx,
+        out_shift=out_shift,
+        out_neg=out_neg,
+        columns=Columns(*(np.ascontiguousarray(c) for c in (code, id0, id1, data, k, i, f))),
+        tables=tuple(take(size) for size in sizes),
+        origin=Origin(layout, spec_version=header.spec_version, firmware_version=header.firmware_version),
+    )
+    validate(program)
+    return program
+
+
+def write_binary(program: Program, layout: str) -> bytes:
+    """``program`` in ``layout``; reading the result gives the program back, and a file read is written unchanged.
+
+    Raises ``InputError`` if the layout cannot carry it.
+    """
+    if layout not in LAYOUTS:
+        raise InputError(f"layout must be one of {', '.join(LAYOUTS)}, not {layout!r}")
+    if layout != "v1" and program.tables:
+        raise InputError(f"the {layout} layout carries no tables and the program has {len(program.tables)}; write v1")
+    origin = program.origin
+    counts = [program.n_in, program.n_out, program.n_ops]
+    if layout == "v1":
+        counts = [origin.spec_version, origin.firmware_version, *counts, len(program.tables)]
+    code, id0, id1, data, k, i, f = program.columns
+    low, high = data & 0xFFFF_FFFF, data >> 32
+    word3, word4 = (high, low) if layout == "published" else (low, high)
+    parts = [
+        np.array(counts, dtype=np.int64),
+        program.inp_shift,
+        program.out_idx,
+        program.out_shift,
+        program.out_neg,
+        np.stack([code, id0, id1, word3, word4, k, i, f], axis=1).ravel(),
+    ]
+    if layout == "v1":
+        parts += [np.array([len(table) for table in program.tables], dtype=np.int64), *program.tables]
+    return np.concatenate(parts).astype("<u4", casting="unsafe").tobytes()

@@ -1,0 +1,218 @@
+"""The program: an immutable SSA list, kept as columns so that half a million ops cost milliseconds.
+
+An op reads earlier ops only (by index), or an input, or nothing. Value ``i`` is the result of op ``i``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.program.opcodes import OPCODES, Opcode, Pattern, low_int32
+from dais_verif.program.types import FixedType
+
+if TYPE_CHECKING:
+    from dais_verif.golden import Engine
+
+__all__ = ["Columns", "Op", "Origin", "Program"]
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One op as a row: the result is value number ``index``."""
+
+    index: int
+    code: int
+    id0: int
+    id1: int
+    data: int
+    type: FixedType
+
+    @property
+    def spec(self) -> Opcode:
+        """The row of the opcode table."""
+        return OPCODES[self.code]
+
+    @property
+    def condition(self) -> int:
+        """Index of the condition op of a mux."""
+        return low_int32(self.data)
+
+    @property
+    def operands(self) -> tuple[int, ...]:
+        """Indices of the ops whose values this op reads, a mux's condition last."""
+        pattern = self.spec.pattern
+        if pattern is Pattern.BINARY:
+            return (self.id0, self.id1, self.condition) if abs(self.code) == 6 else (self.id0, self.id1)
+        return (self.id0,) if pattern is Pattern.UNARY else ()
+
+    def __str__(self) -> str:
+        return f"op {self.index} ({self.spec.mnemonic})"
+
+
+class Columns(NamedTuple):
+    """The ops as int64 columns of shape (n_ops,), in the order of the binary's words."""
+
+    code: Ints
+    id0: Ints
+    id1: Ints
+    data: Ints
+    k: Ints
+    i: Ints
+    f: Ints
+
+
+@dataclass(frozen=True)
+class Origin:
+    """How a program was read: what a record must say about the file it speaks of.
+
+    ``layout``: ``published``, ``headerless``, ``v1``, ``json`` or ``memory``. ``assumed``: both word orders
+    were possible and mean different things. ``file_sha256``: of the bytes as read, before decompression.
+    """
+
+    layout: str = "memory"
+    assumed: bool = False
+    spec_version: int = 1
+    firmware_version: int = 0
+    file_sha256: str | None = None
+    path: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A DAIS program. Made by ``dais_verif.load`` or ``Program.build``; never changed afterwards.
+
+    ``inp_shift`` (n_in,), ``out_idx``, ``out_shift``, ``out_neg`` (n_out,), columns (n_ops,): int64, read-only.
+    ``tables``: raw integers, one int64 array a table. ``intervals``: raw (min, max) an op where the source
+    declares them (da4ml's JSON), else None; only those of ``input`` ops bound anything.
+    """
+
+    inp_shift: Ints
+    out_idx: Ints
+    out_shift: Ints
+    out_neg: Ints
+    columns: Columns
+    tables: tuple[Ints, ...] = ()
+    intervals: tuple[tuple[int, int], ...] | None = None
+    origin: Origin = field(default_factory=Origin)
+
+    def __post_init__(self) -> None:
+        for array in (self.inp_shift, self.out_idx, self.out_shift, self.out_neg, *self.columns, *self.tables):
+            array.setflags(write=False)
+
+    @classmethod
+    def build(
+        cls,
+        ops: Sequence[tuple[int, int, int, int, tuple[int, int, int]]],
+        outputs: Sequence[tuple[int, int, int]],
+        *,
+        inp_shift: Sequence[int] = (),
+        tables: Sequence[Sequence[int]] = (),
+    ) -> Program:
+        """A checked program from rows ``(code, id0, id1, data, (k, i, f))`` and outputs ``(idx, shift, neg)``.
+
+        Raises ``ProgramError`` if it is not valid.
+        """
+        from dais_verif.program.checks import validate
+
+        rows = np.array([(c, a, b, d, *t) for c, a, b, d, t in ops], dtype=np.int64).reshape(-1, 7)
+        outs = np.array(outputs, dtype=np.int64).reshape(-1, 3)
+        program = cls(
+            inp_shift=np.array(inp_shift, dtype=np.int64),
+            out_idx=outs[:, 0].copy(),
+            out_shift=outs[:, 1].copy(),
+            out_neg=outs[:, 2].copy(),
+            columns=Columns(*(rows[:, c].copy() for c in range(7))),
+            tables=tuple(np.array(table, dtype=np.int64) for table in tables),
+        )
+        validate(program)
+        return program
+
+    @property
+    def n_in(self) -> int:
+        """Number of inputs."""
+        return len(self.inp_shift)
+
+    @property
+    def n_out(self) -> int:
+        """Number of outputs."""
+        return len(self.out_idx)
+
+    @property
+    def n_ops(self) -> int:
+        """Number of ops."""
+        return len(self.columns.code)
+
+    @cached_property
+    def ops(self) -> tuple[Op, ...]:
+        """The ops as rows of Python integers, in SSA order."""
+        code, id0, id1, data, k, i, f = (column.tolist() for column in self.columns)
+        types = map(FixedType, k, i, f)
+        return tuple(map(Op, range(self.n_ops), code, id0, id1, data, types))
+
+    @cached_property
+    def outputs(self) -> tuple[tuple[int, int, bool], ...]:
+        """``(out_idx, out_shift, out_neg)`` of each output."""
+        return tuple(
+            zip(self.out_idx.tolist(), self.out_shift.tolist(), (self.out_neg != 0).tolist(), strict=True)
+        )
+
+    @cached_property
+    def output_types(self) -> tuple[FixedType, ...]:
+        """Type of each output, from the types of the program alone; (0, 0, 0) for an output that is constant 0.
+
+        Negation costs a bit and makes the value signed; the shift moves the point; nothing is quantised.
+        """
+        return tuple(self._output_type(*output) for output in self.outputs)
+
+    def _output_type(self, index: int, shift: int, negated: bool) -> FixedType:
+        if index < 0 or self.ops[index].type.width == 0:
+            return FixedType(0, 0, 0)
+        k, i, f = self.ops[index].type
+        if negated:
+            k, i = 1, i + k
+        return FixedType(k, i + shift, f - shift)
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of what the program means: the same for every layout it is written in."""
+        digest = hashlib.sha256(b"dais program\0")
+        header = [self.n_in, self.n_out, self.n_ops, *(len(table) for table in self.tables)]
+        for array in (
+            np.array(header),
+            self.inp_shift,
+            self.out_idx,
+            self.out_shift,
+            self.out_neg,
+            *self.columns[:3],
+            meaningful_data(self.columns),
+            *self.columns[4:],
+            *self.tables,
+        ):
+            digest.update(np.ascontiguousarray(array, dtype="<i8").tobytes())
+        return digest.hexdigest()
+
+    def run(self, x: Any, *, engine: Engine = "auto", check: bool = True) -> NDArray[np.float64]:
+        """Same as ``dais_verif.run(self, x, ...)``."""
+        from dais_verif.golden import run
+
+        return run(self, x, engine=engine, check=check)
+
+    def __repr__(self) -> str:
+        return f"<Program {self.n_in} -> {self.n_out}, {self.n_ops} ops, {self.origin.layout}>"
+
+
+def meaningful_data(columns: Columns) -> Ints:
+    """The data column with 0 wherever the opcode gives it no meaning."""
+    from dais_verif.program.opcodes import Data
+
+    meaningless = [code for code, spec in OPCODES.items() if spec.data is Data.NONE]
+    return np.where(np.isin(columns.code, meaningless), 0, columns.data)

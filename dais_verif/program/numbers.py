@@ -1,0 +1,209 @@
+"""Numbers in and out, exactly: doubles, integers of any size, and raw integers.
+
+A batch of inputs is kept as one column an input, each a vector of integers times one power of two, because
+that holds every double and every integer without rounding, and the hot paths become integer shifts.
+Columns are int64 where everything fits 62 bits, else Python integers (dtype object).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.errors import InputError
+
+__all__ = ["Batch", "Column", "IntArray", "compact", "doubles_of_raw", "floor_to_grid"]
+
+#: int64, or object holding Python integers.
+IntArray = NDArray[Any]
+
+_INT64_BITS = 62
+#: A Python number beyond this exponent is refused rather than expanded to gigabytes of digits.
+_MAX_EXPONENT = 1 << 16
+
+
+class Column(NamedTuple):
+    """Values ``mantissa * 2**exponent``; ``mantissa`` has shape (rows,)."""
+
+    mantissa: IntArray
+    exponent: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Exact input vectors: ``rows`` vectors of ``len(columns)`` values."""
+
+    rows: int
+    columns: tuple[Column, ...]
+
+    @classmethod
+    def of(cls, x: Any, n_in: int) -> Batch:
+        """``x`` as a batch: float or integer array (rows, n_in), or nested lists of Python numbers.
+
+        Raises ``InputError`` for another shape, NaN, infinity, or a number that is no dyadic rational.
+        """
+        if isinstance(x, Batch):
+            return x._checked(n_in)
+        array = _as_array(x)
+        if array.ndim == 1 and n_in == 0 and array.size == 0:
+            array = array.reshape(0, 0)
+        if array.ndim != 2 or array.shape[1] != n_in:
+            raise InputError(
+                f"input vectors have shape {array.shape}, must be (rows, {n_in}): the program has {n_in} inputs"
+            )
+        rows = array.shape[0]
+        if array.dtype.kind == "f":
+            return cls(rows, _columns_of_doubles(array.astype(np.float64)))
+        if array.dtype.kind in "iub":
+            exact = array.astype(object) if array.dtype == np.uint64 else array.astype(np.int64)
+            return cls(rows, tuple(Column(compact(exact[:, j]), 0) for j in range(n_in)))
+        return cls(rows, tuple(_column_of_numbers(array[:, j].tolist(), j) for j in range(n_in)))
+
+    def _checked(self, n_in: int) -> Batch:
+        if len(self.columns) != n_in:
+            raise InputError(f"the batch has {len(self.columns)} columns, must be {n_in}: one an input")
+        return self
+
+    def slice(self, start: int, stop: int) -> Batch:
+        """Rows ``start`` to ``stop``."""
+        stop = min(stop, self.rows)
+        return Batch(stop - start, tuple(Column(c.mantissa[start:stop], c.exponent) for c in self.columns))
+
+    def value(self, row: int, column: int) -> Fraction:
+        """One value, exactly."""
+        mantissa, exponent = self.columns[column]
+        return Fraction(int(mantissa[row])) * Fraction(2) ** exponent
+
+    def row(self, row: int) -> list[Fraction]:
+        """One vector, exactly."""
+        return [self.value(row, j) for j in range(len(self.columns))]
+
+    @staticmethod
+    def concatenate(batches: Sequence[Batch]) -> Batch:
+        """The rows of all ``batches``, in order; all have the same number of columns."""
+        columns = []
+        for parts in zip(*(batch.columns for batch in batches), strict=True):
+            exponent = min(part.exponent for part in parts)
+            aligned = [_shifted_left(part.mantissa, part.exponent - exponent) for part in parts]
+            columns.append(Column(compact(np.concatenate(aligned)), exponent))
+        return Batch(sum(batch.rows for batch in batches), tuple(columns))
+
+
+def compact(values: IntArray) -> IntArray:
+    """``values`` as int64 if every one fits 62 bits, else as Python integers."""
+    if values.dtype == np.int64:
+        limit = 1 << _INT64_BITS
+        fits = values.size == 0 or (int(values.max()) < limit and int(values.min()) >= -limit)
+        return values if fits else values.astype(object)
+    if all(int(v).bit_length() <= _INT64_BITS for v in values):
+        return values.astype(np.int64)
+    return values
+
+
+def floor_to_grid(column: Column, f: int) -> IntArray:
+    """``floor(x * 2**f)`` of every value of ``column``, as integers."""
+    shift = column.exponent + f
+    if shift >= 0:
+        return _shifted_left(column.mantissa, shift)
+    if column.mantissa.dtype == object:
+        return compact(column.mantissa >> -shift)
+    return column.mantissa >> min(-shift, 63)
+
+
+def _shifted_left(values: IntArray, shift: int) -> IntArray:
+    if shift == 0 or values.size == 0:
+        return values
+    if values.dtype == np.int64:
+        largest = max(int(values.max()), -1 - int(values.min()))
+        if largest.bit_length() + shift <= _INT64_BITS:
+            return values << shift
+    return compact(values.astype(object) << shift)
+
+
+def _as_array(x: Any) -> NDArray[Any]:
+    """``x`` as an array that has lost nothing: integers beyond 64 bits stay Python integers."""
+    if isinstance(x, np.ndarray) and x.dtype.kind in "fiub" and x.dtype.itemsize <= 8:
+        return x
+    try:
+        array = np.array(x, dtype=object)
+    except ValueError:
+        raise InputError("input vectors have different lengths; each must have one value an input") from None
+    if array.size and all(type(v) is float for v in array.flat):
+        return array.astype(np.float64)
+    return array
+
+
+def _columns_of_doubles(x: NDArray[np.float64]) -> tuple[Column, ...]:
+    finite = np.isfinite(x)
+    if not finite.all():
+        row, j = (int(v) for v in np.argwhere(~finite)[0])
+        raise InputError(f"input vector {row}, input {j} is {x[row, j]}; NaN and infinity stand for no number")
+    fraction, exponent = np.frexp(x)
+    mantissa = np.ldexp(fraction, 53).astype(np.int64)
+    exponent = exponent.astype(np.int64) - 53
+    # Trailing zeros move to the exponent, so that a column of short numbers stays short.
+    lowest = mantissa & -mantissa
+    zeros = np.frexp(lowest.astype(np.float64))[1].astype(np.int64) - 1
+    used = mantissa != 0
+    mantissa = np.where(used, mantissa >> np.maximum(zeros, 0), 0)
+    exponent = np.where(used, exponent + zeros, 0)
+    columns = []
+    for j in range(x.shape[1]):
+        m, e, u = mantissa[:, j], exponent[:, j], used[:, j]
+        common = int(e[u].min()) if u.any() else 0
+        shift = np.where(u, e - common, 0)
+        if x.shape[0] == 0 or int((shift + np.frexp(np.abs(m).astype(np.float64))[1]).max()) <= _INT64_BITS:
+            columns.append(Column(m << shift, common))
+        else:
+            columns.append(Column(m.astype(object) << shift.astype(object), common))
+    return tuple(columns)
+
+
+def _column_of_numbers(values: list[Any], j: int) -> Column:
+    """Python numbers (int, float, Fraction, Decimal): anything with an exact integer ratio."""
+    ratios = []
+    for row, value in enumerate(values):
+        try:
+            numerator, denominator = value.as_integer_ratio()
+        except (AttributeError, ValueError, OverflowError):
+            raise InputError(f"input vector {row}, input {j} is {value!r:.40}; must be a finite number") from None
+        if denominator & (denominator - 1) or denominator.bit_length() > _MAX_EXPONENT:
+            raise InputError(f"input vector {row}, input {j} is {value!r:.40}; must be an integer times a power of two")
+        ratios.append((int(numerator), denominator.bit_length() - 1))
+    common = max((bits for _, bits in ratios), default=0)
+    mantissa = np.empty(len(ratios), dtype=object)
+    mantissa[:] = [numerator << (common - bits) for numerator, bits in ratios]
+    return Column(compact(mantissa), -common)
+
+
+def doubles_of_raw(raw: IntArray, f: int, output: int, first_row: int = 0) -> NDArray[np.float64]:
+    """``raw * 2**-f`` as float64, exactly.
+
+    Raises ``InputError`` that names row and output where float64 cannot hold the value.
+    """
+    if raw.dtype == np.int64 and -1000 < f < 1000:
+        values = raw.astype(np.float64)
+        # 2**63 as a double does not go back to int64, so compare below it only.
+        exact = (np.abs(values) < 2.0**63) & (np.where(np.abs(values) < 2.0**63, values, 0).astype(np.int64) == raw)
+        if exact.all():
+            return np.ldexp(values, -f)
+    return np.array([_double(int(m), f, first_row + row, output) for row, m in enumerate(raw)], dtype=np.float64)
+
+
+def _double(raw: int, f: int, row: int, output: int) -> float:
+    exact = Fraction(raw) * Fraction(2) ** -f
+    try:
+        value = float(exact)
+    except OverflowError:
+        value = float("inf")
+    if value in (float("inf"), float("-inf")) or Fraction(value) != exact:
+        raise InputError(
+            f"row {row}, output {output}: the value {raw} * 2**{-f} does not fit a float64 exactly; "
+            "ask for raw integers (--raw)"
+        )
+    return value

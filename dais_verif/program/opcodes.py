@@ -1,0 +1,129 @@
+"""The one table of opcodes. Checks, golden model, emitter, disassembly and tests are driven by it.
+
+What each opcode *computes* is on the semantics page; here stands how it is encoded.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    # the table
+    "OPCODES",
+    "Data",
+    "Opcode",
+    "Pattern",
+    # reading the data word
+    "BITWISE_NAMES",
+    "REDUCE_NAMES",
+    "BitwiseFields",
+    "high_int32",
+    "low_int32",
+    "bitwise_fields",
+]
+
+
+class Data(Enum):
+    """What the 64-bit data word of an op means."""
+
+    #: Nothing: kept so that load-then-save is byte-identical.
+    NONE = "none"
+    #: A shift of the second operand, in bits.
+    SHIFT = "shift"
+    #: A signed constant in units of the op's own ``2**-f``.
+    CONSTANT = "constant"
+    #: Low int32: index of the condition op. High int32: shift of the second operand.
+    MUX = "mux"
+    #: Low int32: index of the table. High int32: raw offset of the table's first entry.
+    TABLE = "table"
+    #: 0 NOT, 1 OR-reduce, 2 AND-reduce.
+    REDUCE = "reduce"
+    #: Low int32: shift of the second operand. Bits 32, 33: negate first, second. Bits 56..63: AND, OR, XOR.
+    BITWISE = "bitwise"
+
+
+class Pattern(Enum):
+    """Which of ``id0`` and ``id1`` an op uses, and for what. An unused one must be -1."""
+
+    INPUT = "id0 is an input"
+    NONE = "no operand"
+    UNARY = "id0 is an op"
+    BINARY = "id0 and id1 are ops"
+
+
+class Opcode(NamedTuple):
+    """One row of the table.
+
+    ``promise``: quantisation to the op's type must change nothing; a change is an overflow violation.
+    ``negate``: the negative code of a pair; negates (the first operand, for a mux the second) before all else.
+    """
+
+    code: int
+    mnemonic: str
+    pattern: Pattern
+    data: Data
+    promise: bool
+    negate: bool
+    words: str
+
+
+def _rows() -> list[Opcode]:
+    p, d = Pattern, Data
+    return [
+        Opcode(-1, "input", p.INPUT, d.NONE, False, False, "input quantised to the type"),
+        Opcode(0, "add", p.BINARY, d.SHIFT, True, False, "sum, second operand shifted"),
+        Opcode(1, "sub", p.BINARY, d.SHIFT, True, False, "difference, second operand shifted"),
+        Opcode(2, "relu", p.UNARY, d.NONE, False, False, "max(x, 0), quantised"),
+        Opcode(-2, "relu_neg", p.UNARY, d.NONE, False, True, "max(-x, 0), quantised"),
+        Opcode(3, "quant", p.UNARY, d.NONE, False, False, "quantised"),
+        Opcode(-3, "quant_neg", p.UNARY, d.NONE, False, True, "negated, then quantised"),
+        Opcode(4, "add_const", p.UNARY, d.CONSTANT, True, False, "plus a constant"),
+        Opcode(5, "const", p.NONE, d.CONSTANT, True, False, "constant"),
+        Opcode(6, "mux", p.BINARY, d.MUX, False, False, "MSB of the condition chooses"),
+        Opcode(-6, "mux_neg", p.BINARY, d.MUX, False, True, "MSB of the condition chooses, second negated"),
+        Opcode(7, "mul", p.BINARY, d.NONE, True, False, "product"),
+        Opcode(8, "lookup", p.UNARY, d.TABLE, True, False, "table entry"),
+        Opcode(9, "bit_unary", p.UNARY, d.REDUCE, True, False, "NOT, OR-reduce or AND-reduce"),
+        Opcode(-9, "bit_unary_neg", p.UNARY, d.REDUCE, True, True, "NOT, OR-reduce or AND-reduce of -x"),
+        Opcode(10, "bit_binary", p.BINARY, d.BITWISE, True, False, "AND, OR or XOR, second operand shifted"),
+    ]
+
+
+#: Every opcode of the semantics page, by its code.
+OPCODES: dict[int, Opcode] = {row.code: row for row in _rows()}
+
+REDUCE_NAMES = ("not", "any", "all")
+BITWISE_NAMES = ("and", "or", "xor")
+
+_Word = TypeVar("_Word", int, NDArray[np.int64])
+
+
+def low_int32(data: _Word) -> _Word:
+    """The low 32 bits of a data word, read as a signed integer (one word or an int64 array of them)."""
+    return ((data & 0xFFFF_FFFF) ^ 0x8000_0000) - 0x8000_0000
+
+
+def high_int32(data: _Word) -> _Word:
+    """The high 32 bits of a data word, read as a signed integer (one word or an int64 array of them)."""
+    return data >> 32
+
+
+class BitwiseFields(NamedTuple):
+    """The data word of opcode 10 taken apart. ``reserved`` must be 0."""
+
+    shift: int
+    negate_a: bool
+    negate_b: bool
+    reserved: int
+    operation: int
+
+
+def bitwise_fields(data: int) -> BitwiseFields:
+    """Take the data word of opcode 10 apart; ``operation`` indexes ``BITWISE_NAMES`` if it is valid."""
+    return BitwiseFields(
+        low_int32(data), bool(data >> 32 & 1), bool(data >> 33 & 1), data >> 34 & 0x3F_FFFF, data >> 56
+    )

@@ -1,0 +1,284 @@
+"""Range analysis: exact intervals propagated through the program, and what they prove about overflow.
+
+Every value gets the smallest interval of raw integers that interval arithmetic can show, and the number of
+low bits known to be zero (so that a coarser result can be shown to lose nothing). The rules are the
+semantics page read on intervals; values that wrap get the interval of the wrapped value, so the result holds
+for unchecked runs too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+
+from dais_verif.program.model import Op, Program
+from dais_verif.program.opcodes import bitwise_fields, high_int32, low_int32
+from dais_verif.program.types import FixedType
+
+__all__ = ["Analysis", "Interval", "Status", "analyse"]
+
+#: "All low bits are zero", for the value 0.
+_ALL_ZERO = 1 << 20
+
+
+class Status(IntEnum):
+    """What is known of an op's quantisation changing its value. For promise ops a change is a violation."""
+
+    #: Proved by intervals: never.
+    SAFE = 0
+    #: Not excluded by intervals.
+    POSSIBLE = 1
+    #: Proved by intervals: for every input.
+    CERTAIN = 2
+
+
+class Interval(NamedTuple):
+    """``lo <= raw <= hi`` in units of ``2**-f``, and ``raw`` is a multiple of ``2**zeros``."""
+
+    lo: int
+    hi: int
+    f: int
+    zeros: int
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Result of ``analyse``: a tuple entry an op."""
+
+    program: Program
+    intervals: tuple[Interval, ...]
+    #: Whether quantisation can change the value, for every op.
+    changes: tuple[Status, ...]
+
+    @property
+    def worst(self) -> Status:
+        """The worst status of any promise op; SAFE if there is none."""
+        promised = (s for op, s in zip(self.program.ops, self.changes, strict=True) if op.spec.promise)
+        return max(promised, default=Status.SAFE)
+
+    def promises(self, status: Status) -> list[int]:
+        """Indices of the promise ops with ``status``."""
+        pairs = zip(self.program.ops, self.changes, strict=True)
+        return [op.index for op, found in pairs if found is status and op.spec.promise]
+
+
+def analyse(program: Program, *, declared: bool = False) -> Analysis:
+    """Intervals of every op of a valid ``program``.
+
+    ``declared``: trust the input intervals that the source declares (da4ml's JSON). Without it the types alone
+    bound the inputs, which is what holds for any input whatever.
+    """
+    intervals: list[Interval] = []
+    changes: list[Status] = []
+    trusted = program.intervals if declared else None
+    for op in program.ops:
+        interval, change = _RULES[abs(op.code) if op.code != -1 else -1](program, op, intervals, trusted)
+        intervals.append(interval)
+        changes.append(change)
+    return Analysis(program, tuple(intervals), tuple(changes))
+
+
+Known = list[Interval]
+Declared = tuple[tuple[int, int], ...] | None
+Outcome = tuple[Interval, Status]
+
+
+def _interval(lo: int, hi: int, f: int, zeros: int) -> Interval:
+    return Interval(lo, hi, f, _ALL_ZERO if lo == hi == 0 else zeros)
+
+
+def _shifted(x: Interval, shift: int) -> Interval:
+    """``x * 2**shift``: the same integers, another point."""
+    return x._replace(f=x.f - shift)
+
+
+def _aligned(x: Interval, f: int) -> Interval:
+    """``x`` in units of ``2**-f``; ``f`` is at least ``x.f``."""
+    d = f - x.f
+    return Interval(x.lo << d, x.hi << d, f, x.zeros + d)
+
+
+def _negated(x: Interval) -> Interval:
+    return Interval(-x.hi, -x.lo, x.f, x.zeros)
+
+
+def _sum(a: Interval, b: Interval) -> Interval:
+    f = max(a.f, b.f)
+    a, b = _aligned(a, f), _aligned(b, f)
+    return Interval(a.lo + b.lo, a.hi + b.hi, f, min(a.zeros, b.zeros))
+
+
+def _union(a: Interval, b: Interval) -> Interval:
+    return Interval(min(a.lo, b.lo), max(a.hi, b.hi), a.f, min(a.zeros, b.zeros))
+
+
+def _quantise(exact: Interval, kind: FixedType) -> Outcome:
+    """Interval after TRUNC and WRAP to ``kind``, and whether that changes the value."""
+    lo, hi, _, zeros = exact
+    drop = exact.f - kind.f
+    status = Status.SAFE
+    if drop > 0:
+        if zeros < drop:
+            status = Status.CERTAIN if lo == hi else Status.POSSIBLE
+        lo, hi, zeros = lo >> drop, hi >> drop, max(zeros - drop, 0)
+    else:
+        lo, hi, zeros = lo << -drop, hi << -drop, zeros - drop
+    if lo < kind.raw_min or hi > kind.raw_max:
+        outside = hi < kind.raw_min or lo > kind.raw_max
+        status = Status.CERTAIN if outside else max(status, Status.POSSIBLE)
+        periods = (lo - kind.raw_min) >> kind.width
+        if periods == (hi - kind.raw_min) >> kind.width:
+            lo, hi = lo - (periods << kind.width), hi - (periods << kind.width)
+        else:
+            lo, hi = kind.raw_min, kind.raw_max
+        zeros = min(zeros, kind.width)
+    return _interval(lo, hi, kind.f, zeros), status
+
+
+def _input(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
+    lo, hi = declared[op.index] if declared else (op.type.raw_min, op.type.raw_max)
+    return _interval(lo, hi, op.type.f, 0), Status.POSSIBLE
+
+
+def _add(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
+    b = _shifted(known[op.id1], op.data)
+    return _quantise(_sum(known[op.id0], _negated(b) if op.code == 1 else b), op.type)
+
+
+def _relu(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
+    x = _negated(known[op.id0]) if op.spec.negate else known[op.id0]
+    return _quantise(_interval(max(x.lo, 0), max(x.hi, 0), x.f, x.zeros), op.type)
+
+
+def _quant(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
+    return _quantise(_negated(known[op.id0]) if op.spec.negate else known[op.id0], op.type)
+
+
+def _add_const(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
+    return _quantise(_sum(known[op.id0], _constant(op.data, op.type.f)), op.type)
+
+
+def _const(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
+    return _quantise(_constant(op.data, op.type.f), op.type)
+
+
+def _constant(raw: int, f: int) -> Interval:
+    return Interval(raw, raw, f, (raw & -raw).bit_length() - 1 if raw else _ALL_ZERO)
+
+
+def _mux(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
+    b = _shifted(known[op.id1], high_int32(op.data))
+    taken = _quantise(known[op.id0], op.type)
+    other = _quantise(_negated(b) if op.spec.negate else b, op.type)
+    condition, kind = known[op.condition], program.ops[op.condition].type
+    half = 1 << (kind.width - 1) if kind.width else 1
+    msb_set = condition.hi < 0 if kind.k else condition.lo >= half
+    msb_clear = condition.lo >= 0 if kind.k else condition.hi < half
+    if msb_set or msb_clear:
+        return taken if msb_set else other
+    return _union(taken[0], other[0]), Status.POSSIBLE if max(taken[1], other[1]) else Status.SAFE
+
+
+def _mul(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
+    a, b = known[op.id0], known[op.id1]
+    products = [x * y for x in (a.lo, a.hi) for y in (b.lo, b.hi)]
+    lo = min(products)
+    if op.id0 == op.id1:  # a square is never negative
+        lo = 0 if a.lo <= 0 <= a.hi else min(a.lo * a.lo, a.hi * a.hi)
+    return _quantise(_interval(lo, max(products), a.f + b.f, a.zeros + b.zeros), op.type)
+
+
+def _lookup(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
+    table = program.tables[low_int32(op.data)]
+    offset = program.ops[op.id0].type.raw_min + high_int32(op.data)
+    first, last = known[op.id0].lo - offset, known[op.id0].hi - offset
+    reached = table[max(first, 0) : max(last + 1, 0)]
+    if first >= 0 and last < len(table):
+        return _interval(int(reached.min()), int(reached.max()), op.type.f, 0), Status.SAFE
+    if len(reached) == 0:
+        return _interval(0, 0, op.type.f, 0), Status.CERTAIN
+    lo, hi = min(int(reached.min()), 0), max(int(reached.max()), 0)
+    return _interval(lo, hi, op.type.f, 0), Status.POSSIBLE
+
+
+def _bit_unary(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
+    t = _negated(known[op.id0]) if op.spec.negate else known[op.id0]
+    period = program.ops[op.id0].type.width
+    if op.data == 0:
+        lo, hi = -t.hi - 1, -t.lo - 1
+        if not op.type.k:
+            if lo >> period == hi >> period:
+                lo, hi = lo - (lo >> period << period), hi - (hi >> period << period)
+            else:
+                lo, hi = 0, (1 << period) - 1
+        return _quantise(_interval(lo, hi, t.f, 0), op.type)
+    ones = (1 << period) - 1
+    if t.lo == t.hi:
+        lo = hi = int(t.lo != 0 if op.data == 1 else t.lo & ones == ones)
+    elif op.data == 1 and (t.lo > 0 or t.hi < 0):
+        lo = hi = 1
+    else:
+        lo, hi = 0, 1
+    return _quantise(_interval(lo, hi, 0, 0), op.type)
+
+
+def _bit_binary(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
+    fields = bitwise_fields(op.data)
+    a, b = known[op.id0], _shifted(known[op.id1], fields.shift)
+    a = _negated(a) if fields.negate_a else a
+    b = _negated(b) if fields.negate_b else b
+    f = max(a.f, b.f)
+    a, b = _aligned(a, f), _aligned(b, f)
+    # AND keeps the zeros of either, OR and XOR those of both.
+    zeros = max(a.zeros, b.zeros) if fields.operation == 0 else min(a.zeros, b.zeros)
+    lo, hi = _BITWISE[fields.operation](a, b)
+    return _quantise(_interval(lo, hi, f, zeros), op.type)
+
+
+def _span(a: Interval, b: Interval) -> tuple[int, int]:
+    """The tightest ``-2**n .. 2**n - 1`` around both."""
+    bits = max((v if v >= 0 else -1 - v).bit_length() for v in (a.lo, a.hi, b.lo, b.hi))
+    return -(1 << bits), (1 << bits) - 1
+
+
+def _and(a: Interval, b: Interval) -> tuple[int, int]:
+    lo, hi = _span(a, b)
+    bounds = [x.hi for x in (a, b) if x.lo >= 0]
+    if bounds:
+        return 0, min(bounds)
+    return lo, -1 if a.hi < 0 and b.hi < 0 else hi
+
+
+def _or(a: Interval, b: Interval) -> tuple[int, int]:
+    lo, hi = _span(a, b)
+    if a.lo >= 0 and b.lo >= 0:
+        return max(a.lo, b.lo), hi
+    return lo, -1 if a.hi < 0 or b.hi < 0 else hi
+
+
+def _xor(a: Interval, b: Interval) -> tuple[int, int]:
+    lo, hi = _span(a, b)
+    signs = [-1 if x.hi < 0 else 1 if x.lo >= 0 else 0 for x in (a, b)]
+    product = signs[0] * signs[1]
+    return (0, hi) if product > 0 else (lo, -1) if product < 0 else (lo, hi)
+
+
+_BITWISE = (_and, _or, _xor)
+
+_RULES: dict[int, Callable[[Program, Op, Known, Declared], Outcome]] = {
+    -1: _input,
+    0: _add,
+    1: _add,
+    2: _relu,
+    3: _quant,
+    4: _add_const,
+    5: _const,
+    6: _mux,
+    7: _mul,
+    8: _lookup,
+    9: _bit_unary,
+    10: _bit_binary,
+}

@@ -1,0 +1,66 @@
+"""Build a design for Icarus Verilog: slow, four-state, the simulator that shows X and Z."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dais_verif.sim import tools
+from dais_verif.sim.process import Session
+from dais_verif.sim.simulation import Simulation
+
+__all__ = ["build"]
+
+_OUTPUT = "simulation.vvp"
+
+#: For sources that state none, so that a bench may wait for nanoseconds in either simulator.
+_TIMESCALE = "+timescale+1ns/1ps\n"
+
+#: A second root that records everything below the first, into the folder in which the run takes place.
+_DUMP = """\
+module dais_verif_dump;
+  initial begin
+    $dumpfile("waves.fst");
+    $dumpvars(0, \\{top} );
+  end
+endmodule
+"""
+
+
+def build(
+    sources: Sequence[Path],
+    top: str,
+    build_dir: Path,
+    *,
+    signals: bool = False,
+    waves: bool = False,
+    timeout: float | None = None,
+) -> Simulation:
+    """Compile ``sources`` anew, whatever their dates; ``timeout`` is in seconds.
+
+    ``signals`` changes nothing: in Icarus every signal can be read.
+    """
+    del signals
+    found = tools.icarus()
+    build_dir = build_dir.absolute()
+    session = Session(build_dir / "build.log", cwd=build_dir, timeout=timeout)
+    (build_dir / _OUTPUT).unlink(missing_ok=True)
+    (build_dir / "timescale.f").write_text(_TIMESCALE, encoding="ascii")
+    files = [str(source.absolute()) for source in sources]
+    roots = ["-s", top]
+    if waves:
+        (build_dir / "dump.v").write_text(_DUMP.format(top=top), encoding="ascii")
+        files.append("dump.v")
+        roots += ["-s", "dais_verif_dump"]
+    folders = dict.fromkeys(f"-I{source.absolute().parent}" for source in sources)
+    options = ["-g2012", "-f", "timescale.f", "-o", _OUTPUT, *roots, *folders]
+    session.check("iverilog", [str(found.iverilog), *options, *files])
+    library = tools.cocotb_library("icarus")
+    return Simulation(
+        simulator="icarus",
+        version=found.version,
+        top=top,
+        command=(str(found.vvp), "-n", "-m", str(library), str(build_dir / _OUTPUT)),
+        build_dir=build_dir,
+        waves=waves,
+    )

@@ -1,0 +1,107 @@
+"""Run a cocotb test module in a built simulation.
+
+We start the simulator ourselves, as cocotb's manual describes, and not through its runner: a run gets a
+process group that can be killed, a log of its own and a fresh results file, many runs share one build, and
+a failing test is left to the caller to judge.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from pathlib import Path
+
+import cocotb_tools.config
+
+from dais_verif.errors import ToolError
+from dais_verif.sim import tools
+from dais_verif.sim.process import Session, describe_exit, last_error
+from dais_verif.sim.simulation import Simulation
+
+__all__ = ["failed_tests", "run"]
+
+_RESULTS = "results.xml"
+
+#: What decides which tests run and how comes from the caller only: a COCOTB_TEST_FILTER left over in the
+#: user's shell would skip tests in silence.
+_NOT_INHERITED = ("COCOTB_", "GPI_", "PYGPI_", "TOPLEVEL")
+
+_WAVES = {
+    # vvp writes nothing at all under -none, even where the sources call $dumpvars.
+    "icarus": {True: ("-fst",), False: ("-none",)},
+    "verilator": {True: ("--trace", "--trace-file", "waves.vcd"), False: ()},
+}
+
+
+def run(
+    simulation: Simulation,
+    test_module: str,
+    run_dir: Path,
+    *,
+    env: Mapping[str, str] = {},
+    seed: int = 0,
+    waves: bool = False,
+    timeout: float | None = None,
+) -> Path:
+    """Run ``test_module`` in ``run_dir`` and return the path of the results file that it wrote.
+
+    A ``PYTHONPATH`` in ``env`` is searched before our own; everything else in ``env`` has the last word.
+    ``waves`` leaves ``waves.fst`` (Icarus) or ``waves.vcd`` (Verilator) in ``run_dir``; the build must have
+    been made for it. Raises ``ToolError`` unless the simulator ended well, in time, and ran a test.
+    """
+    if waves and not simulation.waves:
+        raise ValueError("waves=True must be given to build() also, not to run() only")
+    run_dir = run_dir.absolute()
+    results = run_dir / _RESULTS
+    session = Session(
+        run_dir / "simulation.log",
+        cwd=run_dir,
+        env=_environment(simulation, test_module, results, seed=seed, extra=env),
+        timeout=timeout,
+    )
+    results.unlink(missing_ok=True)
+    tool = f"the {simulation.simulator} simulation"
+    code = session.run(tool, [*simulation.command, *_WAVES[simulation.simulator][waves]])
+    if code != 0:
+        raise ToolError(f"{tool} {describe_exit(code)}: {last_error(session.log)} (full output: {session.log})")
+    if not _cases(results):
+        raise ToolError(f"{tool} ran no test: {last_error(session.log)} (full output: {session.log})")
+    return results
+
+
+def failed_tests(results: Path) -> list[str]:
+    """The names of the tests that failed or broke off, as ``module.test``."""
+    failed = [case for case in _cases(results) if case.find("failure") is not None or case.find("error") is not None]
+    return [f"{case.get('classname')}.{case.get('name')}" for case in failed]
+
+
+def _cases(results: Path) -> list[ET.Element]:
+    try:
+        return list(ET.parse(results).iter("testcase"))
+    except (FileNotFoundError, ET.ParseError):
+        return []
+
+
+def _environment(
+    simulation: Simulation, test_module: str, results: Path, *, seed: int, extra: Mapping[str, str]
+) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_INHERITED)}
+    # The simulation runs in another folder: relative entries, and "" for the current one, must not move.
+    own_path = [str(Path(entry).absolute()) for entry in sys.path]
+    given_path = [extra["PYTHONPATH"]] if extra.get("PYTHONPATH") else []
+    return {
+        **inherited,
+        "PYGPI_PYTHON_BIN": sys.executable,
+        "GPI_USERS": f"{tools.libpython()};{cocotb_tools.config.pygpi_entry_point()}",
+        "TOPLEVEL_LANG": "verilog",
+        "COCOTB_TOPLEVEL": simulation.top,
+        "COCOTB_TEST_MODULES": test_module,
+        "COCOTB_RESULTS_FILE": str(results),
+        "COCOTB_RANDOM_SEED": str(seed),
+        # Verilator applies inertial writes by itself; cocotb then need not schedule them.
+        **({"COCOTB_TRUST_INERTIAL_WRITES": "1"} if simulation.simulator == "verilator" else {}),
+        **extra,
+        "PYTHONPATH": os.pathsep.join(given_path + own_path),
+    }

@@ -1,0 +1,138 @@
+"""Commands whose output goes to a log and of which nothing survives.
+
+``iverilog`` starts ``ivl``, a Verilator driver starts its binary, ``g++`` starts ``cc1plus``: killing only
+the child would leave those running. So every command leads a process group of its own, and the group is
+killed when time runs out, when a sibling fails and when the user interrupts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dais_verif.errors import ToolError
+
+__all__ = ["Session", "describe_exit", "first_error", "last_error"]
+
+_ERROR = re.compile(r"(^|[\s%:])(fatal|error|critical|exception|\w+Error)\b|No such file|terminate called", re.I)
+_LONGEST_EXCERPT = 300
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.05
+
+
+class Session:
+    """Commands that share a working directory, a log and one time limit, which starts now.
+
+    The log is begun afresh; each command writes itself into it before its output, so that a user can
+    repeat by hand what failed.
+    """
+
+    def __init__(
+        self, log: Path, *, cwd: Path, env: Mapping[str, str] | None = None, timeout: float | None = None
+    ) -> None:
+        self.log = log
+        self._cwd = cwd
+        self._env = env
+        self._timeout = timeout
+        self._deadline = None if timeout is None else time.monotonic() + timeout
+        try:
+            cwd.mkdir(parents=True, exist_ok=True)
+            log.write_bytes(b"")
+        except OSError as error:
+            raise ToolError(f"{log} cannot be written: {error.strerror}") from error
+
+    def run(self, tool: str, *commands: Sequence[str], jobs: int = 1) -> int:
+        """Run ``commands``, at most ``jobs`` at once; return 0, or the exit code that stopped the rest.
+
+        ``tool`` is their name in messages. A negative code is the number of the signal that ended a command.
+        """
+        waiting = list(commands)
+        running: list[subprocess.Popen[bytes]] = []
+        try:
+            while waiting or running:
+                while waiting and len(running) < jobs:
+                    running.append(self._start(tool, waiting.pop(0)))
+                finished = self._wait_for_any(tool, running)
+                running.remove(finished)
+                if finished.returncode != 0:
+                    return finished.returncode
+        finally:
+            for process in running:
+                _kill_group(process)
+        return 0
+
+    def check(self, tool: str, *commands: Sequence[str], jobs: int = 1) -> None:
+        """Like ``run``; a command that fails is a ``ToolError`` with the first error it reported."""
+        code = self.run(tool, *commands, jobs=jobs)
+        if code != 0:
+            raise ToolError(f"{tool} {describe_exit(code)}: {first_error(self.log)} (full output: {self.log})")
+
+    def _start(self, tool: str, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        with self.log.open("ab") as log:
+            log.write(f"$ {shlex.join(command)}\n".encode(errors="surrogateescape"))
+            log.flush()
+            try:
+                return subprocess.Popen(
+                    command,
+                    cwd=self._cwd,
+                    env=self._env,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise ToolError(f"{tool} cannot be started: {command[0]}: {error.strerror}") from error
+
+    def _wait_for_any(self, tool: str, running: Sequence[subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
+        pause = _SHORTEST_PAUSE
+        while True:
+            for process in running:
+                if process.poll() is not None:
+                    return process
+            if self._deadline is not None and time.monotonic() >= self._deadline:
+                raise ToolError(
+                    f"{tool} was stopped: the time limit of {self._timeout:g} s has passed (output: {self.log})"
+                )
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def describe_exit(code: int) -> str:
+    """Say how a command ended: ``exited with code 1``, ``was killed by SIGSEGV``."""
+    if code >= 0:
+        return f"exited with code {code}"
+    try:
+        return f"was killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was killed by signal {-code}"
+
+
+def first_error(log: Path) -> str:
+    """The line of ``log`` that most likely says what went wrong: compilers report the cause first."""
+    return _excerpt(log, 0)
+
+
+def last_error(log: Path) -> str:
+    """Like ``first_error`` for output that ends in the cause, as a Python traceback does."""
+    return _excerpt(log, -1)
+
+
+def _excerpt(log: Path, index: int) -> str:
+    text = log.read_text(encoding="utf-8", errors="replace")
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("$ ")]
+    telling = [line for line in lines if _ERROR.search(line)] or lines[-1:] or ["no output"]
+    line = " ".join(telling[index].split())
+    return line if len(line) <= _LONGEST_EXCERPT else line[:_LONGEST_EXCERPT] + "…"
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

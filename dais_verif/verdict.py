@@ -1,0 +1,57 @@
+"""What a run of the tool can end in, and the exit code that says so.
+
+The codes are fixed for good: scripts and CI act on them.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+__all__ = ["Verdict"]
+
+
+class Verdict(Enum):
+    """The one answer of a run. ``value`` is the name that users and records see."""
+
+    #: Every compared bit was equal, and at least one bit was compared.
+    PASS = "PASS"
+    #: The RTL differs from the golden model in at least one known output bit.
+    RTL_MISMATCH = "RTL_MISMATCH"
+    #: A promise of the program was broken: an op whose value may not change by quantisation changed.
+    PROGRAM_INVALID = "PROGRAM_INVALID"
+    #: The file, a vector or an option cannot be used at all.
+    INVALID_INPUT = "INVALID_INPUT"
+    #: A simulator or compiler is missing, crashed or timed out.
+    TOOL_FAILURE = "TOOL_FAILURE"
+    #: An output bit was X or Z.
+    X_IN_OUTPUT = "X_IN_OUTPUT"
+    #: Two simulators computed different outputs from the same RTL and vectors.
+    SIMULATORS_DISAGREE = "SIMULATORS_DISAGREE"
+    #: The question was asked and could not be decided.
+    UNKNOWN = "UNKNOWN"
+    #: Nothing was compared.
+    NOT_RUN = "NOT_RUN"
+    #: A policy was not met.
+    NOT_SIGNED_OFF = "NOT_SIGNED_OFF"
+    #: The user stopped the run.
+    INTERRUPTED = "INTERRUPTED"
+
+    @property
+    def exit_code(self) -> int:
+        """The process exit code, 0 for PASS only."""
+        return _EXIT_CODES[self]
+
+
+_EXIT_CODES = {
+    Verdict.PASS: 0,
+    Verdict.RTL_MISMATCH: 1,
+    Verdict.PROGRAM_INVALID: 2,
+    Verdict.INVALID_INPUT: 2,
+    Verdict.TOOL_FAILURE: 3,
+    Verdict.X_IN_OUTPUT: 4,
+    Verdict.SIMULATORS_DISAGREE: 5,
+    Verdict.UNKNOWN: 6,
+    Verdict.NOT_RUN: 6,
+    Verdict.NOT_SIGNED_OFF: 7,
+    Verdict.INTERRUPTED: 130,
+}
