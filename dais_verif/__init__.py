@@ -9,6 +9,7 @@ from dais_verif.errors import DaisError, InputError, ProgramError, ToolError, Vi
 from dais_verif.golden import run
 from dais_verif.program import Program, load
 from dais_verif.verdict import Verdict
+from dais_verif.version import VERSION
 
 __all__ = [
     # programs
@@ -25,4 +26,4 @@ __all__ = [
     "__version__",
 ]
 
-__version__ = "0.1.0"
+__version__ = VERSION

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from dais_verif.emit.expressions import Expression, bits_for, literal, mask, storage_bits
 from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.opcodes import BITWISE_NAMES, REDUCE_NAMES, bitwise_fields, high_int32, low_int32
+from dais_verif.program.opcodes import bitwise_fields, high_int32, low_int32
 from dais_verif.program.ports import Ports
 
-__all__ = ["Statement", "in_words", "signal", "statements", "table"]
+__all__ = ["Statement", "signal", "statements", "table"]
 
 
 class Statement(NamedTuple):
@@ -215,40 +215,3 @@ RULES: dict[int, Callable[[Scope], Expression]] = {
     -9: _bit_unary,
     10: _bit_binary,
 }
-
-
-def in_words(program: Program, op: Op) -> str:
-    """What ``op`` computes, in one short line for a person."""
-    a, b = f"op {op.id0}", f"op {op.id1}"
-    minus = "-" if op.spec.negate else ""
-    point = f" * 2^{-op.type.f}" if op.type.f else ""
-    match abs(op.code) if op.code != -1 else -1:
-        case -1:
-            words = f"input {op.id0}{_power(int(program.inp_shift[op.id0]))}, quantised"
-        case 0 | 1:
-            words = f"{a} {'-' if op.code == 1 else '+'} {b}{_power(op.data)}"
-        case 2:
-            words = f"max({minus}{a}, 0), quantised"
-        case 3:
-            words = f"{minus}{a}, quantised"
-        case 4:
-            words = f"{a} {'-' if op.data < 0 else '+'} {abs(op.data)}{point}"
-        case 5:
-            words = f"{op.data}{point}"
-        case 6:
-            words = f"MSB(op {op.condition}) ? {a} : {minus}{b}{_power(high_int32(op.data))}, quantised"
-        case 7:
-            words = f"{a} * {b}"
-        case 8:
-            words = f"table {low_int32(op.data)}[{a} - {program.ops[op.id0].type.raw_min + high_int32(op.data)} raw]"
-        case 9:
-            words = f"{REDUCE_NAMES[op.data]}({minus}{a})"
-        case _:
-            fields = bitwise_fields(op.data)
-            first, second = ("-" if negate else "" for negate in (fields.negate_a, fields.negate_b))
-            words = f"{first}{a} {BITWISE_NAMES[fields.operation]} {second}{b}{_power(fields.shift)}"
-    return words
-
-
-def _power(shift: int) -> str:
-    return f" * 2^{shift}" if shift else ""

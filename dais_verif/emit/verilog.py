@@ -10,9 +10,10 @@ filled last), and Icarus runs it a fifth faster than ``@*``, which it makes an e
 from __future__ import annotations
 
 from dais_verif.emit.expressions import bits_for
-from dais_verif.emit.ops import Statement, in_words, signal, statements, table
+from dais_verif.emit.ops import Statement, signal, statements, table
 from dais_verif.emit.writer import Writer
 from dais_verif.program import Op, Program
+from dais_verif.program.listing import in_words
 from dais_verif.program.opcodes import Data, low_int32
 from dais_verif.program.ports import Ports, ports_of
 
@@ -56,6 +57,7 @@ def _header(out: Writer, program: Program, top: str, ports: Ports) -> None:
     out.line(f"// {program.n_in} inputs, {program.n_out} outputs, {program.n_ops} ops; combinational.")
     out.line("// op_N is the value of op N: an integer in units of 2^-f, in two's complement; an unsigned one has")
     out.line("// one more bit, always 0. Types are written sW.F or uW.F: signed or unsigned, W bits, F of them fractional.")
+    out.line("// In comments %N is the value of op N.")
     out.line(f"module {top} (")
     with out.indent():
         out.line(f"input  wire [{max(ports.input_bits, 1) - 1}:0] model_inp,")

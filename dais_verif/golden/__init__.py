@@ -66,6 +66,13 @@ class Golden:
         self.program = program
         self._compiled: Compiled | None = None if engine == "exact" else compile_program(program)
 
+    @property
+    def compiled(self) -> Compiled:
+        """The batch engine's program; compiled now if the engine is the oracle."""
+        if self._compiled is None:
+            return compile_program(self.program)
+        return self._compiled
+
     def chunk(self, batch: Batch, start: int, *, rows: int = CHUNK, check: bool = True) -> tuple[IntArray, ...]:
         """Raw outputs of ``rows`` rows from ``start`` on. Raises ``ViolationError`` if ``check``."""
         if self._compiled is None:

@@ -7,7 +7,7 @@ expression: numpy's object arrays take the same operators. Nothing is ever a flo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -51,9 +51,29 @@ class Compiled:
         The violation is (row, op index), lowest row first, or None; it is looked for only if ``check``.
         Outputs are those of the unchecked run in any case.
         """
-        program = self.program
-        values: list[IntArray | None] = [None] * program.n_ops
+        values: list[IntArray | None] = [None] * self.program.n_ops
         first: tuple[int, int] | None = None
+        for op, changed in self._steps(values, batch, check):
+            if changed is not None and changed.any():
+                row = int(np.argmax(changed))
+                if first is None or row < first[0]:
+                    first = (row, op.index)
+            for index in self._last_use[op.index]:
+                values[index] = None
+        return [_output(values, *output, batch.rows) for output in self.program.outputs], first
+
+    def trace(self, batch: Batch) -> list[IntArray | None]:
+        """Raw values of every op, an array (rows,) each, of the unchecked run."""
+        values: list[IntArray | None] = [None] * self.program.n_ops
+        for _ in self._steps(values, batch, False):
+            pass
+        return values
+
+    def _steps(
+        self, values: list[IntArray | None], batch: Batch, check: bool
+    ) -> Iterator[tuple[Op, Mask | None]]:
+        """Fill ``values`` op by op; yields each op and, where it was looked for, the rows that broke its promise."""
+        program = self.program
         for op in program.ops:
             wide = self._wide[op.index]
             result = RULES[op.code](Step(program, op, values, batch, wide))
@@ -61,13 +81,7 @@ class Compiled:
                 result = replace(result, raw=result.raw.astype(object))
             quantised, changed = _quantise(result, op.type, self._changes[op.index], check and op.spec.promise)
             values[op.index] = _stored(quantised, op.type)
-            if changed is not None and changed.any():
-                row = int(np.argmax(changed))
-                if first is None or row < first[0]:
-                    first = (row, op.index)
-            for index in self._last_use[op.index]:
-                values[index] = None
-        return [_output(values, *output, batch.rows) for output in program.outputs], first
+            yield op, changed
 
 
 def compile_program(program: Program) -> Compiled:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, ProgramError
 from dais_verif.program.da4ml_json import looks_like_json, read_json
 from dais_verif.program.layouts import LAYOUTS, AssumedLayoutWarning, read_binary, write_binary
 from dais_verif.program.model import Columns, Op, Origin, Program
@@ -45,5 +45,8 @@ def load(path: str | Path, *, layout: str | None = None) -> Program:
         data = Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}; give the path of a DAIS program") from None
-    program = read_json(data) if layout is None and looks_like_json(data) else read_binary(data, layout)
+    try:
+        program = read_json(data) if layout is None and looks_like_json(data) else read_binary(data, layout)
+    except ProgramError as error:
+        raise ProgramError(f"{path}: {error}") from None
     return replace(program, origin=replace(program.origin, path=str(path)))

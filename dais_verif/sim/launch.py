@@ -28,7 +28,7 @@ _RESULTS = "results.xml"
 #: user's shell would skip tests in silence.
 _NOT_INHERITED = ("COCOTB_", "GPI_", "PYGPI_", "TOPLEVEL")
 
-_WAVES = {
+_WAVES: Mapping[str, Mapping[bool, tuple[str, ...]]] = {
     # vvp writes nothing at all under -none, even where the sources call $dumpvars.
     "icarus": {True: ("-fst",), False: ("-none",)},
     "verilator": {True: ("--trace", "--trace-file", "waves.vcd"), False: ()},
@@ -65,7 +65,9 @@ def run(
     tool = f"the {simulation.simulator} simulation"
     code = session.run(tool, [*simulation.command, *_WAVES[simulation.simulator][waves]])
     if code != 0:
-        raise ToolError(f"{tool} {describe_exit(code)}: {last_error(session.log)} (full output: {session.log})")
+        raise ToolError(
+            f"{tool} {describe_exit(code)}: {last_error(session.log)} (full output: {session.log})"
+        )
     if not _cases(results):
         raise ToolError(f"{tool} ran no test: {last_error(session.log)} (full output: {session.log})")
     return results
@@ -73,7 +75,9 @@ def run(
 
 def failed_tests(results: Path) -> list[str]:
     """The names of the tests that failed or broke off, as ``module.test``."""
-    failed = [case for case in _cases(results) if case.find("failure") is not None or case.find("error") is not None]
+    failed = [
+        case for case in _cases(results) if case.find("failure") is not None or case.find("error") is not None
+    ]
     return [f"{case.get('classname')}.{case.get('name')}" for case in failed]
 
 
@@ -100,7 +104,7 @@ def _environment(
         "COCOTB_TEST_MODULES": test_module,
         "COCOTB_RESULTS_FILE": str(results),
         "COCOTB_RANDOM_SEED": str(seed),
-        # Verilator applies inertial writes by itself; cocotb then need not schedule them.
+        # As cocotb's runner does: Verilator's own inertial writes are right, and faster than cocotb's.
         **({"COCOTB_TRUST_INERTIAL_WRITES": "1"} if simulation.simulator == "verilator" else {}),
         **extra,
         "PYTHONPATH": os.pathsep.join(given_path + own_path),

@@ -13,17 +13,37 @@ import re
 import shlex
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from dais_verif.errors import ToolError
 
-__all__ = ["Session", "describe_exit", "first_error", "last_error"]
+__all__ = ["Session", "describe_exit", "first_error", "last_error", "stopping_all_on_exit"]
 
-_ERROR = re.compile(r"(^|[\s%:])(fatal|error|critical|exception|\w+Error)\b|No such file|terminate called", re.I)
+_ERROR = re.compile(
+    r"(^|[\s%:])(fatal|error|critical|exception|\w+Error)\b|No such file|terminate called", re.IGNORECASE
+)
 _LONGEST_EXCERPT = 300
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.05
+
+
+_stop = threading.Event()
+
+
+@contextlib.contextmanager
+def stopping_all_on_exit() -> Iterator[None]:
+    """Run commands from worker threads inside; if the block is left by an exception, all of them are killed.
+
+    Only the main thread is told of Ctrl-C; this passes it on to the threads that wait for commands.
+    """
+    _stop.clear()
+    try:
+        yield
+    except BaseException:
+        _stop.set()
+        raise
 
 
 class Session:
@@ -71,7 +91,9 @@ class Session:
         """Like ``run``; a command that fails is a ``ToolError`` with the first error it reported."""
         code = self.run(tool, *commands, jobs=jobs)
         if code != 0:
-            raise ToolError(f"{tool} {describe_exit(code)}: {first_error(self.log)} (full output: {self.log})")
+            raise ToolError(
+                f"{tool} {describe_exit(code)}: {first_error(self.log)} (full output: {self.log})"
+            )
 
     def _start(self, tool: str, command: Sequence[str]) -> subprocess.Popen[bytes]:
         with self.log.open("ab") as log:
@@ -96,6 +118,8 @@ class Session:
             for process in running:
                 if process.poll() is not None:
                     return process
+            if _stop.is_set():
+                raise ToolError(f"{tool} was stopped with the run (output: {self.log})")
             if self._deadline is not None and time.monotonic() >= self._deadline:
                 raise ToolError(
                     f"{tool} was stopped: the time limit of {self._timeout:g} s has passed (output: {self.log})"

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,12 +43,13 @@ class Manifest:
     def read(cls, folder: Path) -> Manifest:
         """Read it from the folder that Verilator wrote."""
         content = json.loads((folder / f"{PREFIX}.json").read_text(encoding="utf-8"))
-        sources = {kind: tuple(map(Path, paths)) for kind, paths in content["sources"].items()}
+        # A kind without files is left out of the manifest.
+        files = {kind: tuple(map(Path, paths)) for kind, paths in content["sources"].items()}
         return cls(
             options=content["options"],
-            runtime=sources["global"],
-            fast=sources["classes_fast"] + sources["support_fast"],
-            slow=sources["classes_slow"] + sources["support_slow"],
+            runtime=files["global"],
+            fast=files.get("classes_fast", ()) + files.get("support_fast", ()),
+            slow=files.get("classes_slow", ()) + files.get("support_slow", ()),
         )
 
     def defines(self) -> list[str]:
@@ -97,8 +99,9 @@ def ensure(*, waves: bool = False) -> Path:
         home.mkdir(parents=True, exist_ok=True)
         with filelock.FileLock(folder.with_name(folder.name + ".lock")):
             if not folder.is_dir():
-                unfinished = folder.with_name(folder.name + ".unfinished")
-                shutil.rmtree(unfinished, ignore_errors=True)
+                for left_over in home.glob(f"{folder.name}-*"):
+                    shutil.rmtree(left_over, ignore_errors=True)
+                unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=home))
                 _build(verilator, unfinished, waves=waves)
                 unfinished.rename(folder)
     except OSError as error:
@@ -120,11 +123,11 @@ def check_fits(folder: Path, manifest: Manifest) -> None:
 
 
 def _build(verilator: tools.VerilatorTools, folder: Path, *, waves: bool) -> None:
-    folder.mkdir()
     (folder / "empty.v").write_text("module empty(input a);\nendmodule\n", encoding="ascii")
     session = Session(folder / "build.log", cwd=folder, env=verilator.env)
-    options = verilator_options(waves=waves)
-    session.check("verilator", [*verilator.driver, *options, "--Mdir", "design", "empty.v"])
+    # A public signal makes Verilator ask for the parts that any design seen by cocotb needs.
+    options = [*verilator_options(waves=waves), "--public-flat-rw", "--Mdir", "design", "empty.v"]
+    session.check("verilator", [*verilator.driver, *options])
     manifest = Manifest.read(folder / "design")
     commands = [
         compile_command(verilator, manifest, source, Path(f"{source.stem}.o"), _OPTIMISATION)
@@ -136,7 +139,12 @@ def _build(verilator: tools.VerilatorTools, folder: Path, *, waves: bool) -> Non
 
 def _key(verilator: tools.VerilatorTools, *, waves: bool) -> str:
     digest = hashlib.sha256()
-    for part in (verilator.version, verilator.compiler_version, _OPTIMISATION, *verilator_options(waves=waves)):
+    for part in (
+        verilator.version,
+        verilator.compiler_version,
+        _OPTIMISATION,
+        *verilator_options(waves=waves),
+    ):
         digest.update(part.encode() + b"\0")
     for path in sorted((verilator.root / "include").glob("verilated*")):
         digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
@@ -144,5 +152,7 @@ def _key(verilator: tools.VerilatorTools, *, waves: bool) -> str:
 
 
 if __name__ == "__main__":
-    print(f"Compiling Verilator's runtime into {tools.cache_dir()}, once per machine (about 10 s)", flush=True)
+    print(
+        f"Compiling Verilator's runtime into {tools.cache_dir()}, once per machine (about 10 s)", flush=True
+    )
     ensure()

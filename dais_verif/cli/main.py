@@ -1,0 +1,87 @@
+"""The command ``dais-verif``: its verbs, and the one place where errors become a line and an exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from dais_verif import __version__
+from dais_verif.cli.check import check
+from dais_verif.cli.emit import emit
+from dais_verif.cli.run import run
+from dais_verif.cli.show import show
+from dais_verif.cli.sim import sim
+from dais_verif.errors import DaisError
+from dais_verif.report.record import SCHEMA
+from dais_verif.verdict import Verdict
+
+__all__ = ["main"]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="dais-verif")
+def cli() -> None:
+    """Does this RTL compute this DAIS program, bit for bit?
+
+    \b
+    dais-verif check prog.bin        is it a valid program? can anything overflow?
+    dais-verif show prog.bin         the program as text
+    dais-verif run prog.bin --inputs x.npy -o y.npy    the golden model's outputs
+    dais-verif emit prog.bin -o model.v                its Verilog
+    dais-verif sim prog.bin          its Verilog in Icarus and Verilator against the golden model
+
+    \b
+    Exit codes: 0 pass, 1 RTL mismatch, 2 invalid program or input, 3 a tool is missing or failed,
+    4 X in an output, 5 simulators disagree, 6 unknown or nothing compared, 7 not signed off,
+    130 interrupted.
+    """
+
+
+for verb in (check, show, run, emit, sim):
+    cli.add_command(verb)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with the verdict's code."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        code = cli.main(arguments, prog_name="dais-verif", standalone_mode=False, obj=arguments)
+    except DaisError as error:
+        return _report(arguments, error.verdict, str(error))
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return Verdict.INVALID_INPUT.exit_code
+    except click.UsageError as error:
+        verb = error.ctx.command_path if error.ctx else "dais-verif"
+        return _report(arguments, Verdict.INVALID_INPUT, f"{error.format_message()} See: {verb} --help")
+    except click.ClickException as error:
+        return _report(arguments, Verdict.INVALID_INPUT, error.format_message())
+    except (click.Abort, KeyboardInterrupt):
+        return _report(arguments, Verdict.INTERRUPTED, "interrupted; nothing half-written was left")
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has what it wanted
+        return 0
+    except MemoryError:
+        return _report(arguments, Verdict.TOOL_FAILURE, "out of memory; use fewer vectors or a smaller program")
+    except OSError as error:
+        place = f" {error.filename!r}" if error.filename else ""
+        return _report(arguments, Verdict.INVALID_INPUT, f"file{place}: {error.strerror or error}")
+    return code if isinstance(code, int) else 0
+
+
+def _report(arguments: list[str], verdict: Verdict, message: str) -> int:
+    """One line on stderr; with ``--json`` also one object on stdout, as for every other end of a run."""
+    line = " ".join(message.split())
+    click.echo(f"dais-verif: {verdict.value}: {line}", err=True)
+    if "--json" in arguments:
+        tree = {"schema": SCHEMA, "verdict": verdict.value, "exit_code": verdict.exit_code, "message": line}
+        click.echo(json.dumps(tree, indent=2))
+    return verdict.exit_code

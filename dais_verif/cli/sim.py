@@ -1,0 +1,201 @@
+"""``dais-verif sim``: RTL against the golden model in Icarus and Verilator."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+import click
+from filelock import FileLock, Timeout
+
+from dais_verif import __version__
+from dais_verif.cli.common import (
+    console,
+    file_path,
+    json_option,
+    layout_option,
+    load_program,
+    notices,
+    program_argument,
+    top_option,
+)
+from dais_verif.emit import emit_verilog
+from dais_verif.errors import InputError
+from dais_verif.files import make_folder, write_atomically
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch
+from dais_verif.report.console import print_record
+from dais_verif.report.record import ProgramInfo, Record
+from dais_verif.sim.simulate import SIMULATORS, Design
+from dais_verif.sim.verify import Options, verify
+from dais_verif.stimulus import generate, read_batch
+from dais_verif.verdict import Verdict
+
+
+@click.command()
+@program_argument
+@layout_option
+@click.option(
+    "--sim", "simulator", type=click.Choice((*SIMULATORS, "both")), default="both", show_default=True,
+    help="Simulator.",
+)
+@click.option(
+    "--vectors", type=click.IntRange(0), default=1000, show_default=True,
+    help="Vectors to generate: corners, out-of-range, off-grid, random.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the generated vectors.")
+@click.option(
+    "--inputs", type=file_path, multiple=True, help="Vectors from a file (.npy or CSV), before the generated ones."
+)
+@click.option("--rtl", type=file_path, multiple=True, help="Verify this RTL instead of our own; may be repeated.")
+@top_option
+@click.option("--unchecked", is_flag=True, help="Carry on past overflow with the quantised value, as hardware would.")
+@click.option("--waves", is_flag=True, help="Record waves (Icarus FST, Verilator VCD); needs -o or uses dais-verif-out.")
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for each build and each run.")
+@click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, RTL, vectors, logs, waves.")
+@json_option
+@click.argument("more_rtl", nargs=-1, type=file_path)
+def sim(
+    program: Path,
+    layout: str | None,
+    simulator: str,
+    vectors: int,
+    seed: int,
+    inputs: tuple[Path, ...],
+    rtl: tuple[Path, ...],
+    top: str,
+    unchecked: bool,
+    waves: bool,
+    timeout: float | None,
+    output: Path | None,
+    as_json: bool,
+    more_rtl: tuple[Path, ...],
+) -> int:
+    """Simulate the Verilog of PROGRAM and compare every output bit of every vector with the golden model.
+
+    \b
+    dais-verif sim prog.bin                                   our RTL, both simulators
+    dais-verif sim prog.bin --vectors 10000 --seed 7 --sim verilator
+    dais-verif sim prog.bin --inputs x.npy                    your vectors, then generated ones
+    dais-verif sim prog.bin --rtl model.v lib.v --top model   somebody else's RTL
+    dais-verif sim prog.bin --waves -o out                    waves in out/icarus, out/verilator
+
+    A mismatch is shown with its vector and the first op whose value diverges. The exit code is the verdict's.
+    """
+    if more_rtl and not rtl:
+        raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")
+    loaded, warnings = load_program(program, layout)
+    batch = _stimulus(loaded, inputs, vectors, seed)
+    if waves and output is None:
+        output = Path("dais-verif-out")
+    simulators = SIMULATORS if simulator == "both" else (simulator,)
+    with _folder(output) as folder:
+        design = _design(loaded, (*rtl, *more_rtl), top, folder)
+        options = Options(simulators, check=not unchecked, waves=waves, seed=seed, timeout=timeout)
+        err = notices()
+        with err.status("") as status:
+
+            def notice(text: str) -> None:
+                status.update(text)
+                if not err.is_terminal:
+                    err.print(text, markup=False)
+
+            finding = verify(loaded, batch, design, folder.path, options, notice)
+        record = Record(
+            verdict=finding.verdict,
+            message=finding.message,
+            program=ProgramInfo.of(loaded),
+            seed=seed,
+            vectors=batch.rows,
+            reproduce=_reproduce(),
+            rtl={
+                "top": top,
+                "emitted": not rtl,
+                "files": [str(source) for source in design.sources],
+                "sha256": [hashlib.sha256(source.read_bytes()).hexdigest() for source in design.sources],
+            },
+            tools=_tools(),
+            simulators=finding.simulators,
+            first_mismatch=finding.first_mismatch,
+            unchecked=unchecked,
+            warnings=warnings,
+        )
+        folder.keep(record)
+    if as_json:
+        click.echo(record.to_json())
+    else:
+        print_record(record, console())
+        if folder.kept:
+            console().print(f"files      {folder.path}", markup=False)
+    return record.verdict.exit_code
+
+
+def _stimulus(program: Program, files: tuple[Path, ...], vectors: int, seed: int) -> Batch:
+    given = [read_batch(path, program.n_in) for path in files]
+    generated = generate(program, vectors, seed)
+    return Batch.concatenate([*given, generated]) if given else generated
+
+
+class _Folder:
+    """The work folder: the user's, kept and locked; or a temporary one, kept only if the run did not pass."""
+
+    def __init__(self, path: Path, users: bool) -> None:
+        self.path, self._users = path, users
+        self.kept = users
+
+    def keep(self, record: Record) -> None:
+        """Write the record if the folder stays."""
+        self.kept = self._users or record.simulators != [] and record.verdict is not Verdict.PASS
+        if self.kept:
+            write_atomically(self.path / "result.json", record.to_json().encode())
+
+
+@contextmanager
+def _folder(output: Path | None) -> Iterator[_Folder]:
+    if output is None:
+        folder = _Folder(Path(tempfile.mkdtemp(prefix="dais-verif-")), users=False)
+        try:
+            yield folder
+        finally:
+            if not folder.kept:
+                shutil.rmtree(folder.path, ignore_errors=True)
+        return
+    make_folder(output)
+    try:
+        with FileLock(output / ".lock", timeout=0):
+            yield _Folder(output.absolute(), users=True)
+    except Timeout:
+        raise InputError(f"{str(output)!r} is in use by another run; choose another folder with -o") from None
+    except PermissionError as error:
+        raise InputError(f"cannot write in {str(output)!r}: {error.strerror}; choose another folder with -o") from None
+
+
+def _design(program: Program, rtl: tuple[Path, ...], top: str, folder: _Folder) -> Design:
+    if not rtl:
+        source = folder.path / f"{top}.v"
+        write_atomically(source, emit_verilog(program, top).encode())
+        return Design((source,), top)
+    for source in rtl:
+        if not source.is_file():
+            raise InputError(f"RTL file {str(source)!r} does not exist; give the Verilog files of module {top}")
+    return Design(tuple(source.absolute() for source in rtl), top)
+
+
+def _reproduce() -> str:
+    """The command as it was given: generated vectors depend on the seed, their number and the program alone."""
+    called = Path(sys.argv[0])
+    command = [str(called)] if called.name == "dais-verif" else ["python", "-m", "dais_verif"]
+    return shlex.join([*command, *click.get_current_context().obj])
+
+
+def _tools() -> dict[str, str]:
+    names = ("cocotb", "numpy")
+    return {"dais-verif": __version__, "python": platform.python_version(), **{name: version(name) for name in names}}

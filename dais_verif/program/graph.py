@@ -1,0 +1,32 @@
+"""The program as a graph: cones of influence, dead ops, depth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dais_verif.program.model import Program
+
+__all__ = ["cone", "dead_ops", "depths"]
+
+
+def cone(program: Program, roots: Iterable[int]) -> list[int]:
+    """Indices of all ops that the ops ``roots`` depend on, themselves included, in SSA order."""
+    needed = set(roots)
+    for op in reversed(program.ops):
+        if op.index in needed:
+            needed.update(op.operands)
+    return sorted(needed)
+
+
+def dead_ops(program: Program) -> list[int]:
+    """Indices of the ops that no output depends on."""
+    live = set(cone(program, (index for index, _, _ in program.outputs if index >= 0)))
+    return [index for index in range(program.n_ops) if index not in live]
+
+
+def depths(program: Program) -> list[int]:
+    """Length, in ops, of the longest path that ends in each op; inputs and constants have 0."""
+    depth: list[int] = []
+    for op in program.ops:
+        depth.append(max((depth[i] + 1 for i in op.operands), default=0))
+    return depth

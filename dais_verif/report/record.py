@@ -1,0 +1,146 @@
+"""The record of a run: what ``--json`` prints and ``result.json`` keeps.
+
+Versioned; later versions only add fields. Console text is a rendering of it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from dais_verif.program import Program
+from dais_verif.verdict import Verdict
+
+__all__ = [
+    "SCHEMA",
+    # the record and its parts
+    "Blame",
+    "InputValue",
+    "Mismatch",
+    "ProgramInfo",
+    "Record",
+    "SimulatorResult",
+    "Value",
+]
+
+SCHEMA = "dais-verif/result/1"
+
+
+@dataclass(frozen=True)
+class ProgramInfo:
+    """Which program, and how it was read."""
+
+    path: str | None
+    hash: str
+    file_sha256: str | None
+    layout: str
+    layout_assumed: bool
+    n_in: int
+    n_out: int
+    n_ops: int
+
+    @classmethod
+    def of(cls, program: Program) -> ProgramInfo:
+        """The facts about ``program``."""
+        origin = program.origin
+        return cls(
+            origin.path,
+            program.hash,
+            origin.file_sha256,
+            origin.layout,
+            origin.assumed,
+            program.n_in,
+            program.n_out,
+            program.n_ops,
+        )
+
+
+@dataclass(frozen=True)
+class SimulatorResult:
+    """What one simulator did. ``failure`` is its error if it did not finish; seconds are wall time."""
+
+    name: str
+    version: str | None = None
+    vectors_compared: int = 0
+    bits_compared: int = 0
+    mismatches: int = 0
+    vectors_with_x: int = 0
+    digest: str | None = None
+    build_seconds: float = 0.0
+    run_seconds: float = 0.0
+    failure: str | None = None
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value three ways: real (decimal text, exact), raw integer, bits (most significant first).
+
+    ``real`` and ``raw`` are None where a bit is X or Z.
+    """
+
+    real: str | None
+    raw: int | None
+    bits: str
+
+
+@dataclass(frozen=True)
+class InputValue:
+    """One input of a vector: the exact real value given, and the bits that its port element carries."""
+
+    index: int
+    real: str
+    bits: str
+
+
+@dataclass(frozen=True)
+class Blame:
+    """Where a mismatch comes from. ``kind``: ``op`` (the first op that diverges), ``output`` (all ops agree, the
+    output does not), ``cone`` (the design has no op names) or ``golden`` (the golden engines disagree)."""
+
+    kind: str
+    text: str
+    op: int | None = None
+    mnemonic: str | None = None
+    type: str | None = None
+    expected: Value | None = None
+    found: Value | None = None
+    replayed_in: str | None = None
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """The first differing vector and output of a run."""
+
+    simulator: str
+    row: int
+    output: int
+    expected: Value
+    found: Value
+    inputs: list[InputValue]
+    blame: Blame | None = None
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run of ``sim``."""
+
+    verdict: Verdict
+    message: str
+    program: ProgramInfo
+    seed: int
+    vectors: int
+    reproduce: str
+    rtl: dict[str, Any]
+    tools: dict[str, str]
+    simulators: list[SimulatorResult] = field(default_factory=list)
+    first_mismatch: Mismatch | None = None
+    unchecked: bool = False
+    warnings: list[str] = field(default_factory=list)
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        tree = {"schema": SCHEMA, **asdict(self)}
+        tree["verdict"] = self.verdict.value
+        tree["exit_code"] = self.verdict.exit_code
+        return json.dumps(tree, indent=2)

@@ -1,0 +1,8 @@
+"""Where input vectors come from: generated from a program's types, or read from files."""
+
+from __future__ import annotations
+
+from dais_verif.stimulus.files import batch_of_raw, read_batch, read_raw_batch
+from dais_verif.stimulus.generate import generate
+
+__all__ = ["batch_of_raw", "generate", "read_batch", "read_raw_batch"]

@@ -1,0 +1,115 @@
+"""Input vectors that a run begins with when nobody gives any: corners, wraps, truncation, then random.
+
+All numbers are made two bits finer than what the ports carry, so that off-grid values exercise TRUNC, and
+some two bits wider, so that out-of-range values exercise WRAP.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dais_verif.program import FixedType, Program
+from dais_verif.program.numbers import Batch, Column, IntArray, compact
+
+__all__ = ["generate"]
+
+#: Fractional bits below the port's last bit.
+_EXTRA = 2
+#: One row in so many may be a mix of corners.
+_CORNER_SHARE = 4
+
+
+class _Reader(NamedTuple):
+    """One ``input`` op that reads the input, and the raw interval that its source declares."""
+
+    kind: FixedType
+    lo: int
+    hi: int
+
+
+def generate(program: Program, rows: int, seed: int) -> Batch:
+    """``rows`` vectors for ``program``, the same for the same ``seed`` (a non-negative integer) and ``rows``.
+
+    The first rows put all inputs on the same kind of corner, up to a quarter of the rows mix corners at random,
+    the rest is uniform, with off-grid and out-of-range values throughout. Where the source declares input
+    intervals (da4ml's JSON), values that would leave them are drawn again from within.
+    """
+    readers = _readers(program)
+    streams = np.random.SeedSequence(seed).spawn(program.n_in)
+    columns = [
+        _column(readers.get(j, []), int(program.inp_shift[j]), rows, np.random.default_rng(stream))
+        for j, stream in enumerate(streams)
+    ]
+    return Batch(rows, tuple(columns))
+
+
+def _readers(program: Program) -> dict[int, list[_Reader]]:
+    readers: dict[int, list[_Reader]] = {}
+    for op in program.ops:
+        if op.code == -1 and op.type.width > 0:
+            lo, hi = program.intervals[op.index] if program.intervals else (op.type.raw_min, op.type.raw_max)
+            readers.setdefault(op.id0, []).append(_Reader(op.type, lo, hi))
+    return readers
+
+
+def _column(readers: list[_Reader], shift: int, rows: int, rng: np.random.Generator) -> Column:
+    """Values of one input, which every reader sees times ``2**shift``."""
+    if not readers:
+        # Nothing reads it: any number will do, and none may matter.
+        return Column(rng.integers(-8, 8, size=rows, dtype=np.int64), 0)
+    finest = max(reader.kind.f for reader in readers) + _EXTRA
+    lowest = min(reader.lo << (finest - reader.kind.f) for reader in readers)
+    highest = max((reader.hi + 1 << (finest - reader.kind.f)) - 1 for reader in readers)
+    span = highest - lowest + 1
+    corners = _corners(readers, finest)
+
+    values = _uniform(rng, lowest, highest, rows)
+    on_grid = rng.random(rows) < 0.5
+    values = np.where(on_grid, values >> _EXTRA << _EXTRA, values)
+    beyond = rng.random(rows) < 0.1
+    values = np.where(beyond, _uniform(rng, lowest - 2 * span, highest + 2 * span, rows), values)
+    mixed = (rng.random(rows) < 0.75) & (np.arange(rows) < rows // _CORNER_SHARE)
+    values = np.where(mixed, corners[rng.integers(0, len(corners), rows)], values)
+    first = min(len(corners), rows)
+    values[:first] = corners[:first]
+    return Column(compact(_declared(values, readers, finest, rng)), -finest - shift)
+
+
+def _uniform(rng: np.random.Generator, lo: int, hi: int, rows: int) -> IntArray:
+    """Uniform integers ``lo..hi``, of any size."""
+    span = hi - lo + 1
+    if max(abs(lo), abs(hi)).bit_length() < 62:
+        return rng.integers(lo, hi, size=rows, dtype=np.int64, endpoint=True)
+    size = (span.bit_length() + 64 + 7) // 8  # 64 bits more than needed: the modulo favours nothing visible
+    data = rng.bytes(size * rows)
+    values = np.empty(rows, dtype=object)
+    values[:] = [lo + int.from_bytes(data[at : at + size], "little") % span for at in range(0, size * rows, size)]
+    return values
+
+
+def _corners(readers: list[_Reader], finest: int) -> IntArray:
+    """Corners of every reader's type, what lies just beyond and between them, in units of ``2**-finest``."""
+    corners: dict[int, None] = {0: None}
+    for kind, lo, hi in readers:
+        scale = 1 << (finest - kind.f)
+        half, quarter = scale // 2, scale // 4
+        on_grid = [hi, lo, hi + 1, lo - 1, -1, 1, hi - 1, lo + 1, (lo + hi) // 2]
+        between = [hi * scale + half, lo * scale - half, half, -half, -quarter, scale + quarter, lo * scale + quarter]
+        corners.update(dict.fromkeys([*(raw * scale for raw in on_grid), *between]))
+    values = np.empty(len(corners), dtype=object)
+    values[:] = list(corners)
+    return compact(values)
+
+
+def _declared(values: IntArray, readers: list[_Reader], finest: int, rng: np.random.Generator) -> IntArray:
+    """``values``; those that a reader would see outside its declared interval are drawn from within it instead."""
+    for kind, lo, hi in readers:
+        if (lo, hi) == (kind.raw_min, kind.raw_max):
+            continue
+        mantissa = values.astype(object)
+        seen = (((mantissa >> (finest - kind.f)) - kind.raw_min) & ((1 << kind.width) - 1)) + kind.raw_min
+        outside = ((seen < lo) | (seen > hi)).astype(bool)
+        values = np.where(outside, _uniform(rng, lo, hi, len(values)).astype(object) << (finest - kind.f), mantissa)
+    return values

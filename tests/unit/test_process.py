@@ -1,0 +1,136 @@
+"""Nothing that a command started survives it, and its output is kept."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from dais_verif.errors import ToolError
+from dais_verif.sim.process import Session, first_error, last_error
+
+#: Starts a grandchild, notes its id, waits.
+FAMILY = ["sh", "-c", "sleep 60 & echo $! > grandchild; wait"]
+
+
+def session(folder: Path, timeout: float | None = None) -> Session:
+    return Session(folder / "log", cwd=folder, timeout=timeout)
+
+
+def runs(pid: int) -> bool:
+    """A killed process may stay as a zombie where nobody collects it."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def assert_grandchild_gone(folder: Path) -> None:
+    pid = int((folder / "grandchild").read_text(encoding="ascii"))
+    deadline = time.monotonic() + 5
+    while runs(pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not runs(pid)
+
+
+def test_output_and_command_are_logged(tmp_path: Path) -> None:
+    code = session(tmp_path).run("sh", ["sh", "-c", "echo out; echo err >&2; exit 3"])
+    assert code == 3
+    assert (tmp_path / "log").read_text() == "$ sh -c 'echo out; echo err >&2; exit 3'\nout\nerr\n"
+
+
+def test_a_log_is_begun_afresh(tmp_path: Path) -> None:
+    session(tmp_path).run("echo", ["echo", "old"])
+    session(tmp_path).run("echo", ["echo", "new"])
+    assert "old" not in (tmp_path / "log").read_text()
+
+
+def test_a_timeout_kills_the_whole_group(tmp_path: Path) -> None:
+    start = time.monotonic()
+    with pytest.raises(ToolError, match=r"^family was stopped: the time limit of 0.5 s has passed .*log\)$"):
+        session(tmp_path, timeout=0.5).run("family", FAMILY)
+    assert time.monotonic() - start < 10
+    assert_grandchild_gone(tmp_path)
+
+
+def test_the_time_limit_is_shared_by_all_commands(tmp_path: Path) -> None:
+    limited = session(tmp_path, timeout=1.5)
+    assert limited.run("sleep", ["sleep", "0.8"]) == 0
+    with pytest.raises(ToolError, match="time limit"):
+        limited.run("sleep", ["sleep", "1.2"])
+
+
+def test_an_interrupt_kills_the_whole_group_and_goes_on(tmp_path: Path) -> None:
+    def interrupt() -> None:
+        while not (tmp_path / "grandchild").exists():
+            time.sleep(0.01)
+        time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        session(tmp_path, timeout=30).run("family", FAMILY)
+    thread.join()
+    assert_grandchild_gone(tmp_path)
+
+
+def test_a_failing_command_stops_its_siblings(tmp_path: Path) -> None:
+    start = time.monotonic()
+    assert session(tmp_path).run("sh", FAMILY, ["sh", "-c", "sleep 0.3; exit 5"], jobs=2) == 5
+    assert time.monotonic() - start < 10
+    assert_grandchild_gone(tmp_path)
+
+
+def test_jobs_bounds_what_runs_at_once(tmp_path: Path) -> None:
+    # Each command fails if it finds another one at work.
+    alone = ["sh", "-c", "mkdir busy && sleep 0.1 && rmdir busy"]
+    assert session(tmp_path).run("sh", alone, alone, alone, jobs=1) == 0
+    assert session(tmp_path).run("sh", alone, alone, jobs=2) != 0
+
+
+def test_check_says_what_failed_in_one_line(tmp_path: Path) -> None:
+    script = "echo warning: dull; echo 'a.v:3:  syntax error'; echo 'error: a consequence'; exit 2"
+    with pytest.raises(ToolError) as caught:
+        session(tmp_path).check("iverilog", ["sh", "-c", script])
+    expected = f"iverilog exited with code 2: a.v:3: syntax error (full output: {tmp_path / 'log'})"
+    assert str(caught.value) == expected
+
+
+def test_a_crash_is_named_by_its_signal(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match=r"^tool was killed by SIGSEGV: no output"):
+        session(tmp_path).check("tool", [sys.executable, "-c", "import os; os.kill(os.getpid(), 11)"])
+
+
+def test_a_command_that_does_not_exist(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match=r"^tool cannot be started: /none/such: No such file or directory$"):
+        session(tmp_path).run("tool", ["/none/such"])
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ToolError, match="cannot be written"):
+        session(tmp_path / "file" / "run")
+
+
+@pytest.mark.parametrize(
+    ("lines", "first", "last"),
+    [
+        (["$ sh error", "fine"], "fine", "fine"),
+        (["%Error: x.v:1: bad", "%Error: Exiting"], "%Error: x.v:1: bad", "%Error: Exiting"),
+        (["Traceback", "KeyError: 'k'", "done"], "KeyError: 'k'", "KeyError: 'k'"),
+        (["/tmp/test_error0/a.v: warning", "a.v:2: error: no"], "a.v:2: error: no", "a.v:2: error: no"),
+        (["x.v: No such file or directory", "No top level"], *2 * ["x.v: No such file or directory"]),
+        ([], "no output", "no output"),
+    ],
+)
+def test_the_telling_line(tmp_path: Path, lines: list[str], first: str, last: str) -> None:
+    log = tmp_path / "log"
+    log.write_text("\n".join(lines))
+    assert (first_error(log), last_error(log)) == (first, last)

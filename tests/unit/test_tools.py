@@ -1,0 +1,109 @@
+"""A missing tool is named, with the place that was searched and the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dais_verif.errors import ToolError
+from dais_verif.sim import tools
+
+
+def executable(path: Path, script: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def empty_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    monkeypatch.delenv("DAIS_VERIF_IVERILOG", raising=False)
+    monkeypatch.delenv("DAIS_VERIF_VERILATOR", raising=False)
+
+
+@pytest.mark.usefixtures("empty_path")
+def test_icarus_not_on_path() -> None:
+    with pytest.raises(
+        ToolError,
+        match=r"^iverilog was not found on PATH; run `make setup`, or set DAIS_VERIF_IVERILOG to the path of iv",
+    ):
+        tools.icarus()
+
+
+@pytest.mark.usefixtures("empty_path")
+def test_no_compiler_for_verilator() -> None:
+    with pytest.raises(ToolError, match=r"^g\+\+ was not found on PATH; run `make setup`$"):
+        tools.verilator()
+
+
+@pytest.mark.usefixtures("empty_path")
+def test_verilator_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    executable(tmp_path / "empty" / "g++", "echo g++")
+    monkeypatch.setattr(tools, "_wheel", lambda: None)
+    with pytest.raises(ToolError, match=r"^verilator was not found on PATH; .* DAIS_VERIF_VERILATOR"):
+        tools.verilator()
+
+
+@pytest.mark.parametrize(
+    ("variable", "find"),
+    [("DAIS_VERIF_IVERILOG", tools.icarus), ("DAIS_VERIF_VERILATOR", tools.verilator)],
+)
+def test_an_override_that_does_not_exist(
+    monkeypatch: pytest.MonkeyPatch, variable: str, find: Callable[[], object]
+) -> None:
+    monkeypatch.setenv(variable, "/none/such")
+    with pytest.raises(ToolError, match=rf"^{variable} is '/none/such', which is not an executable file; "):
+        find()
+
+
+def test_the_override_of_icarus_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = executable(tmp_path / "my bin" / "iverilog", "echo 'Icarus Verilog version 99.0 (own) ()'")
+    vvp = executable(tmp_path / "my bin" / "vvp", "")
+    monkeypatch.setenv("DAIS_VERIF_IVERILOG", str(own))
+    assert tools.icarus() == tools.IcarusTools(own, vvp, "99.0 (own)")
+
+
+@pytest.mark.usefixtures("empty_path")
+def test_icarus_without_its_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = executable(tmp_path / "my bin" / "iverilog", "echo 'Icarus Verilog version 99.0 (own) ()'")
+    monkeypatch.setenv("DAIS_VERIF_IVERILOG", str(own))
+    with pytest.raises(ToolError, match=r"^vvp was not found on PATH"):
+        tools.icarus()
+
+
+def test_the_override_of_verilator_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = 'test "$1" = --getenv && echo /its/root$VERILATOR_ROOT || echo Verilator 9.001 2030-01-01'
+    own = executable(tmp_path / "verilator", script)
+    monkeypatch.setenv("DAIS_VERIF_VERILATOR", str(own))
+    monkeypatch.setenv("VERILATOR_ROOT", "/of/another")
+    found = tools.verilator()
+    assert found.driver[-1] == str(own)
+    assert found.root == Path("/its/root")
+    assert found.version == "9.001 2030-01-01"
+    assert "VERILATOR_ROOT" not in found.env
+
+
+def test_a_tool_that_fails_to_give_its_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = executable(tmp_path / "iverilog", "echo broken library >&2; exit 7")
+    executable(tmp_path / "vvp", "")
+    monkeypatch.setenv("DAIS_VERIF_IVERILOG", str(own))
+    with pytest.raises(ToolError, match=r"iverilog -V exited with code 7: broken library$"):
+        tools.icarus()
+
+
+def test_libpython_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("find_libpython.find_libpython", lambda: None)
+    with pytest.raises(ToolError, match="libpython"):
+        tools.libpython()
+
+
+def test_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path))
+    assert tools.cache_dir() == tmp_path
+    monkeypatch.delenv("DAIS_VERIF_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert tools.cache_dir().name == "dais-verif"
