@@ -25,7 +25,9 @@ _SHOWN = 10
 @click.command()
 @program_argument
 @layout_option
-@click.option("--all", "show_all", is_flag=True, help=f"List every op concerned, not only the first {_SHOWN}.")
+@click.option(
+    "--all", "show_all", is_flag=True, help=f"List every op concerned, not only the first {_SHOWN}."
+)
 @json_option
 def check(program: Path, layout: str | None, show_all: bool, as_json: bool) -> int:
     """Read PROGRAM, check its structure, and say what intervals prove about overflow.
@@ -84,7 +86,10 @@ def _histogram(program: Program) -> dict[str, int]:
 
 def _suspects(analysis: Analysis, status: Status) -> list[dict[str, Any]]:
     ops = analysis.program.ops
-    return [{"op": i, "mnemonic": ops[i].spec.mnemonic, "type": str(ops[i].type)} for i in analysis.promises(status)]
+    return [
+        {"op": i, "mnemonic": ops[i].spec.mnemonic, "type": str(ops[i].type)}
+        for i in analysis.promises(status)
+    ]
 
 
 def _print(program: Program, facts: dict[str, Any], show_all: bool) -> None:
@@ -99,22 +104,36 @@ def _print(program: Program, facts: dict[str, Any], show_all: bool) -> None:
         ("hash", info["hash"]),
         ("layout", f"{info['layout']}{assumed}"),
         ("shape", f"{program.n_in} inputs, {program.n_out} outputs, {program.n_ops} ops"),
-        ("ports", f"model_inp {facts['ports']['model_inp']} bits, model_out {facts['ports']['model_out']} bits"),
-        ("ops", ", ".join(f"{name.split()[1]} {count}" for name, count in facts["opcodes"].items()) or "none"),
+        (
+            "ports",
+            f"model_inp {facts['ports']['model_inp']} bits, model_out {facts['ports']['model_out']} bits",
+        ),
+        (
+            "ops",
+            ", ".join(f"{name.split()[1]} {count}" for name, count in facts["opcodes"].items()) or "none",
+        ),
         ("tables", ", ".join(map(str, facts["tables"])) or "none"),
         ("widths", f"up to {facts['width']['max']} bits, {facts['width']['zero']} ops of width 0"),
         ("depth", f"{facts['depth']} ops"),
         ("dead ops", _listing(facts["dead_ops"], show_all)),
-        ("overflow", f"{overflow['proved_impossible']} ops proved safe from {overflow['inputs']} of the inputs"),
+        (
+            "overflow",
+            f"{overflow['proved_impossible']} ops proved safe from {overflow['inputs']} of the inputs",
+        ),
         ("  possible", _listing([_named(item) for item in overflow["possible"]], show_all)),
         ("  certain", _listing([_named(item) for item in overflow["certain"]], show_all)),
     ]
     if facts["meaningless_data"]:
-        rows.append(("note", f"data without meaning kept in ops {_listing(facts['meaningless_data'], show_all)}"))
+        rows.append(
+            ("note", f"data without meaning kept in ops {_listing(facts['meaningless_data'], show_all)}")
+        )
     for name, value in rows:
         table.add_row(name, str(value))
     out.print(table, markup=False)
-    out.print(f"{facts['verdict']}: " + ("the program is valid" if facts["exit_code"] == 0 else "see certain overflow"))
+    out.print(
+        f"{facts['verdict']}: "
+        + ("the program is valid" if facts["exit_code"] == 0 else "see certain overflow")
+    )
 
 
 def _named(item: dict[str, Any]) -> str:

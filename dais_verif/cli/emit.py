@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from dais_verif.cli.common import file_path, json_option, layout_option, load_program, program_argument, top_option
+from dais_verif.cli.common import (
+    file_path,
+    json_option,
+    layout_option,
+    load_program,
+    program_argument,
+    top_option,
+)
 from dais_verif.emit import emit_verilog
 from dais_verif.files import write_atomically
 from dais_verif.program.ports import ports_of

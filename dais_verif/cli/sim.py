@@ -44,23 +44,45 @@ from dais_verif.verdict import Verdict
 @program_argument
 @layout_option
 @click.option(
-    "--sim", "simulator", type=click.Choice((*SIMULATORS, "both")), default="both", show_default=True,
+    "--sim",
+    "simulator",
+    type=click.Choice((*SIMULATORS, "both")),
+    default="both",
+    show_default=True,
     help="Simulator.",
 )
 @click.option(
-    "--vectors", type=click.IntRange(0), default=1000, show_default=True,
+    "--vectors",
+    type=click.IntRange(0),
+    default=1000,
+    show_default=True,
     help="Vectors to generate: corners, out-of-range, off-grid, random.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the generated vectors.")
 @click.option(
-    "--inputs", type=file_path, multiple=True, help="Vectors from a file (.npy or CSV), before the generated ones."
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the generated vectors."
 )
-@click.option("--rtl", type=file_path, multiple=True, help="Verify this RTL instead of our own; may be repeated.")
+@click.option(
+    "--inputs",
+    type=file_path,
+    multiple=True,
+    help="Vectors from a file (.npy or CSV), before the generated ones.",
+)
+@click.option(
+    "--rtl", type=file_path, multiple=True, help="Verify this RTL instead of our own; may be repeated."
+)
 @top_option
-@click.option("--unchecked", is_flag=True, help="Carry on past overflow with the quantised value, as hardware would.")
-@click.option("--waves", is_flag=True, help="Record waves (Icarus FST, Verilator VCD); needs -o or uses dais-verif-out.")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for each build and each run.")
-@click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, RTL, vectors, logs, waves.")
+@click.option(
+    "--unchecked", is_flag=True, help="Carry on past overflow with the quantised value, as hardware would."
+)
+@click.option(
+    "--waves", is_flag=True, help="Record waves (Icarus FST, Verilator VCD); needs -o or uses dais-verif-out."
+)
+@click.option(
+    "--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for each build and each run."
+)
+@click.option(
+    "-o", "--output", type=file_path, help="Folder to keep: result.json, RTL, vectors, logs, waves."
+)
 @json_option
 @click.argument("more_rtl", nargs=-1, type=file_path)
 def sim(
@@ -153,7 +175,7 @@ class _Folder:
 
     def keep(self, record: Record) -> None:
         """Write the record if the folder stays."""
-        self.kept = self._users or record.simulators != [] and record.verdict is not Verdict.PASS
+        self.kept = self._users or (record.simulators != [] and record.verdict is not Verdict.PASS)
         if self.kept:
             write_atomically(self.path / "result.json", record.to_json().encode())
 
@@ -175,7 +197,9 @@ def _folder(output: Path | None) -> Iterator[_Folder]:
     except Timeout:
         raise InputError(f"{str(output)!r} is in use by another run; choose another folder with -o") from None
     except PermissionError as error:
-        raise InputError(f"cannot write in {str(output)!r}: {error.strerror}; choose another folder with -o") from None
+        raise InputError(
+            f"cannot write in {str(output)!r}: {error.strerror}; choose another folder with -o"
+        ) from None
 
 
 def _design(program: Program, rtl: tuple[Path, ...], top: str, folder: _Folder) -> Design:
@@ -185,7 +209,9 @@ def _design(program: Program, rtl: tuple[Path, ...], top: str, folder: _Folder) 
         return Design((source,), top)
     for source in rtl:
         if not source.is_file():
-            raise InputError(f"RTL file {str(source)!r} does not exist; give the Verilog files of module {top}")
+            raise InputError(
+                f"RTL file {str(source)!r} does not exist; give the Verilog files of module {top}"
+            )
     return Design(tuple(source.absolute() for source in rtl), top)
 
 
@@ -198,4 +224,8 @@ def _reproduce() -> str:
 
 def _tools() -> dict[str, str]:
     names = ("cocotb", "numpy")
-    return {"dais-verif": __version__, "python": platform.python_version(), **{name: version(name) for name in names}}
+    return {
+        "dais-verif": __version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in names},
+    }

@@ -73,7 +73,9 @@ class Golden:
             return compile_program(self.program)
         return self._compiled
 
-    def chunk(self, batch: Batch, start: int, *, rows: int = CHUNK, check: bool = True) -> tuple[IntArray, ...]:
+    def chunk(
+        self, batch: Batch, start: int, *, rows: int = CHUNK, check: bool = True
+    ) -> tuple[IntArray, ...]:
         """Raw outputs of ``rows`` rows from ``start`` on. Raises ``ViolationError`` if ``check``."""
         if self._compiled is None:
             return self._oracle_chunk(batch, start, min(start + rows, batch.rows), check)

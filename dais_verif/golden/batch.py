@@ -79,7 +79,9 @@ class Compiled:
             result = RULES[op.code](Step(program, op, values, batch, wide))
             if wide and result.raw.dtype != object:
                 result = replace(result, raw=result.raw.astype(object))
-            quantised, changed = _quantise(result, op.type, self._changes[op.index], check and op.spec.promise)
+            quantised, changed = _quantise(
+                result, op.type, self._changes[op.index], check and op.spec.promise
+            )
             values[op.index] = _stored(quantised, op.type)
             yield op, changed
 
@@ -110,10 +112,15 @@ def _bits_needed(program: Program, op: Op) -> int:
     if op.code == -1:
         return own.width + 2
     if abs(op.code) == 6:
-        spread = [_span_bits(k.width + 2, k.f - s, own.f) for k, s in zip(kinds, (0, high_int32(op.data)), strict=False)]
+        spread = [
+            _span_bits(k.width + 2, k.f - s, own.f)
+            for k, s in zip(kinds, (0, high_int32(op.data)), strict=False)
+        ]
         return max(*spread, kinds[2].width + 1, own.width + 2)
     if op.code == 7:
-        return max(_span_bits(kinds[0].width + kinds[1].width + 2, kinds[0].f + kinds[1].f, own.f), own.width + 2)
+        return max(
+            _span_bits(kinds[0].width + kinds[1].width + 2, kinds[0].f + kinds[1].f, own.f), own.width + 2
+        )
     if op.code == 8:
         return max(kinds[0].width + 2, 35, own.width + 2)
     shifts = {0: (0, op.data), 1: (0, op.data), 10: (0, low_int32(op.data) if op.code == 10 else 0)}

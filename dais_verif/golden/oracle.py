@@ -104,7 +104,9 @@ def quantise(value: Fraction, kind: FixedType) -> Fraction:
 class Context:
     """What the rule of one op may look at."""
 
-    def __init__(self, program: Program, op: Op, values: Sequence[Fraction], inputs: Sequence[Fraction]) -> None:
+    def __init__(
+        self, program: Program, op: Op, values: Sequence[Fraction], inputs: Sequence[Fraction]
+    ) -> None:
         self.program, self.op, self.inputs = program, op, inputs
         self._values = values
 

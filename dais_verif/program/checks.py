@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 
 from dais_verif.errors import ProgramError
 from dais_verif.program.model import Ints, Program
-from dais_verif.program.opcodes import BITWISE_NAMES, OPCODES, REDUCE_NAMES, Data, Pattern, high_int32, low_int32
+from dais_verif.program.opcodes import (
+    BITWISE_NAMES,
+    OPCODES,
+    REDUCE_NAMES,
+    Data,
+    Pattern,
+    high_int32,
+    low_int32,
+)
 from dais_verif.program.types import LIMIT, FixedType
 
 __all__ = ["meaningless_data", "validate"]
@@ -88,7 +96,9 @@ def _check_operands(program: Program) -> None:
     bad = is_input & ((id0 < 0) | (id0 >= program.n_in))
     _refuse_op(program, bad, "id0", id0, f"must name one of the {program.n_in} inputs", _LAYOUT)
     for name, ids, unused in (("id0", id0, no_operand), ("id1", id1, ~binary)):
-        _refuse_op(program, unused & (ids != -1), name, ids, "must be -1 since the op does not use it", _WRITER)
+        _refuse_op(
+            program, unused & (ids != -1), name, ids, "must be -1 since the op does not use it", _WRITER
+        )
 
 
 def _check_types(program: Program) -> None:
@@ -119,7 +129,9 @@ def _check_data(program: Program) -> None:
     bitwise = by_kind[Data.BITWISE]
     operation = data >> 56
     bad = bitwise & ((operation < 0) | (operation >= len(BITWISE_NAMES)))
-    _refuse_op(program, bad, "operation (data >> 56)", operation, "must be 0 (AND), 1 (OR) or 2 (XOR)", _WRITER)
+    _refuse_op(
+        program, bad, "operation (data >> 56)", operation, "must be 0 (AND), 1 (OR) or 2 (XOR)", _WRITER
+    )
     reserved = data >> 34 & 0x3F_FFFF
     _refuse_op(program, bitwise & (reserved != 0), "data bits 34..55", reserved, "must be 0", _WRITER)
     _refuse_op(program, bitwise & _beyond(low), "shift (low data)", low, _WITHIN, _LAYOUT)

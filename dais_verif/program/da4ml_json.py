@@ -43,7 +43,9 @@ def read_json(data: bytes) -> Program:
         raise ProgramError(f"JSON: {error}; the file is damaged or no da4ml program") from None
     if not isinstance(tree, list) or len(tree) not in (8, 9):
         found = f"a list of {len(tree)}" if isinstance(tree, list) else f"a {type(tree).__name__}"
-        raise ProgramError(f"JSON: {found}, must be the list of 8 or 9 parts that da4ml's CombLogic.save writes")
+        raise ProgramError(
+            f"JSON: {found}, must be the list of 8 or 9 parts that da4ml's CombLogic.save writes"
+        )
     program = _program(tree, Origin("json", file_sha256=sha256))
     validate(program)
     return program
@@ -58,7 +60,9 @@ def _decompressed(data: bytes) -> bytes:
     except zlib.error as error:
         raise ProgramError(f"gzip: {error}; the file is damaged") from None
     if unzip.unconsumed_tail:
-        raise ProgramError(f"gzip: the text is longer than {_MAX_TEXT >> 20} MiB; decompress the file yourself")
+        raise ProgramError(
+            f"gzip: the text is longer than {_MAX_TEXT >> 20} MiB; decompress the file yourself"
+        )
     if not unzip.eof:
         raise ProgramError("gzip: the stream ends early; the file is truncated")
     return text
@@ -74,9 +78,15 @@ def _program(tree: list[Any], origin: Origin) -> Program:
     types: list[FixedType] = []
     for index, row in enumerate(rows):
         if not isinstance(row, list) or len(row) < 5:
-            raise ProgramError(f"JSON op {index}: must be [id0, id1, opcode, data, [min, max, step], ...], not {row!r:.60}")
-        id0, id1, code, data = (_integer(v, f"op {index}: {name}") for v, name in zip(row, _ROW, strict=False))
-        data = (data & (1 << 64) - 1 ^ 1 << 63) - (1 << 63)  # two's complement of 64 bits, as a binary holds it
+            raise ProgramError(
+                f"JSON op {index}: must be [id0, id1, opcode, data, [min, max, step], ...], not {row!r:.60}"
+            )
+        id0, id1, code, data = (
+            _integer(v, f"op {index}: {name}") for v, name in zip(row, _ROW, strict=False)
+        )
+        data = (data & (1 << 64) - 1 ^ 1 << 63) - (
+            1 << 63
+        )  # two's complement of 64 bits, as a binary holds it
         kind, interval = _type(row[4], index)
         if code == 8 and 0 <= id0 < index:
             data = _lookup_data(data, types[id0], intervals[id0], index)
@@ -105,7 +115,9 @@ def _lookup_data(table: int, kind: FixedType, interval: tuple[int, int], index: 
         raise ProgramError(f"JSON op {index}: data (table index) is {table}, must be an int32")
     offset = interval[0] - kind.raw_min
     if not 0 <= offset < 1 << 31:
-        raise ProgramError(f"JSON op {index}: the table begins {offset} entries into the operand's type, must fit an int32")
+        raise ProgramError(
+            f"JSON op {index}: the table begins {offset} entries into the operand's type, must fit an int32"
+        )
     return offset << 32 | table & 0xFFFF_FFFF
 
 
@@ -113,15 +125,21 @@ def _type(value: Any, index: int) -> tuple[FixedType, tuple[int, int]]:
     """Type and raw interval of ``[min, max, step]``."""
     numbers = value if isinstance(value, list) and len(value) == 3 else [None]
     if not all(isinstance(v, int | float) and math.isfinite(v) for v in numbers):
-        raise ProgramError(f"JSON op {index}: interval must be three finite numbers [min, max, step], not {value!r:.60}")
+        raise ProgramError(
+            f"JSON op {index}: interval must be three finite numbers [min, max, step], not {value!r:.60}"
+        )
     low, high, step = map(Fraction, numbers)
     if low > high:
-        raise ProgramError(f"JSON op {index}: interval minimum {numbers[0]} is above its maximum {numbers[1]}")
+        raise ProgramError(
+            f"JSON op {index}: interval minimum {numbers[0]} is above its maximum {numbers[1]}"
+        )
     if low == high == 0:
         return FixedType(0, 0, 0), (0, 0)
     f = _exponent(step)
     if f is None or abs(f) > LIMIT:
-        raise ProgramError(f"JSON op {index}: step is {numbers[2]}, must be a power of two within 2**-{LIMIT}..2**{LIMIT}")
+        raise ProgramError(
+            f"JSON op {index}: step is {numbers[2]}, must be a power of two within 2**-{LIMIT}..2**{LIMIT}"
+        )
     lo, hi = math.floor(low / step), math.ceil(high / step)
     return type_of_interval(lo, hi, f), (lo, hi)
 

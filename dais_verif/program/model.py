@@ -105,7 +105,14 @@ class Program:
     origin: Origin = field(default_factory=Origin)
 
     def __post_init__(self) -> None:
-        for array in (self.inp_shift, self.out_idx, self.out_shift, self.out_neg, *self.columns, *self.tables):
+        for array in (
+            self.inp_shift,
+            self.out_idx,
+            self.out_shift,
+            self.out_neg,
+            *self.columns,
+            *self.tables,
+        ):
             array.setflags(write=False)
 
     @classmethod

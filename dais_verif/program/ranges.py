@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
-
 from dais_verif.program.model import Op, Program
 from dais_verif.program.opcodes import bitwise_fields, high_int32, low_int32
 from dais_verif.program.types import FixedType

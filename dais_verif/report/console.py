@@ -56,7 +56,10 @@ def _simulators(record: Record) -> Table:
 
 
 def _print_mismatch(mismatch: Mismatch, out: Console) -> None:
-    out.print(f"\nfirst mismatch: vector {mismatch.row}, output {mismatch.output}, in {mismatch.simulator}", markup=False)
+    out.print(
+        f"\nfirst mismatch: vector {mismatch.row}, output {mismatch.output}, in {mismatch.simulator}",
+        markup=False,
+    )
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("", "real", "raw", "bits"):
         table.add_column(name, overflow="fold")

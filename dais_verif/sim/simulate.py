@@ -47,9 +47,7 @@ def build(
     """Compile ``design``; raises ``ToolError``."""
     if simulator == "icarus":
         return icarus.build(design.sources, design.top, folder, signals=signals, waves=waves, timeout=timeout)
-    return verilator.build(
-        design.sources, design.top, folder, signals=signals, waves=waves, timeout=timeout
-    )
+    return verilator.build(design.sources, design.top, folder, signals=signals, waves=waves, timeout=timeout)
 
 
 def simulate(

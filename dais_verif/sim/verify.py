@@ -6,24 +6,22 @@ program -> Verilog -> build -> bench ───┴-> compare -> verdict (-> blame
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from dais_verif.errors import DaisError, InputError, ToolError, ViolationError
+from dais_verif.errors import DaisError, ToolError, ViolationError
 from dais_verif.golden import CHUNK, Golden, oracle
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Ports, ports_of
 from dais_verif.report.record import Blame, InputValue, Mismatch, SimulatorResult
 from dais_verif.sim import process
-from dais_verif.sim.blame import blame_engines, blame_mismatch, value_of_bits, value_of_raw
-from dais_verif.sim.job import Answer, Difference, Job
+from dais_verif.sim.blame import blame_engines, blame_mismatch, value_of_bits
+from dais_verif.sim.job import Difference, Job
 from dais_verif.sim.packing import pack_inputs, pack_outputs, unpack_element
 from dais_verif.sim.simulate import Design, Outcome, simulate
 from dais_verif.verdict import Verdict
