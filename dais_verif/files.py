@@ -21,9 +21,7 @@ def write_atomically(path: Path, data: bytes) -> None:
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(
-            f"cannot write {str(path)!r}: {error.strerror}; choose another place with -o"
-        ) from None
+        raise InputError(f"cannot write {str(path)!r}: {error.strerror}; choose another place with -o") from None
 
 
 def make_folder(path: Path) -> None:

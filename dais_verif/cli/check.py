@@ -25,9 +25,7 @@ _SHOWN = 10
 @click.command()
 @program_argument
 @layout_option
-@click.option(
-    "--all", "show_all", is_flag=True, help=f"List every op concerned, not only the first {_SHOWN}."
-)
+@click.option("--all", "show_all", is_flag=True, help=f"List every op concerned, not only the first {_SHOWN}.")
 @json_option
 def check(program: Path, layout: str | None, show_all: bool, as_json: bool) -> int:
     """Read PROGRAM, check its structure, and say what intervals prove about overflow.
@@ -86,10 +84,7 @@ def _histogram(program: Program) -> dict[str, int]:
 
 def _suspects(analysis: Analysis, status: Status) -> list[dict[str, Any]]:
     ops = analysis.program.ops
-    return [
-        {"op": i, "mnemonic": ops[i].spec.mnemonic, "type": str(ops[i].type)}
-        for i in analysis.promises(status)
-    ]
+    return [{"op": i, "mnemonic": ops[i].spec.mnemonic, "type": str(ops[i].type)} for i in analysis.promises(status)]
 
 
 def _print(program: Program, facts: dict[str, Any], show_all: bool) -> None:
@@ -124,16 +119,11 @@ def _print(program: Program, facts: dict[str, Any], show_all: bool) -> None:
         ("  certain", _listing([_named(item) for item in overflow["certain"]], show_all)),
     ]
     if facts["meaningless_data"]:
-        rows.append(
-            ("note", f"data without meaning kept in ops {_listing(facts['meaningless_data'], show_all)}")
-        )
+        rows.append(("note", f"data without meaning kept in ops {_listing(facts['meaningless_data'], show_all)}"))
     for name, value in rows:
         table.add_row(name, str(value))
     out.print(table, markup=False)
-    out.print(
-        f"{facts['verdict']}: "
-        + ("the program is valid" if facts["exit_code"] == 0 else "see certain overflow")
-    )
+    out.print(f"{facts['verdict']}: " + ("the program is valid" if facts["exit_code"] == 0 else "see certain overflow"))
 
 
 def _named(item: dict[str, Any]) -> str:

@@ -41,9 +41,7 @@ layout_option = click.option(
     type=click.Choice(LAYOUTS),
     help="Layout of the binary; detected if not given.",
 )
-top_option = click.option(
-    "--top", default="model", show_default=True, callback=_identifier, help="Name of the module."
-)
+top_option = click.option("--top", default="model", show_default=True, callback=_identifier, help="Name of the module.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 
 

@@ -70,9 +70,7 @@ def _run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has what it wanted
         return 0
     except MemoryError:
-        return _report(
-            arguments, Verdict.TOOL_FAILURE, "out of memory; use fewer vectors or a smaller program"
-        )
+        return _report(arguments, Verdict.TOOL_FAILURE, "out of memory; use fewer vectors or a smaller program")
     except OSError as error:
         place = f" {error.filename!r}" if error.filename else ""
         return _report(arguments, Verdict.INVALID_INPUT, f"file{place}: {error.strerror or error}")

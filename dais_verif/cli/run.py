@@ -26,24 +26,12 @@ from dais_verif.verdict import Verdict
 @click.command()
 @program_argument
 @layout_option
-@click.option(
-    "--inputs", type=file_path, required=True, help="Vectors: .npy or CSV, a row each, a column an input."
-)
-@click.option(
-    "--raw-inputs", is_flag=True, help="Inputs are raw integers, in units of the port element's last bit."
-)
-@click.option(
-    "-o", "--output", type=file_path, help="File to write: .npy, else CSV; CSV on stdout if not given."
-)
-@click.option(
-    "--raw", is_flag=True, help="Write raw integers, in units of each output's 2**-f, not real values."
-)
-@click.option(
-    "--engine", type=click.Choice(ENGINES), default="auto", show_default=True, help="Golden engine."
-)
-@click.option(
-    "--unchecked", is_flag=True, help="Carry on past overflow with the quantised value, as hardware would."
-)
+@click.option("--inputs", type=file_path, required=True, help="Vectors: .npy or CSV, a row each, a column an input.")
+@click.option("--raw-inputs", is_flag=True, help="Inputs are raw integers, in units of the port element's last bit.")
+@click.option("-o", "--output", type=file_path, help="File to write: .npy, else CSV; CSV on stdout if not given.")
+@click.option("--raw", is_flag=True, help="Write raw integers, in units of each output's 2**-f, not real values.")
+@click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True, help="Golden engine.")
+@click.option("--unchecked", is_flag=True, help="Carry on past overflow with the quantised value, as hardware would.")
 @json_option
 def run(
     program: Path,
@@ -89,9 +77,7 @@ def _npy(columns: tuple[Any, ...], rows: int, raw: bool) -> bytes:
     table = np.zeros((rows, len(columns)), dtype=np.int64 if raw else np.float64)
     for j, column in enumerate(columns):
         if column.dtype == object:
-            raise InputError(
-                f"output {j} has raw integers beyond 62 bits, which .npy cannot hold; write a .csv file"
-            )
+            raise InputError(f"output {j} has raw integers beyond 62 bits, which .npy cannot hold; write a .csv file")
         table[:, j] = column
     file = io.BytesIO()
     np.save(file, table)

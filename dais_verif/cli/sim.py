@@ -58,31 +58,21 @@ from dais_verif.verdict import Verdict
     show_default=True,
     help="Vectors to generate: corners, out-of-range, off-grid, random.",
 )
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the generated vectors."
-)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the generated vectors.")
 @click.option(
     "--inputs",
     type=file_path,
     multiple=True,
     help="Vectors from a file (.npy or CSV), before the generated ones.",
 )
-@click.option(
-    "--rtl", type=file_path, multiple=True, help="Verify this RTL instead of our own; may be repeated."
-)
+@click.option("--rtl", type=file_path, multiple=True, help="Verify this RTL instead of our own; may be repeated.")
 @top_option
-@click.option(
-    "--unchecked", is_flag=True, help="Carry on past overflow with the quantised value, as hardware would."
-)
+@click.option("--unchecked", is_flag=True, help="Carry on past overflow with the quantised value, as hardware would.")
 @click.option(
     "--waves", is_flag=True, help="Record waves (Icarus FST, Verilator VCD); needs -o or uses dais-verif-out."
 )
-@click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for each build and each run."
-)
-@click.option(
-    "-o", "--output", type=file_path, help="Folder to keep: result.json, RTL, vectors, logs, waves."
-)
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for each build and each run.")
+@click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, RTL, vectors, logs, waves.")
 @json_option
 @click.argument("more_rtl", nargs=-1, type=file_path)
 def sim(
@@ -197,9 +187,7 @@ def _folder(output: Path | None) -> Iterator[_Folder]:
     except Timeout:
         raise InputError(f"{str(output)!r} is in use by another run; choose another folder with -o") from None
     except PermissionError as error:
-        raise InputError(
-            f"cannot write in {str(output)!r}: {error.strerror}; choose another folder with -o"
-        ) from None
+        raise InputError(f"cannot write in {str(output)!r}: {error.strerror}; choose another folder with -o") from None
 
 
 def _design(program: Program, rtl: tuple[Path, ...], top: str, folder: _Folder) -> Design:
@@ -209,9 +197,7 @@ def _design(program: Program, rtl: tuple[Path, ...], top: str, folder: _Folder) 
         return Design((source,), top)
     for source in rtl:
         if not source.is_file():
-            raise InputError(
-                f"RTL file {str(source)!r} does not exist; give the Verilog files of module {top}"
-            )
+            raise InputError(f"RTL file {str(source)!r} does not exist; give the Verilog files of module {top}")
     return Design(tuple(source.absolute() for source in rtl), top)
 
 

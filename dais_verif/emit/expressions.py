@@ -62,7 +62,7 @@ def bits_for(lo: int, hi: int) -> int:
 
 
 def storage_bits(kind: FixedType) -> int:
-    """Bits of the signal of an op: unsigned values get one headroom bit that stays 0, so that every signal is signed."""
+    """Bits of the signal of an op: an unsigned one has a headroom bit that stays 0, so that all signals are signed."""
     return kind.width if kind.k and kind.width else kind.width + 1
 
 

@@ -55,9 +55,7 @@ def _constants(program: Program) -> list[bool]:
 def _header(out: Writer, program: Program, top: str, ports: Ports) -> None:
     out.line(f"// DAIS program {program.hash}")
     out.line(f"// {program.n_in} inputs, {program.n_out} outputs, {program.n_ops} ops; combinational.")
-    out.line(
-        "// op_N is the value of op N: an integer in units of 2^-f, in two's complement; an unsigned one has"
-    )
+    out.line("// op_N is the value of op N: an integer in units of 2^-f, in two's complement; an unsigned one has")
     out.line(
         "// one more bit, always 0. Types are written sW.F or uW.F: signed or unsigned, W bits, F of them fractional."
     )
@@ -90,9 +88,7 @@ def _declarations(out: Writer, program: Program, ports: Ports, constant: list[bo
     for op in program.ops:
         for statement in statements(program, ports, op):
             if constant[op.index]:
-                out.line(
-                    f"wire {_range(statement)} {statement.target} = {statement.text};  // {_comment(program, op)}"
-                )
+                out.line(f"wire {_range(statement)} {statement.target} = {statement.text};  // {_comment(program, op)}")
             else:
                 out.line(f"reg {_range(statement)} {statement.target};")
 

@@ -43,9 +43,7 @@ def run(program: Program, x: Any, *, engine: Engine = "auto", check: bool = True
     return result
 
 
-def run_raw(
-    program: Program, batch: Batch, *, engine: Engine = "auto", check: bool = True
-) -> tuple[IntArray, ...]:
+def run_raw(program: Program, batch: Batch, *, engine: Engine = "auto", check: bool = True) -> tuple[IntArray, ...]:
     """Raw integers of every output, one array (rows,) each, in units of ``2**-f`` of its output type.
 
     Arrays are int64, or object (Python integers) where a value does not fit. Errors as for ``run``.
@@ -73,9 +71,7 @@ class Golden:
             return compile_program(self.program)
         return self._compiled
 
-    def chunk(
-        self, batch: Batch, start: int, *, rows: int = CHUNK, check: bool = True
-    ) -> tuple[IntArray, ...]:
+    def chunk(self, batch: Batch, start: int, *, rows: int = CHUNK, check: bool = True) -> tuple[IntArray, ...]:
         """Raw outputs of ``rows`` rows from ``start`` on. Raises ``ViolationError`` if ``check``."""
         if self._compiled is None:
             return self._oracle_chunk(batch, start, min(start + rows, batch.rows), check)

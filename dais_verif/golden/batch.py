@@ -69,9 +69,7 @@ class Compiled:
             pass
         return values
 
-    def _steps(
-        self, values: list[IntArray | None], batch: Batch, check: bool
-    ) -> Iterator[tuple[Op, Mask | None]]:
+    def _steps(self, values: list[IntArray | None], batch: Batch, check: bool) -> Iterator[tuple[Op, Mask | None]]:
         """Fill ``values`` op by op; yields each op and, where it was looked for, the rows that broke its promise."""
         program = self.program
         for op in program.ops:
@@ -79,9 +77,7 @@ class Compiled:
             result = RULES[op.code](Step(program, op, values, batch, wide))
             if wide and result.raw.dtype != object:
                 result = replace(result, raw=result.raw.astype(object))
-            quantised, changed = _quantise(
-                result, op.type, self._changes[op.index], check and op.spec.promise
-            )
+            quantised, changed = _quantise(result, op.type, self._changes[op.index], check and op.spec.promise)
             values[op.index] = _stored(quantised, op.type)
             yield op, changed
 
@@ -113,14 +109,11 @@ def _bits_needed(program: Program, op: Op) -> int:
         return own.width + 2
     if abs(op.code) == 6:
         spread = [
-            _span_bits(k.width + 2, k.f - s, own.f)
-            for k, s in zip(kinds, (0, high_int32(op.data)), strict=False)
+            _span_bits(k.width + 2, k.f - s, own.f) for k, s in zip(kinds, (0, high_int32(op.data)), strict=False)
         ]
         return max(*spread, kinds[2].width + 1, own.width + 2)
     if op.code == 7:
-        return max(
-            _span_bits(kinds[0].width + kinds[1].width + 2, kinds[0].f + kinds[1].f, own.f), own.width + 2
-        )
+        return max(_span_bits(kinds[0].width + kinds[1].width + 2, kinds[0].f + kinds[1].f, own.f), own.width + 2)
     if op.code == 8:
         return max(kinds[0].width + 2, 35, own.width + 2)
     shifts = {0: (0, op.data), 1: (0, op.data), 10: (0, low_int32(op.data) if op.code == 10 else 0)}
@@ -145,9 +138,7 @@ def _span_bits(bits: int, f: int, own_f: int) -> int:
 class Step:
     """What the expression of one op may look at."""
 
-    def __init__(
-        self, program: Program, op: Op, values: list[IntArray | None], batch: Batch, wide: bool
-    ) -> None:
+    def __init__(self, program: Program, op: Op, values: list[IntArray | None], batch: Batch, wide: bool) -> None:
         self.program, self.op, self.batch = program, op, batch
         self._values, self._wide = values, wide
 

@@ -49,9 +49,7 @@ class _Outside(Exception):
     """A lookup index outside its table."""
 
 
-def trace(
-    program: Program, inputs: Sequence[Fraction], *, violations: list[Violation] | None = None
-) -> list[Fraction]:
+def trace(program: Program, inputs: Sequence[Fraction], *, violations: list[Violation] | None = None) -> list[Fraction]:
     """The value of every op for one input vector of ``n_in`` exact numbers.
 
     Raises ``ViolationError`` at the first broken promise; or, given a list, appends each to ``violations`` and
@@ -104,9 +102,7 @@ def quantise(value: Fraction, kind: FixedType) -> Fraction:
 class Context:
     """What the rule of one op may look at."""
 
-    def __init__(
-        self, program: Program, op: Op, values: Sequence[Fraction], inputs: Sequence[Fraction]
-    ) -> None:
+    def __init__(self, program: Program, op: Op, values: Sequence[Fraction], inputs: Sequence[Fraction]) -> None:
         self.program, self.op, self.inputs = program, op, inputs
         self._values = values
 

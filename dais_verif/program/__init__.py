@@ -44,9 +44,7 @@ def load(path: str | Path, *, layout: str | None = None) -> Program:
     try:
         data = Path(path).read_bytes()
     except OSError as error:
-        raise InputError(
-            f"cannot read {str(path)!r}: {error.strerror}; give the path of a DAIS program"
-        ) from None
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror}; give the path of a DAIS program") from None
     try:
         program = read_json(data) if layout is None and looks_like_json(data) else read_binary(data, layout)
     except ProgramError as error:

@@ -55,9 +55,7 @@ def _refuse_op(program: Program, bad: Mask, field: str, values: Ints, rule: str,
     index = int(np.argmax(bad))
     code = int(program.columns.code[index])
     name = f" ({OPCODES[code].mnemonic})" if code in OPCODES else ""
-    raise ProgramError(
-        f"op {index}{name}: {field} is {int(values[index])}, {rule.format(index=index)}; {remedy}"
-    )
+    raise ProgramError(f"op {index}{name}: {field} is {int(values[index])}, {rule.format(index=index)}; {remedy}")
 
 
 def _refuse_element(bad: Mask, what: str, field: str, values: Ints, rule: str, remedy: str) -> None:
@@ -96,9 +94,7 @@ def _check_operands(program: Program) -> None:
     bad = is_input & ((id0 < 0) | (id0 >= program.n_in))
     _refuse_op(program, bad, "id0", id0, f"must name one of the {program.n_in} inputs", _LAYOUT)
     for name, ids, unused in (("id0", id0, no_operand), ("id1", id1, ~binary)):
-        _refuse_op(
-            program, unused & (ids != -1), name, ids, "must be -1 since the op does not use it", _WRITER
-        )
+        _refuse_op(program, unused & (ids != -1), name, ids, "must be -1 since the op does not use it", _WRITER)
 
 
 def _check_types(program: Program) -> None:
@@ -129,9 +125,7 @@ def _check_data(program: Program) -> None:
     bitwise = by_kind[Data.BITWISE]
     operation = data >> 56
     bad = bitwise & ((operation < 0) | (operation >= len(BITWISE_NAMES)))
-    _refuse_op(
-        program, bad, "operation (data >> 56)", operation, "must be 0 (AND), 1 (OR) or 2 (XOR)", _WRITER
-    )
+    _refuse_op(program, bad, "operation (data >> 56)", operation, "must be 0 (AND), 1 (OR) or 2 (XOR)", _WRITER)
     reserved = data >> 34 & 0x3F_FFFF
     _refuse_op(program, bitwise & (reserved != 0), "data bits 34..55", reserved, "must be 0", _WRITER)
     _refuse_op(program, bitwise & _beyond(low), "shift (low data)", low, _WITHIN, _LAYOUT)

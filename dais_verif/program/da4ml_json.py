@@ -43,9 +43,7 @@ def read_json(data: bytes) -> Program:
         raise ProgramError(f"JSON: {error}; the file is damaged or no da4ml program") from None
     if not isinstance(tree, list) or len(tree) not in (8, 9):
         found = f"a list of {len(tree)}" if isinstance(tree, list) else f"a {type(tree).__name__}"
-        raise ProgramError(
-            f"JSON: {found}, must be the list of 8 or 9 parts that da4ml's CombLogic.save writes"
-        )
+        raise ProgramError(f"JSON: {found}, must be the list of 8 or 9 parts that da4ml's CombLogic.save writes")
     program = _program(tree, Origin("json", file_sha256=sha256))
     validate(program)
     return program
@@ -60,9 +58,7 @@ def _decompressed(data: bytes) -> bytes:
     except zlib.error as error:
         raise ProgramError(f"gzip: {error}; the file is damaged") from None
     if unzip.unconsumed_tail:
-        raise ProgramError(
-            f"gzip: the text is longer than {_MAX_TEXT >> 20} MiB; decompress the file yourself"
-        )
+        raise ProgramError(f"gzip: the text is longer than {_MAX_TEXT >> 20} MiB; decompress the file yourself")
     if not unzip.eof:
         raise ProgramError("gzip: the stream ends early; the file is truncated")
     return text
@@ -81,12 +77,8 @@ def _program(tree: list[Any], origin: Origin) -> Program:
             raise ProgramError(
                 f"JSON op {index}: must be [id0, id1, opcode, data, [min, max, step], ...], not {row!r:.60}"
             )
-        id0, id1, code, data = (
-            _integer(v, f"op {index}: {name}") for v, name in zip(row, _ROW, strict=False)
-        )
-        data = (data & (1 << 64) - 1 ^ 1 << 63) - (
-            1 << 63
-        )  # two's complement of 64 bits, as a binary holds it
+        id0, id1, code, data = (_integer(v, f"op {index}: {name}") for v, name in zip(row, _ROW, strict=False))
+        data = (data & (1 << 64) - 1 ^ 1 << 63) - (1 << 63)  # two's complement of 64 bits, as a binary holds it
         kind, interval = _type(row[4], index)
         if code == 8 and 0 <= id0 < index:
             data = _lookup_data(data, types[id0], intervals[id0], index)
@@ -130,9 +122,7 @@ def _type(value: Any, index: int) -> tuple[FixedType, tuple[int, int]]:
         )
     low, high, step = map(Fraction, numbers)
     if low > high:
-        raise ProgramError(
-            f"JSON op {index}: interval minimum {numbers[0]} is above its maximum {numbers[1]}"
-        )
+        raise ProgramError(f"JSON op {index}: interval minimum {numbers[0]} is above its maximum {numbers[1]}")
     if low == high == 0:
         return FixedType(0, 0, 0), (0, 0)
     f = _exponent(step)

@@ -146,9 +146,7 @@ def _counts(**counts: int) -> None:
 
 def _plain_header(words: Words) -> _Header:
     if len(words) < 3:
-        raise ProgramError(
-            f"headerless/published: {len(words)} words, at least 3 expected (n_in, n_out, n_ops)"
-        )
+        raise ProgramError(f"headerless/published: {len(words)} words, at least 3 expected (n_in, n_out, n_ops)")
     n_in, n_out, n_ops = words[:3].tolist()
     _counts(n_in=n_in, n_out=n_out, n_ops=n_ops)
     header = _Header(n_in, n_out, n_ops, 0, 3)
@@ -223,9 +221,7 @@ def write_binary(program: Program, layout: str) -> bytes:
     if layout not in LAYOUTS:
         raise InputError(f"layout must be one of {', '.join(LAYOUTS)}, not {layout!r}")
     if layout != "v1" and program.tables:
-        raise InputError(
-            f"the {layout} layout carries no tables and the program has {len(program.tables)}; write v1"
-        )
+        raise InputError(f"the {layout} layout carries no tables and the program has {len(program.tables)}; write v1")
     origin = program.origin
     counts = [program.n_in, program.n_out, program.n_ops]
     if layout == "v1":

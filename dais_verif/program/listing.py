@@ -21,12 +21,8 @@ def listing(program: Program) -> str:
     name_width = max(map(len, names), default=0)
     type_width = max(map(len, types), default=0)
     for op, name, kind in zip(program.ops, names, types, strict=True):
-        lines.append(
-            f"{name:<{name_width}} = {kind:<{type_width}}  {op.spec.mnemonic:<13}  {in_words(program, op)}"
-        )
-    for j, ((index, shift, negated), kind_) in enumerate(
-        zip(program.outputs, program.output_types, strict=True)
-    ):
+        lines.append(f"{name:<{name_width}} = {kind:<{type_width}}  {op.spec.mnemonic:<13}  {in_words(program, op)}")
+    for j, ((index, shift, negated), kind_) in enumerate(zip(program.outputs, program.output_types, strict=True)):
         value = f"{'-' if negated else ''}%{index}{_power(shift)}" if index >= 0 else "0"
         lines.append(f"output {j} = {value}  ; {kind_}")
     return "\n".join(lines) + "\n"

@@ -168,9 +168,7 @@ class Program:
     @cached_property
     def outputs(self) -> tuple[tuple[int, int, bool], ...]:
         """``(out_idx, out_shift, out_neg)`` of each output."""
-        return tuple(
-            zip(self.out_idx.tolist(), self.out_shift.tolist(), (self.out_neg != 0).tolist(), strict=True)
-        )
+        return tuple(zip(self.out_idx.tolist(), self.out_shift.tolist(), (self.out_neg != 0).tolist(), strict=True))
 
     @cached_property
     def output_types(self) -> tuple[FixedType, ...]:

@@ -142,9 +142,7 @@ def _columns_of_doubles(x: NDArray[np.float64]) -> tuple[Column, ...]:
     finite = np.isfinite(x)
     if not finite.all():
         row, j = (int(v) for v in np.argwhere(~finite)[0])
-        raise InputError(
-            f"input vector {row}, input {j} is {x[row, j]}; NaN and infinity stand for no number"
-        )
+        raise InputError(f"input vector {row}, input {j} is {x[row, j]}; NaN and infinity stand for no number")
     fraction, exponent = np.frexp(x)
     mantissa = np.ldexp(fraction, 53).astype(np.int64)
     exponent = exponent.astype(np.int64) - 53
@@ -173,13 +171,9 @@ def _column_of_numbers(values: list[Any], j: int) -> Column:
         try:
             numerator, denominator = value.as_integer_ratio()
         except (AttributeError, ValueError, OverflowError):
-            raise InputError(
-                f"input vector {row}, input {j} is {value!r:.40}; must be a finite number"
-            ) from None
+            raise InputError(f"input vector {row}, input {j} is {value!r:.40}; must be a finite number") from None
         if denominator & (denominator - 1) or denominator.bit_length() > _MAX_EXPONENT:
-            raise InputError(
-                f"input vector {row}, input {j} is {value!r:.40}; must be an integer times a power of two"
-            )
+            raise InputError(f"input vector {row}, input {j} is {value!r:.40}; must be an integer times a power of two")
         ratios.append((int(numerator), denominator.bit_length() - 1))
     common = max((bits for _, bits in ratios), default=0)
     mantissa = np.empty(len(ratios), dtype=object)
@@ -195,14 +189,10 @@ def doubles_of_raw(raw: IntArray, f: int, output: int, first_row: int = 0) -> ND
     if raw.dtype == np.int64 and -1000 < f < 1000:
         values = raw.astype(np.float64)
         # 2**63 as a double does not go back to int64, so compare below it only.
-        exact = (np.abs(values) < 2.0**63) & (
-            np.where(np.abs(values) < 2.0**63, values, 0).astype(np.int64) == raw
-        )
+        exact = (np.abs(values) < 2.0**63) & (np.where(np.abs(values) < 2.0**63, values, 0).astype(np.int64) == raw)
         if exact.all():
             return np.ldexp(values, -f)
-    return np.array(
-        [_double(int(m), f, first_row + row, output) for row, m in enumerate(raw)], dtype=np.float64
-    )
+    return np.array([_double(int(m), f, first_row + row, output) for row, m in enumerate(raw)], dtype=np.float64)
 
 
 def _double(raw: int, f: int, row: int, output: int) -> float:

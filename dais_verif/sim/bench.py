@@ -80,8 +80,8 @@ class Scoreboard:
         unknown = bits > 1
         # A port without bits is one bit wide and tied to 0; it is looked at but not counted.
         wanted = expected if self._job.output_bits else np.zeros_like(bits)
-        mismatching = ((bits != wanted) & ~unknown).any(axis=1)
-        unknown_rows = unknown.any(axis=1)
+        mismatching = np.asarray(((bits != wanted) & ~unknown).any(axis=1))
+        unknown_rows = np.asarray(unknown.any(axis=1))
         self._rows += len(found)
         self._mismatching += int(mismatching.sum())
         self._unknown += int(unknown_rows.sum())

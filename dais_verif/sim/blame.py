@@ -25,9 +25,7 @@ __all__ = ["blame_engines", "blame_mismatch", "value_of_bits", "value_of_raw"]
 def value_of_raw(raw: int, kind: FixedType) -> Value:
     """A raw integer of type ``kind`` three ways."""
     width = max(kind.width, 1)
-    return Value(
-        oracle.show(Fraction(raw) * oracle.two(-kind.f)), raw, format(raw & (1 << width) - 1, f"0{width}b")
-    )
+    return Value(oracle.show(Fraction(raw) * oracle.two(-kind.f)), raw, format(raw & (1 << width) - 1, f"0{width}b"))
 
 
 def value_of_bits(bits: str, kind: FixedType) -> Value:
@@ -75,7 +73,9 @@ def blame_mismatch(
     reached = sorted({op.id0 for op in ops if op.code == -1})
     if ops and not found:
         inputs = ", ".join(map(str, reached[:8])) + (", ..." if len(reached) > 8 else "")
-        text = f"output {output} depends on {len(ops)} ops and inputs {inputs or 'none'}; the design has no op_N signals"
+        text = (
+            f"output {output} depends on {len(ops)} ops and inputs {inputs or 'none'}; the design has no op_N signals"
+        )
         return Blame("cone", text, replayed_in=simulator)
     values = oracle.trace(program, batch.row(row), violations=[])
     for op in ops:
@@ -86,11 +86,7 @@ def blame_mismatch(
         if bits == format(raw & (1 << len(bits)) - 1, f"0{len(bits)}b"):
             continue
         # The headroom bit of an unsigned value is shown only where it is what differs.
-        shown = (
-            bits
-            if bits[-op.type.width :] == format(raw, "b").zfill(op.type.width)
-            else bits[-op.type.width :]
-        )
+        shown = bits if bits[-op.type.width :] == format(raw, "b").zfill(op.type.width) else bits[-op.type.width :]
         missing = sum(signal(other.index) not in found for other in ops if other.index < op.index)
         unnamed = f" ({missing} earlier ops of the cone have no signal)" if missing else ""
         return Blame(

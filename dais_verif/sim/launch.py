@@ -65,9 +65,7 @@ def run(
     tool = f"the {simulation.simulator} simulation"
     code = session.run(tool, [*simulation.command, *_WAVES[simulation.simulator][waves]])
     if code != 0:
-        raise ToolError(
-            f"{tool} {describe_exit(code)}: {last_error(session.log)} (full output: {session.log})"
-        )
+        raise ToolError(f"{tool} {describe_exit(code)}: {last_error(session.log)} (full output: {session.log})")
     if not _cases(results):
         raise ToolError(f"{tool} ran no test: {last_error(session.log)} (full output: {session.log})")
     return results
@@ -75,9 +73,7 @@ def run(
 
 def failed_tests(results: Path) -> list[str]:
     """The names of the tests that failed or broke off, as ``module.test``."""
-    failed = [
-        case for case in _cases(results) if case.find("failure") is not None or case.find("error") is not None
-    ]
+    failed = [case for case in _cases(results) if case.find("failure") is not None or case.find("error") is not None]
     return [f"{case.get('classname')}.{case.get('name')}" for case in failed]
 
 

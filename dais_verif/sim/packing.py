@@ -20,10 +20,7 @@ Bits = NDArray[np.uint8]
 
 def pack_inputs(batch: Batch, ports: Ports) -> Bits:
     """Packed rows of ``model_inp``, uint8 (rows, ceil(bits / 8)): ``floor(x * 2**-lo) mod 2**width`` an element."""
-    raw = [
-        floor_to_grid(column, -element.lo)
-        for column, element in zip(batch.columns, ports.inputs, strict=True)
-    ]
+    raw = [floor_to_grid(column, -element.lo) for column, element in zip(batch.columns, ports.inputs, strict=True)]
     return _pack(raw, ports.inputs, ports.input_bits, batch.rows)
 
 

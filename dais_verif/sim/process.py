@@ -91,9 +91,7 @@ class Session:
         """Like ``run``; a command that fails is a ``ToolError`` with the first error it reported."""
         code = self.run(tool, *commands, jobs=jobs)
         if code != 0:
-            raise ToolError(
-                f"{tool} {describe_exit(code)}: {first_error(self.log)} (full output: {self.log})"
-            )
+            raise ToolError(f"{tool} {describe_exit(code)}: {first_error(self.log)} (full output: {self.log})")
 
     def _start(self, tool: str, command: Sequence[str]) -> subprocess.Popen[bytes]:
         with self.log.open("ab") as log:

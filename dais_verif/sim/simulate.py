@@ -113,9 +113,7 @@ def probe(
     answer.unlink(missing_ok=True)
     probe_path = folder / "probe.json"
     Probe(vector, list(signals), str(answer)).save(probe_path)
-    launch.run(
-        simulation, "dais_verif.sim.probe", folder, env={JOB_VARIABLE: str(probe_path)}, timeout=timeout
-    )
+    launch.run(simulation, "dais_verif.sim.probe", folder, env={JOB_VARIABLE: str(probe_path)}, timeout=timeout)
     if not answer.is_file():
         raise ToolError(f"the {simulator} replay gave no answer (full output: {folder / 'simulation.log'})")
     bits: dict[str, str] = json.loads(answer.read_text())

@@ -77,9 +77,7 @@ def verify(
     try:
         _write_vectors(golden, batch, ports, folder, options.check)
     except ViolationError as error:
-        return Finding(
-            Verdict.PROGRAM_INVALID, f"{error}; --unchecked carries on with the quantised value", []
-        )
+        return Finding(Verdict.PROGRAM_INVALID, f"{error}; --unchecked carries on with the quantised value", [])
     outcomes = _simulate_all(design, batch.rows, ports, folder, options, notice)
     results = [_result(name, outcome) for name, outcome in outcomes.items()]
     verdict, message = judge(outcomes, ports.output_bits)
@@ -128,9 +126,7 @@ def _simulate_all(
         )
         try:
             own.mkdir(parents=True, exist_ok=True)
-            outcome = simulate(
-                name, design, job, own, seed=options.seed, waves=options.waves, timeout=options.timeout
-            )
+            outcome = simulate(name, design, job, own, seed=options.seed, waves=options.waves, timeout=options.timeout)
         except ToolError as error:
             notice(f"{name}: failed")
             return error
@@ -198,9 +194,7 @@ def _result(name: str, outcome: Outcome | ToolError) -> SimulatorResult:
     )
 
 
-def _first_difference(
-    outcomes: dict[str, Outcome | ToolError], verdict: Verdict
-) -> tuple[str, Difference] | None:
+def _first_difference(outcomes: dict[str, Outcome | ToolError], verdict: Verdict) -> tuple[str, Difference] | None:
     """The simulator and row to show: what the verdict speaks of, Icarus first."""
     if verdict not in (Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE, Verdict.RTL_MISMATCH):
         return None

@@ -83,9 +83,7 @@ def _read_csv(path: Path, n_in: int) -> Any:
                 if number == 1 and not any(_is_number(cell) for cell in cells):
                     continue  # a header
                 if len(cells) != n_in:
-                    raise InputError(
-                        f"{path}, line {number}: {len(cells)} values, must be {n_in}: one an input"
-                    )
+                    raise InputError(f"{path}, line {number}: {len(cells)} values, must be {n_in}: one an input")
                 rows.append([_number(cell, path, number, column) for column, cell in enumerate(cells)])
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: neither .npy nor readable CSV ({error})") from None

@@ -85,9 +85,7 @@ def _uniform(rng: np.random.Generator, lo: int, hi: int, rows: int) -> IntArray:
     size = (span.bit_length() + 64 + 7) // 8  # 64 bits more than needed: the modulo favours nothing visible
     data = rng.bytes(size * rows)
     values = np.empty(rows, dtype=object)
-    values[:] = [
-        lo + int.from_bytes(data[at : at + size], "little") % span for at in range(0, size * rows, size)
-    ]
+    values[:] = [lo + int.from_bytes(data[at : at + size], "little") % span for at in range(0, size * rows, size)]
     return values
 
 
@@ -121,7 +119,5 @@ def _declared(values: IntArray, readers: list[_Reader], finest: int, rng: np.ran
         mantissa = values.astype(object)
         seen = (((mantissa >> (finest - kind.f)) - kind.raw_min) & ((1 << kind.width) - 1)) + kind.raw_min
         outside = ((seen < lo) | (seen > hi)).astype(bool)
-        values = np.where(
-            outside, _uniform(rng, lo, hi, len(values)).astype(object) << (finest - kind.f), mantissa
-        )
+        values = np.where(outside, _uniform(rng, lo, hi, len(values)).astype(object) << (finest - kind.f), mantissa)
     return values

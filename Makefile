@@ -1,0 +1,73 @@
+# Two commands do everything: `make sim PROGRAM=prog.bin` and `make test`. Each sets up what is missing by itself;
+# once set up, nothing here touches the network.
+
+PYTHON ?= python3
+EXAMPLE := examples/quantised_mac.bin
+
+# Values go to recipes through the environment, so spaces and quotes in paths need no care.
+export PROGRAM ?=
+export SIM ?= both
+export VECTORS ?= 1000
+export SEED ?= 0
+export INPUTS ?=
+export RTL ?=
+export TOP ?= model
+export WAVES ?=
+export OUT ?=
+export LAYOUT ?=
+export PYTHON EXAMPLE
+
+RUN := .venv/bin/python -m dais_verif
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-test sim check test test-all lint examples clean distclean
+
+help:  ## List the targets
+	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
+	@echo "         [RTL=theirs.v TOP=model] [WAVES=1] [OUT=folder] [LAYOUT=v1|headerless|published]"
+	@echo
+	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+setup: .venv/.ready  ## Install what is missing: a venv in .venv, Debian packages (sudo if not root), Verilator's runtime
+
+setup-test: .venv/.ready-test  ## The same, with what the tests need
+
+# Two terminals may call this at once: the lock lets one work and the other find it done.
+.venv/.ready: pyproject.toml tools/setup.sh
+	@flock .setup.lock sh tools/setup.sh run
+
+.venv/.ready-test: pyproject.toml tools/setup.sh
+	@flock .setup.lock sh tools/setup.sh test
+
+sim: .venv/.ready  ## Simulate PROGRAM's Verilog in both simulators against the golden model
+	@if [ -z "$$PROGRAM" ]; then echo "no PROGRAM given: running the shipped example $$EXAMPLE"; fi; \
+	set -- sim "$${PROGRAM:-$$EXAMPLE}" --sim "$$SIM" --vectors "$$VECTORS" --seed "$$SEED" --top "$$TOP"; \
+	if [ -n "$$INPUTS" ]; then set -- "$$@" --inputs "$$INPUTS"; fi; \
+	if [ -n "$$RTL" ]; then set -- "$$@" --rtl "$$RTL"; fi; \
+	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
+	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
+	case "$$WAVES" in ""|0) ;; *) set -- "$$@" --waves;; esac; \
+	$(RUN) "$$@"
+
+check: .venv/.ready  ## Read and check PROGRAM; what ranges prove about overflow
+	@$(RUN) check "$${PROGRAM:-$$EXAMPLE}"
+
+test: .venv/.ready-test lint  ## The fast suite: minutes on two cores
+	.venv/bin/python -m pytest -n 2 --dist loadscope -m "not slow" tests
+
+test-all: .venv/.ready-test lint  ## Everything, long campaigns included
+	.venv/bin/python -m pytest -n 2 --dist loadscope tests
+
+lint: .venv/.ready-test  ## ruff and mypy --strict
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+
+examples: .venv/.ready  ## Make the example programs again
+	.venv/bin/python examples/make_examples.py
+
+clean:  ## Remove what runs leave in this folder
+	rm -rf build dais-verif-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+distclean: clean  ## Also remove the venv
+	rm -rf .venv .setup.lock

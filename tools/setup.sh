@@ -1,0 +1,67 @@
+#!/bin/sh
+# Install what is missing and nothing else. Called under a lock by the Makefile:
+#   setup.sh run    what `make sim` needs
+#   setup.sh test   the same, and what `make test` needs
+set -eu
+
+kind=$1
+stamp=.venv/.ready
+extra=
+if [ "$kind" = test ]; then
+    stamp=.venv/.ready-test
+    extra='[test]'
+fi
+
+# Another terminal may have done the work while we waited for the lock.
+if [ -e "$stamp" ] && [ "$stamp" -nt pyproject.toml ] && [ "$stamp" -nt tools/setup.sh ]; then
+    exit 0
+fi
+
+say() { echo "setup: $*"; }
+
+fail() {
+    echo "setup: $*" >&2
+    exit 3
+}
+
+debian() {
+    command -v apt-get >/dev/null || fail "$* is missing and there is no apt-get; install it by hand"
+    as_root=
+    if [ "$(id -u)" != 0 ]; then
+        command -v sudo >/dev/null || fail "$* is missing; install it as root: apt-get install $*"
+        as_root=sudo
+    fi
+    say "installing Debian packages: $*"
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@" >/dev/null 2>&1 || {
+        $as_root apt-get update -qq >/dev/null 2>&1 || true
+        $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@" >/dev/null ||
+            fail "apt-get could not install $*"
+    }
+}
+
+"$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || fail "$PYTHON must be Python 3.10 or newer; set PYTHON"
+"$PYTHON" -c 'import ensurepip, venv' 2>/dev/null || debian python3-venv
+command -v g++ >/dev/null || debian g++
+command -v iverilog >/dev/null || debian iverilog
+if [ "$kind" = test ]; then
+    command -v yosys >/dev/null || debian yosys
+fi
+
+if ! .venv/bin/python -c '' 2>/dev/null; then
+    say "making a virtual environment in .venv"
+    rm -rf .venv
+    "$PYTHON" -m venv .venv
+fi
+say "installing Python packages into .venv"
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --editable ".$extra" ||
+    fail "pip could not install the packages"
+
+# cocotb embeds Python into the simulator, which takes its shared library.
+.venv/bin/python -c 'import find_libpython, sys; sys.exit(find_libpython.find_libpython() is None)' ||
+    debian libpython3-dev
+
+.venv/bin/python -m dais_verif.sim.runtime
+touch "$stamp"
+if [ "$kind" = test ]; then
+    touch .venv/.ready
+fi
