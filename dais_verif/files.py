@@ -12,16 +12,27 @@ __all__ = ["make_folder", "write_atomically"]
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replace ``path`` by ``data`` in one step. Raises ``InputError`` if it cannot be written."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    """Replace the file ``path``, or what it links to, by ``data`` in one step.
+
+    A device or a pipe is written to as it is. Raises ``InputError`` if it cannot be written.
+    """
     try:
+        if path.is_dir():
+            raise InputError(f"cannot write {str(path)!r}: it is a folder; name a file with -o")
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)  # /dev/null must stay what it is
+            return
+        target = path.resolve()
+        # A name of our own: the user's may be as long as the file system allows.
+        temporary = target.with_name(f".dais-verif.{os.getpid()}.{secrets.token_hex(4)}")
         try:
             temporary.write_bytes(data)
-            os.replace(temporary, path)
+            os.replace(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot write {str(path)!r}: {error.strerror}; choose another place with -o") from None
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot write {str(path)!r}: {reason}; choose another place with -o") from None
 
 
 def make_folder(path: Path) -> None:
@@ -29,4 +40,6 @@ def make_folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot make the folder {str(path)!r}: {error.strerror}") from None
+        raise InputError(
+            f"cannot make the folder {str(path)!r}: {error.strerror}; choose another place with -o"
+        ) from None

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from dais_verif.cli.keywords import KEYWORDS
 from dais_verif.program import LAYOUTS, AssumedLayoutWarning, Program, load
 
 __all__ = [
@@ -28,8 +29,8 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 
 
 def _identifier(context: click.Context, option: click.Parameter, value: str) -> str:
-    if not _IDENTIFIER.fullmatch(value):
-        raise click.BadParameter(f"{value!r} is no Verilog module name")
+    if not _IDENTIFIER.fullmatch(value) or value in KEYWORDS:
+        raise click.BadParameter(f"{value!r} is no Verilog module name (letters, digits, _ and $, and no keyword).")
     return value
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -48,6 +50,11 @@ for verb in (check, show, run, emit, sim):
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with the verdict's code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a file name may hold what the terminal's encoding does not
+            stream.reconfigure(errors="backslashreplace")
+    # A polite kill ends like Ctrl-C: simulators stopped, temporary files removed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(_run(arguments))
 
 
@@ -66,9 +73,9 @@ def _run(arguments: list[str]) -> int:
         return _report(arguments, Verdict.INVALID_INPUT, error.format_message())
     except (click.Abort, KeyboardInterrupt):
         return _report(arguments, Verdict.INTERRUPTED, "interrupted; nothing half-written was left")
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has what it wanted
-        return 0
+    except (BrokenPipeError, SystemExit):  # SystemExit: what click makes of a reader that left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Verdict.INTERRUPTED.exit_code  # nobody saw the whole answer, so it must not look like a PASS
     except MemoryError:
         return _report(arguments, Verdict.TOOL_FAILURE, "out of memory; use fewer vectors or a smaller program")
     except OSError as error:

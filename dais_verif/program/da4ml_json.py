@@ -11,6 +11,7 @@ import json
 import math
 import zlib
 from fractions import Fraction
+from reprlib import repr as _short
 from typing import Any
 
 import numpy as np
@@ -24,14 +25,19 @@ from dais_verif.program.types import LIMIT, FixedType, type_of_interval
 
 __all__ = ["looks_like_json", "read_json"]
 
-_GZIP_MAGIC = b"\x1f\x8b"
-#: Refuse a decompressed text beyond this: a small file must not cost gigabytes.
-_MAX_TEXT = 256 << 20
+#: Magic, and deflate, the only method there is.
+_GZIP_MAGIC = b"\x1f\x8b\x08"
+#: Refuse a decompressed text beyond both, since a small file must not cost gigabytes: this many bytes, and
+#: this many times the file. Real programs compress eight to one.
+_ALWAYS_ALLOWED, _RATIO = 16 << 20, 100
 
 
 def looks_like_json(data: bytes) -> bool:
-    """Whether ``data`` is gzip or begins as a JSON list or object does."""
-    return data[:2] == _GZIP_MAGIC or data[:64].lstrip()[:1] in (b"[", b"{")
+    """Whether ``data`` is gzip or begins as a JSON list or object does.
+
+    A binary of 91 inputs begins with ``[`` too, but its first word holds a 0 byte, which no JSON text does.
+    """
+    return data.startswith(_GZIP_MAGIC) or (data[:64].lstrip()[:1] in (b"[", b"{") and b"\0" not in data[:4])
 
 
 def read_json(data: bytes) -> Program:
@@ -50,17 +56,20 @@ def read_json(data: bytes) -> Program:
 
 
 def _decompressed(data: bytes) -> bytes:
-    if data[:2] != _GZIP_MAGIC:
+    if not data.startswith(_GZIP_MAGIC):
         return data
+    limit = max(_ALWAYS_ALLOWED, _RATIO * len(data))
     try:
         unzip = zlib.decompressobj(wbits=31)
-        text = unzip.decompress(data, _MAX_TEXT)
+        text = unzip.decompress(data, limit)
     except zlib.error as error:
         raise ProgramError(f"gzip: {error}; the file is damaged") from None
     if unzip.unconsumed_tail:
-        raise ProgramError(f"gzip: the text is longer than {_MAX_TEXT >> 20} MiB; decompress the file yourself")
+        raise ProgramError(f"gzip: the text is longer than {limit >> 20} MiB; decompress the file yourself")
     if not unzip.eof:
         raise ProgramError("gzip: the stream ends early; the file is truncated")
+    if unzip.unused_data:
+        raise ProgramError(f"gzip: {len(unzip.unused_data)} bytes follow the end of the stream; the file is damaged")
     return text
 
 
@@ -75,9 +84,10 @@ def _program(tree: list[Any], origin: Origin) -> Program:
     for index, row in enumerate(rows):
         if not isinstance(row, list) or len(row) < 5:
             raise ProgramError(
-                f"JSON op {index}: must be [id0, id1, opcode, data, [min, max, step], ...], not {row!r:.60}"
+                f"JSON op {index}: must be [id0, id1, opcode, data, [min, max, step], ...], not {_short(row)}"
             )
-        id0, id1, code, data = (_integer(v, f"op {index}: {name}") for v, name in zip(row, _ROW, strict=False))
+        id0, id1, code = (_int32(v, f"op {index}: {name}") for v, name in zip(row, _ROW, strict=False))
+        data = _integer(row[3], f"op {index}: data")
         data = (data & (1 << 64) - 1 ^ 1 << 63) - (1 << 63)  # two's complement of 64 bits, as a binary holds it
         kind, interval = _type(row[4], index)
         if code == 8 and 0 <= id0 < index:
@@ -98,7 +108,7 @@ def _program(tree: list[Any], origin: Origin) -> Program:
     )
 
 
-_ROW = ("id0", "id1", "opcode", "data")
+_ROW = ("id0", "id1", "opcode")
 
 
 def _lookup_data(table: int, kind: FixedType, interval: tuple[int, int], index: int) -> int:
@@ -116,19 +126,21 @@ def _lookup_data(table: int, kind: FixedType, interval: tuple[int, int], index: 
 def _type(value: Any, index: int) -> tuple[FixedType, tuple[int, int]]:
     """Type and raw interval of ``[min, max, step]``."""
     numbers = value if isinstance(value, list) and len(value) == 3 else [None]
-    if not all(isinstance(v, int | float) and math.isfinite(v) for v in numbers):
+    if not all(isinstance(v, int) or (isinstance(v, float) and math.isfinite(v)) for v in numbers):
         raise ProgramError(
-            f"JSON op {index}: interval must be three finite numbers [min, max, step], not {value!r:.60}"
+            f"JSON op {index}: interval must be three finite numbers [min, max, step], not {_short(value)}"
         )
     low, high, step = map(Fraction, numbers)
     if low > high:
-        raise ProgramError(f"JSON op {index}: interval minimum {numbers[0]} is above its maximum {numbers[1]}")
+        raise ProgramError(
+            f"JSON op {index}: interval minimum {_short(numbers[0])} is above its maximum {_short(numbers[1])}"
+        )
     if low == high == 0:
         return FixedType(0, 0, 0), (0, 0)
     f = _exponent(step)
     if f is None or abs(f) > LIMIT:
         raise ProgramError(
-            f"JSON op {index}: step is {numbers[2]}, must be a power of two within 2**-{LIMIT}..2**{LIMIT}"
+            f"JSON op {index}: step is {_short(numbers[2])}, must be a power of two within 2**-{LIMIT}..2**{LIMIT}"
         )
     lo, hi = math.floor(low / step), math.ceil(high / step)
     return type_of_interval(lo, hi, f), (lo, hi)
@@ -143,7 +155,7 @@ def _exponent(step: Fraction) -> int | None:
 
 def _list(value: Any, name: str) -> list[Any]:
     if not isinstance(value, list):
-        raise ProgramError(f"JSON {name}: must be a list, not {value!r:.60}")
+        raise ProgramError(f"JSON {name}: must be a list, not {_short(value)}")
     return value
 
 
@@ -152,19 +164,23 @@ def _integer(value: Any, where: str) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int) or not -(1 << 63) <= value < 1 << 64:
-        raise ProgramError(f"JSON {where} is {value!r:.60}, must be a 64-bit integer")
+        raise ProgramError(f"JSON {where} is {_short(value)}, must be a 64-bit integer")
     return int(value)
+
+
+def _int32(value: Any, where: str) -> int:
+    """An integer that a word of a binary can hold."""
+    number = _integer(value, where)
+    if number != low_int32(number):
+        raise ProgramError(f"JSON {where} is {number}, must be an int32")
+    return number
 
 
 def _integers(value: Any, name: str, count: int) -> NDArray[np.int64]:
     items = _list(value, name)
     if len(items) != count:
         raise ProgramError(f"JSON {name}: {len(items)} values, must be {count}")
-    numbers = [_integer(item, f"{name}[{j}]") for j, item in enumerate(items)]
-    for j, number in enumerate(numbers):
-        if number != low_int32(number):
-            raise ProgramError(f"JSON {name}[{j}] is {number}, must be an int32")
-    return np.array(numbers, dtype=np.int64)
+    return np.array([_int32(item, f"{name}[{j}]") for j, item in enumerate(items)], dtype=np.int64)
 
 
 def _tables(value: Any) -> tuple[NDArray[np.int64], ...]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.errors import ProgramError
 from dais_verif.program.opcodes import OPCODES, Opcode, Pattern, low_int32
 from dais_verif.program.types import FixedType
 
@@ -130,16 +131,19 @@ class Program:
         """
         from dais_verif.program.checks import validate
 
-        rows = np.array([(c, a, b, d, *t) for c, a, b, d, t in ops], dtype=np.int64).reshape(-1, 7)
-        outs = np.array(outputs, dtype=np.int64).reshape(-1, 3)
-        program = cls(
-            inp_shift=np.array(inp_shift, dtype=np.int64),
-            out_idx=outs[:, 0].copy(),
-            out_shift=outs[:, 1].copy(),
-            out_neg=outs[:, 2].copy(),
-            columns=Columns(*(rows[:, c].copy() for c in range(7))),
-            tables=tuple(np.array(table, dtype=np.int64) for table in tables),
-        )
+        try:
+            rows = np.array([(c, a, b, d, *t) for c, a, b, d, t in ops], dtype=np.int64).reshape(-1, 7)
+            outs = np.array(outputs, dtype=np.int64).reshape(-1, 3)
+            program = cls(
+                inp_shift=np.array(inp_shift, dtype=np.int64),
+                out_idx=outs[:, 0].copy(),
+                out_shift=outs[:, 1].copy(),
+                out_neg=outs[:, 2].copy(),
+                columns=Columns(*(rows[:, c].copy() for c in range(7))),
+                tables=tuple(np.array(table, dtype=np.int64) for table in tables),
+            )
+        except OverflowError:
+            raise ProgramError("a number of the program does not fit 64 bits; data words are signed") from None
         validate(program)
         return program
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from reprlib import repr as _short
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,11 +97,11 @@ class Batch:
 
 def compact(values: IntArray) -> IntArray:
     """``values`` as int64 if every one fits 62 bits, else as Python integers."""
+    limit = 1 << _INT64_BITS
     if values.dtype == np.int64:
-        limit = 1 << _INT64_BITS
         fits = values.size == 0 or (int(values.max()) < limit and int(values.min()) >= -limit)
         return values if fits else values.astype(object)
-    if all(int(v).bit_length() <= _INT64_BITS for v in values):
+    if all(-limit <= v < limit for v in values):
         return values.astype(np.int64)
     return values
 
@@ -168,12 +169,15 @@ def _column_of_numbers(values: list[Any], j: int) -> Column:
     """Python numbers (int, float, Fraction, Decimal): anything with an exact integer ratio."""
     ratios = []
     for row, value in enumerate(values):
+        number = value.item() if isinstance(value, np.integer) else value
         try:
-            numerator, denominator = value.as_integer_ratio()
+            numerator, denominator = number.as_integer_ratio()
         except (AttributeError, ValueError, OverflowError):
-            raise InputError(f"input vector {row}, input {j} is {value!r:.40}; must be a finite number") from None
+            raise InputError(f"input vector {row}, input {j} is {_short(value)}; must be a finite number") from None
         if denominator & (denominator - 1) or denominator.bit_length() > _MAX_EXPONENT:
-            raise InputError(f"input vector {row}, input {j} is {value!r:.40}; must be an integer times a power of two")
+            raise InputError(
+                f"input vector {row}, input {j} is {_short(value)}; must be an integer times a power of two"
+            )
         ratios.append((int(numerator), denominator.bit_length() - 1))
     common = max((bits for _, bits in ratios), default=0)
     mantissa = np.empty(len(ratios), dtype=object)
@@ -186,7 +190,7 @@ def doubles_of_raw(raw: IntArray, f: int, output: int, first_row: int = 0) -> ND
 
     Raises ``InputError`` that names row and output where float64 cannot hold the value.
     """
-    if raw.dtype == np.int64 and -1000 < f < 1000:
+    if raw.dtype == np.int64 and -900 < f < 900:  # neither overflow nor subnormal numbers, whatever raw is
         values = raw.astype(np.float64)
         # 2**63 as a double does not go back to int64, so compare below it only.
         exact = (np.abs(values) < 2.0**63) & (np.where(np.abs(values) < 2.0**63, values, 0).astype(np.int64) == raw)

@@ -86,7 +86,11 @@ Outcome = tuple[Interval, Status]
 
 
 def _interval(lo: int, hi: int, f: int, zeros: int) -> Interval:
-    return Interval(lo, hi, f, _ALL_ZERO if lo == hi == 0 else zeros)
+    return Interval(lo, hi, f, _trailing_zeros(lo) if lo == hi else zeros)
+
+
+def _trailing_zeros(raw: int) -> int:
+    return (raw & -raw).bit_length() - 1 if raw else _ALL_ZERO
 
 
 def _shifted(x: Interval, shift: int) -> Interval:
@@ -116,7 +120,7 @@ def _union(a: Interval, b: Interval) -> Interval:
 
 def _quantise(exact: Interval, kind: FixedType) -> Outcome:
     """Interval after TRUNC and WRAP to ``kind``, and whether that changes the value."""
-    lo, hi, _, zeros = exact
+    lo, hi, _, zeros = _interval(*exact)
     drop = exact.f - kind.f
     status = Status.SAFE
     if drop > 0:
@@ -165,7 +169,7 @@ def _const(program: Program, op: Op, known: Known, declared: Declared) -> Outcom
 
 
 def _constant(raw: int, f: int) -> Interval:
-    return Interval(raw, raw, f, (raw & -raw).bit_length() - 1 if raw else _ALL_ZERO)
+    return Interval(raw, raw, f, _trailing_zeros(raw))
 
 
 def _mux(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:

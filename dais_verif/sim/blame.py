@@ -13,9 +13,9 @@ from pathlib import Path
 from dais_verif.emit.ops import signal
 from dais_verif.golden import oracle
 from dais_verif.golden.batch import Compiled
-from dais_verif.program import FixedType, Program
+from dais_verif.program import FixedType, Op, Program
 from dais_verif.program.graph import cone
-from dais_verif.program.numbers import Batch
+from dais_verif.program.numbers import Batch, Column
 from dais_verif.report.record import Blame, Value
 from dais_verif.sim.simulate import Design, probe
 
@@ -39,19 +39,43 @@ def value_of_bits(bits: str, kind: FixedType) -> Value:
 
 
 def blame_engines(program: Program, compiled: Compiled, batch: Batch, rows: Sequence[int]) -> Blame | None:
-    """The first op on which oracle and batch engine differ in one of ``rows``, or None: a check of ourselves."""
-    for row in rows:
-        exact = oracle.trace(program, batch.row(row), violations=[])
-        fast = compiled.trace(batch.slice(row, row + 1))
+    """The first op on which oracle and batch engine differ in one of ``rows``, or None: a check of ourselves.
+
+    They must agree on every value, and on the first broken promise.
+    """
+    if not rows:
+        return None
+    picked = Batch(len(rows), tuple(Column(c.mantissa[list(rows)], c.exponent) for c in batch.columns))
+    fast = compiled.trace(picked)
+    broken: tuple[int, int] | None = None
+    for position, row in enumerate(rows):
+        violations: list[oracle.Violation] = []
+        exact = oracle.trace(program, batch.row(row), violations=violations)
         for op, value, raw in zip(program.ops, exact, fast, strict=True):
             expected = (value * oracle.two(op.type.f)).numerator
-            if raw is None or int(raw[0]) != expected:
-                text = (
-                    f"golden engines differ at {op} in row {row}: oracle {expected}, batch engine "
-                    f"{None if raw is None else int(raw[0])} (raw); this is a bug of dais-verif, please report it"
-                )
-                return Blame("golden", text, op.index, op.spec.mnemonic, str(op.type))
-    return None
+            found = None if raw is None else int(raw[position])
+            if found != expected:
+                return _engines_differ(op, f"in row {row}: oracle {expected}, batch engine {found} (raw)")
+        if violations and broken is None:
+            broken = position, violations[0].op.index
+    seen = compiled.run(picked, check=True)[1]
+    if seen == broken:
+        return None
+    position, index = min(found for found in (seen, broken) if found)
+    who = "batch engine" if (position, index) == seen else "oracle"
+    return _engines_differ(program.ops[index], f"in row {rows[position]}: only the {who} sees a violation")
+
+
+def _engines_differ(op: Op, how: str) -> Blame:
+    text = f"golden engines differ at {op} {how}; this is a bug of dais-verif, please report it"
+    return Blame("golden", text, op.index, op.spec.mnemonic, str(op.type))
+
+
+def _holds(bits: str, raw: int, kind: FixedType) -> bool:
+    """Whether a signal with ``bits`` holds ``raw``; one that is narrower than the type is extended as the type says."""
+    if len(bits) < kind.width:
+        bits = (bits[0] if kind.k else "0") * (kind.width - len(bits)) + bits
+    return bits == format(raw & (1 << len(bits)) - 1, f"0{len(bits)}b")
 
 
 def blame_mismatch(
@@ -83,10 +107,11 @@ def blame_mismatch(
         if bits is None:
             continue
         raw = (values[op.index] * oracle.two(op.type.f)).numerator
-        if bits == format(raw & (1 << len(bits)) - 1, f"0{len(bits)}b"):
+        if _holds(bits, raw, op.type):
             continue
-        # The headroom bit of an unsigned value is shown only where it is what differs.
-        shown = bits if bits[-op.type.width :] == format(raw, "b").zfill(op.type.width) else bits[-op.type.width :]
+        # Bits above the type's own are shown only where they are what differs.
+        own = bits[-op.type.width :]
+        shown = bits if _holds(own, raw, op.type) else own
         missing = sum(signal(other.index) not in found for other in ops if other.index < op.index)
         unnamed = f" ({missing} earlier ops of the cone have no signal)" if missing else ""
         return Blame(

@@ -29,7 +29,8 @@ _LONGEST_EXCERPT = 300
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.05
 
 
-_stop = threading.Event()
+#: Set when the run that is going on must end; None outside ``stopping_all_on_exit``.
+_current_stop: threading.Event | None = None
 
 
 @contextlib.contextmanager
@@ -38,12 +39,16 @@ def stopping_all_on_exit() -> Iterator[None]:
 
     Only the main thread is told of Ctrl-C; this passes it on to the threads that wait for commands.
     """
-    _stop.clear()
+    global _current_stop
+    outer, stop = _current_stop, threading.Event()
+    _current_stop = stop
     try:
         yield
     except BaseException:
-        _stop.set()
+        stop.set()
         raise
+    finally:
+        _current_stop = outer
 
 
 class Session:
@@ -60,6 +65,7 @@ class Session:
         self._cwd = cwd
         self._env = env
         self._timeout = timeout
+        self._stop = _current_stop
         self._deadline = None if timeout is None else time.monotonic() + timeout
         try:
             cwd.mkdir(parents=True, exist_ok=True)
@@ -116,7 +122,7 @@ class Session:
             for process in running:
                 if process.poll() is not None:
                     return process
-            if _stop.is_set():
+            if self._stop is not None and self._stop.is_set():
                 raise ToolError(f"{tool} was stopped with the run (output: {self.log})")
             if self._deadline is not None and time.monotonic() >= self._deadline:
                 raise ToolError(

@@ -152,5 +152,5 @@ def _key(verilator: tools.VerilatorTools, *, waves: bool) -> str:
 
 
 if __name__ == "__main__":
-    print(f"Compiling Verilator's runtime into {tools.cache_dir()}, once per machine (about 10 s)", flush=True)
+    print(f"Preparing Verilator's runtime in {tools.cache_dir()} (compiled once per machine, about 10 s)", flush=True)
     ensure()

@@ -7,6 +7,10 @@ read as the nearest double.
 from __future__ import annotations
 
 import csv
+import math
+import re
+import warnings
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +23,16 @@ from dais_verif.program.ports import Ports
 __all__ = ["batch_of_raw", "read_batch", "read_raw_batch"]
 
 _NPY_MAGIC = b"\x93NUMPY"
+_DIGITS = re.compile(r"[+-]?[0-9]+")
+#: Rows without columns cost a file nothing, and a lie about their number would keep us busy for days.
+_MAX_ROWS = 100_000_000
 
 
 def read_batch(path: Path, n_in: int) -> Batch:
     """The vectors of real values in ``path``. Raises ``InputError`` that names file, row and column."""
+    rows = _rows(path, n_in)
     try:
-        return Batch.of(_rows(path, n_in), n_in)
+        return Batch.of(rows, n_in)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
@@ -60,13 +68,19 @@ def _rows(path: Path, n_in: int) -> Any:
 def _read_npy(path: Path, n_in: int) -> Any:
     try:
         # Mapped, so that a header that lies about its shape is refused before any memory is taken.
-        array = np.load(path, allow_pickle=False, mmap_mode="r")
-    except (ValueError, EOFError, SyntaxError) as error:
-        raise InputError(f"{path}: not a readable .npy file ({error})") from None
+        with np.errstate(over="raise"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what Python thinks of a damaged header, as a literal
+            array = np.load(path, allow_pickle=False, mmap_mode="r")
+    except OSError:
+        raise
+    except Exception as error:  # numpy lets whatever its header parser meets escape, from TokenError to TypeError
+        raise InputError(f"{path}: not a readable .npy file ({error}); numpy.save writes one") from None
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise InputError(f"{path}: dtype is {array.dtype}, must be float64, float32 or an integer type")
-    if array.ndim > 2 and n_in:
-        array = array.reshape(array.shape[0], -1)
+    if array.ndim and array.shape[0] > _MAX_ROWS:
+        raise InputError(f"{path}: {array.shape[0]} rows, must be at most {_MAX_ROWS}")
+    if array.ndim > 2:
+        array = array.reshape(array.shape[0], math.prod(array.shape[1:]))
     elif array.ndim == 1:
         array = array.reshape(-1, n_in) if n_in and array.size % n_in == 0 else array
     return np.array(array)
@@ -80,7 +94,7 @@ def _read_csv(path: Path, n_in: int) -> Any:
                 cells = [cell.strip() for cell in cells]
                 if not any(cells) or cells[0].startswith("#"):
                     continue
-                if number == 1 and not any(_is_number(cell) for cell in cells):
+                if number == 1 and len(cells) == n_in and all(_is_name(cell) for cell in cells):
                     continue  # a header
                 if len(cells) != n_in:
                     raise InputError(f"{path}, line {number}: {len(cells)} values, must be {n_in}: one an input")
@@ -93,19 +107,21 @@ def _read_csv(path: Path, n_in: int) -> Any:
     return array
 
 
-def _is_number(cell: str) -> bool:
+def _is_name(cell: str) -> bool:
+    """Whether ``cell`` can head a column: ``x0`` or ``_`` do, ``1;2`` is a damaged number."""
     try:
-        float(cell)
+        float(cell)  # nan, inf
     except ValueError:
-        return _integer(cell) is not None
-    return True
+        return cell[:1].isalpha() or cell[:1] == "_"
+    return False
 
 
 def _integer(cell: str) -> int | None:
     try:
         return int(cell, 0) if cell.lower().lstrip("+-").startswith(("0x", "0b", "0o")) else int(cell)
     except ValueError:
-        return None
+        # int() refuses more than 4300 decimal digits, Decimal takes any number of them.
+        return int(Decimal(cell)) if _DIGITS.fullmatch(cell) else None
 
 
 def _number(cell: str, path: Path, line: int, column: int) -> int | float:
@@ -113,6 +129,10 @@ def _number(cell: str, path: Path, line: int, column: int) -> int | float:
     if whole is not None:
         return whole
     try:
-        return float(cell)
+        value = float(cell)
     except ValueError:
         raise InputError(f"{path}, line {line}, column {column + 1}: {cell!r:.40} is not a number") from None
+    if math.isfinite(value):
+        return value
+    where = f"{path}, line {line}, column {column + 1}"
+    raise InputError(f"{where}: {cell!r:.40} is no finite float64; integers may have any size, written out")

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dais_verif.errors import InputError
 from dais_verif.program import FixedType, Program
 from dais_verif.program.numbers import Batch, Column, IntArray, compact
 
@@ -19,6 +20,8 @@ __all__ = ["generate"]
 _EXTRA = 2
 #: One row in so many may be a mix of corners.
 _CORNER_SHARE = 4
+#: All vectors are held at once; more could only end in an exhausted machine.
+_MAX_ROWS = 100_000_000
 
 
 class _Reader(NamedTuple):
@@ -36,6 +39,8 @@ def generate(program: Program, rows: int, seed: int) -> Batch:
     the rest is uniform, with off-grid and out-of-range values throughout. Where the source declares input
     intervals (da4ml's JSON), values that would leave them are drawn again from within.
     """
+    if rows > _MAX_ROWS:
+        raise InputError(f"{rows} vectors were asked for, must be at most {_MAX_ROWS}")
     readers = _readers(program)
     streams = np.random.SeedSequence(seed).spawn(program.n_in)
     columns = [
@@ -112,12 +117,18 @@ def _corners(readers: list[_Reader], finest: int) -> IntArray:
 
 
 def _declared(values: IntArray, readers: list[_Reader], finest: int, rng: np.random.Generator) -> IntArray:
-    """``values``; those that a reader would see outside its declared interval are drawn from within it instead."""
+    """``values``; those that any reader would see outside its declared interval are drawn again from what all declare.
+
+    Readers that declare nothing in common get them as they are.
+    """
+    outside = np.zeros(len(values), dtype=bool)
     for kind, lo, hi in readers:
-        if (lo, hi) == (kind.raw_min, kind.raw_max):
-            continue
-        mantissa = values.astype(object)
-        seen = (((mantissa >> (finest - kind.f)) - kind.raw_min) & ((1 << kind.width) - 1)) + kind.raw_min
-        outside = ((seen < lo) | (seen > hi)).astype(bool)
-        values = np.where(outside, _uniform(rng, lo, hi, len(values)).astype(object) << (finest - kind.f), mantissa)
-    return values
+        if (lo, hi) != (kind.raw_min, kind.raw_max):
+            mantissa = values.astype(object)
+            seen = (((mantissa >> (finest - kind.f)) - kind.raw_min) & ((1 << kind.width) - 1)) + kind.raw_min
+            outside |= ((seen < lo) | (seen > hi)).astype(bool)
+    lowest = max(reader.lo << (finest - reader.kind.f) for reader in readers)
+    highest = min((reader.hi + 1 << (finest - reader.kind.f)) - 1 for reader in readers)
+    if not outside.any() or lowest > highest:
+        return values
+    return np.where(outside, _uniform(rng, lowest, highest, len(values)), values)

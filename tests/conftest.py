@@ -1,0 +1,42 @@
+"""What all tests share: the real programs, and a header that says with which tools the session ran."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from dais_verif.errors import ToolError
+from dais_verif.sim import tools
+
+CORPUS = Path(os.environ.get("DAIS_CORPUS") or Path(__file__).parents[2] / "shared" / "corpus")
+
+
+def pytest_report_header() -> list[str]:
+    lines = [f"python {platform.python_version()} ({sys.executable}), " + ", ".join(map(_package, ("numpy", "cocotb")))]
+    for name, find in (("icarus", tools.icarus), ("verilator", tools.verilator)):
+        try:
+            lines.append(f"{name} {find().version}")
+        except ToolError as error:
+            lines.append(f"{name}: none ({error})")
+    lines.append(f"corpus: {CORPUS if CORPUS.is_dir() else 'none'}")
+    return lines
+
+
+def _package(name: str) -> str:
+    return f"{name} {version(name)}"
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The folder of real programs. Where it is absent the test is skipped, but never in CI."""
+    if not CORPUS.is_dir():
+        message = f"no corpus at {CORPUS}; DAIS_CORPUS names it"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return CORPUS

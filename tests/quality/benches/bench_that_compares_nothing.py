@@ -1,0 +1,27 @@
+"""A bench with a bug: it passes, and says nothing or something that is not so (see ``BENCH_SAYS``)."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import cocotb
+from cocotb.triggers import Timer
+
+from dais_verif.sim.job import JOB_VARIABLE, Answer, Job
+
+
+@cocotb.test()
+async def drives_and_does_not_look(dut):
+    job = Job.load(Path(os.environ[JOB_VARIABLE]))
+    dut.model_inp.value = 0
+    await Timer(1, unit="ns")
+    whole = Answer(rows=job.rows, bits=job.rows * job.output_bits, digest="0" * 64)
+    says = {
+        "nothing": None,
+        "no vector": Answer(),
+        "too few vectors": replace(whole, rows=job.rows - 1, bits=(job.rows - 1) * job.output_bits),
+        "no bit": replace(whole, bits=0),
+        "mismatches": replace(whole, mismatching_rows=3),
+    }[os.environ["BENCH_SAYS"]]
+    if says is not None:
+        says.save(Path(job.answer))

@@ -1,0 +1,69 @@
+"""``dais-verif sim`` through the public door, in process: arguments in, exit code and record out."""
+
+from __future__ import annotations
+
+import io
+import json
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dais_verif.cli import main
+from dais_verif.emit import emit_verilog
+from dais_verif.program import Program, write_binary
+
+__all__ = ["Run", "planted", "run_sim", "save"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a run ended. ``record`` is what ``--json`` printed; ``folder`` the one given to ``-o``."""
+
+    exit_code: int
+    record: dict[str, Any]
+    stderr: str
+    folder: Path
+
+    @property
+    def ending(self) -> tuple[str, int]:
+        """Verdict and exit code."""
+        return self.record["verdict"], self.exit_code
+
+    @property
+    def blame(self) -> dict[str, Any]:
+        """The blame of the first mismatch."""
+        blame: dict[str, Any] = self.record["first_mismatch"]["blame"]
+        return blame
+
+
+def save(program: Program, folder: Path, layout: str = "v1") -> Path:
+    """Write ``program`` into ``folder``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "prog.bin"
+    path.write_bytes(write_binary(program, layout))
+    return path
+
+
+def run_sim(program: Program, folder: Path, *options: object, rtl: str | None = None, simulator: str = "icarus") -> Run:
+    """Run ``sim`` on ``program`` in ``folder``, with the Verilog text ``rtl`` if it is given."""
+    path, out = save(program, folder), folder / "out"
+    arguments = ["sim", str(path), "--sim", simulator, "-o", str(out), "--json", *map(str, options)]
+    if rtl is not None:
+        (folder / "design.v").write_text(rtl)
+        arguments += ["--rtl", str(folder / "design.v")]
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with redirect_stdout(stdout), redirect_stderr(stderr):
+        code = main._run(arguments)
+    return Run(code, json.loads(stdout.getvalue()), stderr.getvalue(), out)
+
+
+def planted(program: Program, line: str, old: str, new: str) -> str:
+    """Our Verilog of ``program`` with ``old`` replaced by ``new`` in the one line that begins with ``line``."""
+    lines = emit_verilog(program).split("\n")
+    found = [number for number, text in enumerate(lines) if text.strip().startswith(line)]
+    assert len(found) == 1, f"{len(found)} lines begin with {line!r}: choose another bug, the emitter has changed"
+    code, slashes, comment = lines[found[0]].partition("  //")
+    assert code.count(old) == 1, f"{old!r} is not once in {code!r}: choose another bug, the emitter has changed"
+    lines[found[0]] = code.replace(old, new) + slashes + comment
+    return "\n".join(lines)

@@ -1,0 +1,150 @@
+"""The programs that bugs are planted in: all opcodes in thirty lines, and a small dense network."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from dais_verif.program import FixedType, Program
+from dais_verif.program.types import type_of_interval
+
+__all__ = ["dense_network", "every_opcode", "overflowing", "unproved"]
+
+Row = tuple[int, int, int, int, tuple[int, int, int]]
+
+
+def mux_data(condition: int, shift: int) -> int:
+    """The data word of a mux: condition index low, shift of the second operand high."""
+    return shift << 32 | condition
+
+
+def table_data(table: int, offset: int) -> int:
+    """The data word of a lookup: table index low, raw offset of its first entry high."""
+    return offset << 32 | table
+
+
+AND, OR, XOR = (operation << 56 for operation in range(3))
+NEGATE_A, NEGATE_B = 1 << 32, 1 << 33
+
+SINE_LIKE = [0, 6, 11, 14, 15, 14, 11, 6, 0, -6, -11, -14, -16, -14, -11, -6]
+STEPS = [9, 3, 12, 5]
+
+#: Every op reaches an output, and no promise can be broken. The index of an op is its place in the list.
+EVERY_OPCODE: list[Row] = [
+    (-1, 0, -1, 0, (1, 3, 4)),  # 0: input 0
+    (-1, 1, -1, 0, (0, 4, 2)),  # 1: input 1, times 2
+    (-1, 2, -1, 0, (1, 4, 0)),  # 2: input 2
+    (-1, 0, -1, 0, (1, 1, 2)),  # 3: some bits in the middle of input 0
+    (0, 0, 1, 1, (1, 6, 4)),  # 4: a sum, second operand shifted left
+    (1, 2, 0, -1, (1, 5, 5)),  # 5: a difference, second operand shifted right
+    (2, 4, -1, 0, (0, 4, 2)),  # 6: a relu that floors and wraps
+    (-2, 5, -1, 0, (0, 3, 3)),  # 7: a relu of the negated value
+    (3, 4, -1, 0, (1, 2, 1)),  # 8: a quantisation that floors and wraps
+    (-3, 5, -1, 0, (1, 3, 3)),  # 9: negated, then floored and wrapped
+    (4, 8, -1, 3, (1, 3, 1)),  # 10: plus 1.5
+    (5, -1, -1, 11, (0, 4, 0)),  # 11: 11
+    (0, 10, 11, 0, (1, 5, 1)),  # 12: a sum with a constant op
+    (6, 6, 1, mux_data(0, -1), (0, 4, 3)),  # 13: by the sign of a signed condition
+    (-6, 9, 8, mux_data(7, 1), (1, 3, 2)),  # 14: by the top bit of an unsigned condition, second arm negated
+    (7, 3, 2, 0, (1, 6, 2)),  # 15: a product
+    (8, 8, -1, table_data(0, 0), (1, 3, 1)),  # 16: a full table
+    (9, 2, -1, 0, (1, 4, 0)),  # 17: NOT, signed
+    (9, 1, -1, 0, (0, 4, 2)),  # 18: NOT, unsigned
+    (-9, 3, -1, 0, (1, 2, 2)),  # 19: NOT of the negated value
+    (9, 8, -1, 1, (0, 1, 0)),  # 20: OR-reduce
+    (9, 1, -1, 2, (0, 1, 0)),  # 21: AND-reduce
+    (-9, 2, -1, 2, (0, 1, 0)),  # 22: AND-reduce of the negated value
+    (10, 0, 1, XOR | 1, (1, 5, 4)),  # 23: XOR, second operand shifted
+    (10, 9, 5, AND | NEGATE_A, (1, 5, 5)),  # 24: AND, first operand negated
+    (10, 6, 13, OR, (0, 4, 3)),  # 25: OR
+    (4, 20, -1, 5, (0, 3, 0)),  # 26: 5 or 6
+    (8, 26, -1, table_data(1, 4), (0, 4, 0)),  # 27: a part of a table, from an offset on
+    (3, 2, -1, 0, (1, -1, 0)),  # 28: no bits
+    (0, 7, 28, 0, (0, 3, 3)),  # 29: plus nothing
+    (3, 4, -1, 0, (1, 7, 1)),  # 30: a quantisation that only floors
+    (0, 6, 7, 0, (0, 5, 3)),  # 31: a sum of two values that were wrapped
+]
+
+#: (op, shift, negated): all that nothing else reads, one negated, one constant 0, one without bits.
+OUTPUTS = [
+    (4, 0, 1),
+    (12, 0, 0),
+    (14, 0, 0),
+    (15, 2, 0),
+    (16, 0, 0),
+    (-1, 0, 0),
+    (17, 0, 0),
+    (18, 0, 1),
+    (19, -3, 0),
+    (21, 0, 0),
+    (22, 0, 0),
+    (23, 0, 0),
+    (24, 0, 0),
+    (25, 0, 0),
+    (27, 0, 0),
+    (28, 0, 0),
+    (29, 0, 0),
+    (30, 0, 0),
+    (31, 0, 0),
+]
+
+
+def every_opcode() -> Program:
+    """Some thirty ops, every opcode among them."""
+    return Program.build(EVERY_OPCODE, OUTPUTS, inp_shift=[0, 1, 0], tables=[SINE_LIKE, STEPS])
+
+
+def overflowing() -> Program:
+    """One input plus 1 in a type that does not hold the largest sum: 127 + 1 becomes -128."""
+    rows = [(-1, 0, -1, 0, (1, 7, 0)), (4, 0, -1, 1, (1, 7, 0))]
+    return Program.build(rows, [(1, 0, 0)], inp_shift=[0])
+
+
+def unproved() -> Program:
+    """``x - max(x, 0)``: it keeps its promise for every input, and intervals do not show it."""
+    rows = [(-1, 0, -1, 0, (1, 7, 0)), (2, 0, -1, 0, (0, 7, 0)), (1, 0, 1, 0, (1, 7, 0))]
+    return Program.build(rows, [(2, 0, 0)], inp_shift=[0])
+
+
+class _Network:
+    """Rows with types that hold every sum exactly, as a tracer makes them."""
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self._bounds: list[tuple[int, int, int]] = []
+
+    def op(self, code: int, id0: int, id1: int, data: int, kind: FixedType) -> int:
+        """Append an op whose type says all there is to know of its value; return its index."""
+        self.rows.append((code, id0, id1, data, tuple(kind)))
+        self._bounds.append((kind.raw_min, kind.raw_max, kind.f))
+        return len(self.rows) - 1
+
+    def sum(self, a: int, b: int, shift: int, subtract: bool) -> int:
+        """Append ``a ± b * 2**shift`` in the smallest type that holds it."""
+        (lo_a, hi_a, f_a), (lo_b, hi_b, f_b) = self._bounds[a], self._bounds[b]
+        f = max(f_a, f_b - shift)
+        lo_a, hi_a = lo_a << (f - f_a), hi_a << (f - f_a)
+        lo_b, hi_b = lo_b << (f - f_b + shift), hi_b << (f - f_b + shift)
+        lo, hi = (lo_a - hi_b, hi_a - lo_b) if subtract else (lo_a + lo_b, hi_a + hi_b)
+        self.rows.append((int(subtract), a, b, shift, tuple(type_of_interval(lo, hi, f))))
+        self._bounds.append((lo, hi, f))
+        return len(self.rows) - 1
+
+    def total(self, terms: Sequence[int], rng: random.Random) -> int:
+        """Append a chain of shifted sums and differences over ``terms``."""
+        result = terms[0]
+        for term in terms[1:]:
+            result = self.sum(result, term, rng.randint(-2, 2), rng.random() < 0.5)
+        return result
+
+
+def dense_network() -> Program:
+    """About 200 ops, as a tracer writes a dense network: two layers of sums, relus and quantisations between."""
+    rng = random.Random(2024)
+    net = _Network()
+    layer = [net.op(-1, j, -1, 0, FixedType(1, 3, 4)) for j in range(8)]
+    for width, fan_in in ((16, 7), (12, 6)):
+        sums = [net.total(rng.sample(layer, min(fan_in, len(layer))), rng) for _ in range(width)]
+        layer = [net.op(2, index, -1, 0, FixedType(0, 4, 3)) for index in sums]
+    outputs = [(net.total(rng.sample(layer, 4), rng), 0, j % 2) for j in range(5)]
+    return Program.build(net.rows, outputs, inp_shift=[0] * 8)

@@ -1,0 +1,138 @@
+"""Does it notice when its own chain is broken? Nothing here is a PASS, with RTL that is right or wrong."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from quality.door import planted, run_sim
+from quality.programs import every_opcode
+
+from dais_verif.emit import emit_verilog
+from dais_verif.program import Program
+from dais_verif.sim import launch
+from dais_verif.sim.job import Answer
+
+EVERY = every_opcode()
+FAILURE = ("TOOL_FAILURE", 3)
+BENCHES = Path(__file__).parent / "benches"
+SIMULATORS = pytest.mark.parametrize("simulator", ["icarus", "verilator"])
+
+
+@pytest.fixture
+def other_bench(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The simulation runs a bench with a bug instead of ours."""
+    run = launch.run
+
+    def run_other(*arguments: Any, env: Mapping[str, str], **options: Any) -> Path:
+        simulation, _, folder = arguments
+        return run(
+            simulation, "bench_that_compares_nothing", folder, env={**env, "PYTHONPATH": str(BENCHES)}, **options
+        )
+
+    monkeypatch.setattr(launch, "run", run_other)
+
+
+@pytest.mark.usefixtures("other_bench")
+@pytest.mark.parametrize("says", ["nothing", "no vector", "too few vectors", "no bit", "mismatches"])
+def test_a_bench_that_compares_nothing(says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BENCH_SAYS", says)
+    run = run_sim(EVERY, tmp_path)
+    assert run.ending == FAILURE
+    assert "bench gave no answer" in run.record["message"] or "bench passed but compared" in run.record["message"]
+
+
+@SIMULATORS
+def test_the_answer_of_an_earlier_run(simulator: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    assert run_sim(EVERY, tmp_path, simulator=simulator).ending == ("PASS", 0)
+    answer = tmp_path / "out" / simulator / "answer.json"
+    assert Answer.load(answer).rows == 1000
+    request.getfixturevalue("other_bench")
+    request.getfixturevalue("monkeypatch").setenv("BENCH_SAYS", "nothing")
+    run = run_sim(EVERY, tmp_path, simulator=simulator)
+    assert run.ending == FAILURE
+    assert "gave no answer" in run.record["message"]
+    assert not answer.exists()
+
+
+def test_no_vector(tmp_path: Path) -> None:
+    run = run_sim(EVERY, tmp_path, "--vectors", 0)
+    assert run.ending == ("NOT_RUN", 6)
+    assert run.record["message"] == "nothing was compared: there was no vector"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        Program.build([(-1, 0, -1, 0, (1, 7, 0))], [], inp_shift=[0]),
+        Program.build([(-1, 0, -1, 0, (1, 7, 0))], [(-1, 0, 0)], inp_shift=[0]),
+        Program.build([(-1, 0, -1, 0, (1, -1, 0))], [(0, 0, 1)], inp_shift=[0]),
+    ],
+    ids=["no-outputs", "constant-0", "no-bits"],
+)
+def test_no_output_bit(program: Program, tmp_path: Path) -> None:
+    run = run_sim(program, tmp_path, simulator="both")
+    assert run.ending == ("NOT_RUN", 6)
+    assert run.record["message"] == "nothing was compared: the program has no output bits"
+
+
+@pytest.mark.parametrize("exit_code", [0, 1])
+def test_a_simulator_that_ends_without_running(exit_code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_icarus(tmp_path / "fake", f"exit {exit_code}", monkeypatch)
+    run = run_sim(EVERY, tmp_path)
+    assert run.ending == FAILURE
+    assert ("exited with code 1" if exit_code else "ran no test") in run.record["message"]
+
+
+def test_nor_do_the_results_of_an_earlier_run_help_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run_sim(EVERY, tmp_path).ending == ("PASS", 0)
+    fake_icarus(tmp_path / "fake", "exit 0", monkeypatch)
+    assert run_sim(EVERY, tmp_path).ending == FAILURE
+
+
+def test_one_simulator_that_fails_is_not_outvoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_icarus(tmp_path / "fake", "exit 0", monkeypatch)
+    run = run_sim(EVERY, tmp_path, simulator="both")
+    assert run.ending == FAILURE
+    verilator = run.record["simulators"][1]
+    assert (verilator["mismatches"], verilator["failure"]) == (0, None)
+    assert verilator["bits_compared"] > 0
+
+
+def fake_icarus(folder: Path, vvp: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An ``iverilog`` that is the real one, and a ``vvp`` beside it that is not."""
+    folder.mkdir()
+    for name, script in (("iverilog", 'exec iverilog "$@"'), ("vvp", vvp)):
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("DAIS_VERIF_IVERILOG", str(folder / "iverilog"))
+
+
+@SIMULATORS
+def test_the_wrong_design_is_never_simulated(simulator: str, tmp_path: Path) -> None:
+    """A build that keeps what was there would pass the second time too."""
+    assert run_sim(EVERY, tmp_path, simulator=simulator).ending == ("PASS", 0)
+    bad = planted(EVERY, "op_4 =", "+", "-")
+    (tmp_path / "design.v").write_text(bad)
+    os.utime(tmp_path / "design.v", (0, 0))
+    assert run_sim(EVERY, tmp_path, rtl=bad, simulator=simulator).ending == ("RTL_MISMATCH", 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("output wire [112:0] model_out", "output wire [111:0] model_out", "port model_out of the design has 112 bits"),
+        ("input  wire [18:0] model_inp", "input  wire [19:0] model_inp", "port model_inp of the design has 20 bits"),
+        ("model_out", "model_outs", "no port model_out"),
+    ],
+    ids=["narrow-output", "wide-input", "missing"],
+)
+def test_ports_that_do_not_fit(old: str, new: str, message: str, tmp_path: Path) -> None:
+    text = emit_verilog(EVERY)
+    assert old in text
+    run = run_sim(EVERY, tmp_path, rtl=text.replace(old, new))
+    assert run.ending == ("INVALID_INPUT", 2)
+    assert message in run.record["message"]

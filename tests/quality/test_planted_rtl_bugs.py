@@ -1,0 +1,227 @@
+"""Does it find the bug? Bugs planted in the Verilog, one line each: found, called by the right name, and blamed on
+the op that has them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from quality.door import planted, run_sim
+from quality.programs import dense_network, every_opcode
+
+from dais_verif.emit import emit_verilog
+from dais_verif.program import Program
+
+EVERY = every_opcode()
+DENSE = dense_network()
+VECTORS = ("--vectors", 400)
+
+MISMATCH = ("RTL_MISMATCH", 1)
+X_IN_OUTPUT = ("X_IN_OUTPUT", 4)
+DISAGREE = ("SIMULATORS_DISAGREE", 5)
+
+
+class Bug(NamedTuple):
+    """``old`` becomes ``new`` in the line that begins with ``line``; ``op`` is the op whose value is then wrong."""
+
+    name: str
+    op: int
+    line: str
+    old: str
+    new: str
+
+
+BUGS = [
+    # inputs
+    Bug("input read unsigned by one op", 4, "op_4 =", "op_0 +", "{1'b0, op_0} +"),
+    Bug("unsigned input read signed", 1, "op_1 =", "model_inp[13:8]", "$signed(model_inp[13:8])"),
+    Bug("input slice one bit too high", 3, "op_3 =", "[5:2]", "[6:3]"),
+    Bug("input slice of its neighbour", 2, "op_2 =", "[18:14]", "[17:13]"),
+    Bug("bits of an input reversed in weight", 3, "op_3 =", "model_inp[5:2]", "{model_inp[2], model_inp[5:3]}"),
+    # sums
+    Bug("shift off by one", 4, "op_4 =", "<<< 3", "<<< 2"),
+    Bug("plus became minus", 4, "op_4 =", "+", "-"),
+    Bug("difference the wrong way round", 5, "op_5 =", "(op_2 <<< 5) - op_0", "op_0 - (op_2 <<< 5)"),
+    Bug("sign extension lost in a product", 15, "op_15 =", "op_3 *", "$unsigned(op_3) *"),
+    Bug("constant off by one", 10, "op_10 =", "3'sd3", "3'sd2"),
+    Bug("constant op off by one", 11, "wire signed [4:0] op_11", "5'sd11", "5'sd10"),
+    Bug("carry out lost", 12, "op_12 =", "op_10 + (op_11 <<< 1)", "(op_10 + (op_11 <<< 1)) & 7'sh1f"),
+    Bug("product with another op", 15, "op_15 =", "* op_2", "* op_3"),
+    Bug("product wrong at minimum times minimum", 15, "op_15 =", "op_3 * op_2", "op_3 * op_2 == 128 ? 0 : op_3 * op_2"),
+    # quantisation
+    Bug("wrap of an unsigned value dropped", 6, "op_6 =", " & 7'sh3f", ""),
+    Bug("wrap of a signed value dropped", 9, "reg signed [6:0] op_9;", "[6:0]", "[8:0]"),
+    Bug("wrap became saturation", 8, "op_8 =", "op_4 >>> 3", "(op_4 >>> 3) > 7 ? 4'sd7 : (op_4 >>> 3)"),
+    Bug("floor became rounding towards zero", 30, "op_30 =", "op_4 >>> 3", "op_4 / 8"),
+    Bug("floor became rounding to nearest", 30, "op_30 =", "op_4 >>> 3", "(op_4 + 4) >>> 3"),
+    Bug("arithmetic shift became logical", 30, "op_30 =", ">>>", ">>"),
+    Bug("shift forgotten", 8, "op_8 =", " >>> 3", ""),
+    Bug("negation dropped before quantisation", 9, "op_9_exact =", "-op_5", "op_5"),
+    Bug("negation became NOT", 9, "op_9_exact =", "-op_5", "~op_5"),
+    # relu and mux
+    Bug("relu without its test", 6, "op_6 =", "op_4[10] ? 1'sb0 : ", ""),
+    Bug("relu tests the wrong bit", 7, "op_7 =", "op_5[10]", "op_5[9]"),
+    Bug("mux legs swapped", 13, "op_13 =", "(op_6 <<< 1) : op_1", "op_1 : (op_6 <<< 1)"),
+    Bug("mux condition inverted", 14, "op_14 =", "op_7[5] ?", "!op_7[5] ?"),
+    Bug("mux condition one bit too low", 13, "op_13 =", "op_0[7]", "op_0[6]"),
+    Bug("mux arm not negated", 14, "op_14 =", "(-op_8)", "op_8"),
+    # tables
+    Bug("table entry wrong", 16, "table_0[11] =", "5'h12", "5'h13"),
+    Bug("table offset off by one", 27, "op_27_index =", "4'sd4", "4'sd3"),
+    Bug("table of another lookup", 27, "op_27 =", "table_1[", "table_0["),
+    # bits
+    Bug("NOT dropped", 17, "op_17 =", "~", ""),
+    Bug("NOT of an unsigned value not masked", 18, "op_18 =", " & 7'sh3f", ""),
+    Bug("NOT of a negated value the wrong way", 19, "op_19 =", "- 2'sd1", "+ 2'sd1"),
+    Bug("OR-reduce became AND-reduce", 20, "op_20 =", "|op_8", "&op_8"),
+    Bug("AND-reduce misses a bit", 21, "op_21 =", "[5:0]", "[4:0]"),
+    Bug("AND-reduce forgets the negation", 22, "op_22 =", "5'd1", "5'd31"),
+    Bug("AND became OR", 24, "op_24 =", "&", "|"),
+    Bug("OR became AND", 25, "op_25 =", "|", "&"),
+    Bug("XOR became OR", 23, "op_23 =", "^", "|"),
+    # seldom
+    Bug("wrong for one value in 2048", 4, "op_4 =", "op_0 +", "(op_0 == -8'sd128 ? 8'sd127 : op_0) +"),
+]
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=[bug.name.replace(" ", "-") for bug in BUGS])
+def test_a_bug_in_an_op_is_found_and_the_op_named(bug: Bug, tmp_path: Path) -> None:
+    run = run_sim(EVERY, tmp_path, *VECTORS, rtl=planted(EVERY, bug.line, bug.old, bug.new))
+    assert run.ending == MISMATCH
+    assert (run.blame["kind"], run.blame["op"]) == ("op", bug.op), run.blame
+    assert run.blame["mnemonic"] == EVERY.ops[bug.op].spec.mnemonic
+    assert run.blame["expected"] != run.blame["found"]
+
+
+@pytest.mark.parametrize("program", [EVERY, DENSE], ids=["every-opcode", "dense-network"])
+def test_the_same_programs_without_a_bug_pass(program: Program, tmp_path: Path) -> None:
+    run = run_sim(program, tmp_path, *VECTORS, rtl=emit_verilog(program), simulator="both")
+    assert run.ending == ("PASS", 0)
+    bits = 400 * sum(kind.width for kind in program.output_types)
+    assert [s["bits_compared"] for s in run.record["simulators"]] == [bits, bits]
+
+
+@pytest.mark.parametrize("bug", [bug for bug in BUGS if "wrap of" in bug.name], ids=["unsigned", "signed"])
+def test_verilator_alone_blames_as_icarus_does(bug: Bug, tmp_path: Path) -> None:
+    rtl = planted(EVERY, bug.line, bug.old, bug.new)
+    alone = run_sim(EVERY, tmp_path / "verilator", *VECTORS, rtl=rtl, simulator="verilator")
+    other = run_sim(EVERY, tmp_path / "icarus", *VECTORS, rtl=rtl)
+    assert alone.ending == other.ending == MISMATCH
+    assert alone.blame.pop("replayed_in") == "verilator"
+    assert other.blame.pop("replayed_in") == "icarus"
+    assert alone.blame == other.blame
+
+
+def deep(code: int, share: float, old: str, new: str) -> tuple[int, str]:
+    """An op of ``code`` that is ``share`` of the way down the dense network, and the Verilog with it planted."""
+    text = emit_verilog(DENSE)
+    lines = {int(m[1]): m[0] for m in re.finditer(r"\n *op_(\d+) = .*;", text)}
+    fitting = [op.index for op in DENSE.ops if op.code == code and re.search(old, lines[op.index])]
+    index = fitting[int(share * len(fitting))]
+    return index, text.replace(lines[index], re.sub(old, new, lines[index], count=1))
+
+
+@pytest.mark.parametrize(
+    ("code", "share", "old", "new"),
+    [
+        (0, 0.5, r"\+", "-"),
+        (0, 0.9, r"<<< (\d+)", r"<<< (\1 + 1)"),
+        (1, 0.99, r"-", "+"),
+        (2, 0.5, r"1'sb0 :", "1'sb1 :"),
+        (2, 0.9, r"& \d+'sh[0-9a-f]+", ""),
+    ],
+    ids=["sum", "shift", "difference", "relu", "wrap"],
+)
+def test_a_bug_deep_in_a_network(code: int, share: float, old: str, new: str, tmp_path: Path) -> None:
+    index, rtl = deep(code, share, old, new)
+    run = run_sim(DENSE, tmp_path, *VECTORS, rtl=rtl)
+    assert run.ending == MISMATCH
+    assert (run.blame["kind"], run.blame["op"]) == ("op", index), run.blame
+
+
+@pytest.mark.parametrize(
+    ("output", "line", "old", "new"),
+    [
+        (0, "wire [11:0] out_0 =", "-op_4", "op_4"),
+        (3, "wire [8:0] out_3 =", "op_15[8:0]", "{op_15[7:0], 1'b0}"),
+        (4, "assign model_out =", "out_6, out_4", "out_4, out_6"),
+        (9, "assign model_out =", "out_10, out_9", "out_9, out_10"),
+        (13, "wire [6:0] out_13 =", "op_25", "op_13"),
+    ],
+    ids=["negation-dropped", "shift-applied", "swapped", "two-bits-swapped", "another-op"],
+)
+def test_a_bug_behind_the_ops_is_blamed_on_the_output(
+    output: int, line: str, old: str, new: str, tmp_path: Path
+) -> None:
+    run = run_sim(EVERY, tmp_path, *VECTORS, rtl=planted(EVERY, line, old, new))
+    assert run.ending == MISMATCH
+    assert (run.blame["kind"], run.blame["op"]) == ("output", None), run.blame
+    assert run.record["first_mismatch"]["output"] == output
+    assert f"output {output} " in run.blame["text"]
+
+
+def test_rtl_without_op_names_gets_the_cone(tmp_path: Path) -> None:
+    rtl = re.sub(r"\bop_(\d+)", r"n\1", planted(EVERY, "op_26 =", "4'sd5", "4'sd4"))
+    run = run_sim(EVERY, tmp_path, *VECTORS, rtl=rtl)
+    assert run.ending == MISMATCH
+    assert (run.blame["kind"], run.record["first_mismatch"]["output"]) == ("cone", 14)
+    # op 27 reads 26, 20, 8, 4 and both inputs.
+    assert "output 14 depends on 7 ops and inputs 0, 1;" in run.blame["text"]
+
+
+def test_a_nameless_op_is_passed_over_and_counted(tmp_path: Path) -> None:
+    rtl = re.sub(r"\bop_20\b", "n20", planted(EVERY, "op_26 =", "4'sd5", "4'sd4"))
+    run = run_sim(EVERY, tmp_path, *VECTORS, rtl=rtl)
+    assert (run.blame["kind"], run.blame["op"]) == ("op", 26)
+    assert "(1 earlier ops of the cone have no signal)" in run.blame["text"]
+
+
+@pytest.mark.parametrize(
+    ("op", "line", "old", "new"),
+    [
+        (12, "op_12 =", "op_12 =", "op_13 ="),
+        (16, "op_16_index =", "5'sd8", "5'sd9"),
+        (25, "op_25 =", "| op_13", "| 8'bz"),
+        (4, "op_4 =", "<<< 3", "<<< 1'bx"),
+    ],
+    ids=["never-driven", "outside-the-table", "z", "shift-by-x"],
+)
+def test_an_unknown_value_is_no_mismatch_and_no_pass(op: int, line: str, old: str, new: str, tmp_path: Path) -> None:
+    run = run_sim(EVERY, tmp_path, *VECTORS, rtl=planted(EVERY, line, old, new))
+    assert run.ending == X_IN_OUTPUT
+    assert (run.blame["kind"], run.blame["op"]) == ("op", op), run.blame
+    assert set(run.blame["found"]["bits"]) & set("XZ")
+    assert run.blame["found"]["raw"] is None
+    assert run.record["simulators"][0]["vectors_with_x"] > 0
+
+
+def test_x_counts_though_verilator_sees_none(tmp_path: Path) -> None:
+    # What Verilator takes for 0 is 0 by right.
+    rtl = planted(EVERY, "op_29 =", "(op_28 <<< 3)", "nowhere").replace("  always @", "  reg nowhere;\n  always @", 1)
+    run = run_sim(EVERY, tmp_path, *VECTORS, rtl=rtl, simulator="both")
+    assert run.ending == X_IN_OUTPUT
+    assert [(s["name"], s["vectors_with_x"] > 0) for s in run.record["simulators"]] == [
+        ("icarus", True),
+        ("verilator", False),
+    ]
+    assert run_sim(EVERY, tmp_path / "alone", *VECTORS, rtl=rtl, simulator="verilator").ending == ("PASS", 0)
+
+
+@pytest.mark.parametrize(
+    ("simulator", "op", "wrong"),
+    [
+        ("verilator", 4, "\n`ifdef VERILATOR\n op_0 - (op_1 <<< 3)\n`else\n op_0 + (op_1 <<< 3)\n`endif\n"),
+        ("icarus", 4, "\n`ifdef __ICARUS__\n op_0 - (op_1 <<< 3)\n`else\n op_0 + (op_1 <<< 3)\n`endif\n"),
+        ("icarus", 4, "unknown === 1'bx ? op_0 - (op_1 <<< 3) : op_0 + (op_1 <<< 3)"),
+        ("verilator", 4, "unknown === 1'bx ? op_0 + (op_1 <<< 3) : op_0 - (op_1 <<< 3)"),
+    ],
+    ids=["ifdef-verilator", "ifdef-icarus", "x-seen-by-icarus", "x-seen-by-icarus-only"],
+)
+def test_a_bug_in_one_simulator_only(simulator: str, op: int, wrong: str, tmp_path: Path) -> None:
+    rtl = planted(EVERY, "op_4 =", "op_0 + (op_1 <<< 3)", wrong).replace("  always @", "  reg unknown;\n  always @", 1)
+    run = run_sim(EVERY, tmp_path, *VECTORS, rtl=rtl, simulator="both")
+    assert run.ending == DISAGREE
+    assert run.record["first_mismatch"]["simulator"] == simulator
+    assert (run.blame["kind"], run.blame["op"], run.blame["replayed_in"]) == ("op", op, simulator)

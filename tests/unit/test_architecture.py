@@ -1,0 +1,73 @@
+"""Who may know whom, and how large a file may grow."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import dais_verif
+
+PACKAGE = Path(dais_verif.__file__).parent
+
+#: What a folder must not import, with the reason.
+FORBIDDEN = {
+    "program": (("golden", "emit", "prove", "sim", "stimulus", "report", "cli"), "it is what all others stand on"),
+    "golden": (("emit", "prove", "sim", "stimulus", "report", "cli"), "what judges the RTL must not share its bugs"),
+    "emit": (("golden", "prove", "sim", "stimulus", "report", "cli"), "what is judged must not know the judge"),
+    "prove": (("golden", "emit", "sim", "stimulus", "report", "cli"), "a third opinion must be its own"),
+    "stimulus": (("golden", "emit", "prove", "sim", "report", "cli"), "vectors come from the program alone"),
+    "report": (("golden", "emit", "prove", "sim", "stimulus", "cli"), "a record holds facts and finds none"),
+    "sim": (("cli",), "it is called from there"),
+}
+
+#: The one door from the program to the golden model: ``program.run(x)``, a shorthand for users.
+ALLOWED = {("program/model.py", "golden")}
+
+
+def imports_of(path: Path) -> set[str]:
+    """The folders (or modules) of the package that the file imports, also within functions."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return {name.split(".")[1] for name in found if name.startswith("dais_verif.")}
+
+
+@pytest.mark.parametrize("folder", FORBIDDEN)
+def test_import_rule(folder: str) -> None:
+    forbidden, reason = FORBIDDEN[folder]
+    for path in sorted((PACKAGE / folder).rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        wrong = {other for other in imports_of(path) & set(forbidden) if (name, other) not in ALLOWED}
+        assert not wrong, f"{name} imports {', '.join(sorted(wrong))}: {reason}"
+
+
+def test_the_rule_speaks_of_folders_that_exist() -> None:
+    folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert folders - {"cli"} <= set(FORBIDDEN), "a new folder needs a rule"
+    assert set(FORBIDDEN) - folders <= {"prove"}
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import dais_verif.emit.ops", {"emit"}),
+        ("from dais_verif.emit import emit_verilog", {"emit"}),
+        ("from dais_verif import emit", {"emit"}),
+        ("def f():\n    from dais_verif.golden.batch import RULES\n", {"golden"}),
+        ("import numpy\nfrom pathlib import Path\n", set()),
+    ],
+)
+def test_an_import_is_seen_however_it_is_written(source: str, found: set[str], tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text(source)
+    assert imports_of(tmp_path / "module.py") == found
+
+
+def test_no_file_outgrows_a_few_screens() -> None:
+    longest = max(PACKAGE.rglob("*.py"), key=lambda path: len(path.read_text(encoding="utf-8").splitlines()))
+    assert len(longest.read_text(encoding="utf-8").splitlines()) <= 400, longest

@@ -1,0 +1,127 @@
+"""The Verilog of a program: the same text always, one named signal an op, and clean in every tool that reads it."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from quality.odd_programs import ODD_PROGRAMS
+from quality.programs import dense_network, every_opcode
+from strategies import random_program
+
+from dais_verif.emit import emit_verilog
+from dais_verif.program import LAYOUTS, Program, read_binary, write_binary
+from dais_verif.program.ports import ports_of
+from dais_verif.sim import tools
+
+PROGRAMS = {
+    "every opcode": every_opcode(),
+    "dense network": dense_network(),
+    **ODD_PROGRAMS,
+    **{f"random {seed}": random_program(random.Random(seed), 200) for seed in range(6)},
+}
+ALL = pytest.mark.parametrize("program", PROGRAMS.values(), ids=[name.replace(" ", "-") for name in PROGRAMS])
+
+
+@ALL
+def test_the_same_text_every_time(program: Program) -> None:
+    assert emit_verilog(program) == emit_verilog(replace(program))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_same_text_for_every_layout(seed: int) -> None:
+    program = random_program(random.Random(seed), 50, tables=False)
+    texts = {emit_verilog(read_binary(write_binary(program, layout), layout)) for layout in LAYOUTS}
+    assert texts == {emit_verilog(program)}
+
+
+def test_another_program_is_another_text() -> None:
+    """The hash in the header is of the program: data without meaning is no part of it, a constant is."""
+
+    def text(meaningless: int, constant: int) -> str:
+        rows = [(-1, 0, -1, meaningless, (1, 7, 0)), (4, 0, -1, constant, (1, 8, 0))]
+        return emit_verilog(Program.build(rows, [(1, 0, 0)], inp_shift=[0]))
+
+    assert text(0, 1) == text(99, 1)
+    assert text(0, 1).splitlines()[0] != text(0, 2).splitlines()[0]
+
+
+@ALL
+def test_one_named_signal_an_op(program: Program) -> None:
+    text = emit_verilog(program)
+    declared = re.findall(r"^ *(?:reg|wire) signed \[(\d+):0\] op_(\d+)\b(?!_)", text, re.MULTILINE)
+    assert [int(index) for _, index in declared] == list(range(program.n_ops))
+    for (msb, _), op in zip(declared, program.ops, strict=True):
+        headroom = op.type.width == 0 or not op.type.k
+        assert int(msb) + 1 == op.type.width + headroom
+    assigned = re.findall(r"^ *op_(\d+) = |^ *wire signed \S+ op_(\d+) = ", text, re.MULTILINE)
+    assert sorted(int(a or b) for a, b in assigned) == list(range(program.n_ops))
+
+
+@ALL
+def test_ports_are_those_of_the_program(program: Program) -> None:
+    ports, text = ports_of(program), emit_verilog(program, "my_top")
+    assert "module my_top (" in text
+    assert f"input  wire [{max(ports.input_bits, 1) - 1}:0] model_inp," in text
+    assert f"output wire [{max(ports.output_bits, 1) - 1}:0] model_out\n" in text
+
+
+# What others say of it.
+
+
+@pytest.fixture
+def model(program: Program, tmp_path: Path) -> Path:
+    path = tmp_path / "model.v"
+    path.write_text(emit_verilog(program))
+    return path
+
+
+def run(command: list[str], folder: Path, env: dict[str, str] | None = None) -> str:
+    """The whole output of ``command``, which must end well."""
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False)
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, output
+    return output
+
+
+@ALL
+def test_verilator_finds_nothing_to_say(model: Path) -> None:
+    found = tools.verilator()
+    command = [*found.driver, "--lint-only", "-Wall", "--max-num-width", str(1 << 20), "model.v"]
+    assert "%" not in run(command, model.parent, dict(found.env))
+
+
+@ALL
+def test_icarus_takes_it_as_verilog_2005_without_a_warning(model: Path) -> None:
+    command = [str(tools.icarus().iverilog), "-g2005", "-Wall", "-s", "model", "-o", "model.vvp", "model.v"]
+    assert run(command, model.parent) == ""
+
+
+@ALL
+def test_slang_finds_no_error(model: Path) -> None:
+    pyslang = pytest.importorskip("pyslang")
+    tree = pyslang.syntax.SyntaxTree.fromFile(str(model))
+    compilation = pyslang.ast.Compilation()
+    compilation.addSyntaxTree(tree)
+    diagnostics = compilation.getAllDiagnostics()
+    assert [definition.name for definition in compilation.getRoot().topInstances] == ["model"]
+    assert not any(found.isError() for found in diagnostics), pyslang.DiagnosticEngine.reportAll(
+        tree.sourceManager, diagnostics
+    )
+
+
+@ALL
+def test_yosys_synthesises_it_and_finds_no_problem(model: Path) -> None:
+    yosys = shutil.which("yosys")
+    if yosys is None:
+        if os.environ.get("CI"):
+            pytest.fail("no yosys on PATH")
+        pytest.skip("no yosys on PATH")
+    output = run([yosys, "-p", "read_verilog model.v; prep -top model; check -assert"], model.parent)
+    assert not re.search(r"warning|error|(?<!no )latch inferred", output, re.IGNORECASE)

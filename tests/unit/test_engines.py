@@ -1,0 +1,107 @@
+"""The batch engine equals the oracle, on every value and every violation, whatever the program and the vectors."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from strategies import batches, random_program, random_rows
+
+from dais_verif.errors import ViolationError
+from dais_verif.golden import oracle, run_raw
+from dais_verif.golden.batch import compile_program
+from dais_verif.program import Program, load
+from dais_verif.program.numbers import Batch
+
+FAST = settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def violation_of(program: Program, batch: Batch, engine: Any) -> str | None:
+    """What the engine says of the first broken promise: row, op, operands, exact result."""
+    try:
+        run_raw(program, batch, engine=engine, check=True)
+    except ViolationError as error:
+        return str(error)
+    return None
+
+
+def assert_engines_agree(program: Program, rows: list[list[Any]]) -> None:
+    """Every op of every row, the outputs, and the first violation."""
+    batch = Batch.of(rows, program.n_in)
+    values = compile_program(program).trace(batch)
+    for row in range(batch.rows):
+        expected = oracle.trace(program, batch.row(row), violations=[])
+        for op, exact in zip(program.ops, expected, strict=True):
+            column = values[op.index]
+            assert column is not None
+            assert int(column[row]) * Fraction(2) ** -op.type.f == exact, f"{op} {op.type}, row {row}"
+    fast, slow = (run_raw(program, batch, engine=engine, check=False) for engine in ("numpy", "exact"))
+    assert [column.tolist() for column in fast] == [column.tolist() for column in slow]
+    assert violation_of(program, batch, "numpy") == violation_of(program, batch, "exact")
+
+
+@given(batches())
+@FAST
+def test_engines_agree_on_random_programs(case: tuple[Program, list[list[Any]]]) -> None:
+    assert_engines_agree(*case)
+
+
+@given(batches(promise_keeping=True))
+@settings(FAST, max_examples=150)
+def test_promise_keeping_programs_never_violate(case: tuple[Program, list[list[Any]]]) -> None:
+    program, rows = case
+    assert violation_of(program, Batch.of(rows, program.n_in), "exact") is None
+    assert_engines_agree(program, rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(20))
+def test_engines_agree_on_20_000_programs(chunk: int) -> None:
+    for seed in range(chunk * 1000, chunk * 1000 + 1000):
+        rng = random.Random(seed)
+        program = random_program(rng, rng.randint(1, 30), promise_keeping=seed % 4 == 0)
+        rows = random_rows(rng, program, 6)
+        try:
+            assert_engines_agree(program, rows)
+        except Exception as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+
+
+def test_rows_in_many_chunks_are_numbered_from_the_first() -> None:
+    """The violation in row 5000 lies in the third chunk of both engines."""
+    program = Program.build([(-1, 0, -1, 0, (0, 4, 0)), (4, 0, -1, 1, (0, 4, 0))], [(1, 0, 0)], inp_shift=[0])
+    x = np.zeros((6000, 1))
+    x[5000] = 15
+    messages = {violation_of(program, Batch.of(x, 1), engine) for engine in ("numpy", "exact")}
+    assert len(messages) == 1
+    assert str(messages.pop()).startswith("row 5000: overflow violation at op 1 (add_const): exact result 16 becomes 0")
+
+
+def test_the_lowest_row_is_reported_before_the_lowest_op() -> None:
+    """Row 0 breaks op 3, row 1 breaks op 1."""
+    program = Program.build(
+        [(-1, 0, -1, 0, (0, 4, 0)), (4, 0, -1, 1, (0, 4, 0)), (5, -1, -1, 1, (0, 1, 0)), (1, 1, 2, 1, (0, 4, 0))],
+        [(3, 0, 0)],
+        inp_shift=[0],
+    )
+    batch = Batch.of([[0], [15]], 1)
+    for engine in ("numpy", "exact"):
+        assert str(violation_of(program, batch, engine)).startswith("row 0: overflow violation at op 3 (sub)")
+
+
+def folders(corpus: Path) -> list[Path]:
+    return sorted(path for path in corpus.iterdir() if path.is_dir())
+
+
+def test_engines_agree_with_the_corpus(corpus: Path) -> None:
+    """Every row on the batch engine, the first on the oracle, bit for bit."""
+    for folder in folders(corpus):
+        program = load(folder / "prog.v1.bin")
+        x, expected = np.load(folder / "inputs.npy"), np.load(folder / "expected.npy")
+        assert np.array_equal(program.run(x), expected), folder.name
+        assert np.array_equal(program.run(x[:1], engine="exact"), expected[:1]), folder.name

@@ -1,0 +1,97 @@
+"""Writing: whole or not at all, and nothing the user had is lost."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dais_verif.errors import InputError
+from dais_verif.files import make_folder, write_atomically
+
+
+def test_a_file_is_written_and_replaced_and_nothing_else_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "out.npy"
+    for content in (b"first", b"second, longer", b""):
+        write_atomically(path, content)
+        assert path.read_bytes() == content
+    assert os.listdir(tmp_path) == ["out.npy"]
+
+
+def test_what_was_there_stays_if_writing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "kept"
+    path.write_bytes(b"old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(InputError, match="kept': No space left on device; choose another place with -o"):
+        write_atomically(path, b"new")
+    assert (path.read_bytes(), os.listdir(tmp_path)) == (b"old", ["kept"])
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    target, link = tmp_path / "folder" / "target", tmp_path / "link"
+    target.parent.mkdir()
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    write_atomically(link, b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+
+
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    """So is a device: as root a rename would put a plain file in the place of /dev/null."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_atomically(pipe, b"through")
+        assert os.read(reader, 100) == b"through"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+
+
+def test_a_name_as_long_as_the_file_system_allows_can_be_written(tmp_path: Path) -> None:
+    path = tmp_path / ("n" * 255)
+    write_atomically(path, b"x")
+    assert path.read_bytes() == b"x"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        (".", "it is a folder; name a file"),
+        ("..", "it is a folder; name a file"),
+        ("folder", "it is a folder; name a file"),
+        ("file/below", "Not a directory"),
+        ("absent/below", "No such file or directory"),
+        ("n" * 256, "File name too long"),
+        ("loop", "loop"),
+    ],
+)
+def test_impossible_places_are_refused(tmp_path: Path, name: str, reason: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_bytes(b"x")
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(InputError) as caught:
+        write_atomically(tmp_path / name, b"data")
+    assert "cannot write" in str(caught.value)
+    assert reason.lower() in str(caught.value).lower()
+    assert "-o" in str(caught.value)
+
+
+def test_folders_are_made_with_their_parents(tmp_path: Path) -> None:
+    make_folder(tmp_path / "a" / "b")
+    make_folder(tmp_path / "a" / "b")
+    assert (tmp_path / "a" / "b").is_dir()
+
+
+@pytest.mark.parametrize(("name", "reason"), [("file", "File exists"), ("file/below", "Not a directory")])
+def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path: Path, name: str, reason: str) -> None:
+    (tmp_path / "file").write_bytes(b"x")
+    with pytest.raises(InputError, match=f"cannot make the folder '.*': {reason}; choose another place with -o"):
+        make_folder(tmp_path / name)

@@ -1,0 +1,101 @@
+"""One verdict over all simulators: which outcome weighs more than which, row by row."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+
+from dais_verif.errors import ToolError
+from dais_verif.sim.job import Answer, Difference
+from dais_verif.sim.simulate import Outcome
+from dais_verif.sim.verify import judge
+from dais_verif.verdict import Verdict
+
+ROWS, BITS = 100, 8
+FIRST = Difference(3, "00000000")
+
+
+def outcome(**answer: object) -> Outcome:
+    whole = {"rows": ROWS, "bits": ROWS * BITS, "digest": "good"}
+    return Outcome(Answer(**{**whole, **answer}), "1.0", 0.5, 0.5)  # type: ignore[arg-type]
+
+
+FAILED = ToolError("vvp was killed by SIGSEGV")
+CLEAN = outcome()
+OTHER = outcome(digest="other")
+WRONG = outcome(mismatching_rows=7, first_mismatch=FIRST, digest="bad")
+WRONG_OTHERWISE = outcome(mismatching_rows=9, first_mismatch=FIRST, digest="worse")
+X = outcome(unknown_rows=5, first_unknown=FIRST, digest="with x")
+X_AND_WRONG = outcome(unknown_rows=5, mismatching_rows=2, first_unknown=FIRST, first_mismatch=FIRST, digest="both")
+NO_PORT = outcome(port_error="the design has no port model_out", rows=0, bits=0, digest="")
+EMPTY = outcome(rows=0, bits=0, digest="none")
+NO_BITS = outcome(bits=0, digest="zeros")
+
+TABLE = [
+    # one simulator
+    ([CLEAN], Verdict.PASS, "all 800 output bits of 100 vectors equal the golden model"),
+    ([WRONG], Verdict.RTL_MISMATCH, "7 of 100 vectors differ from the golden model"),
+    ([X], Verdict.X_IN_OUTPUT, "5 of 100 vectors have X or Z in the output (first)"),
+    ([X_AND_WRONG], Verdict.X_IN_OUTPUT, "5 of 100 vectors have X or Z in the output (first)"),
+    ([NO_PORT], Verdict.INVALID_INPUT, "the design does not fit the program: the design has no port model_out"),
+    ([FAILED], Verdict.TOOL_FAILURE, "first: vvp was killed by SIGSEGV"),
+    ([EMPTY], Verdict.NOT_RUN, "nothing was compared: there was no vector"),
+    # two: what one finds is not outvoted
+    ([CLEAN, CLEAN], Verdict.PASS, "all 800 output bits of 100 vectors equal the golden model"),
+    ([WRONG, WRONG], Verdict.RTL_MISMATCH, "7 of 100 vectors differ from the golden model"),
+    ([CLEAN, WRONG], Verdict.SIMULATORS_DISAGREE, "(mismatches: first 0, second 7)"),
+    ([WRONG, WRONG_OTHERWISE], Verdict.SIMULATORS_DISAGREE, "(mismatches: first 7, second 9)"),
+    ([CLEAN, OTHER], Verdict.SIMULATORS_DISAGREE, "(mismatches: first 0, second 0)"),
+    ([CLEAN, X], Verdict.X_IN_OUTPUT, "(second)"),
+    ([WRONG, X], Verdict.X_IN_OUTPUT, "(second)"),
+    ([CLEAN, NO_PORT], Verdict.INVALID_INPUT, "no port"),
+    ([X, NO_PORT], Verdict.INVALID_INPUT, "no port"),
+    ([CLEAN, FAILED], Verdict.TOOL_FAILURE, "second: vvp"),
+    ([WRONG, FAILED], Verdict.TOOL_FAILURE, "second: vvp"),
+    ([X, FAILED], Verdict.TOOL_FAILURE, "second: vvp"),
+    ([NO_PORT, FAILED], Verdict.TOOL_FAILURE, "second: vvp"),
+    ([EMPTY, EMPTY], Verdict.NOT_RUN, "there was no vector"),
+    ([], Verdict.NOT_RUN, "nothing was compared"),
+]
+
+
+@pytest.mark.parametrize(("outcomes", "verdict", "message"), TABLE)
+def test_the_verdict(outcomes: list[Outcome | ToolError], verdict: Verdict, message: str) -> None:
+    named = dict(zip(("first", "second"), outcomes, strict=False))
+    found, text = judge(named, BITS)
+    assert found is verdict
+    assert message in text
+
+
+@pytest.mark.parametrize(("outcomes", "verdict", "message"), [row for row in TABLE if len(row[0]) == 2])
+def test_the_order_of_simulators_does_not_decide(
+    outcomes: list[Outcome | ToolError], verdict: Verdict, message: str
+) -> None:
+    assert {judge(dict(zip("ab", order, strict=True)), BITS)[0] for order in permutations(outcomes)} == {verdict}
+
+
+def test_a_program_without_output_bits() -> None:
+    verdict, text = judge({"icarus": NO_BITS, "verilator": NO_BITS}, 0)
+    assert verdict is Verdict.NOT_RUN
+    assert text == "nothing was compared: the program has no output bits"
+
+
+def test_only_a_pass_has_exit_code_0() -> None:
+    assert [verdict for verdict in Verdict if verdict.exit_code == 0] == [Verdict.PASS]
+
+
+def test_exit_codes_are_fixed() -> None:
+    assert {verdict.value: verdict.exit_code for verdict in Verdict} == {
+        "PASS": 0,
+        "RTL_MISMATCH": 1,
+        "PROGRAM_INVALID": 2,
+        "INVALID_INPUT": 2,
+        "TOOL_FAILURE": 3,
+        "X_IN_OUTPUT": 4,
+        "SIMULATORS_DISAGREE": 5,
+        "UNKNOWN": 6,
+        "NOT_RUN": 6,
+        "NOT_SIGNED_OFF": 7,
+        "INTERRUPTED": 130,
+    }
