@@ -37,7 +37,7 @@ def every_opcode_on_constants() -> Program:
 def large() -> Program:
     """More ops than one block takes: chains across the blocks, with a table and a constant op read in all."""
     rows = [(-1, 0, -1, 0, S8), (5, -1, -1, 3, (0, 2, 0)), (3, 0, -1, 0, (0, 3, 0)), (8, 2, -1, 0, (1, 3, 0))]
-    for index in range(len(rows), 12_000):
+    for index in range(len(rows), 5_500):
         rows.append(((0, 10, 8, 6)[index % 4], index - 1, 1, 0, S8))
         if index % 4 == 1:
             rows[-1] = (10, index - 1, 3, XOR, S8)
@@ -47,7 +47,7 @@ def large() -> Program:
             rows[-1] = (8, index - 1, -1, 0, (1, 3, 0))
     rows.append((6, len(rows) - 1, 0, 1, S8))
     return Program.build(
-        rows, [(len(rows) - 1, 0, 0), (6000, 0, 0)], inp_shift=[0], tables=[[1, -2, 3, -4, 5, -6, 7, -8]]
+        rows, [(len(rows) - 1, 0, 0), (1_000, 0, 0)], inp_shift=[0], tables=[[1, -2, 3, -4, 5, -6, 7, -8]]
     )
 
 

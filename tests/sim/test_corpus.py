@@ -1,0 +1,75 @@
+"""Real programs with known results: the golden model reproduces them, and their RTL passes in both simulators."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dais_verif
+from dais_verif.cli.main import _run as command
+from dais_verif.emit import emit_verilog
+
+FOLDER = Path(os.environ.get("DAIS_CORPUS", Path(__file__).parents[3] / "shared" / "corpus"))
+PROGRAMS = sorted(FOLDER.glob("p*")) if FOLDER.is_dir() else []
+
+
+def files_of(program: Path) -> list[Path]:
+    return sorted([*program.glob("prog.*.bin"), *program.glob("da4ml.json*")])
+
+
+FILES = [pytest.param(file, id=f"{file.parent.name}/{file.name}") for program in PROGRAMS for file in files_of(program)]
+by_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.name)
+by_file = pytest.mark.parametrize("file", FILES)
+
+
+def test_the_corpus_is_there() -> None:
+    if not PROGRAMS:
+        message = f"no corpus in {FOLDER} (DAIS_CORPUS names the folder)"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    assert len(FILES) >= 2 * len(PROGRAMS)
+
+
+@by_file
+def test_golden_model_reproduces_the_expected_outputs(file: Path) -> None:
+    inputs, expected = np.load(file.parent / "inputs.npy"), np.load(file.parent / "expected.npy")
+    program = dais_verif.load(file)
+    assert not program.origin.assumed
+    np.testing.assert_array_equal(program.run(inputs), expected)
+    few = slice(0, max(1, 20_000 // program.n_ops))
+    np.testing.assert_array_equal(program.run(inputs[few], engine="exact"), expected[few])
+
+
+@by_program
+def test_every_file_of_a_program_means_the_same_and_gives_the_same_rtl(program: Path) -> None:
+    loaded = [dais_verif.load(file) for file in files_of(program)]
+    assert len({one.hash for one in loaded}) == 1
+    assert len({emit_verilog(one) for one in loaded}) == 1
+
+
+def simulate(file: Path, vectors: int, capsys: pytest.CaptureFixture[str]) -> None:
+    given = file.parent / "inputs.npy"
+    code = command(["sim", str(file), "--inputs", str(given), "--vectors", str(vectors), "--json"])
+    result = json.loads(capsys.readouterr().out)
+    assert (code, result["verdict"]) == (0, "PASS"), result
+    assert [simulator["name"] for simulator in result["simulators"]] == ["icarus", "verilator"]
+    bits = sum(kind.width for kind in dais_verif.load(file).output_types)
+    for simulator in result["simulators"]:
+        assert simulator["vectors_compared"] == len(np.load(given)) + vectors
+        assert simulator["bits_compared"] == simulator["vectors_compared"] * bits > 0
+
+
+@by_program
+def test_rtl_equals_golden_model_in_both_simulators(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    simulate(files_of(program)[-1], 1000, capsys)
+
+
+@pytest.mark.slow
+@by_file
+def test_rtl_equals_golden_model_from_every_file(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    simulate(file, 1000, capsys)

@@ -1,0 +1,174 @@
+"""``verify`` from program and vectors to a finding, on our own Verilog."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from quality.door import planted
+from quality.odd_programs import ODD_PROGRAMS
+from quality.programs import every_opcode, overflowing
+
+from dais_verif.emit import emit_verilog
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch
+from dais_verif.program.ports import ports_of
+from dais_verif.sim.simulate import Design
+from dais_verif.sim.verify import Finding, Options, verify
+from dais_verif.stimulus import generate
+from dais_verif.verdict import Verdict
+
+EVERY = every_opcode()
+BOTH = Options(check=False)
+ICARUS = Options(("icarus",), check=False)
+
+WITH_OUTPUT = {name: program for name, program in ODD_PROGRAMS.items() if ports_of(program).output_bits}
+WITHOUT_OUTPUT = {name: program for name, program in ODD_PROGRAMS.items() if name not in WITH_OUTPUT}
+
+
+def verified(program: Program, folder: Path, options: Options, *, rows: int = 200, rtl: str | None = None) -> Finding:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "model.v").write_text(emit_verilog(program) if rtl is None else rtl)
+    return verify(program, generate(program, rows, 1), Design((folder / "model.v",), "model"), folder, options)
+
+
+@pytest.mark.parametrize("name", WITH_OUTPUT)
+def test_a_program_of_odd_shape_passes_in_icarus(name: str, tmp_path: Path) -> None:
+    finding = verified(WITH_OUTPUT[name], tmp_path, ICARUS)
+    assert finding.verdict is Verdict.PASS, finding
+    assert finding.simulators[0].bits_compared == 200 * ports_of(WITH_OUTPUT[name]).output_bits
+
+
+@pytest.mark.parametrize("name", ["every opcode on constants", "inputs not read", "tables", "wide", "large"])
+def test_a_program_of_odd_shape_passes_in_verilator(name: str, tmp_path: Path) -> None:
+    finding = verified(WITH_OUTPUT[name], tmp_path, Options(("verilator",), check=False))
+    assert finding.verdict is Verdict.PASS, finding
+
+
+@pytest.mark.parametrize("name", WITHOUT_OUTPUT)
+def test_a_program_without_output_bits_is_not_run(name: str, tmp_path: Path) -> None:
+    finding = verified(WITHOUT_OUTPUT[name], tmp_path, ICARUS)
+    assert finding.verdict is Verdict.NOT_RUN, finding
+
+
+def test_what_the_simulators_did(tmp_path: Path) -> None:
+    finding = verified(EVERY, tmp_path, BOTH, rows=1500)
+    bits = 1500 * ports_of(EVERY).output_bits
+    assert finding.verdict is Verdict.PASS
+    assert finding.first_mismatch is None
+    assert [(s.name, s.vectors_compared, s.bits_compared, s.mismatches) for s in finding.simulators] == [
+        ("icarus", 1500, bits, 0),
+        ("verilator", 1500, bits, 0),
+    ]
+    assert finding.simulators[0].digest == finding.simulators[1].digest
+    assert all(s.version and s.run_seconds > 0 for s in finding.simulators)
+
+
+@pytest.mark.parametrize("rows", [1, 1023, 1024, 1025, 2049])
+def test_every_vector_is_compared_whatever_the_chunks(rows: int, tmp_path: Path) -> None:
+    """Only the last vector differs."""
+    wrong = planted(EVERY, "op_2 =", "model_inp[18:14]", "(model_inp[18:14] == 5'h15 ? 5'h0A : model_inp[18:14])")
+    raw = [[0.0, 0.0, 0.0]] * (rows - 1) + [[0.0, 0.0, -11.0]]
+    (tmp_path / "model.v").write_text(wrong)
+    design = Design((tmp_path / "model.v",), "model")
+    finding = verify(EVERY, Batch.of(raw, 3), design, tmp_path, ICARUS)
+    assert finding.verdict is Verdict.RTL_MISMATCH
+    assert finding.first_mismatch is not None
+    assert finding.first_mismatch.row == rows - 1
+    assert (finding.simulators[0].vectors_compared, finding.simulators[0].mismatches) == (rows, 1)
+
+
+def test_the_first_mismatch_in_words(tmp_path: Path) -> None:
+    """16 + 1 in place of 16 - 1, with all three forms of each value."""
+    rows = [(-1, 0, -1, 0, (1, 5, 1)), (-1, 1, -1, 0, (0, 2, 2)), (1, 0, 1, 0, (1, 6, 2))]
+    program = Program.build(rows, [(2, 3, 1)], inp_shift=[0, -1])
+    (tmp_path / "model.v").write_text(planted(program, "op_2 =", "-", "+"))
+    design = Design((tmp_path / "model.v",), "model")
+    # Vector 0 agrees: nothing is added. Input 1 is halved and floored to quarters.
+    finding = verify(program, Batch.of([[3.0, 0.0], [-16.0, 2.7]], 2), design, tmp_path, ICARUS)
+    mismatch = finding.first_mismatch
+    assert finding.verdict is Verdict.RTL_MISMATCH and mismatch is not None
+    assert (mismatch.simulator, mismatch.row, mismatch.output) == ("icarus", 1, 0)
+    assert [(i.index, i.real, i.bits) for i in mismatch.inputs] == [(0, "-16", "1100000"), (1, "2.7", "0101")]
+    # -(-16 - 1.25) * 8 and -(-16 + 1.25) * 8, raw in units of 2
+    assert (mismatch.expected.real, mismatch.expected.raw, mismatch.expected.bits) == ("138", 69, "0001000101")
+    assert (mismatch.found.real, mismatch.found.raw, mismatch.found.bits) == ("118", 59, "0000111011")
+    blame = mismatch.blame
+    assert blame is not None and blame.expected is not None and blame.found is not None
+    assert (blame.kind, blame.op, blame.mnemonic, blame.type, blame.replayed_in) == ("op", 2, "sub", "s9.2", "icarus")
+    assert (blame.expected.real, blame.expected.raw, blame.expected.bits) == ("-17.25", -69, "110111011")
+    assert (blame.found.real, blame.found.raw, blame.found.bits) == ("-14.75", -59, "111000101")
+
+
+def test_an_overflow_is_the_programs_fault_unless_unchecked(tmp_path: Path) -> None:
+    checked = verified(overflowing(), tmp_path / "checked", Options(("icarus",)))
+    assert checked.verdict is Verdict.PROGRAM_INVALID
+    assert checked.simulators == []
+    assert "overflow violation at op 1 (add_const): exact result 128 becomes -128 in type s8.0" in checked.message
+    assert verified(overflowing(), tmp_path / "unchecked", ICARUS).verdict is Verdict.PASS
+
+
+def test_the_row_of_the_overflow_is_named(tmp_path: Path) -> None:
+    (tmp_path / "model.v").write_text(emit_verilog(overflowing()))
+    vectors = Batch.of([[v % 127] for v in range(5000)] + [[127]], 1)
+    design = Design((tmp_path / "model.v",), "model")
+    finding = verify(overflowing(), vectors, design, tmp_path, Options(("icarus",)))
+    assert finding.verdict is Verdict.PROGRAM_INVALID
+    assert finding.message.startswith("row 5000: ")
+
+
+def test_every_step_is_noticed(tmp_path: Path) -> None:
+    told: list[str] = []
+    (tmp_path / "model.v").write_text(planted(EVERY, "op_4 =", "+", "-"))
+    design = Design((tmp_path / "model.v",), "model")
+    verify(EVERY, generate(EVERY, 10, 0), design, tmp_path, ICARUS, told.append)
+    assert told[:2] == ["golden model: 10 vectors", "simulating in icarus"]
+    assert told[2].startswith("icarus: built in ")
+    assert told[3].startswith("replaying vector ")
+
+
+def test_two_runs_at_once_do_not_meet(tmp_path: Path) -> None:
+    """In threads of one process, as a server would; one of them fails its build."""
+    findings: dict[str, Finding] = {}
+
+    def one(name: str, rtl: str | None) -> None:
+        findings[name] = verified(EVERY, tmp_path / name, BOTH, rtl=rtl)
+
+    jobs = {"good": None, "bad": planted(EVERY, "op_4 =", "+", "-"), "broken": "module model("}
+    threads = [threading.Thread(target=one, args=job) for job in jobs.items()]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {name: finding.verdict for name, finding in findings.items()} == {
+        "good": Verdict.PASS,
+        "bad": Verdict.RTL_MISMATCH,
+        "broken": Verdict.TOOL_FAILURE,
+    }
+
+
+def test_a_replay_that_fails_does_not_hide_the_mismatch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dais_verif.errors import ToolError
+    from dais_verif.sim import blame
+
+    def no_probe(*_: object, **__: object) -> None:
+        raise ToolError("out of licences")
+
+    monkeypatch.setattr(blame, "probe", no_probe)
+    finding = verified(EVERY, tmp_path, ICARUS, rtl=planted(EVERY, "op_4 =", "+", "-"))
+    assert finding.verdict is Verdict.RTL_MISMATCH
+    assert finding.first_mismatch is not None and finding.first_mismatch.blame is not None
+    assert finding.first_mismatch.blame.text == "the replay failed: out of licences"
+
+
+def test_no_test_and_no_hidden_x(tmp_path: Path) -> None:
+    """A design whose outputs are right only because X is not looked at is not passed: all bits X."""
+    text = emit_verilog(EVERY)
+    x = text[: text.index("  assign model_out")] + "  assign model_out = 'bx;\nendmodule\n"
+    finding = verified(EVERY, tmp_path, ICARUS, rtl=x)
+    assert finding.verdict is Verdict.X_IN_OUTPUT
+    assert finding.simulators[0].vectors_with_x == 200
+    assert finding.first_mismatch is not None
+    assert (finding.first_mismatch.row, finding.first_mismatch.output) == (0, 0)
+    assert finding.first_mismatch.found.bits == "X" * 12
