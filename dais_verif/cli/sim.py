@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import platform
 import shlex
 import shutil
@@ -71,7 +72,9 @@ from dais_verif.verdict import Verdict
 @click.option(
     "--waves", is_flag=True, help="Record waves (Icarus FST, Verilator VCD); needs -o or uses dais-verif-out."
 )
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for each build and each run.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for each build and each run."
+)
 @click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, RTL, vectors, logs, waves.")
 @json_option
 @click.argument("more_rtl", nargs=-1, type=file_path)
@@ -102,6 +105,8 @@ def sim(
 
     A mismatch is shown with its vector and the first op whose value diverges. The exit code is the verdict's.
     """
+    if timeout is not None and math.isnan(timeout):
+        raise click.UsageError("--timeout must be a number of seconds.")
     if more_rtl and not rtl:
         raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")
     loaded, warnings = load_program(program, layout)
@@ -197,7 +202,8 @@ def _design(program: Program, rtl: tuple[Path, ...], top: str, folder: _Folder) 
         return Design((source,), top)
     for source in rtl:
         if not source.is_file():
-            raise InputError(f"RTL file {str(source)!r} does not exist; give the Verilog files of module {top}")
+            problem = "is a folder" if source.is_dir() else "does not exist"
+            raise InputError(f"RTL file {str(source)!r} {problem}; give the Verilog files of module {top}")
     return Design(tuple(source.absolute() for source in rtl), top)
 
 

@@ -36,13 +36,13 @@ class Violation:
 
 
 def show(value: Fraction) -> str:
-    """``value`` as decimal digits if they are few, else as a fraction."""
+    """``value`` exactly: as a decimal number if that is short, else as a fraction, in hexadecimal if huge."""
     try:
-        if Fraction(repr(float(value))) == value:
-            return repr(float(value)) if value.denominator > 1 else str(value.numerator)
-    except OverflowError:
-        pass
-    return str(value)
+        if value.denominator > 1 and Fraction(repr(float(value))) == value:
+            return repr(float(value))
+        return str(value)
+    except (OverflowError, ValueError):  # beyond float64, or beyond the digits that Python converts
+        return f"{value.numerator:#x}" + (f"/{value.denominator:#x}" if value.denominator > 1 else "")
 
 
 class _Outside(Exception):

@@ -107,7 +107,12 @@ class Session:
                 return subprocess.Popen(
                     command,
                     cwd=self._cwd,
-                    env=self._env,
+                    # What a killed compiler leaves behind stays in the folder of the run.
+                    env={
+                        **(os.environ if self._env is None else self._env),
+                        "TMPDIR": str(self._cwd),
+                        "TMP": str(self._cwd),
+                    },
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,

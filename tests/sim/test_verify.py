@@ -85,12 +85,12 @@ def test_the_first_mismatch_in_words(tmp_path: Path) -> None:
     program = Program.build(rows, [(2, 3, 1)], inp_shift=[0, -1])
     (tmp_path / "model.v").write_text(planted(program, "op_2 =", "-", "+"))
     design = Design((tmp_path / "model.v",), "model")
-    # Vector 0 agrees: nothing is added. Input 1 is halved and floored to quarters.
-    finding = verify(program, Batch.of([[3.0, 0.0], [-16.0, 2.7]], 2), design, tmp_path, ICARUS)
+    # Vector 0 agrees: nothing is added. Input 1 is halved, then floored to quarters.
+    finding = verify(program, Batch.of([[3.0, 0.0], [-16.0, 2.6875]], 2), design, tmp_path, ICARUS)
     mismatch = finding.first_mismatch
     assert finding.verdict is Verdict.RTL_MISMATCH and mismatch is not None
     assert (mismatch.simulator, mismatch.row, mismatch.output) == ("icarus", 1, 0)
-    assert [(i.index, i.real, i.bits) for i in mismatch.inputs] == [(0, "-16", "1100000"), (1, "2.7", "0101")]
+    assert [(i.index, i.real, i.bits) for i in mismatch.inputs] == [(0, "-16", "1100000"), (1, "2.6875", "0101")]
     # -(-16 - 1.25) * 8 and -(-16 + 1.25) * 8, raw in units of 2
     assert (mismatch.expected.real, mismatch.expected.raw, mismatch.expected.bits) == ("138", 69, "0001000101")
     assert (mismatch.found.real, mismatch.found.raw, mismatch.found.bits) == ("118", 59, "0000111011")
