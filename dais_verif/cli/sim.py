@@ -72,9 +72,7 @@ from dais_verif.verdict import Verdict
 @click.option(
     "--waves", is_flag=True, help="Record waves (Icarus FST, Verilator VCD); needs -o or uses dais-verif-out."
 )
-@click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for each build and each run."
-)
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for each build and each run.")
 @click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, RTL, vectors, logs, waves.")
 @json_option
 @click.argument("more_rtl", nargs=-1, type=file_path)
@@ -188,6 +186,8 @@ def _folder(output: Path | None) -> Iterator[_Folder]:
     make_folder(output)
     try:
         with FileLock(output / ".lock", timeout=0):
+            # However this run ends, the result of an earlier one is not its result.
+            (output / "result.json").unlink(missing_ok=True)
             yield _Folder(output.absolute(), users=True)
     except Timeout:
         raise InputError(f"{str(output)!r} is in use by another run; choose another folder with -o") from None

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from dais_verif.sim.job import JOB_VARIABLE, Answer, Difference, Job
 
 CHUNK = 1024
-#: Differing rows kept for the report; the digest still covers all of them.
-KEPT = 20
 
 _ZERO = ord("0")
 
@@ -70,7 +68,6 @@ class Scoreboard:
         self._rows = self._mismatching = self._unknown = 0
         self._first_mismatch: Difference | None = None
         self._first_unknown: Difference | None = None
-        self._kept: list[Difference] = []
 
     def compare(self, start: int, found: list[str], expected: NDArray[np.uint8]) -> None:
         """Compare the rows from ``start`` on; ``expected`` holds bits, bit 0 first."""
@@ -87,8 +84,6 @@ class Scoreboard:
         self._unknown += int(unknown_rows.sum())
         for row in np.flatnonzero(mismatching | unknown_rows).tolist():
             difference = Difference(start + row, found[row])
-            if len(self._kept) < KEPT:
-                self._kept.append(difference)
             if mismatching[row]:
                 self._first_mismatch = self._first_mismatch or difference
             if unknown_rows[row]:
@@ -104,7 +99,6 @@ class Scoreboard:
             digest=self._digest.hexdigest(),
             first_mismatch=self._first_mismatch,
             first_unknown=self._first_unknown,
-            differences=self._kept,
         )
 
 

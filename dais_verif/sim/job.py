@@ -7,7 +7,7 @@ the program or the golden model.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from dais_verif.files import write_atomically
@@ -49,7 +49,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one simulation found. ``differences`` holds the first rows only; ``digest`` covers every output bit."""
+    """What one simulation found. ``digest`` covers every output bit of every row."""
 
     port_error: str | None = None
     rows: int = 0
@@ -59,7 +59,6 @@ class Answer:
     digest: str = ""
     first_mismatch: Difference | None = None
     first_unknown: Difference | None = None
-    differences: list[Difference] = field(default_factory=list)
 
     def save(self, path: Path) -> None:
         """Write as JSON."""
@@ -71,7 +70,6 @@ class Answer:
         tree = json.loads(path.read_text())
         for name in ("first_mismatch", "first_unknown"):
             tree[name] = tree[name] and Difference(**tree[name])
-        tree["differences"] = [Difference(**item) for item in tree["differences"]]
         return cls(**tree)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable
@@ -42,7 +43,7 @@ class Manifest:
     @classmethod
     def read(cls, folder: Path) -> Manifest:
         """Read it from the folder that Verilator wrote."""
-        content = json.loads((folder / f"{PREFIX}.json").read_text(encoding="utf-8"))
+        content = json.loads(_without_octal((folder / f"{PREFIX}.json").read_bytes()).decode(errors="surrogateescape"))
         # A kind without files is left out of the manifest.
         files = {kind: tuple(map(Path, paths)) for kind, paths in content["sources"].items()}
         return cls(
@@ -65,6 +66,11 @@ class Manifest:
         }
         switches = [f"-D{macro}={int(bool(self.options[key]))}" for macro, key in names.items()]
         return ["-DVERILATOR=1", *switches]
+
+
+def _without_octal(text: bytes) -> bytes:
+    """Verilator writes a byte beyond ASCII, of a path, as ``\\303``, which is no JSON."""
+    return re.sub(rb"\\(\\|[0-7]{3})", lambda m: m[0] if m[1] == b"\\" else bytes([int(m[1], 8)]), text)
 
 
 def verilator_options(*, waves: bool) -> list[str]:

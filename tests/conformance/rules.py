@@ -70,7 +70,6 @@ class Rule(Enum):
     OUTPUT_ZERO = "`out_idx = -1` is constant 0"
     NUMBERS = "Inputs are exact: a double, an integer of any size, or raw"
     LARGE = "Large finite values wrap exactly"
-    NOTHING_READ = "n_in, n_out and n_ops may be 0"
     PACKED = "element 0 in the least significant bits, no gaps; an element without bits takes none"
     DEAD_READERS = "over the -1 ops that read it with `w > 0`, dead ones included"
     NOT_READ = "Not read: no bits"

@@ -1,9 +1,12 @@
-"""``dais-verif sim`` through the public door, in process: arguments in, exit code and record out."""
+"""``dais-verif sim`` through the public door, in process or not: arguments in, exit code and record out."""
 
 from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
+import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +16,9 @@ from dais_verif.cli import main
 from dais_verif.emit import emit_verilog
 from dais_verif.program import Program, write_binary
 
-__all__ = ["Run", "planted", "run_sim", "save"]
+__all__ = ["Run", "command", "environment", "planted", "run_sim", "save"]
+
+ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -67,3 +72,22 @@ def planted(program: Program, line: str, old: str, new: str) -> str:
     assert code.count(old) == 1, f"{old!r} is not once in {code!r}: choose another bug, the emitter has changed"
     lines[found[0]] = code.replace(old, new) + slashes + comment
     return "\n".join(lines)
+
+
+def environment(**more: str) -> dict[str, str]:
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    # ``python`` in a reproduce line is the one of the user's shell.
+    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return {**os.environ, "PYTHONPATH": path, "PATH": programs, **more}
+
+
+def command(*arguments: object, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "dais_verif", *map(str, arguments)],
+        env=environment(**more),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )

@@ -29,10 +29,24 @@ ROWS = (
         case(0.5, gives=-1),
         case(2.5, gives=-3),
     ),
-    row("quant_identity", Rule.QUANT, [(1, 3, 1)], [(3, 0, -1, 0, (1, 3, 1))], case(-8, gives=-8), case(7.5, gives=7.5)),
-    row("quant_neg_of_minimum", Rule.QUANT_NEGATE, [S4], [(-3, 0, -1, 0, (1, 4, 0))], case(-8, gives=8), case(7, gives=-7)),
     row(
-        "quant_neg_of_minimum_wraps", Rule.QUANT_NEGATE, [S4], [(-3, 0, -1, 0, S4)], case(-8, gives=-8), case(7, gives=-7)
+        "quant_identity", Rule.QUANT, [(1, 3, 1)], [(3, 0, -1, 0, (1, 3, 1))], case(-8, gives=-8), case(7.5, gives=7.5)
+    ),
+    row(
+        "quant_neg_of_minimum",
+        Rule.QUANT_NEGATE,
+        [S4],
+        [(-3, 0, -1, 0, (1, 4, 0))],
+        case(-8, gives=8),
+        case(7, gives=-7),
+    ),
+    row(
+        "quant_neg_of_minimum_wraps",
+        Rule.QUANT_NEGATE,
+        [S4],
+        [(-3, 0, -1, 0, S4)],
+        case(-8, gives=-8),
+        case(7, gives=-7),
     ),
     row(
         "quant_neg_unsigned_to_unsigned",
@@ -53,7 +67,14 @@ ROWS = (
         case(5, gives=3),
         case(7, gives=1),
     ),
-    row("quant_unsigned_to_wider_signed", Rule.QUANT, [U3], [(3, 0, -1, 0, (1, 5, 0))], case(5, gives=5), case(7, gives=7)),
+    row(
+        "quant_unsigned_to_wider_signed",
+        Rule.QUANT,
+        [U3],
+        [(3, 0, -1, 0, (1, 5, 0))],
+        case(5, gives=5),
+        case(7, gives=7),
+    ),
     row(
         "quant_unsigned_to_signed_of_same_width",
         Rule.WRAP,

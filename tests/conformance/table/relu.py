@@ -47,7 +47,9 @@ ROWS = (
         case(-7, gives=7),
     ),
     row("relu_unsigned", Rule.RELU, [U3], [(2, 0, -1, 0, U3)], case(0, gives=0), case(7, gives=7)),
-    row("relu_neg_unsigned", Rule.RELU, [U3], [(-2, 0, -1, 0, U3)], case(0, gives=0), case(3, gives=0), case(7, gives=0)),
+    row(
+        "relu_neg_unsigned", Rule.RELU, [U3], [(-2, 0, -1, 0, U3)], case(0, gives=0), case(3, gives=0), case(7, gives=0)
+    ),
     row("relu_neg_unsigned_wider", Rule.RELU, [U3], [(-2, 0, -1, 0, (1, 5, 1))], case(3, gives=0), case(7, gives=0)),
     row(
         "relu_wider",
@@ -75,9 +77,7 @@ ROWS = (
         case(8, gives=-8),
         case(13, gives=-3),
     ),
-    row(
-        "relu_unsigned_wraps_signed", Rule.WRAP, [U4], [(2, 0, -1, 0, S4)], case(7, gives=7), case(15, gives=-1)
-    ),
+    row("relu_unsigned_wraps_signed", Rule.WRAP, [U4], [(2, 0, -1, 0, S4)], case(7, gives=7), case(15, gives=-1)),
     row(
         "relu_floors",
         Rule.FLOOR,

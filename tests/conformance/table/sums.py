@@ -238,12 +238,8 @@ ROWS = (
         case(7, 5, gives=0, breaks=2),
         case(3, 2, gives=2, breaks=3),
     ),
-    row(
-        "add_to_itself", Rule.ADD, [S4], [(0, 0, 0, 0, (1, 4, 0))], case(-8, gives=-16), case(7, gives=14)
-    ),
-    row(
-        "sub_twice_itself", Rule.ADD, [S4], [(1, 0, 0, 1, (1, 4, 0))], case(-8, gives=8), case(7, gives=-7)
-    ),
+    row("add_to_itself", Rule.ADD, [S4], [(0, 0, 0, 0, (1, 4, 0))], case(-8, gives=-16), case(7, gives=14)),
+    row("sub_twice_itself", Rule.ADD, [S4], [(1, 0, 0, 1, (1, 4, 0))], case(-8, gives=8), case(7, gives=-7)),
     row(
         "add_negative_f_operand",
         Rule.NEGATIVE_I_F,

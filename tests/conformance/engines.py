@@ -1,0 +1,85 @@
+"""The golden engines as functions of the same form: program, one exact vector, whether to check; exact outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from dais_verif import run
+from dais_verif.errors import ViolationError
+from dais_verif.golden import oracle, run_raw
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch
+
+from .row import Row
+
+__all__ = ["ENGINES", "fits_doubles", "problems", "reals"]
+
+Engine = Callable[[Program, Sequence[Fraction], bool], list[Fraction]]
+
+
+def _oracle(program: Program, inputs: Sequence[Fraction], check: bool) -> list[Fraction]:
+    return oracle.evaluate(program, inputs, check=check)
+
+
+def _numpy(program: Program, inputs: Sequence[Fraction], check: bool) -> list[Fraction]:
+    return reals(program, run_raw(program, Batch.of([list(inputs)], program.n_in), engine="numpy", check=check))[0]
+
+
+def _doubles(program: Program, inputs: Sequence[Fraction], check: bool) -> list[Fraction]:
+    """``run`` as users call it: float64 in, float64 out, engine ``auto``."""
+    vector = np.array([[float(value) for value in inputs]], dtype=np.float64).reshape(1, program.n_in)
+    return [Fraction(value) for value in run(program, vector, check=check)[0].tolist()]
+
+
+ENGINES: dict[str, Engine] = {"oracle": _oracle, "numpy": _numpy, "doubles": _doubles}
+
+
+def reals(program: Program, raw: Sequence[np.ndarray]) -> list[list[Fraction]]:
+    """The outputs of ``run_raw`` as exact real values, a list a vector."""
+    columns = [
+        [int(value) * Fraction(2) ** -kind.f for value in column]
+        for column, kind in zip(raw, program.output_types, strict=True)
+    ]
+    return [list(values) for values in zip(*columns, strict=True)]
+
+
+def fits_doubles(row: Row) -> bool:
+    """Whether every number of ``row`` is a double."""
+    return all(_is_double(number) for one in row.cases for number in one.inputs + one.gives)
+
+
+def _is_double(number: Fraction) -> bool:
+    try:
+        return Fraction(float(number)) == number
+    except OverflowError:
+        return False
+
+
+def problems(row: Row, engine: Engine) -> list[str]:
+    """What ``engine`` does that ``row`` does not say, a line each; none if all is well."""
+    found = []
+    for number, one in enumerate(row.cases):
+        where = f"{row}, case {number}, inputs {_show(one.inputs)}"
+        outputs = tuple(engine(row.program, one.inputs, False))
+        if outputs != one.gives:
+            found.append(f"{where}: gives {_show(outputs)}, must give {_show(one.gives)}")
+        try:
+            checked = tuple(engine(row.program, one.inputs, True))
+        except ViolationError as error:
+            if one.breaks is None:
+                found.append(f"{where}: must not be a violation, but: {error}")
+            elif f"violation at op {one.breaks} (" not in str(error):
+                found.append(f"{where}: must be a violation at op {one.breaks}, but: {error}")
+            continue
+        if one.breaks is not None:
+            found.append(f"{where}: must be a violation at op {one.breaks}, but gives {_show(checked)}")
+        elif checked != one.gives:
+            found.append(f"{where}: gives {_show(checked)} when checked, must give {_show(one.gives)}")
+    return found
+
+
+def _show(values: Sequence[Fraction]) -> str:
+    return ", ".join(map(str, values)) or "none"

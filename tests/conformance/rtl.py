@@ -1,0 +1,76 @@
+"""The emitted RTL on given vectors: the raw bits of model_out, and their comparison with the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from dais_verif.emit import emit_verilog
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch
+from dais_verif.program.ports import ports_of
+from dais_verif.sim import launch
+from dais_verif.sim.packing import pack_inputs, pack_outputs, unpack_element
+from dais_verif.sim.simulate import Design, build
+
+from .compose import Composition
+from .row import Row
+
+__all__ = ["expected_bits", "problems", "simulate"]
+
+_TIMEOUT = 300
+
+
+def simulate(program: Program, batch: Batch, simulator: str, folder: Path) -> list[str]:
+    """The bits of model_out, most significant first, for each vector of ``batch``."""
+    folder.mkdir(parents=True)
+    source = folder / "model.v"
+    source.write_text(emit_verilog(program))
+    simulation = build(simulator, Design((source,), "model"), folder / "build", timeout=_TIMEOUT)
+    ports = ports_of(program)
+    vectors = _rows_of_bits(pack_inputs(batch, ports), ports.input_bits)
+    (folder / "vectors.txt").write_text("\n".join(vectors) + "\n")
+    package = (__package__ or "").split(".")
+    env = {"PYTHONPATH": str(Path(__file__).parents[len(package)])}
+    results = launch.run(simulation, f"{__package__}.dump", folder, env=env, timeout=_TIMEOUT)
+    assert not launch.failed_tests(results), (folder / "simulation.log").read_text()
+    found = (folder / "outputs.txt").read_text().split()
+    assert len(found) == batch.rows
+    return found
+
+
+def expected_bits(whole: Composition) -> list[str]:
+    """What model_out must be for each vector, from the numbers of the table alone."""
+    program = whole.program
+    columns = []
+    for j, kind in enumerate(program.output_types):
+        scaled = [whole.gives(v)[j] * Fraction(2) ** kind.f for v in range(len(whole.vectors))]
+        assert all(value.denominator == 1 for value in scaled), f"output {j} is not on the grid of {kind}"
+        columns.append(np.array([value.numerator for value in scaled], dtype=object))
+    ports = ports_of(program)
+    return _rows_of_bits(pack_outputs(columns, ports, len(whole.vectors)), ports.output_bits)
+
+
+def problems(whole: Composition, found: Sequence[str], expected: Sequence[str], row: Row) -> list[str]:
+    """Where the bits of ``row`` in ``found`` are not those in ``expected``, a line each."""
+    ports = ports_of(whole.program)
+    first = whole.first_output[whole.rows.index(row)]
+    lines = []
+    for number, one in enumerate(row.cases):
+        for j, value in enumerate(one.gives):
+            element = ports.outputs[first + j]
+            bits, wanted = (unpack_element(text[number], element) for text in (found, expected))
+            if bits != wanted:
+                inputs = ", ".join(map(str, one.inputs)) or "none"
+                lines.append(
+                    f"{row}, case {number}, inputs {inputs}, output {j}: {bits}, must be {wanted} (the value {value})"
+                )
+    return lines
+
+
+def _rows_of_bits(packed: np.ndarray, bits: int) -> list[str]:
+    """Each packed row as a string; a port without bits is one bit wide and 0."""
+    return [format(int.from_bytes(line.tobytes(), "little"), f"0{max(bits, 1)}b") for line in packed]

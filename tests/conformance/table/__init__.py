@@ -1,0 +1,33 @@
+"""The table: every row of every theme, in the order of the opcodes."""
+
+from __future__ import annotations
+
+from ..row import Row
+from . import (
+    bit_binary,
+    bit_unary,
+    constants,
+    inputs,
+    lookups,
+    muxes,
+    outputs,
+    products,
+    quantise,
+    reductions,
+    relu,
+    sums,
+    wide,
+    wide_choices,
+    zero_widths,
+)
+
+__all__ = ["GROUPS", "TABLE"]
+
+#: Rows that are simulated together, by name: a build costs seconds, a row in it nothing.
+GROUPS: dict[str, tuple[Row, ...]] = {
+    "arithmetic": inputs.ROWS + sums.ROWS + relu.ROWS + quantise.ROWS + constants.ROWS + products.ROWS,
+    "choices": muxes.ROWS + lookups.ROWS + bit_unary.ROWS + reductions.ROWS + bit_binary.ROWS,
+    "ends": outputs.ROWS + zero_widths.ROWS + wide.ROWS + wide_choices.ROWS,
+}
+
+TABLE: tuple[Row, ...] = tuple(row for rows in GROUPS.values() for row in rows)

@@ -1,0 +1,244 @@
+"""``dais-verif sim``: options, folders, exit codes, what is printed and what is left behind."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from quality.door import command, environment, planted, run_sim, save
+from quality.programs import every_opcode, overflowing
+
+from dais_verif.emit import emit_verilog
+
+EVERY = every_opcode()
+BAD = planted(EVERY, "op_4 =", "+", "-")
+
+
+@pytest.fixture
+def odd(tmp_path: Path) -> Path:
+    """A folder whose name holds what trips shells."""
+    folder = tmp_path / "John's 100% odd; folder, ä"
+    folder.mkdir()
+    return folder
+
+
+class TestVectors:
+    def test_from_files_come_before_the_generated_ones(self, tmp_path: Path) -> None:
+        np.save(tmp_path / "x.npy", np.zeros((7, 3)))
+        (tmp_path / "y.csv").write_text("a,b,c\n1,2,3\n-8,31.5,-16\n")
+        # Wrong for the vector in row 8 alone, before any other is.
+        rtl = planted(EVERY, "op_4 =", "op_0 +", "(op_0 == -8'sd128 ? 8'sd127 : op_0) +")
+        files = ("--inputs", tmp_path / "x.npy", "--inputs", tmp_path / "y.csv")
+        run = run_sim(EVERY, tmp_path, *files, "--vectors", 20, rtl=rtl)
+        assert run.ending == ("RTL_MISMATCH", 1)
+        assert run.record["vectors"] == 29
+        assert run.record["simulators"][0]["vectors_compared"] == 29
+        assert run.record["first_mismatch"]["row"] == 8
+        assert [value["real"] for value in run.record["first_mismatch"]["inputs"]] == ["-8", "31.5", "-16"]
+
+    def test_from_a_file_alone(self, tmp_path: Path) -> None:
+        np.save(tmp_path / "x.npy", np.full((3, 3), 1e9))
+        run = run_sim(EVERY, tmp_path, "--inputs", tmp_path / "x.npy", "--vectors", 0)
+        assert run.ending == ("PASS", 0)
+        assert run.record["vectors"] == 3
+
+    def test_of_another_seed_are_others(self, tmp_path: Path) -> None:
+        digests = [run_sim(EVERY, tmp_path, "--seed", seed).record["simulators"][0]["digest"] for seed in (0, 0, 1)]
+        assert digests[0] == digests[1] != digests[2]
+
+
+class TestFolder:
+    def test_result_is_what_json_printed(self, odd: Path) -> None:
+        run = run_sim(EVERY, odd, rtl=BAD)
+        assert run.ending == ("RTL_MISMATCH", 1)
+        assert json.loads((run.folder / "result.json").read_text()) == run.record
+        kept = {path.relative_to(run.folder).as_posix() for path in run.folder.rglob("*")}
+        assert {"inputs.bin", "expected.bin", "icarus/simulation.log", "icarus/build/build.log"} <= kept
+        assert {"replay_icarus/simulation.log", "replay_icarus/build/build.log"} <= kept
+
+    def test_holds_our_verilog(self, odd: Path) -> None:
+        run = run_sim(EVERY, odd, "--top", "dut")
+        assert run.ending == ("PASS", 0)
+        assert (run.folder / "dut.v").read_text() == emit_verilog(EVERY, "dut")
+
+    def test_a_result_of_an_earlier_run_does_not_outlive_the_next(self, tmp_path: Path) -> None:
+        assert run_sim(EVERY, tmp_path).ending == ("PASS", 0)
+        run = run_sim(EVERY, tmp_path, "--rtl", tmp_path / "nowhere.v")
+        assert run.ending == ("INVALID_INPUT", 2)
+        assert not (tmp_path / "out" / "result.json").exists()
+
+    @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
+    def test_waves(self, simulator: str, odd: Path) -> None:
+        run = run_sim(EVERY, odd, "--waves", "--vectors", 20, simulator=simulator)
+        assert run.ending == ("PASS", 0)
+        waves = {"icarus": "icarus/waves.fst", "verilator": "verilator/waves.vcd"}[simulator]
+        assert (run.folder / waves).stat().st_size > 1000
+
+    def test_waves_without_a_folder_go_to_one_with_a_name(self, odd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(odd)
+        done = command("sim", save(EVERY, odd), "--sim", "icarus", "--waves", "--vectors", 5)
+        assert done.returncode == 0, done.stderr
+        assert (odd / "dais-verif-out" / "icarus" / "waves.fst").exists()
+
+    def test_only_a_run_that_did_not_pass_leaves_a_temporary_folder(self, odd: Path) -> None:
+        (odd / "tmp").mkdir()
+        (odd / "bad.v").write_text(BAD)
+        program = save(EVERY, odd)
+        done = command("sim", program, "--sim", "icarus", TMPDIR=str(odd / "tmp"))
+        assert (done.returncode, list((odd / "tmp").iterdir())) == (0, [])
+        done = command("sim", program, "--sim", "icarus", "--rtl", odd / "bad.v", TMPDIR=str(odd / "tmp"))
+        assert done.returncode == 1
+        (left,) = (odd / "tmp").iterdir()
+        assert json.loads((left / "result.json").read_text())["verdict"] == "RTL_MISMATCH"
+        assert done.stdout.rstrip().endswith(f"files      {left}")
+
+    def test_in_use_by_another_run(self, tmp_path: Path) -> None:
+        from filelock import FileLock
+
+        (tmp_path / "out").mkdir()
+        with FileLock(tmp_path / "out" / ".lock"):
+            run = run_sim(EVERY, tmp_path)
+        assert run.ending == ("INVALID_INPUT", 2)
+        assert "is in use by another run; choose another folder with -o" in run.record["message"]
+
+
+class TestRtl:
+    def test_in_several_files_under_another_name(self, odd: Path) -> None:
+        """The same design, its adder in a file of its own."""
+        text = emit_verilog(EVERY, "their_top")
+        old = "op_4 = op_0 + (op_1 <<< 3);"
+        assert old in text
+        text = text.replace(old, "op_4 = sum;").replace(
+            "  always @(", "  wire signed [10:0] sum;\n  adder a(op_0, op_1, sum);\n  always @(sum or ", 1
+        )
+        adder = (
+            "module adder(input signed [7:0] a, input signed [6:0] b, output signed [10:0] y);\n"
+            '`include "body.vh"\nendmodule\n'
+        )
+        (odd / "their top.v").write_text(text)
+        (odd / "lib.v").write_text(adder)
+        (odd / "body.vh").write_text("  assign y = a + (b <<< 3);\n")
+        rtl = ("--top", "their_top", "--rtl", odd / "their top.v")
+        for more in (("--rtl", odd / "lib.v"), (odd / "lib.v",)):
+            run = run_sim(EVERY, odd, *rtl, *more, simulator="both")
+            assert run.ending == ("PASS", 0), run.record
+            assert run.record["rtl"]["files"] == [str(odd / "their top.v"), str(odd / "lib.v")]
+            assert run.record["rtl"]["emitted"] is False
+        (odd / "body.vh").write_text("  assign y = a - (b <<< 3);\n")
+        run = run_sim(EVERY, odd, *rtl, odd / "lib.v")
+        assert (run.ending, run.blame["op"]) == (("RTL_MISMATCH", 1), 4)
+
+    def test_without_the_top_module(self, tmp_path: Path) -> None:
+        run = run_sim(EVERY, tmp_path, "--top", "other", rtl=emit_verilog(EVERY))
+        assert run.ending == ("TOOL_FAILURE", 3)
+        assert "other" in run.record["message"]
+
+    def test_that_does_not_compile(self, tmp_path: Path) -> None:
+        run = run_sim(EVERY, tmp_path, rtl="module model(", simulator="both")
+        assert run.ending == ("TOOL_FAILURE", 3)
+        assert run.record["message"].startswith("icarus: iverilog exited with code ")
+        assert all(simulator["failure"] for simulator in run.record["simulators"])
+
+    def test_files_without_rtl(self, tmp_path: Path) -> None:
+        run = run_sim(EVERY, tmp_path, tmp_path / "lib.v")
+        assert run.ending == ("INVALID_INPUT", 2)
+        assert "RTL files follow --rtl" in run.record["message"]
+
+
+class TestOverflow:
+    def test_is_the_programs_fault(self, tmp_path: Path) -> None:
+        run = run_sim(overflowing(), tmp_path)
+        assert run.ending == ("PROGRAM_INVALID", 2)
+        assert "op 1 (add_const)" in run.record["message"]
+        assert run.record["simulators"] == []
+
+    def test_is_carried_on_past_if_asked(self, tmp_path: Path) -> None:
+        run = run_sim(overflowing(), tmp_path, "--unchecked", simulator="both")
+        assert run.ending == ("PASS", 0)
+        assert run.record["unchecked"] is True
+
+
+class TestReproduce:
+    def test_gives_the_same_mismatch_again(self, odd: Path) -> None:
+        np.save(odd / "x y.npy", np.arange(12.0).reshape(4, 3))
+        options = ("--seed", 42, "--vectors", 300, "--inputs", odd / "x y.npy")
+        run = run_sim(
+            EVERY, odd, *options, rtl=planted(EVERY, "op_15 =", "op_3 * op_2", "op_3 * op_2 == 7 ? 8 : op_3 * op_2")
+        )
+        assert run.ending == ("RTL_MISMATCH", 1)
+        again = subprocess.run(
+            shlex.split(run.record["reproduce"]), env=environment(), capture_output=True, text=True, check=False
+        )
+        assert again.returncode == 1, again.stderr
+        record = json.loads(again.stdout)
+        same = ("verdict", "message", "first_mismatch", "reproduce", "program", "vectors", "rtl")
+        assert {name: record[name] for name in same} == {name: run.record[name] for name in same}
+
+    def test_through_a_shell(self, odd: Path) -> None:
+        (odd / "bad.v").write_text(BAD)
+        done = command("sim", save(EVERY, odd), "--sim", "icarus", "--rtl", odd / "bad.v", "-o", odd / "out")
+        line = re.search(r"^reproduce  (.*)$", done.stdout, re.MULTILINE)
+        assert line is not None
+        again = subprocess.run(line[1], shell=True, env=environment(), capture_output=True, text=True, check=False)
+        assert again.returncode == done.returncode == 1
+        assert first_mismatch(again.stdout) == first_mismatch(done.stdout)
+
+
+def first_mismatch(text: str) -> str:
+    start = text.index("first mismatch:")
+    return text[start : text.index("reproduce")]
+
+
+class TestText:
+    """What a person sees: all that counts of the record."""
+
+    def test_of_a_pass(self, tmp_path: Path) -> None:
+        done = command("sim", save(EVERY, tmp_path), "--sim", "icarus", "--vectors", 10, "--seed", 5)
+        assert done.returncode == 0
+        assert EVERY.hash in done.stdout
+        assert "10 vectors, seed 5" in done.stdout
+        assert re.search(r"^icarus +\S+ +10 +1130 +0 +0 ", done.stdout, re.MULTILINE)
+        assert done.stdout.splitlines()[-1] == "PASS  all 1130 output bits of 10 vectors equal the golden model"
+
+    def test_of_a_mismatch(self, tmp_path: Path) -> None:
+        (tmp_path / "bad.v").write_text(BAD)
+        done = command("sim", save(EVERY, tmp_path), "--sim", "icarus", "--rtl", tmp_path / "bad.v")
+        assert done.returncode == 1
+        assert re.search(r"^first mismatch: vector \d+, output 0, in icarus$", done.stdout, re.MULTILINE)
+        assert re.search(r"^input 1 +\S+ +[01]{6} *$", done.stdout, re.MULTILINE)
+        assert re.search(r"^op 4 expected +\S+ +-?\d+ +[01]{11} *$", done.stdout, re.MULTILINE)
+        assert "blame      op 4 (add) is the first op whose value diverges (type s11.4)" in done.stdout
+        assert re.search(r"^RTL_MISMATCH  \d+ of 1000 vectors differ from the golden model$", done.stdout, re.MULTILINE)
+
+    def test_of_unknown_bits(self, tmp_path: Path) -> None:
+        (tmp_path / "bad.v").write_text(planted(EVERY, "op_12 =", "op_12 =", "op_13 ="))
+        done = command("sim", save(EVERY, tmp_path), "--sim", "icarus", "--rtl", tmp_path / "bad.v")
+        assert done.returncode == 4
+        assert re.search(r"^op 12 found +\? +\? +X{7} *$", done.stdout, re.MULTILINE)
+
+
+def test_two_commands_at_once(odd: Path) -> None:
+    """Each in a folder of its own, one with a bug."""
+    (odd / "bad.v").write_text(BAD)
+    program = save(EVERY, odd)
+    started = []
+    for name, more in (("one", []), ("two", ["--rtl", str(odd / "bad.v")])):
+        words = [sys.executable, "-m", "dais_verif", "sim", str(program), "-o", str(odd / name), *more]
+        started.append(subprocess.Popen(words, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    assert [process.wait(timeout=120) for process in started] == [0, 1]
+
+
+def test_a_shell_without_any_simulator(tmp_path: Path) -> None:
+    program = save(EVERY, tmp_path)
+    (tmp_path / "bin").mkdir()
+    done = command("sim", program, "--sim", "icarus", "--json", PATH=str(tmp_path / "bin"), DAIS_VERIF_IVERILOG="")
+    assert done.returncode == 3
+    assert "iverilog was not found on PATH" in json.loads(done.stdout)["message"]
+    assert shutil.which("iverilog") is not None

@@ -1,0 +1,80 @@
+"""Our bench through cocotb-test: the pytest door of those who run their benches that way.
+
+The bench is a plain cocotb module and the job a file that an environment variable names, so any runner will do.
+``sim`` itself starts the simulators on its own (``dais_verif.sim.launch``): it needs time limits and a process
+group that can be killed, logs and results of its own for every run, paths with spaces, many runs of one build,
+and a failing bench as an answer to judge rather than an exception.
+
+Icarus only: for Verilator, cocotb-test compiles Verilator's whole runtime with every design, 40 s and more, and makes
+every signal public.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from quality.door import planted
+from quality.programs import every_opcode
+
+from dais_verif.emit import emit_verilog
+from dais_verif.golden import run_raw
+from dais_verif.program.ports import ports_of
+from dais_verif.sim.job import JOB_VARIABLE, Answer, Job
+from dais_verif.sim.packing import pack_inputs, pack_outputs
+from dais_verif.stimulus import generate
+
+simulator = pytest.importorskip("cocotb_test.simulator")
+
+EVERY = every_opcode()
+ROWS = 1500
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    ports, batch = ports_of(EVERY), generate(EVERY, ROWS, 0)
+    inputs, outputs = pack_inputs(batch, ports), pack_outputs(run_raw(EVERY, batch), ports, ROWS)
+    np.asarray(inputs).tofile(tmp_path / "inputs.bin")
+    np.asarray(outputs).tofile(tmp_path / "expected.bin")
+    job = Job(
+        inputs=str(tmp_path / "inputs.bin"),
+        expected=str(tmp_path / "expected.bin"),
+        answer=str(tmp_path / "answer.json"),
+        rows=ROWS,
+        input_bits=ports.input_bits,
+        output_bits=ports.output_bits,
+    )
+    job.save(tmp_path / "job.json")
+    return job
+
+
+def run_bench(verilog: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "model.v").write_text(verilog)
+    monkeypatch.setenv("SIM", "icarus")
+    simulator.run(
+        toplevel="model",
+        module="dais_verif.sim.bench",
+        verilog_sources=[str(folder / "model.v")],
+        sim_build=str(folder / "sim_build"),
+        extra_env={JOB_VARIABLE: str(folder / "job.json")},
+        timescale="1ns/1ps",
+        force_compile=True,
+    )
+
+
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="no iverilog on PATH")
+class TestCocotbTest:
+    def test_our_verilog_passes(self, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        run_bench(emit_verilog(EVERY), tmp_path, monkeypatch)
+        answer = Answer.load(Path(job.answer))
+        assert (answer.rows, answer.bits) == (ROWS, ROWS * job.output_bits)
+        assert answer.mismatching_rows == answer.unknown_rows == 0
+
+    def test_a_bug_fails(self, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        with pytest.raises((SystemExit, AssertionError)):
+            run_bench(planted(EVERY, "op_4 =", "+", "-"), tmp_path, monkeypatch)
+        answer = Answer.load(Path(job.answer))
+        assert answer.rows == ROWS
+        assert answer.mismatching_rows > 0

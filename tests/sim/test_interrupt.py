@@ -1,0 +1,131 @@
+"""Time limits and Ctrl-C: a run ends at once, says so, and nothing survives it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from quality.door import environment, planted, run_sim, save
+from quality.odd_programs import ODD_PROGRAMS
+from quality.programs import every_opcode
+
+from dais_verif.emit import emit_verilog
+from dais_verif.sim import runtime
+
+EVERY = every_opcode()
+BAD = planted(EVERY, "op_4 =", "+", "-")
+
+
+@pytest.fixture
+def odd(tmp_path: Path) -> Path:
+    folder = tmp_path / "John's 100% odd; folder, ä"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize(("simulator", "seconds"), [("icarus", 0.05), ("icarus", 3), ("verilator", 0.05)])
+def test_time_limit(simulator: str, seconds: float, tmp_path: Path) -> None:
+    """Too short for anything; long enough for a design that would come to an end."""
+    runtime.ensure()
+    endless = "  reg a, b;\n  initial a = 0;\n  always @(a) b = ~a;\n  always @(b) a = b;\nendmodule"
+    rtl = emit_verilog(EVERY).replace("endmodule", endless)
+    run = run_sim(EVERY, tmp_path, "--timeout", seconds, rtl=rtl, simulator=simulator)
+    assert run.ending == ("TOOL_FAILURE", 3)
+    assert f"the time limit of {seconds:g} s has passed" in run.record["message"]
+    wait_until(lambda: processes_in(tmp_path / "out") == [], seconds=3)
+
+
+# Ctrl-C. Nothing survives, whatever was running.
+
+
+@pytest.fixture
+def interrupted(odd: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Start a run, send it SIGINT when ``ready`` says so, and wait for its end."""
+
+    def run(ready: Callable[[], bool], *arguments: object) -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, "-m", "dais_verif", "sim", *map(str, arguments), "-o", str(odd / "out"), "--json"]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with subprocess.Popen(words, env=environment(), text=True, **pipes) as process:  # type: ignore[call-overload]
+            wait_until(lambda: ready() or process.poll() is not None)
+            assert process.poll() is None, process.communicate()
+            process.send_signal(signal.SIGINT)
+            stdout, stderr = process.communicate(timeout=20)
+            return subprocess.CompletedProcess(words, process.returncode, stdout, stderr)
+
+    return run
+
+
+def processes_in(folder: Path) -> list[str]:
+    """Command lines of all processes that work in ``folder`` or name it."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if str(folder) in line or str(os.readlink(process / "cwd")).startswith(str(folder)):
+                found.append(line)
+        except OSError:
+            continue
+    return found
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def check_interrupted(done: subprocess.CompletedProcess[str], folder: Path) -> None:
+    assert done.returncode == 130
+    assert json.loads(done.stdout)["verdict"] == "INTERRUPTED"
+    assert "Traceback" not in done.stderr
+    assert "dais-verif: INTERRUPTED: interrupted" in done.stderr
+    wait_until(lambda: processes_in(folder / "out") == [], seconds=3)
+    assert not (folder / "out" / "result.json").exists()
+
+
+def test_ctrl_c_while_both_simulators_run(
+    interrupted: Callable[..., subprocess.CompletedProcess[str]], odd: Path
+) -> None:
+    def both_run() -> bool:
+        lines = " ".join(processes_in(odd / "out"))
+        return "simulation.vvp" in lines and "verilator/build/simulation" in lines
+
+    check_interrupted(interrupted(both_run, save(EVERY, odd), "--vectors", 300_000), odd)
+
+
+def test_ctrl_c_during_a_build(interrupted: Callable[..., subprocess.CompletedProcess[str]], odd: Path) -> None:
+    runtime.ensure()
+
+    def compiling() -> bool:
+        return any("g++" in line or "verilator_bin" in line for line in processes_in(odd / "out" / "verilator"))
+
+    program = save(ODD_PROGRAMS["large"], odd)
+    check_interrupted(interrupted(compiling, program, "--sim", "verilator", "--unchecked"), odd)
+
+
+def test_ctrl_c_during_a_replay(interrupted: Callable[..., subprocess.CompletedProcess[str]], odd: Path) -> None:
+    (odd / "bad.v").write_text(BAD)
+
+    def replaying() -> bool:
+        return bool(processes_in(odd / "out" / "replay_verilator"))
+
+    options = ("--sim", "verilator", "--rtl", odd / "bad.v")
+    check_interrupted(interrupted(replaying, save(EVERY, odd), *options), odd)
+
+
+def test_ctrl_c_leaves_no_temporary_folder(odd: Path) -> None:
+    (odd / "tmp").mkdir()
+    words = [sys.executable, "-m", "dais_verif", "sim", str(save(EVERY, odd)), "--sim", "icarus", "--vectors", "300000"]
+    with subprocess.Popen(words, env=environment(TMPDIR=str(odd / "tmp")), stderr=subprocess.DEVNULL) as process:
+        wait_until(lambda: bool(processes_in(odd / "tmp")))
+        process.send_signal(signal.SIGINT)
+    assert process.returncode == 130
+    assert list((odd / "tmp").iterdir()) == []

@@ -1,0 +1,158 @@
+"""The record: a fixed set of fields, documented, and all of it valid JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from dais_verif.program import Program, read_binary, write_binary
+from dais_verif.report.console import print_record
+from dais_verif.report.record import (
+    SCHEMA,
+    Blame,
+    InputValue,
+    Mismatch,
+    ProgramInfo,
+    Record,
+    SimulatorResult,
+    Value,
+)
+from dais_verif.verdict import Verdict
+
+PROGRAM = Program.build([(-1, 0, -1, 0, (1, 7, 0))], [(0, 0, 0)], inp_shift=[0])
+MISMATCH = Mismatch(
+    "icarus",
+    17,
+    0,
+    Value("-1", -1, "11111111"),
+    Value(None, None, "1111111X"),
+    [InputValue(0, "-1", "11111111")],
+    Blame(
+        "op",
+        "op 0 (input) is the first op whose value diverges",
+        0,
+        "input",
+        "s8.0",
+        Value("1", 1, "1"),
+        Value("0", 0, "0"),
+    ),
+)
+RECORD = Record(
+    Verdict.RTL_MISMATCH,
+    "3 of 9 vectors differ",
+    ProgramInfo.of(PROGRAM),
+    seed=4,
+    vectors=9,
+    reproduce="dais-verif sim 'my prog.bin'",
+    rtl={"top": "model", "emitted": False, "files": ["/a b.v"], "sha256": ["00"]},
+    tools={"cocotb": "2.1"},
+    simulators=[SimulatorResult("icarus", "11.0", 9, 72, 3), SimulatorResult("verilator", failure="out of [memory]")],
+    first_mismatch=MISMATCH,
+)
+
+#: Of schema 1. Fields may come, none may go or change its meaning.
+FIELDS = {
+    "": "schema verdict exit_code message program seed vectors unchecked rtl tools simulators first_mismatch reproduce "
+    "warnings",
+    "program": "path hash file_sha256 layout layout_assumed n_in n_out n_ops",
+    "simulators": "name version vectors_compared bits_compared mismatches vectors_with_x digest build_seconds "
+    "run_seconds failure",
+    "first_mismatch": "simulator row output expected found inputs blame",
+    "first_mismatch/expected": "real raw bits",
+    "first_mismatch/inputs": "index real bits",
+    "first_mismatch/blame": "kind text op mnemonic type expected found replayed_in",
+}
+
+
+@pytest.mark.parametrize("path", FIELDS)
+def test_fields_of_schema_1(path: str) -> None:
+    assert SCHEMA == "dais-verif/result/1"
+    tree = json.loads(RECORD.to_json())
+    for name in filter(None, path.split("/")):
+        tree = tree[name]
+        tree = tree[0] if isinstance(tree, list) else tree
+    assert set(FIELDS[path].split()) <= set(tree)
+
+
+def test_every_field_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "result.md").read_text(encoding="utf-8")
+    words = set(re.findall(r"`([a-z_0-9.]+)`", page))
+    words |= {word.split(".")[-1] for word in words}
+    for kind in (Record, ProgramInfo, SimulatorResult, Mismatch):
+        missing = {field.name for field in fields(kind)} - words
+        assert not missing, f"{kind.__name__}: docs/result.md says nothing of {sorted(missing)}"
+    # Those of Blame and of the values are told in sentences.
+    assert {"blame.kind", "blame.op", "real", "raw", "bits"} <= words | set(re.findall(r"`([a-z_.]+)`", page))
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_verdict_and_exit_code_agree(verdict: Verdict) -> None:
+    tree = json.loads(replace(RECORD, verdict=verdict).to_json())
+    assert (tree["verdict"], tree["exit_code"]) == (verdict.value, verdict.exit_code)
+
+
+def test_the_program_is_named_by_meaning_and_by_file() -> None:
+    v1 = read_binary(write_binary(PROGRAM, "v1"))
+    headerless = read_binary(write_binary(PROGRAM, "headerless"), "headerless")
+    a, b = ProgramInfo.of(v1), ProgramInfo.of(headerless)
+    assert a.hash == b.hash
+    assert a.file_sha256 != b.file_sha256
+    assert (a.layout, b.layout) == ("v1", "headerless")
+
+
+def test_large_integers_stay_whole() -> None:
+    value = Value("0", 1 << 200, "1")
+    text = replace(RECORD, first_mismatch=replace(MISMATCH, expected=value)).to_json()
+    assert json.loads(text)["first_mismatch"]["expected"]["raw"] == 1 << 200
+
+
+def printed(record: Record) -> str:
+    out = io.StringIO()
+    print_record(record, Console(file=out, highlight=False, soft_wrap=True, width=300))
+    return out.getvalue()
+
+
+def test_text_for_people() -> None:
+    text = printed(RECORD)
+    lines = text.splitlines()
+    assert "first mismatch: vector 17, output 0, in icarus" in lines
+    assert re.search(r"^found +\? +\? +1111111X *$", text, re.MULTILINE)
+    assert re.search(r"^icarus +11.0 +9 +72 +3 +0 ", text, re.MULTILINE)
+    assert re.search(r"^verilator +failed( +-){6} *$", text, re.MULTILINE)
+    assert lines[-2:] == ["RTL_MISMATCH  3 of 9 vectors differ", "reproduce  dais-verif sim 'my prog.bin'"]
+
+
+def test_brackets_in_names_and_messages_are_no_markup() -> None:
+    odd = replace(
+        RECORD,
+        message="[red]x[/red] [/]",
+        program=replace(RECORD.program, path="[bold]p[/bold].bin"),
+        reproduce="dais-verif sim '[bold]p.bin'",
+        first_mismatch=replace(MISMATCH, blame=Blame("cone", "[b]text[/b]")),
+    )
+    text = printed(odd)
+    for part in ("[red]x[/red] [/]", "[bold]p[/bold].bin", "sim '[bold]p.bin'", "[b]text[/b]"):
+        assert part in text
+
+
+def test_a_pass_needs_no_command_to_reproduce() -> None:
+    text = printed(replace(RECORD, verdict=Verdict.PASS, message="all 72 output bits", first_mismatch=None))
+    assert text.splitlines()[-1] == "PASS  all 72 output bits"
+
+
+def test_wide_values_and_many_inputs_are_cut_in_the_text_only() -> None:
+    wide = Value("0", 0, "01" * 500)
+    inputs = [InputValue(j, "0", "0") for j in range(100)]
+    record = replace(RECORD, first_mismatch=replace(MISMATCH, expected=wide, inputs=inputs))
+    text = printed(record)
+    assert "01" * 500 not in text and "... (1000 bits)" in text
+    assert "\ninput 31 " in text and "\ninput 32 " not in text and "... 68 more inputs in the record" in text
+    tree = json.loads(record.to_json())
+    assert tree["first_mismatch"]["expected"]["bits"] == "01" * 500
+    assert len(tree["first_mismatch"]["inputs"]) == 100
