@@ -79,17 +79,13 @@ PROGRAMS = {
 }
 
 
-def verified(program: Program, batch: Batch, folder: Path, **options: bool) -> Finding:
+def verified(program: Program, batch: Batch, folder: Path, options: Options) -> Finding:
     source = folder / "model.v"
     source.write_text(emit_verilog(program))
-    return verify(program, batch, Design((source,), "model"), folder, Options(**options))
+    return verify(program, batch, Design((source,), "model"), folder, options)
 
 
-@pytest.fixture(params=PROGRAMS)
-def whole(request: pytest.FixtureRequest) -> Whole:
-    return PROGRAMS[request.param]
-
-
+@pytest.mark.parametrize("whole", PROGRAMS.values(), ids=PROGRAMS)
 def test_golden(whole: Whole) -> None:
     assert oracle.evaluate(whole.program, [Fraction(value) for value in whole.inputs]) == list(whole.gives)
     for engine in ("numpy", "exact"):
@@ -97,23 +93,33 @@ def test_golden(whole: Whole) -> None:
         assert found.tolist() == [list(whole.gives)] * 3
 
 
-@pytest.mark.parametrize("simulator", SIMULATORS)
-def test_rtl(whole: Whole, simulator: str, tmp_path: Path) -> None:
+#: Those whose RTL is of a form of its own; the others differ from one of them by the size of a port.
+IN_VERILATOR = ("constants_only", "constants_beside_an_output_of_an_input", "all_outputs_without_bits", "nothing")
+
+
+@pytest.mark.parametrize(
+    ("simulator", "name"), [("icarus", name) for name in PROGRAMS] + [("verilator", name) for name in IN_VERILATOR]
+)
+def test_rtl(simulator: str, name: str, tmp_path: Path) -> None:
     """Also of the padding bit of a port without bits, which is 0 whatever the other one is."""
+    whole = PROGRAMS[name]
     batch = Batch.of([list(whole.inputs)] * 2, whole.program.n_in)
     assert simulate(whole.program, batch, simulator, tmp_path / "run") == [whole.model_out] * 2
 
 
-@pytest.mark.parametrize("name", ["constants_only", "all_outputs_constant_zero", "nothing"])
-def test_verdict(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "simulators"),
+    [("constants_only", SIMULATORS), ("all_outputs_constant_zero", SIMULATORS), ("nothing", ("icarus",))],
+)
+def test_verdict(name: str, simulators: tuple[str, ...], tmp_path: Path) -> None:
     """A simulation that compares no output bit is never a PASS."""
     whole = PROGRAMS[name]
-    finding = verified(whole.program, Batch.of([list(whole.inputs)] * 2, whole.program.n_in), tmp_path)
+    batch = Batch.of([list(whole.inputs)] * 2, whole.program.n_in)
+    finding = verified(whole.program, batch, tmp_path, Options(simulators))
     assert finding.verdict is whole.verdict, finding.message
-    assert [result.name for result in finding.simulators] == list(SIMULATORS)
-    assert {result.bits_compared for result in finding.simulators} == {
-        2 * len(whole.model_out) * (whole.verdict is Verdict.PASS)
-    }
+    assert [result.name for result in finding.simulators] == list(simulators)
+    compared = 2 * len(whole.model_out) if whole.verdict is Verdict.PASS else 0
+    assert {result.bits_compared for result in finding.simulators} == {compared}
 
 
 def test_exit_code_where_nothing_is_compared(tmp_path: Path) -> None:
@@ -130,10 +136,10 @@ def test_exit_code_where_nothing_is_compared(tmp_path: Path) -> None:
 def test_violation_stops_a_checked_run_before_any_simulation(tmp_path: Path) -> None:
     program = Program.build([(-1, 0, -1, 0, U3), (-1, 1, -1, 0, U3), (0, 0, 1, 0, U3)], [(2, 0, 0)], inp_shift=[0, 0])
     batch = Batch.of([[3, 4], [7, 5], [7, 7]], 2)
-    finding = verified(program, batch, tmp_path)
+    finding = verified(program, batch, tmp_path, Options(check=True))
     assert (finding.verdict, finding.simulators) == (Verdict.PROGRAM_INVALID, [])
     assert "row 1: overflow violation at op 2 (add)" in finding.message
-    finding = verified(program, batch, tmp_path, check=False)
+    finding = verified(program, batch, tmp_path, Options(("icarus",), check=False))
     assert finding.verdict is Verdict.PASS, finding.message
 
 

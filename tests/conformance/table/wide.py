@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..row import AND, OR, XOR, bitwise, case, entry, mux, row
+from ..row import case, row
 from ..rules import Rule
 
 B, S4, U3 = (0, 1, 0), (1, 3, 0), (0, 3, 0)

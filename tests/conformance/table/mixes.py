@@ -1,0 +1,468 @@
+"""Every pairing of signed and unsigned, finer and coarser, wider and narrower that the other themes leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from ..row import Op, Type, case, mux, row
+from ..rules import Rule
+from .bit_binary import THREE, each
+
+NOT, ANY, ALL = 0, 1, 2
+B, S4, U3, Z, ZS = (0, 1, 0), (1, 3, 0), (0, 3, 0), (0, 0, 0), (1, -1, 0)
+#: A fraction in quarters, unsigned and signed.
+UQ, SQ = (0, 2, 2), (1, 2, 2)
+
+
+def into(code: int, *kinds: Type) -> list[Op]:
+    """Op 0 through ``code`` into each of ``kinds``."""
+    return [(code, 0, -1, 0, kind) for kind in kinds]
+
+
+def last(first: int, count: int) -> Sequence[tuple[int, int, int]]:
+    """Ops ``first`` and on as outputs."""
+    return [(first + j, 0, 0) for j in range(count)]
+
+
+ROWS = (
+    # -1
+    row(
+        "inp_shift_of_100",
+        Rule.INPUT,
+        [S4, S4],
+        [(-1, 0, -1, 0, UQ)],
+        case(Fraction(-13, 2**102), -1, gives=(-4, -1, 0.75)),  # -3.25, and just below 0
+        case(Fraction(13, 2**102), 2**100 * 7, gives=(3, 7, 3.25)),
+        outputs=last(0, 3),
+        shifts=[100, -100],
+    ),
+    # 0, 1
+    row(
+        "sums_of_mixed_signs_shift_left",
+        Rule.ADD_SHIFT,
+        [S4, U3],
+        [(code, a, 1 - a, 2, (1, 6, 0)) for a in (0, 1) for code in (0, 1)],
+        case(-8, 7, gives=(20, -36, -25, 39)),
+        case(7, 0, gives=(7, 7, 28, -28)),
+        case(7, 7, gives=(35, -21, 35, -21)),
+        outputs=last(2, 4),
+    ),
+    row(
+        "sums_of_mixed_signs_shift_right",
+        Rule.ADD_SHIFT,
+        [S4, U3],
+        [(code, a, 1 - a, -1, (1, 5, 1)) for a in (0, 1) for code in (0, 1)],
+        case(-7, 7, gives=(-3.5, -10.5, 3.5, 10.5)),
+        case(-8, 1, gives=(-7.5, -8.5, -3, 5)),
+        outputs=last(2, 4),
+    ),
+    row(
+        "sums_of_unsigned_shift",
+        Rule.ADD_SHIFT,
+        [U3, U3],
+        [(0, 0, 1, -1, (0, 4, 1)), (1, 0, 1, 1, (1, 4, 0)), (1, 0, 1, -1, (1, 3, 1))],
+        case(0, 7, gives=(3.5, -14, -3.5)),
+        case(7, 7, gives=(10.5, -7, 3.5)),
+        outputs=last(2, 3),
+    ),
+    # ±2
+    row(
+        "relu_of_unsigned_fraction",
+        Rule.RELU,
+        [UQ],
+        into(2, (0, 2, 0), (1, 2, 1), (1, 1, 0), (0, 1, 3)),
+        case(0.75, gives=(0, 0.5, 0, 0.75)),
+        case(2.25, gives=(2, 2, -2, 0.25)),
+        case(3.75, gives=(3, 3.5, -1, 1.75)),
+        outputs=last(1, 4),
+    ),
+    row(
+        "relu_neg_of_unsigned_fraction",
+        Rule.RELU,
+        [UQ],
+        into(-2, (0, 2, 0), (1, 1, 3), (1, 6, 0)),
+        case(3.75, gives=(0, 0, 0)),
+        case(0.25, gives=(0, 0, 0)),
+        outputs=last(1, 3),
+    ),
+    row(
+        "relu_of_signed_fraction_into_signed",
+        Rule.RELU,
+        [SQ],
+        into(2, (1, 4, 0), (1, 1, 4), SQ, (1, 6, 0), (1, 4, 4)),
+        case(-4, gives=(0, 0, 0, 0, 0)),
+        case(3.75, gives=(3, -0.25, 3.75, 3, 3.75)),
+        outputs=last(1, 5),
+    ),
+    row(
+        "relu_neg_of_signed_fraction_into_signed",
+        Rule.RELU_NEGATE,
+        [SQ],
+        into(-2, (1, 4, 0), (1, 1, 4), SQ, (1, 6, 0), (1, 4, 4)),
+        case(-4, gives=(4, 0, -4, 4, 4)),
+        case(-3.75, gives=(3, -0.25, 3.75, 3, 3.75)),
+        case(3.75, gives=(0, 0, 0, 0, 0)),
+        outputs=last(1, 5),
+    ),
+    row(
+        "relu_neg_of_signed_fraction_into_unsigned",
+        Rule.RELU_NEGATE,
+        [SQ],
+        into(-2, U3, (0, 2, 3), UQ, (0, 5, 0)),
+        case(-4, gives=(4, 0, 0, 4)),
+        case(-3.75, gives=(3, 3.75, 3.75, 3)),
+        case(3.75, gives=(0, 0, 0, 0)),
+        outputs=last(1, 4),
+    ),
+    # ±3
+    row(
+        "quant_of_unsigned_fraction",
+        Rule.QUANT,
+        [UQ],
+        into(3, B, (1, 2, 1), (0, 4, 0), (1, 0, 3), (0, 2, 4)),
+        case(1.25, gives=(1, 1, 1, -0.75, 1.25)),
+        case(2.5, gives=(0, 2.5, 2, 0.5, 2.5)),
+        case(3.75, gives=(1, 3.5, 3, -0.25, 3.75)),
+        outputs=last(1, 5),
+    ),
+    row(
+        "quant_neg_of_unsigned_fraction",
+        Rule.QUANT_NEGATE,
+        [UQ],
+        into(-3, (0, 2, 0), (1, 2, 1), S4, (0, 3, 3), (1, 1, 1)),
+        case(3.75, gives=(0, -4, -4, 4.25, 0)),
+        case(2.25, gives=(1, -2.5, -3, 5.75, 1.5)),
+        case(0.25, gives=(3, -0.5, -1, 7.75, -0.5)),
+        outputs=last(1, 5),
+    ),
+    row(
+        "quant_neg_of_signed_fraction",
+        Rule.QUANT_NEGATE,
+        [SQ],
+        into(-3, U3, UQ, (0, 3, 3), (1, 1, 1), (1, 1, 4)),
+        case(-4, gives=(4, 0, 4, 0, 0)),
+        case(-3.75, gives=(3, 3.75, 3.75, -0.5, -0.25)),
+        case(0.25, gives=(7, 3.75, 7.75, -0.5, -0.25)),
+        case(3.75, gives=(4, 0.25, 4.25, 0, 0.25)),
+        outputs=last(1, 5),
+    ),
+    # 4
+    row(
+        "add_const_to_unsigned_fraction",
+        Rule.ADD_CONST_F,
+        [(0, 2, 1)],
+        [(4, 0, -1, -3, (1, 3, 2)), (4, 0, -1, 3, (0, 3, 2)), (4, 0, -1, -1, S4), (4, 0, -1, 1, U3)],
+        case(0, gives=(-0.75, 0.75, -1, 1)),
+        case(2, gives=(1.25, 2.75, 1, 3)),
+        case(3.5, gives=(2.75, 4.25, 2, 4), breaks=3),
+        outputs=last(1, 4),
+    ),
+    row(
+        "add_const_zero_still_promises",
+        Rule.PROMISE,
+        [S4],
+        [(4, 0, -1, 0, (1, 3, 2)), (4, 0, -1, 0, U3), (4, 0, -1, 0, (1, 3, -1))],
+        case(-7, gives=(-7, 1, -8), breaks=2),
+        case(5, gives=(5, 5, 4), breaks=3),
+        case(6, gives=(6, 6, 6)),
+        outputs=last(1, 3),
+    ),
+    row(
+        "add_const_into_coarser_unsigned",
+        Rule.LOST,
+        [(1, 2, 1)],
+        [(4, 0, -1, -1, (0, 2, 0))],
+        case(-4, gives=3, breaks=1),
+        case(3.5, gives=2, breaks=1),
+        case(1, gives=0),
+        case(3, gives=2),
+    ),
+    # ±6
+    row(
+        "mux_of_mixed_signs_shift_left",
+        Rule.MUX_SHIFT,
+        [B, S4, U3],
+        [(code, a, b, mux(0, 1), (1, 4, 0)) for code in (6, -6) for a, b in ((1, 2), (2, 1), (2, 2))],
+        case(0, -8, 7, gives=(14, -16, 14, -14, -16, -14)),  # 16 wraps
+        case(0, -3, 5, gives=(10, -6, 10, -10, 6, -10)),
+        case(1, -8, 7, gives=(-8, 7, 7, -8, 7, 7)),
+        outputs=last(3, 6),
+    ),
+    row(
+        "mux_of_mixed_signs_shift_right",
+        Rule.MUX_SHIFT,
+        [B, S4, U3],
+        [(code, a, b, mux(0, -1), S4) for code in (6, -6) for a, b in ((1, 2), (2, 1), (2, 2))],
+        case(0, -7, 7, gives=(3, -4, 3, -4, 3, -4)),
+        case(1, -7, 7, gives=(-7, 7, 7, -7, 7, 7)),
+        outputs=last(3, 6),
+    ),
+    row(
+        "mux_of_mixed_signs",
+        Rule.MUX,
+        [B, S4, U3],
+        [(6, 2, 1, mux(0), S4), (-6, 2, 2, mux(0), S4), (-6, 2, 1, mux(0), (1, 4, 0)), (6, 2, 1, mux(0), U3)],
+        case(0, -8, 7, gives=(-8, -7, 8, 0)),
+        case(1, -8, 7, gives=(7, 7, 7, 7)),
+        outputs=last(3, 4),
+    ),
+    row(
+        "mux_shift_of_100",
+        Rule.MUX_SHIFT,
+        [B, S4, U3],
+        [
+            (6, 1, 2, mux(0, 100), S4),
+            (6, 1, 2, mux(0, -100), S4),
+            (-6, 1, 2, mux(0, -100), S4),
+            (6, 2, 1, mux(0, -100), S4),
+            (6, 1, 2, mux(0, 100), (1, 103, -100)),
+        ],
+        case(0, -8, 7, gives=(0, 0, -1, -1, 7 * 2**100)),
+        case(1, -8, 7, gives=(-8, -8, -8, 7, -(2**100))),
+        case(1, 5, 7, gives=(5, 5, 5, 7, 0)),
+        outputs=last(3, 5),
+    ),
+    # 7
+    row(
+        "mul_unsigned_into_signed",
+        Rule.OVERFLOW,
+        [U3, U3],
+        [(7, 0, 1, 0, (1, 6, 0)), (7, 0, 1, 0, (1, 5, 0))],
+        case(7, 5, gives=(35, -29), breaks=3),
+        case(5, 5, gives=(25, 25)),
+        outputs=last(2, 2),
+    ),
+    row(
+        "mul_of_mixed_signs_into_unsigned",
+        Rule.OVERFLOW,
+        [S4, U3],
+        [(7, 0, 1, 0, (0, 6, 0)), (7, 1, 0, 0, (0, 6, 0))],
+        case(-8, 7, gives=(8, 8), breaks=2),
+        case(-8, 0, gives=(0, 0)),
+        case(7, 7, gives=(49, 49)),
+        outputs=last(2, 2),
+    ),
+    row(
+        "mul_of_unsigned_fractions",
+        Rule.MUL,
+        [(0, 1, 1), (0, 2, 1)],
+        [(7, 0, 1, 0, (0, 3, 4)), (7, 0, 1, 0, (0, 3, 1)), (7, 0, 1, 0, (1, 3, 3))],
+        case(0.5, 0.5, gives=(0.25, 0, 0.25), breaks=3),
+        case(1.5, 3.5, gives=(5.25, 5, 5.25), breaks=3),
+        case(1.5, 3, gives=(4.5, 4.5, 4.5)),
+        outputs=last(2, 3),
+    ),
+    row(
+        "mul_of_mixed_signs_and_fractions",
+        Rule.LOST,
+        [(0, 1, 1), (1, 2, 1)],
+        [(7, 0, 1, 0, (1, 3, 1)), (7, 1, 0, 0, (1, 3, 4))],
+        case(1.5, -3.5, gives=(-5.5, -5.25), breaks=2),
+        case(1.5, 3.5, gives=(5, 5.25), breaks=2),
+        case(1.5, -4, gives=(-6, -6)),
+        case(1, -3.5, gives=(-3.5, -3.5)),
+        outputs=last(2, 2),
+    ),
+    row(
+        "mul_of_signed_into_coarser_unsigned",
+        Rule.LOST,
+        [(1, 1, 1), (1, 1, 1)],
+        [(7, 0, 1, 0, (0, 2, 1))],
+        case(-1.5, -1.5, gives=2, breaks=2),
+        case(-0.5, 0.5, gives=3.5, breaks=2),  # floors to -0.5
+        case(-2, -1.5, gives=3),
+    ),
+    # ±9
+    row(
+        "not_of_one_bit_in_mixed_signs",
+        Rule.NOT_UNSIGNED,
+        [(1, 0, 0), B],
+        [
+            (9, 0, -1, NOT, B),
+            (-9, 0, -1, NOT, (1, 1, 0)),
+            (-9, 0, -1, NOT, B),
+            (-9, 1, -1, NOT, (1, 0, 0)),
+            (-9, 1, -1, NOT, B),
+        ],
+        case(-1, 1, gives=(0, -2, 0, 0, 0)),
+        case(0, 0, gives=(1, -1, 1, -1, 1)),
+        outputs=last(2, 5),
+    ),
+    row(
+        "not_of_fractions_in_mixed_signs",
+        Rule.NOT_UNITS,
+        [(0, 1, 2), (1, 1, 2)],
+        [
+            (9, 0, -1, NOT, (1, 1, 2)),
+            (9, 1, -1, NOT, UQ),
+            (-9, 0, -1, NOT, (1, 1, 2)),
+            (-9, 0, -1, NOT, (0, 1, 2)),
+            (-9, 1, -1, NOT, UQ),
+        ],
+        case(1.25, -0.5, gives=(-1.5, 0.25, 1, 1, 3.25)),
+        case(0, 0, gives=(-0.25, 3.75, -0.25, 1.75, 3.75)),
+        outputs=last(2, 5),
+    ),
+    row(
+        "any_in_mixed_signs",
+        Rule.ANY,
+        [(1, 0, 0), B, Z, ZS],
+        [
+            (9, 0, -1, ANY, B),
+            (-9, 0, -1, ANY, (1, 1, 0)),
+            (9, 1, -1, ANY, (1, 1, 0)),
+            (-9, 1, -1, ANY, B),
+            (9, 2, -1, ANY, (1, 1, 0)),
+            (9, 3, -1, ANY, B),
+            (-9, 2, -1, ANY, S4),
+        ],
+        case(-1, 1, 1, -1, gives=(1, 1, 1, 1, 0, 0, 0)),
+        case(0, 0, 0, 0, gives=(0, 0, 0, 0, 0, 0, 0)),
+        outputs=last(4, 7),
+    ),
+    row(
+        "all_in_mixed_signs",
+        Rule.ALL_ZERO_WIDTH,
+        [(1, 0, 0), B, Z, ZS],
+        [
+            (9, 0, -1, ALL, (1, 1, 0)),
+            (-9, 0, -1, ALL, (1, 1, 0)),
+            (9, 1, -1, ALL, (1, 1, 0)),
+            (9, 2, -1, ALL, (1, 1, 0)),
+            (9, 3, -1, ALL, B),
+            (-9, 2, -1, ALL, B),
+        ],
+        case(-1, 1, 1, -1, gives=(1, 1, 1, 1, 1, 1)),
+        case(0, 0, 0, 0, gives=(0, 0, 0, 1, 1, 1)),
+        outputs=last(4, 6),
+    ),
+    row(
+        "reductions_of_fractions_into_fractions",
+        Rule.EXACT,
+        [(0, 1, 2), (1, 1, 2)],
+        [
+            (9, 0, -1, ANY, (1, 1, 2)),
+            (-9, 1, -1, ANY, (1, 1, 2)),
+            (9, 1, -1, ALL, (1, 1, 1)),
+            (-9, 0, -1, ALL, (1, 1, 2)),
+        ],
+        case(0.25, -0.25, gives=(1, 1, 1, 1)),
+        case(1, -2, gives=(1, 1, 0, 0)),
+        case(0, 0, gives=(0, 0, 0, 0)),
+        outputs=last(2, 4),
+    ),
+    # 10, results AND, OR, XOR
+    row(
+        "bitwise_unsigned_negated_second",
+        Rule.BITWISE_NEGATE,
+        [U3, U3],
+        each(S4, negate_b=1),
+        case(5, 3, gives=(5, -3, -8)),
+        case(0, 7, gives=(0, -7, -7)),
+        case(7, 0, gives=(0, 7, 7)),
+        outputs=THREE,
+    ),
+    row(
+        "bitwise_unsigned_negated_both",
+        Rule.BITWISE_NEGATE,
+        [U3, U3],
+        each(S4, negate_a=1, negate_b=1),
+        case(5, 3, gives=(-7, -1, 6)),
+        case(7, 0, gives=(0, -7, -7)),
+        outputs=THREE,
+    ),
+    row(
+        "bitwise_unsigned_and_signed_negated_first",
+        Rule.BITWISE_NEGATE,
+        [U3, S4],
+        each((1, 4, 0), negate_a=1),
+        case(5, -8, gives=(-8, -5, 3)),
+        case(5, 6, gives=(2, -1, -3)),
+        outputs=THREE,
+    ),
+    row(
+        "bitwise_unsigned_and_signed_negated_second",
+        Rule.BITWISE_NEGATE,
+        [U3, S4],
+        each((1, 4, 0), negate_b=1),
+        case(5, -8, gives=(0, 13, 13)),
+        case(6, 3, gives=(4, -1, -5)),
+        outputs=THREE,
+    ),
+    row(
+        "bitwise_unsigned_and_signed_negated_both",
+        Rule.BITWISE_NEGATE,
+        [U3, S4],
+        each((1, 4, 0), negate_a=1, negate_b=1),
+        case(5, -8, gives=(8, -5, -13)),
+        case(6, 7, gives=(-8, -5, 3)),
+        outputs=THREE,
+    ),
+    row(
+        "bitwise_signed_and_unsigned_negated_second",
+        Rule.BITWISE_NEGATE,
+        [S4, U3],
+        each((1, 4, 0), negate_b=1),
+        case(-8, 5, gives=(-8, -5, 3)),
+        case(6, 3, gives=(4, -1, -5)),
+        outputs=THREE,
+    ),
+    row(
+        "bitwise_signed_and_unsigned_negated_both",
+        Rule.BITWISE_NEGATE,
+        [S4, U3],
+        each((1, 4, 0), negate_a=1, negate_b=1),
+        case(-8, 5, gives=(8, -5, -13)),
+        case(7, 6, gives=(-8, -5, 3)),
+        outputs=THREE,
+    ),
+    row(
+        "bitwise_signed_negated_first",
+        Rule.BITWISE_NEGATE,
+        [S4, S4],
+        each((1, 4, 0), negate_a=1),
+        case(-8, -8, gives=(8, -8, -16)),
+        case(5, -3, gives=(-7, -1, 6)),
+        outputs=THREE,
+    ),
+    row(
+        "bitwise_signed_negated_second",
+        Rule.BITWISE_NEGATE,
+        [S4, S4],
+        each((1, 4, 0), negate_b=1),
+        case(-8, -8, gives=(8, -8, -16)),
+        case(5, 3, gives=(5, -3, -8)),
+        outputs=THREE,
+    ),
+    row(
+        "bitwise_negated_both_shift_right",
+        Rule.BITWISE_NEGATE,
+        [S4, U3],
+        each((1, 4, 1), -1, negate_a=1, negate_b=1),
+        case(-3, 5, gives=(1, -0.5, -1.5)),  # 3 and -2.5
+        case(7, 7, gives=(-8, -2.5, 5.5)),  # -7 and -3.5
+        outputs=THREE,
+    ),
+    # everything at 128 bits, mixed signs
+    row(
+        "ops_of_128_bits",
+        Rule.EXACT,
+        [(1, 127, 0), (0, 128, 0)],
+        [
+            (0, 0, 1, 0, (1, 129, 0)),
+            (7, 0, 1, 0, (1, 255, 0)),
+            (3, 0, -1, 0, (0, 65, 0)),
+            (-3, 1, -1, 0, (1, 128, 0)),
+            (4, 0, -1, -(2**63), (1, 128, 0)),
+            (-2, 0, -1, 0, (0, 128, 0)),
+        ],
+        case(
+            -(2**127),
+            2**128 - 1,
+            gives=(2**127 - 1, 2**127 - 2**255, 0, 1 - 2**128, -(2**127) - 2**63, 2**127),
+        ),
+        case(5, 3, gives=(8, 15, 5, -3, 5 - 2**63, 0)),
+        outputs=last(2, 6),
+    ),
+)
