@@ -9,6 +9,8 @@ from . import (
     constants,
     inputs,
     lookups,
+    mixed_choices,
+    mixed_sums,
     muxes,
     outputs,
     products,
@@ -25,8 +27,14 @@ __all__ = ["GROUPS", "TABLE"]
 
 #: Rows that are simulated together, by name: a build costs seconds, a row in it nothing.
 GROUPS: dict[str, tuple[Row, ...]] = {
-    "arithmetic": inputs.ROWS + sums.ROWS + relu.ROWS + quantise.ROWS + constants.ROWS + products.ROWS,
-    "choices": muxes.ROWS + lookups.ROWS + bit_unary.ROWS + reductions.ROWS + bit_binary.ROWS,
+    "arithmetic": inputs.ROWS
+    + sums.ROWS
+    + relu.ROWS
+    + quantise.ROWS
+    + constants.ROWS
+    + products.ROWS
+    + mixed_sums.ROWS,
+    "choices": muxes.ROWS + lookups.ROWS + bit_unary.ROWS + reductions.ROWS + bit_binary.ROWS + mixed_choices.ROWS,
     "ends": outputs.ROWS + zero_widths.ROWS + wide.ROWS + wide_choices.ROWS,
 }
 

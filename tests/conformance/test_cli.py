@@ -1,0 +1,60 @@
+"""``dais-verif sim`` on the whole programs that cannot stand beside others: verdict, exit code and bits compared."""
+
+from __future__ import annotations
+
+import io
+import json
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from dais_verif.cli import main
+from dais_verif.program import Program, write_binary
+from dais_verif.sim.simulate import SIMULATORS
+
+S4, U3 = (1, 3, 0), (0, 3, 0)
+X = (-1, 0, -1, 0, S4)
+CONSTANTS = [(5, -1, -1, -5, S4), (5, -1, -1, 3, U3), (7, 0, 1, 0, (1, 4, 0))]
+PASS, NOT_RUN = ("PASS", 0), ("NOT_RUN", 6)
+
+#: Program, how it must end, and its output bits a vector.
+PROGRAMS = {
+    "constants only": (Program.build(CONSTANTS, [(0, 0, 1), (2, 0, 0)]), PASS, 10),
+    "inputs not read": (Program.build(CONSTANTS, [(2, 0, 0)], inp_shift=[0, -3]), PASS, 5),
+    "all outputs -1": (Program.build([X], [(-1, 0, 0), (-1, 5, 1)], inp_shift=[0]), NOT_RUN, 0),
+    "all outputs without bits": (
+        Program.build([X, (3, 0, -1, 0, (1, -1, 0))], [(1, 0, 1)], inp_shift=[0]),
+        NOT_RUN,
+        0,
+    ),
+    "no outputs": (Program.build([X], [], inp_shift=[0]), NOT_RUN, 0),
+    "no ops": (Program.build([], [(-1, 0, 0)], inp_shift=[0]), NOT_RUN, 0),
+    "nothing": (Program.build([], []), NOT_RUN, 0),
+}
+#: As without ``--sim``; the others are run in Icarus only, which builds in no time.
+BOTH = ("constants only", "nothing")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_sim(name: str, tmp_path: Path) -> None:
+    program, ending, bits = PROGRAMS[name]
+    simulators = SIMULATORS if name in BOTH else ("icarus",)
+    path = tmp_path / "program.bin"
+    path.write_bytes(write_binary(program, "v1"))
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        arguments = ["--vectors", "5", "-o", str(tmp_path / "out"), "--json"]
+        if name not in BOTH:
+            arguments += ["--sim", "icarus"]
+        code = main._run(["sim", str(path), *arguments])
+    record = json.loads(out.getvalue())
+    assert (record["verdict"], code) == ending, record["message"]
+    assert record["exit_code"] == code
+    ran = {one["name"]: (one["mismatches"], one["bits_compared"]) for one in record["simulators"]}
+    if bits:
+        vectors = record["vectors"]
+        assert vectors > 0
+        assert ran == dict.fromkeys(simulators, (0, vectors * bits))
+    else:
+        assert all(one == (0, 0) for one in ran.values())
