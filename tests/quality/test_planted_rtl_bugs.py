@@ -100,8 +100,8 @@ def test_the_same_programs_without_a_bug_pass(program: Program, tmp_path: Path) 
     assert [s["bits_compared"] for s in run.record["simulators"]] == [bits, bits]
 
 
-@pytest.mark.parametrize("bug", [bug for bug in BUGS if "wrap of" in bug.name], ids=["unsigned", "signed"])
-def test_verilator_alone_blames_as_icarus_does(bug: Bug, tmp_path: Path) -> None:
+def test_verilator_alone_blames_as_icarus_does(tmp_path: Path) -> None:
+    bug = next(bug for bug in BUGS if bug.name == "wrap of an unsigned value dropped")
     rtl = planted(EVERY, bug.line, bug.old, bug.new)
     alone = run_sim(EVERY, tmp_path / "verilator", *VECTORS, rtl=rtl, simulator="verilator")
     other = run_sim(EVERY, tmp_path / "icarus", *VECTORS, rtl=rtl)

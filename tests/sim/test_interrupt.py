@@ -98,7 +98,7 @@ def test_ctrl_c_while_both_simulators_run(
         lines = " ".join(processes_in(odd / "out"))
         return "simulation.vvp" in lines and "verilator/build/simulation" in lines
 
-    check_interrupted(interrupted(both_run, save(EVERY, odd), "--vectors", 300_000), odd)
+    check_interrupted(interrupted(both_run, save(EVERY, odd), "--vectors", 150_000), odd)
 
 
 def test_ctrl_c_during_a_build(interrupted: Callable[..., subprocess.CompletedProcess[str]], odd: Path) -> None:
@@ -123,7 +123,7 @@ def test_ctrl_c_during_a_replay(interrupted: Callable[..., subprocess.CompletedP
 
 def test_ctrl_c_leaves_no_temporary_folder(odd: Path) -> None:
     (odd / "tmp").mkdir()
-    words = [sys.executable, "-m", "dais_verif", "sim", str(save(EVERY, odd)), "--sim", "icarus", "--vectors", "300000"]
+    words = [sys.executable, "-m", "dais_verif", "sim", str(save(EVERY, odd)), "--sim", "icarus", "--vectors", "100000"]
     with subprocess.Popen(words, env=environment(TMPDIR=str(odd / "tmp")), stderr=subprocess.DEVNULL) as process:
         wait_until(lambda: bool(processes_in(odd / "tmp")))
         process.send_signal(signal.SIGINT)

@@ -7,6 +7,7 @@ import random
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +27,14 @@ PROGRAMS = {
     **ODD_PROGRAMS,
     **{f"random {seed}": random_program(random.Random(seed), 200) for seed in range(6)},
 }
-ALL = pytest.mark.parametrize("program", PROGRAMS.values(), ids=[name.replace(" ", "-") for name in PROGRAMS])
+
+
+def over(names: Sequence[str]) -> pytest.MarkDecorator:
+    ids = [name.replace(" ", "-") for name in names]
+    return pytest.mark.parametrize("program", [PROGRAMS[name] for name in names], ids=ids)
+
+
+ALL, SMALL = over(list(PROGRAMS)), over([name for name in PROGRAMS if name != "large"])
 
 
 @ALL
@@ -116,7 +124,7 @@ def test_slang_finds_no_error(model: Path) -> None:
     )
 
 
-@ALL
+@SMALL
 def test_yosys_synthesises_it_and_finds_no_problem(model: Path) -> None:
     yosys = shutil.which("yosys")
     if yosys is None:
