@@ -4,18 +4,21 @@
 PYTHON ?= python3
 EXAMPLE := examples/quantised_mac.bin
 
-# Values go to recipes through the environment, so spaces and quotes in paths need no care.
-export PROGRAM ?=
-export SIM ?= both
-export VECTORS ?= 1000
-export SEED ?= 0
-export INPUTS ?=
-export RTL ?=
-export TOP ?= model
-export WAVES ?=
-export OUT ?=
-export LAYOUT ?=
-export PYTHON EXAMPLE
+export PYTHON
+
+# Values go to the recipes through the environment, so spaces and quotes in paths need no care; and to these two
+# only: other tools give names like SIM and WAVES a meaning of their own.
+sim check: export EXAMPLE := $(EXAMPLE)
+sim check: export PROGRAM ?=
+sim: export SIM ?= both
+sim: export VECTORS ?= 1000
+sim: export SEED ?= 0
+sim: export INPUTS ?=
+sim: export RTL ?=
+sim: export TOP ?= model
+sim: export WAVES ?=
+sim: export OUT ?=
+sim: export LAYOUT ?=
 
 RUN := .venv/bin/python -m dais_verif
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -12,6 +13,9 @@ import pytest
 
 from dais_verif.errors import ToolError
 from dais_verif.sim import tools
+
+# A shell starts what it runs in the background with Ctrl-C ignored, and so would everything that we start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CORPUS = Path(os.environ.get("DAIS_CORPUS") or Path(__file__).parents[2] / "shared" / "corpus")
 
