@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import CORPUS
 
 import dais_verif
 from dais_verif.cli.main import _run as command
 from dais_verif.emit import emit_verilog
 
-FOLDER = Path(os.environ.get("DAIS_CORPUS", Path(__file__).parents[3] / "shared" / "corpus"))
-PROGRAMS = sorted(FOLDER.glob("p*")) if FOLDER.is_dir() else []
+PROGRAMS = sorted(CORPUS.glob("p*")) if CORPUS.is_dir() else []
 
 
 def files_of(program: Path) -> list[Path]:
@@ -26,12 +25,8 @@ by_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.
 by_file = pytest.mark.parametrize("file", FILES)
 
 
-def test_the_corpus_is_there() -> None:
-    if not PROGRAMS:
-        message = f"no corpus in {FOLDER} (DAIS_CORPUS names the folder)"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+def test_the_corpus_is_there(corpus: Path) -> None:
+    assert len(PROGRAMS) > 0, f"no program in {corpus}"
     assert len(FILES) >= 2 * len(PROGRAMS)
 
 
