@@ -65,7 +65,7 @@ def test_what_the_simulators_did(tmp_path: Path) -> None:
     assert all(s.version and s.run_seconds > 0 for s in finding.simulators)
 
 
-@pytest.mark.parametrize("rows", [1, 1023, 1024, 1025, 2049])
+@pytest.mark.parametrize("rows", [1, 1024, 1025])
 def test_every_vector_is_compared_whatever_the_chunks(rows: int, tmp_path: Path) -> None:
     """Only the last vector differs."""
     wrong = planted(EVERY, "op_2 =", "model_inp[18:14]", "(model_inp[18:14] == 5'h15 ? 5'h0A : model_inp[18:14])")
