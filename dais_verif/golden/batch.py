@@ -69,17 +69,28 @@ class Compiled:
             pass
         return values
 
+    def evaluate(self, index: int, values: list[IntArray | None], rows: int) -> IntArray:
+        """Raw values (rows,) of op ``index``, which is no ``input`` op, from ``values`` of its operands, unchecked.
+
+        ``values`` has an entry an op; the operands' may be any raw integers of their types, also such as no
+        input leads to: nothing is taken from the range analysis here.
+        """
+        op = self.program.ops[index]
+        exact = self._exact(op, values, Batch(rows, ()))
+        return _stored(_quantise(exact, op.type, Status.POSSIBLE, False)[0], op.type)
+
     def _steps(self, values: list[IntArray | None], batch: Batch, check: bool) -> Iterator[tuple[Op, Mask | None]]:
         """Fill ``values`` op by op; yields each op and, where it was looked for, the rows that broke its promise."""
-        program = self.program
-        for op in program.ops:
-            wide = self._wide[op.index]
-            result = RULES[op.code](Step(program, op, values, batch, wide))
-            if wide and result.raw.dtype != object:
-                result = replace(result, raw=result.raw.astype(object))
-            quantised, changed = _quantise(result, op.type, self._changes[op.index], check and op.spec.promise)
+        for op in self.program.ops:
+            exact = self._exact(op, values, batch)
+            quantised, changed = _quantise(exact, op.type, self._changes[op.index], check and op.spec.promise)
             values[op.index] = _stored(quantised, op.type)
             yield op, changed
+
+    def _exact(self, op: Op, values: list[IntArray | None], batch: Batch) -> Exact:
+        wide = self._wide[op.index]
+        result = RULES[op.code](Step(self.program, op, values, batch, wide))
+        return replace(result, raw=result.raw.astype(object)) if wide and result.raw.dtype != object else result
 
 
 def compile_program(program: Program) -> Compiled:

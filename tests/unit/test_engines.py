@@ -94,6 +94,16 @@ def test_the_lowest_row_is_reported_before_the_lowest_op() -> None:
         assert str(violation_of(program, batch, engine)).startswith("row 0: overflow violation at op 3 (sub)")
 
 
+def test_one_op_is_evaluated_from_values_that_no_input_leads_to() -> None:
+    """Ranges prove that op 1 is at most 3 and that op 2 cannot wrap; neither holds for a value put in its place."""
+    u4 = (0, 4, 0)
+    program = Program.build(
+        [(-1, 0, -1, 0, (0, 2, 0)), (3, 0, -1, 0, u4), (4, 1, -1, 4, u4)], [(2, 0, 0)], inp_shift=[0]
+    )
+    values = [None, np.array([0, 3, 11, 12, 15]), None]
+    assert compile_program(program).evaluate(2, values, 5).tolist() == [4, 7, 15, 0, 3]
+
+
 def folders(corpus: Path) -> list[Path]:
     return sorted(path for path in corpus.iterdir() if path.is_dir())
 
