@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from dais_verif.stimulus.files import batch_of_raw, read_batch, read_raw_batch
-from dais_verif.stimulus.generate import generate
+from dais_verif.stimulus.generate import generate, generate_common
 
-__all__ = ["batch_of_raw", "generate", "read_batch", "read_raw_batch"]
+__all__ = ["batch_of_raw", "generate", "generate_common", "read_batch", "read_raw_batch"]

@@ -6,6 +6,7 @@ some two bits wider, so that out-of-range values exercise WRAP.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from dais_verif.errors import InputError
 from dais_verif.program import FixedType, Program
 from dais_verif.program.numbers import Batch, Column, IntArray, compact
 
-__all__ = ["generate"]
+__all__ = ["generate", "generate_common"]
 
 #: Fractional bits below the port's last bit.
 _EXTRA = 2
@@ -25,7 +26,10 @@ _MAX_ROWS = 100_000_000
 
 
 class _Reader(NamedTuple):
-    """One ``input`` op that reads the input, and the raw interval that its source declares."""
+    """One ``input`` op that reads the input, and the raw interval that its source declares.
+
+    ``kind``: the op's type as the input itself sees it, before ``inp_shift``.
+    """
 
     kind: FixedType
     lo: int
@@ -39,28 +43,35 @@ def generate(program: Program, rows: int, seed: int) -> Batch:
     the rest is uniform, with off-grid and out-of-range values throughout. Where the source declares input
     intervals (da4ml's JSON), values that would leave them are drawn again from within.
     """
+    return generate_common([program], rows, seed)
+
+
+def generate_common(programs: Sequence[Program], rows: int, seed: int) -> Batch:
+    """The same for several ``programs``, at least one, with the same number of inputs: corners of the types of all.
+
+    Where all read their inputs alike these are the vectors of each.
+    """
     if rows > _MAX_ROWS:
         raise InputError(f"{rows} vectors were asked for, must be at most {_MAX_ROWS}")
-    readers = _readers(program)
-    streams = np.random.SeedSequence(seed).spawn(program.n_in)
-    columns = [
-        _column(readers.get(j, []), int(program.inp_shift[j]), rows, np.random.default_rng(stream))
-        for j, stream in enumerate(streams)
-    ]
+    readers: dict[int, list[_Reader]] = {}
+    for program in programs:
+        _add_readers(readers, program)
+    streams = np.random.SeedSequence(seed).spawn(programs[0].n_in)
+    columns = [_column(readers.get(j, []), rows, np.random.default_rng(stream)) for j, stream in enumerate(streams)]
     return Batch(rows, tuple(columns))
 
 
-def _readers(program: Program) -> dict[int, list[_Reader]]:
-    readers: dict[int, list[_Reader]] = {}
+def _add_readers(readers: dict[int, list[_Reader]], program: Program) -> None:
     for op in program.ops:
         if op.code == -1 and op.type.width > 0:
+            k, i, f = op.type
+            shift = int(program.inp_shift[op.id0])
             lo, hi = program.intervals[op.index] if program.intervals else (op.type.raw_min, op.type.raw_max)
-            readers.setdefault(op.id0, []).append(_Reader(op.type, lo, hi))
-    return readers
+            readers.setdefault(op.id0, []).append(_Reader(FixedType(k, i - shift, f + shift), lo, hi))
 
 
-def _column(readers: list[_Reader], shift: int, rows: int, rng: np.random.Generator) -> Column:
-    """Values of one input, which every reader sees times ``2**shift``."""
+def _column(readers: list[_Reader], rows: int, rng: np.random.Generator) -> Column:
+    """Values of one input."""
     if not readers:
         # Nothing reads it: any number will do, and none may matter.
         return Column(rng.integers(-8, 8, size=rows, dtype=np.int64), 0)
@@ -79,7 +90,7 @@ def _column(readers: list[_Reader], shift: int, rows: int, rng: np.random.Genera
     values = np.where(mixed, corners[rng.integers(0, len(corners), rows)], values)
     first = min(len(corners), rows)
     values[:first] = corners[:first]
-    return Column(compact(_declared(values, readers, finest, rng)), -finest - shift)
+    return Column(compact(_declared(values, readers, finest, rng)), -finest)
 
 
 def _uniform(rng: np.random.Generator, lo: int, hi: int, rows: int) -> IntArray:

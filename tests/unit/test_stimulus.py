@@ -21,7 +21,7 @@ from dais_verif.golden import oracle
 from dais_verif.program import FixedType, Program, load
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
-from dais_verif.stimulus import generate, read_batch, read_raw_batch
+from dais_verif.stimulus import generate, generate_common, read_batch, read_raw_batch
 
 S4 = (1, 3, 0)
 FAST = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -271,6 +271,20 @@ def test_every_program_gets_as_many_vectors_as_asked_for(case: tuple[Program, An
     assert (batch.rows, len(batch.columns)) == (40, program.n_in)
     assert all(column.mantissa.shape == (40,) for column in batch.columns)
     oracle.trace(program, batch.row(39), violations=[])
+
+
+def test_vectors_for_two_programs_hold_the_corners_of_both() -> None:
+    """s4.0 of the input itself, and u5.1 of the input times 8: 0..31 sixteenths."""
+    a, b = one_input(S4), one_input((0, 4, 1), shift=3)
+    seen = {row[0] for row in rows_of(generate_common([a, b], 400, seed=1))}
+    assert {-8, 7, -9, 8, 0, Fraction(31, 16), Fraction(32, 16), Fraction(-1, 16)} <= seen
+
+
+@given(programs(), st.integers(0, 1000))
+@FAST
+def test_vectors_for_programs_that_read_alike_are_those_of_each(case: tuple[Program, Any], seed: int) -> None:
+    program = case[0]
+    assert rows_of(generate_common([program, program], 40, seed)) == rows_of(generate(program, 40, seed))
 
 
 @pytest.mark.parametrize(("lo", "hi"), [(-3, 5), (-8, -8), (0, 7), (7, 7)])
