@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 import re
+import shlex
+import sys
 import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
 
 from dais_verif.cli.keywords import KEYWORDS
 from dais_verif.program import LAYOUTS, AssumedLayoutWarning, Program, load
+from dais_verif.program.numbers import Batch
+from dais_verif.stimulus import generate_common, read_batch
 
 __all__ = [
     # arguments and options
     "file_path",
+    "inputs_option",
     "json_option",
     "layout_option",
     "program_argument",
+    "seed_option",
     "top_option",
+    "unchecked_option",
+    "vectors_option",
     # helpers
     "console",
     "load_program",
     "notices",
+    "reproduce",
+    "stimulus",
 ]
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
@@ -44,6 +56,21 @@ layout_option = click.option(
 )
 top_option = click.option("--top", default="model", show_default=True, callback=_identifier, help="Name of the module.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+seed_option = click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the generated vectors."
+)
+inputs_option = click.option(
+    "--inputs", type=file_path, multiple=True, help="Vectors from a file (.npy or CSV), before the generated ones."
+)
+unchecked_option = click.option(
+    "--unchecked", is_flag=True, help="Carry on past overflow with the quantised value, as hardware would."
+)
+
+
+def vectors_option(default: int) -> Callable[[Any], Any]:
+    """``--vectors``, where a verb has ``default`` of them."""
+    text = "Vectors to generate: corners, out-of-range, off-grid, random."
+    return click.option("--vectors", type=click.IntRange(0), default=default, show_default=True, help=text)
 
 
 def console() -> Console:
@@ -65,3 +92,17 @@ def load_program(path: Path, layout: str | None) -> tuple[Program, list[str]]:
     for message in messages:
         notices().print(f"warning: {message}", markup=False)
     return program, messages
+
+
+def stimulus(programs: Sequence[Program], files: Sequence[Path], vectors: int, seed: int) -> Batch:
+    """The vectors of a run of ``programs``, all with the same number of inputs: those in ``files``, then generated."""
+    given = [read_batch(path, programs[0].n_in) for path in files]
+    generated = generate_common(programs, vectors, seed)
+    return Batch.concatenate([*given, generated]) if given else generated
+
+
+def reproduce() -> str:
+    """The command as it was given: generated vectors depend on the seed, their number and the programs alone."""
+    called = Path(sys.argv[0])
+    command = [str(called)] if called.name == "dais-verif" else ["python", "-m", "dais_verif"]
+    return shlex.join([*command, *click.get_current_context().obj])

@@ -11,7 +11,14 @@ from typing import Any
 import click
 import numpy as np
 
-from dais_verif.cli.common import file_path, json_option, layout_option, load_program, program_argument
+from dais_verif.cli.common import (
+    file_path,
+    json_option,
+    layout_option,
+    load_program,
+    program_argument,
+    unchecked_option,
+)
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.golden import ENGINES, Engine, run_raw
@@ -31,7 +38,7 @@ from dais_verif.verdict import Verdict
 @click.option("-o", "--output", type=file_path, help="File to write: .npy, else CSV; CSV on stdout if not given.")
 @click.option("--raw", is_flag=True, help="Write raw integers, in units of each output's 2**-f, not real values.")
 @click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True, help="Golden engine.")
-@click.option("--unchecked", is_flag=True, help="Carry on past overflow with the quantised value, as hardware would.")
+@unchecked_option
 @json_option
 def run(
     program: Path,

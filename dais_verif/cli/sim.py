@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import platform
-import shlex
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,23 +19,27 @@ from dais_verif import __version__
 from dais_verif.cli.common import (
     console,
     file_path,
+    inputs_option,
     json_option,
     layout_option,
     load_program,
     notices,
     program_argument,
+    reproduce,
+    seed_option,
+    stimulus,
     top_option,
+    unchecked_option,
+    vectors_option,
 )
 from dais_verif.emit import emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.program import Program
-from dais_verif.program.numbers import Batch
 from dais_verif.report.console import print_record
 from dais_verif.report.record import ProgramInfo, Record
 from dais_verif.sim.simulate import SIMULATORS, Design
 from dais_verif.sim.verify import Options, verify
-from dais_verif.stimulus import generate, read_batch
 from dais_verif.verdict import Verdict
 
 
@@ -52,23 +54,12 @@ from dais_verif.verdict import Verdict
     show_default=True,
     help="Simulator.",
 )
-@click.option(
-    "--vectors",
-    type=click.IntRange(0),
-    default=1000,
-    show_default=True,
-    help="Vectors to generate: corners, out-of-range, off-grid, random.",
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the generated vectors.")
-@click.option(
-    "--inputs",
-    type=file_path,
-    multiple=True,
-    help="Vectors from a file (.npy or CSV), before the generated ones.",
-)
+@vectors_option(1000)
+@seed_option
+@inputs_option
 @click.option("--rtl", type=file_path, multiple=True, help="Verify this RTL instead of our own; may be repeated.")
 @top_option
-@click.option("--unchecked", is_flag=True, help="Carry on past overflow with the quantised value, as hardware would.")
+@unchecked_option
 @click.option(
     "--waves", is_flag=True, help="Record waves (Icarus FST, Verilator VCD); needs -o or uses dais-verif-out."
 )
@@ -108,7 +99,7 @@ def sim(
     if more_rtl and not rtl:
         raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")
     loaded, warnings = load_program(program, layout)
-    batch = _stimulus(loaded, inputs, vectors, seed)
+    batch = stimulus([loaded], inputs, vectors, seed)
     if waves and output is None:
         output = Path("dais-verif-out")
     simulators = SIMULATORS if simulator == "both" else (simulator,)
@@ -130,7 +121,7 @@ def sim(
             program=ProgramInfo.of(loaded),
             seed=seed,
             vectors=batch.rows,
-            reproduce=_reproduce(),
+            reproduce=reproduce(),
             rtl={
                 "top": top,
                 "emitted": not rtl,
@@ -151,12 +142,6 @@ def sim(
         if folder.kept:
             console().print(f"files      {folder.path}", markup=False)
     return record.verdict.exit_code
-
-
-def _stimulus(program: Program, files: tuple[Path, ...], vectors: int, seed: int) -> Batch:
-    given = [read_batch(path, program.n_in) for path in files]
-    generated = generate(program, vectors, seed)
-    return Batch.concatenate([*given, generated]) if given else generated
 
 
 class _Folder:
@@ -205,13 +190,6 @@ def _design(program: Program, rtl: tuple[Path, ...], top: str, folder: _Folder) 
             problem = "is a folder" if source.is_dir() else "does not exist"
             raise InputError(f"RTL file {str(source)!r} {problem}; give the Verilog files of module {top}")
     return Design(tuple(source.absolute() for source in rtl), top)
-
-
-def _reproduce() -> str:
-    """The command as it was given: generated vectors depend on the seed, their number and the program alone."""
-    called = Path(sys.argv[0])
-    command = [str(called)] if called.name == "dais-verif" else ["python", "-m", "dais_verif"]
-    return shlex.join([*command, *click.get_current_context().obj])
 
 
 def _tools() -> dict[str, str]:
