@@ -7,9 +7,9 @@ expression: numpy's object arrays take the same operators. Nothing is ever a flo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,19 @@ from dais_verif.program.numbers import Batch, IntArray, floor_to_grid
 from dais_verif.program.opcodes import bitwise_fields, high_int32, low_int32
 from dais_verif.program.ranges import Status, analyse
 
-__all__ = ["Compiled", "compile_program"]
+__all__ = [
+    # a whole program
+    "Compiled",
+    "compile_program",
+    # one op of it
+    "Mask",
+    "Values",
+    "fits_int64",
+    "is_wide",
+    "msb_of",
+    "output_of",
+    "run_op",
+]
 
 _INT64_BITS = 62
 
@@ -43,7 +55,7 @@ class Compiled:
         #: Whether quantisation can change the value; from types alone, so it holds for every input.
         self._changes = analyse(program).changes
         self._last_use = _last_uses(program)
-        self._wide = [_bits_needed(program, op) > _INT64_BITS for op in program.ops]
+        self._wide = [is_wide(op, [program.ops[i].type for i in op.operands]) for op in program.ops]
 
     def run(self, batch: Batch, *, check: bool = True) -> tuple[list[IntArray], tuple[int, int] | None]:
         """Raw outputs, one array (rows,) an output, in units of its type's ``2**-f``, and the first violation.
@@ -75,27 +87,64 @@ class Compiled:
         ``values`` has an entry an op; the operands' may be any raw integers of their types, also such as no
         input leads to: nothing is taken from the range analysis here.
         """
-        op = self.program.ops[index]
-        exact = self._exact(op, values, Batch(rows, ()))
-        return _stored(_quantise(exact, op.type, Status.POSSIBLE, False)[0], op.type)
+        op, wide = self.program.ops[index], self._wide[index]
+        return run_op(self.program, op, values, Batch(rows, ()), wide=wide, change=Status.POSSIBLE, check=False)[0]
 
     def _steps(self, values: list[IntArray | None], batch: Batch, check: bool) -> Iterator[tuple[Op, Mask | None]]:
         """Fill ``values`` op by op; yields each op and, where it was looked for, the rows that broke its promise."""
         for op in self.program.ops:
-            exact = self._exact(op, values, batch)
-            quantised, changed = _quantise(exact, op.type, self._changes[op.index], check and op.spec.promise)
-            values[op.index] = _stored(quantised, op.type)
+            wide, change = self._wide[op.index], self._changes[op.index]
+            values[op.index], changed = run_op(self.program, op, values, batch, wide=wide, change=change, check=check)
             yield op, changed
-
-    def _exact(self, op: Op, values: list[IntArray | None], batch: Batch) -> Exact:
-        wide = self._wide[op.index]
-        result = RULES[op.code](Step(self.program, op, values, batch, wide))
-        return replace(result, raw=result.raw.astype(object)) if wide and result.raw.dtype != object else result
 
 
 def compile_program(program: Program) -> Compiled:
     """Prepare a valid ``program``; the result can run any number of batches."""
     return Compiled(program)
+
+
+class Values(Protocol):
+    """Raw values (rows,) by op index: a list with an entry an op, or what stands for one."""
+
+    def __getitem__(self, index: int, /) -> IntArray | None: ...
+
+
+def run_op(
+    program: Program, op: Op, values: Values, batch: Batch, *, wide: bool, change: Status, check: bool
+) -> tuple[IntArray, Mask | None]:
+    """Raw values (rows,) of ``op`` in its own type, from ``values`` of its operands and the inputs in ``batch``.
+
+    ``wide``: what ``is_wide`` says of the op. ``change``: what is known of its quantisation; an op that is
+    said to be SAFE is not quantised. With ``check``, the rows in which a promise was broken, or None if it
+    made none that must be looked at.
+    """
+    exact = RULES[op.code](Step(program, op, values, batch, wide))
+    if wide and exact.raw.dtype != object:
+        exact = replace(exact, raw=exact.raw.astype(object))
+    quantised, changed = _quantise(exact, op.type, change, check and op.spec.promise)
+    return _stored(quantised, op.type), changed
+
+
+def is_wide(op: Op, kinds: Sequence[FixedType]) -> bool:
+    """Whether ``op``, on operands of types ``kinds``, needs Python integers: something in it passes 62 bits."""
+    return _bits_needed(op, kinds) > _INT64_BITS
+
+
+def fits_int64(kind: FixedType) -> bool:
+    """Whether values of type ``kind`` are kept as int64; else they are Python integers."""
+    return kind.width <= _INT64_BITS
+
+
+def msb_of(raw: IntArray, kind: FixedType) -> Mask:
+    """The top bit of the bit pattern of ``raw`` values of type ``kind``; False where there are no bits."""
+    if kind.width == 0:
+        return np.zeros(len(raw), dtype=bool)
+    return (raw < 0 if kind.k else raw >= 1 << (kind.width - 1)).astype(bool)
+
+
+def output_of(raw: IntArray, negated: bool) -> IntArray:
+    """Raw values of an output in units of its own type's ``2**-f``: its shift only moves the point."""
+    return -raw if negated else raw
 
 
 def _last_uses(program: Program) -> list[list[int]]:
@@ -112,9 +161,8 @@ def _last_uses(program: Program) -> list[list[int]]:
     return uses
 
 
-def _bits_needed(program: Program, op: Op) -> int:
+def _bits_needed(op: Op, kinds: Sequence[FixedType]) -> int:
     """An upper bound of the bits of every operand, intermediate and result of ``op``, sign included."""
-    kinds = [program.ops[i].type for i in op.operands]
     own = op.type
     if op.code == -1:
         return own.width + 2
@@ -149,7 +197,7 @@ def _span_bits(bits: int, f: int, own_f: int) -> int:
 class Step:
     """What the expression of one op may look at."""
 
-    def __init__(self, program: Program, op: Op, values: list[IntArray | None], batch: Batch, wide: bool) -> None:
+    def __init__(self, program: Program, op: Op, values: Values, batch: Batch, wide: bool) -> None:
         self.program, self.op, self.batch = program, op, batch
         self._values, self._wide = values, wide
 
@@ -214,9 +262,9 @@ def _quantise(exact: Exact, kind: FixedType, change: Status, check: bool) -> tup
 
 def _stored(raw: IntArray, kind: FixedType) -> IntArray:
     """int64 whenever the type fits it: wide ops must not make what follows them slow."""
-    if raw.dtype == object and kind.width <= _INT64_BITS:
+    if raw.dtype == object and fits_int64(kind):
         return raw.astype(np.int64)
-    if raw.dtype != object and kind.width > _INT64_BITS:
+    if raw.dtype != object and not fits_int64(kind):
         return raw.astype(object)
     return raw
 
@@ -226,7 +274,7 @@ def _output(values: list[IntArray | None], index: int, shift: int, negated: bool
         return np.zeros(rows, dtype=np.int64)
     raw = values[index]
     assert raw is not None
-    return -raw if negated else raw
+    return output_of(raw, negated)
 
 
 def _input(s: Step) -> Exact:
@@ -265,13 +313,7 @@ def _const(s: Step) -> Exact:
 
 def _mux(s: Step) -> Exact:
     op, kind = s.op, s.op.type
-    condition, condition_type = s.raw(op.condition), s.type_of(op.condition)
-    if condition_type.width == 0:
-        msb = np.zeros(s.batch.rows, dtype=bool)
-    elif condition_type.k:
-        msb = (condition < 0).astype(bool)
-    else:
-        msb = (condition >= 1 << (condition_type.width - 1)).astype(bool)
+    msb = msb_of(s.raw(op.condition), s.type_of(op.condition))
     b = s.raw(op.id1)
     # Both arms go to the op's own grid before one is chosen; a mux floors either arm anyway.
     taken = _shift(s.raw(op.id0), kind.f - s.type_of(op.id0).f)
