@@ -1,0 +1,84 @@
+"""Which bits of which ops an output can depend on at all; all others can never matter, whatever the inputs.
+
+Found backwards from the outputs, from types alone: bits that a quantisation floors away, bits above what a narrower
+type keeps, ops that nothing reads. A bit that is demanded may still never matter: that is not decided here.
+"""
+
+from __future__ import annotations
+
+from dais_verif.program.model import Op, Program
+from dais_verif.program.opcodes import bitwise_fields, high_int32
+from dais_verif.program.types import FixedType
+
+__all__ = ["demanded_bits"]
+
+
+def demanded_bits(program: Program) -> tuple[int, ...]:
+    """For every op a mask of the bits of its pattern; inverting a bit outside the mask changes no output.
+
+    This holds for unchecked runs, with every value that fits the types, not only those that inputs lead to.
+    """
+    masks = [0] * program.n_ops
+    for index, _, _ in program.outputs:
+        if index >= 0:
+            masks[index] = _ones(program.ops[index].type.width)
+    for op in reversed(program.ops):
+        if masks[op.index]:
+            for operand, mask in zip(op.operands, _of_operands(program, op, masks[op.index]), strict=True):
+                masks[operand] |= mask
+    return tuple(masks)
+
+
+def _of_operands(program: Program, op: Op, mask: int) -> tuple[int, ...]:
+    """The bits of each operand that the bits ``mask`` of the result of ``op`` depend on."""
+    kinds = [program.ops[operand].type for operand in op.operands]
+    # How far each operand's bits lie above the result's bits of the same weight, without any shift.
+    gaps = [kind.f - op.type.f for kind in kinds]
+    match abs(op.code) if op.code != -1 else -1:
+        case 0 | 1:
+            return _with_carries(mask, gaps[0], kinds[0]), _with_carries(mask, gaps[1] - op.data, kinds[1])
+        case 2:
+            kept = _with_carries if op.spec.negate else _in_place
+            return (kept(mask, gaps[0], kinds[0]) | _top(kinds[0]),)
+        case 3:
+            kept = _with_carries if op.spec.negate else _in_place
+            return (kept(mask, gaps[0], kinds[0]),)
+        case 4:
+            return (_with_carries(mask, gaps[0], kinds[0]),)
+        case 6:
+            kept = _with_carries if op.spec.negate else _in_place
+            other = kept(mask, gaps[1] - high_int32(op.data), kinds[1])
+            return _in_place(mask, gaps[0], kinds[0]), other, _top(kinds[2])
+        case 7:
+            # The lowest bit of the one factor brings a bit of the other down to the lowest place.
+            gap = kinds[0].f + kinds[1].f - op.type.f
+            return tuple(_with_carries(mask, gap, kind) for kind in kinds)
+        case 9 if op.data == 0:
+            kept = _with_carries if op.spec.negate else _in_place
+            return (kept(mask, gaps[0], kinds[0]),)
+        case 10:
+            fields = bitwise_fields(op.data)
+            kept_a, kept_b = (_with_carries if negate else _in_place for negate in (fields.negate_a, fields.negate_b))
+            return kept_a(mask, gaps[0], kinds[0]), kept_b(mask, gaps[1] - fields.shift, kinds[1])
+        case _:  # a table's index and a reduction take every bit; inputs and constants have no operand
+            return tuple(_ones(kind.width) for kind in kinds)
+
+
+def _in_place(mask: int, gap: int, kind: FixedType) -> int:
+    """Bits of an operand that go to the result's bits of the same weight; its sign to all above."""
+    moved = mask << gap if gap >= 0 else mask >> -gap
+    sign = _top(kind) if kind.k and moved >> kind.width else 0
+    return moved & _ones(kind.width) | sign
+
+
+def _with_carries(mask: int, gap: int, kind: FixedType) -> int:
+    """Bits of an operand that reach the result's bits of the same weight and, by carries, all above."""
+    return _ones(min(max(mask.bit_length() + gap, 0), kind.width))
+
+
+def _top(kind: FixedType) -> int:
+    return 1 << (kind.width - 1) if kind.width else 0
+
+
+def _ones(bits: int) -> int:
+    return (1 << bits) - 1
