@@ -22,7 +22,7 @@ X, Y = (-1, 0, -1, 0, S8), (-1, 1, -1, 0, S8)
 
 
 @given(batches(rows=4))
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_bit_that_is_not_demanded_changes_no_output(case: tuple[Program, list[list[Any]]]) -> None:
     program, rows = case
     batch = Batch.of(rows, program.n_in)

@@ -1,0 +1,138 @@
+"""Sensitivity: what one wrong bit of one op changes at the outputs, found by flipping it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dais_verif.golden import oracle, run_raw
+from dais_verif.golden.batch import compile_program
+from dais_verif.golden.flips import Flip, Lanes, sweep
+from dais_verif.program import Program
+from dais_verif.program.demand import demanded_bits
+from dais_verif.program.numbers import Batch, IntArray
+
+__all__ = ["Effect", "Sensitivity", "sensitivity"]
+
+#: Lanes a sweep: enough to hide numpy's cost a call, few enough that the values of all live ops fit in memory.
+LANES = 1 << 13
+#: Rows whose values are kept for every op at the same time.
+ROWS = 256
+
+_INT64_BITS = 62
+
+#: Called with how much of the work is done, and the whole of it.
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a flip changes. A vector counts with the largest change of any output, as a real value.
+
+    ``worst``: the largest over the vectors, and ``output`` and vector ``row`` that show it first (None if nothing
+    changes). ``mean``: over all vectors. ``changed``: in how many vectors an output changes at all.
+    """
+
+    flip: Flip
+    worst: Fraction
+    mean: Fraction
+    changed: int
+    output: int | None
+    row: int | None
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """Result of ``sensitivity``. ``effects``: of every flip that was tried, by op and bit.
+
+    ``demanded``: for every op a mask of the bits that outputs can depend on; the others were not tried, because they
+    change nothing, whatever the vectors.
+    """
+
+    program: Program
+    rows: int
+    effects: tuple[Effect, ...]
+    demanded: tuple[int, ...]
+
+    def ranked(self) -> list[Effect]:
+        """The effects, worst first, then by mean, then by op and bit."""
+        return sorted(self.effects, key=lambda effect: (-effect.worst, -effect.mean, effect.flip))
+
+
+def sensitivity(
+    program: Program, batch: Batch, *, bits: bool = False, check: bool = True, progress: Progress | None = None
+) -> Sensitivity:
+    """The effect of inverting bit 0 of every op (every bit of every op if ``bits``) in the vectors of ``batch``.
+
+    Raises ``ViolationError`` if ``check`` and the undisturbed run breaks a promise; what flips break is wrapped.
+    """
+    run_raw(program, batch, check=check)
+    compiled = compile_program(program)
+    demanded = demanded_bits(program)
+    flips = [
+        Flip(op.index, bit)
+        for op in program.ops
+        for bit in range(op.type.width if bits else min(op.type.width, 1))
+        if demanded[op.index] >> bit & 1
+    ]
+    tally = _Tally(program, flips)
+    for first_row in range(0, batch.rows, ROWS):
+        part = batch.slice(first_row, first_row + ROWS)
+        baseline = [value for value in compiled.trace(part) if value is not None]
+        size = max(1, LANES // part.rows)
+        for start in range(0, len(flips), size):
+            some = flips[start : start + size]
+            tally.add(start, len(some), first_row, baseline, sweep(compiled, baseline, some))
+            if progress is not None:
+                progress(first_row * len(flips) + part.rows * (start + len(some)), batch.rows * len(flips))
+    return Sensitivity(program, batch.rows, tuple(tally.effects(batch.rows)) if batch.rows else (), demanded)
+
+
+class _Tally:
+    """What is known so far of every flip. Changes are integers on the finest grid of any output."""
+
+    def __init__(self, program: Program, flips: Sequence[Flip]) -> None:
+        self._outputs, self._flips = program.outputs, flips
+        kinds = program.output_types
+        self._finest = max((kind.f for kind in kinds if kind.width), default=0)
+        self._shifts = [self._finest - kind.f if kind.width else 0 for kind in kinds]
+        bits = max((kind.width + 1 + up for kind, up in zip(kinds, self._shifts, strict=True)), default=0)
+        self._dtype = object if bits + ROWS.bit_length() > _INT64_BITS else np.int64
+        self._worst = [(0, 0, 0)] * len(flips)  # change, output, row
+        self._sum, self._changed = [0] * len(flips), [0] * len(flips)
+
+    def add(
+        self, start: int, count: int, first_row: int, baseline: Sequence[IntArray], differing: dict[int, Lanes]
+    ) -> None:
+        """Count ``count`` flips from number ``start`` on, in the rows of ``baseline``, by what differs there."""
+        rows = len(baseline[0])
+        largest: IntArray = np.zeros(count * rows, dtype=self._dtype)
+        shown: IntArray = np.zeros(count * rows, dtype=np.int64)
+        for j, (index, _, _) in enumerate(self._outputs):
+            if index in differing:
+                ids, values = differing[index]
+                change: IntArray = abs(values - baseline[index][ids % rows]).astype(self._dtype) << self._shifts[j]
+                larger = np.flatnonzero(change > largest[ids])
+                largest[ids[larger]], shown[ids[larger]] = change[larger], j
+        largest, shown = largest.reshape(count, rows), shown.reshape(count, rows)
+        for n, row in enumerate(largest.argmax(axis=1).tolist(), start):
+            changes = largest[n - start]
+            if changes[row] > self._worst[n][0]:
+                self._worst[n] = int(changes[row]), int(shown[n - start, row]), first_row + row
+            self._sum[n] += int(changes.sum())
+            self._changed[n] += int(np.count_nonzero(changes))
+
+    def effects(self, rows: int) -> list[Effect]:
+        """The effects of all flips, once all ``rows`` are counted."""
+        unit = oracle.two(-self._finest)
+        return [
+            Effect(
+                flip, worst * unit, Fraction(total, rows) * unit, changed, *((output, row) if changed else (None, None))
+            )
+            for flip, (worst, output, row), total, changed in zip(
+                self._flips, self._worst, self._sum, self._changed, strict=True
+            )
+        ]
