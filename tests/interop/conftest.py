@@ -1,0 +1,22 @@
+"""da4ml in the release that the tests here speak of; without it they are skipped, but never in CI."""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import PackageNotFoundError, version
+
+import pytest
+from interop.peer import VERSION
+
+
+@pytest.fixture(scope="session")
+def da4ml() -> None:
+    try:
+        found = version("da4ml")
+    except PackageNotFoundError:
+        found = "none"
+    if found != VERSION:
+        message = f"da4ml {VERSION} is needed, {found} is installed; pip install da4ml=={VERSION}"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)

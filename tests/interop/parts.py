@@ -1,0 +1,92 @@
+"""Programs cut down to the ops that a peer must get right, and vectors that it can take."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from interop.table import clean
+
+from dais_verif.program import Op, Program
+from dais_verif.program.opcodes import high_int32
+from dais_verif.program.types import type_of_interval
+
+__all__ = ["doubles", "part", "unshared_inputs", "with_muxes"]
+
+Row = tuple[int, int, int, int, tuple[int, int, int]]
+
+_DOUBLE_BITS = 53
+#: An input beyond so many bits of the last place of an op that reads it is a case of its own,
+_INPUT_BITS = 50
+#: and so are one that is nearer to 0 than this power of two, and an output shifted by more.
+_FAR = 900
+
+
+def part(peer: str, program: Program) -> Program:
+    """The ops of ``program`` that no case can befall in ``peer``; what fits a double is an output.
+
+    Outputs of ``program`` that are left come first.
+    """
+    kept = clean(peer, program)
+    place = {index: number for number, index in enumerate(index for index, keep in enumerate(kept) if keep)}
+    place[-1] = -1
+    ops = [_moved(op, place) for op in program.ops if kept[op.index]]
+    outputs = [(place[index], shift, neg) for index, shift, neg in program.outputs if index in place]
+    outputs += [(number, 0, 0) for number in range(len(ops))]
+    exact = [
+        (index, shift, neg)
+        for index, shift, neg in outputs
+        if abs(shift) < _FAR and (index < 0 or sum(ops[index][4]) <= _DOUBLE_BITS)
+    ]
+    return Program.build(ops, exact, inp_shift=program.inp_shift.tolist(), tables=[t.tolist() for t in program.tables])
+
+
+def _moved(op: Op, place: dict[int, int]) -> Row:
+    data = high_int32(op.data) << 32 | place[op.condition] if abs(op.code) == 6 else op.data
+    id0 = op.id0 if op.code == -1 else place[op.id0]
+    return op.code, id0, place[op.id1], data, op.type
+
+
+def unshared_inputs(program: Program) -> Program:
+    """``program`` with an input of its own for every op that reads one, and no ``inp_shift``."""
+    rows: list[Row] = []
+    n_in = 0
+    for op in program.ops:
+        rows.append((op.code, n_in if op.code == -1 else op.id0, op.id1, op.data, op.type))
+        n_in += op.code == -1
+    tables = [table.tolist() for table in program.tables]
+    return Program.build(rows, program.outputs, inp_shift=[0] * n_in, tables=tables)
+
+
+def with_muxes(rng: random.Random, program: Program, count: int = 3) -> Program:
+    """``program`` and so many ±6 of its ops, whose types hold both arms: a random type seldom does."""
+    rows: list[Row] = [(op.code, op.id0, op.id1, op.data, op.type) for op in program.ops]
+    for _ in range(count):
+        a, b, condition = (rng.randrange(program.n_ops) for _ in range(3))
+        code, shift = rng.choice((6, -6)), rng.randint(-3, 3)
+        first, second = program.ops[a].type, program.ops[b].type
+        f = max(first.f, second.f - shift)
+        ends = [end << (f - first.f) for end in (first.raw_min, first.raw_max)]
+        ends += [end << (f - second.f + shift) for end in (second.raw_min, second.raw_max)]
+        ends += [-end for end in ends[2:] if code < 0]
+        rows.append((code, a, b, shift << 32 | condition, type_of_interval(min(ends), max(ends), f)))
+    outputs = [*program.outputs, *((index, 0, 0) for index in range(program.n_ops, len(rows)))]
+    tables = [table.tolist() for table in program.tables]
+    return Program.build(rows, outputs, inp_shift=program.inp_shift.tolist(), tables=tables)
+
+
+def doubles(program: Program, rows: Sequence[Sequence[Any]]) -> list[list[float]]:
+    """``rows`` (exact numbers) as doubles; 0 stands for a number that is none, is tiny, or far beyond its readers."""
+    limits = [Fraction(2) ** _FAR] * program.n_in
+    for op in program.ops:
+        if op.code == -1:
+            reach = Fraction(2) ** (_INPUT_BITS - op.type.f - int(program.inp_shift[op.id0]))
+            limits[op.id0] = min(limits[op.id0], reach)
+    return [[_double(Fraction(value), limit) for value, limit in zip(row, limits, strict=True)] for row in rows]
+
+
+def _double(value: Fraction, limit: Fraction) -> float:
+    near = Fraction(1, 1 << _FAR) <= abs(value) < limit
+    return float(value) if near and Fraction(float(value)) == value else 0.0

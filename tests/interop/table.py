@@ -1,0 +1,96 @@
+"""The cases as Markdown, and asked of an op: ``python -m interop.table``, in tests/, writes docs/peers.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+from interop.cases import CASES, RIGHT, Case, Wrong
+from interop.shapes import part_of_a_table
+
+from dais_verif.files import write_atomically
+from dais_verif.golden.oracle import show
+from dais_verif.program import Op, Program
+from dais_verif.program.listing import listing
+
+__all__ = ["PAGE", "clean", "reason", "written"]
+
+PAGE = Path(__file__).parents[2] / "docs" / "peers.md"
+
+#: What is between these lines of the page is written from the cases.
+_MARKS = (
+    ("<!-- table: from tests/interop/cases.py -->", "<!-- end of table -->"),
+    ("<!-- witnesses: from tests/interop/cases.py -->", "<!-- end of witnesses -->"),
+)
+
+
+def reason(peer: str, program: Program, op: Op) -> str | None:
+    """The case that may befall ``op`` in ``peer``, by its shape alone; None if there is none."""
+    for case in CASES:
+        expected = case.of(peer)
+        if expected is not RIGHT and expected.shape is not None and expected.shape(program, op):
+            return case.name
+    return None
+
+
+def clean(peer: str, program: Program) -> list[bool]:
+    """For every op, whether no case can befall it or anything that it depends on.
+
+    Nor may it be something that the peer cannot even be told.
+    """
+    found: list[bool] = []
+    for op in program.ops:
+        told = peer != "python" or program.intervals is not None or not part_of_a_table(program, op)
+        found.append(told and all(found[index] for index in op.operands) and reason(peer, program, op) is None)
+    return found
+
+
+def written(text: str, cases: Sequence[Case] = CASES) -> str:
+    """The page ``text`` with its parts written anew from ``cases``."""
+    for (begin, end), part in zip(_MARKS, (_table(cases), _witnesses(cases)), strict=True):
+        head, rest = text.split(begin + "\n")
+        text = f"{head}{begin}\n{part}{end}{rest.split(end)[1]}"
+    return text
+
+
+def _table(cases: Sequence[Case]) -> str:
+    lines = ["| case | witness | exact | C++ interpreter | Python executor |", "|---|---|---|---|---|"]
+    for case in cases:
+        cells = (case.what, f"`{case.name}`", _exact(case), _answer(case.cpp), _answer(case.python))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _exact(case: Case) -> str:
+    (one,) = case.witness.cases
+    values = _values(one.gives)
+    return values if one.breaks is None else f"violation (unchecked {values})"
+
+
+def _answer(expected: Wrong | None) -> str:
+    if expected is RIGHT:
+        return "right"
+    words = expected.gives if isinstance(expected.gives, str) else _values(map(Fraction, expected.gives))
+    return f"**{words}**"
+
+
+def _values(values: Iterable[Fraction]) -> str:
+    """The numbers as the oracle shows them, or shorter as doubles, which they are."""
+    return ", ".join(min(show(value), repr(float(value)), key=len) for value in values)
+
+
+def _witnesses(cases: Sequence[Case]) -> str:
+    return "```text\n" + "\n".join(map(_witness, cases)) + "```\n"
+
+
+def _witness(case: Case) -> str:
+    """The program as ``dais-verif asm`` reads it, its hash and counts left out."""
+    (one,) = case.witness.cases
+    lines = [line for line in listing(case.witness.program).splitlines() if not line.startswith(";")]
+    head = f"; {case.name}: {_values(one.inputs) or 'nothing'} -> {_exact(case)}"
+    return "\n".join([head, *lines]) + "\n"
+
+
+if __name__ == "__main__":
+    write_atomically(PAGE, written(PAGE.read_text(encoding="utf-8")).encode())
