@@ -17,6 +17,8 @@ class Verdict(Enum):
     PASS = "PASS"
     #: The RTL differs from the golden model in at least one known output bit.
     RTL_MISMATCH = "RTL_MISMATCH"
+    #: Two programs differ in at least one output of one vector.
+    PROGRAMS_DIFFER = "PROGRAMS_DIFFER"
     #: A promise of the program was broken: an op whose value may not change by quantisation changed.
     PROGRAM_INVALID = "PROGRAM_INVALID"
     #: The file, a vector or an option cannot be used at all.
@@ -45,6 +47,7 @@ class Verdict(Enum):
 _EXIT_CODES = {
     Verdict.PASS: 0,
     Verdict.RTL_MISMATCH: 1,
+    Verdict.PROGRAMS_DIFFER: 1,
     Verdict.PROGRAM_INVALID: 2,
     Verdict.INVALID_INPUT: 2,
     Verdict.TOOL_FAILURE: 3,
