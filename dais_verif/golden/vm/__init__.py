@@ -1,0 +1,43 @@
+"""The golden model as a virtual machine: instructions that can be listed, checked, logged, timed and run backwards.
+
+compilation = compile_forward_and_backward(program)
+y = accept_instructions(compilation.forward, x).values
+dx = accept_instructions(compilation.backward, g).values
+"""
+
+from __future__ import annotations
+
+from dais_verif.golden.vm.codes import OUTPUT, Pull
+from dais_verif.golden.vm.compile import compile_forward_and_backward
+from dais_verif.golden.vm.execute import ENGINES, Execution, accept_instructions
+from dais_verif.golden.vm.instructions import Checks, Columns, Compilation, Instruction, InstructionSequence
+from dais_verif.golden.vm.listing import disassemble
+from dais_verif.golden.vm.machine import ForwardExecutor, Outcome
+from dais_verif.golden.vm.memory import Allocation, Tape
+from dais_verif.golden.vm.violations import MachineViolation, ViolationWarning
+
+__all__ = [
+    # compile
+    "compile_forward_and_backward",
+    "Compilation",
+    # what it gives
+    "Allocation",
+    "Checks",
+    "Columns",
+    "Instruction",
+    "InstructionSequence",
+    "OUTPUT",
+    "Pull",
+    "Tape",
+    # run
+    "ENGINES",
+    "Execution",
+    "MachineViolation",
+    "ViolationWarning",
+    "accept_instructions",
+    # run faster
+    "ForwardExecutor",
+    "Outcome",
+    # look at it
+    "disassemble",
+]

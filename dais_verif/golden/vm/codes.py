@@ -1,0 +1,48 @@
+"""What an instruction does: its code, and the compiled form that instructions of the same shape share."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from dais_verif.program import FixedType
+
+__all__ = ["OUTPUT", "ForwardForm", "Pull", "PullForm"]
+
+#: Code of a forward instruction that delivers an output; all others are those of the opcode table.
+OUTPUT = 100
+
+
+class Pull(IntEnum):
+    """Codes of the pullback: each adds one contribution to a gradient."""
+
+    #: The gradient of an output, given by the caller: ``±g * 2**shift``.
+    SEED = 0
+    #: Operand of a sum, difference or negation: ``±g * 2**shift``.
+    SHIFT = 1
+    #: Operand of a relu: ``±g`` where its (negated) value was positive, else 0.
+    GATE = 2
+    #: First arm of a mux: ``g`` where the condition's MSB was 1, else 0.
+    FIRST = 3
+    #: Second arm of a mux: ``±g * 2**shift`` where the condition's MSB was 0, else 0.
+    SECOND = 4
+    #: Operand of a product: ``g`` times the value of the other operand.
+    MUL = 5
+    #: An input, as one ``input`` op read it: ``g * 2**shift``.
+    GRAD = 6
+
+
+class ForwardForm(NamedTuple):
+    """How ops of one shape are computed: in Python integers if ``wide``, else in int64. ``op`` is the first of them."""
+
+    op: int
+    wide: bool
+
+
+class PullForm(NamedTuple):
+    """What an instruction of the pullback does to ``g``; ``kind`` is the type of the saved value that it looks at."""
+
+    code: Pull
+    shift: int = 0
+    negated: bool = False
+    kind: FixedType | None = None

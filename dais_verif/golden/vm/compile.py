@@ -1,0 +1,179 @@
+"""From a program to instructions: forward, and the pullback that runs after it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.golden.batch import fits_int64
+from dais_verif.golden.vm.codes import OUTPUT, ForwardForm, Pull, PullForm
+from dais_verif.golden.vm.columns import at, form_of, operands_of, shapes_of, widths_of
+from dais_verif.golden.vm.instructions import Columns, Compilation, InstructionSequence
+from dais_verif.golden.vm.memory import Allocation, Tape
+from dais_verif.golden.vm.pullback import Contribution, contributions, gradient_owners
+from dais_verif.golden.vm.schedule import assign_slots, order_of
+from dais_verif.golden.vm.verify import first_fault
+from dais_verif.program import Program
+from dais_verif.program.ranges import Status, analyse
+
+__all__ = ["compile_forward_and_backward"]
+
+Ints = NDArray[np.int32]
+
+
+def compile_forward_and_backward(
+    program: Program, *, need_backward: bool = True, fuse: bool = True, optimize_locality: bool = True
+) -> Compilation:
+    """Instructions that compute ``program``, and with ``need_backward`` those of its pullback.
+
+    ``fuse``: a ``quant`` op that provably changes nothing, neither value nor number of fractional bits, gets no
+    instruction; what reads it reads its operand's slot. ``optimize_locality``: run an op close to what uses it,
+    which takes fewer slots; otherwise in program order. Results do not depend on either.
+    """
+    changes = analyse(program).changes
+    holder = _holders(program, changes) if fuse else np.arange(program.n_ops, dtype=np.int32)
+    terms = contributions(program) if need_backward else []
+    saved = np.unique(at(holder, [term.keep for term in terms if term.keep >= 0]))
+    order = order_of(program, locality=optimize_locality)
+    order = order[holder[order] == order]
+    reads = at(holder, operands_of(program))
+    slot, n_slots = _slots(program, order, reads, saved)
+    bits = np.zeros(n_slots, dtype=np.int32)
+    np.maximum.at(bits, slot[order], widths_of(program)[order])
+    pullback, pull_forms, n_gradients = _pull_columns(program, terms, holder, slot)
+    forward, forms = _forward_columns(program, order, reads, holder, slot, terms)
+    allocation, tape = Allocation(bits, saved, at(slot, saved), n_gradients), Tape()
+    seed = np.ones(program.n_out)
+    seed.setflags(write=False)
+    common = (holder, changes, allocation, tape)
+    sequences = (
+        InstructionSequence(program, "forward", forward, forms, *common),
+        InstructionSequence(program, "pullback", pullback, pull_forms, *common),
+    )
+    for iseq in sequences:
+        first_fault(iseq)
+    return Compilation(
+        program=program,
+        forward=sequences[0],
+        backward=sequences[1] if need_backward else None,
+        leaves=tuple(sorted(term.node for term in terms if term.target < 0)),
+        seed=seed,
+        allocation=allocation,
+        tape=tape,
+    )
+
+
+def _holders(program: Program, changes: Sequence[Status]) -> Ints:
+    """The op whose slot holds each op's value: a raw value may be read with another type if the point is the same."""
+    holder = list(range(program.n_ops))
+    for op in program.ops:
+        if op.code == 3 and changes[op.index] is Status.SAFE:
+            source = program.ops[op.id0].type
+            if source.f == op.type.f and fits_int64(source) == fits_int64(op.type):
+                holder[op.index] = holder[op.id0]
+    return np.array(holder, dtype=np.int32)
+
+
+def _slots(program: Program, order: Ints, reads: Ints, saved: Ints) -> tuple[Ints, int]:
+    keep = np.zeros(program.n_ops, dtype=bool)
+    keep[saved] = True
+    return assign_slots(order, reads, keep, np.array([not fits_int64(op.type) for op in program.ops], dtype=bool))
+
+
+def _forward_columns(
+    program: Program, order: Ints, reads: Ints, holder: Ints, slot: Ints, terms: Iterable[Contribution]
+) -> tuple[Columns, tuple[ForwardForm, ...]]:
+    """The ops in ``order``, every output right behind the op that it delivers, constant outputs last."""
+    n_ops, n_out = len(order), program.n_out
+    delivered = at(holder, program.out_idx)
+    rank = np.zeros(program.n_ops, dtype=np.int32)
+    rank[order] = np.arange(n_ops)
+    behind = np.where(delivered >= 0, at(rank, delivered), n_ops)
+    row = np.argsort(np.concatenate([np.arange(n_ops), behind]), kind="stable")
+    none = np.full(n_out, -1)
+
+    def joined(of_ops: NDArray[Any], *of_outputs: NDArray[Any]) -> Ints:
+        outputs = np.column_stack(of_outputs) if of_ops.ndim == 2 else of_outputs[0]
+        return np.concatenate([of_ops, outputs])[row].astype(np.int32)
+
+    code = program.columns.code[order]
+    keeps = joined(_kept(program.n_ops, terms)[order], none, none)
+    held = joined(reads[order], delivered, none, none)
+    first, form, cached = _compiled(map(bytes, shapes_of(program)[order]))
+    columns = Columns(
+        code=joined(code, np.full(n_out, OUTPUT)),
+        node=joined(order, program.out_idx),
+        target=joined(order, none),
+        port=joined(np.where(code == -1, program.columns.id0[order], -1), np.arange(n_out)),
+        value=joined(order, none),
+        out=joined(slot[order], none),
+        reads=held,
+        args=at(slot, held),
+        keeps=keeps,
+        saves=at(slot, at(holder, keeps)),
+        form=joined(form, none),
+        cached=joined(cached, np.zeros(n_out)),
+    )
+    return columns, tuple(form_of(program, index) for index in order[first].tolist())
+
+
+def _pull_columns(
+    program: Program, terms: Sequence[Contribution], holder: Ints, slot: Ints
+) -> tuple[Columns, tuple[PullForm, ...], int]:
+    """The contributions, numbered in their order; each reads the last one to its op, and the last one it adds to."""
+    owner = gradient_owners(program)
+    of_op: dict[int, int] = {}
+    of_input: dict[int, int] = {}
+    reads = np.full((len(terms), 3), -1, dtype=np.int32)
+    for number, term in enumerate(terms):
+        if term.form.code is not Pull.SEED:
+            reads[number, 0] = of_op[owner[term.node]]
+        sums, key = (of_op, term.target) if term.target >= 0 else (of_input, term.port)
+        reads[number, 1] = sums.get(key, -1)
+        sums[key] = number
+    numbers = np.arange(len(terms), dtype=np.int32)
+    final = np.zeros(len(terms), dtype=bool)
+    final[list(of_input.values())] = True
+    gradient, n_gradients = assign_slots(numbers, reads, final, np.zeros(len(terms), dtype=bool))
+    rows = np.array([term.columns for term in terms], dtype=np.int32).reshape(-1, 5)
+    code, node, target, port, keep = np.ascontiguousarray(rows.T)
+    keeps = np.column_stack([keep, np.full(len(terms), -1, dtype=np.int32)])
+    first, form, cached = _compiled(term.form for term in terms)
+    columns = Columns(
+        code=code,
+        node=node,
+        target=target,
+        port=port,
+        value=numbers,
+        out=gradient,
+        reads=reads,
+        args=at(gradient, reads),
+        keeps=keeps,
+        saves=at(slot, at(holder, keeps)),
+        form=form,
+        cached=cached,
+    )
+    return columns, tuple(terms[index].form for index in first), n_gradients
+
+
+def _kept(n_ops: int, terms: Iterable[Contribution]) -> Ints:
+    """The values that the pullback of every op needs, (n_ops, 2)."""
+    keeps = np.full((n_ops, 2), -1, dtype=np.int32)
+    for term in terms:
+        if term.keep >= 0:
+            taken = keeps[term.node, 0] not in (-1, term.keep)
+            keeps[term.node, int(taken)] = term.keep
+    return keeps
+
+
+def _compiled(shapes: Iterable[Hashable]) -> tuple[list[int], Ints, Ints]:
+    """Where every shape is met first; for every instruction the number of its shape, and 1 if it was met before."""
+    numbers: dict[Hashable, int] = {}
+    form = np.array([numbers.setdefault(shape, len(numbers)) for shape in shapes], dtype=np.int32)
+    first = np.unique(form, return_index=True)[1]
+    cached = np.ones(len(form), dtype=np.int32)
+    cached[first] = 0
+    return first.tolist(), form, cached

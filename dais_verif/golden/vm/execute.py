@@ -1,0 +1,167 @@
+"""Running a compiled sequence, and how much of what it promises is looked at."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.errors import InputError
+from dais_verif.golden.vm.instructions import Checks, InstructionSequence
+from dais_verif.golden.vm.machine import Event, ForwardExecutor, NumpyExecutor, Outcome
+from dais_verif.golden.vm.reverse import pullback_steps
+from dais_verif.golden.vm.verify import first_fault
+from dais_verif.golden.vm.violations import MachineViolation, ViolationWarning, of_fault, of_op
+from dais_verif.program import FixedType
+from dais_verif.program.numbers import Batch, doubles_of_raw
+
+__all__ = ["ENGINES", "EXECUTORS", "OBSERVER", "Execution", "Watch", "accept_instructions", "batch_of", "seed_of"]
+
+#: What can run a forward sequence, the one that ``auto`` takes first.
+EXECUTORS: dict[str, Callable[[InstructionSequence], ForwardExecutor]] = {"numpy": NumpyExecutor}
+ENGINES = ("auto", *EXECUTORS)
+
+#: Is told of every instruction that ran: the sequence, the inputs (None for a pullback), the first row of the chunk.
+Watch = Callable[[InstructionSequence, Batch | None, int, Event], None]
+OBSERVER: ContextVar[Watch | None] = ContextVar("OBSERVER", default=None)
+
+
+@dataclass(frozen=True, eq=False)
+class Execution:
+    """One run of a sequence.
+
+    ``columns``: of a forward run the raw integers (rows,) of every output, in units of ``2**-f`` of its type in
+    ``kinds``; of a pullback the gradients, float64 (rows,), of every input. ``checks``: what was looked at.
+    ``violation``: what was broken, if the run was to carry on.
+    """
+
+    columns: tuple[NDArray[Any], ...]
+    kinds: tuple[FixedType, ...] | None
+    checks: Checks
+    rows: int
+    violation: MachineViolation | None = None
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """Outputs or gradients as float64 (rows, n). Raises ``InputError`` if float64 cannot hold an output exactly."""
+        columns = self.columns
+        if self.kinds is not None:
+            columns = tuple(doubles_of_raw(raw, self.kinds[j].f, j) for j, raw in enumerate(columns))
+        return np.stack(columns, axis=1) if columns else np.zeros((self.rows, 0))
+
+
+def accept_instructions(
+    iseq: InstructionSequence,
+    x: Any = None,
+    *,
+    opt_level: Literal[1, 2, 3] = 2,
+    on_violation: Literal["raise", "warn"] = "raise",
+    engine: str = "auto",
+) -> Execution:
+    """Run ``iseq`` on ``x``: input vectors (rows, n_in) for a forward sequence, as for ``dais_verif.run``; for a
+    pullback the gradient of the outputs, (rows, n_out) or (n_out,), all ones if not given.
+
+    ``opt_level``: promises are checked on every run (1), until one run of this sequence was completed (2), or never
+    (3); where nothing is broken all give the same bits. ``on_violation``: ``warn`` gives a ``ViolationWarning`` and
+    carries on with the quantised value. ``engine``: what computes a forward sequence.
+
+    Raises ``MachineViolation``, and ``InputError`` for unusable arguments or a pullback without a forward run.
+    """
+    _require(isinstance(iseq, InstructionSequence), f"iseq must be a compiled sequence, not {iseq!r}")
+    _require(opt_level in (1, 2, 3), f"opt_level must be 1, 2 or 3, not {opt_level!r}")
+    _require(on_violation in ("raise", "warn"), f"on_violation must be 'raise' or 'warn', not {on_violation!r}")
+    _require(engine in ENGINES, f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
+    checked = opt_level == 1 or (opt_level == 2 and iseq.runtime.runs == 0)
+    broken: list[MachineViolation] = []
+
+    def tell(violation: MachineViolation) -> None:
+        if on_violation == "raise":
+            raise violation
+        warnings.warn(str(violation), ViolationWarning, stacklevel=4)
+        broken.append(violation)
+
+    run = _forward if iseq.direction == "forward" else _pullback
+    columns, rows = run(iseq, x, checked, tell, engine)
+    iseq.runtime.runs += 1
+    return Execution(
+        columns=columns,
+        kinds=iseq.program.output_types if iseq.direction == "forward" else None,
+        checks=iseq.checks if checked else iseq.checks._replace(checked=0),
+        rows=rows,
+        violation=broken[0] if broken else None,
+    )
+
+
+def batch_of(iseq: InstructionSequence, x: Any) -> Batch:
+    """The input vectors of a forward run."""
+    _require(x is not None, "a forward sequence needs input vectors x, (rows, n_in)")
+    return Batch.of(x, iseq.program.n_in)
+
+
+def seed_of(iseq: InstructionSequence, g: Any) -> NDArray[np.float64]:
+    """The gradient of the outputs that a pullback starts from, (rows, n_out), for the rows of the forward run."""
+    rows, n_out = iseq.tape.rows, iseq.program.n_out
+    if rows is None:
+        raise InputError(
+            "the pullback needs what a forward run leaves behind; run accept_instructions(compilation.forward, x) first"
+        )
+    try:
+        seed = np.ones(n_out) if g is None else np.asarray(g, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("the gradient of the outputs must be an array of numbers") from None
+    _require(
+        seed.shape in ((n_out,), (rows, n_out)),
+        f"the gradient of the outputs has shape {seed.shape}, must be ({n_out},) or, as the forward run, ({rows}, {n_out})",
+    )
+    return np.broadcast_to(seed, (rows, n_out))
+
+
+Tell = Callable[[MachineViolation], None]
+Result = tuple[tuple[NDArray[Any], ...], int]
+
+
+def _forward(iseq: InstructionSequence, x: Any, checked: bool, tell: Tell, engine: str) -> Result:
+    batch, tape, saved_slots = batch_of(iseq, x), iseq.tape, iseq.allocation.saved_slots
+    tape.rows = None  # nothing of an earlier run may be taken for this one's
+    fault = first_fault(iseq) if checked else None
+    if fault is not None:
+        tell(of_fault(iseq, batch, fault))
+    outcome = _computed(iseq, batch, checked, engine)
+    if outcome.violation is not None:
+        tell(of_op(iseq, batch, *outcome.violation))
+    tape.slots = dict(zip(saved_slots.tolist(), outcome.saved, strict=True))
+    tape.rows = batch.rows
+    return tuple(outcome.outputs), batch.rows
+
+
+def _computed(iseq: InstructionSequence, batch: Batch, checked: bool, engine: str) -> Outcome:
+    watch = OBSERVER.get()
+    if watch is not None:
+        return NumpyExecutor(iseq).run(batch, check=checked, observer=lambda row, event: watch(iseq, batch, row, event))
+    name = next(iter(EXECUTORS)) if engine == "auto" else engine
+    if name not in iseq.runtime.executors:
+        iseq.runtime.executors[name] = EXECUTORS[name](iseq)
+    return iseq.runtime.executors[name].run(batch, check=checked)
+
+
+def _pullback(iseq: InstructionSequence, x: Any, checked: bool, tell: Tell, engine: str) -> Result:
+    seed = seed_of(iseq, x)
+    fault = first_fault(iseq) if checked else None
+    if fault is not None:
+        tell(of_fault(iseq, None, fault))
+    gradient = np.zeros((len(seed), iseq.program.n_in))
+    watch = OBSERVER.get()
+    for position, result in pullback_steps(iseq, seed, gradient):
+        if watch is not None:
+            watch(iseq, None, 0, Event(position, result, None))
+    return tuple(gradient.T), len(seed)
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise InputError(message)

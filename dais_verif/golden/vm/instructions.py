@@ -1,0 +1,192 @@
+"""What the virtual machine runs: instruction sequences, kept as columns so that half a million ops cost milliseconds.
+
+Every op has one instruction (unless it is fused into its operand's) and so has every output. An instruction reads
+and writes *slots*: buffers of one number a row, which hold one value after another. Which value an instruction
+means to read is written beside the slot, so that it can be checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.golden.vm.codes import OUTPUT, ForwardForm, Pull, PullForm
+from dais_verif.golden.vm.comments import comment
+from dais_verif.golden.vm.memory import Allocation, Tape
+from dais_verif.program import OPCODES, Program
+from dais_verif.program.ranges import Status
+
+if TYPE_CHECKING:
+    from dais_verif.golden.vm.machine import ForwardExecutor
+
+__all__ = ["Checks", "Columns", "Compilation", "Instruction", "InstructionSequence", "Runtime"]
+
+Ints = NDArray[np.int32]
+
+
+class Columns(NamedTuple):
+    """The instructions as int32 columns of shape (n,), or (n, 3) and (n, 2) for operands; -1 stands for none.
+
+    Values are numbered: in a forward sequence by the op that makes them, in a pullback by the contribution that
+    was added last.
+    """
+
+    #: An opcode or ``OUTPUT``; in a pullback a ``Pull`` code.
+    code: Ints
+    #: The op that the instruction stems from.
+    node: Ints
+    #: The op whose value or gradient it computes.
+    target: Ints
+    #: The input that it reads or whose gradient it computes, or the output that it delivers or starts from.
+    port: Ints
+    #: The value that it makes, and the slot that receives it.
+    value: Ints
+    out: Ints
+    #: The values that it reads, and the slots where they are; in a pullback the gradient, then what it adds to.
+    reads: Ints
+    args: Ints
+    #: The ops whose values the pullback of ``node`` needs, and the slots in which they are kept.
+    keeps: Ints
+    saves: Ints
+    #: Index of its compiled form, and whether an earlier instruction had it compiled.
+    form: Ints
+    cached: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One row of a sequence, to be looked at."""
+
+    position: int
+    #: Mnemonic of the opcode table, or ``output``; in a pullback the name of a ``Pull`` code in lower case.
+    op: str
+    #: Index of the op that it stems from; None for an output that is constant 0.
+    node: int | None
+    #: Slot that it writes; None for an output.
+    out: int | None
+    args: tuple[int, ...]
+    #: Slots with values of the forward run that are kept for the pullback of its op.
+    saved: tuple[int, ...]
+    comment: str
+    #: Whether an earlier instruction had the same opcode, types and data, so that its compiled form was there already.
+    cached: bool
+
+
+class Checks(NamedTuple):
+    """How many promise ops a sequence has, how many range analysis proved safe, how many a checked run looks at."""
+
+    promises: int
+    proved: int
+    checked: int
+
+    def __str__(self) -> str:
+        return f"{self.promises} promises: {self.proved} proved by range analysis, {self.checked} checked at run time"
+
+
+@dataclass
+class Runtime:
+    """What a sequence knows of its own runs.
+
+    ``runs``: how many were completed. ``verified``: checksum of the columns that were found to be without fault.
+    ``executors``: those that are ready, by engine.
+    """
+
+    runs: int = 0
+    verified: int | None = None
+    executors: dict[str, ForwardExecutor] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class InstructionSequence:
+    """A compiled sequence; ``iseq[p]`` is instruction ``p``. Made by ``compile_forward_and_backward``.
+
+    ``holder`` (n_ops,): the op whose slot holds the value of each op: itself, unless it is fused. ``changes``: what
+    range analysis knows of every op. A copy made with ``dataclasses.replace`` begins with no runs.
+    """
+
+    program: Program
+    direction: Literal["forward", "pullback"]
+    columns: Columns
+    forms: tuple[ForwardForm | PullForm, ...]
+    holder: Ints
+    changes: tuple[Status, ...]
+    allocation: Allocation
+    tape: Tape
+    runtime: Runtime = field(init=False, default_factory=Runtime, repr=False)
+
+    def __post_init__(self) -> None:
+        for column in (*self.columns, self.holder):
+            column.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.columns.code)
+
+    def __iter__(self) -> Iterator[Instruction]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, position: int) -> Instruction:
+        if not 0 <= position < len(self):
+            raise IndexError(f"position must be 0..{len(self) - 1}, not {position}")
+        c = self.columns
+        node, out = int(c.node[position]), int(c.out[position])
+        return Instruction(
+            position=position,
+            op=self.mnemonic(position),
+            node=node if node >= 0 else None,
+            out=out if out >= 0 else None,
+            args=given(c.args[position]),
+            saved=given(c.saves[position]),
+            comment=comment(self, position),
+            cached=bool(c.cached[position]),
+        )
+
+    def mnemonic(self, position: int) -> str:
+        """What instruction ``position`` does, in one word."""
+        code = int(self.columns.code[position])
+        if self.direction == "pullback":
+            return Pull(code).name.lower()
+        return "output" if code == OUTPUT else OPCODES[code].mnemonic
+
+    @cached_property
+    def fused(self) -> dict[int, list[int]]:
+        """The ops without an instruction of their own, by the op whose slot holds their value."""
+        found: dict[int, list[int]] = {}
+        for index in np.flatnonzero(self.holder != np.arange(len(self.holder))).tolist():
+            found.setdefault(int(self.holder[index]), []).append(index)
+        return found
+
+    @cached_property
+    def checks(self) -> Checks:
+        """The promises of a forward sequence. A pullback has none."""
+        if self.direction == "pullback":
+            return Checks(0, 0, 0)
+        known = [s for op, s in zip(self.program.ops, self.changes, strict=True) if op.spec.promise]
+        proved = sum(status is Status.SAFE for status in known)
+        return Checks(len(known), proved, len(known) - proved)
+
+
+def given(row: Ints) -> tuple[int, ...]:
+    """The entries of a row of operands that are there."""
+    return tuple(v for v in row.tolist() if v >= 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Compilation:
+    """A program compiled for the machine.
+
+    ``leaves``: indices of the ``input`` ops in which gradients end, in program order. ``seed``: the gradient that
+    the pullback starts from if none is given, float64 (n_out,), all ones. ``backward``: None if it was not wanted.
+    """
+
+    program: Program
+    forward: InstructionSequence
+    backward: InstructionSequence | None
+    leaves: tuple[int, ...]
+    seed: NDArray[np.float64]
+    allocation: Allocation
+    tape: Tape

@@ -1,0 +1,134 @@
+"""What runs a forward sequence: the protocol of executors, and the one that needs numpy only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from dais_verif.errors import ViolationError
+from dais_verif.golden.batch import Mask, output_of, run_op
+from dais_verif.golden.vm.codes import OUTPUT, ForwardForm
+from dais_verif.golden.vm.instructions import InstructionSequence
+from dais_verif.program.numbers import Batch, IntArray, compact
+
+__all__ = ["CHUNK", "Event", "ForwardExecutor", "NumpyExecutor", "Observer", "Outcome"]
+
+#: Rows that go through the slots at once: enough to hide numpy's cost a call, few enough to stay in cache.
+CHUNK = 2048
+
+
+class Outcome(NamedTuple):
+    """A forward run: raw outputs, raw values of ``allocation.saved`` in that order, and what was broken first.
+
+    The violation is (row, op index), lowest row first and lowest op within it, or None.
+    """
+
+    outputs: list[IntArray]
+    saved: list[IntArray]
+    violation: tuple[int, int] | None
+
+
+class ForwardExecutor(Protocol):
+    """Runs one forward sequence, any number of times. Made from the sequence."""
+
+    def run(self, batch: Batch, *, check: bool) -> Outcome:
+        """All rows of ``batch``; promises that range analysis did not prove are looked at only if ``check``."""
+        ...
+
+
+class Event(NamedTuple):
+    """One instruction has run: the raw values (rows,) it made, and the rows in which it broke a promise."""
+
+    position: int
+    raw: IntArray
+    changed: Mask | None
+
+
+#: Is told the first row of the chunk and what happened.
+Observer = Callable[[int, Event], None]
+
+
+class NumpyExecutor:
+    """Slots are numpy arrays; every op is computed by the batch engine's rule."""
+
+    def __init__(self, iseq: InstructionSequence) -> None:
+        self._iseq = iseq
+        c = iseq.columns
+        self._rows = list(
+            zip(*(column.tolist() for column in (c.code, c.node, c.port, c.out, c.form)), c.args.tolist(), strict=True)
+        )
+
+    def run(self, batch: Batch, *, check: bool, observer: Observer | None = None) -> Outcome:
+        """See ``ForwardExecutor``; ``observer`` is called after every instruction."""
+        allocation, parts = self._iseq.allocation, []
+        violation: tuple[int, int] | None = None
+        for start in range(0, max(batch.rows, 1), CHUNK):
+            outputs: list[IntArray | None] = [None] * self._iseq.program.n_out
+            slots: list[IntArray | None] = [None] * allocation.n_slots
+            for event in self.steps(batch.slice(start, start + CHUNK), slots, outputs, check=check):
+                if observer is not None:
+                    observer(start, event)
+                if event.changed is not None and event.changed.any():
+                    found = start + int(np.argmax(event.changed)), self._rows[event.position][1]
+                    violation = found if violation is None else min(violation, found)
+            parts.append([*outputs, *(slots[slot] for slot in allocation.saved_slots.tolist())])
+        columns = [_joined(column) for column in zip(*parts, strict=True)]
+        n_out = self._iseq.program.n_out
+        return Outcome([compact(column) for column in columns[:n_out]], columns[n_out:], violation)
+
+    def steps(
+        self, batch: Batch, slots: list[IntArray | None], outputs: list[IntArray | None], *, check: bool
+    ) -> Iterator[Event]:
+        """Run all instructions on ``batch``, filling ``slots`` and ``outputs``; yields after each of them."""
+        program, changes, forms = self._iseq.program, self._iseq.changes, self._iseq.forms
+        operands = _Operands(slots)
+        for position, (code, node, port, out, form, args) in enumerate(self._rows):
+            operands.args = args
+            changed: Mask | None = None
+            if code == OUTPUT:
+                operands.indices = (node,)
+                raw = output_of(operands[node], program.outputs[port][2]) if node >= 0 else _zeros(batch.rows)
+                outputs[port] = raw
+            else:
+                op, compiled = program.ops[node], forms[form]
+                assert isinstance(compiled, ForwardForm)
+                operands.indices = op.operands
+                raw, changed = run_op(
+                    program, op, operands, batch, wide=compiled.wide, change=changes[node], check=check
+                )
+                slots[out] = raw
+            yield Event(position, raw, changed)
+
+
+class _Operands:
+    """The values of an op's operands, asked for by op index, taken from the slots that the instruction names."""
+
+    def __init__(self, slots: Sequence[IntArray | None]) -> None:
+        self._slots = slots
+        self.indices: tuple[int, ...] = ()
+        self.args: Sequence[int] = ()
+
+    def __getitem__(self, index: int, /) -> IntArray:
+        slot = self.args[self.indices.index(index)]
+        value = self._slots[slot] if slot >= 0 else None
+        if value is None:
+            raise ViolationError(
+                f"slot {slot} is read for op {index} before anything was written to it; the sequence is damaged, "
+                "run it at opt_level 1 to see where"
+            )
+        return value
+
+
+def _zeros(rows: int) -> IntArray:
+    return np.zeros(rows, dtype=np.int64)
+
+
+def _joined(parts: tuple[IntArray | None, ...]) -> IntArray:
+    made = [part for part in parts if part is not None]
+    if len(made) < len(parts):
+        raise ViolationError(
+            "an output or a saved value was never computed; the sequence is damaged, run it at opt_level 1 to see where"
+        )
+    return np.concatenate(made)

@@ -1,0 +1,40 @@
+"""What a compiled program keeps: who owns which slot, and what a forward run left for the pullback."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.program.numbers import IntArray
+
+__all__ = ["Allocation", "Tape"]
+
+
+@dataclass(frozen=True, eq=False)
+class Allocation:
+    """Who owns which slot. All columns are int32.
+
+    ``bits`` (n_slots,): width of the buffer of every forward slot, enough for all values that it holds in turn;
+    beyond 62 bits it holds Python integers. ``saved`` and ``saved_slots``: the ops whose values are kept for the
+    pullback, ascending, and where. ``n_gradients``: number of slots of the pullback, float64.
+    """
+
+    bits: NDArray[np.int32]
+    saved: NDArray[np.int32]
+    saved_slots: NDArray[np.int32]
+    n_gradients: int
+
+    @property
+    def n_slots(self) -> int:
+        """Number of forward slots."""
+        return len(self.bits)
+
+
+@dataclass
+class Tape:
+    """What the last complete forward run left for the pullback: its rows, and a raw array (rows,) a kept slot."""
+
+    rows: int | None = None
+    slots: dict[int, IntArray] = field(default_factory=dict)

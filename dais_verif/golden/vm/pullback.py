@@ -1,0 +1,139 @@
+"""The pullback of a program: how the gradient of its outputs goes back to its inputs, op by op.
+
+Quantisation counts as the identity (straight-through), so a ``quant`` op and its operand have one gradient.
+Contributions to a gradient are added one by one, in the order in which reverse mode meets them: outputs last to
+first, then ops last to first, for each its first operand before its second, whatever the forward schedule is.
+Ops without a derivative (constants, lookups, bitwise ops) and the condition of a mux pass nothing on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from dais_verif.golden.vm.codes import Pull, PullForm
+from dais_verif.program import Op, Program
+from dais_verif.program.opcodes import high_int32
+
+__all__ = ["Contribution", "contributions", "gradient_owners"]
+
+
+class Term(NamedTuple):
+    """What an op adds to the gradient of ``operand``; ``keep``: the op whose value that takes, or -1."""
+
+    operand: int
+    form: PullForm
+    keep: int = -1
+
+
+class Contribution(NamedTuple):
+    """One instruction of the pullback: op ``node`` adds to the gradient of op ``target``, or of an input (-1).
+
+    ``port``: the output that a seed belongs to, the input that a gradient ends in, else -1.
+    """
+
+    node: int
+    target: int
+    port: int
+    form: PullForm
+    keep: int
+
+    @property
+    def columns(self) -> tuple[int, int, int, int, int]:
+        """Code, node, target, port, keep: what goes into the columns of the sequence."""
+        return int(self.form.code), self.node, self.target, self.port, self.keep
+
+
+def contributions(program: Program) -> list[Contribution]:
+    """All that matters for the gradient of any input, in the order in which it is added."""
+    owner = gradient_owners(program)
+    matters = _matters(program)
+    reached = bytearray(program.n_ops)
+    found: list[Contribution] = []
+    for j, (index, shift, negated) in reversed(list(enumerate(program.outputs))):
+        if index >= 0 and matters[index]:
+            reached[owner[index]] = 1
+            found.append(Contribution(index, owner[index], j, PullForm(Pull.SEED, shift, negated), -1))
+    for op in reversed(program.ops):
+        if not reached[op.index]:
+            continue
+        if op.code == -1:
+            form = PullForm(Pull.GRAD, int(program.inp_shift[op.id0]))
+            found.append(Contribution(op.index, -1, op.id0, form, -1))
+        for term in RULES[op.code](program, op):
+            if matters[term.operand]:
+                target = owner[term.operand]
+                reached[target] = 1
+                found.append(Contribution(op.index, target, -1, term.form, term.keep))
+    return found
+
+
+def gradient_owners(program: Program) -> list[int]:
+    """For every op the op whose gradient is also its own: a ``quant`` op shares that of its operand."""
+    owner: list[int] = []
+    for op in program.ops:
+        owner.append(owner[op.id0] if op.code == 3 else op.index)
+    return owner
+
+
+def _matters(program: Program) -> list[bool]:
+    """Whether an input can change through the gradient of each op."""
+    matters: list[bool] = []
+    for op in program.ops:
+        operands = [op.id0] if op.code == 3 else [term.operand for term in RULES[op.code](program, op)]
+        matters.append(op.code == -1 or any(matters[i] for i in operands))
+    return matters
+
+
+def _sum(program: Program, op: Op) -> Iterator[Term]:
+    yield Term(op.id0, PullForm(Pull.SHIFT))
+    yield Term(op.id1, PullForm(Pull.SHIFT, op.data, op.code == 1))
+
+
+def _relu(program: Program, op: Op) -> Iterator[Term]:
+    kind = program.ops[op.id0].type
+    yield Term(op.id0, PullForm(Pull.GATE, 0, op.spec.negate, kind), op.id0)
+
+
+def _negation(program: Program, op: Op) -> Iterator[Term]:
+    yield Term(op.id0, PullForm(Pull.SHIFT, 0, True))
+
+
+def _plus_constant(program: Program, op: Op) -> Iterator[Term]:
+    yield Term(op.id0, PullForm(Pull.SHIFT))
+
+
+def _mux(program: Program, op: Op) -> Iterator[Term]:
+    kind = program.ops[op.condition].type
+    yield Term(op.id0, PullForm(Pull.FIRST, 0, False, kind), op.condition)
+    yield Term(op.id1, PullForm(Pull.SECOND, high_int32(op.data), op.spec.negate, kind), op.condition)
+
+
+def _product(program: Program, op: Op) -> Iterator[Term]:
+    yield Term(op.id0, PullForm(Pull.MUL, kind=program.ops[op.id1].type), op.id1)
+    yield Term(op.id1, PullForm(Pull.MUL, kind=program.ops[op.id0].type), op.id0)
+
+
+def _nothing(program: Program, op: Op) -> Iterator[Term]:
+    yield from ()
+
+
+#: What every opcode adds to the gradients of its operands.
+RULES: dict[int, Callable[[Program, Op], Iterator[Term]]] = {
+    -1: _nothing,  # it adds to an input's
+    0: _sum,
+    1: _sum,
+    2: _relu,
+    -2: _relu,
+    3: _nothing,  # its gradient is its operand's
+    -3: _negation,
+    4: _plus_constant,
+    5: _nothing,
+    6: _mux,
+    -6: _mux,
+    7: _product,
+    8: _nothing,
+    9: _nothing,
+    -9: _nothing,
+    10: _nothing,
+}

@@ -1,0 +1,74 @@
+"""In which order instructions run and which slots they use. Plain functions over columns.
+
+All columns are int32; -1 stands for none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.golden.vm.columns import operands_of
+from dais_verif.program import Program
+
+__all__ = ["assign_slots", "order_of"]
+
+Ints = NDArray[np.int32]
+
+
+def order_of(program: Program, *, locality: bool) -> Ints:
+    """All ops in an order in which they can run, (n_ops,).
+
+    With ``locality`` what is computed is soon used: depth first from the outputs in their order, the operands of
+    an op in theirs, an op after its operands; then ops that no output needs, by index and by the same rule.
+    Otherwise the order of the program.
+    """
+    if not locality:
+        return np.arange(program.n_ops, dtype=np.int32)
+    operands = operands_of(program).tolist()
+    done = bytearray(program.n_ops)
+    order: list[int] = []
+    for root in (*program.out_idx[program.out_idx >= 0].tolist(), *range(program.n_ops)):
+        stack = [root]
+        while stack:
+            index = stack[-1]
+            waiting = next((i for i in operands[index] if i >= 0 and not done[i]), None)
+            if waiting is not None and not done[index]:
+                stack.append(waiting)
+                continue
+            if not done[index]:
+                done[index] = 1
+                order.append(index)
+            stack.pop()
+    return np.array(order, dtype=np.int32)
+
+
+def assign_slots(order: Ints, reads: Ints, keep: NDArray[np.bool_], kind: NDArray[np.bool_]) -> tuple[Ints, int]:
+    """The slot of every value in ``order``, -1 for the others, and the number of slots.
+
+    ``reads`` (n, 3): the values that go into each value. A slot is free again after the last value that reads it,
+    or at once if none does, unless it is to ``keep``; a value may take the slot of its own operand. The slot that
+    became free last is taken first. Values of different ``kind`` never share one.
+    """
+    n = len(reads)
+    last = np.full(n, -1, dtype=np.int64)
+    for column in reads[order].T:
+        used = column >= 0
+        np.maximum.at(last, column[used], np.flatnonzero(used))
+    dies, kinds = np.where(keep, n, last).tolist(), kind.tolist()
+    slot = [-1] * n
+    free: tuple[list[int], list[int]] = ([], [])
+    n_slots = 0
+    for position, (value, row) in enumerate(zip(order.tolist(), reads[order].tolist(), strict=True)):
+        for read in dict.fromkeys(row):
+            if read >= 0 and dies[read] == position:
+                free[kinds[read]].append(slot[read])
+        available = free[kinds[value]]
+        if available:
+            slot[value] = available.pop()
+        else:
+            slot[value] = n_slots
+            n_slots += 1
+        if dies[value] < 0:
+            available.append(slot[value])
+    return np.array(slot, dtype=np.int32), n_slots

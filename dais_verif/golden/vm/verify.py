@@ -1,0 +1,152 @@
+"""Does a sequence compute its program? What must hold of its columns before anything is run.
+
+*operand order*: every op and output has its instruction, which reads the values of its operands, in their order,
+from slots that hold them at that moment. *buffer width*: every slot is wide enough for what is written to it, and
+every op is computed in integers that hold its intermediates.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.golden.vm.codes import OUTPUT, ForwardForm
+from dais_verif.golden.vm.columns import at, form_of, operands_of, shapes_of, widths_of
+from dais_verif.golden.vm.instructions import InstructionSequence
+
+__all__ = ["Fault", "first_fault"]
+
+Ints = NDArray[np.int32]
+ORDER, WIDTH = "operand order", "buffer width"
+
+
+class Fault(NamedTuple):
+    """The instruction at ``position`` does not keep ``promise``; ``words`` says how."""
+
+    position: int
+    promise: str
+    words: str
+
+
+def first_fault(iseq: InstructionSequence) -> Fault | None:
+    """The fault at the lowest position, or None.
+
+    Columns in which none was found are known again by their checksum: asking once more costs next to nothing.
+    """
+    checksum = _checksum(iseq)
+    if iseq.runtime.verified == checksum:
+        return None
+    own = _of_forward if iseq.direction == "forward" else _of_pullback
+    fault = min((*_of_slots(iseq), *own(iseq)), default=None, key=lambda fault: fault.position)
+    if fault is None:
+        iseq.runtime.verified = checksum
+    return fault
+
+
+def _checksum(iseq: InstructionSequence) -> int:
+    allocation, checksum = iseq.allocation, 0
+    for column in (*iseq.columns, iseq.holder, allocation.bits, allocation.saved, allocation.saved_slots):
+        checksum = zlib.crc32(np.ascontiguousarray(column).data, checksum)
+    return checksum
+
+
+def _faults(promise: str, wrong: NDArray[np.bool_], words: Callable[[int], str]) -> Iterator[Fault]:
+    """The first row that is ``wrong``, if any is."""
+    if wrong.any():
+        position = int(np.argmax(wrong))
+        yield Fault(position, promise, words(position))
+
+
+def _of_slots(iseq: InstructionSequence) -> Iterator[Fault]:
+    """Every argument's slot holds the value that the instruction names."""
+    c, position = iseq.columns, np.arange(len(iseq))
+    for k in range(3):
+        named, slot = c.reads[:, k], c.args[:, k]
+        held = _held(iseq, slot, position)
+
+        def words(p: int, k: int = k, held: Ints = held) -> str:
+            value = f"holds {_name(iseq, held[p])}" if held[p] >= 0 else "holds nothing yet"
+            wanted = f"must be {_name(iseq, c.reads[p, k])}" if c.reads[p, k] >= 0 else "it has no such argument"
+            return f"argument {k} is slot {c.args[p, k]}, which {value}; {wanted}"
+
+        yield from _faults(ORDER, (held != named) | ((slot >= 0) != (named >= 0)), words)
+
+
+def _of_forward(iseq: InstructionSequence) -> Iterator[Fault]:
+    c, program, holder, allocation = iseq.columns, iseq.program, iseq.holder, iseq.allocation
+    output = c.code == OUTPUT
+    op = np.flatnonzero(~output)
+    node = c.node[op]
+
+    reads = np.full((len(iseq), 3), -1, dtype=np.int32)
+    reads[op] = at(holder, operands_of(program)[node])
+    reads[output, 0] = at(holder, program.out_idx[c.port[output]])
+    yield from _faults(ORDER, (c.reads != reads).any(axis=1), lambda p: f"its operands are {_names(iseq, reads[p])}")
+
+    made = np.bincount(node, minlength=program.n_ops) != (holder == np.arange(program.n_ops))
+    given = np.bincount(c.port[output], minlength=program.n_out) != 1
+    for what, missing in (("op", made), ("output", given)):
+        for index in np.flatnonzero(missing)[:1].tolist():
+            yield Fault(len(iseq) - 1, ORDER, f"{what} {index} has no instruction of its own, or several")
+
+    kept = _held(iseq, allocation.saved_slots, np.full(len(allocation.saved), len(iseq)))
+    for index in allocation.saved[kept != allocation.saved].tolist():
+        yield Fault(len(iseq) - 1, ORDER, f"%{index} is kept for the pullback and was overwritten")
+
+    width = np.zeros(len(iseq), dtype=np.int32)
+    width[op] = widths_of(program)[node]
+    bits = at(allocation.bits, c.out)
+    yield from _faults(
+        WIDTH, ~output & (bits < width), lambda p: f"slot {c.out[p]} has {bits[p]} bits; the value needs {width[p]}"
+    )
+    shapes, forms = shapes_of(program), iseq.forms
+    first = np.array([form.op if isinstance(form, ForwardForm) else -1 for form in forms], dtype=np.int32)
+    alien, narrow = np.zeros((2, len(iseq)), dtype=bool)
+    alien[op] = (shapes[first[c.form[op]]] != shapes[node]).any(axis=1)
+    wrong = np.array(
+        [form != form_of(program, int(index)) for form, index in zip(forms, first, strict=True)], dtype=bool
+    )
+    narrow[op] = wrong[c.form[op]]
+    yield from _faults(WIDTH, alien, lambda p: f"it is compiled as op {first[c.form[p]]}, which has another shape")
+    yield from _faults(WIDTH, narrow, lambda p: "it is compiled for other integers than its types need")
+
+
+def _of_pullback(iseq: InstructionSequence) -> Iterator[Fault]:
+    """Every value of the forward run is taken from the slot that keeps it."""
+    c, allocation = iseq.columns, iseq.allocation
+    slot_of = np.full(iseq.program.n_ops, -1, dtype=np.int32)
+    slot_of[allocation.saved] = allocation.saved_slots
+    wanted = at(slot_of, at(iseq.holder, c.keeps))
+    yield from _faults(
+        ORDER, (c.saves != wanted).any(axis=1), lambda p: f"%{c.keeps[p, 0]} is kept in slot {wanted[p, 0]}"
+    )
+
+
+def _held(iseq: InstructionSequence, slot: Ints, before: NDArray[np.integer]) -> Ints:
+    """The value that every ``slot`` holds just before the instruction at position ``before``; -1 if none."""
+    c, stride = iseq.columns, len(iseq) + 1
+    writes = np.flatnonzero(c.out >= 0)
+    keys = c.out[writes].astype(np.int64) * stride + writes
+    order = np.argsort(keys)
+    keys, values = keys[order], c.value[writes][order]
+    last = np.searchsorted(keys, slot.astype(np.int64) * stride + before) - 1
+    there = (slot >= 0) & (last >= 0)
+    there[there] = keys[last[there]] // stride == slot[there]
+    held = np.full(len(slot), -1, dtype=np.int32)
+    held[there] = values[last[there]]
+    return held
+
+
+def _name(iseq: InstructionSequence, value: int) -> str:
+    if iseq.direction == "forward":
+        return f"%{value}"
+    target = int(iseq.columns.target[np.flatnonzero(iseq.columns.value == value)[0]])
+    return f"contribution {value} ({f'to g%{target}' if target >= 0 else 'to an input'})"
+
+
+def _names(iseq: InstructionSequence, values: Ints) -> str:
+    return ", ".join(_name(iseq, value) for value in values.tolist() if value >= 0) or "none"
