@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 import pytest
 from interop.peer import VERSION
+
+# bench/ is no part of the package; it is imported from the root of the repository, as ``python -m bench.golden`` does.
+sys.path.append(str(Path(__file__).parents[2]))
 
 
 @pytest.fixture(scope="session")

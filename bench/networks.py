@@ -1,0 +1,78 @@
+"""Synthetic networks of any size, like those that da4ml traces: dense layers of adder trees, bias, ReLU.
+
+A layer has ``WIDTH`` neurons. Each adds ``FAN_IN`` values of the layer before, shifted by a few bits and with either
+sign, in a balanced tree; every sum has the smallest type that holds it, so no promise can be broken. The ReLU cuts the
+sum to eight bits, which keeps sizes as they are in real programs, at most some twenty bits.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import NamedTuple
+
+from dais_verif.program import FixedType, Program
+from dais_verif.program.types import type_of_interval
+
+__all__ = ["network"]
+
+WIDTH, FAN_IN = 64, 16
+
+_INPUT = FixedType(1, 3, 4)
+_ACTIVATION = FixedType(0, 4, 4)
+_SHIFTS = (-3, -2, -1, 0)
+
+
+class Value(NamedTuple):
+    """An op and the interval of its raw values, in units of ``2**-f``."""
+
+    op: int
+    lo: int
+    hi: int
+    f: int
+
+
+class _Writer:
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.rows: list[tuple[int, int, int, int, FixedType]] = []
+
+    def append(self, code: int, id0: int, id1: int, data: int, lo: int, hi: int, f: int) -> Value:
+        self.rows.append((code, id0, id1, data, type_of_interval(lo, hi, f)))
+        return Value(len(self.rows) - 1, lo, hi, f)
+
+    def quantised(self, code: int, id0: int, kind: FixedType) -> Value:
+        self.rows.append((code, id0, -1, 0, kind))
+        return Value(len(self.rows) - 1, kind.raw_min, kind.raw_max, kind.f)
+
+    def sum(self, a: Value, b: Value) -> Value:
+        """``a ± b * 2**shift``, by chance."""
+        minus, shift = self.random.getrandbits(1), self.random.choice(_SHIFTS)
+        f = max(a.f, b.f - shift)
+        up_a, up_b = f - a.f, f - b.f + shift
+        lo, hi = (-b.hi, -b.lo) if minus else (b.lo, b.hi)
+        return self.append(minus, a.op, b.op, shift, (a.lo << up_a) + (lo << up_b), (a.hi << up_a) + (hi << up_b), f)
+
+    def neuron(self, layer: list[Value]) -> Value:
+        values = self.random.sample(layer, FAN_IN)
+        while len(values) > 1:
+            values = [self.sum(a, b) for a, b in zip(values[::2], values[1::2], strict=True)]
+        (total,) = values
+        bias = self.random.randint(-64, 64)
+        shifted = self.append(4, total.op, -1, bias, total.lo + bias, total.hi + bias, total.f)
+        return self.quantised(2, shifted.op, _ACTIVATION)
+
+
+def network(n_ops: int, *, seed: int = 0) -> Program:
+    """A network of ``n_ops`` ops (64 at least), ``WIDTH`` inputs and ``WIDTH`` outputs.
+
+    The last layer may have fewer neurons; the values before it that it leaves unreplaced are outputs as well. What is
+    too little for a neuron is made up by quantisations.
+    """
+    writer = _Writer(seed)
+    layer = [writer.quantised(-1, j, _INPUT) for j in range(WIDTH)]
+    while len(writer.rows) + FAN_IN + 1 <= n_ops:
+        neurons = min(WIDTH, (n_ops - len(writer.rows)) // (FAN_IN + 1))
+        layer = [writer.neuron(layer) for _ in range(neurons)] + layer[neurons:]
+    for j in range(n_ops - len(writer.rows)):
+        layer[j] = writer.quantised(3, layer[j].op, _ACTIVATION)
+    return Program.build(writer.rows, [(value.op, 0, 0) for value in layer], inp_shift=[0] * WIDTH)

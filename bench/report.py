@@ -1,0 +1,101 @@
+"""The results as tables: on the terminal, and as Markdown for the README."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from bench.goals import copy_share, lines, ratio_of, times
+from bench.rounds import Spread, ratio
+
+__all__ = ["markdown", "print_report"]
+
+
+class Table(NamedTuple):
+    """Cells of text; the first ``left`` columns are set to the left."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left: int = 1
+
+
+def tables(results: dict[str, Any]) -> list[Table]:
+    """Programs, then goals."""
+    forced = [isa for isa in results["isas"] if isa != "auto"]
+    header = ["program", "ops", "da4ml ns", "integers", "doubles", "of copy", "checked", "two threads", "one sample"]
+    programs = [_program(program, forced) for program in results["programs"]]
+    first = Table(f"{results['samples']:,} samples", [*header, *forced], programs)
+    goals = [(line.goal, line.found, "met" if line.met else "NOT MET") for line in lines(results)]
+    return [first, Table("goals", ["goal", "found", ""], goals, 3)]
+
+
+def _program(program: dict[str, Any], forced: Sequence[str]) -> list[str]:
+    found, pair = program["throughput"]["auto"], program["threads"]["seconds"]
+    peer = Spread.of(found["seconds"]["peer"]).median / found["rows"] * 1e9
+    return [
+        program["name"],
+        f"{program['ops']:,}",
+        f"{peer:,.0f}",
+        times(ratio_of(found, "integers")),
+        times(ratio_of(found, "doubles")),
+        f"{copy_share(found).median:.0%}",
+        times(ratio_of(found, "checked")),
+        times(ratio(pair["integers 1"], pair["integers 2"])),
+        times(ratio_of(program["single"], "doubles")),
+        *(times(ratio_of(program["throughput"][isa], "integers")) for isa in forced),
+    ]
+
+
+def legend(results: dict[str, Any]) -> list[str]:
+    """What was run, and what the columns say."""
+    machine = results["machine"]
+    text = [
+        f"{machine['cpu']}, {machine['cores']} cores, instructions {machine['isa']}; Python {machine['python']}, "
+        f"numpy {machine['numpy']}, da4ml {machine['da4ml']}, dais-verif {machine['dais-verif']}, "
+        f"engine {results['engine']}.",
+        f"Each number is the median (least..greatest) of {results['rounds']} rounds, in which da4ml's C++ interpreter "
+        "and our engine take turns on the same values; ratios are of times of one round. Every output was compared.",
+        "da4ml ns: its time a sample on one thread. integers, doubles, checked: how many times as fast ours is on one "
+        "thread, with planar integers, with float64 rows, with integers and promises checked (da4ml checks none). "
+        "of copy: bytes that the call with doubles reads and writes, a second, over the same for numpy copying one "
+        "warm buffer to another, each half as large as inputs and outputs together. two threads: over one, ours, "
+        "integers. one sample: a call with a single sample, doubles."
+        + (" Last columns: integers, forced to that instruction set." if len(results["isas"]) > 1 else ""),
+    ]
+    text += [f"{program['name']}: {words}." for program in results["programs"] for words in _doubts(program)]
+    if results["quick"]:
+        text.insert(0, "A quick run: it shows that everything works, its numbers mean nothing.")
+    return text
+
+
+def _doubts(program: dict[str, Any]) -> set[str]:
+    """What was said of outputs that are not the peer's."""
+    found = [*program["throughput"].values(), program["single"]]
+    return {words for one in found for words in one["verified"].values() if "wrong" in words}
+
+
+def markdown(results: dict[str, Any]) -> str:
+    """All of it, as Markdown."""
+    parts = ["\n".join(f"{text}\n" for text in legend(results))]
+    for table in tables(results):
+        rule = ["---" if n < table.left else "---:" for n in range(len(table.header))]
+        cells = [table.header, rule, *table.rows]
+        parts.append("\n".join(f"| {' | '.join(row)} |" for row in cells) + "\n")
+    return "\n".join(parts)
+
+
+def print_report(results: dict[str, Any], console: Console) -> None:
+    """All of it, on a terminal."""
+    for text in legend(results):
+        console.print(text, markup=False)
+    for table in tables(results):
+        shown = RichTable(title=table.title, box=None, title_justify="left")
+        for n, name in enumerate(table.header):
+            shown.add_column(name, justify="left" if n < table.left else "right")
+        for row in table.rows:
+            shown.add_row(*row)
+        console.print(shown)

@@ -1,0 +1,160 @@
+"""The measurements, each in a process of its own: ``python -m bench.tasks NAME`` with arguments and result as JSON.
+
+A process of its own has a peak of memory, a first call and an instruction set of its own, and takes nothing else with
+it if it dies. Within a process the sides take turns (``rounds.interleaved``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.networks import WIDTH, network
+from bench.rounds import interleaved
+from bench.subjects import Subject, peer_outputs, verified
+from dais_verif.files import write_atomically
+from dais_verif.golden import Golden
+from dais_verif.golden.vm import accept_instructions, compile_forward_and_backward
+from dais_verif.program import load, write_binary
+
+__all__ = ["TASKS"]
+
+Result = dict[str, Any]
+
+
+def _subject(program: str, vectors: str | None, rows: int) -> Subject:
+    return Subject.of(Path(program), Path(vectors) if vectors else None, rows)
+
+
+def throughput(*, engine: str, program: str, vectors: str | None, rows: int, rounds: int) -> Result:
+    """Seconds of a call on one thread: the peer, ours with doubles, with integers, with promises checked, and copying.
+
+    Nothing but ``checked`` (integers) looks at promises; the peer does not. ``copy`` moves as many bytes as the call
+    with doubles reads and writes: from one warm buffer to another, each half that size.
+    """
+    subject = _subject(program, vectors, rows)
+    golden, raw, doubles = Golden(subject.program, engine=engine), subject.raw, subject.doubles
+    out = golden.run_planar(raw, check=False)
+    theirs = peer_outputs(subject)
+    words = {
+        "integers": verified(subject, subject.real(out), theirs),
+        "doubles": verified(subject, golden.run(doubles, check=False), theirs),
+    }
+    source = np.ones(subject.bytes_of_doubles // 16)
+    target = np.ones_like(source)
+    functions: dict[str, Callable[[], object]] = {
+        "peer": lambda: peer_outputs(subject),
+        "doubles": lambda: golden.run(doubles, check=False),
+        "integers": lambda: golden.run_planar(raw, check=False, out=out),
+        "checked": lambda: golden.run_planar(raw, check=True, out=out),
+        "copy": lambda: np.copyto(target, source),
+    }
+    seconds = interleaved(functions, rounds)
+    return {"seconds": seconds, "rows": rows, "bytes": subject.bytes_of_doubles, "verified": words}
+
+
+def threads(*, engine: str, program: str, vectors: str | None, rows: int, rounds: int) -> Result:
+    """Seconds of a call on one thread and on two, with either kind of numbers."""
+    subject = _subject(program, vectors, rows)
+    golden = Golden(subject.program, engine=engine)
+    out = golden.run_planar(subject.raw, check=False)
+    functions: dict[str, Callable[[], object]] = {}
+    for jobs in (1, 2):
+        functions[f"integers {jobs}"] = partial(golden.run_planar, subject.raw, check=False, jobs=jobs, out=out)
+        functions[f"doubles {jobs}"] = partial(golden.run, subject.doubles, check=False, jobs=jobs)
+    one, two = (golden.run(subject.doubles, check=False, jobs=jobs) for jobs in (1, 2))
+    assert np.array_equal(one, two), "two threads compute something else than one"
+    return {"seconds": interleaved(functions, rounds), "rows": rows}
+
+
+def single(*, engine: str, program: str, vectors: str | None, rounds: int) -> Result:
+    """Seconds of a call with one sample, as doubles."""
+    subject = _subject(program, vectors, 1)
+    golden, doubles = Golden(subject.program, engine=engine), subject.doubles
+    found = verified(subject, golden.run(doubles, check=False), peer_outputs(subject))
+    functions: dict[str, Callable[[], object]] = {
+        "peer": lambda: peer_outputs(subject),
+        "doubles": lambda: golden.run(doubles, check=False),
+    }
+    return {"seconds": interleaved(functions, rounds), "verified": {"doubles": found}}
+
+
+def preparation(*, engine: str, program: str, rounds: int) -> Result:
+    """Seconds from a file to a golden model that can run: decode, check, compile."""
+    functions: dict[str, Callable[[], object]] = {
+        "load": lambda: load(program),
+        "load and compile": lambda: Golden(load(program), engine=engine),
+    }
+    return {"seconds": interleaved(functions, rounds)}
+
+
+def memory(*, engine: str, program: str, rows: int, kind: str, jobs: int = 1) -> Result:
+    """Peak of resident memory over a call with ``rows`` samples, integers or doubles, and bytes of its arrays."""
+    loaded = load(program)
+    golden = Golden(loaded, engine=engine)
+    if kind == "integers":
+        x: NDArray[Any] = np.empty((WIDTH, rows), dtype=np.int8)
+        for j in range(WIDTH):
+            x[j] = np.random.default_rng(j).integers(-128, 128, rows, dtype=np.int8)
+        y = golden.run_planar(x, check=False, jobs=jobs)
+        first = y[:, :256].T.astype(np.float64)
+    else:
+        x = np.empty((rows, WIDTH))
+        for j in range(WIDTH):
+            x[:, j] = np.random.default_rng(j).integers(-128, 128, rows, dtype=np.int8)
+        x /= 16
+        y = golden.run(x, check=False, jobs=jobs)
+        first = y[:256] * 16
+    digest = hashlib.sha256(np.ascontiguousarray(first)).hexdigest()
+    return {"peak": _peak_bytes(), "arrays": x.nbytes + y.nbytes, "first rows": digest}
+
+
+def peer_digest(*, program: str, rows: int) -> Result:
+    """What ``first rows`` of ``memory`` must be, by the peer."""
+    raw = [np.random.default_rng(j).integers(-128, 128, rows, dtype=np.int8)[:256] for j in range(WIDTH)]
+    outputs = peer_outputs(Subject(load(program), np.array(raw))) * 16
+    return {"first rows": hashlib.sha256(np.ascontiguousarray(outputs)).hexdigest()}
+
+
+def levels(*, program: str, vectors: str | None, rows: int, runs: int, rounds: int) -> Result:
+    """Seconds of ``runs`` runs of the virtual machine at each level of checking, compiled anew before them."""
+    subject = _subject(program, vectors, rows)
+    seconds: dict[str, list[float]] = {f"level {level}": [] for level in (1, 2, 3)}
+    for number in range(rounds + 1):  # the first warms up
+        for level in (1, 2, 3) if number % 2 else (3, 2, 1):
+            sequence = compile_forward_and_backward(subject.program, need_backward=False).forward
+            start = time.perf_counter()
+            for _ in range(runs):
+                accept_instructions(sequence, subject.doubles, opt_level=level)
+            seconds[f"level {level}"] += [time.perf_counter() - start] if number else []
+    return {"seconds": seconds, "rows": rows}
+
+
+def _peak_bytes() -> int:
+    """Of this process alone: what ``getrusage`` tells begins with the peak of the process that started it."""
+    status = Path("/proc/self/status").read_text()
+    (line,) = [line for line in status.splitlines() if line.startswith("VmHWM:")]
+    return int(line.split()[1]) * 1024
+
+
+def synthesize(*, n_ops: int, path: str) -> Result:
+    """Write a network of ``n_ops`` ops."""
+    write_atomically(Path(path), write_binary(network(n_ops), "v1"))
+    return {}
+
+
+TASKS: dict[str, Callable[..., Result]] = {
+    task.__name__: task for task in (throughput, threads, single, preparation, levels, memory, peer_digest, synthesize)
+}
+
+if __name__ == "__main__":
+    json.dump(TASKS[sys.argv[1]](**json.load(sys.stdin)), sys.stdout)
