@@ -78,7 +78,7 @@ def _output(command: list[str], environment: dict[str, str] | None = None, stdin
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--programs",
-    type=click.Path(exists=True, path_type=Path),
+    type=click.Path(exists=True, resolve_path=True, path_type=Path),
     multiple=True,
     help="A binary, or a folder with prog.v1.bin and inputs.npy (rows, n_in); may be repeated. Default: the corpus.",
 )
