@@ -6,7 +6,8 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ __all__ = [
     "console",
     "load_program",
     "notices",
+    "progress",
     "reproduce",
     "stimulus",
 ]
@@ -83,6 +85,13 @@ def notices() -> Console:
     return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A line on the terminal that goes away again; to be told how much of all the work is done, in ``what``."""
+    with notices().status(f"{what} ...") as status:
+        yield lambda done, total: status.update(f"{what}: {done} of {total}")
+
+
 def load_program(path: Path, layout: str | None) -> tuple[Program, list[str]]:
     """The program and the warnings of reading it, which are also shown."""
     with warnings.catch_warnings(record=True) as caught:
@@ -101,8 +110,11 @@ def stimulus(programs: Sequence[Program], files: Sequence[Path], vectors: int, s
     return Batch.concatenate([*given, generated]) if given else generated
 
 
-def reproduce() -> str:
-    """The command as it was given: generated vectors depend on the seed, their number and the programs alone."""
+def reproduce(arguments: Sequence[str] | None = None) -> str:
+    """The command as it was given, or the same with other ``arguments``, to copy.
+
+    It says everything: generated vectors depend on the seed, their number and the programs alone.
+    """
     called = Path(sys.argv[0])
     command = [str(called)] if called.name == "dais-verif" else ["python", "-m", "dais_verif"]
-    return shlex.join([*command, *click.get_current_context().obj])
+    return shlex.join([*command, *(click.get_current_context().obj if arguments is None else arguments)])

@@ -13,8 +13,10 @@ import click
 
 from dais_verif import __version__
 from dais_verif.cli.check import check
+from dais_verif.cli.diff import diff
 from dais_verif.cli.emit import emit
 from dais_verif.cli.run import run
+from dais_verif.cli.sensitivity import sensitivity
 from dais_verif.cli.show import show
 from dais_verif.cli.sim import sim
 from dais_verif.errors import DaisError
@@ -35,15 +37,17 @@ def cli() -> None:
     dais-verif run prog.bin --inputs x.npy -o y.npy    the golden model's outputs
     dais-verif emit prog.bin -o model.v                its Verilog
     dais-verif sim prog.bin          its Verilog in Icarus and Verilator against the golden model
+    dais-verif sensitivity prog.bin  where a wrong bit would hurt, and which bits never matter
+    dais-verif diff a.bin b.bin      where two programs first differ
 
     \b
-    Exit codes: 0 pass, 1 RTL mismatch, 2 invalid program or input, 3 a tool is missing or failed,
-    4 X in an output, 5 simulators disagree, 6 unknown or nothing compared, 7 not signed off,
+    Exit codes: 0 pass, 1 RTL or programs differ, 2 invalid program or input, 3 a tool is missing or
+    failed, 4 X in an output, 5 simulators disagree, 6 unknown or nothing compared, 7 not signed off,
     130 interrupted.
     """
 
 
-for verb in (check, show, run, emit, sim):
+for verb in (check, show, run, emit, sim, sensitivity, diff):
     cli.add_command(verb)
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dais_verif.errors import InputError, ViolationError
 from dais_verif.golden import Engine, oracle, run_raw
+from dais_verif.golden.shrink import Vector, effort, shrunk
 from dais_verif.program import Op, Program
 from dais_verif.program.model import meaningful_data
 from dais_verif.program.numbers import Batch, Column, IntArray, floor_to_grid
@@ -24,9 +25,9 @@ from dais_verif.program.opcodes import high_int32, low_int32
 __all__ = ["Comparison", "OpValues", "Witness", "compare", "first_different_op", "require_same_shape"]
 
 #: Ops that may be evaluated, one vector at a time, to make a witness simple: about ten seconds.
-_SIMPLIFY_BUDGET = 1_000_000
-
-Vector = tuple[Fraction, ...]
+_SHRINK_BUDGET = 1_000_000
+#: Vectors among which the simplest is chosen to begin with.
+_CANDIDATES = 256
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,12 @@ class OpValues:
 
 @dataclass(frozen=True)
 class Witness:
-    """An input vector on which ``output`` differs: ``a`` and ``b`` are its values there, as real numbers.
+    """An input vector ``inputs`` on which ``output`` differs: ``a`` and ``b`` are its values, as real numbers.
 
-    ``inputs`` is the vector ``given`` (number ``row`` of the batch), with as many zeros and short numbers as were
-    found to keep the difference. ``op``: the first op whose value differs on ``inputs``, if the programs correspond
-    op by op as far as that: same opcodes and operands.
+    ``given`` is vector ``row`` of the batch, the first to differ, and ``output`` the first output in which it does.
+    ``inputs`` shows the same difference with as many zeros and short numbers as were found to keep it. ``op``: the
+    first op whose value differs on ``inputs``, if the programs correspond op by op as far as that: same opcodes and
+    operands.
     """
 
     row: int
@@ -106,9 +108,9 @@ def compare(
     rows = np.flatnonzero(differs.any(axis=1))
     if not len(rows):
         return Comparison(batch.rows, bits, 0, None)
-    row = int(rows[0])
-    witness = _witness(a, b, row, int(np.argmax(differs[row])), tuple(batch.row(row)), check)
-    return Comparison(batch.rows, bits, len(rows), witness)
+    output = int(np.argmax(differs[rows[0]]))
+    shown = [tuple(batch.row(row)) for row in np.flatnonzero(differs[:, output])[:_CANDIDATES].tolist()]
+    return Comparison(batch.rows, bits, len(rows), _witness(a, b, int(rows[0]), output, shown, check))
 
 
 def _unequal(x: IntArray, f_x: int, y: IntArray, f_y: int) -> NDArray[np.bool_]:
@@ -137,16 +139,20 @@ def _identities(program: Program) -> Iterator[Hashable]:
         yield op.code, op.id0, op.id1, op.type, extra
 
 
-def _witness(a: Program, b: Program, row: int, output: int, given: Vector, check: bool) -> Witness:
-    judge = _Judge(a, b, output, check)
-    if not judge.differ(given):
-        raise AssertionError(f"batch engine and oracle differ: output {output}, row {row}")
-    inputs = _with_short_numbers(_with_zeros(given, judge), judge)
+def _witness(a: Program, b: Program, row: int, output: int, shown: Sequence[Vector], check: bool) -> Witness:
+    """The witness for ``output``, on which all vectors in ``shown`` differ, number ``row`` of the batch first."""
+    simplest = min(shown, key=effort)
+    if not _differ(a, b, output, simplest, check):
+        raise AssertionError(f"batch engine and oracle differ: output {output}, input vector {simplest}")
+    tries = iter(range(_SHRINK_BUDGET // max(a.n_ops + b.n_ops, 1)))
+    inputs = shrunk(
+        simplest, lambda vector: next(tries, None) is not None and _differ(a, b, output, vector, check, True)
+    )
     values_a, values_b = (oracle.trace(program, inputs, violations=[]) for program in (a, b))
     return Witness(
         row,
         output,
-        given,
+        shown[0],
         inputs,
         oracle.outputs_of(a, values_a)[output],
         oracle.outputs_of(b, values_b)[output],
@@ -154,57 +160,28 @@ def _witness(a: Program, b: Program, row: int, output: int, given: Vector, check
     )
 
 
-class _Judge:
-    """Whether a vector shows a difference, in the oracle; says no once the budget is spent."""
+def _differ(a: Program, b: Program, output: int, inputs: Vector, check: bool, declared: bool = False) -> bool:
+    """Whether ``inputs`` may be used and shows a difference at ``output``, in the oracle.
 
-    def __init__(self, a: Program, b: Program, output: int, check: bool) -> None:
-        self._programs, self._output, self._check = (a, b), output, check
-        self._left = max(1, _SIMPLIFY_BUDGET // max(a.n_ops + b.n_ops, 1))
-
-    def differ(self, inputs: Vector) -> bool:
-        if not self._left:
-            return False
-        self._left -= 1
+    It may not if ``check`` and it breaks a promise, or if ``declared`` and it leaves a declared input interval.
+    """
+    found = []
+    for program in (a, b):
         try:
-            x, y = (oracle.evaluate(program, inputs, check=self._check)[self._output] for program in self._programs)
+            values = oracle.trace(program, inputs, violations=None if check else [])
         except ViolationError:
             return False
-        return x != y
+        if declared and not _within_declared(program, values):
+            return False
+        found.append(oracle.outputs_of(program, values)[output])
+    return found[0] != found[1]
 
 
-def _with_zeros(vector: Vector, judge: _Judge) -> Vector:
-    """``vector`` with inputs set to zero while the difference stays: all of them, then halves, quarters, ..."""
-    size = len(vector)
-    while size:
-        for start in range(0, len(vector), size):
-            block = vector[start : start + size]
-            simpler = (*vector[:start], *(Fraction(0) for _ in block), *vector[start + size :])
-            if any(block) and judge.differ(simpler):
-                vector = simpler
-        size //= 2
-    return vector
-
-
-def _with_short_numbers(vector: Vector, judge: _Judge) -> Vector:
-    """``vector`` with every number replaced by the shortest that keeps the difference."""
-    for j, value in enumerate(vector):
-        for shorter in _shorter(value):
-            simpler = (*vector[:j], shorter, *vector[j + 1 :])
-            if judge.differ(simpler):
-                vector = simpler
-                break
-    return vector
-
-
-def _shorter(value: Fraction) -> Iterator[Fraction]:
-    """1 and -1, then ``value`` cut to its first bit, its first two bits, ..."""
-    if abs(value) not in (0, 1):
-        yield from (Fraction(1), Fraction(-1))
-    mantissa = abs(value.numerator)
-    for dropped in range(mantissa.bit_length() - 1, 0, -1):
-        cut = Fraction(mantissa >> dropped << dropped, value.denominator)
-        if cut != abs(value):
-            yield cut if value > 0 else -cut
+def _within_declared(program: Program, values: Sequence[Fraction]) -> bool:
+    if program.intervals is None:
+        return True
+    bounds = zip(program.ops, program.intervals, values, strict=True)
+    return all(lo <= value * oracle.two(op.type.f) <= hi for op, (lo, hi), value in bounds if op.code == -1)
 
 
 def _first_different_value(

@@ -46,16 +46,15 @@ class Effect:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """Result of ``sensitivity``. ``effects``: of every flip that was tried, by op and bit.
+    """Result of ``sensitivity``: the ``effects`` of all flips that were tried, by op and bit.
 
-    ``demanded``: for every op a mask of the bits that outputs can depend on; the others were not tried, because they
-    change nothing, whatever the vectors.
+    ``dead``: flips that were not tried, because no output depends on that bit at all, whatever the vectors.
     """
 
     program: Program
     rows: int
     effects: tuple[Effect, ...]
-    demanded: tuple[int, ...]
+    dead: tuple[Flip, ...]
 
     def ranked(self) -> list[Effect]:
         """The effects, worst first, then by mean, then by op and bit."""
@@ -70,14 +69,12 @@ def sensitivity(
     Raises ``ViolationError`` if ``check`` and the undisturbed run breaks a promise; what flips break is wrapped.
     """
     run_raw(program, batch, check=check)
-    compiled = compile_program(program)
-    demanded = demanded_bits(program)
-    flips = [
-        Flip(op.index, bit)
-        for op in program.ops
-        for bit in range(op.type.width if bits else min(op.type.width, 1))
-        if demanded[op.index] >> bit & 1
+    compiled, demanded = compile_program(program), demanded_bits(program)
+    asked = [
+        Flip(op.index, bit) for op in program.ops for bit in range(op.type.width if bits else min(op.type.width, 1))
     ]
+    flips = [flip for flip in asked if demanded[flip.op] >> flip.bit & 1]
+    dead = tuple(flip for flip in asked if not demanded[flip.op] >> flip.bit & 1)
     tally = _Tally(program, flips)
     for first_row in range(0, batch.rows, ROWS):
         part = batch.slice(first_row, first_row + ROWS)
@@ -88,7 +85,7 @@ def sensitivity(
             tally.add(start, len(some), first_row, baseline, sweep(compiled, baseline, some))
             if progress is not None:
                 progress(first_row * len(flips) + part.rows * (start + len(some)), batch.rows * len(flips))
-    return Sensitivity(program, batch.rows, tuple(tally.effects(batch.rows)) if batch.rows else (), demanded)
+    return Sensitivity(program, batch.rows, tuple(tally.effects(batch.rows)) if batch.rows else (), dead)
 
 
 class _Tally:

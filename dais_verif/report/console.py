@@ -6,10 +6,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dais_verif.report.record import Mismatch, Record, Value
+from dais_verif.report.record import Mismatch, ProgramInfo, Record, Value
 from dais_verif.verdict import Verdict
 
-__all__ = ["print_record"]
+__all__ = ["print_record", "program_line", "verdict_text"]
 
 _STYLE = {Verdict.PASS: "bold green", Verdict.NOT_RUN: "bold yellow", Verdict.UNKNOWN: "bold yellow"}
 _SHOWN_INPUTS = 32
@@ -18,11 +18,8 @@ _SHOWN_BITS = 128
 
 def print_record(record: Record, out: Console) -> None:
     """Print ``record`` for a person."""
-    program = record.program
-    assumed = " (layout assumed)" if program.layout_assumed else ""
-    shape = f"{program.n_in} inputs, {program.n_out} outputs, {program.n_ops} ops"
-    out.print(f"program    {program.path}  {program.layout}{assumed}, {shape}", markup=False)
-    out.print(f"hash       {program.hash}", markup=False)
+    out.print(f"program    {program_line(record.program)}", markup=False)
+    out.print(f"hash       {record.program.hash}", markup=False)
     source = "emitted from the program" if record.rtl["emitted"] else ", ".join(record.rtl["files"])
     out.print(f"rtl        module {record.rtl['top']}, {source}", markup=False)
     out.print(f"stimulus   {record.vectors} vectors, seed {record.seed}{_unchecked(record)}", markup=False)
@@ -30,10 +27,21 @@ def print_record(record: Record, out: Console) -> None:
         out.print(_simulators(record))
     if record.first_mismatch is not None:
         _print_mismatch(record.first_mismatch, out)
-    verdict = Text(record.verdict.value, style=_STYLE.get(record.verdict, "bold red"))
-    out.print(Text.assemble(verdict, "  ", record.message))
+    out.print(verdict_text(record.verdict, record.message))
     if record.verdict is not Verdict.PASS:
         out.print(f"reproduce  {record.reproduce}", markup=False)
+
+
+def program_line(program: ProgramInfo) -> str:
+    """Which program it is and how large, in one line."""
+    assumed = " (layout assumed)" if program.layout_assumed else ""
+    shape = f"{program.n_in} inputs, {program.n_out} outputs, {program.n_ops} ops"
+    return f"{program.path}  {program.layout}{assumed}, {shape}"
+
+
+def verdict_text(verdict: Verdict, message: str) -> Text:
+    """The last word of a run: the verdict, in its colour, and why."""
+    return Text.assemble(Text(verdict.value, style=_STYLE.get(verdict, "bold red")), "  ", message)
 
 
 def _unchecked(record: Record) -> str:

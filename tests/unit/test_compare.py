@@ -117,6 +117,15 @@ def test_numbers_become_short() -> None:
     assert found.witness.inputs == (0, 0, 1)
 
 
+def test_the_simplest_of_the_differing_vectors_is_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second of three; the first, which is reported too, has no zero."""
+    monkeypatch.setattr(module, "_SHRINK_BUDGET", 1)
+    b = build([*SUM[:4], (1, 3, 2, 0, (1, 5, 0))])
+    witness = compare(build(SUM), b, Batch.of([[7, 7, 0], [1, 2, 3], [0, 0, 5], [0, 6, 7]], 3)).witness
+    assert witness is not None
+    assert (witness.row, witness.given, witness.inputs) == (1, (1, 2, 3), (0, 0, 5))
+
+
 def test_a_witness_breaks_no_promise() -> None:
     """Zero for input 1 would show the difference as well, but leave the table."""
     rows = [*SUM[:2], (8, 1, -1, 9 << 32, S4), (0, 0, 2, 0, S5)]
@@ -130,8 +139,17 @@ def test_a_witness_breaks_no_promise() -> None:
     assert (checked.inputs, unchecked.inputs) == ((0, 1), (0, 0))
 
 
+def test_a_witness_stays_within_declared_inputs() -> None:
+    """1 would do, but a says that its input is 3 to 6."""
+    a, b = build([SUM[0]], n_in=1), build([SUM[0], (4, 0, -1, 1, S5)], n_in=1)
+    declared = replace(a, intervals=((3, 6),))
+    for program, inputs in ((a, (0,)), (declared, (4,))):
+        witness = compare(program, b, Batch.of([[5.5]], 1)).witness
+        assert witness is not None and witness.inputs == inputs
+
+
 def test_the_budget_bounds_the_work_but_not_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_SIMPLIFY_BUDGET", 1)
+    monkeypatch.setattr(module, "_SHRINK_BUDGET", 1)
     found = compare(build(SUM), build([*SUM[:4], (1, 3, 2, 0, (1, 5, 0))]), Batch.of([[1, 2, 3]], 3))
     assert found.witness is not None
     assert found.witness.inputs == found.witness.given == (1, 2, 3)
@@ -219,7 +237,7 @@ def test_an_engine_that_sees_what_the_oracle_does_not_is_a_bug(monkeypatch: pyte
     ones, zeros = np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     answers = iter([(ones,), (zeros,)])
     monkeypatch.setattr(module, "run_raw", lambda *_, **__: next(answers))
-    with pytest.raises(AssertionError, match="batch engine and oracle differ: output 0, row 0"):
+    with pytest.raises(AssertionError, match="batch engine and oracle differ: output 0, input vector"):
         compare(build(SUM), build(SUM), Batch.of(np.zeros((1, 3)), 3))
 
 

@@ -1,0 +1,161 @@
+"""``dais-verif sensitivity``: table, patterns, files, exit codes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dais_verif.cli import main
+from dais_verif.program import Program, write_binary
+
+S4 = (1, 3, 0)
+#: x; x with a bit of fraction; the same without its two lowest bits; max(x, 0); two ops that nothing reads.
+PROGRAM = Program.build(
+    [
+        (-1, 0, -1, 0, S4),
+        (3, 0, -1, 0, (1, 3, 1)),
+        (3, 1, -1, 0, (1, 3, -1)),
+        (2, 0, -1, 0, (0, 3, 0)),
+        (4, 0, -1, 1, (1, 4, 0)),
+        (3, 0, -1, 0, (0, 0, 0)),
+    ],
+    [(2, 0, 0), (3, 2, 0)],
+    inp_shift=[0],
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "p.bin").write_bytes(write_binary(PROGRAM, "v1"))
+    (tmp_path / "x.csv").write_text("-8\n-3\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str) -> int:
+    return main._run(["sensitivity", *arguments])
+
+
+def tree_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
+    code = run(*arguments, "--json")
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("p.bin", "--inputs", "x.csv", "--vectors", "0") == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    lines = [line.rstrip() for line in out.splitlines()]
+    assert lines[0] == "program    p.bin  v1, 1 inputs, 2 outputs, 6 ops"
+    assert lines[2:4] == [
+        "stimulus   2 vectors, seed 0",
+        "flipped    the last bit of every op, one at a time, in every vector",
+    ]
+    assert [line.split() for line in lines[5:-3]] == [
+        ["3", "relu", "u3.0", "4", "1", "0", "4", "2"],
+        ["2", "quant", "s3.-1", "2", "0", "0", "2", "2"],
+        ["0", "input", "s4.0", "0", "-", "-", "0", "0"],
+    ]
+    assert lines[-3:] == [
+        "matter     2 of 5 bits: some vector shows it at an output",
+        "silent     1: no vector shows it, another might (op 0)",
+        "dead       2: no output depends on it, whatever the vectors (op 1, op 4)",
+    ]
+
+
+def test_bits(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Op 1 has no use for two bits, op 0 in these vectors for one."""
+    assert run("p.bin", "--bits", "--inputs", "x.csv", "--vectors", "0", "--top", "3") == 0
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[3] == "flipped    every bit of every op, one at a time, in every vector"
+    assert [line.split() for line in lines[5:8]] == [
+        ["0", "input", "s4.0", "###.", "3", "20", "1", "1", "14", "2"],
+        ["3", "relu", "u3.0", "###", "2", "16", "1", "0", "16", "2"],
+        ["1", "quant", "s5.1", "###--", "4", "8", "0", "0", "8", "2"],
+    ]
+    assert lines[8:10] == [
+        "... 1 more ops (--top, or -o for all)",
+        "bits, most significant first: # matters, . silent, - dead",
+    ]
+    assert lines[-2].endswith("(op 0 bit 0)")
+    assert lines[-1].startswith("dead       7: ") and "(op 1 bit 0, op 1 bit 1, op 4 bit 0, " in lines[-1]
+
+
+def test_json_holds_everything_ranked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, tree = tree_of(capsys, "p.bin", "--bits", "--inputs", "x.csv", "--vectors", "0", "--top", "1")
+    assert (code, tree["verdict"], tree["exit_code"], tree["vectors"], tree["bits"]) == (0, "PASS", 0, 2, True)
+    assert tree["count"] == {"matter": 12, "silent": 1, "dead": 7}
+    assert len(tree["effects"]) == 13 and len(tree["dead"]) == 7
+    assert tree["effects"][0] == {
+        "op": 0,
+        "mnemonic": "input",
+        "type": "s4.0",
+        "bit": 3,
+        "worst": "20",
+        "mean": "14",
+        "changed": 2,
+        "output": 1,
+        "vector": 1,
+    }
+    assert tree["dead"][0] == {"op": 1, "mnemonic": "quant", "type": "s5.1", "bit": 0}
+
+
+def test_files_hold_everything(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, tree = tree_of(capsys, "p.bin", "--bits", "-o", "effects.json")
+    assert json.loads((folder / "effects.json").read_text()) == tree
+    assert run("p.bin", "--bits", "--top", "0", "-o", "effects.csv") == 0
+    rows = list(csv.DictReader((folder / "effects.csv").read_text().splitlines()))
+    assert len(rows) == sum(tree["count"].values())
+    assert {kind: sum(row["kind"] == kind for row in rows) for kind in ("matters", "silent", "dead")} == {
+        "matters": tree["count"]["matter"],
+        "silent": tree["count"]["silent"],
+        "dead": tree["count"]["dead"],
+    }
+    assert [row["worst"] for row in rows[: len(tree["effects"])]] == [effect["worst"] for effect in tree["effects"]]
+
+
+def test_vectors_and_seed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    effects = [tree_of(capsys, "p.bin", "--vectors", "200", "--seed", seed)[1]["effects"] for seed in ("1", "1", "2")]
+    assert effects[0] == effects[1] != effects[2]
+    np.save("x.npy", np.zeros((3, 1)))
+    _, tree = tree_of(capsys, "p.bin", "--inputs", "x.npy", "--inputs", "x.csv", "--vectors", "4")
+    assert tree["vectors"] == 9
+
+
+@pytest.mark.parametrize(
+    ("program", "vectors", "message"),
+    [
+        (PROGRAM, "0", "nothing was flipped: no vectors"),
+        (Program.build([(5, -1, -1, 1, S4)], [(-1, 0, 0)]), "5", "no op has a bit that an output depends on"),
+        (Program.build([], []), "5", "no op has a bit that an output depends on"),
+    ],
+)
+def test_nothing_flipped_is_not_run(
+    folder: Path, capsys: pytest.CaptureFixture[str], program: Program, vectors: str, message: str
+) -> None:
+    Path("p.bin").write_bytes(write_binary(program, "v1"))
+    code, tree = tree_of(capsys, "p.bin", "--vectors", vectors)
+    assert (code, tree["verdict"]) == (6, "NOT_RUN") and message in tree["message"]
+    assert run("p.bin", "--vectors", vectors) == 6
+    assert capsys.readouterr().out.splitlines()[-1] == f"NOT_RUN  {tree['message']}"
+
+
+def test_a_broken_promise_ends_the_run_unless_unchecked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    narrow = Program.build([(-1, 0, -1, 0, S4), (4, 0, -1, 1, S4)], [(1, 0, 0)], inp_shift=[0])
+    Path("p.bin").write_bytes(write_binary(narrow, "v1"))
+    assert run("p.bin") == 2
+    assert capsys.readouterr().err.startswith("dais-verif: PROGRAM_INVALID: row 1: overflow violation at op 1")
+    assert run("p.bin", "--unchecked") == 0
+    assert "64 vectors, seed 0, overflow unchecked" in capsys.readouterr().out
+
+
+def test_values_beyond_floats_are_shown_exactly(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wide = Program.build([(-1, 0, -1, 0, S4)], [(0, 2000, 0), (0, -2000, 0)], inp_shift=[0])
+    Path("p.bin").write_bytes(write_binary(wide, "v1"))
+    assert run("p.bin", "--vectors", "3") == 0
+    assert capsys.readouterr().out.count(str(1 << 2000)) == 2, "worst and mean"
