@@ -57,8 +57,8 @@ def legend(results: dict[str, Any]) -> list[str]:
         f"{machine['cpu']}, {machine['cores']} cores, instructions {machine['isa']}; Python {machine['python']}, "
         f"numpy {machine['numpy']}, da4ml {machine['da4ml']}, dais-verif {machine['dais-verif']}, "
         f"engine {results['engine']}.",
-        f"Rounds: {results['rounds']}. Each number is their median (least..greatest); in each,  da4ml's C++ interpreter "
-        "and our engine take turns on the same values; ratios are of times of one round. Every output was compared.",
+        f"Rounds: {results['rounds']}. In each, da4ml's C++ interpreter and our engine take turns on the same values; "
+        "ratios are of times of one round, shown as median (least..greatest). All outputs were compared beforehand.",
         "da4ml ns: its time a sample on one thread. integers, doubles, checked: how many times as fast ours is on one "
         "thread, with planar integers, with float64 rows, with integers and promises checked (da4ml checks none). "
         "of copy: bytes that the call with doubles reads and writes, a second, over the same for numpy copying one "

@@ -48,6 +48,7 @@ def throughput(*, engine: str, program: str, vectors: str | None, rows: int, rou
     words = {
         "integers": verified(subject, subject.real(out), theirs),
         "doubles": verified(subject, golden.run(doubles, check=False), theirs),
+        "checked": verified(subject, subject.real(golden.run_planar(raw, check=True)), theirs),
     }
     source = np.ones(subject.bytes_of_doubles // 16)
     target = np.ones_like(source)
@@ -71,8 +72,9 @@ def threads(*, engine: str, program: str, vectors: str | None, rows: int, rounds
     for jobs in (1, 2):
         functions[f"integers {jobs}"] = partial(golden.run_planar, subject.raw, check=False, jobs=jobs, out=out)
         functions[f"doubles {jobs}"] = partial(golden.run, subject.doubles, check=False, jobs=jobs)
-    one, two = (golden.run(subject.doubles, check=False, jobs=jobs) for jobs in (1, 2))
-    assert np.array_equal(one, two), "two threads compute something else than one"
+    for run, x in ((golden.run, subject.doubles), (golden.run_planar, subject.raw)):
+        one, two = (run(x, check=False, jobs=jobs) for jobs in (1, 2))
+        assert np.array_equal(one, two), "two threads compute something else than one"
     return {"seconds": interleaved(functions, rounds), "rows": rows}
 
 
