@@ -24,13 +24,24 @@ from dais_verif.program.opcodes import (
 )
 from dais_verif.program.types import LIMIT, FixedType
 
-__all__ = ["meaningless_data", "validate"]
+__all__ = ["BrokenRule", "meaningless_data", "validate"]
 
 Mask = NDArray[np.bool_]
 
 
+class BrokenRule(ProgramError):
+    """A rule, and who breaks it, for those who know more than the binary does of where that stands.
+
+    ``part``: ``op``, ``type`` (of an op), ``input`` or ``output``. ``finding``: the message without its remedy.
+    """
+
+    def __init__(self, part: str, index: int, finding: str, remedy: str) -> None:
+        super().__init__(f"{finding}; {remedy}")
+        self.part, self.index, self.finding = part, index, finding
+
+
 def validate(program: Program) -> None:
-    """Raise ``ProgramError`` for the first rule that ``program`` breaks; return None if it is valid."""
+    """Raise ``BrokenRule`` for the first rule that ``program`` breaks; return None if it is valid."""
     _check_opcodes(program)
     _check_operands(program)
     _check_types(program)
@@ -48,21 +59,22 @@ def _has(program: Program, wanted: Callable[..., bool]) -> Mask:
     return np.isin(program.columns.code, [spec.code for spec in OPCODES.values() if wanted(spec)])
 
 
-def _refuse_op(program: Program, bad: Mask, field: str, values: Ints, rule: str, remedy: str) -> None:
+def _refuse_op(program: Program, bad: Mask, field: str, values: Ints, rule: str, remedy: str, part: str = "op") -> None:
     """Raise for the first op where ``bad``; ``rule`` may use ``{index}``."""
     if not bad.any():
         return
     index = int(np.argmax(bad))
     code = int(program.columns.code[index])
     name = f" ({OPCODES[code].mnemonic})" if code in OPCODES else ""
-    raise ProgramError(f"op {index}{name}: {field} is {int(values[index])}, {rule.format(index=index)}; {remedy}")
+    finding = f"op {index}{name}: {field} is {int(values[index])}, {rule.format(index=index)}"
+    raise BrokenRule(part, index, finding, remedy)
 
 
 def _refuse_element(bad: Mask, what: str, field: str, values: Ints, rule: str, remedy: str) -> None:
     """Raise for the first input or output where ``bad``."""
     if bad.any():
         index = int(np.argmax(bad))
-        raise ProgramError(f"{what} {index}: {field} is {int(values[index])}, {rule}; {remedy}")
+        raise BrokenRule(what, index, f"{what} {index}: {field} is {int(values[index])}, {rule}", remedy)
 
 
 _LAYOUT = "the file is damaged or has another layout (see --layout)"
@@ -100,11 +112,11 @@ def _check_operands(program: Program) -> None:
 def _check_types(program: Program) -> None:
     *_, k, i, f = program.columns
     width = k + i + f
-    _refuse_op(program, (k != 0) & (k != 1), "signed", k, "must be 0 or 1", _LAYOUT)
-    _refuse_op(program, _beyond(i), "i (integer bits)", i, _WITHIN, _LAYOUT)
-    _refuse_op(program, _beyond(f), "f (fractional bits)", f, _WITHIN, _LAYOUT)
-    _refuse_op(program, width < 0, "width k+i+f", width, "must not be negative", _WRITER)
-    _refuse_op(program, width > LIMIT, "width k+i+f", width, f"must be at most {LIMIT}", _WRITER)
+    _refuse_op(program, (k != 0) & (k != 1), "signed", k, "must be 0 or 1", _LAYOUT, "type")
+    _refuse_op(program, _beyond(i), "i (integer bits)", i, _WITHIN, _LAYOUT, "type")
+    _refuse_op(program, _beyond(f), "f (fractional bits)", f, _WITHIN, _LAYOUT, "type")
+    _refuse_op(program, width < 0, "width k+i+f", width, "must not be negative", _WRITER, "type")
+    _refuse_op(program, width > LIMIT, "width k+i+f", width, f"must be at most {LIMIT}", _WRITER, "type")
 
 
 def _check_data(program: Program) -> None:
@@ -148,10 +160,11 @@ def _check_tables(program: Program, lookup: Mask, table_index: Ints) -> None:
         for entry in extremes[table]:
             if not kind.raw_min <= entry <= kind.raw_max:
                 position = int(np.argmax(program.tables[table] == entry))
-                raise ProgramError(
+                finding = (
                     f"op {index} (lookup): entry {position} of table {table} is {entry}, must fit the op's type"
-                    f" {kind} ({kind.raw_min}..{kind.raw_max}); {_WRITER}"
+                    f" {kind} ({kind.raw_min}..{kind.raw_max})"
                 )
+                raise BrokenRule("op", index, finding, _WRITER)
 
 
 def _check_ends(program: Program) -> None:
