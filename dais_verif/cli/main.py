@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import click
 
 from dais_verif import __version__
+from dais_verif.cli.asm import asm
 from dais_verif.cli.check import check
 from dais_verif.cli.diff import diff
 from dais_verif.cli.emit import emit
@@ -34,6 +35,7 @@ def cli() -> None:
     \b
     dais-verif check prog.bin        is it a valid program? can anything overflow?
     dais-verif show prog.bin         the program as text
+    dais-verif asm prog.dais -o prog.bin               text to binary
     dais-verif run prog.bin --inputs x.npy -o y.npy    the golden model's outputs
     dais-verif emit prog.bin -o model.v                its Verilog
     dais-verif sim prog.bin          its Verilog in Icarus and Verilator against the golden model
@@ -47,7 +49,7 @@ def cli() -> None:
     """
 
 
-for verb in (check, show, run, emit, sim, sensitivity, diff):
+for verb in (check, show, asm, run, emit, sim, sensitivity, diff):
     cli.add_command(verb)
 
 

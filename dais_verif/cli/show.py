@@ -16,11 +16,15 @@ from dais_verif.program.listing import listing
 @layout_option
 @click.option("-o", "--output", type=file_path, help="File to write; stdout if not given.")
 def show(program: Path, layout: str | None, output: Path | None) -> None:
-    """List PROGRAM: inputs, tables, one line an op, outputs.
+    """Write PROGRAM as text: layout, inputs, tables, one line an op, outputs.
 
     \b
-    Types are written sW.F or uW.F: signed or unsigned, W bits of which F are fractional.
-    %N is the value of op N.
+    s8.3, u8.3   a type: signed or unsigned, 8 bits of which 3 are fractional
+    %5           the value of op 5
+    %4 - %2>>1   op 4 minus half of op 2: a shift acts on the operand before it and loses nothing
+    ; ...        a comment
+
+    asm turns the text into the identical binary. docs/text-form.md has a tutorial and the grammar.
     """
     loaded, _ = load_program(program, layout)
     text = listing(loaded)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dais_verif.errors import InputError, ProgramError
+from dais_verif.program.assembler import assemble, looks_like_text
 from dais_verif.program.da4ml_json import looks_like_json, read_json
 from dais_verif.program.layouts import LAYOUTS, AssumedLayoutWarning, read_binary, write_binary
 from dais_verif.program.model import Columns, Op, Origin, Program
@@ -29,6 +30,7 @@ __all__ = [
     # files
     "LAYOUTS",
     "AssumedLayoutWarning",
+    "assemble",
     "load",
     "read_binary",
     "write_binary",
@@ -36,15 +38,20 @@ __all__ = [
 
 
 def load(path: str | Path, *, layout: str | None = None) -> Program:
-    """The valid program in the file ``path``: a DAIS binary of any layout, or da4ml's JSON (plain or gzip).
+    """The valid program in the file ``path``: a DAIS binary of any layout, da4ml's JSON (plain or gzip), or a text.
 
-    ``layout``: ``published``, ``headerless`` or ``v1`` overrides detection, for a binary. Raises
-    ``ProgramError`` if the file holds no valid program, ``InputError`` if it cannot be read.
+    A text is told by the suffix ``.dais``. ``layout``: ``published``, ``headerless`` or ``v1`` overrides detection,
+    for a binary. Raises ``ProgramError`` if the file holds no valid program, ``InputError`` if it cannot be read.
     """
     try:
         data = Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}; give the path of a DAIS program") from None
+    if looks_like_text(str(path), data) and not looks_like_json(data):
+        if layout is not None:
+            raise InputError(f"{path}: a text says its layout itself and is not read as {layout}; leave --layout out")
+        program = assemble(data, str(path))
+        return replace(program, origin=replace(program.origin, path=str(path)))
     try:
         program = read_json(data) if layout is None and looks_like_json(data) else read_binary(data, layout)
     except ProgramError as error:

@@ -1,64 +1,113 @@
-"""A program as text for people: one line an op."""
+"""A program as text: the form that people read and write, and that ``assembler`` reads back."""
 
 from __future__ import annotations
 
-from dais_verif.program.model import Op, Program
-from dais_verif.program.opcodes import BITWISE_NAMES, REDUCE_NAMES, bitwise_fields, high_int32, low_int32
+from collections.abc import Iterator
+
+from dais_verif.program.layouts import LAYOUTS
+from dais_verif.program.model import Op, Origin, Program
+from dais_verif.program.opcodes import BITWISE_NAMES, REDUCE_NAMES, Data, bitwise_fields, high_int32, low_int32
 
 __all__ = ["in_words", "listing"]
 
+#: Table entries a line.
+_ENTRIES = 16
+#: A constant is written as a real value if that takes at most so many places after the point, and characters.
+_PLACES, _CHARACTERS = 16, 20
+
 
 def listing(program: Program) -> str:
-    """The whole program, ended by a newline."""
-    origin = program.origin
-    lines = [
-        f"; {program.n_in} inputs, {program.n_out} outputs, {program.n_ops} ops; read as {origin.layout}",
-        f"; hash {program.hash}",
-    ]
-    lines += [f"; table {t}: {len(table)} entries" for t, table in enumerate(program.tables)]
+    """The whole program, ended by a newline; ``assemble`` gives back what ``write_binary`` writes byte for byte.
+
+    A program that came from no binary (``json``, ``memory``) is listed as ``v1``. What no binary holds, the
+    declared intervals of da4ml's JSON, is not in the text.
+    """
+    return "\n".join(_lines(program)) + "\n"
+
+
+def _lines(program: Program) -> Iterator[str]:
+    yield f"; {program.n_in} inputs, {program.n_out} outputs, {program.n_ops} ops"
+    yield f"; hash {program.hash}"
+    yield _layout(program.origin)
+    for j, shift in enumerate(program.inp_shift.tolist()):
+        yield f"input {j}{_shift(shift)}"
+    for t, table in enumerate(program.tables):
+        yield from _table(t, table.tolist())
     types = [str(op.type) for op in program.ops]
-    names = [f"%{op.index}" for op in program.ops]
-    name_width = max(map(len, names), default=0)
-    type_width = max(map(len, types), default=0)
-    for op, name, kind in zip(program.ops, names, types, strict=True):
-        lines.append(f"{name:<{name_width}} = {kind:<{type_width}}  {op.spec.mnemonic:<13}  {in_words(program, op)}")
-    for j, ((index, shift, negated), kind_) in enumerate(zip(program.outputs, program.output_types, strict=True)):
-        value = f"{'-' if negated else ''}%{index}{_power(shift)}" if index >= 0 else "0"
-        lines.append(f"output {j} = {value}  ; {kind_}")
-    return "\n".join(lines) + "\n"
+    name_width, type_width = len(f"%{program.n_ops - 1}"), max(map(len, types), default=0)
+    for op, kind in zip(program.ops, types, strict=True):
+        kept = f" data 0x{op.data & (1 << 64) - 1:x}" if op.data and op.spec.data is Data.NONE else ""
+        yield f"{f'%{op.index}':<{name_width}} = {kind:<{type_width}}  {in_words(program, op)}{kept}"
+    for j, ((index, shift, negated), type_) in enumerate(zip(program.outputs, program.output_types, strict=True)):
+        value = f"%{index}" if index >= 0 else "0"
+        yield f"output {j} = {'-' if negated else ''}{value}{_shift(shift)}  ; {type_}"
+
+
+def _layout(origin: Origin) -> str:
+    line = f"layout {origin.layout if origin.layout in LAYOUTS else 'v1'}"
+    if origin.spec_version != Origin.spec_version:
+        line += f" spec {origin.spec_version}"
+    if origin.firmware_version != Origin.firmware_version:
+        line += f" firmware {origin.firmware_version}"
+    return line
+
+
+def _table(number: int, entries: list[int]) -> Iterator[str]:
+    if len(entries) <= _ENTRIES:
+        yield f"table {number} = [{', '.join(map(str, entries))}]"
+        return
+    yield f"table {number} = [  ; {len(entries)} entries"
+    for start in range(0, len(entries), _ENTRIES):
+        yield f"    {', '.join(map(str, entries[start : start + _ENTRIES]))},"
+    yield "]"
 
 
 def in_words(program: Program, op: Op) -> str:
-    """What ``op`` computes, in one short expression over ``%N``."""
+    """What ``op`` computes, in one short expression over ``%N``; all that the op says but its type."""
     a, b = f"%{op.id0}", f"%{op.id1}"
     minus = "-" if op.spec.negate else ""
-    point = f" * 2^{-op.type.f}" if op.type.f else ""
     match abs(op.code) if op.code != -1 else -1:
         case -1:
-            return f"input[{op.id0}]{_power(int(program.inp_shift[op.id0]))}"
+            return f"input {op.id0}"
         case 0 | 1:
-            return f"{a} {'-' if op.code == 1 else '+'} {b}{_power(op.data)}"
-        case 2:
-            return f"max({minus}{a}, 0)"
-        case 3:
-            return f"{minus}{a}"
+            return f"{a} {'-' if op.code == 1 else '+'} {b}{_shift(op.data)}"
+        case 2 | 3:
+            return f"{op.spec.mnemonic.removesuffix('_neg')}({minus}{a})"
         case 4:
-            return f"{a} {'-' if op.data < 0 else '+'} {abs(op.data)}{point}"
+            return f"{a} {'-' if op.data < 0 else '+'} {_constant(abs(op.data), op.type.f)}"
         case 5:
-            return f"{op.data}{point}"
+            return f"{'-' if op.data < 0 else ''}{_constant(abs(op.data), op.type.f)}"
         case 6:
-            return f"msb(%{op.condition}) ? {a} : {minus}{b}{_power(high_int32(op.data))}"
+            return f"msb(%{op.condition}) ? {a} : {minus}{b}{_shift(high_int32(op.data))}"
         case 7:
             return f"{a} * {b}"
         case 8:
-            return f"table{low_int32(op.data)}[raw({a}) - {program.ops[op.id0].type.raw_min + high_int32(op.data)}]"
+            offset = high_int32(op.data)
+            minus_offset = f" {'-' if offset > 0 else '+'} {abs(offset)}" if offset else ""
+            return f"table {low_int32(op.data)}[{a}{minus_offset}]"
         case 9:
             return f"{REDUCE_NAMES[op.data]}({minus}{a})"
         case _:
             fields = bitwise_fields(op.data)
             first, second = ("-" if negate else "" for negate in (fields.negate_a, fields.negate_b))
-            return f"{first}{a} {BITWISE_NAMES[fields.operation]} {second}{b}{_power(fields.shift)}"
+            return f"{first}{a} {BITWISE_NAMES[fields.operation]} {second}{b}{_shift(fields.shift)}"
 
 
-def _power(shift: int) -> str:
-    return f" * 2^{shift}" if shift else ""
+def _shift(bits: int) -> str:
+    return "" if bits == 0 else f"<<{bits}" if bits > 0 else f">>{-bits}"
+
+
+def _constant(data: int, f: int) -> str:
+    """``data * 2**-f``, not negative: the real value where that is short, else ``raw(data)``."""
+    if data == 0:
+        return "0"
+    zeros = (data & -data).bit_length() - 1
+    odd, places = data >> zeros, f - zeros
+    if -_CHARACTERS * 4 <= places <= 0:
+        text = str(odd << -places)
+    elif 0 < places <= _PLACES:
+        whole, rest = divmod(odd, 1 << places)
+        text = f"{whole}.{rest * 5**places:0{places}d}"
+    else:
+        return f"raw({data})"
+    return text if len(text) <= _CHARACTERS else f"raw({data})"

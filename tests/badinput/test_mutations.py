@@ -21,7 +21,7 @@ from strategies import random_program, random_rows
 from dais_verif.emit import emit_verilog
 from dais_verif.errors import DaisError, InputError, ProgramError
 from dais_verif.golden import run_raw
-from dais_verif.program import LAYOUTS, Program, read_binary, write_binary
+from dais_verif.program import LAYOUTS, Program, assemble, read_binary, write_binary
 from dais_verif.program.da4ml_json import looks_like_json, read_json
 from dais_verif.program.graph import dead_ops, depths
 from dais_verif.program.listing import listing
@@ -156,7 +156,7 @@ def use(program: Program, rng: random.Random) -> None:
     ports_of(program)
     dead_ops(program)
     depths(program)
-    listing(program)
+    assert write_binary(assemble(listing(program)), "v1") == write_binary(program, "v1")
     emit_verilog(program)
     batch = Batch.of(random_rows(rng, program, 2), program.n_in)
     fast, slow = (run_raw(program, batch, engine=engine, check=False) for engine in ("numpy", "exact"))

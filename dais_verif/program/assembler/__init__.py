@@ -1,0 +1,7 @@
+"""Text to program, the way back from ``listing``. ``docs/text-form.md`` has the grammar."""
+
+from __future__ import annotations
+
+from dais_verif.program.assembler.statements import assemble, looks_like_text
+
+__all__ = ["assemble", "looks_like_text"]

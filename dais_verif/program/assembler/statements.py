@@ -1,0 +1,189 @@
+"""The statements of the text form, and the program that they make.
+
+A text is read line by line, with one token of look-ahead. What the program means is not judged here: the
+rules of ``checks`` are, and their findings are put down to the line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+from dais_verif.program.assembler.expressions import INT32, Expressions
+from dais_verif.program.assembler.names import Scope, did_you_mean
+from dais_verif.program.assembler.tokens import Cursor, Place, Token, error_at
+from dais_verif.program.checks import BrokenRule
+from dais_verif.program.layouts import LAYOUTS, SPEC_VERSIONS
+from dais_verif.program.model import Origin, Program
+from dais_verif.program.types import FixedType
+
+__all__ = ["assemble", "looks_like_text"]
+
+_STATEMENTS = ("layout", "input", "table", "output")
+
+
+def looks_like_text(path: str, data: bytes) -> bool:
+    """Whether the file is a program's text: it is called so, and no binary, whose first words hold 0 bytes."""
+    return path.endswith(".dais") and b"\0" not in data[:12]
+
+
+def assemble(source: str | bytes, name: str = "text") -> Program:
+    """The valid program that ``source`` (bytes: UTF-8) describes; its origin says the layout to write.
+
+    Raises ``ProgramError`` with ``name``, line and column, both counted from 1.
+    """
+    data = source.encode("utf-8", "replace") if isinstance(source, str) else source
+    text = source if isinstance(source, str) else _decoded(source, name)
+    program = _Assembler(Cursor(text, name)).program()
+    return replace(program, origin=replace(program.origin, file_sha256=hashlib.sha256(data).hexdigest()))
+
+
+def _decoded(data: bytes, name: str) -> str:
+    at = data.find(b"\0")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        at = error.start if at < 0 else min(at, error.start)
+    if at < 0:
+        return text
+    before = data[:at].rpartition(b"\n")[2].decode("utf-8", "replace")
+    place = Place(data[:at].count(b"\n") + 1, len(before) + 1)
+    raise error_at(name, place, f"byte 0x{data[at]:02x} is no UTF-8 text; 'dais-verif show' writes a binary as text")
+
+
+class _Assembler:
+    """What has been read of a program."""
+
+    def __init__(self, cursor: Cursor) -> None:
+        self.cursor = cursor
+        self.origin = Origin("v1")
+        self.started = False
+        self.inputs, self.tables, self.values, self.outputs = map(Scope, ("input", "table", "value", "output"))
+        self.expressions = Expressions(cursor, self.inputs, self.tables, self.values)
+        self.inp_shift: list[int] = []
+        self.entries: list[list[int]] = []
+        self.rows: list[tuple[int, int, int, int, FixedType]] = []
+        self.out_rows: list[tuple[int, int, int]] = []
+        self.places: dict[str, list[Place]] = {
+            "op": [],
+            "type": [],
+            "input": self.inputs.places,
+            "output": self.outputs.places,
+        }
+
+    def program(self) -> Program:
+        """Read everything."""
+        cursor = self.cursor
+        statements = {"layout": self.layout, "input": self.input, "table": self.table, "output": self.output}
+        while cursor.next_line():
+            # A keyword before '=' is meant as a name, and is refused as one.
+            statement = self.op if cursor.following.text == "=" else statements.get(cursor.token.text, self.op)
+            statement()
+            if cursor.token.kind != "end":
+                cursor.unexpected("the end of the line")
+            self.started = True
+        try:
+            program = Program.build(self.rows, self.out_rows, inp_shift=self.inp_shift, tables=self.entries)
+        except BrokenRule as error:
+            raise error_at(cursor.name, self.places[error.part][error.index], error.finding) from None
+        return replace(program, origin=self.origin)
+
+    def layout(self) -> None:
+        """``layout v1 spec 1 firmware 0``."""
+        cursor = self.cursor
+        if self.started:
+            cursor.refuse("layout must be the first statement")
+        cursor.take()
+        layout = cursor.token.text
+        if layout not in LAYOUTS:
+            cursor.unexpected(f"a layout ({', '.join(LAYOUTS)})", did_you_mean(layout, LAYOUTS))
+        cursor.take()
+        versions = {"spec": Origin.spec_version, "firmware": Origin.firmware_version}
+        for word, (low, high) in (("spec", (0, max(SPEC_VERSIONS))), ("firmware", INT32)):
+            if cursor.token.text == word:
+                if layout != "v1":
+                    cursor.refuse(f"the {layout} layout has no {word} version; only v1 has")
+                cursor.take()
+                versions[word] = cursor.integer(f"{word} version", low, high)
+        self.origin = Origin(layout, spec_version=versions["spec"], firmware_version=versions["firmware"])
+
+    def input(self) -> None:
+        """``input x<<2, y``."""
+        self.cursor.take()
+        while True:
+            self.label(self.inputs)
+            self.inp_shift.append(self.expressions.shift())
+            if not self.cursor.accept(","):
+                return
+
+    def table(self) -> None:
+        """``table t = [1, -2, 3]``; the entries may stand on several lines."""
+        cursor = self.cursor
+        if self.origin.layout != "v1":
+            cursor.refuse(f"the {self.origin.layout} layout carries no tables; write 'layout v1'")
+        cursor.take()
+        self.label(self.tables)
+        cursor.expect("=")
+        opening = cursor.expect("[")
+        entries: list[int] = []
+        self.skip_lines(opening)
+        while not cursor.accept("]"):
+            entries.append(cursor.integer("table entry", *INT32))
+            self.skip_lines(opening)
+            if not cursor.accept(",") and cursor.token.text != "]":
+                cursor.unexpected("',' or ']'")
+            self.skip_lines(opening)
+        self.entries.append(entries)
+
+    def skip_lines(self, opening: Token) -> None:
+        """Go to the next token, on whatever line it stands."""
+        while self.cursor.token.kind == "end":
+            if not self.cursor.next_line():
+                self.cursor.refuse("this '[' is never closed; expected ']'", opening)
+
+    def output(self) -> None:
+        """``output y = -v>>1``; the value may be 0, for a constant 0."""
+        cursor = self.cursor
+        cursor.take()
+        self.label(self.outputs)
+        cursor.expect("=")
+        negated = cursor.accept("-")
+        if cursor.token.kind != "number":
+            index = self.expressions.value()
+        elif cursor.accept("0"):
+            index = -1
+        else:
+            cursor.refuse(f"an output is a value or 0, not {cursor.token}; make the constant a value first")
+        self.out_rows.append((index, self.expressions.shift(), int(negated)))
+
+    def label(self, scope: Scope) -> None:
+        """The name or the number of a new member of ``scope``; the number is only checked."""
+        cursor, token, number = self.cursor, self.cursor.token, len(scope.places)
+        if token.kind == "number":
+            if cursor.unsigned("number", 1 << 63) != number:
+                cursor.refuse(f"this is {scope.what} {number}, not {token.text}; numbers count from 0 in order", token)
+            scope.declare(None, token.place)
+        elif token.kind == "name":
+            scope.declare(scope.new_name(cursor), token.place)
+        else:
+            cursor.unexpected(f"a name or the number {number}")
+
+    def op(self) -> None:
+        """``a = s8.3 b + c<<1``."""
+        cursor, token, name = self.cursor, self.cursor.token, None
+        if token.kind == "value":
+            index = len(self.values.places)
+            if token.text != f"%{index}":
+                cursor.refuse(f"this is %{index}, not {token}; values count from 0 in order, or have names")
+            cursor.take()
+        elif token.kind == "name" and cursor.following.text == "=":
+            name = self.values.new_name(cursor)
+        else:
+            hint = did_you_mean(token.text, _STATEMENTS)
+            cursor.unexpected(f"'NAME = ...', {', '.join(map(repr, _STATEMENTS))}", hint)
+        cursor.expect("=")
+        self.places["type"].append(cursor.token.place)
+        kind = self.expressions.type()
+        self.places["op"].append(cursor.token.place)
+        self.rows.append((*self.expressions.expression(kind), kind))
+        self.values.declare(name, token.place)

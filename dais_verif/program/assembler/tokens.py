@@ -1,0 +1,161 @@
+"""The text form as tokens, a line at a time, and errors that name file, line and column."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import NamedTuple, NoReturn
+
+from dais_verif.errors import ProgramError
+
+__all__ = ["Cursor", "Place", "Token", "error_at", "quoted"]
+
+#: No number of a program has more characters; it keeps arithmetic from hours of work.
+_LONGEST_NUMBER = 64
+
+#: In ASCII mode only ASCII is white space or a digit; everything else is a token of kind ``bad``.
+_TOKEN = re.compile(
+    r"""
+    (?P<type>[su]\d+\.-?\d+(?![\w.]))
+    |(?P<name>[A-Za-z_]\w*)
+    |(?P<value>%\d+)
+    |(?P<number>0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?)
+    |(?P<mark><<|>>|[-+*?:=,()\[\]])
+    |(?P<bad>\S)
+    """,
+    re.VERBOSE | re.ASCII,
+)
+
+
+def quoted(text: str) -> str:
+    """``text`` as messages show it: in quotes, cut if it is long."""
+    return repr(text if len(text) <= 40 else f"{text[:30]}...")
+
+
+class Place(NamedTuple):
+    """Where something stands in a text; both count from 1, columns in characters."""
+
+    line: int
+    column: int
+
+
+class Token(NamedTuple):
+    """``kind``: ``type``, ``name``, ``value``, ``number``, ``mark``, ``bad`` or ``end`` (of the line, no text)."""
+
+    kind: str
+    text: str
+    line: int
+    column: int
+
+    @property
+    def place(self) -> Place:
+        """Where it begins."""
+        return Place(self.line, self.column)
+
+    def __str__(self) -> str:
+        if self.kind == "end":
+            return "the end of the line"
+        return quoted(self.text)
+
+
+def error_at(name: str, place: Place, message: str) -> ProgramError:
+    """The one line for what is wrong at ``place`` of the text ``name``."""
+    return ProgramError(f"{name}:{place.line}:{place.column}: {message}")
+
+
+class Cursor:
+    """The token that is read next. Lines without a token are passed over."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.name = name
+        self._lines = text.split("\n")
+        self._line = 0
+        self._tokens: list[Token] = []
+        self._at = 0
+        self.token = Token("end", "", 1, 1)
+
+    def next_line(self) -> bool:
+        """Go to the first token of the next line; False at the end of the text."""
+        while self._line < len(self._lines):
+            code = self._lines[self._line].partition(";")[0].rstrip()
+            self._line += 1
+            if not code:
+                continue
+            line = self._line
+            self._tokens = [
+                Token(match.lastgroup or "", match.group(), line, match.start() + 1) for match in _TOKEN.finditer(code)
+            ]
+            self._tokens.append(Token("end", "", line, len(code) + 1))
+            self._at = 0
+            self.token = self._tokens[0]
+            if self.token.kind != "end":
+                return True
+        return False
+
+    @property
+    def following(self) -> Token:
+        """The token after the one that is read next."""
+        return self._tokens[min(self._at + 1, len(self._tokens) - 1)]
+
+    def line_that_begins(self, pattern: str) -> int | None:
+        """Number of the first line from the present one on whose beginning matches the regular expression."""
+        lines = enumerate(self._lines[self._line - 1 :], self._line)
+        return next((number for number, line in lines if re.match(pattern, line, re.ASCII)), None)
+
+    def take(self) -> Token:
+        """The token; the cursor moves on."""
+        token = self.token
+        self._at = min(self._at + 1, len(self._tokens) - 1)
+        self.token = self._tokens[self._at]
+        return token
+
+    def accept(self, text: str) -> bool:
+        """Whether the token is ``text``, a mark or a keyword; if so, the cursor moves on."""
+        if self.token.text != text:
+            return False
+        self.take()
+        return True
+
+    def expect(self, text: str) -> Token:
+        """The token, which must be ``text``."""
+        if self.token.text != text:
+            self.unexpected(repr(text))
+        return self.take()
+
+    def number(self, what: str) -> int | Fraction:
+        """A number without a sign."""
+        text = self.token.text
+        if self.token.kind != "number":
+            self.unexpected(f"a number ({what})")
+        if len(text) > _LONGEST_NUMBER:
+            self.refuse(f"a number of {len(text)} characters, must have at most {_LONGEST_NUMBER}")
+        self.take()
+        return Fraction(text) if "." in text else int(text, 16 if text[:2] in ("0x", "0X") else 10)
+
+    def integer(self, what: str, low: int, high: int) -> int:
+        """An integer ``low..high``, with or without a minus; ``what`` it is, for the message."""
+        start, minus = self.token, self.accept("-")
+        text, value = self.token.text, self.number(what)
+        shown = f"{what} is {'-' if minus else ''}{text}"
+        if "." in text:
+            self.refuse(f"{shown}, must be an integer", start)
+        value = -int(value) if minus else int(value)
+        if not low <= value <= high:
+            self.refuse(f"{shown}, must be within {low}..{high}", start)
+        return value
+
+    def unsigned(self, what: str, high: int) -> int:
+        """An integer ``0..high`` without a sign."""
+        if self.token.text == "-":
+            self.unexpected(f"a number ({what})")
+        return self.integer(what, 0, high)
+
+    def unexpected(self, wanted: str, hint: str = "") -> NoReturn:
+        """Refuse the token: ``wanted`` is what the grammar allows here."""
+        if self.token.kind == "bad":
+            self.refuse(f"unexpected character {self.token}; expected {wanted}{hint}")
+        self.refuse(f"expected {wanted}, found {self.token}{hint}")
+
+    def refuse(self, message: str, token: Token | None = None) -> NoReturn:
+        """Raise ``ProgramError`` at ``token``, or else at the one that is read next."""
+        raise error_at(self.name, (token or self.token).place, message)
