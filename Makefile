@@ -21,6 +21,7 @@ sim: export OUT ?=
 sim: export LAYOUT ?=
 
 RUN := .venv/bin/python -m dais_verif
+BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-test sim check test test-all lint examples clean distclean
@@ -36,10 +37,10 @@ setup: .venv/.ready  ## Install what is missing: a venv in .venv, Debian package
 setup-test: .venv/.ready-test  ## The same, with what the tests need
 
 # Two terminals may call this at once: the lock lets one work and the other find it done.
-.venv/.ready: pyproject.toml tools/setup.sh
+.venv/.ready: $(BUILT_FROM)
 	@flock .setup.lock sh tools/setup.sh run
 
-.venv/.ready-test: pyproject.toml tools/setup.sh
+.venv/.ready-test: $(BUILT_FROM)
 	@flock .setup.lock sh tools/setup.sh test
 
 sim: .venv/.ready  ## Simulate PROGRAM's Verilog in both simulators against the golden model

@@ -13,9 +13,13 @@ if [ "$kind" = test ]; then
 fi
 
 # Another terminal may have done the work while we waited for the lock.
-if [ -e "$stamp" ] && [ "$stamp" -nt pyproject.toml ] && [ "$stamp" -nt tools/setup.sh ]; then
-    exit 0
-fi
+current() {
+    [ -e "$stamp" ] || return 1
+    for source in pyproject.toml setup.py tools/setup.sh dais_verif/golden/kernel/*; do
+        [ "$stamp" -nt "$source" ] || return 1
+    done
+}
+if current; then exit 0; fi
 
 say() { echo "setup: $*"; }
 
@@ -42,6 +46,9 @@ debian() {
 "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || fail "$PYTHON must be Python 3.10 or newer; set PYTHON"
 "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null || debian python3-venv
 command -v g++ >/dev/null || debian g++
+# The fast golden engine is compiled against Python's headers.
+"$PYTHON" -c 'import os, sysconfig, sys; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' ||
+    debian python3-dev
 command -v iverilog >/dev/null || debian iverilog
 if [ "$kind" = test ]; then
     command -v yosys >/dev/null || debian yosys

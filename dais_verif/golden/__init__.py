@@ -1,85 +1,173 @@
-"""What a program means: the exact oracle, the batch engine, and the two functions users call.
+"""What a program means: the exact oracle, two fast engines that must equal it, and the functions users call.
 
-``run`` takes and gives real values as float64; ``run_raw`` takes exact batches and gives raw integers.
+``run`` takes and gives real values as float64; ``run_raw`` takes exact batches and gives raw integers; ``Golden``
+is a program prepared once, for many runs.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import warnings
+from functools import cached_property
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import InputError, ViolationError
-from dais_verif.golden import oracle
+from dais_verif.errors import InputError, ToolError, ViolationError
+from dais_verif.golden import fast, oracle
 from dais_verif.golden.batch import Compiled, compile_program
+from dais_verif.golden.fast import FastProgram
 from dais_verif.program import Program
-from dais_verif.program.numbers import Batch, IntArray, compact, doubles_of_raw
+from dais_verif.program.numbers import Batch, Column, IntArray, compact, doubles_of_raw
+from dais_verif.program.ports import ports_of
 
-__all__ = ["ENGINES", "Engine", "Golden", "run", "run_raw"]
+__all__ = ["CHUNK", "ENGINES", "Engine", "EngineWarning", "Golden", "run", "run_raw"]
 
-Engine = Literal["auto", "numpy", "exact"]
-ENGINES: tuple[Engine, ...] = ("auto", "numpy", "exact")
+Engine = Literal["auto", "fast", "numpy", "exact"]
+ENGINES: tuple[Engine, ...] = ("auto", "fast", "numpy", "exact")
 
-#: Rows a chunk: enough to hide numpy's cost a call, few enough that a chunk of values stays in cache.
+#: Rows a chunk: enough to hide the cost of a call, few enough that a chunk of values stays in cache.
 CHUNK = 2048
 
 
-def run(program: Program, x: Any, *, engine: Engine = "auto", check: bool = True) -> NDArray[np.float64]:
+class EngineWarning(UserWarning):
+    """The fast engine is not there; another one does the same, slower."""
+
+
+def run(
+    program: Program, x: Any, *, engine: Engine = "auto", check: bool = True, jobs: int | None = None
+) -> NDArray[np.float64]:
     """Outputs of ``program`` as float64 (rows, n_out) for input vectors ``x`` (rows, n_in).
 
     ``x``: float64 or integer array, or nested lists of Python numbers; every value is taken exactly.
-    ``engine``: ``numpy`` (batch), ``exact`` (the oracle, slow) or ``auto``. ``check=False`` carries on past
-    broken promises with the quantised value.
+    ``engine``: ``fast`` (the C kernel), ``numpy``, ``exact`` (the oracle, slow) or ``auto``: the fastest one that
+    takes the program. ``check=False`` carries on past broken promises with the quantised value. ``jobs``: threads
+    of the fast engine.
 
     Raises ``ViolationError`` (row, op, operands, exact result) if ``check`` and a promise is broken, and
     ``InputError`` for unusable vectors or an output that float64 cannot hold exactly.
     """
-    batch = Batch.of(x, program.n_in)
-    raw = run_raw(program, batch, engine=engine, check=check)
-    result = np.zeros((batch.rows, program.n_out), dtype=np.float64)
-    for j, kind in enumerate(program.output_types):
-        result[:, j] = doubles_of_raw(raw[j], kind.f, j)
-    return result
+    return Golden(program, engine=engine).run(x, check=check, jobs=jobs)
 
 
-def run_raw(program: Program, batch: Batch, *, engine: Engine = "auto", check: bool = True) -> tuple[IntArray, ...]:
+def run_raw(
+    program: Program, batch: Batch, *, engine: Engine = "auto", check: bool = True, jobs: int | None = None
+) -> tuple[IntArray, ...]:
     """Raw integers of every output, one array (rows,) each, in units of ``2**-f`` of its output type.
 
     Arrays are int64, or object (Python integers) where a value does not fit. Errors as for ``run``.
     """
-    golden = Golden(program, engine=engine)
-    chunks = [golden.chunk(batch, start, check=check) for start in range(0, batch.rows, CHUNK)]
-    if not chunks:
-        return tuple(np.zeros(0, dtype=np.int64) for _ in range(program.n_out))
-    return tuple(compact(np.concatenate(parts)) for parts in zip(*chunks, strict=True))
+    return Golden(program, engine=engine).run_raw(batch, check=check, jobs=jobs)
 
 
 class Golden:
-    """A golden model prepared once and run chunk by chunk, so that callers never hold all outputs."""
+    """A golden model prepared once and run many times, on whole arrays or chunk by chunk."""
 
     def __init__(self, program: Program, *, engine: Engine = "auto") -> None:
         if engine not in ENGINES:
             raise InputError(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
         self.program = program
-        self._compiled: Compiled | None = None if engine == "exact" else compile_program(program)
+        self._fast = _fast(program, engine) if engine in ("auto", "fast") else None
+        #: The engine that does the work: ``fast``, ``numpy`` or ``exact``.
+        self.engine: Engine = "exact" if engine == "exact" else "fast" if self._fast else "numpy"
 
-    @property
+    @cached_property
     def compiled(self) -> Compiled:
-        """The batch engine's program; compiled now if the engine is the oracle."""
-        if self._compiled is None:
-            return compile_program(self.program)
-        return self._compiled
+        """The numpy engine's program."""
+        return compile_program(self.program)
+
+    def run(
+        self, x: Any, *, check: bool = True, jobs: int | None = None, out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """As the function ``run``. ``out``: a C-contiguous float64 array (rows, n_out) to fill and return."""
+        n_in, n_out = self.program.n_in, self.program.n_out
+        quick = self._fast if isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.shape[1:] == (n_in,) else None
+        if out is not None and (out.shape != (len(x), n_out) or out.dtype != np.float64 or not out.flags.c_contiguous):
+            raise InputError(f"out must be a C-contiguous float64 array of shape ({len(x)}, {n_out})")
+        if quick and quick.takes_doubles and quick.gives_doubles:
+            result, broken = quick.run_doubles(
+                np.ascontiguousarray(x, dtype=np.float64), check=check, jobs=fast.threads(jobs), out=out
+            )
+            if broken is not None:
+                self._violation(Batch.of(x[broken : broken + 1], n_in), 0, None, broken)
+            return result
+        batch = Batch.of(x, n_in)
+        raw = self.run_raw(batch, check=check, jobs=jobs)
+        result = np.zeros((batch.rows, n_out), dtype=np.float64) if out is None else out
+        for j, kind in enumerate(self.program.output_types):
+            result[:, j] = doubles_of_raw(raw[j], kind.f, j)
+        return result
+
+    def run_planar(
+        self,
+        x: NDArray[np.signedinteger[Any]],
+        *,
+        check: bool = True,
+        jobs: int | None = None,
+        out: NDArray[np.signedinteger[Any]] | None = None,
+    ) -> NDArray[np.signedinteger[Any]]:
+        """Raw outputs (n_out, rows) of raw inputs (n_in, rows), without a copy or a conversion.
+
+        ``x``: int8, int16, int32 or int64, C-contiguous, in units of the last bit of each input's port element
+        (``ports_of(program).inputs[j].lo``); bits beyond the element are ignored. Outputs: the narrowest of those
+        types that holds every output, or those of ``out``, in units of ``2**-f`` of each output's type.
+
+        Raises ``ViolationError`` if ``check`` and a promise is broken; ``InputError`` for other arrays, or if an
+        output has over 64 bits.
+        """
+        n_in, n_out = self.program.n_in, self.program.n_out
+        if x.ndim != 2 or x.shape[0] != n_in or x.dtype.kind != "i" or not x.flags.c_contiguous:
+            raise InputError(f"planar inputs must be a C-contiguous signed integer array of shape ({n_in}, rows)")
+        if self._fast:
+            if out is not None and not _holds(out, (n_out, x.shape[1]), self._fast.facts.widest_out):
+                bits = self._fast.facts.widest_out
+                raise InputError(f"out must be C-contiguous, ({n_out}, {x.shape[1]}), of {bits} bits or more")
+            result, broken = self._fast.run_planar(x, check=check, jobs=fast.threads(jobs), out=out)
+            if broken is not None:
+                self._violation(self._planar_batch(x[:, broken : broken + 1]), 0, None, broken)
+            return result
+        raw = self.run_raw(self._planar_batch(x), check=check)
+        bits = max((kind.width + (1 - kind.k) for kind in self.program.output_types), default=0)
+        if bits > 64:
+            raise InputError(f"an output has {bits} bits as a signed integer, which no integer array holds")
+        if out is None:
+            kind = next(t for t in (np.int8, np.int16, np.int32, np.int64) if np.dtype(t).itemsize * 8 >= bits)
+            out = np.empty((n_out, x.shape[1]), dtype=kind)
+        elif not _holds(out, (n_out, x.shape[1]), bits):
+            raise InputError(f"out must be C-contiguous, ({n_out}, {x.shape[1]}), of {bits} bits or more")
+        for row, column in zip(out, raw, strict=True):
+            row[:] = column.astype(out.dtype)
+        return out
+
+    def run_raw(self, batch: Batch, *, check: bool = True, jobs: int | None = None) -> tuple[IntArray, ...]:
+        """As the function ``run_raw``."""
+        if self._fast:
+            return self._fast_rows(self._fast, batch, 0, check, fast.threads(jobs))
+        chunks = [self.chunk(batch, start, check=check) for start in range(0, batch.rows, CHUNK)]
+        if not chunks:
+            return tuple(np.zeros(0, dtype=np.int64) for _ in range(self.program.n_out))
+        return tuple(compact(np.concatenate(parts)) for parts in zip(*chunks, strict=True))
 
     def chunk(self, batch: Batch, start: int, *, rows: int = CHUNK, check: bool = True) -> tuple[IntArray, ...]:
         """Raw outputs of ``rows`` rows from ``start`` on. Raises ``ViolationError`` if ``check``."""
-        if self._compiled is None:
+        if self.engine == "exact":
             return self._oracle_chunk(batch, start, min(start + rows, batch.rows), check)
-        outputs, violation = self._compiled.run(batch.slice(start, start + rows), check=check)
+        part = batch.slice(start, start + rows)
+        if self._fast:
+            return self._fast_rows(self._fast, part, start, check, 1)
+        outputs, violation = self.compiled.run(part, check=check)
         if violation is not None:
             row, op = violation
-            raise ViolationError(self._explain(batch, start + row, op))
+            self._violation(part, row, op, start + row)
         return tuple(outputs)
+
+    def _fast_rows(
+        self, program: FastProgram, batch: Batch, start: int, check: bool, jobs: int
+    ) -> tuple[IntArray, ...]:
+        outputs, broken = program.run_batch(batch, check=check, jobs=jobs)
+        if broken is not None:
+            self._violation(batch, broken, None, start + broken)
+        return tuple(map(compact, outputs)) if program.facts.widest_out > 62 else tuple(outputs)
 
     def _oracle_chunk(self, batch: Batch, start: int, stop: int, check: bool) -> tuple[IntArray, ...]:
         columns: list[list[int]] = [[] for _ in range(self.program.n_out)]
@@ -87,7 +175,7 @@ class Golden:
             violations: list[oracle.Violation] = []
             values = oracle.trace(self.program, batch.row(row), violations=violations)
             if check and violations:
-                raise ViolationError(self._explain(batch, row, violations[0].op.index))
+                self._violation(batch, row, violations[0].op.index, row)
             for column, value, kind in zip(
                 columns, oracle.outputs_of(self.program, values), self.program.output_types, strict=True
             ):
@@ -96,11 +184,39 @@ class Golden:
         arrays = [np.array(column, dtype=object) for column in columns]
         return tuple(compact(array) for array in arrays)
 
-    def _explain(self, batch: Batch, row: int, op: int) -> str:
-        """The violation in the oracle's words; an engine that sees what the oracle does not is a bug of ours."""
+    def _planar_batch(self, x: NDArray[np.signedinteger[Any]]) -> Batch:
+        elements = ports_of(self.program).inputs
+        return Batch(x.shape[1], tuple(Column(row.astype(np.int64), e.lo) for row, e in zip(x, elements, strict=True)))
+
+    def _violation(self, batch: Batch, row: int, op: int | None, named: int) -> NoReturn:
+        """Raise the violation in the oracle's words; what an engine sees and the oracle does not is a bug of ours.
+
+        ``row`` is within ``batch``, ``named`` is what the user calls it. ``op``: None where the engine knows only
+        the row.
+        """
         violations: list[oracle.Violation] = []
         oracle.trace(self.program, batch.row(row), violations=violations)
-        found = next((v for v in violations if v.op.index == op), None)
+        found = next((v for v in violations if op is None or v.op.index == op), None)
         if found is None:
-            raise AssertionError(f"batch engine and oracle differ: violation at op {op}, row {row}")
-        return f"row {row}: {found}"
+            raise AssertionError(f"engine and oracle differ: a violation at row {named}, op {op}")
+        raise ViolationError(f"row {named}: {found}")
+
+
+def _fast(program: Program, engine: Engine) -> FastProgram | None:
+    """The kernel's program, or None where ``auto`` has to take the numpy engine."""
+    problem = fast.why_not()
+    if problem:
+        if engine == "fast":
+            raise ToolError(f"engine fast: {problem}; engine numpy gives the same results")
+        warnings.warn(EngineWarning(f"{problem}; the numpy engine gives the same results, slower"), stacklevel=4)
+        return None
+    try:
+        return FastProgram(program)
+    except InputError:
+        if engine == "fast":
+            raise
+        return None
+
+
+def _holds(out: NDArray[Any], shape: tuple[int, int], bits: int) -> bool:
+    return out.shape == shape and out.dtype.kind == "i" and out.flags.c_contiguous and out.itemsize * 8 >= bits

@@ -183,9 +183,11 @@ class Program:
         return tuple(self._output_type(*output) for output in self.outputs)
 
     def _output_type(self, index: int, shift: int, negated: bool) -> FixedType:
-        if index < 0 or self.ops[index].type.width == 0:
+        if index < 0:
             return FixedType(0, 0, 0)
-        k, i, f = self.ops[index].type
+        k, i, f = (int(column[index]) for column in self.columns[4:])
+        if k + i + f == 0:
+            return FixedType(0, 0, 0)
         if negated:
             k, i = 1, i + k
         return FixedType(k, i + shift, f - shift)

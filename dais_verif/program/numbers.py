@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from reprlib import repr as _short
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.errors import InputError
 
-__all__ = ["Batch", "Column", "IntArray", "compact", "doubles_of_raw", "floor_to_grid"]
+__all__ = ["Batch", "Column", "IntArray", "compact", "doubles_of_raw", "floor_to_grid", "refuse_not_finite"]
 
 #: int64, or object holding Python integers.
 IntArray = NDArray[Any]
@@ -143,7 +143,7 @@ def _columns_of_doubles(x: NDArray[np.float64]) -> tuple[Column, ...]:
     finite = np.isfinite(x)
     if not finite.all():
         row, j = (int(v) for v in np.argwhere(~finite)[0])
-        raise InputError(f"input vector {row}, input {j} is {x[row, j]}; NaN and infinity stand for no number")
+        refuse_not_finite(x[row, j], row, j)
     fraction, exponent = np.frexp(x)
     mantissa = np.ldexp(fraction, 53).astype(np.int64)
     exponent = exponent.astype(np.int64) - 53
@@ -163,6 +163,11 @@ def _columns_of_doubles(x: NDArray[np.float64]) -> tuple[Column, ...]:
         else:
             columns.append(Column(m.astype(object) << shift.astype(object), common))
     return tuple(columns)
+
+
+def refuse_not_finite(value: float, row: int, column: int) -> NoReturn:
+    """Raise the ``InputError`` that names an input which is NaN or infinite."""
+    raise InputError(f"input vector {row}, input {column} is {value}; NaN and infinity stand for no number")
 
 
 def _column_of_numbers(values: list[Any], j: int) -> Column:

@@ -1,0 +1,272 @@
+"""The fast engine: plane code made and run by the C kernel (see ``kernel/``), which must equal the oracle.
+
+It takes whole arrays without a copy, float64 rows or planar integers, and runs at one to three operations of the
+widest registers per bit of an op and 512 rows. Programs beyond it (inputs or outputs over 64 bits, lookups by more
+than 31 bits) and machines without the compiled kernel are served by the numpy engine.
+
+Environment: ``DAIS_VERIF_ISA`` forces an instruction set, ``DAIS_VERIF_THREADS`` sets the number of threads.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.errors import InputError, ToolError
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch, IntArray, floor_to_grid, refuse_not_finite
+
+__all__ = [
+    # the kernel on this machine
+    "ISAS",
+    "isa",
+    "threads",
+    "why_not",
+    # a program
+    "FastProgram",
+    "beyond",
+]
+
+#: Instruction sets that the kernel is compiled for, best first.
+ISAS = ("avx512", "avx2", "base")
+
+#: Rows that one pass of the kernel takes; threads get multiples of it.
+PASS = 2048
+
+_NOTHING = np.zeros(0)
+_INTEGERS = (np.int8, np.int16, np.int32, np.int64)
+
+
+class _Loaded(NamedTuple):
+    module: Any
+    problem: str
+
+
+@cache
+def _load() -> _Loaded:
+    try:
+        module = importlib.import_module("dais_verif.golden._kernel")
+    except ImportError:
+        return _Loaded(None, "the C kernel was not built (no C compiler at installation?)")
+    sources = sorted((Path(__file__).parent / "kernel").glob("*.[ch]"))
+    found = sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
+    if sources and found != module.SOURCE_HASH:
+        return _Loaded(None, "the C kernel was built from other sources; install again")
+    return _Loaded(module, "")
+
+
+def why_not() -> str:
+    """Why the fast engine cannot run on this machine, in a few words; empty if it can."""
+    return _load().problem
+
+
+def beyond(program: Program) -> str:
+    """Why the kernel cannot take ``program``, in a few words; empty if it can, or if that is not known yet."""
+    widths = [kind.width + (1 - kind.k) for kind in program.output_types]
+    if max(widths, default=0) > 64:
+        return f"output {widths.index(max(widths))} has over 64 bits"
+    return ""
+
+
+@cache
+def isa() -> str:
+    """The instruction set that the kernel uses: the best of this machine, or ``DAIS_VERIF_ISA``."""
+    module = _load().module
+    wanted = os.environ.get("DAIS_VERIF_ISA", "")
+    if not wanted:
+        return next(name for name in ISAS if module.has_isa(name))
+    if wanted not in ISAS or not module.has_isa(wanted):
+        able = ", ".join(name for name in ISAS if module.has_isa(name))
+        raise ToolError(f"DAIS_VERIF_ISA is {wanted!r}; this machine has: {able}")
+    return wanted
+
+
+def threads(jobs: int | None) -> int:
+    """``jobs``, or what ``DAIS_VERIF_THREADS`` says, or 1. Raises ``InputError`` if below 1."""
+    if jobs is None:
+        text = os.environ.get("DAIS_VERIF_THREADS", "1")
+        if not text.isdecimal() or int(text) < 1:
+            raise InputError(f"DAIS_VERIF_THREADS is {text!r}; it must be a number of threads, 1 or more")
+        return int(text)
+    if jobs < 1:
+        raise InputError(f"jobs is {jobs}; it must be a number of threads, 1 or more")
+    return jobs
+
+
+class Facts(NamedTuple):
+    """What the kernel's compiler says of a program."""
+
+    #: Ops in the order in which they are run, (n_ops,) int32; the last ``n_ops - needed`` only if checked.
+    order: NDArray[np.int32]
+    needed: int
+    #: Promise ops proved to keep their promise, (n_ops,) bool.
+    safe: NDArray[np.bool_]
+    #: Weight of bit 0 of every input, (n_in,) int64: it is ``2**in_lo``.
+    in_lo: NDArray[np.int64]
+    #: Planes (bits of live values) and runs (chains, gates, loads, stores) of the code.
+    planes: int
+    runs: int
+    #: Bits of the widest output as a signed integer.
+    widest_out: int
+
+
+class FastProgram:
+    """A program compiled by the kernel, once for checked and once for unchecked runs, each when first needed.
+
+    ``saved``: ops whose raw values are wanted as well; they follow the outputs.
+    """
+
+    def __init__(
+        self, program: Program, *, saved: tuple[int, ...] = (), fuse: bool = True, locality: bool = True
+    ) -> None:
+        self.program = program
+        self._extra = np.array(saved, dtype=np.int64)
+        self._options = (fuse, locality)
+        self._codes: dict[bool, Any] = {}
+        self.n_out = program.n_out + len(saved)
+        self.code(False)
+
+    def code(self, checked: bool) -> Any:
+        """The kernel's code object. Raises ``InputError`` if the program is beyond the kernel."""
+        found = self._codes.get(checked)
+        if found is None:
+            found = self._compile(checked)
+            if found is None:
+                raise InputError("the fast engine cannot take this program (over 64 bits in, out or in a lookup)")
+            self._codes[checked] = found
+        return found
+
+    def _compile(self, checked: bool) -> Any:
+        program, zeros = self.program, np.zeros(len(self._extra), dtype=np.int64)
+        sizes = np.array([len(table) for table in program.tables], dtype=np.int64)
+        # A 0 behind each table: what rows out of bounds read.
+        entries = [np.append(table, 0) for table in program.tables]
+        return _load().module.compile(
+            *(np.ascontiguousarray(column) for column in program.columns),
+            program.inp_shift,
+            np.concatenate([program.out_idx, self._extra]),
+            np.concatenate([program.out_shift, zeros]),
+            np.concatenate([program.out_neg, zeros]),
+            sizes,
+            np.concatenate(entries).astype(np.int64) if entries else sizes,
+            checked,
+            *self._options,
+        )
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Of the unchecked code."""
+        raw = self.code(False).facts()
+        return Facts(
+            np.frombuffer(raw["order"], dtype=np.int32),
+            raw["needed"],
+            np.frombuffer(raw["safe"], dtype=np.bool_),
+            np.frombuffer(raw["in_lo"], dtype=np.int64),
+            raw["planes"],
+            raw["runs"],
+            raw["widest_out"],
+        )
+
+    @cached_property
+    def narrowest(self) -> type[np.signedinteger[Any]]:
+        """The narrowest of int8, int16, int32, int64 that holds every output."""
+        return next(kind for kind in _INTEGERS if np.dtype(kind).itemsize * 8 >= self.facts.widest_out)
+
+    @cached_property
+    def gives_doubles(self) -> bool:
+        """Whether float64 holds every output, whatever the inputs."""
+        kinds = self.program.output_types
+        return all(abs(kind.f) <= 900 and kind.width + (1 - kind.k) <= 54 for kind in kinds)
+
+    @cached_property
+    def _in_scale(self) -> NDArray[np.float64] | None:
+        lo = self.facts.in_lo
+        return np.ldexp(1.0, -lo) if (np.abs(lo) <= 900).all() else None
+
+    @cached_property
+    def _out_scale(self) -> NDArray[np.float64]:
+        return np.ldexp(1.0, np.array([-kind.f for kind in self.program.output_types], dtype=np.int64))
+
+    @property
+    def takes_doubles(self) -> bool:
+        """Whether float64 rows can be read directly."""
+        return self._in_scale is not None
+
+    def run_doubles(
+        self, x: NDArray[np.float64], *, check: bool, jobs: int = 1, out: NDArray[np.float64] | None = None
+    ) -> tuple[NDArray[np.float64], int | None]:
+        """Real outputs (rows, n_out) of real inputs (rows, n_in), and the first row that breaks a promise.
+
+        Only if ``takes_doubles`` and ``gives_doubles``. Raises ``InputError`` at NaN or infinity.
+        """
+        y = np.empty((len(x), self.program.n_out)) if out is None else out
+        broken = self._run(check, jobs, len(x), x, 0, y, 0, _NOTHING, self._in_scale, self._out_scale)
+        return y, broken
+
+    def run_planar(
+        self,
+        x: NDArray[np.signedinteger[Any]],
+        *,
+        check: bool,
+        jobs: int = 1,
+        shift: NDArray[np.int64] | None = None,
+        out: NDArray[np.signedinteger[Any]] | None = None,
+    ) -> tuple[NDArray[np.signedinteger[Any]], int | None]:
+        """Raw outputs (n_out, rows) of raw inputs (n_in, rows), int8 to int64, and the first row that breaks a promise.
+
+        Inputs are in units of ``2**in_lo``, or with ``shift`` (n_in,) of ``2**(in_lo - shift)``. Outputs are in
+        units of each output type's ``2**-f``; saved values follow.
+        """
+        rows = x.shape[1]
+        y = np.empty((self.n_out, rows), dtype=self.narrowest) if out is None else out
+        no_shift = _NOTHING if shift is None else shift
+        broken = self._run(check, jobs, rows, x, x.itemsize, y, y.itemsize, no_shift, _NOTHING, _NOTHING)
+        return y, broken
+
+    def run_batch(self, batch: Batch, *, check: bool, jobs: int = 1) -> tuple[list[IntArray], int | None]:
+        """Raw outputs and saved values, an int64 array (rows,) each, and the first row that breaks a promise."""
+        lo = self.facts.in_lo.tolist()
+        x = np.empty((len(lo), batch.rows), dtype=np.int64)
+        shift = np.zeros(len(lo), dtype=np.int64)
+        for j, column in enumerate(batch.columns):
+            if column.mantissa.dtype == object:
+                wrapped = (floor_to_grid(column, -lo[j]).astype(object) & ((1 << 64) - 1)).astype(np.uint64)
+                x[j] = wrapped.view(np.int64)
+            else:
+                x[j], shift[j] = column.mantissa, lo[j] - column.exponent
+        y = np.empty((self.n_out, batch.rows), dtype=np.int64)
+        _, broken = self.run_planar(x, check=check, jobs=jobs, shift=shift, out=y)
+        return list(y), broken
+
+    def _run(self, check: bool, jobs: int, rows: int, *buffers: Any) -> int | None:
+        code, name = self.code(check), isa()
+        x, x_size, y, y_size, shift, in_scale, out_scale = buffers
+
+        def piece(first: int, last: int) -> tuple[int, int, int]:
+            found: tuple[int, int, int] = code.run(
+                name, x, rows, x_size, y, rows, y_size, first, last, shift, in_scale, out_scale
+            )
+            return found
+
+        found = [piece(0, rows)] if jobs == 1 or rows <= PASS else _in_parallel(piece, rows, jobs)
+        bad = min(((row, column) for _, row, column in found if row >= 0), default=None)
+        if bad is not None:
+            refuse_not_finite(x[bad], *bad)
+        return min((row for row, _, _ in found if row >= 0), default=None)
+
+
+def _in_parallel(piece: Callable[[int, int], tuple[int, int, int]], rows: int, jobs: int) -> list[tuple[int, int, int]]:
+    """All rows in pieces of whole passes, a few a thread so that a slow one does not hold up the rest."""
+    step = -(-rows // (jobs * 4 * PASS)) * PASS
+    starts = range(0, rows, step)
+    with ThreadPoolExecutor(min(jobs, len(starts))) as pool:
+        return list(pool.map(lambda first: piece(first, min(first + step, rows)), starts))

@@ -1,0 +1,316 @@
+/* The fast golden engine: DAIS programs as bit-sliced plane code (lower.h), executed for 512 samples at a time
+ * (planes.h) in the widest instructions that the machine has. This file: rows in and out, and the Python type. */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#define HUGE_PAGE ((size_t)2<<20)
+
+#define PLANE_BYTES 256
+#define PLANE_ROWS (PLANE_BYTES * 8)
+#define PLANE_STEP (PLANE_BYTES / 8)
+
+#include "lower.h"
+
+/* ------------------------------------------------------------------ rows of a block */
+
+enum { DOUBLES = 0 }; /* item size of float64 rows, which are (rows, n); integers are (n, rows) */
+
+/* Where the block that is being run comes from and goes to. */
+typedef struct {
+    const char *x;
+    char *y;
+    int64_t x_rows, y_rows; /* rows of the whole arrays */
+    int x_size, y_size;     /* bytes of an integer, or DOUBLES */
+    int64_t first, count;   /* the rows of this block */
+    int64_t n_in, n_out;
+    const int64_t *shift;   /* bit 0 of the input's planes is this bit of its integers */
+    const double *in_scale, *out_scale;
+    const lookup *lookups;
+    char *in_ints, *out_ints;    /* float64 rows as integers, PLANE_ROWS an input or output */
+    int in_size, out_size;       /* bytes of those */
+    int64_t bad_row, bad_column; /* a NaN or an infinity, or -1 */
+} block;
+
+typedef uint64_t octets __attribute__((vector_size(16)));
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+
+/* Two 8 by 8 bit matrices, one row a byte, transposed. */
+static inline bytes16 transposed(bytes16 matrices) {
+    octets t = (octets)matrices, u;
+    u = (t ^ (t >> 7)) & 0x00AA00AA00AA00AAull, t ^= u ^ (u << 7);
+    u = (t ^ (t >> 14)) & 0x0000CCCC0000CCCCull, t ^= u ^ (u << 14);
+    u = (t ^ (t >> 28)) & 0x00000000F0F0F0F0ull, t ^= u ^ (u << 28);
+    return (bytes16)t;
+}
+
+#ifdef __clang__
+#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (bytes16){__VA_ARGS__})
+#endif
+
+/* Three times parted: byte 8 * j + q of 128 bytes goes to byte j of vector q. Three times woven: back. */
+static inline void parted(bytes16 *to, const bytes16 *from) {
+    for (int q = 0; q < 4; q++) {
+        bytes16 a = from[2 * q], b = from[2 * q + 1];
+        to[q] = SHUFFLE(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+        to[q + 4] = SHUFFLE(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    }
+}
+
+static inline void woven(bytes16 *to, const bytes16 *from) {
+    for (int q = 0; q < 4; q++) {
+        bytes16 a = from[q], b = from[q + 4];
+        to[2 * q] = SHUFFLE(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+        to[2 * q + 1] = SHUFFLE(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    }
+}
+
+static int size_for(uint32_t bits) { return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8; }
+
+/* floor(x * scale) modulo 2**64, for any x; scale is a power of two. */
+static int64_t far_away(block *io, double x, double scale, int64_t row, int64_t column) {
+    int exponent, power;
+    if (!isfinite(x)) {
+        if (io->bad_row < 0 || row < io->bad_row) io->bad_row = row, io->bad_column = column;
+        return 0;
+    }
+    int64_t mantissa = (int64_t)ldexp(frexp(x, &exponent), 53); /* exact */
+    frexp(scale, &power);
+    exponent += power - 1 - 53;
+    if (exponent >= 0) return exponent > 63 ? 0 : (int64_t)((uint64_t)mantissa << exponent);
+    return mantissa >> (exponent < -63 ? 63 : -exponent);
+}
+
+/* ------------------------------------------------------------------ instruction sets */
+
+typedef int64_t executor(const lowering *, char *, block *, int64_t, int64_t);
+
+#define ISA base
+#include "planes.h"
+#undef ISA
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define HAVE_X86_CLONES
+#include <immintrin.h>
+#pragma GCC push_options
+#pragma GCC target("arch=x86-64-v3")
+#define ISA avx2
+#include "planes.h"
+#undef ISA
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("arch=x86-64-v4")
+#define ISA avx512
+#include "planes.h"
+#undef ISA
+#pragma GCC pop_options
+#endif
+
+static executor *executor_of(const char *name) {
+    if (!strcmp(name, "base")) return run_base;
+#ifdef HAVE_X86_CLONES
+    __builtin_cpu_init();
+    if (!strcmp(name, "avx2") && __builtin_cpu_supports("x86-64-v3")) return run_avx2;
+    if (!strcmp(name, "avx512") && __builtin_cpu_supports("x86-64-v4")) return run_avx512;
+#endif
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ the Python type */
+
+typedef struct {
+    PyObject_HEAD
+    int64_t n, n_in, n_out, n_tables;
+    lowering l;          /* what lower made; l.p is not kept */
+    uint32_t n_planes;
+    int64_t *tables;     /* entries that the lookups point into */
+    int32_t *narrow;
+    char *spare;         /* planes of a finished run, for the next */
+} Code;
+
+static void code_free(PyObject *self) {
+    Code *code = (Code *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    lowering_free(&code->l);
+    free(code->tables);
+    free(code->narrow);
+    free(code->spare);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static char *planes_for(Code *code) {
+    char *planes = code->spare;
+    code->spare = NULL;
+    if (!planes) {
+        size_t bytes = ((size_t)code->n_planes * PLANE_BYTES + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+        planes = aligned_alloc(HUGE_PAGE, bytes);
+        if (planes) madvise(planes, bytes, MADV_HUGEPAGE);
+        if (planes) {
+            memset(planes + ZERO * PLANE_BYTES, 0, PLANE_BYTES);
+            memset(planes + ONE * PLANE_BYTES, 0xFF, PLANE_BYTES);
+            memset(planes + SCRAP * PLANE_BYTES, 0, PLANE_BYTES);
+        }
+    }
+    return planes;
+}
+
+static PyObject *code_run(PyObject *self, PyObject *args) {
+    Code *code = (Code *)self;
+    const char *isa;
+    Py_buffer x, y, shift, in_scale, out_scale;
+    long long x_rows, y_rows, first, last;
+    int x_size, y_size;
+    if (!PyArg_ParseTuple(args, "sy*Liw*LiLLy*y*y*", &isa, &x, &x_rows, &x_size, &y, &y_rows, &y_size, &first, &last,
+                          &shift, &in_scale, &out_scale))
+        return NULL;
+    PyObject *result = NULL;
+    executor *run = executor_of(isa);
+    char *planes = NULL;
+    int64_t x_bytes = x_rows * code->n_in * (x_size ? x_size : 8), y_bytes = y_rows * code->n_out * (y_size ? y_size : 8);
+    if (!run) {
+        PyErr_Format(PyExc_ValueError, "this machine has no instruction set %s", isa);
+    } else if (x.len < x_bytes || y.len < y_bytes || first < 0 || last > x_rows || last > y_rows ||
+               (shift.len && shift.len < code->n_in * 8) || (x_size == DOUBLES && in_scale.len < code->n_in * 8) ||
+               (y_size == DOUBLES && out_scale.len < code->n_out * 8)) {
+        PyErr_SetString(PyExc_ValueError, "buffers do not fit the program");
+    } else if (!(planes = planes_for(code))) {
+        PyErr_NoMemory();
+    } else {
+        block io = {.x = x.buf, .y = y.buf, .x_rows = x_rows, .y_rows = y_rows, .x_size = x_size, .y_size = y_size,
+                    .n_in = code->n_in, .n_out = code->n_out, .shift = shift.len ? shift.buf : NULL,
+                    .in_scale = in_scale.buf, .out_scale = out_scale.buf, .lookups = code->l.lookups,
+                    .bad_row = -1, .bad_column = -1};
+        int64_t broken = -1;
+        io.in_size = code->l.widest_in <= 32 ? 4 : 8;
+        io.out_size = code->l.widest_out <= 32 ? 4 : 8;
+        if (x_size == DOUBLES) io.in_ints = malloc((size_t)(code->n_in * PLANE_ROWS * io.in_size) + 1);
+        if (y_size == DOUBLES) io.out_ints = malloc((size_t)(code->n_out * PLANE_ROWS * io.out_size) + 1);
+        int enough = (x_size || io.in_ints) && (y_size || io.out_ints);
+        if (enough) {
+            Py_BEGIN_ALLOW_THREADS
+            broken = run(&code->l, planes, &io, first, last);
+            Py_END_ALLOW_THREADS
+        }
+        free(io.in_ints), free(io.out_ints);
+        if (!enough) PyErr_NoMemory();
+        else result = Py_BuildValue("LLL", (long long)broken, (long long)io.bad_row, (long long)io.bad_column);
+    }
+    if (planes) {
+        free(code->spare);
+        code->spare = planes;
+    }
+    PyBuffer_Release(&x), PyBuffer_Release(&y), PyBuffer_Release(&shift);
+    PyBuffer_Release(&in_scale), PyBuffer_Release(&out_scale);
+    return result;
+}
+
+static PyObject *bytes_of(const void *data, int64_t n, size_t size) {
+    return PyBytes_FromStringAndSize(data, (Py_ssize_t)(n * (int64_t)size));
+}
+
+static PyObject *code_facts(PyObject *self, PyObject *unused) {
+    Code *code = (Code *)self;
+    const lowering *l = &code->l;
+    (void)unused;
+    return Py_BuildValue("{s:N,s:N,s:N,s:I,s:n,s:n,s:L,s:L}", "order", bytes_of(l->order, code->n, 4), "safe",
+                         bytes_of(l->safe, code->n, 1), "in_lo", bytes_of(l->in_lo, code->n_in, 8), "planes",
+                         code->n_planes, "runs", (Py_ssize_t)l->n_runs, "words", (Py_ssize_t)l->length, "needed", (long long)l->needed,
+                         "widest_out", (long long)l->widest_out);
+}
+
+static PyMethodDef code_methods[] = {
+    {"run", code_run, METH_VARARGS, "run(isa, x, x_rows, x_size, y, y_rows, y_size, first, last, shift, in_scale, out_scale)"},
+    {"facts", code_facts, METH_NOARGS, "what the compiler made, as a dictionary"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot code_slots[] = {
+    {Py_tp_dealloc, code_free},
+    {Py_tp_methods, code_methods},
+    {Py_tp_doc, "Plane code of one program."},
+    {0, NULL},
+};
+
+static PyType_Spec code_spec = {
+    .name = "dais_verif.golden._kernel.Code",
+    .basicsize = sizeof(Code),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = code_slots,
+};
+
+static PyObject *code_type;
+
+static PyObject *compile_program(PyObject *module, PyObject *args) {
+    Py_buffer b[13];
+    int checked, fuse, locality;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y*y*y*y*y*y*y*y*y*y*y*y*y*ppp", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &b[6], &b[7],
+                          &b[8], &b[9], &b[10], &b[11], &b[12], &checked, &fuse, &locality))
+        return NULL;
+    Code *code = (Code *)((PyTypeObject *)code_type)->tp_alloc((PyTypeObject *)code_type, 0);
+    PyObject *result = NULL;
+    if (code) {
+        program p = {.n = b[0].len / 8, .n_in = b[7].len / 8, .n_out = b[8].len / 8, .n_tables = b[11].len / 8,
+                     .code = b[0].buf, .id0 = b[1].buf, .id1 = b[2].buf, .data = b[3].buf, .k = b[4].buf,
+                     .i = b[5].buf, .f = b[6].buf, .inp_shift = b[7].buf, .out_idx = b[8].buf, .out_shift = b[9].buf,
+                     .out_neg = b[10].buf, .table_size = b[11].buf, .checked = checked, .fuse = fuse,
+                     .locality = locality};
+        code->n = p.n, code->n_in = p.n_in, code->n_out = p.n_out;
+        int64_t entries = b[12].len / 8, fit = 1;
+        const int64_t *tables = b[12].buf;
+        code->tables = malloc((size_t)b[12].len + 8);
+        code->narrow = malloc((size_t)entries * 4 + 4);
+        if (code->tables && code->narrow) {
+            for (int64_t j = 0; j < entries; j++) {
+                code->tables[j] = tables[j];
+                code->narrow[j] = (int32_t)tables[j];
+                fit &= code->narrow[j] == tables[j];
+            }
+            p.tables = code->tables;
+            p.narrow = fit ? code->narrow : NULL;
+            Py_BEGIN_ALLOW_THREADS
+            code->n_planes = lower(&code->l, &p);
+            Py_END_ALLOW_THREADS
+            code->l.p = NULL;
+        }
+        if (code->n_planes) {
+            result = (PyObject *)code;
+        } else {
+            Py_DECREF(code);
+            result = Py_NewRef(Py_None);
+        }
+    }
+    for (int j = 0; j < 13; j++) PyBuffer_Release(&b[j]);
+    return result;
+}
+
+static PyObject *has_isa(PyObject *module, PyObject *name) {
+    (void)module;
+    const char *text = PyUnicode_AsUTF8(name);
+    return text ? PyBool_FromLong(executor_of(text) != NULL) : NULL;
+}
+
+static PyMethodDef methods[] = {
+    {"compile", compile_program, METH_VARARGS, "compile(columns..., checked, fuse, locality) -> Code, or None if beyond this engine"},
+    {"has_isa", has_isa, METH_O, "whether this machine runs the code of an instruction set: base, avx2, avx512"},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_kernel", NULL, -1, methods, NULL, NULL, NULL, NULL};
+
+#define TEXT(macro) TEXT_(macro)
+#define TEXT_(name) #name
+
+PyMODINIT_FUNC PyInit__kernel(void) {
+    code_type = PyType_FromSpec(&code_spec);
+    PyObject *module = code_type ? PyModule_Create(&definition) : NULL;
+    if (module && PyModule_AddStringConstant(module, "SOURCE_HASH", TEXT(SOURCE_HASH))) Py_CLEAR(module);
+    return module;
+}
