@@ -36,15 +36,20 @@ def _of_operands(program: Program, op: Op, mask: int) -> tuple[int, ...]:
     gaps = [kind.f - op.type.f for kind in kinds]
     match abs(op.code) if op.code != -1 else -1:
         case 0 | 1:
-            return _with_carries(mask, gaps[0], kinds[0]), _with_carries(mask, gaps[1] - op.data, kinds[1])
+            first, second = gaps[0], gaps[1] - op.data
+            if op.code == 1:  # the negation carries from the lowest bit on
+                return _summand(mask, first, kinds[0], -second), _with_carries(mask, second, kinds[1])
+            return _summand(mask, first, kinds[0], -second), _summand(mask, second, kinds[1], -first)
         case 2:
             kept = _with_carries if op.spec.negate else _in_place
             return (kept(mask, gaps[0], kinds[0]) | _top(kinds[0]),)
         case 3:
             kept = _with_carries if op.spec.negate else _in_place
             return (kept(mask, gaps[0], kinds[0]),)
+        case 4 if op.data:
+            return (_summand(mask, gaps[0], kinds[0], (op.data & -op.data).bit_length() - 1),)
         case 4:
-            return (_with_carries(mask, gaps[0], kinds[0]),)
+            return (_in_place(mask, gaps[0], kinds[0]),)
         case 6:
             kept = _with_carries if op.spec.negate else _in_place
             other = kept(mask, gaps[1] - high_int32(op.data), kinds[1])
@@ -74,6 +79,12 @@ def _in_place(mask: int, gap: int, kind: FixedType) -> int:
 def _with_carries(mask: int, gap: int, kind: FixedType) -> int:
     """Bits of an operand that reach the result's bits of the same weight and, by carries, all above."""
     return _ones(min(max(mask.bit_length() + gap, 0), kind.width))
+
+
+def _summand(mask: int, gap: int, kind: FixedType, quiet: int) -> int:
+    """Bits of an operand to which something is added that has no bits below the result's bit ``quiet``."""
+    low = max(quiet + gap, 0)
+    return _in_place(mask, gap, kind) | _with_carries(mask, gap, kind) >> low << low
 
 
 def _top(kind: FixedType) -> int:
