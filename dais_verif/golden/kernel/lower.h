@@ -374,8 +374,8 @@ static interval interval_of(const lowering *l, int64_t op) {
 static interval aligned(interval x, int64_t f) {
     int64_t d = f - x.f;
     if (d < 0 || d > 60 || !x.known) return UNKNOWN;
-    x.lo <<= d;
-    x.hi <<= d;
+    x.lo *= (wide)1 << d;
+    x.hi *= (wide)1 << d;
     x.f = f;
     return x;
 }
@@ -678,13 +678,16 @@ static void lower_table(lowering *l, int64_t op) {
     lookup found = {(int32_t)offset, (uint32_t)size, p->tables + start, p->narrow ? p->narrow + start : NULL,
                     wa && p->k[a], !l->safe[op] && p->checked};
     l->lookups[l->n_lookups] = found;
-    uint32_t *words = begin(l, K_TABLE, (uint32_t)l->n_lookups++, (size_t)(wa + w + 2));
+    int64_t stored = min64(w, 64); /* of the bits of an entry, which is an int64 */
+    uint32_t *words = begin(l, K_TABLE, (uint32_t)l->n_lookups++, (size_t)(wa + stored + 2));
     if (!words) return;
+    bit *bits = l->pool + l->at[op];
     *words++ = (uint32_t)wa;
-    *words++ = (uint32_t)w;
+    *words++ = (uint32_t)stored;
     for (int64_t j = 0; j < wa; j++) *words++ = l->pool[l->at[a] + j];
-    for (int64_t j = 0; j < w; j++) *words++ = l->pool[l->at[op] + j] = l->next++;
-    finish(l, words, (uint32_t)(wa + w + 2));
+    for (int64_t j = 0; j < stored; j++) *words++ = bits[j] = l->next++;
+    for (int64_t j = stored; j < w; j++) bits[j] = p->k[op] ? bits[stored - 1] : ZERO;
+    finish(l, words, (uint32_t)(wa + stored + 2));
 }
 
 static void lower_bit_unary(lowering *l, int64_t op) {
