@@ -22,7 +22,7 @@ _MOST_NAMES = 2000
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`` (did you mean 'x'?)`` if a word of ``known`` is close to ``word``, else nothing."""
-    close = difflib.get_close_matches(word[:100], deque(known, _MOST_NAMES), 1)
+    close = difflib.get_close_matches(word[:40], deque(known, _MOST_NAMES), 1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
