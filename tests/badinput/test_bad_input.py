@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+import bad_analyses
 import bad_options
 import bad_programs
 import bad_vectors
@@ -19,7 +20,7 @@ from bad_case import GOOD, Case, v1
 from dais_verif.cli.main import _run
 from dais_verif.verdict import Verdict
 
-CASES = {**bad_programs.CASES, **bad_vectors.CASES, **bad_options.CASES}
+CASES = {**bad_programs.CASES, **bad_vectors.CASES, **bad_options.CASES, **bad_analyses.CASES}
 
 #: ``show`` lists a program and has nothing else to say.
 WITHOUT_JSON = ("show", "prog.bin")
@@ -35,7 +36,7 @@ def prepare(case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_there_are_at_least_75_kinds() -> None:
     assert len(CASES) >= 75
-    tables = (bad_programs.CASES, bad_vectors.CASES, bad_options.CASES)
+    tables = (bad_programs.CASES, bad_vectors.CASES, bad_options.CASES, bad_analyses.CASES)
     assert len(CASES) == sum(map(len, tables)), "no name twice"
 
 
