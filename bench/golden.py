@@ -26,6 +26,7 @@ from bench.subjects import Subject
 from dais_verif import __version__
 from dais_verif.cli.common import console, notices
 from dais_verif.files import write_atomically
+from dais_verif.golden import ENGINES, fast
 from dais_verif.program import load
 
 __all__ = ["main"]
@@ -84,7 +85,7 @@ def _output(command: list[str], environment: dict[str, str] | None = None, stdin
 )
 @click.option("--samples", type=click.IntRange(1), help="Samples a call. Default: 100,000.")
 @click.option("--rounds", type=click.IntRange(1), help="Rounds of turns. Default: 7.")
-@click.option("--engine", default="fast", show_default=True, help="The engine of ours to measure.")
+@click.option("--engine", type=click.Choice(ENGINES), default="fast", show_default=True, help="Our engine to measure.")
 @click.option("--quick", is_flag=True, help="Small sizes, two rounds: shows that all works, measures nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print all times as one JSON object instead of tables.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the tables as Markdown to this file, too.")
@@ -109,7 +110,7 @@ def main(
             programs=programs or sorted(path for path in CORPUS.glob("*") if path.is_dir()),
             samples=samples or (1000 if quick else 100_000),
             rounds=rounds or (2 if quick else 7),
-            isas=["auto", *_isas(machine["isa"])],
+            isas=["auto", *fast.ISAS[fast.ISAS.index(machine["isa"]) + 1 :]],
             quick=quick,
             folder=Path(folder),
             progress=progress,
@@ -225,10 +226,12 @@ def _machine() -> dict[str, Any]:
         da4ml = version("da4ml")
     except PackageNotFoundError:
         raise click.ClickException("da4ml is not installed; pip install da4ml==0.6.0") from None
+    if fast.why_not():
+        raise click.ClickException(fast.why_not())
     return {
-        "cpu": _cpu("model name") or platform.processor(),
+        "cpu": _cpu() or platform.processor(),
         "cores": len(os.sched_getaffinity(0)),
-        "isa": os.environ.get(ISA) or _best_isa(),
+        "isa": fast.isa(),
         "python": platform.python_version(),
         "numpy": np.__version__,
         "da4ml": da4ml,
@@ -236,21 +239,10 @@ def _machine() -> dict[str, Any]:
     }
 
 
-def _cpu(field_name: str) -> str:
+def _cpu() -> str:
     path = Path("/proc/cpuinfo")
     lines = path.read_text().splitlines() if path.exists() else []
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith(field_name)), "")
-
-
-def _best_isa() -> str:
-    flags = set(_cpu("flags").split())
-    return "avx512" if {"avx512bw", "avx512dq", "avx512vl"} <= flags else "avx2" if "avx2" in flags else "base"
-
-
-def _isas(best: str) -> list[str]:
-    """Those below ``best``, which can be forced."""
-    known = ["avx512", "avx2", "base"]
-    return known[known.index(best) + 1 :] if best in known else []
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "")
 
 
 @contextmanager

@@ -60,7 +60,8 @@ def legend(results: dict[str, Any]) -> list[str]:
         f"Rounds: {results['rounds']}. In each, da4ml's C++ interpreter and our engine take turns on the same values; "
         "ratios are of times of one round, shown as median (least..greatest). All outputs were compared beforehand.",
         "da4ml ns: its time a sample on one thread. integers, doubles, checked: how many times as fast ours is on one "
-        "thread, with planar integers, with float64 rows, with integers and promises checked (da4ml checks none). "
+        "thread, writing to an array it is given: planar integers, float64 rows, integers and promises checked (da4ml "
+        "checks none). "
         "of copy: bytes that the call with doubles reads and writes, a second, over the same for numpy copying one "
         "warm buffer to another, each half as large as inputs and outputs together. two threads: over one, ours, "
         "integers. one sample: a call with a single sample, doubles."

@@ -43,18 +43,18 @@ def throughput(*, engine: str, program: str, vectors: str | None, rows: int, rou
     """
     subject = _subject(program, vectors, rows)
     golden, raw, doubles = Golden(subject.program, engine=engine), subject.raw, subject.doubles
-    out = golden.run_planar(raw, check=False)
+    out, real = golden.run_planar(raw, check=False), golden.run(doubles, check=False)
     theirs = peer_outputs(subject)
     words = {
         "integers": verified(subject, subject.real(out), theirs),
-        "doubles": verified(subject, golden.run(doubles, check=False), theirs),
+        "doubles": verified(subject, real, theirs),
         "checked": verified(subject, subject.real(golden.run_planar(raw, check=True)), theirs),
     }
     source = np.ones(subject.bytes_of_doubles // 16)
     target = np.ones_like(source)
     functions: dict[str, Callable[[], object]] = {
         "peer": lambda: peer_outputs(subject),
-        "doubles": lambda: golden.run(doubles, check=False),
+        "doubles": lambda: golden.run(doubles, check=False, out=real),
         "integers": lambda: golden.run_planar(raw, check=False, out=out),
         "checked": lambda: golden.run_planar(raw, check=True, out=out),
         "copy": lambda: np.copyto(target, source),
@@ -67,11 +67,11 @@ def threads(*, engine: str, program: str, vectors: str | None, rows: int, rounds
     """Seconds of a call on one thread and on two, with either kind of numbers."""
     subject = _subject(program, vectors, rows)
     golden = Golden(subject.program, engine=engine)
-    out = golden.run_planar(subject.raw, check=False)
+    out, real = golden.run_planar(subject.raw, check=False), golden.run(subject.doubles, check=False)
     functions: dict[str, Callable[[], object]] = {}
     for jobs in (1, 2):
         functions[f"integers {jobs}"] = partial(golden.run_planar, subject.raw, check=False, jobs=jobs, out=out)
-        functions[f"doubles {jobs}"] = partial(golden.run, subject.doubles, check=False, jobs=jobs)
+        functions[f"doubles {jobs}"] = partial(golden.run, subject.doubles, check=False, jobs=jobs, out=real)
     for run, x in ((golden.run, subject.doubles), (golden.run_planar, subject.raw)):
         one, two = (run(x, check=False, jobs=jobs) for jobs in (1, 2))
         assert np.array_equal(one, two), "two threads compute something else than one"

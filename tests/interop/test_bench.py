@@ -18,7 +18,7 @@ from bench.networks import network
 from bench.report import markdown
 from bench.rounds import Spread, interleaved, ratio
 from bench.subjects import Subject, narrowest, peer_outputs, random_raw, verified
-from dais_verif.golden import ENGINES, run
+from dais_verif.golden import fast, run
 from dais_verif.program import Program, load
 from dais_verif.program.graph import dead_ops
 from dais_verif.program.ranges import Status, analyse
@@ -234,8 +234,8 @@ def test_the_peer_runs_a_network(da4ml: None) -> None:
 
 
 def test_a_quick_run(tmp_path: Path, da4ml: None) -> None:
-    if "fast" not in ENGINES:
-        pytest.skip("no engine 'fast'")
+    if fast.why_not():
+        pytest.skip(fast.why_not())
     table, program = tmp_path / "table.md", ROOT / "examples" / "quantised_mac.bin"
     options = ["--quick", "--rounds", "1", "--programs", str(program), "--json", "-o", str(table)]
     command = [sys.executable, "-m", "bench.golden", *options]
