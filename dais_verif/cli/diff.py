@@ -89,7 +89,7 @@ def diff(
         found = compare(loaded_a, loaded_b, batch, engine=engine, check=not unchecked, names=names)
     identical = loaded_a.hash == loaded_b.hash
     verdict, message = _verdict(found, identical)
-    facts = {
+    facts: dict[str, Any] = {
         "schema": SCHEMA,
         "verdict": verdict.value,
         "exit_code": verdict.exit_code,
@@ -111,15 +111,14 @@ def diff(
     }
     if output is not None and found.witness:
         data = _file_of(found.witness.inputs, output)
-        if data is None:
-            text = f"{output} was not written: it could not hold the witness exactly"
-            notices().print(f"warning: {text}", markup=False)
-            facts["warnings"] = [*warnings, *more, text]
-        else:
+        if data is not None:
             write_atomically(output, data)
             given = [*(("--layout", layout) if layout else ()), *(("--layout-b", layout_b) if layout_b else ())]
             given += ["--unchecked"] if unchecked else []
             facts["replay"] = reproduce(["diff", str(a), str(b), "--inputs", str(output), "--vectors", "0", *given])
+        else:  # no reason to withhold the verdict
+            facts["warnings"] += [f"{output} was not written: it could not hold the witness exactly"]
+            notices().print(f"warning: {facts['warnings'][-1]}", markup=False)
     if as_json:
         click.echo(json.dumps(facts, indent=2))
     else:
@@ -195,16 +194,16 @@ def _print(facts: dict[str, Any], out: Console) -> None:
     unchecked = ", overflow unchecked" if facts["unchecked"] else ""
     for name in ("a", "b"):
         out.print(f"{name}          {program_line(ProgramInfo(**facts[name]))}", markup=False)
-    out.print(f"stimulus   {facts['vectors']} vectors, seed {facts['seed']}{unchecked}", markup=False)
     first, difference = facts["first_different_op"], facts["difference"]
     if facts["identical"]:
         out.print(f"structure  the same program, hash {facts['a']['hash']}", markup=False)
     elif first is None:
-        out.print("structure  all ops are the same; the outputs, or what no op uses, are not", markup=False)
+        out.print("structure  all ops are the same; outputs, or what no op uses, differ", markup=False)
     else:
         out.print(f"structure  op {first['op']} is the first that is not the same in both", markup=False)
         for name in ("a", "b"):
             out.print(f"           {name}: {first[name] or 'has no such op'}", markup=False)
+    out.print(f"stimulus   {facts['vectors']} vectors, seed {facts['seed']}{unchecked}", markup=False)
     if difference:
         _print_difference(difference, out)
     out.print(verdict_text(Verdict[facts["verdict"]], facts["message"]))
