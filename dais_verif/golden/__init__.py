@@ -68,6 +68,8 @@ class Golden:
             raise InputError(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
         self.program = program
         self._fast = _fast(program, engine) if engine in ("auto", "fast") else None
+        self._doubles = self._fast if self._fast and self._fast.takes_doubles and self._fast.gives_doubles else None
+        self._jobs = fast.threads(None)
         #: The engine that does the work: ``fast``, ``numpy`` or ``exact``.
         self.engine: Engine = "exact" if engine == "exact" else "fast" if self._fast else "numpy"
 
@@ -81,13 +83,11 @@ class Golden:
     ) -> NDArray[np.float64]:
         """As the function ``run``. ``out``: a C-contiguous float64 array (rows, n_out) to fill and return."""
         n_in, n_out = self.program.n_in, self.program.n_out
-        quick = self._fast if isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.shape[1:] == (n_in,) else None
         if out is not None and (out.shape != (len(x), n_out) or out.dtype != np.float64 or not out.flags.c_contiguous):
             raise InputError(f"out must be a C-contiguous float64 array of shape ({len(x)}, {n_out})")
-        if quick and quick.takes_doubles and quick.gives_doubles:
-            result, broken = quick.run_doubles(
-                np.ascontiguousarray(x, dtype=np.float64), check=check, jobs=fast.threads(jobs), out=out
-            )
+        if self._doubles and isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.shape[1:] == (n_in,):
+            rows = np.ascontiguousarray(x, dtype=np.float64)
+            result, broken = self._doubles.run_doubles(rows, check=check, jobs=self._threads(jobs), out=out)
             if broken is not None:
                 self._violation(Batch.of(x[broken : broken + 1], n_in), 0, None, broken)
             return result
@@ -122,7 +122,7 @@ class Golden:
             if out is not None and not _holds(out, (n_out, x.shape[1]), self._fast.facts.widest_out):
                 bits = self._fast.facts.widest_out
                 raise InputError(f"out must be C-contiguous, ({n_out}, {x.shape[1]}), of {bits} bits or more")
-            result, broken = self._fast.run_planar(x, check=check, jobs=fast.threads(jobs), out=out)
+            result, broken = self._fast.run_planar(x, check=check, jobs=self._threads(jobs), out=out)
             if broken is not None:
                 self._violation(self._planar_batch(x[:, broken : broken + 1]), 0, None, broken)
             return result
@@ -142,7 +142,7 @@ class Golden:
     def run_raw(self, batch: Batch, *, check: bool = True, jobs: int | None = None) -> tuple[IntArray, ...]:
         """As the function ``run_raw``."""
         if self._fast:
-            return self._fast_rows(self._fast, batch, 0, check, fast.threads(jobs))
+            return self._fast_rows(self._fast, batch, 0, check, self._threads(jobs))
         chunks = [self.chunk(batch, start, check=check) for start in range(0, batch.rows, CHUNK)]
         if not chunks:
             return tuple(np.zeros(0, dtype=np.int64) for _ in range(self.program.n_out))
@@ -160,6 +160,9 @@ class Golden:
             row, op = violation
             self._violation(part, row, op, start + row)
         return tuple(outputs)
+
+    def _threads(self, jobs: int | None) -> int:
+        return self._jobs if jobs is None else fast.threads(jobs)
 
     def _fast_rows(
         self, program: FastProgram, batch: Batch, start: int, check: bool, jobs: int

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from hashlib import sha256
@@ -93,7 +92,9 @@ def isa() -> str:
 def threads(jobs: int | None) -> int:
     """``jobs``, or what ``DAIS_VERIF_THREADS`` says, or 1. Raises ``InputError`` if below 1."""
     if jobs is None:
-        text = os.environ.get("DAIS_VERIF_THREADS", "1")
+        text = os.environ.get("DAIS_VERIF_THREADS")
+        if text is None:
+            return 1
         if not text.isdecimal() or int(text) < 1:
             raise InputError(f"DAIS_VERIF_THREADS is {text!r}; it must be a number of threads, 1 or more")
         return int(text)
@@ -248,25 +249,25 @@ class FastProgram:
         return list(y), broken
 
     def _run(self, check: bool, jobs: int, rows: int, *buffers: Any) -> int | None:
-        code, name = self.code(check), isa()
+        run = (self._codes.get(check) or self.code(check)).run
         x, x_size, y, y_size, shift, in_scale, out_scale = buffers
 
-        def piece(first: int, last: int) -> tuple[int, int, int]:
-            found: tuple[int, int, int] = code.run(
-                name, x, rows, x_size, y, rows, y_size, first, last, shift, in_scale, out_scale
-            )
-            return found
+        def piece(first: int, last: int) -> Any:
+            return run(isa(), x, rows, x_size, y, rows, y_size, first, last, shift, in_scale, out_scale)
 
-        found = [piece(0, rows)] if jobs == 1 or rows <= PASS else _in_parallel(piece, rows, jobs)
-        bad = min(((row, column) for _, row, column in found if row >= 0), default=None)
-        if bad is not None:
-            refuse_not_finite(x[bad], *bad)
-        return min((row for row, _, _ in found if row >= 0), default=None)
+        if jobs == 1 or rows <= PASS:
+            broken, bad_row, bad_column = piece(0, rows)
+        else:
+            with ThreadPoolExecutor(jobs) as pool:
+                found = [call.result() for call in [pool.submit(piece, *rows_of) for rows_of in _pieces(rows, jobs)]]
+            broken = min((row for row, _, _ in found if row >= 0), default=-1)
+            bad_row, bad_column = min(((row, column) for _, row, column in found if row >= 0), default=(-1, -1))
+        if bad_row >= 0:
+            refuse_not_finite(x[bad_row, bad_column], bad_row, bad_column)
+        return None if broken < 0 else broken
 
 
-def _in_parallel(piece: Callable[[int, int], tuple[int, int, int]], rows: int, jobs: int) -> list[tuple[int, int, int]]:
-    """All rows in pieces of whole passes, a few a thread so that a slow one does not hold up the rest."""
+def _pieces(rows: int, jobs: int) -> list[tuple[int, int]]:
+    """All rows as (first, last) of whole passes, a few a thread so that a slow one does not hold up the rest."""
     step = -(-rows // (jobs * 4 * PASS)) * PASS
-    starts = range(0, rows, step)
-    with ThreadPoolExecutor(min(jobs, len(starts))) as pool:
-        return list(pool.map(lambda first: piece(first, min(first + step, rows)), starts))
+    return [(first, min(first + step, rows)) for first in range(0, rows, step)]

@@ -7,8 +7,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
-#include <sys/mman.h>
-#define HUGE_PAGE ((size_t)2<<20)
 
 #define PLANE_BYTES 256
 #define PLANE_ROWS (PLANE_BYTES * 8)
@@ -87,6 +85,8 @@ static int64_t far_away(block *io, double x, double scale, int64_t row, int64_t 
     return mantissa >> (exponent < -63 ? 63 : -exponent);
 }
 
+#include "rows.h"
+
 /* ------------------------------------------------------------------ instruction sets */
 
 typedef int64_t executor(const lowering *, char *, block *, int64_t, int64_t);
@@ -129,6 +129,9 @@ typedef struct {
     int64_t n, n_in, n_out, n_tables;
     lowering l;          /* what lower made; l.p is not kept */
     uint32_t n_planes;
+    row_op *rows;        /* row code, or NULL */
+    int64_t n_rows;
+    program outputs;     /* of the program: out_idx, out_neg, n_out */
     int64_t *tables;     /* entries that the lookups point into */
     int32_t *narrow;
     char *spare;         /* planes of a finished run, for the next */
@@ -138,6 +141,9 @@ static void code_free(PyObject *self) {
     Code *code = (Code *)self;
     PyTypeObject *type = Py_TYPE(self);
     lowering_free(&code->l);
+    free(code->rows);
+    free((void *)code->outputs.out_idx);
+    free((void *)code->outputs.out_neg);
     free(code->tables);
     free(code->narrow);
     free(code->spare);
@@ -145,13 +151,15 @@ static void code_free(PyObject *self) {
     Py_DECREF(type);
 }
 
+/* At most so many rows go through row code: a pass over planes takes as long as some forty of them. */
+#define FEW_ROWS 32
+
 static char *planes_for(Code *code) {
     char *planes = code->spare;
     code->spare = NULL;
     if (!planes) {
-        size_t bytes = ((size_t)code->n_planes * PLANE_BYTES + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-        planes = aligned_alloc(HUGE_PAGE, bytes);
-        if (planes) madvise(planes, bytes, MADV_HUGEPAGE);
+        size_t bytes = (size_t)code->n_planes * PLANE_BYTES, values = FIRST_FREE * PLANE_BYTES + (size_t)code->n * 8;
+        planes = aligned_alloc(PLANE_BYTES, (bytes > values ? bytes : values + PLANE_BYTES) / PLANE_BYTES * PLANE_BYTES);
         if (planes) {
             memset(planes + ZERO * PLANE_BYTES, 0, PLANE_BYTES);
             memset(planes + ONE * PLANE_BYTES, 0xFF, PLANE_BYTES);
@@ -190,12 +198,19 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
         int64_t broken = -1;
         io.in_size = code->l.widest_in <= 32 ? 4 : 8;
         io.out_size = code->l.widest_out <= 32 ? 4 : 8;
-        if (x_size == DOUBLES) io.in_ints = malloc((size_t)(code->n_in * PLANE_ROWS * io.in_size) + 1);
-        if (y_size == DOUBLES) io.out_ints = malloc((size_t)(code->n_out * PLANE_ROWS * io.out_size) + 1);
-        int enough = (x_size || io.in_ints) && (y_size || io.out_ints);
+        int few = code->rows && last - first <= FEW_ROWS; /* no block is converted as a whole */
+        if (x_size == DOUBLES && !few) io.in_ints = malloc((size_t)(code->n_in * PLANE_ROWS * io.in_size) + 1);
+        if (y_size == DOUBLES && !few) io.out_ints = malloc((size_t)(code->n_out * PLANE_ROWS * io.out_size) + 1);
+        int enough = few || ((x_size || io.in_ints) && (y_size || io.out_ints));
         if (enough) {
             Py_BEGIN_ALLOW_THREADS
-            broken = run(&code->l, planes, &io, first, last);
+            int64_t *values = (int64_t *)(planes + FIRST_FREE * PLANE_BYTES);
+            int64_t bulk = code->rows && (last - first) % PLANE_ROWS <= FEW_ROWS ? last - (last - first) % PLANE_ROWS : last;
+            broken = run(&code->l, planes, &io, first, bulk);
+            for (int64_t row = bulk; row < last && broken < 0 && io.bad_row < 0; row++) {
+                if (run_row(code->rows, code->n_rows, values, &io, row)) broken = row;
+                write_row(&io, values, &code->outputs, row);
+            }
             Py_END_ALLOW_THREADS
         }
         free(io.in_ints), free(io.out_ints);
@@ -247,6 +262,12 @@ static PyType_Spec code_spec = {
 
 static PyObject *code_type;
 
+static int64_t *copied(const int64_t *from, int64_t n) {
+    int64_t *to = malloc((size_t)n * sizeof *to + 1);
+    if (to) memcpy(to, from, (size_t)n * sizeof *to);
+    return to;
+}
+
 static PyObject *compile_program(PyObject *module, PyObject *args) {
     Py_buffer b[13];
     int checked, fuse, locality;
@@ -278,7 +299,12 @@ static PyObject *compile_program(PyObject *module, PyObject *args) {
             Py_BEGIN_ALLOW_THREADS
             code->n_planes = lower(&code->l, &p);
             Py_END_ALLOW_THREADS
+            if (code->n_planes) code->rows = row_code(&code->l, &code->n_rows);
             code->l.p = NULL;
+            code->outputs.n_out = p.n_out;
+            code->outputs.out_idx = copied(p.out_idx, p.n_out);
+            code->outputs.out_neg = copied(p.out_neg, p.n_out);
+            if (!code->outputs.out_idx || !code->outputs.out_neg) code->n_planes = 0;
         }
         if (code->n_planes) {
             result = (PyObject *)code;

@@ -373,7 +373,8 @@ static interval interval_of(const lowering *l, int64_t op) {
 
 static interval aligned(interval x, int64_t f) {
     int64_t d = f - x.f;
-    if (d < 0 || d > 60 || !x.known) return UNKNOWN;
+    wide limit = (wide)1 << (d < 0 || d > 60 ? 0 : 124 - d);
+    if (!x.known || x.lo <= -limit || x.hi >= limit) return UNKNOWN;
     x.lo *= (wide)1 << d;
     x.hi *= (wide)1 << d;
     x.f = f;
