@@ -16,6 +16,8 @@ from dais_verif.cli.asm import asm
 from dais_verif.cli.check import check
 from dais_verif.cli.diff import diff
 from dais_verif.cli.emit import emit
+from dais_verif.cli.explain import explain
+from dais_verif.cli.profile import profile
 from dais_verif.cli.run import run
 from dais_verif.cli.sensitivity import sensitivity
 from dais_verif.cli.show import show
@@ -37,6 +39,8 @@ def cli() -> None:
     dais-verif show prog.bin         the program as text
     dais-verif asm prog.dais -o prog.bin               text to binary
     dais-verif run prog.bin --inputs x.npy -o y.npy    the golden model's outputs
+    dais-verif explain prog.bin --row 3                every value on the way to the outputs
+    dais-verif profile prog.bin      where the golden model's time goes
     dais-verif emit prog.bin -o model.v                its Verilog
     dais-verif sim prog.bin          its Verilog in Icarus and Verilator against the golden model
     dais-verif sensitivity prog.bin  where a wrong bit would hurt, and which bits never matter
@@ -49,7 +53,7 @@ def cli() -> None:
     """
 
 
-for verb in (check, show, asm, run, emit, sim, sensitivity, diff):
+for verb in (check, show, asm, run, explain, profile, emit, sim, sensitivity, diff):
     cli.add_command(verb)
 
 

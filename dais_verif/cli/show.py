@@ -8,14 +8,16 @@ import click
 
 from dais_verif.cli.common import file_path, layout_option, load_program, program_argument
 from dais_verif.files import write_atomically
+from dais_verif.golden.vm import compile_forward_and_backward, disassemble
 from dais_verif.program.listing import listing
 
 
 @click.command()
 @program_argument
 @layout_option
+@click.option("--vm", is_flag=True, help="The instructions that the golden model's machine runs, and their pullback.")
 @click.option("-o", "--output", type=file_path, help="File to write; stdout if not given.")
-def show(program: Path, layout: str | None, output: Path | None) -> None:
+def show(program: Path, layout: str | None, vm: bool, output: Path | None) -> None:
     """Write PROGRAM as text: layout, inputs, tables, one line an op, outputs.
 
     \b
@@ -24,10 +26,11 @@ def show(program: Path, layout: str | None, output: Path | None) -> None:
     %4 - %2>>1   op 4 minus half of op 2: a shift acts on the operand before it and loses nothing
     ; ...        a comment
 
-    asm turns the text into the identical binary. docs/text-form.md has a tutorial and the grammar.
+    asm turns the text into the identical binary. docs/text-form.md has a tutorial and the grammar; docs/vm.md
+    explains what --vm shows.
     """
     loaded, _ = load_program(program, layout)
-    text = listing(loaded)
+    text = disassemble(compile_forward_and_backward(loaded)) if vm else listing(loaded)
     if output is not None:
         write_atomically(output, text.encode())
     else:

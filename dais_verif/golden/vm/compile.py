@@ -13,7 +13,7 @@ from dais_verif.golden.vm.codes import OUTPUT, ForwardForm, Pull, PullForm
 from dais_verif.golden.vm.columns import at, form_of, operands_of, shapes_of, widths_of
 from dais_verif.golden.vm.instructions import Columns, Compilation, InstructionSequence
 from dais_verif.golden.vm.memory import Allocation, Tape
-from dais_verif.golden.vm.pullback import Contribution, contributions, gradient_owners
+from dais_verif.golden.vm.pullback import Contribution, contributions
 from dais_verif.golden.vm.schedule import assign_slots, order_of
 from dais_verif.golden.vm.verify import first_fault
 from dais_verif.program import Program
@@ -124,13 +124,12 @@ def _pull_columns(
     program: Program, terms: Sequence[Contribution], holder: Ints, slot: Ints
 ) -> tuple[Columns, tuple[PullForm, ...], int]:
     """The contributions, numbered in their order; each reads the last one to its op, and the last one it adds to."""
-    owner = gradient_owners(program)
     of_op: dict[int, int] = {}
     of_input: dict[int, int] = {}
     reads = np.full((len(terms), 3), -1, dtype=np.int32)
     for number, term in enumerate(terms):
         if term.form.code is not Pull.SEED:
-            reads[number, 0] = of_op[owner[term.node]]
+            reads[number, 0] = of_op[term.node]
         sums, key = (of_op, term.target) if term.target >= 0 else (of_input, term.port)
         reads[number, 1] = sums.get(key, -1)
         sums[key] = number

@@ -11,7 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, ToolError
+from dais_verif.golden.fast import why_not
+from dais_verif.golden.vm.fast import FastExecutor
 from dais_verif.golden.vm.instructions import Checks, InstructionSequence
 from dais_verif.golden.vm.machine import Event, ForwardExecutor, NumpyExecutor, Outcome
 from dais_verif.golden.vm.reverse import pullback_steps
@@ -22,8 +24,8 @@ from dais_verif.program.numbers import Batch, doubles_of_raw
 
 __all__ = ["ENGINES", "EXECUTORS", "OBSERVER", "Execution", "Watch", "accept_instructions", "batch_of", "seed_of"]
 
-#: What can run a forward sequence, the one that ``auto`` takes first.
-EXECUTORS: dict[str, Callable[[InstructionSequence], ForwardExecutor]] = {"numpy": NumpyExecutor}
+#: What can compute a forward sequence; ``auto`` is the first that takes the program.
+EXECUTORS: dict[str, Callable[[InstructionSequence], ForwardExecutor]] = {"fast": FastExecutor, "numpy": NumpyExecutor}
 ENGINES = ("auto", *EXECUTORS)
 
 #: Is told of every instruction that ran: the sequence, the inputs (None for a pullback), the first row of the chunk.
@@ -68,11 +70,12 @@ def accept_instructions(
 
     ``opt_level``: promises are checked on every run (1), until one run of this sequence was completed (2), or never
     (3); where nothing is broken all give the same bits. ``on_violation``: ``warn`` gives a ``ViolationWarning`` and
-    carries on with the quantised value. ``engine``: what computes a forward sequence.
+    carries on with the quantised value. ``engine``: what computes a forward sequence: ``fast`` (the C kernel),
+    ``numpy``, or ``auto``, the fast one if it takes the program.
 
     Raises ``MachineViolation``, and ``InputError`` for unusable arguments or a pullback without a forward run.
     """
-    _require(isinstance(iseq, InstructionSequence), f"iseq must be a compiled sequence, not {iseq!r}")
+    _require(isinstance(iseq, InstructionSequence), f"iseq must be a compiled sequence, not {type(iseq).__name__}")
     _require(opt_level in (1, 2, 3), f"opt_level must be 1, 2 or 3, not {opt_level!r}")
     _require(on_violation in ("raise", "warn"), f"on_violation must be 'raise' or 'warn', not {on_violation!r}")
     _require(engine in ENGINES, f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
@@ -116,7 +119,7 @@ def seed_of(iseq: InstructionSequence, g: Any) -> NDArray[np.float64]:
         raise InputError("the gradient of the outputs must be an array of numbers") from None
     _require(
         seed.shape in ((n_out,), (rows, n_out)),
-        f"the gradient of the outputs has shape {seed.shape}, must be ({n_out},) or, as the forward run, ({rows}, {n_out})",
+        f"the gradient of the outputs has shape {seed.shape}, must be ({n_out},) or ({rows}, {n_out})",
     )
     return np.broadcast_to(seed, (rows, n_out))
 
@@ -143,10 +146,21 @@ def _computed(iseq: InstructionSequence, batch: Batch, checked: bool, engine: st
     watch = OBSERVER.get()
     if watch is not None:
         return NumpyExecutor(iseq).run(batch, check=checked, observer=lambda row, event: watch(iseq, batch, row, event))
-    name = next(iter(EXECUTORS)) if engine == "auto" else engine
-    if name not in iseq.runtime.executors:
-        iseq.runtime.executors[name] = EXECUTORS[name](iseq)
-    return iseq.runtime.executors[name].run(batch, check=checked)
+    if engine not in iseq.runtime.executors:
+        iseq.runtime.executors[engine] = _executor(iseq, engine)
+    return iseq.runtime.executors[engine].run(batch, check=checked and iseq.checks.checked > 0)
+
+
+def _executor(iseq: InstructionSequence, engine: str) -> ForwardExecutor:
+    problem = why_not() if engine != "numpy" else ""
+    if problem and engine == "fast":
+        raise ToolError(f"engine fast: {problem}; engine numpy gives the same results")
+    if engine != "auto":
+        return EXECUTORS[engine](iseq)
+    try:
+        return NumpyExecutor(iseq) if problem else FastExecutor(iseq)
+    except InputError:
+        return NumpyExecutor(iseq)
 
 
 def _pullback(iseq: InstructionSequence, x: Any, checked: bool, tell: Tell, engine: str) -> Result:

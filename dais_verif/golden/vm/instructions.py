@@ -85,7 +85,8 @@ class Checks(NamedTuple):
     checked: int
 
     def __str__(self) -> str:
-        return f"{self.promises} promises: {self.proved} proved by range analysis, {self.checked} checked at run time"
+        made, proved, checked = self
+        return f"promises: {made} made, {proved} proved by range analysis, {checked} checked at run time"
 
 
 @dataclass
@@ -122,6 +123,9 @@ class InstructionSequence:
     def __post_init__(self) -> None:
         for column in (*self.columns, self.holder):
             column.setflags(write=False)
+
+    def __repr__(self) -> str:
+        return f"<InstructionSequence {self.direction}, {len(self)} instructions>"
 
     def __len__(self) -> int:
         return len(self.columns.code)

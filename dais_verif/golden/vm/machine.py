@@ -22,12 +22,12 @@ CHUNK = 2048
 class Outcome(NamedTuple):
     """A forward run: raw outputs, raw values of ``allocation.saved`` in that order, and what was broken first.
 
-    The violation is (row, op index), lowest row first and lowest op within it, or None.
+    The violation is (row, op index) or None: the lowest row, and in it the lowest op, or None for that one.
     """
 
     outputs: list[IntArray]
     saved: list[IntArray]
-    violation: tuple[int, int] | None
+    violation: tuple[int, int | None] | None
 
 
 class ForwardExecutor(Protocol):
@@ -44,6 +44,13 @@ class Event(NamedTuple):
     position: int
     raw: IntArray
     changed: Mask | None
+
+
+class Memory(NamedTuple):
+    """Raw values (rows,) by slot, and by output; None where nothing was written yet."""
+
+    slots: list[IntArray | None]
+    outputs: list[IntArray | None]
 
 
 #: Is told the first row of the chunk and what happened.
@@ -65,32 +72,33 @@ class NumpyExecutor:
         allocation, parts = self._iseq.allocation, []
         violation: tuple[int, int] | None = None
         for start in range(0, max(batch.rows, 1), CHUNK):
-            outputs: list[IntArray | None] = [None] * self._iseq.program.n_out
-            slots: list[IntArray | None] = [None] * allocation.n_slots
-            for event in self.steps(batch.slice(start, start + CHUNK), slots, outputs, check=check):
+            memory = self.memory()
+            for event in self.steps(batch.slice(start, start + CHUNK), memory, check=check):
                 if observer is not None:
                     observer(start, event)
                 if event.changed is not None and event.changed.any():
                     found = start + int(np.argmax(event.changed)), self._rows[event.position][1]
                     violation = found if violation is None else min(violation, found)
-            parts.append([*outputs, *(slots[slot] for slot in allocation.saved_slots.tolist())])
+            parts.append([*memory.outputs, *(memory.slots[slot] for slot in allocation.saved_slots.tolist())])
         columns = [_joined(column) for column in zip(*parts, strict=True)]
         n_out = self._iseq.program.n_out
         return Outcome([compact(column) for column in columns[:n_out]], columns[n_out:], violation)
 
-    def steps(
-        self, batch: Batch, slots: list[IntArray | None], outputs: list[IntArray | None], *, check: bool
-    ) -> Iterator[Event]:
-        """Run all instructions on ``batch``, filling ``slots`` and ``outputs``; yields after each of them."""
+    def memory(self) -> Memory:
+        """What a chunk of rows is computed in."""
+        return Memory([None] * self._iseq.allocation.n_slots, [None] * self._iseq.program.n_out)
+
+    def steps(self, batch: Batch, memory: Memory, *, check: bool) -> Iterator[Event]:
+        """Run all instructions on ``batch`` in an empty ``memory``; yields after each of them."""
         program, changes, forms = self._iseq.program, self._iseq.changes, self._iseq.forms
-        operands = _Operands(slots)
+        operands = _Operands(memory.slots)
         for position, (code, node, port, out, form, args) in enumerate(self._rows):
             operands.args = args
             changed: Mask | None = None
             if code == OUTPUT:
                 operands.indices = (node,)
                 raw = output_of(operands[node], program.outputs[port][2]) if node >= 0 else _zeros(batch.rows)
-                outputs[port] = raw
+                memory.outputs[port] = raw
             else:
                 op, compiled = program.ops[node], forms[form]
                 assert isinstance(compiled, ForwardForm)
@@ -98,7 +106,7 @@ class NumpyExecutor:
                 raw, changed = run_op(
                     program, op, operands, batch, wide=compiled.wide, change=changes[node], check=check
                 )
-                slots[out] = raw
+                memory.slots[out] = raw
             yield Event(position, raw, changed)
 
 

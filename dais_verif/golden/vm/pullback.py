@@ -1,9 +1,10 @@
 """The pullback of a program: how the gradient of its outputs goes back to its inputs, op by op.
 
-Quantisation counts as the identity (straight-through), so a ``quant`` op and its operand have one gradient.
-Contributions to a gradient are added one by one, in the order in which reverse mode meets them: outputs last to
-first, then ops last to first, for each its first operand before its second, whatever the forward schedule is.
-Ops without a derivative (constants, lookups, bitwise ops) and the condition of a mux pass nothing on.
+Quantisation counts as the identity (straight-through). An op that moves exactly as its operand does, because it
+only quantises it or adds what no input changes, shares the gradient of that operand. All contributions to a gradient
+are added one by one, in the order in which reverse mode meets them: outputs last to first, then ops last to first,
+for each its first operand before its second (in a product after it), whatever the forward schedule is. Ops without a
+derivative (constants, lookups, bitwise ops) and the condition of a mux pass nothing on.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dais_verif.golden.vm.codes import Pull, PullForm
 from dais_verif.program import Op, Program
 from dais_verif.program.opcodes import high_int32
 
-__all__ = ["Contribution", "contributions", "gradient_owners"]
+__all__ = ["Contribution", "contributions"]
 
 
 class Term(NamedTuple):
@@ -46,8 +47,7 @@ class Contribution(NamedTuple):
 
 def contributions(program: Program) -> list[Contribution]:
     """All that matters for the gradient of any input, in the order in which it is added."""
-    owner = gradient_owners(program)
-    matters = _matters(program)
+    owner, matters = _owners(program)
     reached = bytearray(program.n_ops)
     found: list[Contribution] = []
     for j, (index, shift, negated) in reversed(list(enumerate(program.outputs))):
@@ -55,7 +55,7 @@ def contributions(program: Program) -> list[Contribution]:
             reached[owner[index]] = 1
             found.append(Contribution(index, owner[index], j, PullForm(Pull.SEED, shift, negated), -1))
     for op in reversed(program.ops):
-        if not reached[op.index]:
+        if not reached[op.index]:  # also where it shares another op's gradient
             continue
         if op.code == -1:
             form = PullForm(Pull.GRAD, int(program.inp_shift[op.id0]))
@@ -68,21 +68,17 @@ def contributions(program: Program) -> list[Contribution]:
     return found
 
 
-def gradient_owners(program: Program) -> list[int]:
-    """For every op the op whose gradient is also its own: a ``quant`` op shares that of its operand."""
+def _owners(program: Program) -> tuple[list[int], list[bool]]:
+    """For every op the op whose gradient it shares (or itself), and whether an input can change it at all."""
     owner: list[int] = []
-    for op in program.ops:
-        owner.append(owner[op.id0] if op.code == 3 else op.index)
-    return owner
-
-
-def _matters(program: Program) -> list[bool]:
-    """Whether an input can change through the gradient of each op."""
     matters: list[bool] = []
     for op in program.ops:
-        operands = [op.id0] if op.code == 3 else [term.operand for term in RULES[op.code](program, op)]
+        always = op.code in (3, 4)
+        operands = [op.id0] if always else [term.operand for term in RULES[op.code](program, op)]
         matters.append(op.code == -1 or any(matters[i] for i in operands))
-    return matters
+        shares = always or (op.code in (0, 1) and not matters[op.id1])
+        owner.append(owner[op.id0] if shares else op.index)
+    return owner, matters
 
 
 def _sum(program: Program, op: Op) -> Iterator[Term]:
@@ -99,10 +95,6 @@ def _negation(program: Program, op: Op) -> Iterator[Term]:
     yield Term(op.id0, PullForm(Pull.SHIFT, 0, True))
 
 
-def _plus_constant(program: Program, op: Op) -> Iterator[Term]:
-    yield Term(op.id0, PullForm(Pull.SHIFT))
-
-
 def _mux(program: Program, op: Op) -> Iterator[Term]:
     kind = program.ops[op.condition].type
     yield Term(op.id0, PullForm(Pull.FIRST, 0, False, kind), op.condition)
@@ -110,8 +102,9 @@ def _mux(program: Program, op: Op) -> Iterator[Term]:
 
 
 def _product(program: Program, op: Op) -> Iterator[Term]:
-    yield Term(op.id0, PullForm(Pull.MUL, kind=program.ops[op.id1].type), op.id1)
+    # Reverse mode: x * y is dx * y + x * dy, and the second term is met first.
     yield Term(op.id1, PullForm(Pull.MUL, kind=program.ops[op.id0].type), op.id0)
+    yield Term(op.id0, PullForm(Pull.MUL, kind=program.ops[op.id1].type), op.id1)
 
 
 def _nothing(program: Program, op: Op) -> Iterator[Term]:
@@ -125,9 +118,9 @@ RULES: dict[int, Callable[[Program, Op], Iterator[Term]]] = {
     1: _sum,
     2: _relu,
     -2: _relu,
-    3: _nothing,  # its gradient is its operand's
+    3: _nothing,  # it shares its operand's
     -3: _negation,
-    4: _plus_constant,
+    4: _nothing,  # it shares its operand's
     5: _nothing,
     6: _mux,
     -6: _mux,

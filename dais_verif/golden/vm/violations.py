@@ -18,44 +18,41 @@ class MachineViolation(ViolationError):
     """A promise was broken in a run of the machine. The text shows the instruction among its neighbours.
 
     ``promise``: ``value`` (an op that must not change its value did), ``table index``, ``operand order`` or
-    ``buffer width``. ``position``: of the instruction; ``op``: its op; ``row``: None if it holds for every row.
+    ``buffer width``. ``words``: what happened. ``op`` and ``position``: the op and its instruction. ``row``: the row
+    in which it happened, None if it holds for all.
     """
 
-    def __init__(self, text: str, *, promise: str, position: int, op: int | None, row: int | None) -> None:
-        super().__init__(text)
-        self.promise, self.position, self.op, self.row = promise, position, op, row
+    def __init__(
+        self, iseq: InstructionSequence, promise: str, position: int, words: str, *, row: int | None = None
+    ) -> None:
+        where = f"instruction {position} of the {iseq.direction} sequence{'' if row is None else f', row {row}'}"
+        super().__init__(f"{promise} promise broken at {where}: {words}\n{neighbours(iseq, position)}")
+        self.promise, self.position, self.words, self.row = promise, position, words, row
+        self.op = iseq[position].node
 
 
 class ViolationWarning(UserWarning):
     """A promise was broken in a run that carries on with the quantised value."""
 
 
-def of_op(iseq: InstructionSequence, batch: Batch, row: int, op: int) -> MachineViolation:
-    """Op ``op`` changed its value in ``row``; operands and exact result are the oracle's."""
+def of_op(iseq: InstructionSequence, batch: Batch, row: int, op: int | None) -> MachineViolation:
+    """Op ``op``, or the first that did, broke its promise in ``row``; operands and exact result are the oracle's."""
     violations: list[oracle.Violation] = []
     oracle.trace(iseq.program, batch.row(row), violations=violations)
-    found = next((v for v in violations if v.op.index == op), None)
+    found = next((v for v in violations if op is None or v.op.index == op), None)
     if found is None:
         raise AssertionError(f"machine and oracle differ: violation at op {op}, row {row}")
-    position = int(np.flatnonzero(iseq.columns.value == op)[0])
+    position = int(np.flatnonzero(iseq.columns.value == found.op.index)[0])
     promise = "table index" if found.exact is None else "value"
-    text = f"{promise} promise broken at instruction {position}, row {row}: {found}\n{neighbours(iseq, position)}"
-    return MachineViolation(text, promise=promise, position=position, op=op, row=row)
+    return MachineViolation(iseq, promise, position, str(found), row=row)
 
 
 def of_fault(iseq: InstructionSequence, batch: Batch | None, fault: Fault) -> MachineViolation:
     """An instruction does not do what its op says; operands and exact result are those of the first row, if any."""
-    position, node = fault.position, int(iseq.columns.node[fault.position])
-    words = f"{fault.promise} promise broken at instruction {position} of the {iseq.direction} sequence: {fault.words}"
-    if batch is not None and batch.rows and node >= 0:
+    node, words = iseq[fault.position].node, fault.words
+    if batch is not None and batch.rows and node is not None:
         values = oracle.trace(iseq.program, batch.row(0), violations=[])
         op = iseq.program.ops[node]
         read = "".join(f"op {i} = {oracle.show(values[i])}, " for i in op.operands)
         words += f" (in row 0: {read}exact result {oracle.show(values[node])})"
-    return MachineViolation(
-        f"{words}\n{neighbours(iseq, position)}",
-        promise=fault.promise,
-        position=position,
-        op=node if node >= 0 else None,
-        row=None,
-    )
+    return MachineViolation(iseq, fault.promise, fault.position, words)

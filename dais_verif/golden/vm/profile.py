@@ -1,0 +1,141 @@
+"""Where the time of a sequence goes: an instruction at a time, and summed over instructions of the same kind."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from time import perf_counter_ns
+from typing import Any, NamedTuple, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.errors import InputError
+from dais_verif.golden.vm.execute import batch_of, seed_of
+from dais_verif.golden.vm.instructions import InstructionSequence
+from dais_verif.golden.vm.listing import instruction_lines
+from dais_verif.golden.vm.machine import CHUNK, NumpyExecutor
+from dais_verif.golden.vm.reverse import pullback_steps
+
+__all__ = ["Kind", "Profile", "benchmark_accept_instructions"]
+
+
+class Kind(NamedTuple):
+    """All instructions of one kind: how many there are, and the nanoseconds that a call spends in them."""
+
+    name: str
+    size: int
+    ns: int
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Mean time of ``calls`` calls over ``rows`` rows.
+
+    ``ns``: whole nanoseconds an instruction and call, (n,), in order; all sums are sums of these.
+    """
+
+    iseq: InstructionSequence
+    rows: int
+    calls: int
+    ns: NDArray[np.int64]
+
+    @property
+    def total(self) -> int:
+        """Nanoseconds of a call."""
+        return int(self.ns.sum())
+
+    @property
+    def above_average(self) -> NDArray[np.bool_]:
+        """The instructions that take more than the mean of all."""
+        return self.ns * len(self.ns) > self.total
+
+    def kinds(self, top_k: int) -> list[Kind]:
+        """The ``top_k`` kinds that take most, then all others together if there are any."""
+        count: Counter[str] = Counter()
+        spent: Counter[str] = Counter()
+        for position, ns in enumerate(self.ns.tolist()):
+            name = self.iseq.mnemonic(position)
+            count[name] += 1
+            spent[name] += ns
+        ranked = [Kind(name, count[name], ns) for name, ns in spent.most_common()]
+        rest = ranked[top_k:]
+        others = [Kind("others", sum(kind.size for kind in rest), sum(kind.ns for kind in rest))] if rest else []
+        return ranked[:top_k] + others
+
+
+def benchmark_accept_instructions(
+    iseq: InstructionSequence,
+    n_sample: int = 1,
+    ignore_first_call: bool = False,
+    stream: TextIO | None = None,
+    top_k: int = 10,
+    *,
+    x: Any = None,
+) -> Profile:
+    """Time ``n_sample`` unchecked calls of ``iseq``, the first of them not counted if ``ignore_first_call``.
+
+    Writes to ``stream`` (stdout) a line an instruction, in order, with the mean time of a call, ``*`` if that is above
+    the average; then the ``top_k`` kinds of instruction with their share. ``x``: as for ``accept_instructions``; input
+    vectors are zeros if not given. A pullback reads what the last forward run left. Raises ``InputError`` for
+    arguments that make no sense.
+    """
+    _whole("n_sample", n_sample)
+    _whole("top_k", top_k)
+    if ignore_first_call and n_sample == 1:
+        raise InputError("n_sample is 1 and the first call is to be ignored: nothing would be measured; use 2 or more")
+    call, rows = _call(iseq, x)
+    calls = [call() for _ in range(n_sample)][int(ignore_first_call) :]
+    profile = Profile(iseq, rows, len(calls), np.array(calls, dtype=np.int64).sum(axis=0) // len(calls))
+    (sys.stdout if stream is None else stream).write(_text(profile, top_k))
+    return profile
+
+
+Call = Callable[[], list[int]]
+
+
+def _call(iseq: InstructionSequence, x: Any) -> tuple[Call, int]:
+    """One run of ``iseq``, which gives nanoseconds an instruction, and its rows."""
+    if iseq.direction == "pullback":
+        seed = seed_of(iseq, x)
+        return lambda: _timed(pullback_steps(iseq, seed, np.zeros((len(seed), iseq.program.n_in))), len(iseq)), len(
+            seed
+        )
+    batch = batch_of(iseq, np.zeros((CHUNK, iseq.program.n_in)) if x is None else x)
+    executor = NumpyExecutor(iseq)
+
+    def call() -> list[int]:
+        chunks = (batch.slice(start, start + CHUNK) for start in range(0, batch.rows, CHUNK))
+        times = [_timed(executor.steps(chunk, executor.memory(), check=False), len(iseq)) for chunk in chunks]
+        return [sum(ns) for ns in zip(*times, strict=True)]
+
+    return call, batch.rows
+
+
+def _timed(steps: Iterator[Any], n: int) -> list[int]:
+    """Nanoseconds that each of ``n`` steps takes."""
+    times, before = [0] * n, perf_counter_ns()
+    for position, _ in enumerate(steps):
+        times[position] = perf_counter_ns() - before
+        before = perf_counter_ns()
+    return times
+
+
+def _text(profile: Profile, top_k: int) -> str:
+    iseq, total = profile.iseq, profile.total
+    lines = [f"[{iseq.direction.capitalize()}] {profile.rows} rows, mean of {profile.calls} calls", "        us"]
+    texts = instruction_lines(iseq, range(len(iseq)))
+    for ns, above, text in zip(profile.ns.tolist(), profile.above_average.tolist(), texts, strict=True):
+        lines.append(f"{'*' if above else ' '} {ns / 1000:>10.3f} {text}")
+    lines += ["", f"  {'kind':<13}  {'count':>6}  {'us':>12}  share"]
+    for kind in (*profile.kinds(top_k), Kind("total", len(iseq), total)):
+        share = f"{100 * kind.ns / total:.1f} %" if total else "-"
+        lines.append(f"  {kind.name:<13}  {kind.size:>6}  {kind.ns / 1000:>12.3f}  {share:>7}")
+    return "\n".join(lines) + "\n"
+
+
+def _whole(name: str, value: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
