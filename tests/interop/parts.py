@@ -9,11 +9,13 @@ from typing import Any
 
 from interop.table import clean
 
+from dais_verif.errors import InputError
+from dais_verif.golden import ENGINES, Engine, Golden, fast
 from dais_verif.program import Op, Program
 from dais_verif.program.opcodes import high_int32
 from dais_verif.program.types import type_of_interval
 
-__all__ = ["doubles", "part", "unshared_inputs", "with_muxes"]
+__all__ = ["doubles", "engines_for", "part", "unshared_inputs", "with_muxes"]
 
 Row = tuple[int, int, int, int, tuple[int, int, int]]
 
@@ -22,6 +24,19 @@ _DOUBLE_BITS = 53
 _INPUT_BITS = 50
 #: and so are one that is nearer to 0 than this power of two, and an output shifted by more.
 _FAR = 900
+
+
+def engines_for(program: Program) -> list[Engine]:
+    """All engines, but the fast one only if it is on this machine and takes ``program``; ``auto`` takes all."""
+    return [engine for engine in ENGINES if engine != "fast" or (not fast.why_not() and _fast_takes(program))]
+
+
+def _fast_takes(program: Program) -> bool:
+    try:
+        Golden(program, engine="fast")
+    except InputError:
+        return False
+    return True
 
 
 def part(peer: str, program: Program) -> Program:
