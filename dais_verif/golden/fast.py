@@ -191,11 +191,11 @@ class FastProgram:
     @cached_property
     def _in_scale(self) -> NDArray[np.float64] | None:
         lo = self.facts.in_lo
-        return np.ldexp(1.0, -lo) if (np.abs(lo) <= 900).all() else None
+        return _tiled(-lo) if (np.abs(lo) <= 900).all() else None
 
     @cached_property
     def _out_scale(self) -> NDArray[np.float64]:
-        return np.ldexp(1.0, np.array([-kind.f for kind in self.program.output_types], dtype=np.int64))
+        return _tiled(np.array([-kind.f for kind in self.program.output_types], dtype=np.int64))
 
     @property
     def takes_doubles(self) -> bool:
@@ -265,6 +265,11 @@ class FastProgram:
         if bad_row >= 0:
             refuse_not_finite(x[bad_row, bad_column], bad_row, bad_column)
         return None if broken < 0 else broken
+
+
+def _tiled(exponents: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Powers of two, over and over: rows of few values are converted many at a time."""
+    return np.tile(np.ldexp(1.0, exponents), max(1, 512 // max(1, len(exponents))))
 
 
 def _pieces(rows: int, jobs: int) -> list[tuple[int, int]]:

@@ -27,9 +27,11 @@ typedef struct {
     int64_t first, count;   /* the rows of this block */
     int64_t n_in, n_out;
     const int64_t *shift;   /* bit 0 of the input's planes is this bit of its integers */
-    const double *in_scale, *out_scale;
+    const double *in_scale, *out_scale; /* some times over, so that vectors find theirs without a division */
+    int64_t in_period, out_period;      /* how many scales that are in all */
     const lookup *lookups;
     char *in_ints, *out_ints;    /* float64 rows as integers, PLANE_ROWS an input or output */
+    char *strip;                 /* some of them, row by row */
     int in_size, out_size;       /* bytes of those */
     int64_t bad_row, bad_column; /* a NaN or an infinity, or -1 */
 } block;
@@ -66,6 +68,22 @@ static inline void woven(bytes16 *to, const bytes16 *from) {
         bytes16 a = from[q], b = from[q + 4];
         to[2 * q] = SHUFFLE(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
         to[2 * q + 1] = SHUFFLE(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    }
+}
+
+typedef int32_t eight __attribute__((vector_size(32)));
+
+/* Three times: an 8 by 8 matrix, one row a vector, is transposed. */
+static inline void woven_eight(eight *to, const eight *from) {
+    for (int q = 0; q < 4; q++) {
+        eight a = from[q], b = from[q + 4];
+#ifdef __clang__
+        to[2 * q] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+        to[2 * q + 1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+#else
+        to[2 * q] = __builtin_shuffle(a, b, (eight){0, 8, 1, 9, 2, 10, 3, 11});
+        to[2 * q + 1] = __builtin_shuffle(a, b, (eight){4, 12, 5, 13, 6, 14, 7, 15});
+#endif
     }
 }
 
@@ -185,15 +203,16 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
     if (!run) {
         PyErr_Format(PyExc_ValueError, "this machine has no instruction set %s", isa);
     } else if (x.len < x_bytes || y.len < y_bytes || first < 0 || last > x_rows || last > y_rows ||
-               (shift.len && shift.len < code->n_in * 8) || (x_size == DOUBLES && in_scale.len < code->n_in * 8) ||
-               (y_size == DOUBLES && out_scale.len < code->n_out * 8)) {
+               (shift.len && shift.len < code->n_in * 8) || (x_size == DOUBLES && (in_scale.len < code->n_in * 8 || in_scale.len % (code->n_in * 8 + !code->n_in))) ||
+               (y_size == DOUBLES && (out_scale.len < code->n_out * 8 || out_scale.len % (code->n_out * 8 + !code->n_out)))) {
         PyErr_SetString(PyExc_ValueError, "buffers do not fit the program");
     } else if (!(planes = planes_for(code))) {
         PyErr_NoMemory();
     } else {
         block io = {.x = x.buf, .y = y.buf, .x_rows = x_rows, .y_rows = y_rows, .x_size = x_size, .y_size = y_size,
                     .n_in = code->n_in, .n_out = code->n_out, .shift = shift.len ? shift.buf : NULL,
-                    .in_scale = in_scale.buf, .out_scale = out_scale.buf, .lookups = code->l.lookups,
+                    .in_scale = in_scale.buf, .out_scale = out_scale.buf,
+                    .in_period = in_scale.len / 8, .out_period = out_scale.len / 8, .lookups = code->l.lookups,
                     .bad_row = -1, .bad_column = -1};
         int64_t broken = -1;
         io.in_size = code->l.widest_in <= 32 ? 4 : 8;
@@ -201,7 +220,8 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
         int few = code->rows && last - first <= FEW_ROWS; /* no block is converted as a whole */
         if (x_size == DOUBLES && !few) io.in_ints = malloc((size_t)(code->n_in * PLANE_ROWS * io.in_size) + 1);
         if (y_size == DOUBLES && !few) io.out_ints = malloc((size_t)(code->n_out * PLANE_ROWS * io.out_size) + 1);
-        int enough = few || ((x_size || io.in_ints) && (y_size || io.out_ints));
+        if (!few && !(x_size && y_size)) io.strip = malloc((size_t)(128 * 8 * max64(code->n_in, code->n_out)) + 64);
+        int enough = few || ((x_size || io.in_ints) && (y_size || io.out_ints) && ((x_size && y_size) || io.strip));
         if (enough) {
             Py_BEGIN_ALLOW_THREADS
             int64_t *values = (int64_t *)(planes + FIRST_FREE * PLANE_BYTES);
@@ -213,7 +233,7 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
             }
             Py_END_ALLOW_THREADS
         }
-        free(io.in_ints), free(io.out_ints);
+        free(io.in_ints), free(io.out_ints), free(io.strip);
         if (!enough) PyErr_NoMemory();
         else result = Py_BuildValue("LLL", (long long)broken, (long long)io.bad_row, (long long)io.bad_column);
     }

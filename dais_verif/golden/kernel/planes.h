@@ -218,58 +218,87 @@ static void FN(store)(block *io, uint32_t output, uint32_t n, const uint32_t *fr
     if (place && place != y) memcpy(place, y, (size_t)(io->count * size));
 }
 
-/* The float64 rows of a block as integers, one array an input; and back, one array an output. Tiles of rows keep
- * what is being walked across in the cache. */
-#define TILE 8
-#define FROM_DOUBLES(type)                                                                                             \
-    for (int64_t top = 0; top < PLANE_ROWS; top += TILE)                                                               \
-        for (int64_t j = 0; j < io->n_in; j++) {                                                                       \
-            const double *x = (const double *)io->x + (io->first + top) * io->n_in + j, scale = io->in_scale[j];       \
-            type *to = (type *)io->in_ints + j * PLANE_ROWS + top;                                                     \
-            int64_t rows = min64(TILE, io->count - top);                                                               \
-            double v[TILE] = {0};                                                                                      \
-            int far = 0;                                                                                               \
-            if (rows == TILE)                                                                                          \
-                for (int r = 0; r < TILE; r++) v[r] = x[r * io->n_in];                                                 \
-            else                                                                                                       \
-                for (int64_t r = 0; r < rows; r++) v[r] = x[r * io->n_in];                                             \
-            for (int r = 0; r < TILE; r++) {                                                                           \
-                double s = v[r] * scale;                                                                               \
-                far |= (fabs(s) >= NEAR(type)) | (s != s) | ((s == 0) & (v[r] != 0));                                            \
+/* The float64 rows of a block as integers, one array an input; and back, one array an output. Strips of rows keep
+ * what is being walked across in the cache: doubles <-> integers, row by row, then rows <-> columns. */
+#define STRIP 128
+#define FROM_DOUBLES(type, near, flip)                                                                                 \
+    for (int64_t top = 0; top < io->count; top += STRIP) {                                                             \
+        int64_t rows = min64(STRIP, io->count - top), n = rows * io->n_in, period = io->in_period, far = 0;            \
+        const double *x = (const double *)io->x + (io->first + top) * io->n_in;                                        \
+        type *strip = (type *)io->strip, *to = (type *)io->in_ints + top;                                              \
+        for (int64_t start = 0; start < n; start += period) {                                                          \
+            int64_t some = min64(period, n - start);                                                                   \
+            for (int64_t j = 0; j < some; j++) {                                                                       \
+                double v = x[start + j], s = v * io->in_scale[j];                                                      \
+                far |= !(fabs(s) < near) | ((s == 0) & (v != 0));                                                      \
                 type t = (type)s;                                                                                      \
-                to[r] = (type)(t - ((double)t > s));                                                                   \
+                strip[start + j] = (type)(t - ((double)t > s));                                                        \
             }                                                                                                          \
-            for (int64_t r = 0; far && r < rows; r++)                                                                  \
-                to[r] = (type)far_away(io, v[r], scale, io->first + top + r, j);                                       \
+        }                                                                                                              \
+        for (int64_t j = 0; far && j < n; j++) {                                                                       \
+            double s = x[j] * io->in_scale[j % io->n_in];                                                              \
+            if (!(fabs(s) < near) || (s == 0 && x[j] != 0))                                                            \
+                strip[j] = (type)far_away(io, x[j], io->in_scale[j % io->n_in], io->first + top + j / io->n_in,        \
+                                          j % io->n_in);                                                               \
+        }                                                                                                              \
+        flip(strip, io->n_in, 1, to, 1, PLANE_ROWS, rows, io->n_in);                                                   \
+    }
+
+#define TO_DOUBLES(type, flip)                                                                                         \
+    for (int64_t top = 0; top < io->count; top += STRIP) {                                                             \
+        int64_t rows = min64(STRIP, io->count - top), n = rows * io->n_out, period = io->out_period;                   \
+        double *y = (double *)io->y + (io->first + top) * io->n_out;                                                   \
+        type *strip = (type *)io->strip;                                                                               \
+        flip((const type *)io->out_ints + top, 1, PLANE_ROWS, strip, io->n_out, 1, rows, io->n_out);                   \
+        for (int64_t start = 0; start < n; start += period) {                                                          \
+            int64_t some = min64(period, n - start);                                                                   \
+            for (int64_t j = 0; j < some; j++) y[start + j] = (double)strip[start + j] * io->out_scale[j];             \
+        }                                                                                                              \
+    }
+
+/* to[row * to_row + j * to_column] = from[row * from_row + j * from_column], for all rows and columns. */
+#define FLIP(name, type)                                                                                               \
+    static void name(const type *restrict from, int64_t from_row, int64_t from_column, type *restrict to,              \
+                     int64_t to_row, int64_t to_column, int64_t rows, int64_t columns) {                               \
+        for (int64_t j = 0; j < columns; j++)                                                                          \
+            for (int64_t row = 0; row < rows; row++)                                                                   \
+                to[row * to_row + j * to_column] = from[row * from_row + j * from_column];                             \
+    }
+
+FLIP(FN(flip64), int64_t)
+
+/* The same by 8 by 8 matrices. The walk is along columns of `from` if from_column is 1, else along rows. */
+static void FN(flip32)(const int32_t *restrict from, int64_t from_row, int64_t from_column, int32_t *restrict to,
+                       int64_t to_row, int64_t to_column, int64_t rows, int64_t columns) {
+    int along_columns = from_column == 1;
+    int64_t whole_rows = rows & ~7, whole_columns = columns & ~7;
+    for (int64_t row = 0; row < whole_rows; row += 8)
+        for (int64_t j = 0; j < whole_columns; j += 8) {
+            eight u[8], v[8];
+            const int32_t *a = from + row * from_row + j * from_column;
+            int32_t *b = to + row * to_row + j * to_column;
+            for (int q = 0; q < 8; q++) memcpy(&v[q], a + q * (along_columns ? from_row : from_column), 32);
+            woven_eight(u, v), woven_eight(v, u), woven_eight(u, v);
+            for (int q = 0; q < 8; q++) memcpy(b + q * (along_columns ? to_column : to_row), &u[q], 32);
         }
-#define NEAR(type) (sizeof(type) == 4 ? 0x1p30 : 0x1p62)
+    for (int64_t j = 0; j < columns; j++)
+        for (int64_t row = j < whole_columns ? whole_rows : 0; row < rows; row++)
+            to[row * to_row + j * to_column] = from[row * from_row + j * from_column];
+}
 
 static void FN(from_doubles)(block *io) {
     if (io->in_size == 4) {
-        FROM_DOUBLES(int32_t)
+        FROM_DOUBLES(int32_t, 0x1p30, FN(flip32))
     } else {
-        FROM_DOUBLES(int64_t)
+        FROM_DOUBLES(int64_t, 0x1p62, FN(flip64))
     }
 }
 
-#define TO_DOUBLES(type)                                                                                               \
-    for (int64_t top = 0; top < io->count; top += TILE)                                                                \
-        for (int64_t j = 0; j < io->n_out; j++) {                                                                      \
-            double *y = (double *)io->y + (io->first + top) * io->n_out + j, scale = io->out_scale[j], v[TILE];        \
-            const type *from = (const type *)io->out_ints + j * PLANE_ROWS + top;                                      \
-            int64_t rows = min64(TILE, io->count - top);                                                               \
-            for (int r = 0; r < TILE; r++) v[r] = (double)from[r] * scale;                                             \
-            if (rows == TILE)                                                                                          \
-                for (int r = 0; r < TILE; r++) y[r * io->n_out] = v[r];                                                \
-            else                                                                                                       \
-                for (int64_t r = 0; r < rows; r++) y[r * io->n_out] = v[r];                                            \
-        }
-
 static void FN(to_doubles)(block *io) {
     if (io->out_size == 4) {
-        TO_DOUBLES(int32_t)
+        TO_DOUBLES(int32_t, FN(flip32))
     } else {
-        TO_DOUBLES(int64_t)
+        TO_DOUBLES(int64_t, FN(flip64))
     }
 }
 
@@ -395,8 +424,8 @@ static int64_t FN(run)(const lowering *l, char *planes, block *io, int64_t first
 #undef JOIN2
 #undef JOIN4
 #undef JOIN8
-#undef TILE
+#undef STRIP
 #undef FROM_DOUBLES
-#undef NEAR
 #undef TO_DOUBLES
+#undef FLIP
 #undef FN
