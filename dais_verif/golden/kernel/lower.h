@@ -19,14 +19,15 @@ enum { ZERO, ONE, BROKEN, SCRAP, FIRST_FREE };
 
 /* kind -> words a step, position of the result in it */
 enum {
-    K_ADD,     /* r = a + b            chain of full adders: steps of (a, b, r) */
-    K_SUB,     /* r = a - b */
-    K_ADD_ADD, /* r = (a + b) + d      two chains: steps of (a, b, d, r) */
-    K_SUB_ADD, /* r = (a - b) + d */
-    K_ADD_SUB, /* r = (a + b) - d */
-    K_SUB_SUB, /* r = (a - b) - d */
-    K_REV_ADD, /* r = d - (a + b) */
-    K_REV_SUB, /* r = d - (a - b) */
+    K_ADD,   /* r = a + b          chain of full adders: steps of (a, b, r) */
+    K_SUB,   /* r = a - b */
+    K_SUM3,  /* r = a + b + c      two chains: steps of (a, b, c, r) */
+    K_SUM3N, /* r = a + b - c */
+    K_SUM3NN,
+    K_SUM4, /* r = a + b + c + d  three chains; the terms that are subtracted come last */
+    K_SUM4N,
+    K_SUM4NN,
+    K_SUM4NNN,
     K_MADD,    /* r = a + (b if aux) */
     K_MSUB,    /* r = a - (b if aux) */
     K_MUX,     /* r = aux ? a : b */
@@ -47,8 +48,9 @@ static const struct {
     uint8_t aux;   /* aux is a bit */
     uint8_t chain; /* a step depends on the steps before it */
 } KIND[KINDS] = {
-    [K_ADD] = {3, 2, 0, 1},     [K_SUB] = {3, 2, 0, 1},     [K_ADD_ADD] = {4, 3, 0, 1}, [K_SUB_ADD] = {4, 3, 0, 1},
-    [K_ADD_SUB] = {4, 3, 0, 1}, [K_SUB_SUB] = {4, 3, 0, 1}, [K_REV_ADD] = {4, 3, 0, 1}, [K_REV_SUB] = {4, 3, 0, 1},
+    [K_ADD] = {3, 2, 0, 1},     [K_SUB] = {3, 2, 0, 1},     [K_SUM3] = {4, 3, 0, 1},    [K_SUM3N] = {4, 3, 0, 1},
+    [K_SUM3NN] = {4, 3, 0, 1},  [K_SUM4] = {5, 4, 0, 1},    [K_SUM4N] = {5, 4, 0, 1},   [K_SUM4NN] = {5, 4, 0, 1},
+    [K_SUM4NNN] = {5, 4, 0, 1},
     [K_MADD] = {3, 2, 1, 1},    [K_MSUB] = {3, 2, 1, 1},    [K_MUX] = {3, 2, 1, 0},     [K_AND] = {3, 2, 0, 0},
     [K_OR] = {3, 2, 0, 0},      [K_XOR] = {3, 2, 0, 0},     [K_GATE] = {2, 1, 1, 0},    [K_BROKEN] = {2, -1, 0, 0},
     [K_LOAD] = {1, 0, 0, 0},    [K_STORE] = {1, -1, 0, 0},  [K_TABLE] = {1, -1, 0, 0},
@@ -99,7 +101,7 @@ typedef struct {
     int32_t *order;    /* n: the schedule */
     int32_t *uses;     /* n */
     int32_t *reader;   /* n: one op that reads it */
-    uint8_t *deferred; /* n: 2 may be, 1 is computed inside its only reader */
+    uint8_t *deferred; /* n: terms of a sum that is computed inside its only reader, else 0 */
     uint8_t *safe;     /* n: promise proved */
     range *ranges;     /* n */
     bit *input_bits;   /* of all inputs, each in_n bits from in_at */
@@ -217,70 +219,76 @@ static vector shifted(vector v, int64_t shift) {
 
 static const vector NOTHING = {0, 0, NULL, ZERO};
 
-/* a ± b, bits up to position stop (exclusive) at least as far as they are needed; see exact_stop. */
-static int64_t sum_stop(const vector *a, const vector *b, int subtract) {
-    int64_t end = max64(end_of(a), end_of(b));
-    return end + (subtract || a->ext != ZERO || b->ext != ZERO ? 2 : 1);
+/* Terms of a sum. Those that are subtracted come last, and the first is not one of them. */
+#define MOST_TERMS 4
+
+typedef struct {
+    vector term[MOST_TERMS];
+    int n, negative; /* terms; how many of them are subtracted */
+} terms;
+
+static void put_term(terms *t, vector v, int subtract) {
+    if (v.n == 0 && v.ext == ZERO) return;
+    int place = subtract ? t->n : t->n - t->negative;
+    for (int j = t->n; j > place; j--) t->term[j] = t->term[j - 1];
+    t->term[place] = v;
+    t->n++;
+    t->negative += subtract;
+}
+
+/* The sum, exact in all bits below position need. */
+static vector sum(lowering *l, int into, const terms *t, int64_t need) {
+    static const uint8_t kinds[5][4] = {[2] = {K_ADD, K_SUB}, [3] = {K_SUM3, K_SUM3N, K_SUM3NN},
+                                        [4] = {K_SUM4, K_SUM4N, K_SUM4NN, K_SUM4NNN}};
+    static const vector nothing = {0, 0, NULL, ZERO};
+    terms u = *t;
+    if (u.n == u.negative) { /* nothing to subtract from */
+        for (int j = u.n++; j > 0; j--) u.term[j] = u.term[j - 1];
+        u.term[0] = nothing;
+        u.term[0].lo = u.n > 1 ? u.term[1].lo : 0;
+    }
+    if (u.n == 1) return u.term[0];
+    int64_t lo = u.term[0].lo, end = end_of(&u.term[0]), is_signed = u.negative;
+    for (int j = 0; j < u.n; j++) {
+        lo = min64(lo, u.term[j].lo);
+        end = max64(end, end_of(&u.term[j]));
+        is_signed |= u.term[j].ext != ZERO;
+    }
+    /* Each term fits end - lo bits and a sign; so many times the bound needs that many bits more. */
+    int64_t stop = max64(min64(end + (u.n > 2 ? 2 : 1) + (is_signed != 0), need), lo), p = lo;
+    bit *out = scratch(l, into, stop - lo);
+    if (!out) return NOTHING;
+    for (; p < stop; p++) { /* as long as there is nothing to add */
+        int set = 0, which = 0, n_positive = u.n - u.negative;
+        for (int j = 0; j < u.n; j++)
+            if (at(&u.term[j], p) != ZERO) set++, which = j;
+        if (set > 1 || which >= n_positive) break;
+        out[p - lo] = at(&u.term[which], p);
+    }
+    if (p < stop) {
+        uint32_t n = (uint32_t)(stop - p), step = (uint32_t)u.n + 1;
+        uint32_t *w = begin(l, kinds[u.n][u.negative], 0, step * (size_t)n);
+        if (!w) return NOTHING;
+        for (; p < stop; p++, w += step) {
+            for (int j = 0; j < u.n; j++) w[j] = at(&u.term[j], p);
+            w[u.n] = out[p - lo] = l->next++;
+        }
+        finish(l, w, n);
+    }
+    vector r = {lo, stop - lo, out, !is_signed || stop == lo ? ZERO : out[stop - lo - 1]};
+    return r;
 }
 
 static vector add(lowering *l, int into, vector a, vector b, int subtract, int64_t need) {
-    int64_t lo = min64(a.lo, b.lo), stop = sum_stop(&a, &b, subtract);
-    int unsigned_sum = !subtract && a.ext == ZERO && b.ext == ZERO;
-    if (b.n == 0 && b.ext == ZERO) return a;
-    if (!subtract && a.n == 0 && a.ext == ZERO) return b;
-    stop = max64(min64(stop, need), lo);
-    bit *out = scratch(l, into, stop - lo);
-    if (!out) return NOTHING;
-    int64_t p = lo;
-    for (; p < stop; p++) {
-        bit x = at(&a, p), y = at(&b, p);
-        if (y == ZERO) out[p - lo] = x;
-        else if (x == ZERO && !subtract) out[p - lo] = y;
-        else break;
-    }
-    if (p < stop) {
-        uint32_t n = (uint32_t)(stop - p), *w = begin(l, subtract ? K_SUB : K_ADD, 0, 3 * (size_t)n);
-        if (!w) return NOTHING;
-        for (; p < stop; p++, w += 3) {
-            w[0] = at(&a, p);
-            w[1] = at(&b, p);
-            w[2] = out[p - lo] = l->next++;
-        }
-        finish(l, w, n);
-    }
-    vector r = {lo, stop - lo, out, unsigned_sum || stop == lo ? ZERO : out[stop - lo - 1]};
-    return r;
-}
-
-/* (a ± b) ± d or d - (a ± b), in one run. */
-static vector add3(lowering *l, int into, vector a, vector b, vector d, int sub_first, int how, int64_t need) {
-    static const uint32_t kinds[2][3] = {{K_ADD_ADD, K_ADD_SUB, K_REV_ADD}, {K_SUB_ADD, K_SUB_SUB, K_REV_SUB}};
-    int64_t lo = min64(min64(a.lo, b.lo), d.lo);
-    int64_t stop = max64(max64(end_of(&a), end_of(&b)), end_of(&d)) + 3;
-    stop = max64(min64(stop, need), lo);
-    bit *out = scratch(l, into, stop - lo);
-    if (!out) return NOTHING;
-    int64_t p = lo;
-    for (; p < stop && how != 2 && at(&b, p) == ZERO && at(&d, p) == ZERO; p++) out[p - lo] = at(&a, p);
-    if (p < stop) {
-        uint32_t n = (uint32_t)(stop - p), *w = begin(l, kinds[sub_first][how], 0, 4 * (size_t)n);
-        if (!w) return NOTHING;
-        for (; p < stop; p++, w += 4) {
-            w[0] = at(&a, p);
-            w[1] = at(&b, p);
-            w[2] = at(&d, p);
-            w[3] = out[p - lo] = l->next++;
-        }
-        finish(l, w, n);
-    }
-    vector r = {lo, stop - lo, out, stop == lo ? ZERO : out[stop - lo - 1]};
-    return r;
+    terms t = {.n = 0};
+    put_term(&t, a, 0);
+    put_term(&t, b, subtract);
+    return sum(l, into, &t, need);
 }
 
 static vector negated(lowering *l, int into, vector v, int64_t need) {
-    if (v.n == 0 && v.ext == ZERO) return v;
-    vector zero = {v.lo, 0, NULL, ZERO};
-    return add(l, into, zero, v, 1, need);
+    if (v.n == 0 && v.ext == ZERO) return v; /* keeps its place */
+    return add(l, into, NOTHING, v, 1, need);
 }
 
 /* Bit by bit over positions lo .. stop - 1. */
@@ -373,8 +381,9 @@ static interval interval_of(const lowering *l, int64_t op) {
 
 static interval aligned(interval x, int64_t f) {
     int64_t d = f - x.f;
-    wide limit = (wide)1 << (d < 0 || d > 60 ? 0 : 124 - d);
-    if (!x.known || x.lo <= -limit || x.hi >= limit) return UNKNOWN;
+    if (!x.known || d < 0 || d > 60) return UNKNOWN;
+    wide limit = (wide)1 << (124 - d);
+    if (x.lo <= -limit || x.hi >= limit) return UNKNOWN;
     x.lo *= (wide)1 << d;
     x.hi *= (wide)1 << d;
     x.f = f;
@@ -408,7 +417,7 @@ static int settle(lowering *l, int64_t op, interval x) {
     int64_t drop = x.f - l->p->f[op];
     if (!x.known || !r->known) return 0;
     if (drop > 0) {
-        if (drop > 120) drop = 120;
+        if (drop > 126) drop = 126;
         x.lo >>= drop;
         x.hi >>= drop;
     } else {
@@ -500,40 +509,44 @@ static void lower_input(lowering *l, int64_t op) {
     memcpy(l->pool + l->at[op], planes + first, (size_t)w * sizeof(bit));
 }
 
-/* Whether the only reader of op is a sum that takes no other sum in. */
-static int reader_is_free(const lowering *l, int64_t op) {
-    int64_t y = l->reader[op], a = l->p->id0[y], b = l->p->id1[y];
-    return l->deferred[a == op ? b : a] != 1;
+/* The terms of op: itself, or those of a sum that was deferred into its only reader. */
+static void terms_of(const lowering *l, int64_t op, int64_t shift, int subtract, terms *t) {
+    const program *p = l->p;
+    if (!l->deferred[op]) {
+        put_term(t, shifted(value_of(l, op), shift), subtract);
+        return;
+    }
+    terms_of(l, p->id0[op], shift, subtract, t);
+    terms_of(l, p->id1[op], shift + p->data[op], subtract ^ (p->code[op] == 1), t);
 }
 
-/* The operands of a sum: id0 and ± id1 * 2**data. */
+static int is_sum(const program *p, int64_t op) { return p->code[op] == 0 || p->code[op] == 1; }
+
+/* Whether the only reader of op is a sum that can take n terms in its place. */
+static int can_defer(const lowering *l, int64_t op, int n) {
+    const program *p = l->p;
+    if (!p->fuse || l->uses[op] != 1 || !is_sum(p, l->reader[op])) return 0;
+    int64_t y = l->reader[op], other = p->id0[y] == op ? p->id1[y] : p->id0[y];
+    return n + max64(l->deferred[other], 1) <= MOST_TERMS;
+}
+
 static void lower_sum(lowering *l, int64_t op) {
     const program *p = l->p;
-    int64_t a = p->id0[op], b = p->id1[op], top = -p->f[op] + width(p, op);
-    int subtract = p->code[op] == 1;
+    int64_t a = p->id0[op], b = p->id1[op], top = -p->f[op] + width(p, op), lo = INT64_MAX;
+    int subtract = p->code[op] == 1, n = (int)(max64(l->deferred[a], 1) + max64(l->deferred[b], 1));
     interval x = interval_of(l, a), y = interval_of(l, b);
     y.f -= p->data[op];
     int fits = settle(l, op, sum_of(x, subtract ? opposite(y) : y));
-    int64_t need = fits || !p->checked ? top : EVERYTHING;
-    vector exact;
-    if (l->deferred[a] == 1 || l->deferred[b] == 1) {
-        int first = l->deferred[a] == 1;
-        int64_t inner = first ? a : b, shift = first ? 0 : p->data[op];
-        vector u = shifted(value_of(l, p->id0[inner]), shift);
-        vector v = shifted(value_of(l, p->id1[inner]), shift + p->data[inner]);
-        vector d = first ? shifted(value_of(l, b), p->data[op]) : value_of(l, a);
-        exact = add3(l, 0, u, v, d, p->code[inner] == 1, !subtract ? 0 : first ? 1 : 2, need);
-    } else {
-        vector u = value_of(l, a), v = shifted(value_of(l, b), p->data[op]);
-        if (l->deferred[op] == 2 && fits && min64(u.lo, v.lo) >= -p->f[op] && reader_is_free(l, op)) {
-            l->deferred[op] = 1;
-            l->safe[op] = 1;
-            return;
-        }
-        exact = add(l, 0, u, v, subtract, need);
+    terms t = {.n = 0};
+    terms_of(l, a, 0, 0, &t);
+    terms_of(l, b, p->data[op], subtract, &t);
+    for (int j = 0; j < t.n; j++) lo = min64(lo, t.term[j].lo);
+    if (fits && lo >= -p->f[op] && can_defer(l, op, n)) { /* its reader comes later in the schedule */
+        l->deferred[op] = (uint8_t)n;
+        l->safe[op] = 1;
+        return;
     }
-    l->deferred[op] = 0;
-    quantise(l, op, exact, fits, 1);
+    quantise(l, op, sum(l, 0, &t, fits || !p->checked ? top : EVERYTHING), fits, 1);
 }
 
 static void lower_relu(lowering *l, int64_t op) {
@@ -989,10 +1002,7 @@ static uint32_t lower(lowering *l, const program *p) {
             l->reader[from[j]] = l->order[q];
         }
     }
-    for (int64_t op = 0; op < n; op++) {
-        int sum = p->code[op] == 0 || p->code[op] == 1, y = l->reader[op];
-        l->deferred[op] = p->fuse && sum && l->uses[op] == 1 && (p->code[y] == 0 || p->code[y] == 1) ? 2 : 0;
-    }
+    memset(l->deferred, 0, (size_t)n);
     for (int64_t q = 0; q < last && !l->failed; q++) {
         l->now = l->order[q];
         lower_op(l, l->now);

@@ -66,6 +66,22 @@ typedef int64_t FN(vec) __attribute__((vector_size(16), may_alias));
         EACH { c[w] = c0, e[w] = e0; }                                                                                 \
         for (; pc < stop; pc += words) STEP##words(pc, __VA_ARGS__)                                                    \
         break
+/* Steps of (a, b, d, g, result). */
+#define CHAIN4(kind, c0, e0, h0, FIRST, SECOND, THIRD)                                                                 \
+    case kind:                                                                                                         \
+        EACH { c[w] = c0, e[w] = e0, h[w] = h0; }                                                                      \
+        for (; pc < stop; pc += 5) {                                                                                   \
+            const VEC *pa = AT(pc[0]), *pb = AT(pc[1]), *pd = AT(pc[2]), *pg = AT(pc[3]);                              \
+            VEC *pr = AT(pc[4]), r[LANES];                                                                             \
+            EACH {                                                                                                     \
+                VEC t, u;                                                                                              \
+                FIRST(t, pa[w], pb[w], c[w]);                                                                          \
+                SECOND(u, t, pd[w], e[w]);                                                                             \
+                THIRD(r[w], u, pg[w], h[w]);                                                                           \
+            }                                                                                                          \
+            EACH { pr[w] = r[w]; }                                                                                     \
+        }                                                                                                              \
+        break
 #define GATES(kind, ...)                                                                                               \
     case kind:                                                                                                         \
         for (; pc < stop; pc += 3) STEP3(pc, __VA_ARGS__)                                                              \
@@ -348,16 +364,17 @@ static void FN(execute)(const run_head *head, const run_head *end, const uint32_
     for (; head < end; head++) {
         const uint32_t *stop = pc + head->words;
         uint32_t aux = head->aux;
-        VEC c[LANES], e[LANES];
+        VEC c[LANES], e[LANES], h[LANES];
         switch (head->kind) {
             CHAIN(K_ADD, 3, NONE, NONE, FULL(r[w], a[w], b[w], c[w]));
             CHAIN(K_SUB, 3, ALL, NONE, FULL_MINUS(r[w], a[w], b[w], c[w]));
-            CHAIN(K_ADD_ADD, 4, NONE, NONE, FULL(t, a[w], b[w], c[w]), FULL(r[w], d[w], t, e[w]));
-            CHAIN(K_SUB_ADD, 4, ALL, NONE, FULL_MINUS(t, a[w], b[w], c[w]), FULL(r[w], d[w], t, e[w]));
-            CHAIN(K_ADD_SUB, 4, NONE, ALL, FULL(t, a[w], b[w], c[w]), FULL_MINUS(r[w], t, d[w], e[w]));
-            CHAIN(K_SUB_SUB, 4, ALL, ALL, FULL_MINUS(t, a[w], b[w], c[w]), FULL_MINUS(r[w], t, d[w], e[w]));
-            CHAIN(K_REV_ADD, 4, NONE, ALL, FULL(t, a[w], b[w], c[w]), FULL_MINUS(r[w], d[w], t, e[w]));
-            CHAIN(K_REV_SUB, 4, ALL, ALL, FULL_MINUS(t, a[w], b[w], c[w]), FULL_MINUS(r[w], d[w], t, e[w]));
+            CHAIN(K_SUM3, 4, NONE, NONE, FULL(t, a[w], b[w], c[w]), FULL(r[w], t, d[w], e[w]));
+            CHAIN(K_SUM3N, 4, NONE, ALL, FULL(t, a[w], b[w], c[w]), FULL_MINUS(r[w], t, d[w], e[w]));
+            CHAIN(K_SUM3NN, 4, ALL, ALL, FULL_MINUS(t, a[w], b[w], c[w]), FULL_MINUS(r[w], t, d[w], e[w]));
+            CHAIN4(K_SUM4, NONE, NONE, NONE, FULL, FULL, FULL);
+            CHAIN4(K_SUM4N, NONE, NONE, ALL, FULL, FULL, FULL_MINUS);
+            CHAIN4(K_SUM4NN, NONE, ALL, ALL, FULL, FULL_MINUS, FULL_MINUS);
+            CHAIN4(K_SUM4NNN, ALL, ALL, ALL, FULL_MINUS, FULL_MINUS, FULL_MINUS);
             CHAIN(K_MADD, 3, NONE, AT(aux)[w], VEC m = b[w] & e[w]; FULL(r[w], a[w], m, c[w]));
             CHAIN(K_MSUB, 3, ALL, AT(aux)[w], VEC m = b[w] & e[w]; FULL_MINUS(r[w], a[w], m, c[w]));
             CHAIN(K_MUX, 3, NONE, AT(aux)[w], r[w] = SELECT(e[w], a[w], b[w]));
@@ -415,6 +432,7 @@ static int64_t FN(run)(const lowering *l, char *planes, block *io, int64_t first
 #undef STEP3
 #undef STEP4
 #undef CHAIN
+#undef CHAIN4
 #undef GATES
 #undef SPLIT
 #undef BYTE
