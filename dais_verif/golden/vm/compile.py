@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.golden.batch import fits_int64
-from dais_verif.golden.vm.codes import OUTPUT, ForwardForm, Pull, PullForm
+from dais_verif.golden.vm.codes import OUTPUT, ForwardForm, PullForm
 from dais_verif.golden.vm.columns import at, form_of, operands_of, shapes_of, widths_of
 from dais_verif.golden.vm.instructions import Columns, Compilation, InstructionSequence
 from dais_verif.golden.vm.memory import Allocation, Tape
-from dais_verif.golden.vm.pullback import Contribution, contributions
+from dais_verif.golden.vm.pullback import Contribution, contributions, reads_of
 from dais_verif.golden.vm.schedule import assign_slots, order_of
 from dais_verif.golden.vm.verify import first_fault
 from dais_verif.program import Program
@@ -123,19 +123,10 @@ def _forward_columns(
 def _pull_columns(
     program: Program, terms: Sequence[Contribution], holder: Ints, slot: Ints
 ) -> tuple[Columns, tuple[PullForm, ...], int]:
-    """The contributions, numbered in their order; each reads the last one to its op, and the last one it adds to."""
-    of_op: dict[int, int] = {}
-    of_input: dict[int, int] = {}
-    reads = np.full((len(terms), 3), -1, dtype=np.int32)
-    for number, term in enumerate(terms):
-        if term.form.code is not Pull.SEED:
-            reads[number, 0] = of_op[term.node]
-        sums, key = (of_op, term.target) if term.target >= 0 else (of_input, term.port)
-        reads[number, 1] = sums.get(key, -1)
-        sums[key] = number
-    numbers = np.arange(len(terms), dtype=np.int32)
-    final = np.zeros(len(terms), dtype=bool)
-    final[list(of_input.values())] = True
+    """The contributions, numbered in their order."""
+    reads, numbers = reads_of(terms), np.arange(len(terms), dtype=np.int32)
+    final = np.array([term.target < 0 for term in terms], dtype=bool)
+    final[reads[:, 1][reads[:, 1] >= 0]] = False
     gradient, n_gradients = assign_slots(numbers, reads, final, np.zeros(len(terms), dtype=bool))
     rows = np.array([term.columns for term in terms], dtype=np.int32).reshape(-1, 5)
     code, node, target, port, keep = np.ascontiguousarray(rows.T)

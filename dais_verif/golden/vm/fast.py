@@ -22,7 +22,10 @@ class FastExecutor:
 
     def run(self, batch: Batch, *, check: bool) -> Outcome:
         """See ``ForwardExecutor``. Of a violation the row is known; the op is the first of that row."""
-        columns, broken = self._program.run_batch(batch, check=check, jobs=fast.threads(None))
+        jobs = fast.threads(None)
+        columns, broken = self._program.run_batch(batch, check=check, jobs=jobs)
+        if broken is not None:  # the kernel stopped there
+            columns, _ = self._program.run_batch(batch, check=False, jobs=jobs)
         columns = [compact(column) for column in columns]
         violation = (broken, None) if broken is not None else None
         return Outcome(columns[: self._n_out], columns[self._n_out :], violation)

@@ -9,14 +9,17 @@ derivative (constants, lookups, bitwise ops) and the condition of a mux pass not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dais_verif.golden.vm.codes import Pull, PullForm
 from dais_verif.program import Op, Program
 from dais_verif.program.opcodes import high_int32
 
-__all__ = ["Contribution", "contributions"]
+__all__ = ["Contribution", "contributions", "reads_of"]
 
 
 class Term(NamedTuple):
@@ -66,6 +69,20 @@ def contributions(program: Program) -> list[Contribution]:
                 reached[target] = 1
                 found.append(Contribution(op.index, target, -1, term.form, term.keep))
     return found
+
+
+def reads_of(terms: Sequence[Contribution]) -> NDArray[np.int32]:
+    """What every contribution reads, by number, (n, 3): the last one to the gradient of its op, the one it adds to."""
+    of_op: dict[int, int] = {}
+    of_input: dict[int, int] = {}
+    reads = np.full((len(terms), 3), -1, dtype=np.int32)
+    for number, term in enumerate(terms):
+        if term.form.code is not Pull.SEED:
+            reads[number, 0] = of_op[term.node]
+        sums, key = (of_op, term.target) if term.target >= 0 else (of_input, term.port)
+        reads[number, 1] = sums.get(key, -1)
+        sums[key] = number
+    return reads
 
 
 def _owners(program: Program) -> tuple[list[int], list[bool]]:

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from dais_verif.golden.vm.codes import OUTPUT, ForwardForm
 from dais_verif.golden.vm.columns import at, form_of, operands_of, shapes_of, widths_of
 from dais_verif.golden.vm.instructions import InstructionSequence
+from dais_verif.golden.vm.pullback import Contribution, contributions, reads_of
+from dais_verif.program.ranges import Status
 
 __all__ = ["Fault", "first_fault"]
 
@@ -41,7 +43,7 @@ def first_fault(iseq: InstructionSequence) -> Fault | None:
     if iseq.runtime.verified == checksum:
         return None
     own = _of_forward if iseq.direction == "forward" else _of_pullback
-    fault = min((*_of_slots(iseq), *own(iseq)), default=None, key=lambda fault: fault.position)
+    fault = min((*_of_slots(iseq), *_of_saves(iseq), *own(iseq)), default=None, key=lambda fault: fault.position)
     if fault is None:
         iseq.runtime.verified = checksum
     return fault
@@ -64,6 +66,8 @@ def _faults(promise: str, wrong: NDArray[np.bool_], words: Callable[[int], str])
 def _of_slots(iseq: InstructionSequence) -> Iterator[Fault]:
     """Every argument's slot holds the value that the instruction names."""
     c, position = iseq.columns, np.arange(len(iseq))
+    n_slots = iseq.allocation.n_slots if iseq.direction == "forward" else iseq.allocation.n_gradients
+    yield from _faults(ORDER, c.out >= n_slots, lambda p: f"there is no slot {c.out[p]}")
     for k in range(3):
         named, slot = c.reads[:, k], c.args[:, k]
         held = _held(iseq, slot, position)
@@ -76,6 +80,20 @@ def _of_slots(iseq: InstructionSequence) -> Iterator[Fault]:
         yield from _faults(ORDER, (held != named) | ((slot >= 0) != (named >= 0)), words)
 
 
+def _of_saves(iseq: InstructionSequence) -> Iterator[Fault]:
+    """Every value that the pullback needs is named with the slot that keeps it."""
+    c, allocation = iseq.columns, iseq.allocation
+    slot_of = np.full(iseq.program.n_ops, -1, dtype=np.int32)
+    slot_of[allocation.saved] = allocation.saved_slots
+    wanted = at(slot_of, at(iseq.holder, c.keeps))
+
+    def words(p: int) -> str:
+        kept = (f"%{op} is kept in slot {slot}" for op, slot in zip(c.keeps[p], wanted[p], strict=True) if op >= 0)
+        return ", ".join(kept) or "no value is kept for it"
+
+    yield from _faults(ORDER, (c.saves != wanted).any(axis=1), words)
+
+
 def _of_forward(iseq: InstructionSequence) -> Iterator[Fault]:
     c, program, holder, allocation = iseq.columns, iseq.program, iseq.holder, iseq.allocation
     output = c.code == OUTPUT
@@ -86,6 +104,17 @@ def _of_forward(iseq: InstructionSequence) -> Iterator[Fault]:
     reads[op] = at(holder, operands_of(program)[node])
     reads[output, 0] = at(holder, program.out_idx[c.port[output]])
     yield from _faults(ORDER, (c.reads != reads).any(axis=1), lambda p: f"its operands are {_names(iseq, reads[p])}")
+    other = ~output & ((c.value != c.node) | (c.code != at(program.columns.code.astype(np.int32), c.node)))
+    yield from _faults(
+        ORDER, other, lambda p: f"it computes %{c.node[p]}, which is {program.ops[c.node[p]].spec.mnemonic}"
+    )
+
+    for index in np.flatnonzero(holder != np.arange(program.n_ops)).tolist():
+        fused, source = program.ops[index], program.ops[holder[index]]
+        same = fused.code == 3 and iseq.changes[index] is Status.SAFE and fused.type.f == source.type.f
+        if not same or holder[fused.id0] != source.index:
+            position = int(np.argmax(c.value == source.index))
+            yield Fault(position, ORDER, f"%{index} is fused to it, but is not always the same")
 
     made = np.bincount(node, minlength=program.n_ops) != (holder == np.arange(program.n_ops))
     given = np.bincount(c.port[output], minlength=program.n_out) != 1
@@ -99,7 +128,7 @@ def _of_forward(iseq: InstructionSequence) -> Iterator[Fault]:
 
     width = np.zeros(len(iseq), dtype=np.int32)
     width[op] = widths_of(program)[node]
-    bits = at(allocation.bits, c.out)
+    bits = at(allocation.bits, np.minimum(c.out, allocation.n_slots - 1))
     yield from _faults(
         WIDTH, ~output & (bits < width), lambda p: f"slot {c.out[p]} has {bits[p]} bits; the value needs {width[p]}"
     )
@@ -116,14 +145,22 @@ def _of_forward(iseq: InstructionSequence) -> Iterator[Fault]:
 
 
 def _of_pullback(iseq: InstructionSequence) -> Iterator[Fault]:
-    """Every value of the forward run is taken from the slot that keeps it."""
-    c, allocation = iseq.columns, iseq.allocation
-    slot_of = np.full(iseq.program.n_ops, -1, dtype=np.int32)
-    slot_of[allocation.saved] = allocation.saved_slots
-    wanted = at(slot_of, at(iseq.holder, c.keeps))
+    """Every instruction adds the contribution whose turn it is."""
+    c, terms, forms = iseq.columns, contributions(iseq.program), iseq.forms
+    if len(terms) != len(iseq):
+        yield Fault(min(len(terms), len(iseq)) - 1, ORDER, f"the pullback has {len(terms)} instructions")
+        return
+    rows = np.column_stack([c.code, c.node, c.target, c.port, c.keeps[:, 0]])
+    own = np.array([term.columns for term in terms], dtype=np.int32).reshape(-1, 5)
+    other = np.array([forms[form] != term.form for form, term in zip(c.form.tolist(), terms, strict=True)], dtype=bool)
+    wrong = (rows != own).any(axis=1) | (c.reads != reads_of(terms)).any(axis=1) | (c.value != np.arange(len(iseq)))
     yield from _faults(
-        ORDER, (c.saves != wanted).any(axis=1), lambda p: f"%{c.keeps[p, 0]} is kept in slot {wanted[p, 0]}"
+        ORDER, wrong | other, lambda p: f"it is the turn of op {terms[p].node} to add to {_goal(terms[p])}"
     )
+
+
+def _goal(term: Contribution) -> str:
+    return f"g%{term.target}" if term.target >= 0 else f"grad {term.port}"
 
 
 def _held(iseq: InstructionSequence, slot: Ints, before: NDArray[np.integer]) -> Ints:

@@ -1,0 +1,360 @@
+"""Promises of a run: when they are checked, what a broken one says, and that damaged sequences are caught."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from quality.programs import dense_network, every_opcode, overflowing
+
+from dais_verif.errors import ViolationError
+from dais_verif.golden.vm import (
+    InstructionSequence,
+    MachineViolation,
+    ViolationWarning,
+    accept_instructions,
+    compile_forward_and_backward,
+)
+from dais_verif.program import Program
+
+GOOD, BAD = [[1]], [[1], [127], [127]]
+ENGINES = ("numpy", "auto")
+
+
+def forward(program: Program, **options: bool) -> InstructionSequence:
+    return compile_forward_and_backward(program, **options).forward
+
+
+def runs(iseq: InstructionSequence, x: Any, level: Any, engine: str = "auto") -> str:
+    """``ok``, or the promise that is broken."""
+    try:
+        accept_instructions(iseq, x, opt_level=level, engine=engine)
+    except MachineViolation as violation:
+        return violation.promise
+    return "ok"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("level", "first", "then"),
+    [(1, GOOD, "value"), (2, GOOD, "ok"), (3, GOOD, "ok"), (1, BAD, "value"), (2, BAD, "value"), (3, BAD, "ok")],
+)
+def test_levels_check_every_run_the_first_one_or_none(level: Any, first: Any, then: str, engine: str) -> None:
+    """A run that failed was not completed, so level 2 checks the next one too."""
+    iseq = forward(overflowing())
+    assert runs(iseq, first, level, engine) == ("ok" if first is GOOD or level == 3 else "value")
+    assert runs(iseq, BAD, level, engine) == then
+    assert runs(replace(iseq), BAD, level, engine) == ("ok" if level == 3 else "value"), "a copy has run never"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_warn_carries_on_with_the_quantised_value(engine: str) -> None:
+    iseq = forward(overflowing())
+    with pytest.warns(ViolationWarning, match="value promise broken") as caught:
+        run = accept_instructions(iseq, BAD, on_violation="warn", engine=engine)
+    assert caught[0].filename == __file__
+    assert run.values.tolist() == [[2], [-128], [-128]]
+    assert run.violation is not None and run.violation.row == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it was completed, so at level 2 nothing is checked any more
+        assert accept_instructions(iseq, BAD, engine=engine).violation is None
+
+
+def test_a_violation_shows_the_instruction_among_its_neighbours() -> None:
+    kind = (1, 7, 0)
+    ops = [(-1, 0, -1, 0, kind), *((4, j, -1, 1, kind) for j in range(8))]
+    iseq = forward(Program.build(ops, [(8, 0, 1)], inp_shift=[0]))
+    with pytest.raises(ViolationError) as caught:
+        accept_instructions(iseq, [[0], [123]])
+    assert str(caught.value).splitlines() == [
+        "value promise broken at instruction 5 of the forward sequence, row 1: overflow violation at op 5 (add_const): "
+        "exact result 128 becomes -128 in type s8.0 (op 4 = 127)",
+        "     2  add_const  s0 <- s0 + ; %2 s8.0 = %1 + 1",
+        "     3  add_const  s0 <- s0 + ; %3 s8.0 = %2 + 1",
+        "     4  add_const  s0 <- s0 + ; %4 s8.0 = %3 + 1",
+        "*    5  add_const  s0 <- s0 + ; %5 s8.0 = %4 + 1",
+        "     6  add_const  s0 <- s0 + ; %6 s8.0 = %5 + 1",
+        "     7  add_const  s0 <- s0 + ; %7 s8.0 = %6 + 1",
+        "     8  add_const  s0 <- s0 + ; %8 s8.0 = %7 + 1",
+    ]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_index_outside_the_table_is_a_violation(engine: str) -> None:
+    program = Program.build(
+        [(-1, 0, -1, 0, (0, 2, 0)), (8, 0, -1, 0, (0, 4, 0))], [(1, 0, 0)], inp_shift=[0], tables=[[5, 6]]
+    )
+    with pytest.raises(
+        MachineViolation, match=r"table index promise broken at instruction 1.* row 2: .*outside"
+    ) as caught:
+        accept_instructions(forward(program), [[0], [1], [3]], engine=engine)
+    assert (caught.value.promise, caught.value.position, caught.value.op, caught.value.row) == ("table index", 1, 1, 2)
+
+
+def test_the_lowest_row_then_the_lowest_op_is_named_in_any_order() -> None:
+    """Op 1 and op 2 overflow in row 1, op 3 in row 2; depth first, op 2 runs before op 1."""
+    kind = (0, 4, 0)
+    ops = [(-1, 0, -1, 0, kind), (4, 0, -1, 3, kind), (4, 0, -1, 2, kind), (4, 0, -1, 4, kind), (0, 2, 1, 0, (0, 9, 0))]
+    program = Program.build(ops, [(4, 0, 0), (3, 0, 0)], inp_shift=[0])
+    for options in ({"optimize_locality": True}, {"optimize_locality": False}):
+        for engine in ENGINES:
+            with pytest.raises(MachineViolation) as caught:
+                accept_instructions(forward(program, **options), [[0], [14], [12]], engine=engine)
+            assert (caught.value.row, caught.value.op) == (1, 1)
+
+
+def changed(iseq: InstructionSequence, **columns: Any) -> InstructionSequence:
+    """A copy with other columns."""
+    return replace(iseq, columns=iseq.columns._replace(**columns))
+
+
+def with_cell(iseq: InstructionSequence, name: str, place: Any, value: int) -> InstructionSequence:
+    column = getattr(iseq.columns, name).copy()
+    column[place] = value
+    return changed(iseq, **{name: column})
+
+
+def swapped(iseq: InstructionSequence, p: int, q: int) -> InstructionSequence:
+    """A copy with two instructions exchanged."""
+    order = np.arange(len(iseq))
+    order[[p, q]] = q, p
+    return replace(iseq, columns=type(iseq.columns)(*(column[order] for column in iseq.columns)))
+
+
+#: %3 = %0 - %1, %4 = %3 + %2, all of eight bits but %3, which needs nine; %3 is kept for the relu.
+X, WIDE = (1, 7, 0), (1, 100, 0)
+SMALL = Program.build(
+    [(-1, 0, -1, 0, X), (-1, 1, -1, 0, X), (1, 0, 1, 0, (1, 8, 0)), (2, 2, -1, 0, (0, 8, 0)), (7, 2, 3, 0, (1, 16, 0))],
+    [(4, 0, 0), (3, 1, 0)],
+    inp_shift=[0, 0],
+)
+HUGE = Program.build([(-1, 0, -1, 0, WIDE), (7, 0, 0, 0, (1, 200, 0))], [(1, 0, 0)], inp_shift=[0])
+
+
+def instruction(iseq: InstructionSequence, op: int) -> int:
+    """Where op ``op`` is computed."""
+    return int(np.flatnonzero(iseq.columns.value == op)[0])
+
+
+def stolen_slot(iseq: InstructionSequence) -> InstructionSequence:
+    """%1 goes where %0 is still needed, and is read from there."""
+    slot = int(iseq.columns.out[instruction(iseq, 0)])
+    return with_cell(with_cell(iseq, "out", instruction(iseq, 1), slot), "args", (instruction(iseq, 2), 1), slot)
+
+
+def swapped_instructions(iseq: InstructionSequence) -> InstructionSequence:
+    return swapped(iseq, instruction(iseq, 2), instruction(iseq, 1))
+
+
+def swapped_operands(iseq: InstructionSequence) -> InstructionSequence:
+    """%1 - %0 in place of %0 - %1, slots and names alike."""
+    p = instruction(iseq, 2)
+    args, reads = iseq.columns.args.copy(), iseq.columns.reads.copy()
+    args[p, [0, 1]], reads[p, [0, 1]] = args[p, [1, 0]], reads[p, [1, 0]]
+    return changed(iseq, args=args, reads=reads)
+
+
+def other_argument(iseq: InstructionSequence) -> InstructionSequence:
+    p = instruction(iseq, 2)
+    return with_cell(iseq, "args", (p, 1), int(iseq.columns.args[p, 0]))
+
+
+def lost_argument(iseq: InstructionSequence) -> InstructionSequence:
+    return with_cell(iseq, "args", (instruction(iseq, 2), 1), -1)
+
+
+def extra_argument(iseq: InstructionSequence) -> InstructionSequence:
+    return with_cell(iseq, "args", (instruction(iseq, 3), 1), 0)
+
+
+def other_output(iseq: InstructionSequence) -> InstructionSequence:
+    """Output 1 twice, output 0 never."""
+    p = int(np.flatnonzero(iseq.columns.port * (iseq.columns.code == 100) == 0)[-1])
+    return with_cell(iseq, "port", p, 1)
+
+
+def lost_instruction(iseq: InstructionSequence) -> InstructionSequence:
+    """A dead end is not computed."""
+    return replace(iseq, columns=type(iseq.columns)(*(column[:-1] for column in iseq.columns)))
+
+
+def overwritten_save(iseq: InstructionSequence) -> InstructionSequence:
+    """The last value goes where %2 is kept for the pullback."""
+    slots = dict(zip(iseq.allocation.saved.tolist(), iseq.allocation.saved_slots.tolist(), strict=True))
+    p, output = instruction(iseq, 4), int(np.flatnonzero(iseq.columns.reads[:, 0] == 4)[0])
+    iseq = replace(iseq, allocation=replace(iseq.allocation, bits=iseq.allocation.bits + 20))
+    return with_cell(with_cell(iseq, "out", p, slots[2]), "args", (output, 0), slots[2])
+
+
+def other_op(iseq: InstructionSequence) -> InstructionSequence:
+    """%1 where %0 is meant."""
+    return with_cell(iseq, "node", instruction(iseq, 0), 1)
+
+
+def wrong_fusion(iseq: InstructionSequence) -> InstructionSequence:
+    """The relu of %2 passes for %2 itself."""
+    holder = iseq.holder.copy()
+    holder[3] = 2
+    return replace(iseq, holder=holder)
+
+
+def narrow_buffer(iseq: InstructionSequence) -> InstructionSequence:
+    bits = iseq.allocation.bits.copy()
+    bits[iseq.columns.out[instruction(iseq, 2)]] = 8
+    return replace(iseq, allocation=replace(iseq.allocation, bits=bits))
+
+
+@pytest.mark.parametrize(
+    ("damage", "promise", "words"),
+    [
+        (stolen_slot, "operand order", "argument 0 is slot 0, which holds %1; must be %0"),
+        (swapped_instructions, "operand order", "argument 1 is slot 1, which holds nothing yet; must be %1"),
+        (swapped_operands, "operand order", "its operands are %0, %1"),
+        (other_argument, "operand order", "argument 1 is slot 0, which holds %0; must be %1"),
+        (lost_argument, "operand order", "argument 1 is slot -1, which holds nothing yet; must be %1"),
+        (extra_argument, "operand order", "argument 1 is slot 0, which holds %0; it has no such argument"),
+        (other_output, "operand order", "its operands are %3"),
+        (lost_instruction, "operand order", "output 0 has no instruction of its own, or several"),
+        (overwritten_save, "operand order", "%2 is kept for the pullback and was overwritten"),
+        (other_op, "operand order", "it computes %1, which is input"),
+        (wrong_fusion, "operand order", "%3 is fused to it, but is not always the same"),
+        (narrow_buffer, "buffer width", "has 8 bits; the value needs 9"),
+    ],
+)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_damaged_sequence_is_caught(damage: Any, promise: str, words: str, engine: str) -> None:
+    """On every run at level 1, on the first at level 2."""
+    iseq = damage(forward(SMALL))
+    for level in (1, 1, 2):
+        with pytest.raises(MachineViolation) as caught:
+            accept_instructions(iseq, [[3, 5]], opt_level=level, engine=engine)
+        assert caught.value.promise == promise and words in caught.value.words
+        text = str(caught.value)
+        assert f"\n* {caught.value.position:>4}  " in text
+        assert "(in row 0: " in text and "exact result" in text
+    assert runs(forward(SMALL), [[3, 5]], 1, engine) == "ok"
+
+
+@pytest.mark.parametrize("damage", [stolen_slot, swapped_operands, other_argument])
+def test_level_3_lets_damage_through(damage: Any) -> None:
+    """So it is the check that finds it, and the numpy engine does what the columns say."""
+    x = [[5, 3]]
+    wrong = accept_instructions(damage(forward(SMALL)), x, opt_level=3, engine="numpy").values
+    assert not np.array_equal(wrong, SMALL.run(x))
+
+
+@pytest.mark.parametrize("damage", [swapped_instructions, lost_argument, lost_instruction])
+def test_level_3_never_computes_with_what_is_not_there(damage: Any) -> None:
+    with pytest.raises(ViolationError, match="the sequence is damaged, run it at opt_level 1"):
+        accept_instructions(damage(forward(SMALL)), [[5, 3]], opt_level=3, engine="numpy")
+
+
+def test_operands_and_exact_result_are_shown_for_damage_too() -> None:
+    with pytest.raises(MachineViolation, match=r"\(in row 0: op 0 = 3, op 1 = 5, exact result -2\)"):
+        accept_instructions(swapped_operands(forward(SMALL)), [[3, 5]])
+
+
+def test_warn_carries_on_over_damage() -> None:
+    with pytest.warns(ViolationWarning, match="operand order promise broken"):
+        run = accept_instructions(swapped_operands(forward(SMALL)), [[5, 3]], on_violation="warn", engine="numpy")
+    assert run.values.tolist() == [[0, 0]], "3 - 5, which is what the columns say"
+
+
+def test_integers_too_narrow_for_an_op_are_caught() -> None:
+    iseq = forward(HUGE)
+    narrow = replace(iseq, forms=tuple(form._replace(wide=False) for form in iseq.forms))
+    with pytest.raises(MachineViolation, match=r"buffer width .* other integers than its types need"):
+        accept_instructions(narrow, [[1 << 60]], opt_level=1)
+    assert runs(iseq, [[1 << 60]], 1) == "ok"
+
+
+def test_the_form_of_another_shape_is_caught() -> None:
+    iseq = forward(SMALL)
+    alien = with_cell(iseq, "form", instruction(iseq, 2), int(iseq.columns.form[instruction(iseq, 0)]))
+    with pytest.raises(MachineViolation, match="compiled as op 0, which has another shape"):
+        accept_instructions(alien, [[1, 2]])
+
+
+def test_columns_that_were_found_well_are_checked_again_when_they_change() -> None:
+    iseq = forward(SMALL)
+    assert runs(iseq, [[3, 5]], 1) == "ok"
+    iseq.columns.args.setflags(write=True)
+    iseq.columns.args[instruction(iseq, 2), 1] = iseq.columns.args[instruction(iseq, 2), 0]
+    assert runs(iseq, [[3, 5]], 1) == "operand order"
+
+
+def backward(program: Program, x: Any) -> InstructionSequence:
+    compiled = compile_forward_and_backward(program)
+    accept_instructions(compiled.forward, x)
+    return compiled.backward
+
+
+def test_a_damaged_pullback_is_caught() -> None:
+    good = backward(SMALL, [[5, 3]])
+    assert runs(good, None, 1) == "ok"
+    c, last = good.columns, len(good) - 1
+    product = int(np.flatnonzero(c.code == 5)[0])
+    reading = int(np.flatnonzero(c.reads[:, 0] >= 0)[0])
+    summing = int(np.flatnonzero(c.reads[:, 1] >= 0)[0])
+    cases = {
+        "kept in slot": with_cell(good, "saves", (product, 0), int(c.saves[product + 1, 0])),
+        "argument 0": with_cell(good, "args", (reading, 0), int(c.args[reading, 0]) + 1),
+        "argument 1": with_cell(good, "args", (summing, 1), -1),
+        "it is the turn of op 4 to add to g%3": swapped(good, product, product + 1),
+        "it is the turn of op 1 to add to grad 1": with_cell(good, "port", int(np.flatnonzero(c.port == 1)[-1]), 0),
+        "it is the turn of op 0 to add to grad 0": with_cell(good, "form", last, 0),
+        f"the pullback has {len(good)} instructions": lost_instruction(good),
+    }
+    for words, iseq in cases.items():
+        for level in (1, 1, 2):
+            with pytest.raises(MachineViolation, match=words) as caught:
+                accept_instructions(iseq, opt_level=level)
+            assert caught.value.promise == "operand order"
+            assert "of the pullback sequence" in str(caught.value) and "\n*" in str(caught.value)
+
+
+@pytest.mark.parametrize("column", ["out", "args", "saves"])
+def test_slots_that_are_not_there_are_caught(column: str) -> None:
+    compiled = compile_forward_and_backward(SMALL)
+    for place in range(len(compiled.forward)):
+        cell = place if column == "out" else (place, 0)
+        assert runs(with_cell(compiled.forward, column, cell, 1000), [[5, 3]], 1) == "operand order"
+    accept_instructions(compiled.forward, [[5, 3]])
+    for place in range(len(compiled.backward)):
+        cell = place if column == "out" else (place, 0)
+        assert runs(with_cell(compiled.backward, column, cell, 1000), None, 1) == "operand order"
+
+
+def random_damage(rng: random.Random, iseq: InstructionSequence) -> InstructionSequence:
+    """Two instructions exchanged, or one slot of one instruction replaced."""
+    p, q = rng.randrange(len(iseq)), rng.randrange(len(iseq))
+    if rng.random() < 0.4:
+        return swapped(iseq, p, q)
+    slot = rng.randrange(iseq.allocation.n_slots)
+    if rng.random() < 0.5 and iseq.columns.out[p] >= 0:
+        return with_cell(iseq, "out", p, slot)
+    return with_cell(iseq, "args", (p, rng.randrange(3)), slot)
+
+
+def test_no_damage_goes_unnoticed_that_changes_a_result() -> None:
+    caught = harmless = 0
+    for program in (every_opcode(), dense_network()):
+        rng, compiled = random.Random(7), compile_forward_and_backward(program)
+        x = np.array([[rng.randint(-60, 60) / 8 for _ in range(program.n_in)] for _ in range(20)])
+        expected, kept = program.run(x), accept_instructions(compiled.forward, x) and dict(compiled.tape.slots)
+        for _ in range(150):
+            iseq = random_damage(rng, compiled.forward)
+            try:
+                found = accept_instructions(iseq, x, opt_level=1, engine="numpy").values
+            except MachineViolation as violation:
+                assert violation.promise in ("operand order", "buffer width")
+                caught += 1
+                continue
+            harmless += 1
+            assert np.array_equal(found, expected)
+            assert all(np.array_equal(compiled.tape.slots[slot], raw) for slot, raw in kept.items())
+    assert caught > 150 and harmless > 10
