@@ -17,20 +17,15 @@ typedef uint32_t bit;
 /* Reserved bits, which are also reserved planes. */
 enum { ZERO, ONE, BROKEN, SCRAP, FIRST_FREE };
 
-/* kind -> words a step, position of the result in it */
+/* Kinds of runs. A sum adds 2 to MOST_TERMS terms in as many chains of full adders less one; the terms that are
+ * subtracted come last. Its steps are (a, b, ..., r). */
+#define MOST_TERMS 6
+#define K_SUM(terms, negative) ((terms) * ((terms)-1) / 2 - 1 + (negative))
 enum {
-    K_ADD,   /* r = a + b          chain of full adders: steps of (a, b, r) */
-    K_SUB,   /* r = a - b */
-    K_SUM3,  /* r = a + b + c      two chains: steps of (a, b, c, r) */
-    K_SUM3N, /* r = a + b - c */
-    K_SUM3NN,
-    K_SUM4, /* r = a + b + c + d  three chains; the terms that are subtracted come last */
-    K_SUM4N,
-    K_SUM4NN,
-    K_SUM4NNN,
-    K_MADD,    /* r = a + (b if aux) */
-    K_MSUB,    /* r = a - (b if aux) */
-    K_MUX,     /* r = aux ? a : b */
+    K_SUMS = K_SUM(MOST_TERMS, MOST_TERMS - 1), /* the last of them */
+    K_MADD,  /* r = a + (b if aux)   steps of (a, b, r) */
+    K_MSUB,  /* r = a - (b if aux) */
+    K_MUX,   /* r = aux ? a : b */
     K_AND,
     K_OR,
     K_XOR,
@@ -48,9 +43,11 @@ static const struct {
     uint8_t aux;   /* aux is a bit */
     uint8_t chain; /* a step depends on the steps before it */
 } KIND[KINDS] = {
-    [K_ADD] = {3, 2, 0, 1},     [K_SUB] = {3, 2, 0, 1},     [K_SUM3] = {4, 3, 0, 1},    [K_SUM3N] = {4, 3, 0, 1},
-    [K_SUM3NN] = {4, 3, 0, 1},  [K_SUM4] = {5, 4, 0, 1},    [K_SUM4N] = {5, 4, 0, 1},   [K_SUM4NN] = {5, 4, 0, 1},
-    [K_SUM4NNN] = {5, 4, 0, 1},
+    [K_SUM(2, 0) ... K_SUM(2, 1)] = {3, 2, 0, 1},
+    [K_SUM(3, 0) ... K_SUM(3, 2)] = {4, 3, 0, 1},
+    [K_SUM(4, 0) ... K_SUM(4, 3)] = {5, 4, 0, 1},
+    [K_SUM(5, 0) ... K_SUM(5, 4)] = {6, 5, 0, 1},
+    [K_SUM(6, 0) ... K_SUM(6, 5)] = {7, 6, 0, 1},
     [K_MADD] = {3, 2, 1, 1},    [K_MSUB] = {3, 2, 1, 1},    [K_MUX] = {3, 2, 1, 0},     [K_AND] = {3, 2, 0, 0},
     [K_OR] = {3, 2, 0, 0},      [K_XOR] = {3, 2, 0, 0},     [K_GATE] = {2, 1, 1, 0},    [K_BROKEN] = {2, -1, 0, 0},
     [K_LOAD] = {1, 0, 0, 0},    [K_STORE] = {1, -1, 0, 0},  [K_TABLE] = {1, -1, 0, 0},
@@ -220,10 +217,8 @@ static vector shifted(vector v, int64_t shift) {
 static const vector NOTHING = {0, 0, NULL, ZERO};
 
 /* Terms of a sum. Those that are subtracted come last, and the first is not one of them. */
-#define MOST_TERMS 4
-
 typedef struct {
-    vector term[MOST_TERMS];
+    vector term[MOST_TERMS + 1];
     int n, negative; /* terms; how many of them are subtracted */
 } terms;
 
@@ -238,8 +233,6 @@ static void put_term(terms *t, vector v, int subtract) {
 
 /* The sum, exact in all bits below position need. */
 static vector sum(lowering *l, int into, const terms *t, int64_t need) {
-    static const uint8_t kinds[5][4] = {[2] = {K_ADD, K_SUB}, [3] = {K_SUM3, K_SUM3N, K_SUM3NN},
-                                        [4] = {K_SUM4, K_SUM4N, K_SUM4NN, K_SUM4NNN}};
     static const vector nothing = {0, 0, NULL, ZERO};
     terms u = *t;
     if (u.n == u.negative) { /* nothing to subtract from */
@@ -254,8 +247,9 @@ static vector sum(lowering *l, int into, const terms *t, int64_t need) {
         end = max64(end, end_of(&u.term[j]));
         is_signed |= u.term[j].ext != ZERO;
     }
-    /* Each term fits end - lo bits and a sign; so many times the bound needs that many bits more. */
-    int64_t stop = max64(min64(end + (u.n > 2 ? 2 : 1) + (is_signed != 0), need), lo), p = lo;
+    /* So many terms of that many bits (and a sign) need so many bits more. */
+    int64_t more = u.n > 4 ? 3 : u.n > 2 ? 2 : 1;
+    int64_t stop = max64(min64(end + more + (is_signed != 0), need), lo), p = lo;
     bit *out = scratch(l, into, stop - lo);
     if (!out) return NOTHING;
     for (; p < stop; p++) { /* as long as there is nothing to add */
@@ -267,7 +261,7 @@ static vector sum(lowering *l, int into, const terms *t, int64_t need) {
     }
     if (p < stop) {
         uint32_t n = (uint32_t)(stop - p), step = (uint32_t)u.n + 1;
-        uint32_t *w = begin(l, kinds[u.n][u.negative], 0, step * (size_t)n);
+        uint32_t *w = begin(l, (uint32_t)K_SUM(u.n, u.negative), 0, step * (size_t)n);
         if (!w) return NOTHING;
         for (; p < stop; p++, w += step) {
             for (int j = 0; j < u.n; j++) w[j] = at(&u.term[j], p);

@@ -47,41 +47,32 @@ typedef int64_t FN(vec) __attribute__((vector_size(16), may_alias));
         EACH { __VA_ARGS__; }                                                                                          \
         EACH { pr[w] = r[w]; }                                                                                         \
     }
-#define STEP4(q, ...)                                                                                                  \
-    {                                                                                                                  \
-        const VEC *pa = AT((q)[0]), *pb = AT((q)[1]), *pd = AT((q)[2]);                                                \
-        VEC *pr = AT((q)[3]);                                                                                          \
-        VEC a[LANES], b[LANES], d[LANES], r[LANES];                                                                    \
-        EACH { a[w] = pa[w], b[w] = pb[w], d[w] = pd[w]; }                                                             \
-        EACH {                                                                                                         \
-            VEC t;                                                                                                     \
-            __VA_ARGS__;                                                                                               \
-        }                                                                                                              \
-        EACH { pr[w] = r[w]; }                                                                                         \
-    }
-
 /* A chain carries c (and e) from step to step. */
 #define CHAIN(kind, words, c0, e0, ...)                                                                                \
     case kind:                                                                                                         \
         EACH { c[w] = c0, e[w] = e0; }                                                                                 \
         for (; pc < stop; pc += words) STEP##words(pc, __VA_ARGS__)                                                    \
         break
-/* Steps of (a, b, d, g, result). */
-#define CHAIN4(kind, c0, e0, h0, FIRST, SECOND, THIRD)                                                                 \
-    case kind:                                                                                                         \
-        EACH { c[w] = c0, e[w] = e0, h[w] = h0; }                                                                      \
-        for (; pc < stop; pc += 5) {                                                                                   \
-            const VEC *pa = AT(pc[0]), *pb = AT(pc[1]), *pd = AT(pc[2]), *pg = AT(pc[3]);                              \
-            VEC *pr = AT(pc[4]), r[LANES];                                                                             \
+/* One chain of full adders a term after the first; a chain that subtracts starts with a carry. */
+#define SUM(terms, negative)                                                                                           \
+    case K_SUM(terms, negative): {                                                                                     \
+        VEC carry[(terms)-1][LANES];                                                                                   \
+        for (int j = 1; j < (terms); j++)                                                                              \
+            EACH carry[j - 1][w] = j < (terms) - (negative) ? NONE : ALL;                                              \
+        for (; pc < stop; pc += (terms) + 1) {                                                                         \
+            VEC *pr = AT(pc[terms]), r[LANES];                                                                         \
             EACH {                                                                                                     \
-                VEC t, u;                                                                                              \
-                FIRST(t, pa[w], pb[w], c[w]);                                                                          \
-                SECOND(u, t, pd[w], e[w]);                                                                             \
-                THIRD(r[w], u, pg[w], h[w]);                                                                           \
+                r[w] = AT(pc[0])[w];                                                                                   \
+                for (int j = 1; j < (terms); j++) {                                                                    \
+                    VEC a = r[w], b = AT(pc[j])[w];                                                                    \
+                    if (j < (terms) - (negative)) FULL(r[w], a, b, carry[j - 1][w]);                                   \
+                    else FULL_MINUS(r[w], a, b, carry[j - 1][w]);                                                      \
+                }                                                                                                      \
             }                                                                                                          \
             EACH { pr[w] = r[w]; }                                                                                     \
         }                                                                                                              \
-        break
+        break;                                                                                                         \
+    }
 #define GATES(kind, ...)                                                                                               \
     case kind:                                                                                                         \
         for (; pc < stop; pc += 3) STEP3(pc, __VA_ARGS__)                                                              \
@@ -364,17 +355,13 @@ static void FN(execute)(const run_head *head, const run_head *end, const uint32_
     for (; head < end; head++) {
         const uint32_t *stop = pc + head->words;
         uint32_t aux = head->aux;
-        VEC c[LANES], e[LANES], h[LANES];
+        VEC c[LANES], e[LANES];
         switch (head->kind) {
-            CHAIN(K_ADD, 3, NONE, NONE, FULL(r[w], a[w], b[w], c[w]));
-            CHAIN(K_SUB, 3, ALL, NONE, FULL_MINUS(r[w], a[w], b[w], c[w]));
-            CHAIN(K_SUM3, 4, NONE, NONE, FULL(t, a[w], b[w], c[w]), FULL(r[w], t, d[w], e[w]));
-            CHAIN(K_SUM3N, 4, NONE, ALL, FULL(t, a[w], b[w], c[w]), FULL_MINUS(r[w], t, d[w], e[w]));
-            CHAIN(K_SUM3NN, 4, ALL, ALL, FULL_MINUS(t, a[w], b[w], c[w]), FULL_MINUS(r[w], t, d[w], e[w]));
-            CHAIN4(K_SUM4, NONE, NONE, NONE, FULL, FULL, FULL);
-            CHAIN4(K_SUM4N, NONE, NONE, ALL, FULL, FULL, FULL_MINUS);
-            CHAIN4(K_SUM4NN, NONE, ALL, ALL, FULL, FULL_MINUS, FULL_MINUS);
-            CHAIN4(K_SUM4NNN, ALL, ALL, ALL, FULL_MINUS, FULL_MINUS, FULL_MINUS);
+            SUM(2, 0); SUM(2, 1);
+            SUM(3, 0); SUM(3, 1); SUM(3, 2);
+            SUM(4, 0); SUM(4, 1); SUM(4, 2); SUM(4, 3);
+            SUM(5, 0); SUM(5, 1); SUM(5, 2); SUM(5, 3); SUM(5, 4);
+            SUM(6, 0); SUM(6, 1); SUM(6, 2); SUM(6, 3); SUM(6, 4); SUM(6, 5);
             CHAIN(K_MADD, 3, NONE, AT(aux)[w], VEC m = b[w] & e[w]; FULL(r[w], a[w], m, c[w]));
             CHAIN(K_MSUB, 3, ALL, AT(aux)[w], VEC m = b[w] & e[w]; FULL_MINUS(r[w], a[w], m, c[w]));
             CHAIN(K_MUX, 3, NONE, AT(aux)[w], r[w] = SELECT(e[w], a[w], b[w]));
@@ -430,9 +417,8 @@ static int64_t FN(run)(const lowering *l, char *planes, block *io, int64_t first
 #undef FULL
 #undef FULL_MINUS
 #undef STEP3
-#undef STEP4
 #undef CHAIN
-#undef CHAIN4
+#undef SUM
 #undef GATES
 #undef SPLIT
 #undef BYTE
