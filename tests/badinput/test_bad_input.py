@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 import bad_analyses
+import bad_machine
 import bad_options
 import bad_programs
 import bad_vectors
@@ -20,7 +21,8 @@ from bad_case import GOOD, Case, v1
 from dais_verif.cli.main import _run
 from dais_verif.verdict import Verdict
 
-CASES = {**bad_programs.CASES, **bad_vectors.CASES, **bad_options.CASES, **bad_analyses.CASES}
+TABLES = (bad_programs, bad_vectors, bad_options, bad_analyses, bad_machine)
+CASES = {name: case for table in TABLES for name, case in table.CASES.items()}
 
 #: ``show`` lists a program and has nothing else to say.
 WITHOUT_JSON = ("show", "prog.bin")
@@ -36,8 +38,7 @@ def prepare(case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_there_are_at_least_75_kinds() -> None:
     assert len(CASES) >= 75
-    tables = (bad_programs.CASES, bad_vectors.CASES, bad_options.CASES, bad_analyses.CASES)
-    assert len(CASES) == sum(map(len, tables)), "no name twice"
+    assert len(CASES) == sum(len(table.CASES) for table in TABLES), "no name twice"
 
 
 @pytest.mark.parametrize("name", CASES)

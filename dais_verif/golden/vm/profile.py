@@ -87,6 +87,8 @@ def benchmark_accept_instructions(
     if ignore_first_call and n_sample == 1:
         raise InputError("n_sample is 1 and the first call is to be ignored: nothing would be measured; use 2 or more")
     call, rows = _call(iseq, x)
+    if rows == 0:
+        raise InputError("there are no rows: nothing would be measured")
     calls = [call() for _ in range(n_sample)][int(ignore_first_call) :]
     profile = Profile(iseq, rows, len(calls), np.array(calls, dtype=np.int64).sum(axis=0) // len(calls))
     (sys.stdout if stream is None else stream).write(_text(profile, top_k))
@@ -125,7 +127,7 @@ def _timed(steps: Iterator[Any], n: int) -> list[int]:
 
 def _text(profile: Profile, top_k: int) -> str:
     iseq, total = profile.iseq, profile.total
-    lines = [f"[{iseq.direction.capitalize()}] {profile.rows} rows, mean of {profile.calls} calls", "        us"]
+    lines = [f"[{iseq.direction.capitalize()}] {profile.rows} rows, mean of {profile.calls} calls", f"{'us':>12}"]
     texts = instruction_lines(iseq, range(len(iseq)))
     for ns, above, text in zip(profile.ns.tolist(), profile.above_average.tolist(), texts, strict=True):
         lines.append(f"{'*' if above else ' '} {ns / 1000:>10.3f} {text}")
