@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import importlib
 import os
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
+from threading import Thread
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +41,9 @@ ISAS = ("avx512", "avx2", "base")
 
 #: Rows that one pass of the kernel takes; threads get multiples of it.
 PASS = 2048
+
+#: Words of code to execute before threads are worth starting: some four milliseconds.
+_WORTH_THREADS = 2_000_000
 
 _NOTHING = np.zeros(0)
 _INTEGERS = (np.int8, np.int16, np.int32, np.int64)
@@ -113,9 +117,10 @@ class Facts(NamedTuple):
     safe: NDArray[np.bool_]
     #: Weight of bit 0 of every input, (n_in,) int64: it is ``2**in_lo``.
     in_lo: NDArray[np.int64]
-    #: Planes (bits of live values) and runs (chains, gates, loads, stores) of the code.
+    #: Planes (bits of live values), runs (chains, gates, loads, stores) and words of the code.
     planes: int
     runs: int
+    words: int
     #: Bits of the widest output as a signed integer.
     widest_out: int
 
@@ -174,6 +179,7 @@ class FastProgram:
             np.frombuffer(raw["in_lo"], dtype=np.int64),
             raw["planes"],
             raw["runs"],
+            raw["words"],
             raw["widest_out"],
         )
 
@@ -255,11 +261,10 @@ class FastProgram:
         def piece(first: int, last: int) -> Any:
             return run(isa(), x, rows, x_size, y, rows, y_size, first, last, shift, in_scale, out_scale)
 
-        if jobs == 1 or rows <= PASS:
+        if jobs == 1 or -(-rows // PASS) * self.facts.words < _WORTH_THREADS:
             broken, bad_row, bad_column = piece(0, rows)
         else:
-            with ThreadPoolExecutor(jobs) as pool:
-                found = [call.result() for call in [pool.submit(piece, *rows_of) for rows_of in _pieces(rows, jobs)]]
+            found = _in_threads(piece, _pieces(rows, jobs), jobs)
             broken = min((row for row, _, _ in found if row >= 0), default=-1)
             bad_row, bad_column = min(((row, column) for _, row, column in found if row >= 0), default=(-1, -1))
         if bad_row >= 0:
@@ -273,6 +278,30 @@ def _tiled(exponents: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _pieces(rows: int, jobs: int) -> list[tuple[int, int]]:
-    """All rows as (first, last) of whole passes, a few a thread so that a slow one does not hold up the rest."""
-    step = -(-rows // (jobs * 4 * PASS)) * PASS
+    """All rows as (first, last) of whole passes, some a thread so that a slow one does not hold up the rest."""
+    step = -(-rows // (jobs * 8 * PASS)) * PASS
     return [(first, min(first + step, rows)) for first in range(0, rows, step)]
+
+
+def _in_threads(
+    piece: Callable[[int, int], tuple[int, int, int]], pieces: list[tuple[int, int]], jobs: int
+) -> list[tuple[int, int, int]]:
+    """What ``piece`` says of all ``pieces``; the kernel works without Python's lock. This thread works too."""
+    left, found, errors = iter(pieces), list[tuple[int, int, int]](), list[BaseException]()
+
+    def work() -> None:
+        try:
+            for rows in left:
+                found.append(piece(*rows))
+        except BaseException as error:
+            errors.append(error)
+
+    others = [Thread(target=work) for _ in range(min(jobs, len(pieces)) - 1)]
+    for thread in others:
+        thread.start()
+    work()
+    for thread in others:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return found

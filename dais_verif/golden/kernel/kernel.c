@@ -142,6 +142,8 @@ static executor *executor_of(const char *name) {
 
 /* ------------------------------------------------------------------ the Python type */
 
+#define SPARES 8 /* so many threads find planes ready; all of this is done holding Python's lock */
+
 typedef struct {
     PyObject_HEAD
     int64_t n, n_in, n_out, n_tables;
@@ -152,7 +154,8 @@ typedef struct {
     program outputs;     /* of the program: out_idx, out_neg, n_out */
     int64_t *tables;     /* entries that the lookups point into */
     int32_t *narrow;
-    char *spare;         /* planes of a finished run, for the next */
+    char *spare[SPARES]; /* planes of finished runs, for the next ones */
+    int n_spare;
 } Code;
 
 static void code_free(PyObject *self) {
@@ -164,7 +167,7 @@ static void code_free(PyObject *self) {
     free((void *)code->outputs.out_neg);
     free(code->tables);
     free(code->narrow);
-    free(code->spare);
+    while (code->n_spare) free(code->spare[--code->n_spare]);
     type->tp_free(self);
     Py_DECREF(type);
 }
@@ -173,8 +176,7 @@ static void code_free(PyObject *self) {
 #define FEW_ROWS 32
 
 static char *planes_for(Code *code) {
-    char *planes = code->spare;
-    code->spare = NULL;
+    char *planes = code->n_spare ? code->spare[--code->n_spare] : NULL;
     if (!planes) {
         size_t bytes = (size_t)code->n_planes * PLANE_BYTES, values = FIRST_FREE * PLANE_BYTES + (size_t)code->n * 8;
         planes = aligned_alloc(PLANE_BYTES, (bytes > values ? bytes : values + PLANE_BYTES) / PLANE_BYTES * PLANE_BYTES);
@@ -238,8 +240,8 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
         else result = Py_BuildValue("LLL", (long long)broken, (long long)io.bad_row, (long long)io.bad_column);
     }
     if (planes) {
-        free(code->spare);
-        code->spare = planes;
+        if (code->n_spare < SPARES) code->spare[code->n_spare++] = planes;
+        else free(planes);
     }
     PyBuffer_Release(&x), PyBuffer_Release(&y), PyBuffer_Release(&shift);
     PyBuffer_Release(&in_scale), PyBuffer_Release(&out_scale);

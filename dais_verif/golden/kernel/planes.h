@@ -170,6 +170,8 @@ static void FN(load)(block *io, uint32_t input, uint32_t n, const uint32_t *to, 
         size = io->x_size;
         x = io->x + (io->x_rows * input + io->first) * size;
         if (io->shift) shift = io->shift[input];
+        /* The next block's rows lie far from those of the next input: no hardware prefetcher sees them coming. */
+        for (int j = 0; j < PLANE_ROWS * size; j += 64) __builtin_prefetch(x + PLANE_ROWS * size + j);
         if (io->count < PLANE_ROWS) x = memcpy(padded, x, (size_t)(io->count * size));
     }
     if (size == 1 && groups == 1 && shift == 0) {
