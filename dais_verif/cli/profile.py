@@ -39,7 +39,7 @@ from dais_verif.verdict import Verdict
 @inputs_option
 @vectors_option(2048)
 @seed_option
-@click.option("--samples", type=click.IntRange(1), default=10, show_default=True, help="Calls; times are the mean of them.")
+@click.option("--samples", type=click.IntRange(1), default=10, show_default=True, help="Calls to take the mean of.")
 @click.option("--ignore-first", is_flag=True, help="Do not count the first call.")
 @click.option("--top-k", type=click.IntRange(1), default=10, show_default=True, help="Kinds of instruction to list.")
 @click.option("--pullback", is_flag=True, help="Time the pullback too.")

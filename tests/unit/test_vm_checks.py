@@ -19,6 +19,8 @@ from dais_verif.golden.vm import (
     accept_instructions,
     compile_forward_and_backward,
 )
+from dais_verif.golden.vm import compile as compiler
+from dais_verif.golden.vm.schedule import assign_slots
 from dais_verif.program import Program
 
 GOOD, BAD = [[1]], [[1], [127], [127]]
@@ -285,6 +287,21 @@ def test_columns_that_were_found_well_are_checked_again_when_they_change() -> No
     iseq.columns.args.setflags(write=True)
     iseq.columns.args[instruction(iseq, 2), 1] = iseq.columns.args[instruction(iseq, 2), 0]
     assert runs(iseq, [[3, 5]], 1) == "operand order"
+
+
+def test_a_bug_of_the_scheduler_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slot is given away one value too early."""
+
+    def spoilt(order: Any, reads: Any, keep: Any, kind: Any) -> tuple[Any, int]:
+        slot, n_slots = assign_slots(order, reads, keep, kind)
+        return np.where(slot == n_slots - 1, 0, slot).astype(np.int32), n_slots
+
+    monkeypatch.setattr(compiler, "assign_slots", spoilt)
+    compiled = compile_forward_and_backward(dense_network())
+    x = np.zeros((1, 8))
+    assert [runs(compiled.forward, x, level) for level in (1, 2)] == ["operand order"] * 2
+    accept_instructions(compiled.forward, x, opt_level=3)
+    assert [runs(compiled.backward, None, level) for level in (1, 2)] == ["operand order"] * 2
 
 
 def backward(program: Program, x: Any) -> InstructionSequence:

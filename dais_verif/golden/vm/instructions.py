@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dais_verif.golden.vm.codes import OUTPUT, ForwardForm, Pull, PullForm
 from dais_verif.golden.vm.comments import comment
-from dais_verif.golden.vm.memory import Allocation, Tape
+from dais_verif.golden.vm.memory import Allocation, Tape, freeze
 from dais_verif.program import OPCODES, Program
 from dais_verif.program.ranges import Status
 
@@ -93,12 +93,12 @@ class Checks(NamedTuple):
 class Runtime:
     """What a sequence knows of its own runs.
 
-    ``runs``: how many were completed. ``verified``: checksum of the columns that were found to be without fault.
+    ``runs``: how many were completed. ``verified``: the columns that were found to be without fault.
     ``executors``: those that are ready, by engine.
     """
 
     runs: int = 0
-    verified: int | None = None
+    verified: tuple[Ints, ...] = ()
     executors: dict[str, ForwardExecutor] = field(default_factory=dict)
 
 
@@ -121,8 +121,7 @@ class InstructionSequence:
     runtime: Runtime = field(init=False, default_factory=Runtime, repr=False)
 
     def __post_init__(self) -> None:
-        for column in (*self.columns, self.holder):
-            column.setflags(write=False)
+        freeze(*self.columns, self.holder)
 
     def __repr__(self) -> str:
         return f"<InstructionSequence {self.direction}, {len(self)} instructions>"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dais_verif.program.numbers import IntArray
 
-__all__ = ["Allocation", "Tape"]
+__all__ = ["Allocation", "Tape", "freeze"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +26,22 @@ class Allocation:
     saved_slots: NDArray[np.int32]
     n_gradients: int
 
+    def __post_init__(self) -> None:
+        freeze(self.bits, self.saved, self.saved_slots)
+
     @property
     def n_slots(self) -> int:
         """Number of forward slots."""
         return len(self.bits)
+
+
+def freeze(*columns: NDArray[np.int32]) -> None:
+    """Make ``columns``, and what they are views of, read-only."""
+    for column in columns:
+        owner: object = column
+        while isinstance(owner, np.ndarray):
+            owner.setflags(write=False)
+            owner = owner.base
 
 
 @dataclass
