@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from dais_verif.errors import InputError, ProgramError
-from dais_verif.program.assembler import assemble, looks_like_text
 from dais_verif.program.da4ml_json import looks_like_json, read_json
 from dais_verif.program.layouts import LAYOUTS, AssumedLayoutWarning, read_binary, write_binary
 from dais_verif.program.model import Columns, Op, Origin, Program
@@ -37,6 +36,17 @@ __all__ = [
 ]
 
 
+def assemble(source: str | bytes, name: str = "text") -> Program:
+    """The valid program that ``source`` (bytes: UTF-8) describes; its origin says the layout to write.
+
+    Raises ``ProgramError`` with ``name``, line and column, both counted from 1.
+    """
+    # Imported when needed: to prepare the parser takes as long as to import all the rest of the package.
+    from dais_verif.program.assembler import assemble
+
+    return assemble(source, name)
+
+
 def load(path: str | Path, *, layout: str | None = None) -> Program:
     """The valid program in the file ``path``: a DAIS binary of any layout, da4ml's JSON (plain or gzip), or a text.
 
@@ -47,7 +57,7 @@ def load(path: str | Path, *, layout: str | None = None) -> Program:
         data = Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}; give the path of a DAIS program") from None
-    if looks_like_text(str(path), data) and not looks_like_json(data):
+    if _is_text(str(path), data):
         if layout is not None:
             raise InputError(f"{path}: a text says its layout itself and is not read as {layout}; leave --layout out")
         program = assemble(data, str(path))
@@ -57,3 +67,8 @@ def load(path: str | Path, *, layout: str | None = None) -> Program:
     except ProgramError as error:
         raise ProgramError(f"{path}: {error}") from None
     return replace(program, origin=replace(program.origin, path=str(path)))
+
+
+def _is_text(path: str, data: bytes) -> bool:
+    """Whether the file is a program's text: it is called so, and neither JSON nor a binary, whose words hold 0 bytes."""
+    return path.endswith(".dais") and b"\0" not in data[:12] and not looks_like_json(data)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dais_verif.program.assembler.statements import assemble, looks_like_text
+from dais_verif.program.assembler.statements import assemble
 
-__all__ = ["assemble", "looks_like_text"]
+__all__ = ["assemble"]

@@ -17,14 +17,9 @@ from dais_verif.program.layouts import LAYOUTS, SPEC_VERSIONS
 from dais_verif.program.model import Origin, Program
 from dais_verif.program.types import FixedType
 
-__all__ = ["assemble", "looks_like_text"]
+__all__ = ["assemble"]
 
 _STATEMENTS = ("layout", "input", "table", "output")
-
-
-def looks_like_text(path: str, data: bytes) -> bool:
-    """Whether the file is a program's text: it is called so, and no binary, whose first words hold 0 bytes."""
-    return path.endswith(".dais") and b"\0" not in data[:12]
 
 
 def assemble(source: str | bytes, name: str = "text") -> Program:
