@@ -70,5 +70,5 @@ def load(path: str | Path, *, layout: str | None = None) -> Program:
 
 
 def _is_text(path: str, data: bytes) -> bool:
-    """Whether the file is a program's text: it is called so, and neither JSON nor a binary, whose words hold 0 bytes."""
+    """Whether the file is a text: it is called so, and is neither JSON nor a binary, whose words hold 0 bytes."""
     return path.endswith(".dais") and b"\0" not in data[:12] and not looks_like_json(data)
