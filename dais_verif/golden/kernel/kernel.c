@@ -7,6 +7,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
+#include <time.h>
 
 #define PLANE_BYTES 256
 #define PLANE_ROWS (PLANE_BYTES * 8)
@@ -33,6 +34,8 @@ typedef struct {
     char *in_ints, *out_ints;    /* float64 rows as integers, PLANE_ROWS an input or output */
     char *strip;                 /* some of them, row by row */
     int in_size, out_size;       /* bytes of those */
+    int64_t *spent;              /* nanoseconds of each op, then of each output; NULL if nobody asks */
+    int64_t clock;               /* what reading the clock takes */
     int64_t bad_row, bad_column; /* a NaN or an infinity, or -1 */
 } block;
 
@@ -85,6 +88,21 @@ static inline void woven_eight(eight *to, const eight *from) {
         to[2 * q + 1] = __builtin_shuffle(a, b, (eight){4, 12, 5, 13, 6, 14, 7, 15});
 #endif
     }
+}
+
+static int64_t nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+static int64_t clock_cost(void) {
+    int64_t least = INT64_MAX;
+    for (int j = 0; j < 100; j++) {
+        int64_t before = nanoseconds(), after = nanoseconds();
+        least = min64(least, after - before);
+    }
+    return least;
 }
 
 static int size_for(uint32_t bits) { return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8; }
@@ -192,11 +210,11 @@ static char *planes_for(Code *code) {
 static PyObject *code_run(PyObject *self, PyObject *args) {
     Code *code = (Code *)self;
     const char *isa;
-    Py_buffer x, y, shift, in_scale, out_scale;
+    Py_buffer x, y, shift, in_scale, out_scale, spent = {.buf = NULL};
     long long x_rows, y_rows, first, last;
     int x_size, y_size;
-    if (!PyArg_ParseTuple(args, "sy*Liw*LiLLy*y*y*", &isa, &x, &x_rows, &x_size, &y, &y_rows, &y_size, &first, &last,
-                          &shift, &in_scale, &out_scale))
+    if (!PyArg_ParseTuple(args, "sy*Liw*LiLLy*y*y*|w*", &isa, &x, &x_rows, &x_size, &y, &y_rows, &y_size, &first, &last,
+                          &shift, &in_scale, &out_scale, &spent))
         return NULL;
     PyObject *result = NULL;
     executor *run = executor_of(isa);
@@ -205,7 +223,7 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
     if (!run) {
         PyErr_Format(PyExc_ValueError, "this machine has no instruction set %s", isa);
     } else if (x.len < x_bytes || y.len < y_bytes || first < 0 || last > x_rows || last > y_rows ||
-               (shift.len && shift.len < code->n_in * 8) || (x_size == DOUBLES && (in_scale.len < code->n_in * 8 || in_scale.len % (code->n_in * 8 + !code->n_in))) ||
+               (shift.len && shift.len < code->n_in * 8) || (spent.buf && spent.len < (code->n + code->n_out) * 8) || (x_size == DOUBLES && (in_scale.len < code->n_in * 8 || in_scale.len % (code->n_in * 8 + !code->n_in))) ||
                (y_size == DOUBLES && (out_scale.len < code->n_out * 8 || out_scale.len % (code->n_out * 8 + !code->n_out)))) {
         PyErr_SetString(PyExc_ValueError, "buffers do not fit the program");
     } else if (!(planes = planes_for(code))) {
@@ -215,11 +233,11 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
                     .n_in = code->n_in, .n_out = code->n_out, .shift = shift.len ? shift.buf : NULL,
                     .in_scale = in_scale.buf, .out_scale = out_scale.buf,
                     .in_period = in_scale.len / 8, .out_period = out_scale.len / 8, .lookups = code->l.lookups,
-                    .bad_row = -1, .bad_column = -1};
+                    .spent = spent.buf, .clock = spent.buf ? clock_cost() : 0, .bad_row = -1, .bad_column = -1};
         int64_t broken = -1;
         io.in_size = code->l.widest_in <= 32 ? 4 : 8;
         io.out_size = code->l.widest_out <= 32 ? 4 : 8;
-        int few = code->rows && last - first <= FEW_ROWS; /* no block is converted as a whole */
+        int few = code->rows && !io.spent && last - first <= FEW_ROWS; /* no block is converted as a whole */
         if (x_size == DOUBLES && !few) io.in_ints = malloc((size_t)(code->n_in * PLANE_ROWS * io.in_size) + 1);
         if (y_size == DOUBLES && !few) io.out_ints = malloc((size_t)(code->n_out * PLANE_ROWS * io.out_size) + 1);
         if (!few && !(x_size && y_size)) io.strip = malloc((size_t)(128 * 8 * max64(code->n_in, code->n_out)) + 64);
@@ -227,7 +245,7 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
         if (enough) {
             Py_BEGIN_ALLOW_THREADS
             int64_t *values = (int64_t *)(planes + FIRST_FREE * PLANE_BYTES);
-            int64_t bulk = code->rows && (last - first) % PLANE_ROWS <= FEW_ROWS ? last - (last - first) % PLANE_ROWS : last;
+            int64_t bulk = code->rows && !io.spent && (last - first) % PLANE_ROWS <= FEW_ROWS ? last - (last - first) % PLANE_ROWS : last;
             broken = run(&code->l, planes, &io, first, bulk);
             for (int64_t row = bulk; row < last && broken < 0 && io.bad_row < 0; row++) {
                 if (run_row(code->rows, code->n_rows, values, &io, row)) broken = row;
@@ -244,7 +262,7 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
         else free(planes);
     }
     PyBuffer_Release(&x), PyBuffer_Release(&y), PyBuffer_Release(&shift);
-    PyBuffer_Release(&in_scale), PyBuffer_Release(&out_scale);
+    PyBuffer_Release(&in_scale), PyBuffer_Release(&out_scale), PyBuffer_Release(&spent);
     return result;
 }
 
@@ -263,7 +281,7 @@ static PyObject *code_facts(PyObject *self, PyObject *unused) {
 }
 
 static PyMethodDef code_methods[] = {
-    {"run", code_run, METH_VARARGS, "run(isa, x, x_rows, x_size, y, y_rows, y_size, first, last, shift, in_scale, out_scale)"},
+    {"run", code_run, METH_VARARGS, "run(isa, x, x_rows, x_size, y, y_rows, y_size, first, last, shift, in_scale, out_scale, spent=None)"},
     {"facts", code_facts, METH_NOARGS, "what the compiler made, as a dictionary"},
     {NULL, NULL, 0, NULL},
 };

@@ -389,6 +389,16 @@ static void FN(execute)(const run_head *head, const run_head *end, const uint32_
 
 #undef NONE
 #undef ALL
+/* The same run by run, each timed. */
+static void FN(execute_timed)(const lowering *l, char *planes, block *io) {
+    const uint32_t *pc = l->stream;
+    for (size_t r = 0; r < l->n_runs; pc += l->heads[r++].words) {
+        int64_t before = nanoseconds();
+        FN(execute)(l->heads + r, l->heads + r + 1, pc, planes, io);
+        io->spent[l->owner[r]] += max64(nanoseconds() - before - io->clock, 0);
+    }
+}
+
 /* Rows first .. last - 1; returns the first row that breaks a promise, or -1. */
 static int64_t FN(run)(const lowering *l, char *planes, block *io, int64_t first, int64_t last) {
     const uint8_t *flags = (const uint8_t *)planes + BROKEN * PLANE_BYTES;
@@ -398,7 +408,8 @@ static int64_t FN(run)(const lowering *l, char *planes, block *io, int64_t first
         memset(planes + BROKEN * PLANE_BYTES, 0, PLANE_BYTES);
         if (io->x_size == DOUBLES) FN(from_doubles)(io);
         if (io->bad_row >= 0) return -1;
-        FN(execute)(l->heads, l->heads + l->n_runs, l->stream, planes, io);
+        if (io->spent) FN(execute_timed)(l, planes, io);
+        else FN(execute)(l->heads, l->heads + l->n_runs, l->stream, planes, io);
         if (io->y_size == DOUBLES) FN(to_doubles)(io);
         for (int64_t j = 0; j < io->count; j++)
             if (flags[j / 8] >> j % 8 & 1) return row + j;
