@@ -134,8 +134,11 @@ def test_profile_as_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     _, lines, _ = run(capsys, "profile", "every.bin", "--inputs", "x.npy", "--vectors", "0", "-o", "times.txt")
     assert lines == []
     text = (folder / "times.txt").read_text()
-    assert text.startswith("[Forward] 2 rows, mean of 10 calls\n") and "[Pullback]" not in text
+    assert text.startswith("[Forward] 2 rows, mean of 10 calls, fast engine\n") and "[Pullback]" not in text
     assert text.count(" ; ") == EVERY.n_ops + EVERY.n_out
+    _, lines, _ = run(capsys, "profile", "every.bin", "--engine", "numpy", "--pullback")
+    heads = [line for line in lines if line.startswith("[")]
+    assert heads == [f"[{name}] 2048 rows, mean of 10 calls, numpy engine" for name in ("Forward", "Pullback")]
 
 
 def test_show_lists_the_instructions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -210,12 +210,13 @@ def parsed(text: str) -> tuple[list[tuple[str, int, str]], list[tuple[str, int, 
     )
 
 
-@pytest.mark.parametrize("direction", ["forward", "backward"])
-def test_the_totals_of_a_profile_add_up(direction: str) -> None:
+@pytest.mark.parametrize(("direction", "engine"), [("forward", "fast"), ("forward", "numpy"), ("backward", "numpy")])
+def test_the_totals_of_a_profile_add_up(direction: str, engine: str) -> None:
     compiled = compile_forward_and_backward(EVERY)
     accept_instructions(compiled.forward, X)
     iseq = getattr(compiled, direction)
-    profile, text = profile_of(iseq, 3, True, top_k=4)
+    profile, text = profile_of(iseq, 3, True, top_k=4, engine=engine)
+    assert profile.engine == engine and profile.total > 0
     lines, table = parsed(text)
     assert len(lines) == len(iseq) == len(profile.ns)
     assert [ns for _, ns, _ in lines] == profile.ns.tolist()
@@ -238,7 +239,7 @@ def test_calls_and_rows_of_a_profile() -> None:
     for arguments, calls in (((), 1), ((3,), 3), ((3, True), 2), ((2, True), 1)):
         profile, text = profile_of(iseq, *arguments, x=[[1], [2], [127]])
         assert (profile.calls, profile.rows) == (calls, 3)
-        assert text.startswith(f"[Forward] 3 rows, mean of {calls} calls\n")
+        assert text.startswith(f"[Forward] 3 rows, mean of {calls} calls, fast engine\n")
     assert profile_of(iseq)[0].rows == 2048
     assert len(profile_of(iseq, x=np.zeros((5000, 1)))[0].ns) == len(iseq)
     assert iseq.runtime.runs == 0, "timing is no run"

@@ -22,7 +22,17 @@ from dais_verif.golden.vm.violations import MachineViolation, ViolationWarning, 
 from dais_verif.program import FixedType
 from dais_verif.program.numbers import Batch, doubles_of_raw
 
-__all__ = ["ENGINES", "EXECUTORS", "OBSERVER", "Execution", "Watch", "accept_instructions", "batch_of", "seed_of"]
+__all__ = [
+    "ENGINES",
+    "EXECUTORS",
+    "OBSERVER",
+    "Execution",
+    "Watch",
+    "accept_instructions",
+    "batch_of",
+    "executor_of",
+    "seed_of",
+]
 
 #: What can compute a forward sequence; ``auto`` is the first that takes the program.
 EXECUTORS: dict[str, Callable[[InstructionSequence], ForwardExecutor]] = {"fast": FastExecutor, "numpy": NumpyExecutor}
@@ -146,9 +156,15 @@ def _computed(iseq: InstructionSequence, batch: Batch, checked: bool, engine: st
     watch = OBSERVER.get()
     if watch is not None:
         return NumpyExecutor(iseq).run(batch, check=checked, observer=lambda row, event: watch(iseq, batch, row, event))
+    return executor_of(iseq, engine).run(batch, check=checked and iseq.checks.checked > 0)
+
+
+def executor_of(iseq: InstructionSequence, engine: str) -> ForwardExecutor:
+    """What computes a forward sequence, made when first needed. Raises as ``accept_instructions`` does."""
+    _require(engine in ENGINES, f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
     if engine not in iseq.runtime.executors:
         iseq.runtime.executors[engine] = _executor(iseq, engine)
-    return iseq.runtime.executors[engine].run(batch, check=checked and iseq.checks.checked > 0)
+    return iseq.runtime.executors[engine]
 
 
 def _executor(iseq: InstructionSequence, engine: str) -> ForwardExecutor:

@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter_ns
 from typing import Any, NamedTuple, TextIO
 
@@ -13,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.errors import InputError
-from dais_verif.golden.vm.execute import batch_of, seed_of
+from dais_verif.golden.vm.execute import batch_of, executor_of, seed_of
+from dais_verif.golden.vm.fast import FastExecutor
 from dais_verif.golden.vm.instructions import InstructionSequence
 from dais_verif.golden.vm.listing import instruction_lines
 from dais_verif.golden.vm.machine import CHUNK, NumpyExecutor
@@ -41,6 +43,8 @@ class Profile:
     rows: int
     calls: int
     ns: NDArray[np.int64]
+    #: What was timed: ``fast`` (the C kernel) or ``numpy``.
+    engine: str
 
     @property
     def total(self) -> int:
@@ -74,23 +78,24 @@ def benchmark_accept_instructions(
     top_k: int = 10,
     *,
     x: Any = None,
+    engine: str = "auto",
 ) -> Profile:
     """Time ``n_sample`` unchecked calls of ``iseq``, the first of them not counted if ``ignore_first_call``.
 
     Writes to ``stream`` (stdout) a line an instruction, in order, with the mean time of a call, ``*`` if that is above
     the average; then the ``top_k`` kinds of instruction with their share. ``x``: as for ``accept_instructions``; input
-    vectors are zeros if not given. A pullback reads what the last forward run left. Raises ``InputError`` for
-    arguments that make no sense.
+    vectors are zeros if not given. ``engine``: as for ``accept_instructions``; a pullback is computed by numpy, from
+    what the last forward run left. Raises ``InputError`` for arguments that make no sense.
     """
     _whole("n_sample", n_sample)
     _whole("top_k", top_k)
     if ignore_first_call and n_sample == 1:
         raise InputError("n_sample is 1 and the first call is to be ignored: nothing would be measured; use 2 or more")
-    call, rows = _call(iseq, x)
+    call, rows, name = _call(iseq, x, engine)
     if rows == 0:
         raise InputError("there are no rows: nothing would be measured")
     calls = [call() for _ in range(n_sample)][int(ignore_first_call) :]
-    profile = Profile(iseq, rows, len(calls), np.array(calls, dtype=np.int64).sum(axis=0) // len(calls))
+    profile = Profile(iseq, rows, len(calls), np.array(calls, dtype=np.int64).sum(axis=0) // len(calls), name)
     (sys.stdout if stream is None else stream).write(_text(profile, top_k))
     return profile
 
@@ -98,22 +103,24 @@ def benchmark_accept_instructions(
 Call = Callable[[], list[int]]
 
 
-def _call(iseq: InstructionSequence, x: Any) -> tuple[Call, int]:
-    """One run of ``iseq``, which gives nanoseconds an instruction, and its rows."""
+def _call(iseq: InstructionSequence, x: Any, engine: str) -> tuple[Call, int, str]:
+    """One run of ``iseq``, which gives nanoseconds an instruction, its rows and what computes it."""
     if iseq.direction == "pullback":
         seed = seed_of(iseq, x)
-        return lambda: _timed(pullback_steps(iseq, seed, np.zeros((len(seed), iseq.program.n_in))), len(iseq)), len(
-            seed
-        )
+        gradient = np.zeros((len(seed), iseq.program.n_in))
+        return lambda: _timed(pullback_steps(iseq, seed, gradient), len(iseq)), len(seed), "numpy"
     batch = batch_of(iseq, np.zeros((CHUNK, iseq.program.n_in)) if x is None else x)
-    executor = NumpyExecutor(iseq)
+    executor = executor_of(iseq, engine)
+    if isinstance(executor, FastExecutor):
+        return partial(executor.times, batch), batch.rows, "fast"
+    steps = executor if isinstance(executor, NumpyExecutor) else NumpyExecutor(iseq)
 
     def call() -> list[int]:
         chunks = (batch.slice(start, start + CHUNK) for start in range(0, batch.rows, CHUNK))
-        times = [_timed(executor.steps(chunk, executor.memory(), check=False), len(iseq)) for chunk in chunks]
+        times = [_timed(steps.steps(chunk, steps.memory(), check=False), len(iseq)) for chunk in chunks]
         return [sum(ns) for ns in zip(*times, strict=True)]
 
-    return call, batch.rows
+    return call, batch.rows, "numpy"
 
 
 def _timed(steps: Iterator[Any], n: int) -> list[int]:
@@ -127,7 +134,10 @@ def _timed(steps: Iterator[Any], n: int) -> list[int]:
 
 def _text(profile: Profile, top_k: int) -> str:
     iseq, total = profile.iseq, profile.total
-    lines = [f"[{iseq.direction.capitalize()}] {profile.rows} rows, mean of {profile.calls} calls", f"{'us':>12}"]
+    lines = [
+        f"[{iseq.direction.capitalize()}] {profile.rows} rows, mean of {profile.calls} calls, {profile.engine} engine",
+        f"{'us':>12}",
+    ]
     texts = instruction_lines(iseq, range(len(iseq)))
     for ns, above, text in zip(profile.ns.tolist(), profile.above_average.tolist(), texts, strict=True):
         lines.append(f"{'*' if above else ' '} {ns / 1000:>10.3f} {text}")
