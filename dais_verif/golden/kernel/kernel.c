@@ -247,7 +247,7 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
             int64_t *values = (int64_t *)(planes + FIRST_FREE * PLANE_BYTES);
             int64_t bulk = code->rows && !io.spent && (last - first) % PLANE_ROWS <= FEW_ROWS ? last - (last - first) % PLANE_ROWS : last;
             broken = run(&code->l, planes, &io, first, bulk);
-            for (int64_t row = bulk; row < last && broken < 0 && io.bad_row < 0; row++) {
+            for (int64_t row = bulk; row < last && broken < 0 && io.bad_row < 0 && finite_row(&io, row); row++) {
                 if (run_row(code->rows, code->n_rows, values, &io, row)) broken = row;
                 write_row(&io, values, &code->outputs, row);
             }

@@ -10,7 +10,7 @@ typedef struct {
     uint8_t bits, is_signed;  /* of the op's type */
     uint8_t may_break;        /* a promise that needs a check */
     uint8_t negate_a, negate_b;
-    uint32_t a, b, c, to;     /* values; a of R_INPUT: the input; c of R_TABLE: the lookup */
+    uint32_t a, b, c, to;     /* values; c of R_INPUT: the input; c of R_TABLE: the lookup */
     int64_t data;             /* R_CONST and R_ADD with b = to: the constant; R_INPUT: its lowest bit in the element */
     double scale;             /* R_INPUT */
 } row_op;
@@ -42,7 +42,7 @@ static row_op *row_code(const lowering *l, int64_t *count) {
         switch (opcode) {
         case -1: {
             int64_t j = p->id0[op], scale = f + p->inp_shift[j];
-            r.kind = R_INPUT, r.a = (uint32_t)j, r.data = -scale - l->in_lo[j], promise = 0;
+            r.kind = R_INPUT, r.c = (uint32_t)j, r.data = -scale - l->in_lo[j], promise = 0;
             bits = w + 1;
             if (scale < -900 || scale > 900) bits = 99;
             else r.scale = ldexp(1, (int)scale);
@@ -98,15 +98,26 @@ static row_op *row_code(const lowering *l, int64_t *count) {
     return code;
 }
 
+/* Whether all inputs of a row are numbers, also those that nothing reads. */
+static int finite_row(block *io, int64_t row) {
+    const double *x = (const double *)io->x + row * io->n_in;
+    for (int64_t j = 0; io->x_size == DOUBLES && j < io->n_in; j++)
+        if (!isfinite(x[j])) {
+            io->bad_row = row, io->bad_column = j;
+            return 0;
+        }
+    return 1;
+}
+
 static int64_t read_row(block *io, const row_op *r, int64_t row) {
     if (io->x_size == DOUBLES) {
-        double v = ((const double *)io->x)[row * io->n_in + r->a], s = v * r->scale;
-        if (!(fabs(s) < 0x1p62) || (s == 0 && v != 0)) return far_away(io, v, r->scale, row, r->a);
+        double v = ((const double *)io->x)[row * io->n_in + r->c], s = v * r->scale;
+        if (!(fabs(s) < 0x1p62) || (s == 0 && v != 0)) return far_away(io, v, r->scale, row, r->c);
         int64_t t = (int64_t)s;
         return t - ((double)t > s);
     }
-    const char *x = io->x + (io->x_rows * r->a + row) * io->x_size;
-    int64_t by = r->data + (io->shift ? io->shift[r->a] : 0);
+    const char *x = io->x + (io->x_rows * r->c + row) * io->x_size;
+    int64_t by = r->data + (io->shift ? io->shift[r->c] : 0);
     int64_t v = io->x_size == 1   ? *(const int8_t *)x
                 : io->x_size == 2 ? *(const int16_t *)x
                 : io->x_size == 4 ? *(const int32_t *)x
