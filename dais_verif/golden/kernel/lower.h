@@ -482,7 +482,7 @@ static void quantise(lowering *l, int64_t op, vector exact, int fits, int promis
     } else {
         l->n_runs--; /* nothing to check */
     }
-    l->safe[op] = n == 0;
+    l->safe[op] = n == 0 && (fits || l->p->checked); /* else it was perhaps cut at the top of the type */
 }
 
 static void lower_input(lowering *l, int64_t op) {
