@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
@@ -23,6 +24,7 @@ __all__ = [
     # arguments and options
     "file_path",
     "inputs_option",
+    "jobs_option",
     "json_option",
     "layout_option",
     "program_argument",
@@ -48,6 +50,11 @@ def _identifier(context: click.Context, option: click.Parameter, value: str) -> 
     return value
 
 
+def _all_cpus(context: click.Context, option: click.Parameter, value: int | None) -> int | None:
+    """What is meant if nothing is said: None leaves it to the environment variable."""
+    return value if value is not None or "DAIS_VERIF_THREADS" in os.environ else len(os.sched_getaffinity(0))
+
+
 file_path = click.Path(path_type=Path)
 
 program_argument = click.argument("program", type=file_path)
@@ -58,6 +65,12 @@ layout_option = click.option(
 )
 top_option = click.option("--top", default="model", show_default=True, callback=_identifier, help="Name of the module.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+jobs_option = click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    callback=_all_cpus,
+    help="Threads of the fast engine. Default: DAIS_VERIF_THREADS, or all CPUs.",
+)
 seed_option = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the generated vectors."
 )

@@ -7,7 +7,9 @@ import json
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import TextIO
 
 import click
 
@@ -63,9 +65,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a file name may hold what the terminal's encoding does not
             stream.reconfigure(errors="backslashreplace")
+    warnings.showwarning = _notice
     # A polite kill ends like Ctrl-C: simulators stopped, temporary files removed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(_run(arguments))
+
+
+def _notice(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """A warning as a line for users, who have no use for the line of code that it comes from."""
+    click.echo(f"warning: {' '.join(str(message).split())}", err=True)
 
 
 def _run(arguments: list[str]) -> int:

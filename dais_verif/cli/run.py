@@ -13,15 +13,17 @@ import numpy as np
 
 from dais_verif.cli.common import (
     file_path,
+    jobs_option,
     json_option,
     layout_option,
     load_program,
     program_argument,
+    progress,
     unchecked_option,
 )
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
-from dais_verif.golden import ENGINES, Engine, run_raw
+from dais_verif.golden import ENGINES, Engine, Golden
 from dais_verif.program import Program
 from dais_verif.program.numbers import IntArray, doubles_of_raw
 from dais_verif.program.ports import ports_of
@@ -38,6 +40,7 @@ from dais_verif.verdict import Verdict
 @click.option("-o", "--output", type=file_path, help="File to write: .npy, else CSV; CSV on stdout if not given.")
 @click.option("--raw", is_flag=True, help="Write raw integers, in units of each output's 2**-f, not real values.")
 @click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True, help="Golden engine.")
+@jobs_option
 @unchecked_option
 @json_option
 def run(
@@ -48,6 +51,7 @@ def run(
     output: Path | None,
     raw: bool,
     engine: Engine,
+    jobs: int | None,
     unchecked: bool,
     as_json: bool,
 ) -> None:
@@ -57,7 +61,9 @@ def run(
     """
     loaded, _ = load_program(program, layout)
     batch = read_raw_batch(inputs, ports_of(loaded)) if raw_inputs else read_batch(inputs, loaded.n_in)
-    columns = run_raw(loaded, batch, engine=engine, check=not unchecked)
+    golden = Golden(loaded, engine=engine)
+    with progress(f"{batch.rows} vectors"):
+        columns = golden.run_raw(batch, check=not unchecked, jobs=jobs)
     if not raw:
         kinds = loaded.output_types
         columns = tuple(doubles_of_raw(column, kinds[j].f, j) for j, column in enumerate(columns))
@@ -73,7 +79,7 @@ def run(
             "exit_code": 0,
             "program": ProgramInfo.of(loaded).__dict__,
             "rows": batch.rows,
-            "engine": engine,
+            "engine": golden.engine,
             "unchecked": unchecked,
             "output": str(output) if output else None,
         }

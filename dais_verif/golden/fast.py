@@ -241,8 +241,11 @@ class FastProgram:
 
     def run_batch(self, batch: Batch, *, check: bool, jobs: int = 1) -> tuple[list[IntArray], int | None]:
         """Raw outputs and saved values, an int64 array (rows,) each, and the first row that breaks a promise."""
-        x, shift = self._planar(batch)
         y = np.empty((self.n_out, batch.rows), dtype=np.int64)
+        if batch.doubles is not None and self._in_scale is not None:
+            doubles = (batch.doubles, 0, y, y.itemsize, _NOTHING, self._in_scale, _NOTHING)
+            return list(y), self._run(check, jobs, batch.rows, *doubles)
+        x, shift = self._planar(batch)
         _, broken = self.run_planar(x, check=check, jobs=jobs, shift=shift, out=y)
         return list(y), broken
 

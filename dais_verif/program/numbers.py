@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from reprlib import repr as _short
 from typing import Any, NamedTuple, NoReturn
 
@@ -35,12 +36,27 @@ class Column(NamedTuple):
     exponent: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Batch:
-    """Exact input vectors: ``rows`` vectors of ``len(columns)`` values."""
+    """Exact input vectors: ``rows`` vectors of ``n_in`` values, as columns, or as the doubles that were given."""
 
     rows: int
-    columns: tuple[Column, ...]
+    given: tuple[Column, ...] | None
+    #: Finite, C-contiguous, (rows, n_in); for engines that take doubles as they are.
+    doubles: NDArray[np.float64] | None = None
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """One column an input; made when first needed if the batch was given as doubles."""
+        if self.given is not None:
+            return self.given
+        assert self.doubles is not None
+        return _columns_of_doubles(self.doubles)
+
+    @property
+    def n_in(self) -> int:
+        """Values of a vector."""
+        return self.doubles.shape[1] if self.doubles is not None else len(self.columns)
 
     @classmethod
     def of(cls, x: Any, n_in: int) -> Batch:
@@ -59,34 +75,43 @@ class Batch:
             )
         rows = array.shape[0]
         if array.dtype.kind == "f":
-            return cls(rows, _columns_of_doubles(array.astype(np.float64)))
+            doubles = np.ascontiguousarray(array, dtype=np.float64)
+            _require_finite(doubles)
+            return cls(rows, None, doubles)
         if array.dtype.kind in "iub":
             exact = array.astype(object) if array.dtype == np.uint64 else array.astype(np.int64)
             return cls(rows, tuple(Column(compact(exact[:, j]), 0) for j in range(n_in)))
         return cls(rows, tuple(_column_of_numbers(array[:, j].tolist(), j) for j in range(n_in)))
 
     def _checked(self, n_in: int) -> Batch:
-        if len(self.columns) != n_in:
-            raise InputError(f"the batch has {len(self.columns)} columns, must be {n_in}: one an input")
+        if self.n_in != n_in:
+            raise InputError(f"the batch has {self.n_in} columns, must be {n_in}: one an input")
         return self
 
     def slice(self, start: int, stop: int) -> Batch:
         """Rows ``start`` to ``stop``."""
         stop = min(stop, self.rows)
+        if self.doubles is not None:
+            return Batch(stop - start, None, self.doubles[start:stop])
         return Batch(stop - start, tuple(Column(c.mantissa[start:stop], c.exponent) for c in self.columns))
 
     def value(self, row: int, column: int) -> Fraction:
         """One value, exactly."""
+        if self.doubles is not None:
+            return Fraction(float(self.doubles[row, column]))
         mantissa, exponent = self.columns[column]
         return Fraction(int(mantissa[row])) * Fraction(2) ** exponent
 
     def row(self, row: int) -> list[Fraction]:
         """One vector, exactly."""
-        return [self.value(row, j) for j in range(len(self.columns))]
+        return [self.value(row, j) for j in range(self.n_in)]
 
     @staticmethod
     def concatenate(batches: Sequence[Batch]) -> Batch:
         """The rows of all ``batches``, in order; all have the same number of columns."""
+        if batches and all(batch.doubles is not None for batch in batches):
+            doubles = np.concatenate([batch.doubles for batch in batches if batch.doubles is not None])
+            return Batch(len(doubles), None, doubles)
         columns = []
         for parts in zip(*(batch.columns for batch in batches), strict=True):
             exponent = min(part.exponent for part in parts)
@@ -139,11 +164,14 @@ def _as_array(x: Any) -> NDArray[Any]:
     return array
 
 
-def _columns_of_doubles(x: NDArray[np.float64]) -> tuple[Column, ...]:
+def _require_finite(x: NDArray[np.float64]) -> None:
     finite = np.isfinite(x)
     if not finite.all():
         row, j = (int(v) for v in np.argwhere(~finite)[0])
         refuse_not_finite(x[row, j], row, j)
+
+
+def _columns_of_doubles(x: NDArray[np.float64]) -> tuple[Column, ...]:
     fraction, exponent = np.frexp(x)
     mantissa = np.ldexp(fraction, 53).astype(np.int64)
     exponent = exponent.astype(np.int64) - 53
