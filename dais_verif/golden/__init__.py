@@ -68,7 +68,7 @@ class Golden:
             raise InputError(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
         self.program = program
         self._fast = _fast(program, engine) if engine in ("auto", "fast") else None
-        self._doubles = self._fast if self._fast and self._fast.takes_doubles and self._fast.gives_doubles else None
+        self._may_fall_back = engine == "auto"
         self._jobs = fast.threads(None)
         #: The engine that does the work: ``fast``, ``numpy`` or ``exact``.
         self.engine: Engine = "exact" if engine == "exact" else "fast" if self._fast else "numpy"
@@ -83,11 +83,12 @@ class Golden:
     ) -> NDArray[np.float64]:
         """As the function ``run``. ``out``: a C-contiguous float64 array (rows, n_out) to fill and return."""
         n_in, n_out = self.program.n_in, self.program.n_out
-        if out is not None and (out.shape != (len(x), n_out) or out.dtype != np.float64 or not out.flags.c_contiguous):
-            raise InputError(f"out must be a C-contiguous float64 array of shape ({len(x)}, {n_out})")
-        if self._doubles and isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.shape[1:] == (n_in,):
+        if out is not None and not (_holds(out, (len(x), n_out), x) and out.dtype == np.float64):
+            raise InputError(f"out must be {_WRITABLE} float64 array of shape ({len(x)}, {n_out})")
+        doubles = self._taken(check) if _are_doubles(x) and x.shape[1:] == (n_in,) else None
+        if doubles and doubles.takes_doubles and doubles.gives_doubles:
             rows = np.ascontiguousarray(x, dtype=np.float64)
-            result, broken = self._doubles.run_doubles(rows, check=check, jobs=self._threads(jobs), out=out)
+            result, broken = doubles.run_doubles(rows, check=check, jobs=self._threads(jobs), out=out)
             if broken is not None:
                 self._violation(Batch.of(x[broken : broken + 1], n_in), 0, None, broken)
             return result
@@ -116,33 +117,33 @@ class Golden:
         output has over 64 bits.
         """
         n_in, n_out = self.program.n_in, self.program.n_out
-        if x.ndim != 2 or x.shape[0] != n_in or x.dtype.kind != "i" or not x.flags.c_contiguous:
+        if not (_is_planar(x) and x.ndim == 2 and x.shape[0] == n_in and x.flags.c_contiguous):
             raise InputError(f"planar inputs must be a C-contiguous signed integer array of shape ({n_in}, rows)")
-        if self._fast:
-            if out is not None and not _holds(out, (n_out, x.shape[1]), self._fast.facts.widest_out):
-                bits = self._fast.facts.widest_out
-                raise InputError(f"out must be C-contiguous, ({n_out}, {x.shape[1]}), of {bits} bits or more")
-            result, broken = self._fast.run_planar(x, check=check, jobs=self._threads(jobs), out=out)
+        bits = max((kind.width + (1 - kind.k) for kind in self.program.output_types if kind.width), default=0)
+        if bits > 64:
+            raise InputError(f"an output has {bits} bits as a signed integer, which no integer array holds")
+        shape = n_out, x.shape[1]
+        if out is not None and not (_holds(out, shape, x) and _is_planar(out) and out.itemsize * 8 >= bits):
+            raise InputError(f"out must be {_WRITABLE} signed integer array of shape {shape}, {bits} bits or more")
+        taken = self._taken(check)
+        if taken:
+            result, broken = taken.run_planar(x, check=check, jobs=self._threads(jobs), out=out)
             if broken is not None:
                 self._violation(self._planar_batch(x[:, broken : broken + 1]), 0, None, broken)
             return result
         raw = self.run_raw(self._planar_batch(x), check=check)
-        bits = max((kind.width + (1 - kind.k) for kind in self.program.output_types), default=0)
-        if bits > 64:
-            raise InputError(f"an output has {bits} bits as a signed integer, which no integer array holds")
         if out is None:
             kind = next(t for t in (np.int8, np.int16, np.int32, np.int64) if np.dtype(t).itemsize * 8 >= bits)
-            out = np.empty((n_out, x.shape[1]), dtype=kind)
-        elif not _holds(out, (n_out, x.shape[1]), bits):
-            raise InputError(f"out must be C-contiguous, ({n_out}, {x.shape[1]}), of {bits} bits or more")
+            out = np.empty(shape, dtype=kind)
         for row, column in zip(out, raw, strict=True):
             row[:] = column.astype(out.dtype)
         return out
 
     def run_raw(self, batch: Batch, *, check: bool = True, jobs: int | None = None) -> tuple[IntArray, ...]:
         """As the function ``run_raw``."""
-        if self._fast:
-            return self._fast_rows(self._fast, batch, 0, check, self._threads(jobs))
+        taken = self._taken(check)
+        if taken:
+            return self._fast_rows(taken, batch, 0, check, self._threads(jobs))
         chunks = [self.chunk(batch, start, check=check) for start in range(0, batch.rows, CHUNK)]
         if not chunks:
             return tuple(np.zeros(0, dtype=np.int64) for _ in range(self.program.n_out))
@@ -153,13 +154,25 @@ class Golden:
         if self.engine == "exact":
             return self._oracle_chunk(batch, start, min(start + rows, batch.rows), check)
         part = batch.slice(start, start + rows)
-        if self._fast:
-            return self._fast_rows(self._fast, part, start, check, 1)
+        taken = self._taken(check)
+        if taken:
+            return self._fast_rows(taken, part, start, check, 1)
         outputs, violation = self.compiled.run(part, check=check)
         if violation is not None:
             row, op = violation
             self._violation(part, row, op, start + row)
         return tuple(outputs)
+
+    def _taken(self, check: bool) -> FastProgram | None:
+        """The kernel's program, or None. Ops that only checks need can be beyond it, which is known when they are."""
+        if self._fast and check:
+            try:
+                self._fast.code(True)
+            except InputError:
+                if not self._may_fall_back:
+                    raise
+                self._fast, self.engine = None, "numpy"
+        return self._fast
 
     def _threads(self, jobs: int | None) -> int:
         return self._jobs if jobs is None else fast.threads(jobs)
@@ -221,5 +234,19 @@ def _fast(program: Program, engine: Engine) -> FastProgram | None:
         return None
 
 
-def _holds(out: NDArray[Any], shape: tuple[int, int], bits: int) -> bool:
-    return out.shape == shape and out.dtype.kind == "i" and out.flags.c_contiguous and out.itemsize * 8 >= bits
+_WRITABLE = "a writable C-contiguous, and not overlap the inputs; wanted: a"
+
+
+def _are_doubles(x: Any) -> bool:
+    """Whether float64 holds all that ``x`` can hold."""
+    return isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.itemsize <= 8
+
+
+def _is_planar(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind == "i" and x.dtype.isnative
+
+
+def _holds(out: NDArray[Any], shape: tuple[int, int], x: Any) -> bool:
+    """Whether results of that shape can be written to ``out`` while ``x`` is being read."""
+    fits = out.shape == shape and out.flags.c_contiguous and out.flags.writeable
+    return fits and not (isinstance(x, np.ndarray) and np.may_share_memory(out, x))
