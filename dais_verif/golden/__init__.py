@@ -84,7 +84,7 @@ class Golden:
         """As the function ``run``. ``out``: a C-contiguous float64 array (rows, n_out) to fill and return."""
         n_in, n_out = self.program.n_in, self.program.n_out
         if out is not None and not (_holds(out, (len(x), n_out), x) and out.dtype == np.float64):
-            raise InputError(f"out must be {_WRITABLE} float64 array of shape ({len(x)}, {n_out})")
+            raise InputError(f"out must be a float64 array of shape ({len(x)}, {n_out}), {_APART}")
         doubles = self._taken(check) if _are_doubles(x) and x.shape[1:] == (n_in,) else None
         if doubles and doubles.takes_doubles and doubles.gives_doubles:
             rows = np.ascontiguousarray(x, dtype=np.float64)
@@ -119,12 +119,11 @@ class Golden:
         n_in, n_out = self.program.n_in, self.program.n_out
         if not (_is_planar(x) and x.ndim == 2 and x.shape[0] == n_in and x.flags.c_contiguous):
             raise InputError(f"planar inputs must be a C-contiguous signed integer array of shape ({n_in}, rows)")
-        bits = max((kind.width + (1 - kind.k) for kind in self.program.output_types if kind.width), default=0)
+        bits, shape = self._out_bits, (n_out, x.shape[1])
         if bits > 64:
             raise InputError(f"an output has {bits} bits as a signed integer, which no integer array holds")
-        shape = n_out, x.shape[1]
         if out is not None and not (_holds(out, shape, x) and _is_planar(out) and out.itemsize * 8 >= bits):
-            raise InputError(f"out must be {_WRITABLE} signed integer array of shape {shape}, {bits} bits or more")
+            raise InputError(f"out must be a signed integer array of {bits} bits or more, of shape {shape}, {_APART}")
         taken = self._taken(check)
         if taken:
             result, broken = taken.run_planar(x, check=check, jobs=self._threads(jobs), out=out)
@@ -162,6 +161,11 @@ class Golden:
             row, op = violation
             self._violation(part, row, op, start + row)
         return tuple(outputs)
+
+    @cached_property
+    def _out_bits(self) -> int:
+        """Bits of the widest output as a signed integer."""
+        return max((kind.width + (1 - kind.k) for kind in self.program.output_types), default=0)
 
     def _taken(self, check: bool) -> FastProgram | None:
         """The kernel's program, or None. Ops that only checks need can be beyond it, which is known when they are."""
@@ -234,7 +238,7 @@ def _fast(program: Program, engine: Engine) -> FastProgram | None:
         return None
 
 
-_WRITABLE = "a writable C-contiguous, and not overlap the inputs; wanted: a"
+_APART = "C-contiguous, writable, and share no memory with the inputs"
 
 
 def _are_doubles(x: Any) -> bool:
