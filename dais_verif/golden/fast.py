@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from dais_verif.errors import InputError, ToolError
 from dais_verif.program import Program
-from dais_verif.program.numbers import Batch, IntArray, floor_to_grid, refuse_not_finite
+from dais_verif.program.numbers import Batch, IntArray, floor_to_grid, require_finite
 
 __all__ = [
     # the kernel on this machine
@@ -283,13 +283,13 @@ class FastProgram:
             return run(isa(), x, rows, x_size, y, rows, y_size, first, last, shift, in_scale, out_scale)
 
         if jobs == 1 or -(-rows // PASS) * self.facts.words < _WORTH_THREADS:
-            broken, bad_row, bad_column = piece(0, rows)
+            broken, bad_row, _ = piece(0, rows)
         else:
             found = _in_threads(piece, _pieces(rows, jobs), jobs)
             broken = min((row for row, _, _ in found if row >= 0), default=-1)
-            bad_row, bad_column = min(((row, column) for _, row, column in found if row >= 0), default=(-1, -1))
-        if bad_row >= 0:
-            refuse_not_finite(x[bad_row, bad_column], bad_row, bad_column)
+            bad_row = max(row for _, row, _ in found)
+        if bad_row >= 0 or (broken >= 0 and not x_size):
+            require_finite(x)  # what is no number is refused before promises are judged, wherever it stands
         return None if broken < 0 else broken
 
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from reprlib import repr as _short
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.errors import InputError
 
-__all__ = ["Batch", "Column", "IntArray", "compact", "doubles_of_raw", "floor_to_grid", "refuse_not_finite"]
+__all__ = ["Batch", "Column", "IntArray", "compact", "doubles_of_raw", "floor_to_grid", "require_finite"]
 
 #: int64, or object holding Python integers.
 IntArray = NDArray[Any]
@@ -76,7 +76,7 @@ class Batch:
         rows = array.shape[0]
         if array.dtype.kind == "f":
             doubles = np.ascontiguousarray(array, dtype=np.float64)
-            _require_finite(doubles)
+            require_finite(doubles)
             return cls(rows, None, doubles)
         if array.dtype.kind in "iub":
             exact = array.astype(object) if array.dtype == np.uint64 else array.astype(np.int64)
@@ -164,13 +164,6 @@ def _as_array(x: Any) -> NDArray[Any]:
     return array
 
 
-def _require_finite(x: NDArray[np.float64]) -> None:
-    finite = np.isfinite(x)
-    if not finite.all():
-        row, j = (int(v) for v in np.argwhere(~finite)[0])
-        refuse_not_finite(x[row, j], row, j)
-
-
 def _columns_of_doubles(x: NDArray[np.float64]) -> tuple[Column, ...]:
     fraction, exponent = np.frexp(x)
     mantissa = np.ldexp(fraction, 53).astype(np.int64)
@@ -193,9 +186,12 @@ def _columns_of_doubles(x: NDArray[np.float64]) -> tuple[Column, ...]:
     return tuple(columns)
 
 
-def refuse_not_finite(value: float, row: int, column: int) -> NoReturn:
-    """Raise the ``InputError`` that names an input which is NaN or infinite."""
-    raise InputError(f"input vector {row}, input {column} is {value}; NaN and infinity stand for no number")
+def require_finite(x: NDArray[np.float64]) -> None:
+    """Raise the ``InputError`` that names the first input of ``x`` (rows, n_in) which is NaN or infinite, if any."""
+    finite = np.isfinite(x)
+    if not finite.all():
+        row, j = (int(v) for v in np.argwhere(~finite)[0])
+        raise InputError(f"input vector {row}, input {j} is {x[row, j]}; NaN and infinity stand for no number")
 
 
 def _column_of_numbers(values: list[Any], j: int) -> Column:
