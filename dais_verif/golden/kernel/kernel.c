@@ -17,6 +17,12 @@
 
 /* ------------------------------------------------------------------ rows of a block */
 
+/* Between columns of integers: a power of two would have all of them compete for the same lines of the cache. */
+#define STRIDE (PLANE_ROWS + 16)
+
+/* Integers of a strip of float64 rows, if that is 128 rows at least. */
+#define STRIP_INTS 4096
+
 enum { DOUBLES = 0 }; /* item size of float64 rows, which are (rows, n); integers are (n, rows) */
 
 /* Where the block that is being run comes from and goes to. */
@@ -31,7 +37,7 @@ typedef struct {
     const double *in_scale, *out_scale; /* some times over, so that vectors find theirs without a division */
     int64_t in_period, out_period;      /* how many scales that are in all */
     const lookup *lookups;
-    char *in_ints, *out_ints;    /* float64 rows as integers, PLANE_ROWS an input or output */
+    char *in_ints, *out_ints;    /* float64 rows as integers, STRIDE an input or output */
     char *strip;                 /* some of them, row by row */
     int in_size, out_size;       /* bytes of those */
     int64_t *spent;              /* nanoseconds of each op, then of each output; NULL if nobody asks */
@@ -238,9 +244,9 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
         io.in_size = code->l.widest_in <= 32 ? 4 : 8;
         io.out_size = code->l.widest_out <= 32 ? 4 : 8;
         int few = code->rows && !io.spent && last - first <= FEW_ROWS; /* no block is converted as a whole */
-        if (x_size == DOUBLES && !few) io.in_ints = malloc((size_t)(code->n_in * PLANE_ROWS * io.in_size) + 1);
-        if (y_size == DOUBLES && !few) io.out_ints = malloc((size_t)(code->n_out * PLANE_ROWS * io.out_size) + 1);
-        if (!few && !(x_size && y_size)) io.strip = malloc((size_t)(128 * 8 * max64(code->n_in, code->n_out)) + 64);
+        if (x_size == DOUBLES && !few) io.in_ints = malloc((size_t)(code->n_in * STRIDE * io.in_size) + 1);
+        if (y_size == DOUBLES && !few) io.out_ints = malloc((size_t)(code->n_out * STRIDE * io.out_size) + 1);
+        if (!few && !(x_size && y_size)) io.strip = calloc((size_t)max64(128 * max64(code->n_in, code->n_out), STRIP_INTS) + 8, 8);
         int enough = few || ((x_size || io.in_ints) && (y_size || io.out_ints) && ((x_size && y_size) || io.strip));
         if (enough) {
             Py_BEGIN_ALLOW_THREADS

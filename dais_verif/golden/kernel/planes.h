@@ -165,7 +165,7 @@ static void FN(load)(block *io, uint32_t input, uint32_t n, const uint32_t *to, 
     const char *x;
     if (io->x_size == DOUBLES) {
         size = io->in_size;
-        x = io->in_ints + (size_t)input * PLANE_ROWS * (size_t)size;
+        x = io->in_ints + (size_t)input * STRIDE * (size_t)size;
     } else {
         size = io->x_size;
         x = io->x + (io->x_rows * input + io->first) * size;
@@ -212,7 +212,7 @@ static void FN(store)(block *io, uint32_t output, uint32_t n, const uint32_t *fr
     int64_t padded[PLANE_ROWS];
     char *y, *place = NULL;
     if (io->y_size == DOUBLES) {
-        y = io->out_ints + (size_t)output * PLANE_ROWS * (size_t)size;
+        y = io->out_ints + (size_t)output * STRIDE * (size_t)size;
     } else {
         y = place = io->y + (io->y_rows * output + io->first) * size;
         if (io->count < PLANE_ROWS) y = (char *)padded;
@@ -229,10 +229,10 @@ static void FN(store)(block *io, uint32_t output, uint32_t n, const uint32_t *fr
 
 /* The float64 rows of a block as integers, one array an input; and back, one array an output. Strips of rows keep
  * what is being walked across in the cache: doubles <-> integers, row by row, then rows <-> columns. */
-#define STRIP 128
+#define STRIP(n) max64(128, min64(PLANE_ROWS, STRIP_INTS / max64(n, 1) / 8 * 8))
 #define FROM_DOUBLES(type, near, flip)                                                                                 \
-    for (int64_t top = 0; top < io->count; top += STRIP) {                                                             \
-        int64_t rows = min64(STRIP, io->count - top), n = rows * io->n_in, period = io->in_period, far = 0;            \
+    for (int64_t top = 0, most = STRIP(io->n_in); top < io->count; top += most) {                                      \
+        int64_t rows = min64(most, io->count - top), n = rows * io->n_in, period = io->in_period, far = 0;            \
         const double *x = (const double *)io->x + (io->first + top) * io->n_in;                                        \
         type *strip = (type *)io->strip, *to = (type *)io->in_ints + top;                                              \
         for (int64_t start = 0; start < n; start += period) {                                                          \
@@ -250,15 +250,15 @@ static void FN(store)(block *io, uint32_t output, uint32_t n, const uint32_t *fr
                 strip[j] = (type)far_away(io, x[j], io->in_scale[j % io->n_in], io->first + top + j / io->n_in,        \
                                           j % io->n_in);                                                               \
         }                                                                                                              \
-        flip(strip, io->n_in, 1, to, 1, PLANE_ROWS, rows, io->n_in);                                                   \
+        flip(strip, io->n_in, 1, to, 1, STRIDE, rows, io->n_in);                                                       \
     }
 
 #define TO_DOUBLES(type, flip)                                                                                         \
-    for (int64_t top = 0; top < io->count; top += STRIP) {                                                             \
-        int64_t rows = min64(STRIP, io->count - top), n = rows * io->n_out, period = io->out_period;                   \
+    for (int64_t top = 0, most = STRIP(io->n_out); top < io->count; top += most) {                                     \
+        int64_t rows = min64(most, io->count - top), n = rows * io->n_out, period = io->out_period;                   \
         double *y = (double *)io->y + (io->first + top) * io->n_out;                                                   \
         type *strip = (type *)io->strip;                                                                               \
-        flip((const type *)io->out_ints + top, 1, PLANE_ROWS, strip, io->n_out, 1, rows, io->n_out);                   \
+        flip((const type *)io->out_ints + top, 1, STRIDE, strip, io->n_out, 1, rows, io->n_out);                   \
         for (int64_t start = 0; start < n; start += period) {                                                          \
             int64_t some = min64(period, n - start);                                                                   \
             for (int64_t j = 0; j < some; j++) y[start + j] = (double)strip[start + j] * io->out_scale[j];             \
@@ -411,8 +411,11 @@ static int64_t FN(run)(const lowering *l, char *planes, block *io, int64_t first
         if (io->spent) FN(execute_timed)(l, planes, io);
         else FN(execute)(l->heads, l->heads + l->n_runs, l->stream, planes, io);
         if (io->y_size == DOUBLES) FN(to_doubles)(io);
-        for (int64_t j = 0; j < io->count; j++)
-            if (flags[j / 8] >> j % 8 & 1) return row + j;
+        for (int64_t j = 0; j < io->count; j += 64) {
+            uint64_t word;
+            memcpy(&word, flags + j / 8, 8);
+            if (word && j + __builtin_ctzll(word) < io->count) return row + j + __builtin_ctzll(word);
+        }
     }
     return -1;
 }
