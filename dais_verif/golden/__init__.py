@@ -130,7 +130,7 @@ class Golden:
             if broken is not None:
                 self._violation(self._planar_batch(x[:, broken : broken + 1]), 0, None, broken)
             return result
-        raw = self.run_raw(self._planar_batch(x), check=check)
+        raw = self.run_raw(self._planar_batch(x), check=check, jobs=jobs)
         if out is None:
             kind = next(t for t in (np.int8, np.int16, np.int32, np.int64) if np.dtype(t).itemsize * 8 >= bits)
             out = np.empty(shape, dtype=kind)
@@ -140,9 +140,9 @@ class Golden:
 
     def run_raw(self, batch: Batch, *, check: bool = True, jobs: int | None = None) -> tuple[IntArray, ...]:
         """As the function ``run_raw``."""
-        taken = self._taken(check)
+        threads, taken = self._threads(jobs), self._taken(check)
         if taken:
-            return self._fast_rows(taken, batch, 0, check, self._threads(jobs))
+            return self._fast_rows(taken, batch, 0, check, threads)
         chunks = [self.chunk(batch, start, check=check) for start in range(0, batch.rows, CHUNK)]
         if not chunks:
             return tuple(np.zeros(0, dtype=np.int64) for _ in range(self.program.n_out))
