@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from dais_verif.errors import ToolError
+from dais_verif.golden import fast
 from dais_verif.sim import tools
 
 # A shell starts what it runs in the background with Ctrl-C ignored, and so would everything that we start.
@@ -27,12 +28,22 @@ def pytest_report_header() -> list[str]:
             lines.append(f"{name} {find().version}")
         except ToolError as error:
             lines.append(f"{name}: none ({error})")
+    lines.append(f"fast engine: {fast.why_not() or fast.isa()}")
     lines.append(f"corpus: {CORPUS if CORPUS.is_dir() else 'none'}")
     return lines
 
 
 def _package(name: str) -> str:
     return f"{name} {version(name)}"
+
+
+@pytest.fixture(scope="session")
+def kernel() -> None:
+    """The compiled kernel of the fast engine. Where it was not built the test is skipped, but never in CI."""
+    if fast.why_not():
+        if os.environ.get("CI"):
+            pytest.fail(fast.why_not())
+        pytest.skip(fast.why_not())
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,210 @@
+"""The fast engine equals the oracle: on random programs, in every form of vectors, on every instruction set."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fast_cases import Way, beyond, campaign, isas, problems, random_vectors, safe_ops, vectors
+from strategies import random_program
+
+from dais_verif.golden import Golden
+from dais_verif.golden.fast import FastProgram
+from dais_verif.program import OPCODES, Program, load
+from dais_verif.program.ports import ports_of
+from dais_verif.program.ranges import Status, analyse
+
+pytestmark = pytest.mark.usefixtures("kernel")
+
+Row = tuple[int, int, int, int, tuple[int, int, int]]
+
+#: Programs a seed of the campaign that the kernel takes; the rest has over 64 bits in or out.
+SHARE = 0.75
+
+
+@pytest.mark.parametrize("chunk", range(8))
+def test_equals_the_oracle_on_random_programs(chunk: int) -> None:
+    covered = campaign(range(chunk * 500, chunk * 500 + 500))
+    assert covered["programs"] >= 500 * SHARE
+    assert all(covered[f"opcode {code}"] for code in OPCODES)
+    assert all(covered[name] for name in isas())
+    assert all(covered[kind] for kind in ("exact", "doubles", "doubles to integers", "int8", "int16", "int32", "int64"))
+    assert all(covered[f"{jobs} jobs"] for jobs in (1, 2, 3))
+    assert all(covered[f"{some} broken promise, check {check}"] for some in ("a", "no") for check in (False, True))
+    assert all(covered[f"{rows} rows"] for rows in (1, 31, 32, 33, 70))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(50))
+def test_equals_the_oracle_on_100_000_programs(chunk: int) -> None:
+    first, covered = 1_000_000 * (chunk + 1), Counter[str]()
+    while covered["programs"] < 2000:
+        covered += campaign(range(first, first + 100))
+        first += 100
+
+
+# ------------------------------------------------------------------ shapes that random programs seldom have
+
+
+def everywhere(program: Program, *given: Any, fuse: bool = True) -> None:
+    """Judge ``program`` on ``given`` vectors in every form, in row code and in planes, on every instruction set."""
+    made = FastProgram(program, fuse=fuse)
+    for each in given:
+        found = vectors(program, each)
+        some = np.arange(len(found.broken))
+        for isa, check, rows in product(isas(), (False, True), (some, np.resize(some, 32 + len(some)))):
+            assert not problems(made, found, rows, Way(isa, check, raw=True))
+
+
+def sums(rng: random.Random, leaves: int) -> Program:
+    """A tree of sums and differences with shifts, in types that hold every sum: the kernel's to be fused."""
+    rows: list[Row] = []
+    open_ends: list[tuple[int, int, int, int]] = []  # op, lowest and highest raw value, f
+    for j in range(leaves):
+        k, width, f = rng.getrandbits(1), rng.randint(0, 6), rng.randint(-2, 2)
+        rows.append((-1, j, -1, 0, (k, width - k - f, f)))
+        low = -(1 << width - 1) if k and width else 0
+        open_ends.append((j, low, low + (1 << width) - 1, f))
+    while len(open_ends) > 1:
+        a, b = (open_ends.pop(rng.randrange(len(open_ends))) for _ in range(2))
+        code, shift = rng.randint(0, 1), rng.randint(-3, 3)
+        f = max(a[3], b[3] - shift)
+        x, y = ([end << f - each[3] + s for end in each[1:3]] for each, s in ((a, 0), (b, shift)))
+        low, high = (x[0] - y[1], x[1] - y[0]) if code else (x[0] + y[0], x[1] + y[1])
+        integer = max(low.bit_length(), high.bit_length()) + rng.choice((0, 0, 2)) - f
+        rows.append((code, a[0], b[0], shift, (1, integer, f)))
+        open_ends.append((len(rows) - 1, low, high, f))
+    return Program.build(rows, [(len(rows) - 1, 0, rng.getrandbits(1))], inp_shift=[0] * leaves)
+
+
+@pytest.mark.parametrize("leaves", range(2, 14))
+def test_fused_sums(leaves: int) -> None:
+    rng = random.Random(leaves)
+    for _ in range(12):
+        program = sums(rng, leaves)
+        everywhere(program, random_vectors(rng, program)[0])
+        everywhere(program, random_vectors(rng, program)[1], fuse=False)
+
+
+def test_sums_are_fused_unless_told_not_to() -> None:
+    program = sums(random.Random(0), 13)
+    assert FastProgram(program).facts.runs < FastProgram(program, fuse=False).facts.runs
+
+
+@pytest.mark.parametrize("widest", [3, 5, 7])
+def test_every_input_of_small_programs(widest: int) -> None:
+    """All bit patterns that the ports take; no op that is said to be safe ever breaks its promise."""
+    taken = 0
+    for seed in range(120):
+        rng = random.Random(f"{widest} {seed}")
+        program = random_program(rng, rng.choice((4, 10)), widest=widest)
+        widths = [element.width for element in ports_of(program).inputs]
+        if beyond(program) or sum(widths) > 7:
+            continue
+        patterns = np.array([*product(*(range(1 << width) for width in widths))], dtype=np.int16).T
+        made, found = FastProgram(program), vectors(program, np.ascontiguousarray(patterns))
+        for check in (False, True):
+            assert not any(safe_ops(made, check)[op] for op in found.broken_ops), seed
+            assert not problems(made, found, np.arange(patterns.shape[1]), Way(rng.choice(isas()), check)), seed
+        taken += 1
+    assert taken > 20
+
+
+def lookup(width: int, k: int, offset: int, table: list[int], kind: tuple[int, int, int]) -> Program:
+    rows = [(-1, 0, -1, 0, (k, width - k, 0)), (8, 0, -1, offset << 32, kind)]
+    return Program.build(rows, [(1, 0, 0)], inp_shift=[0], tables=[table])
+
+
+@pytest.mark.parametrize("k", [0, 1])
+@pytest.mark.parametrize("width", [0, 1, 8, 9, 16, 17, 24, 31])
+@pytest.mark.parametrize("place", [0.0, 0.3, 1.0])
+def test_lookups_by_up_to_31_bits(width: int, k: int, place: float) -> None:
+    """A table of 5 entries somewhere in the range of its operand, partly outside at either end."""
+    low, offset = (-(1 << width - 1) if k and width else 0), round(place * (1 << width)) - 2
+    near = [low + offset + step for step in range(-2, 8)]
+    far = [low, low + (1 << width) - 1, 0]
+    given = [[value] for value in near + far if low <= value < low + (1 << width)]
+    everywhere(lookup(width, k, offset, [3, -4, 5, -60, 7], (1, 6, 0)), np.array(given, dtype=np.int32).T.copy())
+
+
+@pytest.mark.parametrize("kind", [(1, 40, 0), (0, 63, 0), (1, 63, 0), (1, 30, 20)])
+def test_tables_of_large_numbers(kind: tuple[int, int, int]) -> None:
+    top = (1 << min(kind[1] + kind[2], 62)) - 1
+    table = [0, top, top - 1, -top if kind[0] else 1, 1 << 32, 5]
+    everywhere(lookup(3, 0, 0, table, kind), np.arange(8, dtype=np.int8).reshape(1, 8))
+
+
+def test_entries_of_tables_are_extended_to_wider_types() -> None:
+    rows = [
+        (-1, 0, -1, 0, (0, 2, 0)),
+        (8, 0, -1, 0, (1, 99, 0)),
+        (8, 0, -1, 0, (1, 99, 0)),
+        (0, 1, 2, 62, (1, 120, -62)),
+    ]
+    program = Program.build(rows, [(3, 0, 0)], inp_shift=[0], tables=[[-5, 3, 0, -(1 << 62)]])
+    everywhere(program, np.arange(4, dtype=np.int8).reshape(1, 4))
+
+
+@pytest.mark.parametrize("wide", [(31, 32), (62, 3), (64, 64), (100, 37), (40, 200)])
+@pytest.mark.parametrize("signs", [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_products_of_any_width(wide: tuple[int, int], signs: tuple[int, int]) -> None:
+    """Operands wider than any input are inputs shifted up and added to themselves."""
+    kinds = [(k, width - k, 0) for k, width in zip(signs, wide, strict=True)]
+    rows: list[Row] = [(-1, j, -1, 0, (k, min(i, 64 - k), 0)) for j, (k, i, _) in enumerate(kinds)]
+    rows += [(0, j, j, max(kinds[j][1] - 64, 0), (kinds[j][0], kinds[j][1] + 1, 0)) for j in (0, 1)]
+    total = sum(wide)
+    rows.append((7, 2, 3, 0, (1, total + 2, 0)))
+    rows += [(3, 4, -1, 0, (1, 63 - f, f)) for f in range(0, -total, -60)]
+    program = Program.build(rows, [(op, 0, 0) for op in range(5, len(rows))], inp_shift=[0, 0])
+    corners = [-(1 << 63), (1 << 63) - 1, -1, 0, 1, 0x5555_5555_5555_5555]
+    everywhere(program, np.array([*product(corners, corners)], dtype=np.int64).T.copy())
+
+
+@pytest.mark.parametrize(("n_in", "n_out"), [(0, 0), (0, 3), (3, 0), (1, 1), (7, 9), (8, 8), (40, 65), (600, 1)])
+def test_any_number_of_inputs_and_outputs(n_in: int, n_out: int) -> None:
+    rows: list[Row] = [(-1, j, -1, 0, (1, 5, 2)) for j in range(n_in)] or [(5, -1, -1, -7, (1, 5, 2))]
+    outputs = [((5 * j) % (len(rows) + 1) - 1, j % 3, j % 2) for j in range(n_out)]
+    program = Program.build(rows, outputs, inp_shift=[0] * n_in)
+    numbers = np.random.default_rng(0)
+    doubles = numbers.integers(-200, 200, (5, n_in)) / 8
+    everywhere(program, doubles, numbers.integers(-128, 128, (n_in, 5)).astype(np.int8))
+
+
+def test_few_ops_of_very_many_inputs() -> None:
+    """Only the last of the inputs is read; values are kept an op, not an input."""
+    n_in = 200_000
+    program = Program.build([(-1, n_in - 1, -1, 0, (1, 7, 0))], [(0, 0, 0)], inp_shift=[0] * n_in)
+    x = np.zeros((n_in, 2), dtype=np.int8)
+    x[-1] = 7, -8
+    assert Golden(program, engine="fast").run_planar(x).tolist() == [[7, -8]]
+
+
+# ------------------------------------------------------------------ which promises are checked at all
+
+
+def test_most_promises_of_real_programs_are_proved(corpus: Path) -> None:
+    """And none that exact interval arithmetic does not prove; what wide bitwise ops keep is seen by looking."""
+    proved = promised = 0
+    for folder in sorted(path for path in corpus.iterdir() if path.is_dir()):
+        program = load(folder / "prog.v1.bin")
+        safe = safe_ops(FastProgram(program), check=True)
+        promises = [op.index for op in program.ops if op.spec.promise]
+        by_kernel = {index for index in promises if safe[index]}
+        assert by_kernel <= set(analyse(program).promises(Status.SAFE)), folder.name
+        assert len(by_kernel) >= 0.75 * len(promises), folder.name
+        proved, promised = proved + len(by_kernel), promised + len(promises)
+    assert proved >= 0.99 * promised
+
+
+def test_a_result_that_is_cut_proves_nothing() -> None:
+    """Unchecked code computes no more bits of a sum than its type holds, and those of course fit."""
+    kind = (1, 7, 0)
+    rows = [(-1, 0, -1, 0, kind), (0, 0, 0, 0, kind), (4, 0, -1, 1, kind), (7, 0, 0, 0, kind)]
+    made = FastProgram(Program.build(rows, [(1, 0, 0), (2, 0, 0), (3, 0, 0)], inp_shift=[0]))
+    assert not any(safe_ops(made, check).any() for check in (False, True))
+    assert not made.facts.safe.any()
