@@ -13,6 +13,10 @@
 #define PLANE_ROWS (PLANE_BYTES * 8)
 #define PLANE_STEP (PLANE_BYTES / 8)
 
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+
 #include "lower.h"
 
 /* ------------------------------------------------------------------ rows of a block */
@@ -22,6 +26,9 @@
 
 /* Integers of a strip of float64 rows, if that is 128 rows at least. */
 #define STRIP_INTS 4096
+
+/* Bytes of outputs beyond which no cache keeps them until somebody reads them. */
+#define STREAMED ((int64_t)16 << 20)
 
 enum { DOUBLES = 0 }; /* item size of float64 rows, which are (rows, n); integers are (n, rows) */
 
@@ -39,6 +46,8 @@ typedef struct {
     const lookup *lookups;
     char *in_ints, *out_ints;    /* float64 rows as integers, STRIDE an input or output */
     char *strip;                 /* some of them, row by row */
+    double *doubles;             /* and as outputs, if those are streamed */
+    int streams;                 /* outputs are too many for the cache: they go straight to memory */
     int in_size, out_size;       /* bytes of those */
     int64_t *spent;              /* nanoseconds of each op, then of each output; NULL if nobody asks */
     int64_t clock;               /* what reading the clock takes */
@@ -96,6 +105,22 @@ static inline void woven_eight(eight *to, const eight *from) {
     }
 }
 
+/* Bytes to where they belong; past the cache if they are to be streamed. */
+static void deliver(const block *io, void *to, const void *from, size_t n) {
+#ifdef __SSE2__
+    if (io->streams && (uintptr_t)to % 16 == 0) {
+        size_t whole = n / 16;
+        for (size_t j = 0; j < whole; j++)
+            _mm_stream_si128((__m128i *)to + j, _mm_loadu_si128((const __m128i *)from + j));
+        memcpy((char *)to + whole * 16, (const char *)from + whole * 16, n % 16);
+        return;
+    }
+#else
+    (void)io;
+#endif
+    memcpy(to, from, n);
+}
+
 static int64_t nanoseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -111,7 +136,8 @@ static int64_t clock_cost(void) {
     return least;
 }
 
-static int size_for(uint32_t bits) { return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8; }
+/* Bytes that integers of so many bits are put together from. */
+static int bytes_for(uint32_t bits) { return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 24 ? 3 : bits <= 32 ? 4 : 8; }
 
 /* floor(x * scale) modulo 2**64, for any x; scale is a power of two. */
 static int64_t far_away(block *io, double x, double scale, int64_t row, int64_t column) {
@@ -139,7 +165,6 @@ typedef int64_t executor(const lowering *, char *, block *, int64_t, int64_t);
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define HAVE_X86_CLONES
-#include <immintrin.h>
 #pragma GCC push_options
 #pragma GCC target("arch=x86-64-v3")
 #define ISA avx2
@@ -246,20 +271,27 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
         int few = code->rows && !io.spent && last - first <= FEW_ROWS; /* no block is converted as a whole */
         if (x_size == DOUBLES && !few) io.in_ints = malloc((size_t)(code->n_in * STRIDE * io.in_size) + 1);
         if (y_size == DOUBLES && !few) io.out_ints = malloc((size_t)(code->n_out * STRIDE * io.out_size) + 1);
-        if (!few && !(x_size && y_size)) io.strip = calloc((size_t)max64(128 * max64(code->n_in, code->n_out), STRIP_INTS) + 8, 8);
-        int enough = few || ((x_size || io.in_ints) && (y_size || io.out_ints) && ((x_size && y_size) || io.strip));
+        io.streams = y_bytes > STREAMED;
+        size_t strip = (size_t)max64(128 * max64(code->n_in, code->n_out), STRIP_INTS) * 8;
+        if (!few && !(x_size && y_size)) io.strip = malloc(strip);
+        if (!few && y_size == DOUBLES && io.streams) io.doubles = malloc(strip);
+        int enough = few || ((x_size || io.in_ints) && (y_size || io.out_ints) && ((x_size && y_size) || io.strip) &&
+                             (y_size || !io.streams || io.doubles));
         if (enough) {
             Py_BEGIN_ALLOW_THREADS
             int64_t *values = (int64_t *)(planes + FIRST_FREE * PLANE_BYTES);
             int64_t bulk = code->rows && !io.spent && (last - first) % PLANE_ROWS <= FEW_ROWS ? last - (last - first) % PLANE_ROWS : last;
             broken = run(&code->l, planes, &io, first, bulk);
+#ifdef __SSE2__
+            _mm_sfence(); /* streamed outputs are there for every thread */
+#endif
             for (int64_t row = bulk; row < last && broken < 0 && io.bad_row < 0 && finite_row(&io, row); row++) {
                 if (run_row(code->rows, code->n_rows, values, &io, row)) broken = row;
                 write_row(&io, values, &code->outputs, row);
             }
             Py_END_ALLOW_THREADS
         }
-        free(io.in_ints), free(io.out_ints), free(io.strip);
+        free(io.in_ints), free(io.out_ints), free(io.strip), free(io.doubles);
         if (!enough) PyErr_NoMemory();
         else result = Py_BuildValue("LLL", (long long)broken, (long long)io.bad_row, (long long)io.bad_column);
     }

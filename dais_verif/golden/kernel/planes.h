@@ -190,6 +190,7 @@ static void FN(load)(block *io, uint32_t input, uint32_t n, const uint32_t *to, 
 #define BYTE(g) (uint64_t) bytes[g][row] << 8 * g
 #define JOIN1 (int8_t)bytes[0][row]
 #define JOIN2 (int16_t)(bytes[0][row] | (uint32_t)bytes[1][row] << 8)
+#define JOIN3 (int32_t)(bytes[0][row] | (uint32_t)bytes[1][row] << 8 | (uint32_t)(int32_t)(int8_t)bytes[2][row] << 16)
 #define JOIN4                                                                                                          \
     (int32_t)(bytes[0][row] | (uint32_t)bytes[1][row] << 8 | (uint32_t)bytes[2][row] << 16 | (uint32_t)bytes[3][row] << 24)
 #define JOIN8 (int64_t)(BYTE(0) | BYTE(1) | BYTE(2) | BYTE(3) | BYTE(4) | BYTE(5) | BYTE(6) | BYTE(7))
@@ -200,6 +201,7 @@ static void FN(load)(block *io, uint32_t input, uint32_t n, const uint32_t *to, 
     switch (joined) {                                                                                                  \
     case 1: JOIN(type, JOIN1);                                                                                         \
     case 2: JOIN(type, JOIN2);                                                                                         \
+    case 3: JOIN(type, JOIN3);                                                                                         \
     case 4: JOIN(type, JOIN4);                                                                                         \
     default: JOIN(type, JOIN8);                                                                                        \
     }                                                                                                                  \
@@ -207,7 +209,7 @@ static void FN(load)(block *io, uint32_t input, uint32_t n, const uint32_t *to, 
 
 /* One output from its n planes, the last of which is the sign. */
 static void FN(store)(block *io, uint32_t output, uint32_t n, const uint32_t *from, char *planes) {
-    int size = io->y_size == DOUBLES ? io->out_size : io->y_size, joined = size_for(n) < size ? size_for(n) : size;
+    int size = io->y_size == DOUBLES ? io->out_size : io->y_size, joined = (int)min64(bytes_for(n), size);
     uint8_t bytes[8][PLANE_ROWS];
     int64_t padded[PLANE_ROWS];
     char *y, *place = NULL;
@@ -215,7 +217,7 @@ static void FN(store)(block *io, uint32_t output, uint32_t n, const uint32_t *fr
         y = io->out_ints + (size_t)output * STRIDE * (size_t)size;
     } else {
         y = place = io->y + (io->y_rows * output + io->first) * size;
-        if (io->count < PLANE_ROWS) y = (char *)padded;
+        if (io->count < PLANE_ROWS || io->streams) y = (char *)padded;
     }
     FN(collect_all)(size == 1 ? (uint8_t(*)[PLANE_ROWS])y : bytes, joined, from, n, planes);
     switch (size) {
@@ -224,7 +226,7 @@ static void FN(store)(block *io, uint32_t output, uint32_t n, const uint32_t *fr
     case 4: JOIN_TO(int32_t);
     default: JOIN_TO(int64_t);
     }
-    if (place && place != y) memcpy(place, y, (size_t)(io->count * size));
+    if (place && place != y) deliver(io, place, y, (size_t)(io->count * size));
 }
 
 /* The float64 rows of a block as integers, one array an input; and back, one array an output. Strips of rows keep
@@ -256,13 +258,14 @@ static void FN(store)(block *io, uint32_t output, uint32_t n, const uint32_t *fr
 #define TO_DOUBLES(type, flip)                                                                                         \
     for (int64_t top = 0, most = STRIP(io->n_out); top < io->count; top += most) {                                     \
         int64_t rows = min64(most, io->count - top), n = rows * io->n_out, period = io->out_period;                   \
-        double *y = (double *)io->y + (io->first + top) * io->n_out;                                                   \
+        double *place = (double *)io->y + (io->first + top) * io->n_out, *y = io->streams ? io->doubles : place;       \
         type *strip = (type *)io->strip;                                                                               \
         flip((const type *)io->out_ints + top, 1, STRIDE, strip, io->n_out, 1, rows, io->n_out);                   \
         for (int64_t start = 0; start < n; start += period) {                                                          \
             int64_t some = min64(period, n - start);                                                                   \
             for (int64_t j = 0; j < some; j++) y[start + j] = (double)strip[start + j] * io->out_scale[j];             \
         }                                                                                                              \
+        if (y != place) deliver(io, place, y, (size_t)n * 8);                                                          \
     }
 
 /* to[row * to_row + j * to_column] = from[row * from_row + j * from_column], for all rows and columns. */
@@ -319,7 +322,7 @@ static void FN(look_up)(const lookup *t, const uint32_t *pc, char *planes) {
     int64_t value[PLANE_ROWS];
     memcpy(from, pc + 2, in * sizeof *from);
     if (!t->is_signed) from[in++] = ZERO * PLANE_STEP;
-    int joined = size_for(in), groups = (int)(out + 7) / 8;
+    int joined = bytes_for(in), groups = (int)(out + 7) / 8;
     FN(collect_all)(bytes, joined, from, in, planes);
     void *y = index;
     switch (0) {
@@ -442,6 +445,7 @@ static int64_t FN(run)(const lowering *l, char *planes, block *io, int64_t first
 #undef JOIN_TO
 #undef JOIN1
 #undef JOIN2
+#undef JOIN3
 #undef JOIN4
 #undef JOIN8
 #undef STRIP
