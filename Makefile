@@ -24,7 +24,7 @@ RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test sim check test test-all lint examples clean distclean
+.PHONY: help setup setup-test sim check test test-all lint examples bench-golden clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
@@ -70,8 +70,12 @@ lint: .venv/.ready-test  ## ruff and mypy --strict
 examples: .venv/.ready  ## Make the example programs again
 	.venv/bin/python examples/make_examples.py
 
+bench-golden: .venv/.ready-test  ## Our golden engine and da4ml's in turns, held to goals; writes build/bench-golden.md
+	@mkdir -p build
+	.venv/bin/python -m bench.golden -o build/bench-golden.md
+
 clean:  ## Remove what runs leave in this folder
 	rm -rf build dais-verif-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 distclean: clean  ## Also remove the venv
-	rm -rf .venv .setup.lock
+	rm -rf .venv .setup.lock dais_verif/golden/_kernel*.so
