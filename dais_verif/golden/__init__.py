@@ -218,7 +218,8 @@ class Golden:
         oracle.trace(self.program, batch.row(row), violations=violations)
         found = next((v for v in violations if op is None or v.op.index == op), None)
         if found is None:
-            raise AssertionError(f"engine and oracle differ: a violation at row {named}, op {op}")
+            what = f"violation at op {op}, row {named}" if op is not None else f"violation in row {named}"
+            raise AssertionError(f"{self.engine} engine and oracle differ: {what}")
         raise ViolationError(f"row {named}: {found}")
 
 

@@ -6,9 +6,10 @@ so the fault is in that op; if all ops agree, it is in how the output is put tog
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 from dais_verif.emit.ops import signal
 from dais_verif.golden import oracle
@@ -16,10 +17,20 @@ from dais_verif.golden.batch import Compiled
 from dais_verif.program import FixedType, Op, Program
 from dais_verif.program.graph import cone
 from dais_verif.program.numbers import Batch, Column
+from dais_verif.program.ports import Ports
 from dais_verif.report.record import Blame, Value
+from dais_verif.sim.packing import unpack_element
 from dais_verif.sim.simulate import Design, probe
 
-__all__ = ["blame_engines", "blame_mismatch", "value_of_bits", "value_of_raw"]
+__all__ = [
+    "Judged",
+    "blame_engines",
+    "blame_expectation",
+    "blame_mismatch",
+    "judge_rows",
+    "value_of_bits",
+    "value_of_raw",
+]
 
 
 def value_of_raw(raw: int, kind: FixedType) -> Value:
@@ -38,19 +49,34 @@ def value_of_bits(bits: str, kind: FixedType) -> Value:
     return Value(oracle.show(Fraction(raw) * oracle.two(-kind.f)), raw, bits)
 
 
-def blame_engines(program: Program, compiled: Compiled, batch: Batch, rows: Sequence[int]) -> Blame | None:
-    """The first op on which oracle and batch engine differ in one of ``rows``, or None: a check of ourselves.
+class Judged(NamedTuple):
+    """What the oracle says of a row: the value of every op, unchecked, and the promises that are broken."""
+
+    values: list[Fraction]
+    violations: list[oracle.Violation]
+
+
+def judge_rows(program: Program, batch: Batch, rows: Sequence[int]) -> dict[int, Judged]:
+    """What the oracle says of each of ``rows``."""
+    judged = {}
+    for row in rows:
+        violations: list[oracle.Violation] = []
+        judged[row] = Judged(oracle.trace(program, batch.row(row), violations=violations), violations)
+    return judged
+
+
+def blame_engines(program: Program, compiled: Compiled, batch: Batch, judged: Mapping[int, Judged]) -> Blame | None:
+    """The first op on which oracle and batch engine differ in a row that was ``judged``, or None: a check of ourselves.
 
     They must agree on every value, and on the first broken promise.
     """
+    rows = list(judged)
     if not rows:
         return None
-    picked = Batch(len(rows), tuple(Column(c.mantissa[list(rows)], c.exponent) for c in batch.columns))
+    picked = Batch(len(rows), tuple(Column(c.mantissa[rows], c.exponent) for c in batch.columns))
     fast = compiled.trace(picked)
     broken: tuple[int, int] | None = None
-    for position, row in enumerate(rows):
-        violations: list[oracle.Violation] = []
-        exact = oracle.trace(program, batch.row(row), violations=violations)
+    for position, (row, (exact, violations)) in enumerate(judged.items()):
         for op, value, raw in zip(program.ops, exact, fast, strict=True):
             expected = (value * oracle.two(op.type.f)).numerator
             found = None if raw is None else int(raw[position])
@@ -66,9 +92,32 @@ def blame_engines(program: Program, compiled: Compiled, batch: Batch, rows: Sequ
     return _engines_differ(program.ops[index], f"in row {rows[position]}: only the {who} sees a violation")
 
 
+def blame_expectation(
+    program: Program, ports: Ports, judged: Mapping[int, Judged], expected: Mapping[int, str], check: bool
+) -> Blame | None:
+    """The first output of a row that was ``judged`` whose bits in ``expected`` are not the oracle's, or None.
+
+    ``expected``: the bits of ``model_out`` that the RTL must give, whichever engine they come from. With
+    ``check`` the engine also said that no promise is broken.
+    """
+    for row, (values, violations) in judged.items():
+        if check and violations:
+            return _engines_differ(violations[0].op, f"in row {row}: only the oracle sees a violation")
+        outputs = zip(oracle.outputs_of(program, values), program.output_types, ports.outputs, strict=True)
+        for output, (value, kind, element) in enumerate(outputs):
+            right, bits = value_of_raw((value * oracle.two(kind.f)).numerator, kind), expected[row]
+            if element.width and unpack_element(bits, element) != right.bits:
+                found = value_of_bits(unpack_element(bits, element), kind)
+                numbers = f"oracle {right.raw}, expected of the RTL {found.raw} (raw)"
+                return Blame("golden", f"golden engines differ at output {output} in row {row}: {numbers}; {_OURS}")
+    return None
+
+
+_OURS = "this is a bug of dais-verif, please report it"
+
+
 def _engines_differ(op: Op, how: str) -> Blame:
-    text = f"golden engines differ at {op} {how}; this is a bug of dais-verif, please report it"
-    return Blame("golden", text, op.index, op.spec.mnemonic, str(op.type))
+    return Blame("golden", f"golden engines differ at {op} {how}; {_OURS}", op.index, op.spec.mnemonic, str(op.type))
 
 
 def _holds(bits: str, raw: int, kind: FixedType) -> bool:

@@ -6,7 +6,7 @@ program -> Verilog -> build -> bench ───┴-> compare -> verdict (-> blame
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Ports, ports_of
 from dais_verif.report.record import Blame, InputValue, Mismatch, SimulatorResult
 from dais_verif.sim import process
-from dais_verif.sim.blame import blame_engines, blame_mismatch, value_of_bits
+from dais_verif.sim.blame import Judged, blame_engines, blame_expectation, blame_mismatch, judge_rows, value_of_bits
 from dais_verif.sim.job import Difference, Job
 from dais_verif.sim.packing import pack_inputs, pack_outputs, unpack_element
 from dais_verif.sim.simulate import Design, Outcome, simulate
@@ -71,15 +71,19 @@ def verify(
     ports = ports_of(program)
     golden = Golden(program)
     notice(f"golden model: {batch.rows} vectors")
-    suspect = _self_check(golden, batch)
+    judged = judge_rows(program, batch, _few_rows(program, batch))
+    suspect = blame_engines(program, golden.compiled, batch, judged)
     if suspect is not None:
         return Finding(Verdict.UNKNOWN, suspect.text, [])
     try:
         _write_vectors(golden, batch, ports, folder, options.check)
     except ViolationError as error:
         return Finding(Verdict.PROGRAM_INVALID, f"{error}; --unchecked carries on with the quantised value", [])
-    except AssertionError as error:  # the batch engine broke off: the oracle does not see what it saw
+    except AssertionError as error:  # the engine broke off: the oracle does not see what it saw
         return Finding(Verdict.UNKNOWN, f"{error}; this is a bug of dais-verif, please report it", [])
+    suspect = _blame_expectation(program, judged, ports, folder, options.check)
+    if suspect is not None:
+        return Finding(Verdict.UNKNOWN, suspect.text, [])
     outcomes = _simulate_all(design, batch.rows, ports, folder, options, notice)
     results = [_result(name, outcome) for name, outcome in outcomes.items()]
     verdict, message = judge(outcomes, ports.output_bits)
@@ -89,20 +93,30 @@ def verify(
     name, difference = first
     mismatch = _describe(program, batch, ports, folder, name, difference)
     # Before the RTL is blamed: an expectation that was itself wrong says nothing of it.
-    suspect = blame_engines(program, golden.compiled, batch, [mismatch.row])
+    judged = judge_rows(program, batch, [mismatch.row])
+    suspect = blame_engines(program, golden.compiled, batch, judged)
+    suspect = suspect or _blame_expectation(program, judged, ports, folder, options.check)
     if suspect is not None:
         return Finding(Verdict.UNKNOWN, suspect.text, results, replace(mismatch, blame=suspect))
     blame = _blame(program, design, batch, ports, folder, mismatch, options, notice)
     return Finding(verdict, message, results, replace(mismatch, blame=blame))
 
 
-def _self_check(golden: Golden, batch: Batch) -> Blame | None:
-    """Compare the two golden engines, op by op, on a few rows: the last, the first corners, some between."""
-    count = min(16, max(1, _SELF_CHECK_BUDGET // max(golden.program.n_ops, 1)))
+def _few_rows(program: Program, batch: Batch) -> list[int]:
+    """Rows on which the golden engines are compared with the oracle: the last, the first corners, some between."""
+    count = min(16, max(1, _SELF_CHECK_BUDGET // max(program.n_ops, 1)))
     last = batch.rows - 1
     spread = [last, 1, 2, *np.linspace(0, last, count).astype(int).tolist()]
     rows = list(dict.fromkeys(row for row in spread if 0 <= row <= last))[:count]
-    return blame_engines(golden.program, golden.compiled, batch, sorted(rows))
+    return sorted(rows)
+
+
+def _blame_expectation(
+    program: Program, judged: Mapping[int, Judged], ports: Ports, folder: Path, check: bool
+) -> Blame | None:
+    """What is wrong with the expected bits of the rows that were ``judged``, if anything is."""
+    bits = {row: _packed_bits(folder / "expected.bin", row, ports.output_bits) for row in judged}
+    return blame_expectation(program, ports, judged, bits, check)
 
 
 def _write_vectors(golden: Golden, batch: Batch, ports: Ports, folder: Path, check: bool) -> None:

@@ -1,11 +1,13 @@
 """Does it find the bug when the bug is ours? Rules of the golden model are spoilt; the RTL stays right.
 
 One engine spoilt: the engines differ, nothing can be said of the RTL. Both spoilt alike: the RTL differs.
+Whichever engine says what the RTL must give, numpy or the fast one, the oracle judges it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,9 @@ import pytest
 from quality.door import Run, planted, run_sim
 from quality.programs import every_opcode, overflowing, unproved
 
+from dais_verif import golden
 from dais_verif.golden import batch, oracle
+from dais_verif.golden.fast import FastProgram
 
 EVERY = every_opcode()
 UNKNOWN = ("UNKNOWN", 6)
@@ -36,6 +40,26 @@ def in_batch(code: int, spoil: Callable[[Any, Any], Any]) -> Spoil:
 
 def in_oracle(code: int, spoil: Callable[[Any, Any], Any]) -> Spoil:
     return lambda monkeypatch: spoilt_rule(monkeypatch, oracle, code, spoil)
+
+
+@pytest.fixture
+def numpy_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The numpy engine says what the RTL must give."""
+    monkeypatch.setattr(golden, "_fast", lambda program, engine: None)
+
+
+@pytest.fixture
+def fast_engine(kernel: None) -> None:
+    """The fast engine does, as it does wherever it can."""
+    assert golden.Golden(EVERY).engine == "fast"
+
+
+BOTH = pytest.mark.parametrize("engine", ["numpy_engine", "fast_engine"])
+
+
+@pytest.fixture
+def in_use(engine: str, request: pytest.FixtureRequest) -> None:
+    request.getfixturevalue(engine)
 
 
 def sub_for_add(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,6 +89,8 @@ def ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "_shift", lambda raw, bits: shift(raw, bits) if bits >= 0 else -shift(-raw, bits))
 
 
+@BOTH
+@pytest.mark.usefixtures("in_use")
 @pytest.mark.parametrize(
     ("op", "spoil"),
     [
@@ -103,6 +129,7 @@ def test_a_bug_in_one_engine_is_found_before_anything_is_simulated(
     assert run.record["simulators"] == []
 
 
+@pytest.mark.usefixtures("numpy_engine")
 @pytest.mark.parametrize(
     ("op", "code", "batch_rule", "oracle_rule"),
     [
@@ -132,6 +159,7 @@ def wrong_where_the_self_check_does_not_look(step: Any, raw: Any) -> Any:
     return np.where(raw == 21, 20, raw)
 
 
+@pytest.mark.usefixtures("numpy_engine")
 def test_a_bug_in_one_engine_that_shows_seldom_is_not_blamed_on_the_rtl(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,6 +171,7 @@ def test_a_bug_in_one_engine_that_shows_seldom_is_not_blamed_on_the_rtl(
     assert "golden engines differ at op 15 (mul)" in run.record["message"]
 
 
+@pytest.mark.usefixtures("numpy_engine")
 def test_nor_if_the_rtl_has_no_op_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_batch(7, wrong_where_the_self_check_does_not_look)(monkeypatch)
     rtl = planted(EVERY, "op_0 =", "op_0", "op_0").replace("op_", "n")
@@ -151,6 +180,7 @@ def test_nor_if_the_rtl_has_no_op_names(tmp_path: Path, monkeypatch: pytest.Monk
     assert run.blame["kind"] == "golden"
 
 
+@pytest.mark.usefixtures("numpy_engine")
 class TestViolations:
     """``overflowing`` breaks a promise for one input of 256, a corner; ``unproved`` for none."""
 
@@ -190,6 +220,91 @@ class TestViolations:
             return quantised, None if changed is None else changed | where(exact.raw)
 
         monkeypatch.setattr(batch, "_quantise", spoilt)
+
+    def check_unknown(self, run: Run, message: str) -> None:
+        assert run.ending == UNKNOWN
+        assert message in run.record["message"]
+        assert "Traceback" not in run.stderr
+
+
+@pytest.mark.usefixtures("fast_engine")
+class TestFastEngine:
+    """Bugs of the engine that knows no ops: it is judged by its outputs, and by the first row that breaks a promise."""
+
+    def test_an_output_that_is_wrong_everywhere(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.spoil(monkeypatch, lambda outputs, broken: (outputs[3].__ixor__(1), broken)[1])
+        run = run_sim(EVERY, tmp_path)
+        assert run.ending == UNKNOWN
+        assert "golden engines differ at output 3 in row 0: oracle" in run.record["message"]
+        assert "bug of dais-verif" in run.record["message"]
+        assert run.record["simulators"] == []
+
+    def test_an_output_that_is_seldom_wrong(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Output 3 is op 15, a product: at 7 times 3, as above."""
+        run = self.seldom_wrong(tmp_path, monkeypatch)
+        assert run.blame["op"] is None
+        assert "golden engines differ at output 3 in row" in run.record["message"]
+        assert "oracle 21, expected of the RTL 20 (raw)" in run.record["message"]
+
+    def test_nor_if_the_rtl_has_no_op_names(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.seldom_wrong(tmp_path, monkeypatch, planted(EVERY, "op_0 =", "op_0", "op_0").replace("op_", "n"))
+
+    def seldom_wrong(self, folder: Path, monkeypatch: pytest.MonkeyPatch, rtl: str | None = None) -> Run:
+        def spoilt(outputs: list[Any], broken: int | None) -> int | None:
+            outputs[3][outputs[3] == 21] = 20
+            return broken
+
+        self.spoil(monkeypatch, spoilt)
+        run = run_sim(EVERY, folder, rtl=rtl)
+        assert run.ending == UNKNOWN
+        assert run.record["simulators"][0]["mismatches"] > 0, "the self-check was meant to miss it"
+        assert run.blame["kind"] == "golden"
+        return run
+
+    @pytest.mark.parametrize("op", [4, 5, 10, 15, 24])
+    def test_another_program_compiled_than_the_one_given(
+        self, op: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """One bit of the data word, or of the second operand, is lost on the way to the kernel."""
+        compiled = FastProgram._compile
+
+        def spoilt(self: FastProgram, checked: bool) -> Any:
+            columns = self.program.columns
+            data, id1 = columns.data.copy(), columns.id1.copy()
+            data[op] ^= 1
+            id1[op] -= op == 15
+            self.program = replace(self.program, columns=columns._replace(data=data, id1=id1))
+            return compiled(self, checked)
+
+        monkeypatch.setattr(FastProgram, "_compile", spoilt)
+        run = run_sim(EVERY, tmp_path, "--unchecked")
+        assert run.ending == UNKNOWN
+        assert "golden engines differ at output" in run.record["message"]
+
+    def test_a_violation_that_it_overlooks(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert run_sim(overflowing(), tmp_path).ending == ("PROGRAM_INVALID", 2)
+        self.spoil(monkeypatch, lambda outputs, broken: None)
+        self.check_unknown(run_sim(overflowing(), tmp_path), "only the oracle sees a violation")
+
+    @pytest.mark.parametrize("row", [0, 999])
+    def test_a_violation_that_it_invents(self, row: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.spoil(monkeypatch, lambda outputs, broken: row)
+        self.check_unknown(run_sim(unproved(), tmp_path), f"fast engine and oracle differ: violation in row {row};")
+
+    def test_a_violation_that_it_finds_too_late(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """That of a later row is another violation, and one that is there."""
+        self.spoil(monkeypatch, lambda outputs, broken: broken + 1)
+        self.check_unknown(run_sim(overflowing(), tmp_path), "fast engine and oracle differ: violation in row")
+
+    def spoil(self, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[list[Any], Any], int | None]) -> None:
+        """The engine's outputs, which may be changed in place, and its first row that breaks a promise."""
+        run_batch = FastProgram.run_batch
+
+        def spoilt(self: FastProgram, *arguments: Any, **options: Any) -> Any:
+            outputs, broken = run_batch(self, *arguments, **options)
+            return outputs, spoil(outputs, broken)
+
+        monkeypatch.setattr(FastProgram, "run_batch", spoilt)
 
     def check_unknown(self, run: Run, message: str) -> None:
         assert run.ending == UNKNOWN
