@@ -89,14 +89,12 @@ def forced(isa: str) -> Iterator[None]:
 
 
 def beyond(program: Program) -> bool:
-    """Whether the kernel may refuse ``program``: over 64 bits in or out, or a lookup by over 31."""
-    elements = ports_of(program).inputs
-    lookups = [program.ops[op.id0].type.width for op in program.ops if op.code == 8]
-    return (
-        max((kind.width + (1 - kind.k) for kind in program.output_types), default=0) > 64
-        or max((element.width for element in elements), default=0) > 64
-        or max(lookups, default=0) > 31
-    )
+    """Whether the kernel may refuse ``program``: over 64 bits in or out, a lookup by over 31 or far from its table."""
+    widths = [kind.width + (1 - kind.k) for kind in program.output_types]
+    widths += [element.width for element in ports_of(program).inputs]
+    lookups = [(program.ops[op.id0].type, op.data >> 32) for op in program.ops if op.code == 8]
+    far = any(kind.width > 31 or not -(1 << 31) <= kind.raw_min + offset < 1 << 31 for kind, offset in lookups)
+    return far or max(widths, default=0) > 64
 
 
 def vectors(program: Program, given: Given, *, saved: Sequence[int] = ()) -> Vectors:

@@ -6,16 +6,17 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
+from fast_cases import beyond, forced, isas
 
 from dais_verif import run
 from dais_verif.errors import ViolationError
-from dais_verif.golden import oracle, run_raw
+from dais_verif.golden import fast, oracle, run_raw
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 
 from .row import Row
 
-__all__ = ["ENGINES", "fits_doubles", "problems", "reals"]
+__all__ = ["ENGINES", "problems", "reals", "takes"]
 
 Engine = Callable[[Program, Sequence[Fraction], bool], list[Fraction]]
 
@@ -34,7 +35,22 @@ def _doubles(program: Program, inputs: Sequence[Fraction], check: bool) -> list[
     return [Fraction(value) for value in run(program, vector, check=check)[0].tolist()]
 
 
+def _fast(isa: str, rows: int) -> Engine:
+    """The fast engine with the instructions of ``isa``, on the same vector so many times."""
+
+    def engine(program: Program, inputs: Sequence[Fraction], check: bool) -> list[Fraction]:
+        with forced(isa):
+            raw = run_raw(program, Batch.of([list(inputs)] * rows, program.n_in), engine="fast", check=check)
+        assert all((column == column[0]).all() for column in raw), "the same vector gives different outputs"
+        return reals(program, [column[:1] for column in raw])[0]
+
+    return engine
+
+
 ENGINES: dict[str, Engine] = {"oracle": _oracle, "numpy": _numpy, "doubles": _doubles}
+if not fast.why_not():
+    # Few rows are run op by op, more of them bit by bit.
+    ENGINES |= {f"fast {isa}, {rows} rows": _fast(isa, rows) for isa in isas() for rows in (1, 33)}
 
 
 def reals(program: Program, raw: Sequence[np.ndarray]) -> list[list[Fraction]]:
@@ -46,8 +62,12 @@ def reals(program: Program, raw: Sequence[np.ndarray]) -> list[list[Fraction]]:
     return [list(values) for values in zip(*columns, strict=True)]
 
 
-def fits_doubles(row: Row) -> bool:
-    """Whether every number of ``row`` is a double."""
+def takes(name: str, row: Row) -> bool:
+    """Whether an engine of this name can run ``row``: doubles must hold its numbers, the kernel has its limits."""
+    return not (name == "doubles" and not _fits_doubles(row)) and not (name.startswith("fast") and beyond(row.program))
+
+
+def _fits_doubles(row: Row) -> bool:
     return all(_is_double(number) for one in row.cases for number in one.inputs + one.gives)
 
 

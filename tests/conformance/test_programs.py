@@ -88,7 +88,7 @@ def verified(program: Program, batch: Batch, folder: Path, options: Options) -> 
 @pytest.mark.parametrize("whole", PROGRAMS.values(), ids=PROGRAMS)
 def test_golden(whole: Whole) -> None:
     assert oracle.evaluate(whole.program, [Fraction(value) for value in whole.inputs]) == list(whole.gives)
-    for engine in ("numpy", "exact"):
+    for engine in ("auto", "numpy", "exact"):
         found = run(whole.program, np.array([whole.inputs] * 3, dtype=float).reshape(3, -1), engine=engine)
         assert found.tolist() == [list(whole.gives)] * 3
 
