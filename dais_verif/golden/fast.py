@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.errors import InputError, ToolError
-from dais_verif.program import Program
+from dais_verif.program import OPCODES, Program
 from dais_verif.program.numbers import Batch, IntArray, floor_to_grid, require_finite
 
 __all__ = [
@@ -46,6 +46,7 @@ PASS = 2048
 _WORTH_THREADS = 2_000_000
 
 _NOTHING = np.zeros(0)
+_PROMISES = [code for code, spec in OPCODES.items() if spec.promise]
 _INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 
 
@@ -145,11 +146,16 @@ class FastProgram:
         """The kernel's code object. Raises ``InputError`` if the program is beyond the kernel."""
         found = self._codes.get(checked)
         if found is None:
-            found = self._compile(checked)
+            # Where every promise is proved there is nothing to check.
+            found = self._codes[False] if checked and self._all_proved else self._compile(checked)
             if found is None:
                 raise InputError("the fast engine cannot take this program (over 64 bits in, out or in a lookup)")
             self._codes[checked] = found
         return found
+
+    @cached_property
+    def _all_proved(self) -> bool:
+        return bool(self.facts.safe[np.isin(self.program.columns.code, _PROMISES)].all())
 
     def _compile(self, checked: bool) -> Any:
         program, zeros = self.program, np.zeros(len(self._extra), dtype=np.int64)
