@@ -28,6 +28,7 @@ __all__ = [
     # one comparison
     "Vectors",
     "Way",
+    "exact",
     "forced",
     "isas",
     "problems",
@@ -99,10 +100,10 @@ def beyond(program: Program) -> bool:
 
 def vectors(program: Program, given: Given, *, saved: Sequence[int] = ()) -> Vectors:
     """``given`` with the oracle's outputs and saved values."""
-    exact = _exact(program, given)
-    raw = np.zeros((program.n_out + len(saved), len(exact)), dtype=np.int64)
-    broken, broken_ops = np.zeros(len(exact), dtype=np.bool_), set()
-    for row, inputs in enumerate(exact):
+    rows = exact(program, given)
+    raw = np.zeros((program.n_out + len(saved), len(rows)), dtype=np.int64)
+    broken, broken_ops = np.zeros(len(rows), dtype=np.bool_), set()
+    for row, inputs in enumerate(rows):
         violations: list[oracle.Violation] = []
         values = oracle.trace(program, inputs, violations=violations)
         broken[row] = bool(violations)
@@ -113,7 +114,8 @@ def vectors(program: Program, given: Given, *, saved: Sequence[int] = ()) -> Vec
     return Vectors(given, raw, broken, frozenset(broken_ops))
 
 
-def _exact(program: Program, given: Given) -> list[list[Fraction]]:
+def exact(program: Program, given: Given) -> list[list[Fraction]]:
+    """The vectors of ``given`` as exact numbers."""
     if isinstance(given, Batch):
         return [given.row(row) for row in range(given.rows)]
     if given.dtype.kind == "f":

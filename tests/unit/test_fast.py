@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fast_cases import Way, beyond, campaign, isas, problems, random_vectors, safe_ops, vectors
+from fast_cases import Way, beyond, campaign, exact, isas, problems, random_vectors, safe_ops, vectors
 from strategies import random_program
 
-from dais_verif.golden import Golden
+from dais_verif.golden import Golden, oracle
 from dais_verif.golden.fast import FastProgram
 from dais_verif.program import OPCODES, Program, load
 from dais_verif.program.ports import ports_of
@@ -91,6 +91,19 @@ def test_fused_sums(leaves: int) -> None:
         everywhere(program, random_vectors(rng, program)[1], fuse=False)
 
 
+@pytest.mark.parametrize("k", [0, 1])
+@pytest.mark.parametrize("terms", range(2, 8))
+def test_sums_of_terms_that_are_all_as_large_as_can_be(terms: int, k: int) -> None:
+    """The first ones are added, the others subtracted; every one at either end of its range."""
+    corners = (-4, 3) if k else (0, 7)
+    given = np.array([*product(corners, repeat=terms)], dtype=np.int8).T.copy()
+    for negative in range(terms):
+        rows: list[Row] = [(-1, j, -1, 0, (k, 3 - k, 0)) for j in range(terms)]
+        for j in range(1, terms):
+            rows.append((int(j >= terms - negative), len(rows) - 1 if j > 1 else 0, j, 0, (1, 6, 0)))
+        everywhere(Program.build(rows, [(len(rows) - 1, 0, 0)], inp_shift=[0] * terms), given)
+
+
 def test_sums_are_fused_unless_told_not_to() -> None:
     program = sums(random.Random(0), 13)
     assert FastProgram(program).facts.runs < FastProgram(program, fuse=False).facts.runs
@@ -103,11 +116,10 @@ def test_every_input_of_small_programs(widest: int) -> None:
     for seed in range(120):
         rng = random.Random(f"{widest} {seed}")
         program = random_program(rng, rng.choice((4, 10)), widest=widest)
-        widths = [element.width for element in ports_of(program).inputs]
-        if beyond(program) or sum(widths) > 7:
+        patterns = every_input(program, 7)
+        if patterns is None or beyond(program):
             continue
-        patterns = np.array([*product(*(range(1 << width) for width in widths))], dtype=np.int16).T
-        made, found = FastProgram(program), vectors(program, np.ascontiguousarray(patterns))
+        made, found = FastProgram(program), vectors(program, patterns)
         for check in (False, True):
             assert not any(safe_ops(made, check)[op] for op in found.broken_ops), seed
             assert not problems(made, found, np.arange(patterns.shape[1]), Way(rng.choice(isas()), check)), seed
@@ -199,6 +211,47 @@ def test_most_promises_of_real_programs_are_proved(corpus: Path) -> None:
         assert len(by_kernel) >= 0.75 * len(promises), folder.name
         proved, promised = proved + len(by_kernel), promised + len(promises)
     assert proved >= 0.99 * promised
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_no_proof_is_off_by_one(chunk: int) -> None:
+    """To every op of a small program a constant is added that takes its largest or smallest value to the end of a
+    type, or one beyond: the promise to stay within that type is never called safe where an input breaks it."""
+    proved = 0
+    for seed in range(chunk * 150, chunk * 150 + 150):
+        rng = random.Random(seed)
+        program = random_program(rng, rng.choice((3, 6)), widest=3)
+        patterns = every_input(program, 6)
+        if patterns is None:
+            continue
+        rows = rows_of(program)
+        traces = [oracle.trace(program, row, violations=[]) for row in exact(program, patterns)]
+        for op in (op for op in program.ops if op.type.width <= 30):
+            raw = [int(values[op.index] * oracle.two(op.type.f)) for values in traces]
+            for beyond_end in (0, 1):
+                for constant in ((1 << 40) - 1 - max(raw) + beyond_end, -(1 << 40) - min(raw) - beyond_end):
+                    rows.append((4, op.index, -1, constant, (1, 40 - op.type.f, op.type.f)))
+        tight = Program.build(
+            rows, program.outputs, inp_shift=program.inp_shift.tolist(), tables=[[*table] for table in program.tables]
+        )
+        if beyond(tight):
+            continue
+        found, safe = vectors(tight, patterns), safe_ops(FastProgram(tight), check=True)
+        assert not any(safe[op] for op in found.broken_ops), seed
+        proved += int(safe[program.n_ops :].sum())
+    assert proved > 100
+
+
+def rows_of(program: Program) -> list[Row]:
+    return [(op.code, op.id0, op.id1, op.data, op.type) for op in program.ops]
+
+
+def every_input(program: Program, bits: int) -> np.ndarray | None:
+    """All bit patterns of the input port as planar integers, if it has no more than so many bits."""
+    widths = [element.width for element in ports_of(program).inputs]
+    if sum(widths) > bits:
+        return None
+    return np.array([*product(*(range(1 << width) for width in widths))], dtype=np.int16).T.copy()
 
 
 def test_a_result_that_is_cut_proves_nothing() -> None:

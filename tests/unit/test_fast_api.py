@@ -137,6 +137,14 @@ def test_doubles_of_every_size_at_scales_up_to_the_limits(far: int) -> None:
                 assert real(program, "fast", many) == real(program, "numpy", many)
 
 
+@pytest.mark.parametrize("rows", [1, 33, 2100])
+def test_what_is_too_small_for_a_double_is_floored_all_the_same(rows: int) -> None:
+    """Scaled, the numbers are no longer there; no larger one among them shows that care is needed."""
+    program = Program.build([(-1, 0, -1, 0, (1, 895, -890))], [(0, -890, 0)], inp_shift=[0])
+    for value, expected in ((-5e-324, -1), (5e-324, 0), (-1e-60, -1), (-0.0, 0), (0.0, 0)):
+        assert Golden(program, engine="fast").run(np.full((rows, 1), value)).tolist() == [[expected]] * rows
+
+
 def real(program: Program, engine: Any, x: Any) -> Any:
     try:
         return Golden(program, engine=engine).run(x).tolist()
