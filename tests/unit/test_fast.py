@@ -209,6 +209,22 @@ def test_any_number_of_inputs_and_outputs(n_in: int, n_out: int) -> None:
     everywhere(program, doubles, numbers.integers(-128, 128, (n_in, 5)).astype(np.int8))
 
 
+@pytest.mark.parametrize("bits", [8, 16, 24, 32, 53, 64])
+def test_outputs_that_no_cache_holds(bits: int) -> None:
+    """Outputs of up to so many bits, in as few bytes as hold them, or as doubles; hardly any of them is aligned."""
+    rows: list[Row] = [(-1, 0, -1, 0, (1, 63, 0))]
+    rows += [(3, 0, -1, 0, (1, width - 1, 0)) for width in (bits, 5, bits - 1, bits - 3, bits // 2)]
+    program = Program.build(rows, [(op, 0, 0) for op in range(1, len(rows))], inp_shift=[0])
+    x = np.random.default_rng(bits).integers(-(1 << 63), (1 << 63) - 1, (1, 37))
+    made = FastProgram(program)
+    given = [vectors(program, x)] + ([vectors(program, x.T.astype(np.float64))] if bits <= 53 else [])
+    for each in given:
+        size = 8 if each.given.dtype == np.float64 else np.dtype(made.narrowest).itemsize
+        many = np.arange((17 << 20) // (size * program.n_out) | 1) % 37
+        for jobs, isa in enumerate(isas(), 1):
+            assert not problems(made, each, many, Way(isa, False, jobs))
+
+
 def test_few_ops_of_very_many_inputs() -> None:
     """Only the last of the inputs is read; values are kept an op, not an input."""
     n_in = 200_000
