@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -88,6 +89,18 @@ def test_planar_integers_through_the_door() -> None:
             with pytest.raises(ViolationError, match=f"^row {int(found.broken.argmax())}: overflow violation at op"):
                 golden.run_planar(found.given)
     assert taken > 100
+
+
+def test_one_program_serves_many_threads_of_the_caller() -> None:
+    """More at a time than it keeps planes for, in planes and in row code, with threads of its own besides."""
+    golden = Golden(identity(3), engine="fast")
+    given = [
+        np.random.default_rng(j).integers(-15, 15, (rows, 3)) / 4 for j, rows in enumerate((2100, 3, 40, 6151) * 6)
+    ]
+    expected = [Golden(identity(3), engine="numpy").run(x) for x in given]
+    with forced(isas()[0]), ThreadPoolExecutor(12) as pool:
+        found = list(pool.map(lambda x: golden.run(x, jobs=2), given * 5))
+    assert all(np.array_equal(one, other) for one, other in zip(found, expected * 5, strict=True))
 
 
 # ------------------------------------------------------------------ numbers
