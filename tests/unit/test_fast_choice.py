@@ -168,6 +168,9 @@ def test_a_wrong_number_of_threads_ends_the_command_in_one_line(run_command: lis
     assert done.returncode == 2
     assert done.stderr.startswith("dais-verif: INVALID_INPUT: DAIS_VERIF_THREADS is 'many'; it must be a number")
     assert done.stderr.count("\n") == 1
+    done = command(*run_command, "--jobs", 0)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "'--jobs': 0 is not in the range" in done.stderr
 
 
 @with_kernel
