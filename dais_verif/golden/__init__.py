@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import warnings
 from functools import cached_property
-from typing import Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.errors import InputError, ToolError, ViolationError
 from dais_verif.golden import fast, oracle
-from dais_verif.golden.batch import Compiled, compile_program
 from dais_verif.golden.fast import FastProgram
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch, Column, IntArray, compact, doubles_of_raw
 from dais_verif.program.ports import ports_of
+
+if TYPE_CHECKING:
+    from dais_verif.golden.batch import Compiled
 
 __all__ = ["CHUNK", "ENGINES", "Engine", "EngineWarning", "Golden", "run", "run_raw"]
 
@@ -76,6 +78,9 @@ class Golden:
     @cached_property
     def compiled(self) -> Compiled:
         """The numpy engine's program."""
+        # Imported when needed, as a fresh process that runs the fast engine has no use for it.
+        from dais_verif.golden.batch import compile_program
+
         return compile_program(self.program)
 
     def run(
