@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from places import CORPUS
 
 from dais_verif.errors import ToolError
 from dais_verif.golden import fast
@@ -17,8 +18,6 @@ from dais_verif.sim import tools
 
 # A shell starts what it runs in the background with Ctrl-C ignored, and so would everything that we start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-
-CORPUS = Path(os.environ.get("DAIS_CORPUS") or Path(__file__).parents[2] / "shared" / "corpus")
 
 
 def pytest_report_header() -> list[str]:

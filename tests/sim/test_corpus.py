@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import CORPUS
+from places import CORPUS
 
 import dais_verif
 from dais_verif.cli.main import _run as command
