@@ -57,7 +57,7 @@ class _Writer:
         while len(values) > 1:
             values = [self.sum(a, b) for a, b in zip(values[::2], values[1::2], strict=True)]
         (total,) = values
-        bias = self.random.randint(-64, 64)
+        bias = self.random.randint(-64, 64) or 1  # nobody traces an addition of 0, and da4ml's Verilog of it is wrong
         shifted = self.append(4, total.op, -1, bias, total.lo + bias, total.hi + bias, total.f)
         return self.quantised(2, shifted.op, _ACTIVATION)
 
