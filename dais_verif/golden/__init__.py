@@ -153,18 +153,24 @@ class Golden:
             return tuple(np.zeros(0, dtype=np.int64) for _ in range(self.program.n_out))
         return tuple(compact(np.concatenate(parts)) for parts in zip(*chunks, strict=True))
 
-    def chunk(self, batch: Batch, start: int, *, rows: int = CHUNK, check: bool = True) -> tuple[IntArray, ...]:
-        """Raw outputs of ``rows`` rows from ``start`` on. Raises ``ViolationError`` if ``check``."""
-        if self.engine == "exact":
-            return self._oracle_chunk(batch, start, min(start + rows, batch.rows), check)
+    def chunk(
+        self, batch: Batch, start: int, *, rows: int = CHUNK, check: bool = True, named: int | None = None
+    ) -> tuple[IntArray, ...]:
+        """Raw outputs of ``rows`` rows from ``start`` on. Raises ``ViolationError`` if ``check``.
+
+        ``named``: what messages call row ``start``, where the batch is a part of something larger.
+        """
+        named = start if named is None else named
         part = batch.slice(start, start + rows)
+        if self.engine == "exact":
+            return self._oracle_chunk(part, check, named)
         taken = self._taken(check)
         if taken:
-            return self._fast_rows(taken, part, start, check, 1)
+            return self._fast_rows(taken, part, named, check, 1)
         outputs, violation = self.compiled.run(part, check=check)
         if violation is not None:
             row, op = violation
-            self._violation(part, row, op, start + row)
+            self._violation(part, row, op, named + row)
         return tuple(outputs)
 
     @cached_property
@@ -194,13 +200,13 @@ class Golden:
             self._violation(batch, broken, None, start + broken)
         return tuple(map(compact, outputs)) if program.facts.widest_out > 62 else tuple(outputs)
 
-    def _oracle_chunk(self, batch: Batch, start: int, stop: int, check: bool) -> tuple[IntArray, ...]:
+    def _oracle_chunk(self, batch: Batch, check: bool, named: int) -> tuple[IntArray, ...]:
         columns: list[list[int]] = [[] for _ in range(self.program.n_out)]
-        for row in range(start, stop):
+        for row in range(batch.rows):
             violations: list[oracle.Violation] = []
             values = oracle.trace(self.program, batch.row(row), violations=violations)
             if check and violations:
-                self._violation(batch, row, violations[0].op.index, row)
+                self._violation(batch, row, violations[0].op.index, named + row)
             for column, value, kind in zip(
                 columns, oracle.outputs_of(self.program, values), self.program.output_types, strict=True
             ):
