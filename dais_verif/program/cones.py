@@ -1,0 +1,78 @@
+"""Which bits of ``model_inp`` each output can depend on: what must be tried to have tried everything.
+
+Found forwards, bit by bit, with the rules of ``demand``, once for all outputs. A bit that is named may still never
+matter; a bit that is not named never does, in unchecked runs, whatever the other bits are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
+
+from dais_verif.program.demand import _of_operands as demanded_of_operands
+from dais_verif.program.graph import cone
+from dais_verif.program.model import Op, Program
+from dais_verif.program.ports import Ports, ports_of
+
+__all__ = ["bits_of", "input_bits"]
+
+#: Wider results are taken as a whole, since telling their bits apart costs the square of their number.
+_FINE = 128
+#: More bits than anybody asked for. All bits of an integer, so that a union with it is again as large.
+_TOO_MANY = -1
+
+
+def input_bits(program: Program, *, at_most: int | None = None) -> tuple[int | None, ...]:
+    """For every output a mask of the bits of ``model_inp`` that it can depend on; 0 if it is constant.
+
+    ``at_most``: None instead of a mask with more bits than that, which saves most of the time in large programs.
+    """
+    ports = ports_of(program)
+    limit = ports.input_bits if at_most is None else at_most
+    known: dict[int, list[int]] = {}
+    for index in cone(program, {index for index, _, _ in program.outputs if index >= 0}):
+        op = program.ops[index]
+        known[index] = [
+            bits if bits.bit_count() <= limit else _TOO_MANY for bits in _of_result(program, ports, op, known)
+        ]
+    found = [_union(known[index]) if index >= 0 else 0 for index, _, _ in program.outputs]
+    return tuple(bits if bits >= 0 and bits.bit_count() <= limit else None for bits in found)
+
+
+def _of_result(program: Program, ports: Ports, op: Op, known: dict[int, list[int]]) -> list[int]:
+    """For every bit of the result of ``op`` the port bits behind it."""
+    width = op.type.width
+    if op.code == -1:
+        start, _ = ports.slice_of(op, int(program.inp_shift[op.id0]))
+        return [1 << start + bit for bit in range(width)]
+    behind = [known[operand] for operand in op.operands]
+    coarse = reduce(or_, map(_union, behind), 0)
+    if width > _FINE or coarse == 0 or all(bits == _TOO_MANY for operand in behind for bits in operand):
+        return [coarse] * width
+    result = []
+    for bit in range(width):
+        masks = demanded_of_operands(program, op, 1 << bit)
+        result.append(reduce(or_, (_union(_chosen(*pair)) for pair in zip(behind, masks, strict=True)), 0))
+    return result
+
+
+def _chosen(behind: Sequence[int], mask: int) -> Sequence[int]:
+    """The entries of ``behind`` whose bit is set in ``mask``."""
+    if mask & mask + 1 == 0:
+        return behind[: mask.bit_length()]
+    return [behind[bit] for bit in bits_of(mask)]
+
+
+def _union(masks: Sequence[int]) -> int:
+    return reduce(or_, masks, 0)
+
+
+def bits_of(mask: int) -> list[int]:
+    """The positions of the bits that are set in ``mask``, ascending."""
+    positions = []
+    while mask:
+        lowest = mask & -mask
+        positions.append(lowest.bit_length() - 1)
+        mask ^= lowest
+    return positions

@@ -1,0 +1,452 @@
+"""Outputs that are said to have met all their inputs have: judged by brute force on the oracle."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from strategies import programs
+
+from dais_verif.errors import InputError
+from dais_verif.golden import oracle
+from dais_verif.program import Program
+from dais_verif.program.cones import bits_of, input_bits
+from dais_verif.program.numbers import floor_to_grid
+from dais_verif.program.ports import ports_of
+from dais_verif.stimulus.domain import domain_of
+from dais_verif.stimulus.exhaustive import LeftOut, Plan, plan
+from dais_verif.stimulus.sweep import Sweep
+
+U8 = (0, 8, 0)
+S8 = (1, 7, 0)
+
+
+def reads(n: int, kind: tuple[int, int, int] = U8) -> list[Any]:
+    """``n`` ops that read an input each."""
+    return [(-1, j, -1, 0, kind) for j in range(n)]
+
+
+def low_bits(op: int, n: int) -> tuple[Any, ...]:
+    """An op that keeps the ``n`` lowest bits of an integer."""
+    return (3, op, -1, 0, (0, n, 0))
+
+
+def declare(program: Program, *intervals: tuple[int, int]) -> Program:
+    """``program`` with intervals declared for its first ops."""
+    rest = ((op.type.raw_min, op.type.raw_max) for op in program.ops[len(intervals) :])
+    return replace(program, intervals=(*intervals, *rest))
+
+
+def values_of(program: Program, port: int) -> list[Fraction]:
+    """The input vector for which ``model_inp`` is ``port``."""
+    return [(port >> e.offset) % (1 << e.width) * oracle.two(e.lo) for e in ports_of(program).inputs]
+
+
+def port_rows(sweep: Sweep, start: int = 0, stop: int = 1 << 40, seed: int = 0) -> list[int]:
+    """``model_inp`` of every row, as ``batch`` and the packing rule of the page give it; as ``packed`` gives it too."""
+    batch = sweep.batch(start, stop, seed)
+    rows = [0] * batch.rows
+    for column, element in zip(batch.columns, sweep.domain.ports.inputs, strict=True):
+        for row, value in enumerate(floor_to_grid(column, -element.lo).tolist()):
+            rows[row] |= value % (1 << element.width) << element.offset
+    packed = sweep.packed(start, stop, seed)
+    assert packed.dtype == np.dtype("<u8") and packed.shape == (
+        len(rows),
+        max(1, -(-sweep.domain.ports.input_bits // 64)),
+    )
+    assert [int.from_bytes(row.tobytes(), "little") for row in packed] == rows
+    return rows
+
+
+def gather(port: int, mask: int) -> int:
+    """The bits of ``port`` at the places of ``mask``, side by side."""
+    return sum((port >> bit & 1) << n for n, bit in enumerate(bits_of(mask)))
+
+
+def check_promises(program: Program, found: Plan) -> None:
+    """What a plan says of itself, on all rows of all sweeps."""
+    cones = input_bits(program)
+    met: set[int] = set()
+    for number, sweep in enumerate(found.sweeps):
+        assert sweep.number == number
+        rows = port_rows(sweep)
+        assert len(rows) == sweep.rows == max((c.size for c in sweep.counters), default=1)
+        for counter in sweep.counters:
+            seen = [gather(port, counter.mask) for port in rows]
+            for lap in range(0, sweep.rows, counter.size):
+                part = seen[lap : lap + counter.size]
+                assert len(set(part)) == len(part)
+        for output in sweep.outputs:
+            mask = cones[output]
+            assert mask is not None
+            if not program.intervals:
+                assert {gather(port, mask) for port in rows} == set(range(1 << mask.bit_count()))
+        met.update(sweep.outputs)
+    assert found.exhausted == tuple(sorted(met))
+    assert found.rows == sum(sweep.rows for sweep in found.sweeps)
+
+
+@given(programs(widest=8))
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_bit_outside_the_cone_changes_nothing(case: tuple[Program, random.Random]) -> None:
+    program, rng = case
+    width = ports_of(program).input_bits
+    cones = input_bits(program)
+    for _ in range(3):
+        port = rng.getrandbits(width) if width else 0
+        expected = oracle.evaluate(program, values_of(program, port), check=False)
+        idle = rng.sample(range(width), min(width, 24))
+        for flipped in [1 << bit for bit in idle] + [rng.getrandbits(width) for _ in range(4) if width]:
+            found = oracle.evaluate(program, values_of(program, port ^ flipped), check=False)
+            for output, mask in enumerate(cones):
+                assert mask is not None
+                if not flipped & mask:
+                    assert found[output] == expected[output], f"output {output}, flipped {flipped:#x} of {port:#x}"
+
+
+@given(programs(widest=8))
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_bits_outside_the_cone_changed_together_change_nothing(case: tuple[Program, random.Random]) -> None:
+    program, rng = case
+    width = ports_of(program).input_bits
+    for output, mask in enumerate(input_bits(program)):
+        assert mask is not None and mask >> width == 0
+        for _ in range(4):
+            port, other = (rng.getrandbits(width + 1) >> 1 for _ in range(2))
+            mixed = port & mask | other & ~mask
+            first, second = (
+                oracle.evaluate(program, values_of(program, p), check=False)[output] for p in (port, mixed)
+            )
+            assert first == second
+
+
+@given(programs(widest=5))
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_every_output_that_is_exhausted_has_met_all_its_values(case: tuple[Program, random.Random]) -> None:
+    program, _ = case
+    found = plan(program, max_rows=600, max_bits=9)
+    check_promises(program, found)
+    limited = input_bits(program, at_most=9)
+    exact = input_bits(program)
+    for output, mask in enumerate(exact):
+        assert mask is not None
+        few = mask.bit_count() <= 9
+        assert limited[output] == (mask if few else None)
+        left = LeftOut(output, 1 << mask.bit_count())
+        has_bits = program.output_types[output].width > 0
+        assert [output in found.exhausted, left in found.could].count(True) == (few and has_bits)
+
+
+def test_a_small_cone_in_a_large_program() -> None:
+    program = Program.build(
+        [*reads(125), low_bits(7, 2), (-1, 40, -1, 0, U8), (7, 125, 126, 0, (0, 10, 0))],
+        [(127, 0, 0), *((j, 0, 0) for j in range(1, 3)), (5, 0, 0)],
+        inp_shift=[0] * 125,
+    )
+    assert ports_of(program).input_bits == 1000
+    found = plan(program, max_rows=1 << 24)
+    assert (found.rows, found.exhausted, found.could) == (1024, (0, 1, 2, 3), ())
+    check_promises(program, found)
+    # The other bits are about as often 1 as 0.
+    rows = port_rows(found.sweeps[0])
+    counts = [sum(row >> bit & 1 for row in rows) for bit in range(1000)]
+    assert min(counts) > 400 and max(counts) < 624
+
+
+def test_constant_outputs_are_exhausted_by_one_row_and_those_without_bits_are_not_mentioned() -> None:
+    rows = [*reads(1), (5, -1, -1, 5, (0, 3, 0)), (3, 0, -1, 0, (0, 0, 0)), (3, 0, -1, 0, (0, 11, -8))]
+    program = Program.build(rows, [(1, 0, 0), (-1, 0, 0), (2, 0, 0), (3, 0, 0)], inp_shift=[0])
+    assert input_bits(program) == (0, 0, 0, 0)
+    found = plan(program, max_rows=1)
+    assert (found.rows, found.exhausted, found.could) == (1, (0, 3), ())
+    assert len(port_rows(found.sweeps[0])) == 1
+    assert plan(program, max_rows=0).could == (LeftOut(0, 1), LeftOut(3, 1))
+    larger = Program.build(rows, [(1, 0, 0), (0, 0, 0)], inp_shift=[0])
+    assert plan(larger, max_rows=256).rows == 256
+    assert plan(larger, max_rows=256).exhausted == (0, 1)
+
+
+def test_programs_without_inputs_or_outputs() -> None:
+    assert plan(Program.build([], []), max_rows=9).sweeps == ()
+    constant = Program.build([(5, -1, -1, 5, (0, 3, 0))], [(0, 0, 0)])
+    (sweep,) = plan(constant, max_rows=9).sweeps
+    assert sweep.batch(0, 1, 0).rows == 1 and sweep.packed(0, 1, 0).tolist() == [[0]]
+
+
+def xor(a: int, b: int) -> tuple[Any, ...]:
+    return (10, a, b, 2 << 56, U8)
+
+
+def test_cones_share_sweeps() -> None:
+    """Disjoint, equal, nested: one sweep. Overlapping: two, as joining would cost more."""
+    program = Program.build(
+        [*reads(4), low_bits(0, 3), xor(0, 1), xor(1, 2)],
+        [(0, 0, 0), (0, 1, 1), (4, 0, 0), (1, 0, 0), (3, 0, 0)],
+        inp_shift=[0] * 4,
+    )
+    found = plan(program, max_rows=1 << 20)
+    assert [(sweep.rows, len(sweep.counters)) for sweep in found.sweeps] == [(256, 3)]
+    check_promises(program, found)
+    program = Program.build(
+        [*reads(4, (0, 4, 0)), xor(0, 1), xor(1, 2)], [(4, 0, 0), (5, 0, 0), (3, 0, 0)], inp_shift=[0] * 4
+    )
+    found = plan(program, max_rows=1 << 20)
+    assert [sweep.rows for sweep in found.sweeps] == [256, 256]
+    check_promises(program, found)
+
+
+def test_many_overlapping_cones_are_joined() -> None:
+    """All pairs of six inputs of one bit: 15 cones of 4 combinations, or one of 64, or sweeps of disjoint pairs."""
+    rows = reads(6, (0, 1, 0))
+    pairs = [(a, b) for a in range(6) for b in range(a)]
+    rows += [(10, a, b, 0, (0, 1, 0)) for a, b in pairs]
+    program = Program.build(rows, [(6 + n, 0, 0) for n in range(len(pairs))], inp_shift=[0] * 6)
+    found = plan(program, max_rows=64)
+    assert found.exhausted == tuple(range(15)) and found.rows <= 32
+    check_promises(program, found)
+    # Ten cones of 9 out of 10 bits: joined they are 1,024 rows, apart 5,120.
+    rows = [*reads(10, (0, 1, 0))]
+    outputs = []
+    for left_out in range(10):
+        before = 9 if left_out == 0 else 0
+        for j in range(10):
+            if j not in (left_out, before):
+                rows.append((10, before, j, 2 << 56, (0, 1, 0)))
+                before = len(rows) - 1
+        outputs.append((before, 0, 0))
+    program = Program.build(rows, outputs, inp_shift=[0] * 10)
+    found = plan(program, max_rows=1 << 20)
+    assert (found.rows, len(found.exhausted)) == (1024, 10)
+    assert plan(program, max_rows=1 << 20, max_bits=9).rows == 5120
+    check_promises(program, found)
+
+
+def test_rows_are_spent_on_the_smallest_first() -> None:
+    """Three inputs of 4 bits and all sums of two: 16 rows, then 256 a sum."""
+    program = Program.build(
+        [*reads(3, (0, 4, 0)), xor(0, 1), xor(1, 2), xor(0, 2)],
+        [(3, 0, 0), (4, 0, 0), (5, 0, 0), (0, 0, 0), (1, 0, 0), (2, 0, 0)],
+        inp_shift=[0] * 3,
+    )
+    big, sums = LeftOut, (0, 1, 2)
+    for rows, total, exhausted in (
+        (15, 0, ()),
+        (16, 16, (3, 4, 5)),
+        (255, 16, (3, 4, 5)),
+        (256, 256, (0, 3, 4, 5)),
+        (512, 512, (0, 1, 3, 4, 5)),
+        (768, 768, (0, 1, 2, 3, 4, 5)),
+    ):
+        found = plan(program, max_rows=rows)
+        assert (found.rows, len(found.exhausted)) == (total, len(exhausted))
+        left = sorted({*range(6)} - {*found.exhausted})
+        assert found.could == tuple(big(output, 256 if output in sums else 16) for output in left)
+        check_promises(program, found)
+
+
+def test_what_has_room_beside_others_is_not_left_out() -> None:
+    """Overlapping cones take turns with sweeps; disjoint ones of the same size run beside the first."""
+    program = Program.build(
+        [*reads(6, (0, 4, 0)), xor(0, 1), xor(1, 2), xor(4, 5)], [(6, 0, 0), (7, 0, 0), (8, 0, 0)], inp_shift=[0] * 6
+    )
+    found = plan(program, max_rows=256)
+    assert (found.exhausted, found.could) == ((0, 2), (LeftOut(1, 256),))
+    check_promises(program, found)
+
+
+def wide_program() -> Program:
+    """Elements of 100, 64, 63 and 5 bits, signed and not, of which few bits matter."""
+    rows = [
+        (-1, 0, -1, 0, (1, 59, 40)),
+        (-1, 1, -1, 0, (0, 64, 0)),
+        (-1, 2, -1, 0, (1, 62, 0)),
+        (-1, 3, -1, 0, (1, 4, 0)),
+        (-1, 0, -1, 0, (0, 4, 6)),
+        low_bits(1, 3),
+        (3, 1, -1, 0, (0, 64, -60)),
+        (3, 2, -1, 0, (1, 62, -60)),
+    ]
+    return Program.build(rows, [(n, 0, 0) for n in range(3, 8)], inp_shift=[0] * 4)
+
+
+def test_elements_wider_than_a_word() -> None:
+    program = wide_program()
+    found = plan(program, max_rows=1 << 12)
+    assert found.exhausted == (0, 1, 2, 3, 4) and found.rows == 1024
+    check_promises(program, found)
+    ports = ports_of(program)
+    assert [element.width for element in ports.inputs] == [100, 64, 63, 5]
+    batch = found.sweeps[0].batch(0, 1024, 3)
+    for column, element, signed in zip(batch.columns, ports.inputs, (1, 0, 1, 1), strict=True):
+        values = column.mantissa.tolist()
+        assert column.exponent == element.lo
+        assert -(signed << element.width - 1) <= min(values) < max(values) < 1 << element.width - signed
+        assert (min(values) < 0) == bool(signed)
+
+
+@pytest.mark.parametrize("declared", [False, True])
+def test_rows_are_the_same_however_they_are_cut(declared: bool) -> None:
+    program = wide_program()
+    if declared:
+        program = declare(
+            program, (-(1 << 98) - 5, 1 << 70), (3, (1 << 63) + 7), (-(1 << 61), 12345), (-9, 3), (5, 900)
+        )
+    for sweep in plan(program, max_rows=1 << 16).sweeps:
+        rows = port_rows(sweep, seed=7)
+        for start, stop in ((0, 1), (1, 2), (3, 300), (299, 303), (511, 512), (17, 4000), (5, 5), (1000, 2000)):
+            assert port_rows(sweep, start, stop, seed=7) == rows[start:stop]
+        assert port_rows(sweep, seed=7) == rows
+        assert port_rows(sweep, seed=8) != rows
+        assert port_rows(replace(sweep, number=99), seed=7) != rows
+
+
+def test_the_first_rows_are_spread_over_all_combinations() -> None:
+    program = Program.build(reads(1, (0, 20, 0)), [(0, 0, 0)], inp_shift=[0])
+    (sweep,) = plan(program, max_rows=1 << 20).sweeps
+    first = sorted(port_rows(sweep, 0, 1000))
+    gaps = [b - a for a, b in pairwise(first)]
+    assert max(gaps) < 4 * (1 << 20) / 1000
+
+
+def declared_ports(program: Program) -> set[int]:
+    """All ``model_inp`` of which every reader sees what it declares, by brute force."""
+    ports = ports_of(program)
+    shifts = program.inp_shift.tolist()
+    readers = [(op, *ports.slice_of(op, shifts[op.id0])) for op in program.ops if op.code == -1 and op.type.width]
+    assert program.intervals is not None
+    allowed = set()
+    for port in range(1 << ports.input_bits):
+        for op, start, width in readers:
+            raw = (port >> start) % (1 << width)
+            raw -= 1 << width if raw > op.type.raw_max else 0
+            if not program.intervals[op.index][0] <= raw <= program.intervals[op.index][1]:
+                break
+        else:
+            allowed.add(port)
+    return allowed
+
+
+def test_declared_intervals_are_what_is_exhausted() -> None:
+    rows = [*reads(1, (1, 3, 0)), (-1, 1, -1, 0, (0, 3, 1)), (0, 0, 1, 0, (1, 5, 1)), (-1, 2, -1, 0, (0, 3, 0))]
+    program = declare(Program.build(rows, [(2, 0, 0), (0, 0, 0)], inp_shift=[0, 0, 0]), (-5, 6), (2, 11))
+    found = plan(program, max_rows=1000)
+    assert (found.rows, found.exhausted) == (12 * 10, (0, 1))
+    ports = port_rows(found.sweeps[0])
+    assert {port % 256 for port in ports} == {port % 256 for port in declared_ports(program)}
+    assert len({port % 256 for port in ports}) == 120
+    batch = found.sweeps[0].batch(0, 120, 0)
+    assert {int(v) for v in batch.columns[0].mantissa} == set(range(-5, 7))
+    assert {int(v) for v in batch.columns[1].mantissa} == set(range(2, 12))
+    assert plan(program, max_rows=119).could == (LeftOut(0, 120),)
+    # Without declarations: every bit.
+    assert plan(replace(program, intervals=None), max_rows=1000).rows == 256
+
+
+@given(programs(widest=6))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_with_intervals_every_declared_combination_of_a_cone_is_met(case: tuple[Program, random.Random]) -> None:
+    program, rng = case
+    if ports_of(program).input_bits > 11:
+        return
+    intervals = []
+    for op in program.ops:
+        ends = sorted(rng.randint(op.type.raw_min, op.type.raw_max) for _ in range(2))
+        intervals.append((ends[0], ends[1]) if rng.random() < 0.7 else (op.type.raw_min, op.type.raw_max))
+    program = replace(program, intervals=tuple(intervals))
+    allowed = declared_ports(program)
+    domain = domain_of(program)
+    found = plan(program, max_rows=1 << 12, max_bits=11)
+    check_promises(program, found)
+    cones = input_bits(program)
+    for sweep in found.sweeps:
+        ports = port_rows(sweep)
+        if not domain.tangled:
+            assert set(ports) <= allowed
+        for output in sweep.outputs:
+            mask = cones[output]
+            assert mask is not None
+            wanted = {port & mask for port in allowed}
+            assert not wanted or {port & mask for port in ports} == wanted
+    left = {left.output for left in found.could}
+    for output, mask in enumerate(cones):
+        assert mask is not None
+        bits = program.output_types[output].width > 0
+        assert (output in found.exhausted or output in left) == (bits and not mask & domain.tangled)
+
+
+def test_a_part_of_a_declared_interval() -> None:
+    """Three bits in the midst of a wide input: all their patterns, the value always within the interval."""
+    rows = [*reads(1, (0, 70, 0)), (3, 0, -1, 0, (0, 3 + 4, -4)), (3, 1, -1, 0, (0, 7, -4))]
+    for lo, hi, patterns in ((0, 1 << 69, 8), (35, 1 << 69, 8), (35, 90, 4), (33, 40, 1), (100, 200, 7), (120, 130, 2)):
+        program = declare(Program.build(rows, [(2, 0, 0)], inp_shift=[0]), (lo, hi))
+        (sweep,) = plan(program, max_rows=100).sweeps
+        assert sweep.rows == patterns
+        seen = [port_rows(sweep, seed=seed) for seed in range(5)]
+        for ports in seen:
+            assert all(lo <= port <= hi for port in ports)
+            assert len({port >> 4 & 7 for port in ports}) == patterns
+        assert len({tuple(ports) for ports in seen}) > 1
+
+
+def test_declarations_that_do_not_fit_together_are_never_exhausted() -> None:
+    """One op reads the low four bits, declared 0..9; one reads six, declared 3..40; 3..9 is what both declare."""
+    rows = [*reads(1, (0, 6, 0)), (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 2, 0))]
+    program = Program.build(rows, [(0, 0, 0), (1, 0, 0), (2, 0, 0)], inp_shift=[0, 0])
+    found = plan(declare(program, (3, 40), (0, 9)), max_rows=1000)
+    assert (found.exhausted, found.could, found.rows) == ((2,), (), 4)
+    assert all(3 <= port % 64 <= 9 for seed in range(20) for port in port_rows(found.sweeps[0], seed=seed))
+    nothing_in_common = plan(declare(program, (30, 40), (0, 9)), max_rows=1000)
+    assert nothing_in_common.exhausted == (2,)
+    alike = [*reads(1, (0, 6, 0)), *reads(1, (0, 6, 0))]
+    program = Program.build(alike, [(0, 0, 0), (1, 0, 0)], inp_shift=[0])
+    found = plan(declare(program, (3, 40), (9, 50)), max_rows=1000)
+    assert (found.exhausted, found.rows) == ((0, 1), 32)
+
+
+def test_an_interval_narrow_in_many_bits_is_few_rows() -> None:
+    program = declare(Program.build(reads(1, (0, 30, 0)), [(0, 0, 0)], inp_shift=[0]), (10**9, 10**9 + 4))
+    found = plan(program, max_rows=1000)
+    assert (found.exhausted, found.rows) == ((0,), 5)
+    assert sorted(port_rows(found.sweeps[0])) == [10**9 + n for n in range(5)]
+
+
+def test_several_readers_see_their_slices() -> None:
+    """Two ops read different slices of one input, shifted; the sum needs the bits of both."""
+    rows = [(-1, 0, -1, 0, (0, 3, 0)), (-1, 0, -1, 0, (1, 5, -3)), (0, 0, 1, 0, (1, 6, 0))]
+    program = Program.build(rows, [(0, 0, 0), (1, 0, 0), (2, 0, 0)], inp_shift=[2])
+    assert ports_of(program).inputs[0][1:] == (6, -2)
+    assert input_bits(program) == (0b111, 0b111000, 0b111111)
+    found = plan(program, max_rows=64)
+    assert found.rows == 64
+    check_promises(program, found)
+    expected = {tuple(oracle.evaluate(program, values_of(program, port))) for port in range(64)}
+    batch = found.sweeps[0].batch(0, 64, 0)
+    assert {tuple(oracle.evaluate(program, batch.row(row))) for row in range(64)} == expected
+
+
+def test_coarse_and_fine_agree_where_bits_do_not_matter() -> None:
+    """A result wider than is told apart bit by bit takes all bits of its operands: more, never fewer."""
+    rows = [(-1, 0, -1, 0, (1, 199, 0)), (3, 0, -1, 0, (0, 4, 0)), (0, 0, 0, 0, (1, 200, 0)), (3, 2, -1, 0, (0, 4, 0))]
+    program = Program.build(rows, [(1, 0, 0), (3, 0, 0)], inp_shift=[0])
+    assert input_bits(program) == (0b1111, (1 << 200) - 1)
+
+
+def test_max_bits_is_bounded() -> None:
+    program = Program.build(reads(1), [(0, 0, 0)], inp_shift=[0])
+    for bits in (-1, 32):
+        with pytest.raises(InputError, match=f"max_bits is {bits}, must be 0 to 31"):
+            plan(program, max_rows=1, max_bits=bits)
+
+
+def test_counters_of_the_same_size_do_not_run_in_step() -> None:
+    """Two cones of 16 beside one of 4,096: most of the 256 pairs of values occur as well."""
+    rows = [*reads(2, (0, 4, 0)), (-1, 2, -1, 0, (0, 12, 0))]
+    program = Program.build(rows, [(0, 0, 0), (1, 0, 0), (2, 0, 0)], inp_shift=[0] * 3)
+    (sweep,) = plan(program, max_rows=4096).sweeps
+    assert len({port % 256 for port in port_rows(sweep)}) > 200
