@@ -1,12 +1,14 @@
 """Where a mismatch comes from: the first op, in SSA order, whose value in the RTL is not the golden model's.
 
 The failing vector is replayed with the op signals readable. Every operand of the first diverging op is right,
-so the fault is in that op; if all ops agree, it is in how the output is put together.
+so the fault is in that op; if all ops agree, it is in how the output is put together. The replay leaves waves, and
+files that let viewers show them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
@@ -17,17 +19,22 @@ from dais_verif.golden.batch import Compiled
 from dais_verif.program import FixedType, Op, Program
 from dais_verif.program.graph import cone
 from dais_verif.program.numbers import Batch, Column
-from dais_verif.program.ports import Ports
+from dais_verif.program.ports import Ports, ports_of
 from dais_verif.report.record import Blame, Value
 from dais_verif.sim.packing import unpack_element
-from dais_verif.sim.simulate import Design, probe
+from dais_verif.sim.replay import replay
+from dais_verif.sim.replay_job import Seen
+from dais_verif.sim.simulate import Design
+from dais_verif.sim.views import ask_for, write_views
 
 __all__ = [
     "Judged",
+    "Replay",
     "blame_engines",
     "blame_expectation",
     "blame_mismatch",
     "judge_rows",
+    "replay_mismatch",
     "value_of_bits",
     "value_of_raw",
 ]
@@ -127,6 +134,43 @@ def _holds(bits: str, raw: int, kind: FixedType) -> bool:
     return bits == format(raw & (1 << len(bits)) - 1, f"0{len(bits)}b")
 
 
+class Replay(NamedTuple):
+    """What a replay says and leaves: waves of the failing vector, and files with which viewers show them."""
+
+    blame: Blame
+    waves: Path | None = None
+    views: tuple[Path, ...] = ()
+
+
+def replay_mismatch(
+    program: Program,
+    design: Design,
+    simulator: str,
+    batch: Batch,
+    row: int,
+    vector: str,
+    output: int,
+    folder: Path,
+    *,
+    before: str | None = None,
+    timeout: float | None = None,
+) -> Replay:
+    """The mismatch of ``output`` in ``row`` replayed in ``simulator``. Raises ``ToolError``.
+
+    ``vector``: the bits of the row, most significant first; ``before``: those of the row before it, None: zeros.
+    """
+    ports = ports_of(program)
+    index = program.outputs[output][0]
+    ops = [program.ops[i] for i in cone(program, [index] if index >= 0 else []) if program.ops[i].type.width]
+    asked = [*ask_for(program), *(signal(op.index) for op in ops)]
+    before = "0" * len(vector) if before is None else before
+    seen, waves = replay(simulator, design, before, vector, asked, folder, timeout=timeout)
+    values = oracle.trace(program, batch.row(row), violations=[])
+    blame = replace(_blame(program, ports, ops, values, output, seen), replayed_in=simulator)
+    views = write_views(program, ports, design.top, seen, waves, output, blame, folder) if waves else ()
+    return Replay(blame, waves, views)
+
+
 def blame_mismatch(
     program: Program,
     design: Design,
@@ -139,20 +183,29 @@ def blame_mismatch(
     *,
     timeout: float | None = None,
 ) -> Blame:
-    """The blame for the mismatch of ``output`` in ``row``, by a replay in ``simulator``. Raises ``ToolError``."""
-    index = program.outputs[output][0]
-    ops = [program.ops[i] for i in cone(program, [index] if index >= 0 else []) if program.ops[i].type.width]
-    found = probe(simulator, design, vector, [signal(op.index) for op in ops], folder, timeout=timeout)
-    reached = sorted({op.id0 for op in ops if op.code == -1})
-    if ops and not found:
+    """Only the blame of ``replay_mismatch``."""
+    return replay_mismatch(program, design, simulator, batch, row, vector, output, folder, timeout=timeout).blame
+
+
+def _blame(
+    program: Program, ports: Ports, ops: Sequence[Op], values: Sequence[Fraction], output: int, seen: Seen
+) -> Blame:
+    """Which of ``ops``, the cone of ``output`` in SSA order, went wrong; ``values`` are those of all ops."""
+    if _output_is_right(program, ports, values, output, seen):
+        return Blame(
+            "unknown",
+            f"output {output} is right when this vector is replayed after the one before it: "
+            "what the design computes depends on earlier vectors",
+        )
+    if ops and not any(signal(op.index) in seen.bits for op in ops):
+        reached = sorted({op.id0 for op in ops if op.code == -1})
         inputs = ", ".join(map(str, reached[:8])) + (", ..." if len(reached) > 8 else "")
         text = (
             f"output {output} depends on {len(ops)} ops and inputs {inputs or 'none'}; the design has no op_N signals"
         )
-        return Blame("cone", text, replayed_in=simulator)
-    values = oracle.trace(program, batch.row(row), violations=[])
+        return Blame("cone", text)
     for op in ops:
-        bits = found.get(signal(op.index))
+        bits = seen.bits.get(signal(op.index))
         if bits is None:
             continue
         raw = (values[op.index] * oracle.two(op.type.f)).numerator
@@ -161,7 +214,7 @@ def blame_mismatch(
         # Bits above the type's own are shown only where they are what differs.
         own = bits[-op.type.width :]
         shown = bits if _holds(own, raw, op.type) else own
-        missing = sum(signal(other.index) not in found for other in ops if other.index < op.index)
+        missing = sum(signal(other.index) not in seen.bits for other in ops if other.index < op.index)
         unnamed = f" ({missing} earlier ops of the cone have no signal)" if missing else ""
         return Blame(
             "op",
@@ -171,10 +224,14 @@ def blame_mismatch(
             str(op.type),
             value_of_raw(raw, op.type),
             value_of_bits(shown, op.type),
-            simulator,
         )
-    return Blame(
-        "output",
-        f"all {len(ops)} ops of its cone agree: output {output} itself is put together wrongly",
-        replayed_in=simulator,
-    )
+    return Blame("output", f"all {len(ops)} ops of its cone agree: output {output} itself is put together wrongly")
+
+
+def _output_is_right(program: Program, ports: Ports, values: Sequence[Fraction], output: int, seen: Seen) -> bool:
+    """Whether the replay does not show the mismatch at all."""
+    element, kind, found = ports.outputs[output], program.output_types[output], seen.bits.get("model_out", "")
+    if element.width == 0 or len(found) < element.offset + element.width:
+        return False
+    right = oracle.outputs_of(program, list(values))[output] * oracle.two(kind.f)
+    return unpack_element(found, element) == value_of_raw(right.numerator, kind).bits

@@ -1,31 +1,41 @@
-"""The cocotb testbench of a replay: drive one vector, read named signals of the design.
+"""The cocotb testbench of a replay: drive the vector before the failing one, then that, and read named signals.
 
-A signal that the design does not have is left out of the answer.
+Two vectors, because a wave without a transition shows nothing, and because a design that does not follow its inputs,
+a latch say, goes wrong only after another vector. A signal that the design does not have is left out of the answer.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 import cocotb
 from cocotb.triggers import Timer
+from cocotb.utils import get_sim_time
 
-from dais_verif.files import write_atomically
-from dais_verif.sim.job import JOB_VARIABLE, Probe
+from dais_verif.sim.job import JOB_VARIABLE
+from dais_verif.sim.replay_job import HOLD, Question, Seen
 
 
 @cocotb.test()
 async def read_signals(dut: Any) -> None:
-    """Write the bits of every signal that exists, most significant first."""
-    probe = Probe.load(Path(os.environ[JOB_VARIABLE]))
-    dut.model_inp.value = probe.vector
-    await Timer(1, unit="ns")
-    bits = {}
-    for name in probe.signals:
+    """Write what every signal that exists holds at the end of the failing vector."""
+    question = Question.load(Path(os.environ[JOB_VARIABLE]))
+    dut.model_inp.value = question.before
+    await Timer(HOLD, unit="ns")
+    start = int(get_sim_time("step"))
+    dut.model_inp.value = question.vector
+    await Timer(HOLD, unit="ns")
+    bits: dict[str, str] = {}
+    ranges: dict[str, tuple[int, int]] = {}
+    for name in question.signals:
         signal = getattr(dut, name, None)
-        if signal is not None:
-            bits[name] = str(signal.value)
-    write_atomically(Path(probe.answer), json.dumps(bits).encode())
+        value = str(getattr(signal, "value", ""))
+        if not value or set(value) - set("01xXzZuUwWlLhH-"):
+            continue  # not there, or no vector: a memory, an instance
+        bits[name] = value
+        bounds = getattr(signal, "range", None)
+        if bounds is not None:
+            ranges[name] = bounds.left, bounds.right
+    Seen(bits, ranges, start, int(get_sim_time("step"))).save(Path(question.answer))

@@ -152,10 +152,10 @@ def test_a_replay_that_fails_does_not_hide_the_mismatch(tmp_path: Path, monkeypa
     from dais_verif.errors import ToolError
     from dais_verif.sim import blame
 
-    def no_probe(*_: object, **__: object) -> None:
+    def no_replay(*_: object, **__: object) -> None:
         raise ToolError("out of licences")
 
-    monkeypatch.setattr(blame, "probe", no_probe)
+    monkeypatch.setattr(blame, "replay", no_replay)
     finding = verified(EVERY, tmp_path, ICARUS, rtl=planted(EVERY, "op_4 =", "+", "-"))
     assert finding.verdict is Verdict.RTL_MISMATCH
     assert finding.first_mismatch is not None and finding.first_mismatch.blame is not None

@@ -1,0 +1,69 @@
+"""What a viewer is to show, whichever viewer it is."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["Group", "Signal", "Trace", "View"]
+
+
+class Signal(NamedTuple):
+    """A signal of the top module as the wave has it; a scalar has no ``range`` (left and right bound)."""
+
+    scope: str
+    name: str
+    width: int
+    range: tuple[int, int] | None = None
+
+    @property
+    def path(self) -> str:
+        """Its name with its scope and without its range."""
+        return f"{self.scope}.{self.name}"
+
+
+class Trace(NamedTuple):
+    """One line of the display: ``signal``, or its ``width`` bits from bit ``lsb`` on, bit 0 the least significant.
+
+    Its bits are an integer, ``signed`` or not, in units of ``2**-f``. ``real`` is what it stands for at the failing
+    vector, as text, or None where a bit is X or Z.
+    """
+
+    signal: Signal
+    label: str
+    lsb: int
+    width: int
+    signed: bool
+    f: int
+    real: str | None
+    guilty: bool = False
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is all of its signal."""
+        return self.width == self.signal.width
+
+
+class Group(NamedTuple):
+    """Lines under a title of one word, after ``notes`` for the reader."""
+
+    title: str
+    notes: list[str]
+    traces: list[Trace]
+
+
+class View(NamedTuple):
+    """Everything shown of the file ``waves``, which lies in the same folder.
+
+    Times are in the units of the waves: the failing vector lasts from ``start`` to ``end``.
+    """
+
+    waves: str
+    heading: list[str]
+    groups: list[Group]
+    start: int
+    end: int
+
+    @property
+    def middle(self) -> int:
+        """Where the marker stands: the values beside the names are those of the failing vector."""
+        return (self.start + self.end) // 2
