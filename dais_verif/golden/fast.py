@@ -203,11 +203,11 @@ class FastProgram:
     @cached_property
     def _in_scale(self) -> NDArray[np.float64] | None:
         lo = self.facts.in_lo
-        return _tiled(-lo) if (np.abs(lo) <= 900).all() else None
+        return np.ldexp(1.0, -lo) if (np.abs(lo) <= 900).all() else None
 
     @cached_property
     def _out_scale(self) -> NDArray[np.float64]:
-        return _tiled(np.array([-kind.f for kind in self.program.output_types], dtype=np.int64))
+        return np.ldexp(1.0, np.array([-kind.f for kind in self.program.output_types], dtype=np.int64))
 
     @property
     def takes_doubles(self) -> bool:
@@ -289,19 +289,14 @@ class FastProgram:
             return run(isa(), x, rows, x_size, y, rows, y_size, first, last, shift, in_scale, out_scale)
 
         if jobs == 1 or -(-rows // PASS) * self.facts.words < _WORTH_THREADS:
-            broken, bad_row, _ = piece(0, rows)
+            broken, bad_row = piece(0, rows)
         else:
             found = _in_threads(piece, _pieces(rows, jobs), jobs)
-            broken = min((row for row, _, _ in found if row >= 0), default=-1)
-            bad_row = max(row for _, row, _ in found)
+            broken = min((row for row, _ in found if row >= 0), default=-1)
+            bad_row = max(row for _, row in found)
         if bad_row >= 0 or (broken >= 0 and not x_size):
             require_finite(x)  # what is no number is refused before promises are judged, wherever it stands
         return None if broken < 0 else broken
-
-
-def _tiled(exponents: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Powers of two, over and over: rows of few values are converted many at a time."""
-    return np.tile(np.ldexp(1.0, exponents), max(1, 512 // max(1, len(exponents))))
 
 
 def _pieces(rows: int, jobs: int) -> list[tuple[int, int]]:
@@ -311,10 +306,10 @@ def _pieces(rows: int, jobs: int) -> list[tuple[int, int]]:
 
 
 def _in_threads(
-    piece: Callable[[int, int], tuple[int, int, int]], pieces: list[tuple[int, int]], jobs: int
-) -> list[tuple[int, int, int]]:
+    piece: Callable[[int, int], tuple[int, int]], pieces: list[tuple[int, int]], jobs: int
+) -> list[tuple[int, int]]:
     """What ``piece`` says of all ``pieces``; the kernel works without Python's lock. This thread works too."""
-    left, found, errors = iter(pieces), list[tuple[int, int, int]](), list[BaseException]()
+    left, found, errors = iter(pieces), list[tuple[int, int]](), list[BaseException]()
 
     def work() -> None:
         try:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fast_cases import beyond, forced, isas, planar_vectors, vectors
+from fast_cases import Way, beyond, forced, isas, planar_vectors, problems, vectors
 from strategies import random_program, random_rows
 
 from dais_verif.errors import DaisError, InputError, ViolationError
@@ -108,7 +108,7 @@ def test_one_program_serves_many_threads_of_the_caller() -> None:
 
 def kinds_of_doubles() -> list[float]:
     tiny, huge = np.finfo(np.float64).tiny, np.finfo(np.float64).max
-    powers = [2.0**e for e in (-1074, -1022, -70, -53, -1, 31, 32, 53, 61, 62, 63, 64, 100, 900, 1023)]
+    powers = [2.0**e for e in (-1074, -1022, -70, -53, -1, 31, 32, 50, 51, 52, 53, 61, 62, 63, 64, 100, 900, 1023)]
     odd = [(2.0**53 - 1) * 2.0**e for e in (-60, -1, 9, 10, 11, 59, 60, 61, 62, 63, 64)]
     near = [
         2.0**63 - 1024,
@@ -116,6 +116,10 @@ def kinds_of_doubles() -> list[float]:
         2.0**62 + 1024,
         2.0**30 - 0.5,
         2.0**31 - 0.25,
+        2.0**50 - 0.125,
+        2.0**51 - 0.25,
+        2.0**51 + 0.5,
+        2.0**52 - 0.5,
         0.1,
         1.5,
         tiny / 2,
@@ -150,6 +154,22 @@ def test_doubles_of_every_size_at_scales_up_to_the_limits(far: int) -> None:
                 assert real(program, "fast", many) == real(program, "numpy", many)
             for mine, right in zip(found, expected, strict=True):
                 assert mine.tolist() == np.resize(right, count).tolist()
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 5, 7, 8, 9, 17])
+@pytest.mark.parametrize("width", [6, 8, 9, 16, 17, 32, 33, 53])
+def test_doubles_of_every_size_in_any_number_of_columns(width: int, columns: int) -> None:
+    """Columns of any width that wrap, with a unit of each their own; out again, some of them negated."""
+    rows = [(-1, j, -1, 0, (j % 2, width - j % 2 - f, f)) for j, f in enumerate(range(-3, columns - 3))]
+    program = Program.build(rows, [(j, j % 5, j % 3 == 1) for j in range(columns)], inp_shift=[0] * columns)
+    some = np.array(kinds_of_doubles())
+    x = np.stack([np.roll(some, 5 * j) for j in range(columns)], axis=1)
+    made, right = FastProgram(program), vectors(program, x)
+    for isa, count in product(isas(), (len(x) + 33, 2048, 4100)):
+        many = np.arange(count) % len(x)
+        assert not problems(made, right, many, Way(isa, raw=True))
+        if made.gives_doubles:
+            assert not problems(made, right, many, Way(isa))
 
 
 @pytest.mark.parametrize("rows", [1, 33, 2100])

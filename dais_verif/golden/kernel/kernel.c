@@ -21,14 +21,11 @@
 
 /* ------------------------------------------------------------------ rows of a block */
 
-/* Between columns of integers: a power of two would have all of them compete for the same lines of the cache. */
-#define STRIDE (PLANE_ROWS + 16)
-
-/* Integers of a strip of float64 rows, if that is 128 rows at least. */
-#define STRIP_INTS 4096
+/* Bytes between columns of integers: a power of two would have all of them compete for the same lines of the cache. */
+#define STRIDE(size) (PLANE_ROWS * (int64_t)(size) + 64)
 
 /* Bytes of outputs beyond which no cache keeps them until somebody reads them. */
-#define STREAMED ((int64_t)16 << 20)
+#define STREAMED ((int64_t)12 << 20)
 
 enum { DOUBLES = 0 }; /* item size of float64 rows, which are (rows, n); integers are (n, rows) */
 
@@ -41,18 +38,18 @@ typedef struct {
     int64_t first, count;   /* the rows of this block */
     int64_t n_in, n_out;
     const int64_t *shift;   /* bit 0 of the input's planes is this bit of its integers */
-    const double *in_scale, *out_scale; /* some times over, so that vectors find theirs without a division */
-    int64_t in_period, out_period;      /* how many scales that are in all */
+    const double *in_scale, *out_scale; /* powers of two */
     const lookup *lookups;
     char *in_ints, *out_ints;    /* float64 rows as integers, STRIDE an input or output */
-    char *strip;                 /* some of them, row by row */
-    double *doubles;             /* and as outputs, if those are streamed */
+    double *strip;               /* some float64 rows */
     int streams;                 /* outputs are too many for the cache: they go straight to memory */
     int in_size, out_size;       /* bytes of those */
     int64_t *spent;              /* nanoseconds of each op, then of each output; NULL if nobody asks */
     int64_t clock;               /* what reading the clock takes */
-    int64_t bad_row, bad_column; /* a NaN or an infinity, or -1 */
+    int64_t bad_row;             /* of a NaN or an infinity, or -1 */
 } block;
+
+#define INLINE static inline __attribute__((always_inline))
 
 typedef uint64_t octets __attribute__((vector_size(16)));
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
@@ -67,58 +64,26 @@ static inline bytes16 transposed(bytes16 matrices) {
 }
 
 #ifdef __clang__
-#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#define SHUFFLE(mask, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
-#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (bytes16){__VA_ARGS__})
+#define SHUFFLE(mask, a, b, ...) __builtin_shuffle(a, b, (mask){__VA_ARGS__})
 #endif
 
 /* Three times parted: byte 8 * j + q of 128 bytes goes to byte j of vector q. Three times woven: back. */
 static inline void parted(bytes16 *to, const bytes16 *from) {
     for (int q = 0; q < 4; q++) {
         bytes16 a = from[2 * q], b = from[2 * q + 1];
-        to[q] = SHUFFLE(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-        to[q + 4] = SHUFFLE(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+        to[q] = SHUFFLE(bytes16, a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+        to[q + 4] = SHUFFLE(bytes16, a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
     }
 }
 
 static inline void woven(bytes16 *to, const bytes16 *from) {
     for (int q = 0; q < 4; q++) {
         bytes16 a = from[q], b = from[q + 4];
-        to[2 * q] = SHUFFLE(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-        to[2 * q + 1] = SHUFFLE(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+        to[2 * q] = SHUFFLE(bytes16, a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+        to[2 * q + 1] = SHUFFLE(bytes16, a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
     }
-}
-
-typedef int32_t eight __attribute__((vector_size(32)));
-
-/* Three times: an 8 by 8 matrix, one row a vector, is transposed. */
-static inline void woven_eight(eight *to, const eight *from) {
-    for (int q = 0; q < 4; q++) {
-        eight a = from[q], b = from[q + 4];
-#ifdef __clang__
-        to[2 * q] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-        to[2 * q + 1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
-#else
-        to[2 * q] = __builtin_shuffle(a, b, (eight){0, 8, 1, 9, 2, 10, 3, 11});
-        to[2 * q + 1] = __builtin_shuffle(a, b, (eight){4, 12, 5, 13, 6, 14, 7, 15});
-#endif
-    }
-}
-
-/* Bytes to where they belong; past the cache if they are to be streamed. */
-static void deliver(const block *io, void *to, const void *from, size_t n) {
-#ifdef __SSE2__
-    if (io->streams && (uintptr_t)to % 16 == 0) {
-        size_t whole = n / 16;
-        for (size_t j = 0; j < whole; j++)
-            _mm_stream_si128((__m128i *)to + j, _mm_loadu_si128((const __m128i *)from + j));
-        memcpy((char *)to + whole * 16, (const char *)from + whole * 16, n % 16);
-        return;
-    }
-#else
-    (void)io;
-#endif
-    memcpy(to, from, n);
 }
 
 static int64_t nanoseconds(void) {
@@ -140,10 +105,10 @@ static int64_t clock_cost(void) {
 static int bytes_for(uint32_t bits) { return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 24 ? 3 : bits <= 32 ? 4 : 8; }
 
 /* floor(x * scale) modulo 2**64, for any x; scale is a power of two. */
-static int64_t far_away(block *io, double x, double scale, int64_t row, int64_t column) {
+static int64_t far_away(block *io, double x, double scale, int64_t row) {
     int exponent, power;
     if (!isfinite(x)) {
-        if (io->bad_row < 0 || row < io->bad_row) io->bad_row = row, io->bad_column = column;
+        if (io->bad_row < 0 || row < io->bad_row) io->bad_row = row;
         return 0;
     }
     int64_t mantissa = (int64_t)ldexp(frexp(x, &exponent), 53); /* exact */
@@ -153,6 +118,17 @@ static int64_t far_away(block *io, double x, double scale, int64_t row, int64_t 
     return mantissa >> (exponent < -63 ? 63 : -exponent);
 }
 
+/* Puts right what is beyond the doubles' fast way into integers, among some rows of the block. */
+static void far_rows(block *io, const double *x, int64_t first, int64_t rows) {
+    for (int64_t row = 0; row < rows; row++)
+        for (int64_t j = 0; j < io->n_in; j++) {
+            double v = x[row * io->n_in + j], s = v * io->in_scale[j];
+            if (s >= -0x1p51 && s < 0x1p51) continue;
+            int64_t y = far_away(io, v, io->in_scale[j], io->first + first + row);
+            memcpy(io->in_ints + j * STRIDE(io->in_size) + (first + row) * io->in_size, &y, (size_t)io->in_size);
+        }
+}
+
 #include "rows.h"
 
 /* ------------------------------------------------------------------ instruction sets */
@@ -160,7 +136,7 @@ static int64_t far_away(block *io, double x, double scale, int64_t row, int64_t 
 typedef int64_t executor(const lowering *, char *, block *, int64_t, int64_t);
 
 #define ISA base
-#include "planes.h"
+#include "isa.h"
 #undef ISA
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
@@ -168,13 +144,13 @@ typedef int64_t executor(const lowering *, char *, block *, int64_t, int64_t);
 #pragma GCC push_options
 #pragma GCC target("arch=x86-64-v3")
 #define ISA avx2
-#include "planes.h"
+#include "isa.h"
 #undef ISA
 #pragma GCC pop_options
 #pragma GCC push_options
 #pragma GCC target("arch=x86-64-v4")
 #define ISA avx512
-#include "planes.h"
+#include "isa.h"
 #undef ISA
 #pragma GCC pop_options
 #endif
@@ -238,6 +214,12 @@ static char *planes_for(Code *code) {
     return planes;
 }
 
+/* Bytes of a C integer of so many bits. */
+static int size_for(int64_t bits) { return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8; }
+
+/* Some bytes, and a few more, on a line of the cache. */
+static void *on_lines(size_t bytes) { return aligned_alloc(64, (bytes + 64) / 64 * 64); }
+
 static PyObject *code_run(PyObject *self, PyObject *args) {
     Code *code = (Code *)self;
     const char *isa;
@@ -254,8 +236,8 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
     if (!run) {
         PyErr_Format(PyExc_ValueError, "this machine has no instruction set %s", isa);
     } else if (x.len < x_bytes || y.len < y_bytes || first < 0 || last > x_rows || last > y_rows ||
-               (shift.len && shift.len < code->n_in * 8) || (spent.buf && spent.len < (code->n + code->n_out) * 8) || (x_size == DOUBLES && (in_scale.len < code->n_in * 8 || in_scale.len % (code->n_in * 8 + !code->n_in))) ||
-               (y_size == DOUBLES && (out_scale.len < code->n_out * 8 || out_scale.len % (code->n_out * 8 + !code->n_out)))) {
+               (shift.len && shift.len < code->n_in * 8) || (spent.buf && spent.len < (code->n + code->n_out) * 8) || (x_size == DOUBLES && (in_scale.len < code->n_in * 8)) ||
+               (y_size == DOUBLES && (out_scale.len < code->n_out * 8))) {
         PyErr_SetString(PyExc_ValueError, "buffers do not fit the program");
     } else if (!(planes = planes_for(code))) {
         PyErr_NoMemory();
@@ -263,20 +245,17 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
         block io = {.x = x.buf, .y = y.buf, .x_rows = x_rows, .y_rows = y_rows, .x_size = x_size, .y_size = y_size,
                     .n_in = code->n_in, .n_out = code->n_out, .shift = shift.len ? shift.buf : NULL,
                     .in_scale = in_scale.buf, .out_scale = out_scale.buf,
-                    .in_period = in_scale.len / 8, .out_period = out_scale.len / 8, .lookups = code->l.lookups,
-                    .spent = spent.buf, .clock = spent.buf ? clock_cost() : 0, .bad_row = -1, .bad_column = -1};
+                    .lookups = code->l.lookups,
+                    .spent = spent.buf, .clock = spent.buf ? clock_cost() : 0, .bad_row = -1};
         int64_t broken = -1;
-        io.in_size = code->l.widest_in <= 32 ? 4 : 8;
-        io.out_size = code->l.widest_out <= 32 ? 4 : 8;
-        int few = code->rows && !io.spent && last - first <= FEW_ROWS; /* no block is converted as a whole */
-        if (x_size == DOUBLES && !few) io.in_ints = malloc((size_t)(code->n_in * STRIDE * io.in_size) + 1);
-        if (y_size == DOUBLES && !few) io.out_ints = malloc((size_t)(code->n_out * STRIDE * io.out_size) + 1);
+        io.in_size = size_for(code->l.widest_in), io.out_size = size_for(code->l.widest_out);
         io.streams = y_bytes > STREAMED;
-        size_t strip = (size_t)max64(128 * max64(code->n_in, code->n_out), STRIP_INTS) * 8;
-        if (!few && !(x_size && y_size)) io.strip = malloc(strip);
-        if (!few && y_size == DOUBLES && io.streams) io.doubles = malloc(strip);
-        int enough = few || ((x_size || io.in_ints) && (y_size || io.out_ints) && ((x_size && y_size) || io.strip) &&
-                             (y_size || !io.streams || io.doubles));
+        int few = code->rows && !io.spent && last - first <= FEW_ROWS; /* no block is converted as a whole */
+        int from_doubles = x_size == DOUBLES && !few, to_doubles = y_size == DOUBLES && !few;
+        if (from_doubles) io.in_ints = on_lines((size_t)(code->n_in * STRIDE(io.in_size)));
+        if (to_doubles) io.out_ints = on_lines((size_t)(code->n_out * STRIDE(io.out_size)));
+        if (from_doubles || to_doubles) io.strip = on_lines((size_t)max64(max64(code->n_in, code->n_out), 8) * 64 * 8);
+        int enough = (!from_doubles || io.in_ints) && (!to_doubles || io.out_ints) && (!(from_doubles || to_doubles) || io.strip);
         if (enough) {
             Py_BEGIN_ALLOW_THREADS
             int64_t *values = (int64_t *)(planes + FIRST_FREE * PLANE_BYTES);
@@ -291,9 +270,9 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
             }
             Py_END_ALLOW_THREADS
         }
-        free(io.in_ints), free(io.out_ints), free(io.strip), free(io.doubles);
+        free(io.in_ints), free(io.out_ints), free(io.strip);
         if (!enough) PyErr_NoMemory();
-        else result = Py_BuildValue("LLL", (long long)broken, (long long)io.bad_row, (long long)io.bad_column);
+        else result = Py_BuildValue("LL", (long long)broken, (long long)io.bad_row);
     }
     if (planes) {
         if (code->n_spare < SPARES) code->spare[code->n_spare++] = planes;

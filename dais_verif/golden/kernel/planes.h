@@ -1,41 +1,7 @@
-/* The executor of compiled plane code, included once for every instruction set (ISA) of the machine.
+/* The executor of compiled plane code, included once for every instruction set (isa.h).
  *
  * A plane holds one bit of one value for PLANE_ROWS samples. An ADD is then a chain of full adders over
- * planes, a shift is nothing at all. See compile.h for the code that is run here. */
-
-#define CAT2(a, b) a##_##b
-#define CAT(a, b) CAT2(a, b)
-#define FN(name) CAT(name, ISA)
-
-#if defined(__AVX512F__)
-typedef __m512i FN(vec);
-#define VEC FN(vec)
-#define TERNARY(a, b, c, table) _mm512_ternarylogic_epi64(a, b, c, table)
-#define XOR3(a, b, c) TERNARY(a, b, c, 0x96)
-#define MAJ3(a, b, c) TERNARY(a, b, c, 0xE8)
-#define XNOR3(a, b, c) TERNARY(a, b, c, 0x69)
-#define MAJ3N(a, b, c) TERNARY(a, b, c, 0xB2) /* majority of a, not b, c */
-#define SELECT(s, a, b) TERNARY(s, a, b, 0xCA)
-#else
-#if defined(__AVX2__)
-typedef int64_t FN(vec) __attribute__((vector_size(32), may_alias));
-#else
-typedef int64_t FN(vec) __attribute__((vector_size(16), may_alias));
-#endif
-#define VEC FN(vec)
-#define XOR3(a, b, c) ((a) ^ (b) ^ (c))
-#define MAJ3(a, b, c) (((a) & (b)) | ((c) & ((a) ^ (b))))
-#define XNOR3(a, b, c) (~((a) ^ (b) ^ (c)))
-#define MAJ3N(a, b, c) (((a) & ~(b)) | ((c) & ~((a) ^ (b))))
-#define SELECT(s, a, b) (((s) & (a)) | (~(s) & (b)))
-#endif
-
-#define LANES ((int)(PLANE_BYTES / sizeof(VEC)))
-#define EACH for (int w = 0; w < LANES; w++)
-#define AT(word) ((VEC *)(planes + (size_t)(word) * 8))
-
-#define FULL(s, a, b, c) (s = XOR3(a, b, c), c = MAJ3(a, b, c))
-#define FULL_MINUS(s, a, b, c) (s = XNOR3(a, b, c), c = MAJ3N(a, b, c))
+ * planes, a shift is nothing at all. See lower.h for the code that is run here. */
 
 /* One step of a run; all loads come before the store, which may reuse an operand's plane. */
 #define STEP3(q, ...)                                                                                                  \
@@ -104,22 +70,30 @@ static void FN(spread)(const uint8_t *bytes, const uint32_t *to, uint32_t n, cha
 #endif
 }
 
-/* One array of bytes from eight planes. */
-static void FN(collect)(uint8_t *bytes, const char *const from[8]) {
+/* One array of bytes from n planes, no more than eight; the bits above them are those of the last if it is a sign. */
+static void FN(collect)(uint8_t *bytes, const uint32_t *from, uint32_t n, int is_signed, char *planes) {
 #if defined(__AVX512F__)
+    const char *plane[8];
+    __m512i weight[8];
+    for (uint32_t q = 0; q < n; q++) {
+        plane[q] = (const char *)AT(from[q]);
+        weight[q] = _mm512_set1_epi8((char)(q == n - 1 && is_signed ? -(1 << q) : 1 << q));
+    }
     for (int j = 0; j < PLANE_BYTES; j += 8) {
         __m512i sum = _mm512_setzero_si512();
-        for (int q = 0; q < 8; q++) {
+        for (uint32_t q = 0; q < n; q++) {
             uint64_t m;
-            memcpy(&m, from[q] + j, 8);
-            sum = _mm512_mask_add_epi8(sum, m, sum, _mm512_set1_epi8((char)(1 << q)));
+            memcpy(&m, plane[q] + j, 8);
+            sum = _mm512_mask_add_epi8(sum, m, sum, weight[q]);
         }
         _mm512_storeu_si512(bytes + 8 * j, sum);
     }
 #else
+    const char *plane[8];
+    for (uint32_t q = 0; q < 8; q++) plane[q] = (const char *)AT(q < n ? from[q] : is_signed ? from[n - 1] : ZERO * PLANE_STEP);
     for (int j = 0; j < PLANE_BYTES; j += 16) {
         bytes16 u[8], v[8];
-        for (int q = 0; q < 8; q++) memcpy(&v[q], from[q] + j, 16);
+        for (int q = 0; q < 8; q++) memcpy(&v[q], plane[q] + j, 16);
         woven(u, v), woven(v, u), woven(u, v);
         for (int q = 0; q < 8; q++) u[q] = transposed(u[q]);
         memcpy(bytes + 8 * j, u, sizeof u);
@@ -134,13 +108,11 @@ static void FN(spread_all)(uint8_t bytes[8][PLANE_ROWS], const uint32_t *to, uin
 
 /* Bytes of integers of size bytes from n planes, the last of which is the sign. */
 static void FN(collect_all)(uint8_t bytes[8][PLANE_ROWS], int size, const uint32_t *from, uint32_t n, char *planes) {
+    static const uint32_t zero = ZERO * PLANE_STEP;
+    if (n == 0) from = &zero, n = 1;
     for (int g = 0; g < size; g++) {
-        const char *group[8];
-        for (uint32_t q = 0; q < 8; q++) {
-            uint32_t b = (uint32_t)g * 8 + q;
-            group[q] = (const char *)AT(n == 0 ? ZERO * PLANE_STEP : from[b < n ? b : n - 1]);
-        }
-        FN(collect)(bytes[g], group);
+        uint32_t below = (uint32_t)min64(8 * g, n - 1), some = (uint32_t)min64(n - below, 8); /* beyond it: the sign */
+        FN(collect)(bytes[g], from + below, some, below + some == n, planes);
     }
 }
 
@@ -165,7 +137,7 @@ static void FN(load)(block *io, uint32_t input, uint32_t n, const uint32_t *to, 
     const char *x;
     if (io->x_size == DOUBLES) {
         size = io->in_size;
-        x = io->in_ints + (size_t)input * STRIDE * (size_t)size;
+        x = io->in_ints + (size_t)input * (size_t)STRIDE(size);
     } else {
         size = io->x_size;
         x = io->x + (io->x_rows * input + io->first) * size;
@@ -214,7 +186,7 @@ static void FN(store)(block *io, uint32_t output, uint32_t n, const uint32_t *fr
     int64_t padded[PLANE_ROWS];
     char *y, *place = NULL;
     if (io->y_size == DOUBLES) {
-        y = io->out_ints + (size_t)output * STRIDE * (size_t)size;
+        y = io->out_ints + (size_t)output * (size_t)STRIDE(size);
     } else {
         y = place = io->y + (io->y_rows * output + io->first) * size;
         if (io->count < PLANE_ROWS || io->streams) y = (char *)padded;
@@ -226,97 +198,50 @@ static void FN(store)(block *io, uint32_t output, uint32_t n, const uint32_t *fr
     case 4: JOIN_TO(int32_t);
     default: JOIN_TO(int64_t);
     }
-    if (place && place != y) deliver(io, place, y, (size_t)(io->count * size));
+    if (place && place != y) FN(deliver)(io, place, y, (size_t)(io->count * size));
 }
 
-/* The float64 rows of a block as integers, one array an input; and back, one array an output. Strips of rows keep
- * what is being walked across in the cache: doubles <-> integers, row by row, then rows <-> columns. */
-#define STRIP(n) max64(128, min64(PLANE_ROWS, STRIP_INTS / max64(n, 1) / 8 * 8))
-#define FROM_DOUBLES(type, near, flip)                                                                                 \
-    for (int64_t top = 0, most = STRIP(io->n_in); top < io->count; top += most) {                                      \
-        int64_t rows = min64(most, io->count - top), n = rows * io->n_in, period = io->in_period, far = 0;            \
-        const double *x = (const double *)io->x + (io->first + top) * io->n_in;                                        \
-        type *strip = (type *)io->strip, *to = (type *)io->in_ints + top;                                              \
-        for (int64_t start = 0; start < n; start += period) {                                                          \
-            int64_t some = min64(period, n - start);                                                                   \
-            for (int64_t j = 0; j < some; j++) {                                                                       \
-                double v = x[start + j], s = v * io->in_scale[j];                                                      \
-                far |= !(fabs(s) < near) | ((s == 0) & (v != 0));                                                      \
-                type t = (type)s;                                                                                      \
-                strip[start + j] = (type)(t - ((double)t > s));                                                        \
-            }                                                                                                          \
-        }                                                                                                              \
-        for (int64_t j = 0; far && j < n; j++) {                                                                       \
-            double s = x[j] * io->in_scale[j % io->n_in];                                                              \
-            if (!(fabs(s) < near) || (s == 0 && x[j] != 0))                                                            \
-                strip[j] = (type)far_away(io, x[j], io->in_scale[j % io->n_in], io->first + top + j / io->n_in,        \
-                                          j % io->n_in);                                                               \
-        }                                                                                                              \
-        flip(strip, io->n_in, 1, to, 1, STRIDE, rows, io->n_in);                                                       \
+#if defined(__AVX512F__)
+/* One lookup by no more than 8 bits, of no more than 16, that breaks no promise: the table of all bytes is held in
+ * registers, of which one instruction asks two at a time. */
+static void FN(look_up_byte)(const lookup *t, const uint32_t *pc, char *planes) {
+    uint32_t in = pc[0], out = pc[1];
+    uint8_t bytes[8][PLANE_ROWS];
+    int16_t value[PLANE_ROWS], of[256];
+    const void *x = value;
+    int groups = (int)(out + 7) / 8;
+    int64_t shift = 0;
+    for (int u = 0; u < 256; u++) {
+        uint32_t index = (uint32_t)(t->is_signed ? (int8_t)u : u) - (uint32_t)t->offset;
+        of[u] = (int16_t)t->narrow[min64(index, t->size)];
     }
-
-#define TO_DOUBLES(type, flip)                                                                                         \
-    for (int64_t top = 0, most = STRIP(io->n_out); top < io->count; top += most) {                                     \
-        int64_t rows = min64(most, io->count - top), n = rows * io->n_out, period = io->out_period;                   \
-        double *place = (double *)io->y + (io->first + top) * io->n_out, *y = io->streams ? io->doubles : place;       \
-        type *strip = (type *)io->strip;                                                                               \
-        flip((const type *)io->out_ints + top, 1, STRIDE, strip, io->n_out, 1, rows, io->n_out);                   \
-        for (int64_t start = 0; start < n; start += period) {                                                          \
-            int64_t some = min64(period, n - start);                                                                   \
-            for (int64_t j = 0; j < some; j++) y[start + j] = (double)strip[start + j] * io->out_scale[j];             \
-        }                                                                                                              \
-        if (y != place) deliver(io, place, y, (size_t)n * 8);                                                          \
+    FN(collect)(bytes[0], pc + 2, in, t->is_signed, planes);
+    __m512i part[8];
+    for (int j = 0; j < 8; j++) part[j] = _mm512_loadu_si512(of + 32 * j);
+    for (int row = 0; row < PLANE_ROWS; row += 32) {
+        __m512i u = _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)(bytes[0] + row)));
+        __mmask32 upper = _mm512_test_epi16_mask(u, _mm512_set1_epi16(64)), top = _mm512_test_epi16_mask(u, _mm512_set1_epi16(128));
+        __m512i y[4];
+        for (int j = 0; j < 4; j++) y[j] = _mm512_permutex2var_epi16(part[2 * j], u, part[2 * j + 1]);
+        y[0] = _mm512_mask_blend_epi16(upper, y[0], y[1]), y[2] = _mm512_mask_blend_epi16(upper, y[2], y[3]);
+        _mm512_storeu_si512(value + row, _mm512_mask_blend_epi16(top, y[0], y[2]));
     }
-
-/* to[row * to_row + j * to_column] = from[row * from_row + j * from_column], for all rows and columns. */
-#define FLIP(name, type)                                                                                               \
-    static void name(const type *restrict from, int64_t from_row, int64_t from_column, type *restrict to,              \
-                     int64_t to_row, int64_t to_column, int64_t rows, int64_t columns) {                               \
-        for (int64_t j = 0; j < columns; j++)                                                                          \
-            for (int64_t row = 0; row < rows; row++)                                                                   \
-                to[row * to_row + j * to_column] = from[row * from_row + j * from_column];                             \
+    switch (0) {
+    default: SPLIT(int16_t);
     }
-
-FLIP(FN(flip64), int64_t)
-
-/* The same by 8 by 8 matrices. The walk is along columns of `from` if from_column is 1, else along rows. */
-static void FN(flip32)(const int32_t *restrict from, int64_t from_row, int64_t from_column, int32_t *restrict to,
-                       int64_t to_row, int64_t to_column, int64_t rows, int64_t columns) {
-    int along_columns = from_column == 1;
-    int64_t whole_rows = rows & ~7, whole_columns = columns & ~7;
-    for (int64_t row = 0; row < whole_rows; row += 8)
-        for (int64_t j = 0; j < whole_columns; j += 8) {
-            eight u[8], v[8];
-            const int32_t *a = from + row * from_row + j * from_column;
-            int32_t *b = to + row * to_row + j * to_column;
-            for (int q = 0; q < 8; q++) memcpy(&v[q], a + q * (along_columns ? from_row : from_column), 32);
-            woven_eight(u, v), woven_eight(v, u), woven_eight(u, v);
-            for (int q = 0; q < 8; q++) memcpy(b + q * (along_columns ? to_column : to_row), &u[q], 32);
-        }
-    for (int64_t j = 0; j < columns; j++)
-        for (int64_t row = j < whole_columns ? whole_rows : 0; row < rows; row++)
-            to[row * to_row + j * to_column] = from[row * from_row + j * from_column];
+    FN(spread_all)(bytes, pc + 2 + in, out, planes);
 }
-
-static void FN(from_doubles)(block *io) {
-    if (io->in_size == 4) {
-        FROM_DOUBLES(int32_t, 0x1p30, FN(flip32))
-    } else {
-        FROM_DOUBLES(int64_t, 0x1p62, FN(flip64))
-    }
-}
-
-static void FN(to_doubles)(block *io) {
-    if (io->out_size == 4) {
-        TO_DOUBLES(int32_t, FN(flip32))
-    } else {
-        TO_DOUBLES(int64_t, FN(flip64))
-    }
-}
+#endif
 
 /* One lookup. Rows out of bounds read the 0 behind the table, and are reported if that breaks a promise. */
 static void FN(look_up)(const lookup *t, const uint32_t *pc, char *planes) {
     uint32_t in = pc[0], out = pc[1], from[33], size = t->size;
+#if defined(__AVX512F__)
+    if (in <= 8 && out <= 16 && t->narrow && !t->may_break) {
+        FN(look_up_byte)(t, pc, planes);
+        return;
+    }
+#endif
     uint8_t bytes[8][PLANE_ROWS];
     int32_t index[PLANE_ROWS];
     int64_t value[PLANE_ROWS];
@@ -423,18 +348,6 @@ static int64_t FN(run)(const lowering *l, char *planes, block *io, int64_t first
     return -1;
 }
 
-#undef VEC
-#undef TERNARY
-#undef XOR3
-#undef MAJ3
-#undef XNOR3
-#undef MAJ3N
-#undef SELECT
-#undef LANES
-#undef EACH
-#undef AT
-#undef FULL
-#undef FULL_MINUS
 #undef STEP3
 #undef CHAIN
 #undef SUM
@@ -448,8 +361,3 @@ static int64_t FN(run)(const lowering *l, char *planes, block *io, int64_t first
 #undef JOIN3
 #undef JOIN4
 #undef JOIN8
-#undef STRIP
-#undef FROM_DOUBLES
-#undef TO_DOUBLES
-#undef FLIP
-#undef FN

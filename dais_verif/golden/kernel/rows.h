@@ -103,7 +103,7 @@ static int finite_row(block *io, int64_t row) {
     const double *x = (const double *)io->x + row * io->n_in;
     for (int64_t j = 0; io->x_size == DOUBLES && j < io->n_in; j++)
         if (!isfinite(x[j])) {
-            io->bad_row = row, io->bad_column = j;
+            io->bad_row = row;
             return 0;
         }
     return 1;
@@ -112,7 +112,7 @@ static int finite_row(block *io, int64_t row) {
 static int64_t read_row(block *io, const row_op *r, int64_t row) {
     if (io->x_size == DOUBLES) {
         double v = ((const double *)io->x)[row * io->n_in + r->c], s = v * r->scale;
-        if (!(fabs(s) < 0x1p62) || (s == 0 && v != 0)) return far_away(io, v, r->scale, row, r->c);
+        if (!(fabs(s) < 0x1p62) || (s == 0 && v != 0)) return far_away(io, v, r->scale, row);
         int64_t t = (int64_t)s;
         return t - ((double)t > s);
     }
