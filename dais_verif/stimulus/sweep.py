@@ -7,13 +7,16 @@ Any slice of a sweep can be made by itself: row r is the same however the rows a
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, reduce
+from operator import or_
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.program.cones import bits_of
 from dais_verif.program.numbers import Batch, Column, IntArray, compact
 from dais_verif.program.ports import Element
 from dais_verif.stimulus.domain import Domain, Field, Part
@@ -26,37 +29,77 @@ Words = NDArray[np.uint64]
 MAX_BITS = 31
 #: Elements and fields of more bits are made of Python integers.
 _INT64_BITS = 62
-_WORD = 64
+_WORD, _ONES = 64, (1 << 64) - 1
 #: Philox makes this many words at once.
 _PHILOX_WORDS = 4
 #: Irrational numbers: the fractions of their multiples are spread evenly from the first on.
 _GOLDEN, _OTHER = (math.sqrt(5) - 1) / 2, math.sqrt(2)
 
 
+class _Run(NamedTuple):
+    """Bits ``low`` to ``low + width - 1`` of a word show the bits of a counter from ``first`` on."""
+
+    word: int
+    low: int
+    width: int
+    first: int
+
+
 @dataclass(frozen=True)
 class Counter:
-    """The port bits ``mask`` (closed in their domain), which take each of ``size`` combinations once in ``size`` rows.
+    """A number that takes each of ``size`` values once in ``size`` rows, and the port bits that show it.
 
-    Combinations come in steps of ``step``, prime to ``size``, so that the first rows are spread over all of them.
-    Every further lap begins elsewhere, and counters with different ``number`` elsewhere again, so that those of one
-    sweep do not run in step.
+    ``shown``: for each of its lowest bits the mask of free port bits that show it, so that bits of different masks
+    meet all their combinations. ``declared``: bits of declared fields, closed; their patterns are what is left of
+    the number. Values come in steps of ``step``, prime to ``size``, so that the first rows are spread over all of
+    them. Every further lap begins elsewhere, and counters with different ``number`` elsewhere again, so that those
+    of one sweep do not run in step.
     """
 
-    mask: int
+    shown: tuple[int, ...]
+    declared: int
     size: int
     step: int
     number: int
 
     @classmethod
-    def of(cls, mask: int, size: int, number: int) -> Counter:
+    def of(cls, shown: Sequence[int], declared: int, domain: Domain, number: int) -> Counter:
         """Counter ``number`` of its sweep."""
+        size = domain.size(declared) << len(shown)
         step = int(size * _GOLDEN * (number + 1) % size)
         while math.gcd(step, size) != 1:
             step += 1
-        return cls(mask, size, step, number)
+        return cls(tuple(shown), declared, size, step, number)
+
+    @cached_property
+    def free(self) -> int:
+        """All port bits that show one bit of it each."""
+        return reduce(or_, self.shown, 0)
+
+    def covers(self, cone: int) -> bool:
+        """Whether the port bits ``cone`` meet all their combinations in ``size`` rows."""
+        together = [cone & mask for mask in self.shown]
+        return not cone & ~(self.free | self.declared) and all(bits & bits - 1 == 0 for bits in together)
+
+    @cached_property
+    def runs(self) -> tuple[_Run, ...]:
+        """What of the number goes where, in as few pieces as possible."""
+        places = sorted((bit, n) for n, mask in enumerate(self.shown) for bit in bits_of(mask))
+        runs: list[_Run] = []
+        for bit, n in places:
+            word, low = divmod(bit, _WORD)
+            if runs and (word, low, n) == (
+                runs[-1].word,
+                runs[-1].low + runs[-1].width,
+                runs[-1].first + runs[-1].width,
+            ):
+                runs[-1] = runs[-1]._replace(width=runs[-1].width + 1)
+            else:
+                runs.append(_Run(word, low, 1, n))
+        return tuple(runs)
 
     def values(self, start: int, stop: int) -> NDArray[np.int64]:
-        """The combinations, 0 to ``size - 1``, that rows ``start`` to ``stop`` have."""
+        """The numbers, 0 to ``size - 1``, that rows ``start`` to ``stop`` have."""
         rows = np.arange(start, stop, dtype=np.int64)
         first = start // self.size
         starts = self._starts(first, -(-stop // self.size))
@@ -111,19 +154,21 @@ class Sweep:
             return words
         random = _Random(self.number, seed, start, rows)
         for w in range(len(words)):
-            others = (1 << bits) - 1 & ~self._taken
-            if mask := others >> w * _WORD & (1 << _WORD) - 1:
+            if mask := ((1 << bits) - 1 & ~self._taken) >> w * _WORD & _ONES:
                 np.bitwise_and(random.words(w), np.uint64(mask), out=words[w])
         parts: dict[int, tuple[Part, NDArray[np.int64]]] = {}
         for counter in self.counters:
             digits = counter.values(start, stop)
-            free = self.domain.free(counter.mask)
-            _scatter(words, free, digits.view(np.uint64))
-            digits = digits >> free.bit_count()
-            for number in self.domain.touched(counter.mask):
-                part = self.domain.part(number, counter.mask)
+            _show(words, counter, digits.view(np.uint64))
+            digits = digits >> len(counter.shown)
+            for number in self.domain.touched(counter.declared):
+                part = self.domain.part(number, counter.declared)
                 digits, digit = np.divmod(digits, part.patterns)
                 parts[number] = part, digit
+        # Port bits that show the same bit of a counter are equal in all rows, or different in all: else a module that
+        # reads one in place of the other could not be told from one that does not.
+        for w, inverted in enumerate(random.constants(len(words))):
+            words[w] ^= np.uint64(inverted & self._shown >> w * _WORD & _ONES)
         for number, field in enumerate(self.domain.fields):
             # The streams after those of the words, as many a field as the widest needs.
             random.stream = len(words) + number * (2 * len(words) + 2)
@@ -132,28 +177,35 @@ class Sweep:
         return words
 
     @cached_property
+    def _shown(self) -> int:
+        """The free bits that show counters."""
+        return reduce(or_, (counter.free for counter in self.counters), 0)
+
+    @cached_property
     def _taken(self) -> int:
         """The bits that are not simply random."""
-        taken = sum(field.mask for field in self.domain.fields)
-        for counter in self.counters:
-            taken |= counter.mask
-        return taken
+        return reduce(or_, (field.mask for field in self.domain.fields), self._shown)
 
 
 class _Random:
     """Random words for some rows of a sweep, a stream of its own for everything that takes any."""
 
     def __init__(self, sweep: int, seed: int, start: int, rows: int) -> None:
-        self._key = np.random.SeedSequence([seed, sweep]).generate_state(1, np.uint64)
+        self._seed = np.random.SeedSequence([seed, sweep])
+        self._key = self._seed.generate_state(1, np.uint64)[0]
         self._block, self._skip = divmod(start, _PHILOX_WORDS)
         self._rows = rows
         self.stream = 0
 
     def words(self, stream: int) -> Words:
         """A word a row from ``stream``."""
-        key = np.array([self._key[0], stream], dtype=np.uint64)
+        key = np.array([self._key, stream], dtype=np.uint64)
         source = np.random.Philox(key=key, counter=self._block)
         return source.random_raw(self._skip + self._rows)[self._skip :]
+
+    def constants(self, words: int) -> list[int]:
+        """Words that are the same in all rows."""
+        return [int(word) for word in self._seed.generate_state(1 + words, np.uint64)[1:]]
 
     def integers(self, bits: int) -> IntArray:
         """Integers of more than ``bits`` random bits, so that remainders favour nothing, from the next streams."""
@@ -185,18 +237,13 @@ def _within(field: Field, part: Part, digit: IntArray, random: _Random) -> IntAr
     return clipped
 
 
-def _scatter(words: Words, mask: int, values: Words) -> None:
-    """OR bits 0, 1, ... of ``values`` into the bits of ``words`` that are set in ``mask``, ascending."""
-    used = 0
-    for w in range(len(words)):
-        rest = mask >> w * _WORD & (1 << _WORD) - 1
-        while rest:
-            low = (rest & -rest).bit_length() - 1
-            run = ((rest >> low) + 1 & ~(rest >> low)).bit_length() - 1  # ones from bit low on
-            chosen = values >> np.uint64(used) & np.uint64((1 << run) - 1)
-            words[w] |= chosen << np.uint64(low)
-            rest &= ~((1 << run) - 1 << low)
-            used += run
+def _show(words: Words, counter: Counter, values: Words) -> None:
+    """OR the bits of ``values`` into the free bits that show them."""
+    pieces: dict[tuple[int, int], Words] = {}
+    for word, low, width, first in counter.runs:
+        if (first, width) not in pieces:
+            pieces[first, width] = values >> np.uint64(first) & np.uint64((1 << width) - 1)
+        words[word] |= pieces[first, width] << np.uint64(low)
 
 
 def _deposit(words: Words, field: Field, values: IntArray) -> None:
