@@ -250,8 +250,9 @@ def test_many_overlapping_cones() -> None:
     found = plan(program, max_rows=1 << 20)
     assert (found.rows, len(found.exhausted)) == (1024, 10)
     check_promises(program, found)
+    # With nine bits at a time each sweep serves the two cones that leave out one of the two bits that count together.
     found = plan(program, max_rows=1 << 20, max_bits=9)
-    assert (found.rows, len(found.exhausted)) == (9 * 512, 10)
+    assert (found.rows, len(found.exhausted)) == (5 * 512, 10)
     check_promises(program, found)
 
 
