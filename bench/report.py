@@ -11,7 +11,7 @@ from rich.table import Table as RichTable
 from bench.goals import copy_share, lines, ratio_of, times
 from bench.rounds import Spread, ratio
 
-__all__ = ["markdown", "print_report"]
+__all__ = ["Table", "as_markdown", "markdown", "print_report", "show"]
 
 
 class Table(NamedTuple):
@@ -81,19 +81,29 @@ def _doubts(program: dict[str, Any]) -> set[str]:
 
 def markdown(results: dict[str, Any]) -> str:
     """All of it, as Markdown."""
-    parts = ["\n".join(f"{text}\n" for text in legend(results))]
-    for table in tables(results):
+    return as_markdown(legend(results), tables(results))
+
+
+def print_report(results: dict[str, Any], console: Console) -> None:
+    """All of it, on a terminal."""
+    show(legend(results), tables(results), console)
+
+
+def as_markdown(texts: Sequence[str], tables: Sequence[Table]) -> str:
+    """Paragraphs, then tables, as Markdown."""
+    parts = ["\n".join(f"{text}\n" for text in texts)]
+    for table in tables:
         rule = ["---" if n < table.left else "---:" for n in range(len(table.header))]
         cells = [table.header, rule, *table.rows]
         parts.append("\n".join(f"| {' | '.join(row)} |" for row in cells) + "\n")
     return "\n".join(parts)
 
 
-def print_report(results: dict[str, Any], console: Console) -> None:
-    """All of it, on a terminal."""
-    for text in legend(results):
+def show(texts: Sequence[str], tables: Sequence[Table], console: Console) -> None:
+    """Paragraphs, then tables, on a terminal."""
+    for text in texts:
         console.print(text, markup=False)
-    for table in tables(results):
+    for table in tables:
         shown = RichTable(title=table.title, box=None, title_justify="left")
         for n, name in enumerate(table.header):
             shown.add_column(name, justify="left" if n < table.left else "right")

@@ -1,0 +1,185 @@
+"""What is asked of ``dais-verif sim``, and whether the measurements meet it.
+
+A goal over several programs is met if the median of each meets it; the line shows the one that is nearest to failing.
+A run that did not finish, or whose verdict was not a pass, meets nothing. Where da4ml did not finish, its time is at
+least the limit: that can show a goal to be met, never that it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bench.rounds import Spread, ratio
+from bench.sim.plan import COLD, ICARUS, MANY, PEER, WARM
+from bench.sim.sides import DONE, LATE, Run
+
+__all__ = ["Line", "Sooner", "exponent", "lines", "rate", "sooner", "spread", "unfinished"]
+
+_SOONER = {COLD: 5.0, WARM: 30.0}
+_ICARUS_SECONDS, _RATE = 10.0, 400_000.0
+#: Programs from and up to so many ops are asked for these two; p09 has a few more than 5,000.
+_FROM_OPS, _TO_OPS = 2_000, 5_100
+_CPU_SECONDS = 180.0
+#: Measured exponents of linear growth are not exactly 1; quadratic growth has 2.
+_LINEAR, _NOT_QUADRATIC = 1.1, 1.3
+#: The exponent is that of the largest sizes, this far apart: in smaller ones the fixed cost hides the growth.
+_REACH = 16
+
+MET, NOT_MET, UNDECIDED = "met", "NOT MET", "undecided"
+
+
+class Line(NamedTuple):
+    """One goal: in words, the worst found (of how many), ``met`` or not."""
+
+    goal: str
+    found: str
+    met: str
+
+
+class Measure(NamedTuple):
+    """At least 1 if the goal is met; how it is shown; and whether it may well be more."""
+
+    margin: float
+    words: str
+    at_least: bool = False
+
+
+class Sooner(NamedTuple):
+    """How many times as long the peer takes. ``at_least``: it did not finish."""
+
+    spread: Spread
+    at_least: bool
+
+
+Goal = tuple[str, list[Measure]]
+
+
+def lines(results: dict[str, Any]) -> list[Line]:
+    """The goals of which ``results`` has measurements."""
+    found = []
+    for goal, measures in (*_program_goals(results), *_growth_goals(results)):
+        if measures:
+            worst = min(measures)
+            several = f" (worst of {len(measures)})" if len(measures) > 1 else ""
+            met = MET if worst.margin >= 1 else UNDECIDED if worst.at_least else NOT_MET
+            found.append(Line(goal, worst.words + several, met))
+    return found
+
+
+def unfinished(runs: Sequence[Run]) -> str:
+    """What the first run that was not done ended with; nothing if all were."""
+    return next((str(run["ending"]) for run in runs if run["ending"] != DONE), "")
+
+
+def spread(runs: Sequence[Run], key: str) -> Spread:
+    """Of ``wall``, ``cpu``, ``build`` or ``run``."""
+    return Spread.of([run[key] for run in runs])
+
+
+def sooner(theirs: Sequence[Run], ours: Sequence[Run]) -> Sooner | None:
+    """Of one round each, or against the median where the peer had other rounds; None without an answer of either."""
+    late = [run for run in theirs if run["ending"] == LATE]
+    if not theirs or not ours or unfinished(ours) or unfinished(theirs) not in ("", LATE):
+        return None
+    walls = [run["wall"] for run in theirs]
+    if len(theirs) != len(ours):
+        walls = [spread(theirs, "wall").median] * len(ours)
+    return Sooner(ratio(walls, [run["wall"] for run in ours]), bool(late))
+
+
+def rate(runs: Sequence[Run]) -> Spread:
+    """Vectors a second, of the whole process."""
+    return Spread.of([run["vectors"] / run["wall"] for run in runs])
+
+
+def exponent(runs: Sequence[Run], key: str) -> float | None:
+    """The k of ``time ~ size**k`` by least squares over the largest sizes; None if fewer than two of them are done."""
+    done = [run for run in runs if run["ending"] == DONE]
+    last = [run for run in done if run["size"] * _REACH >= max(other["size"] for other in done)]
+    if len(last) < 2:
+        return None
+    sizes, times = ([np.log(max(run[name], 1e-3)) for run in last] for name in ("size", key))
+    return float(np.polyfit(sizes, times, 1)[0])
+
+
+def _program_goals(results: dict[str, Any]) -> Iterator[Goal]:
+    programs = results["programs"]
+    for name, goal in _SOONER.items():
+        design = "new design" if name == COLD else "design built before"
+        words = f"{design}, {results['vectors']:,} vectors in Verilator: {goal:g}x sooner than da4ml"
+        yield words, [_sooner(program, name, goal) for program in programs if program["runs"][PEER]]
+    middle = [program for program in programs if _FROM_OPS <= program["ops"] <= _TO_OPS]
+    small = [program for program in programs if program["ops"] <= _TO_OPS]
+    yield (
+        f"new design of up to 5,000 ops, {results['vectors']:,} vectors in Icarus: under {_ICARUS_SECONDS:.0f} s",
+        [_measure(program, ICARUS, _icarus_seconds) for program in small if program["runs"][ICARUS]],
+    )
+    yield (
+        f"design of 2,000 to 5,000 ops built before, {results['many']:,} vectors in Verilator: {_RATE:,.0f} a second",
+        [_measure(program, MANY, _vectors_a_second) for program in middle if program["runs"][MANY]],
+    )
+
+
+def _sooner(program: dict[str, Any], name: str, goal: float) -> Measure:
+    runs = program["runs"]
+    found = sooner(runs[PEER], runs[name])
+    if found is None:
+        words = unfinished(runs[name]) or f"da4ml: {unfinished(runs[PEER])}"
+        return Measure(0, f"{program['name']}: {words}", at_least=not unfinished(runs[name]))
+    least = "at least " if found.at_least else ""
+    words = f"{least}{found.spread.median:.1f}x {program['name']}"
+    return Measure(found.spread.median / goal, words, found.at_least)
+
+
+def _measure(program: dict[str, Any], name: str, judge: Callable[[list[Run]], Measure]) -> Measure:
+    runs = program["runs"][name]
+    found = Measure(0, unfinished(runs)) if unfinished(runs) else judge(runs)
+    return found._replace(words=f"{found.words} {program['name']}")
+
+
+def _icarus_seconds(runs: list[Run]) -> Measure:
+    wall = spread(runs, "wall").median
+    return Measure(_ICARUS_SECONDS / wall, f"{wall:.1f} s")
+
+
+def _vectors_a_second(runs: list[Run]) -> Measure:
+    found = rate(runs).median
+    return Measure(found / _RATE, f"{found:,.0f}")
+
+
+def _growth_goals(results: dict[str, Any]) -> Iterator[Goal]:
+    growth = results["growth"]
+    if not growth:
+        return
+    largest = {simulator: max(runs, key=lambda run: run["size"]) for simulator, runs in growth["ops"].items()}
+    size = f"{max(run['size'] for run in largest.values()):,} ops, {results['few']:,} vectors"
+    finished = [Measure(float(run["ending"] == DONE), f"{name} {run['ending']}") for name, run in largest.items()]
+    yield f"{size}: both simulators finish", finished
+    cold = largest["verilator"]
+    words = f"{cold['cpu']:.0f} CPU seconds" if cold["ending"] == DONE else str(cold["ending"])
+    margin = _CPU_SECONDS / cold["cpu"] if cold["ending"] == DONE else 0
+    yield f"{size}, new design in Verilator: under {_CPU_SECONDS / 60:.0f} CPU minutes", [Measure(margin, words)]
+    yield (
+        f"Icarus compiles {_range(growth['ops']['icarus'])} ops without growing quadratically: "
+        f"exponent at most {_NOT_QUADRATIC}",
+        _exponent(growth["ops"]["icarus"], "build", _NOT_QUADRATIC),
+    )
+    for what, all_runs in growth.items():
+        for simulator, runs in all_runs.items():
+            goal = f"CPU time of {_range(runs)} {what} in {simulator.capitalize()}: exponent at most {_LINEAR}"
+            yield goal, _exponent(runs, "cpu", _LINEAR)
+
+
+def _range(runs: Sequence[Run]) -> str:
+    sizes = [run["size"] for run in runs]
+    return f"{min(sizes):,} to {max(sizes):,}"
+
+
+def _exponent(runs: Sequence[Run], key: str, limit: float) -> list[Measure]:
+    if unfinished(runs):
+        return [Measure(0, unfinished(runs))]
+    found = exponent(runs, key)
+    return [] if found is None else [Measure(2 if found <= limit else 0.5, f"{found:.2f}")]

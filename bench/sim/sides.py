@@ -1,0 +1,115 @@
+"""Both sides: a whole process each, from a program in a file to a verdict.
+
+A run is a dictionary: ``wall``, ``cpu`` (seconds), ``peak`` (bytes), ``ending`` (``DONE``, ``LATE``, or what went
+wrong), ``stages`` (seconds), and what a side knows beyond.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from bench.sim import peer
+from bench.sim.subjects import ROOT, Subject
+from bench.sim.timing import Timed, timed
+
+__all__ = ["DONE", "LATE", "Ours", "Peer", "Run"]
+
+Run = dict[str, Any]
+
+DONE, LATE = "done", "not finished"
+
+
+@dataclass(frozen=True)
+class Ours:
+    """``dais-verif sim``. ``cache``: where its runtime library and its builds are kept."""
+
+    cache: Path
+    limit: float
+
+    def prepare(self) -> None:
+        """Build what is built once per machine."""
+        command = self._command(ROOT / "examples" / "quantised_mac.bin", "verilator", 10)
+        done = self._timed(command)
+        if done.code != 0:
+            raise click.ClickException(f"dais-verif sim does not pass its own example: {done.last_words}")
+
+    def forget(self) -> None:
+        """Let every design be new."""
+        shutil.rmtree(self.cache / "builds", ignore_errors=True)
+
+    def run(self, subject: Subject, simulator: str, vectors: int) -> Run:
+        """One verdict. It is done only if it is a pass, and every vector was compared."""
+        done = self._timed(self._command(subject.binary, simulator, vectors))
+        run = _run(done)
+        if run["ending"] == LATE:
+            return run
+        try:
+            record = json.loads(done.stdout)
+        except json.JSONDecodeError:
+            return {**run, "ending": done.last_words}
+        compared = [found["vectors_compared"] for found in record["simulators"]]
+        if record["verdict"] != "PASS":
+            run["ending"] = f"{record['verdict']}: {record['message']}"
+        elif compared != [vectors]:
+            run["ending"] = f"compared {compared} of {vectors} vectors"
+        else:
+            run["ending"] = DONE
+            (found,) = record["simulators"]
+            run |= {"version": found["version"], "build": found["build_seconds"], "run": found["run_seconds"]}
+        return {**run, "stages": record.get("profile") or {}}
+
+    def _command(self, program: Path, simulator: str, vectors: int) -> list[str]:
+        options = ["--sim", simulator, "--vectors", str(vectors), "--json", *_profile_option()]
+        return [sys.executable, "-m", "dais_verif", "sim", str(program), *options]
+
+    def _timed(self, command: list[str]) -> Timed:
+        environment = {**os.environ, "DAIS_VERIF_CACHE": str(self.cache)}
+        return timed(command, env=environment, cwd=ROOT, limit=self.limit)
+
+
+@functools.cache
+def _profile_option() -> tuple[str, ...]:
+    """Where there is one."""
+    command = [sys.executable, "-m", "dais_verif", "sim", "--help"]
+    text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    return ("--profile",) if "--profile" in text else ()
+
+
+@dataclass(frozen=True)
+class Peer:
+    """da4ml's ``VerilogModel``, and its interpreter as the reference."""
+
+    limit: float
+
+    def run(self, subject: Subject, vectors: int) -> Run:
+        """One verdict, from nothing: it keeps no cache. ``different``: rows in which its two models disagree."""
+        with tempfile.TemporaryDirectory(prefix="bench-sim-") as folder:
+            rows = Path(folder) / "inputs.npy"
+            np.save(rows, subject.vectors(vectors))
+            command = [sys.executable, "-m", "bench.sim.peer", str(subject.json), str(rows), f"{folder}/model"]
+            environment: Mapping[str, str] = peer.environment()
+            done = timed(command, env=environment, cwd=ROOT, limit=self.limit)
+        run = _run(done)
+        if run["ending"] == LATE:
+            return run
+        if done.code != 0:
+            return {**run, "ending": done.last_words}
+        return {**run, "ending": DONE, **json.loads(done.stdout)}
+
+
+def _run(done: Timed) -> Run:
+    ending = LATE if done.code is None else DONE
+    return {"wall": done.wall, "cpu": done.cpu, "peak": done.peak, "ending": ending, "stages": {}}
