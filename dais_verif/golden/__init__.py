@@ -6,6 +6,7 @@ is a program prepared once, for many runs.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -240,7 +241,8 @@ def _fast(program: Program, engine: Engine) -> FastProgram | None:
     if problem:
         if engine == "fast":
             raise ToolError(f"engine fast: {problem}; engine numpy gives the same results")
-        warnings.warn(EngineWarning(f"{problem}; the numpy engine gives the same results, slower"), stacklevel=4)
+        warning = EngineWarning(f"{problem}; the numpy engine gives the same results, slower")
+        warnings.warn(warning, stacklevel=_frames_of_ours())
         return None
     try:
         return FastProgram(program)
@@ -248,6 +250,14 @@ def _fast(program: Program, engine: Engine) -> FastProgram | None:
         if engine == "fast":
             raise
         return None
+
+
+def _frames_of_ours() -> int:
+    """How far up the line stands that called this package, by whichever of its doors, for who calls this function."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __name__.split(".")[0]:
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 _APART = "C-contiguous, writable, and share no memory with the inputs"

@@ -166,7 +166,6 @@ class FastProgram:
             *(np.ascontiguousarray(column) for column in program.columns),
             program.inp_shift,
             np.concatenate([program.out_idx, self._extra]),
-            np.concatenate([program.out_shift, zeros]),
             np.concatenate([program.out_neg, zeros]),
             sizes,
             np.concatenate(entries).astype(np.int64) if entries else sizes,

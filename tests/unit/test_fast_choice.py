@@ -231,13 +231,19 @@ def test_without_the_kernel_another_engine_says_so_once_and_gives_the_same(
 
 
 @pytest.mark.parametrize("reason", REASONS)
-def test_each_function_warns_once_a_call(reason: str, request: pytest.FixtureRequest) -> None:
+def test_each_function_warns_once_a_call_at_the_line_of_its_caller(reason: str, request: pytest.FixtureRequest) -> None:
     request.getfixturevalue(reason)
     x = some_rows(3)
-    for call in (lambda: run(EVERY, x), lambda: run_raw(EVERY, Batch.of(x, EVERY.n_in))):
+    for call in (
+        lambda: run(EVERY, x),
+        lambda: run_raw(EVERY, Batch.of(x, EVERY.n_in)),
+        lambda: Golden(EVERY),
+        lambda: EVERY.run(x),
+    ):
         with pytest.warns(EngineWarning) as caught:
             call()
-        assert [warning.filename for warning in caught] == [__file__]
+        line = call.__code__.co_firstlineno
+        assert [(warning.filename, warning.lineno) for warning in caught] == [(__file__, line)]
 
 
 @pytest.mark.parametrize("reason", REASONS)

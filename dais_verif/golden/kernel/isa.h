@@ -65,6 +65,8 @@ static void FN(deliver)(const block *io, char *to, const char *from, size_t n) {
 
 #include "doubles.h"
 
+#include "columns.h"
+
 #include "planes.h"
 
 #undef VEC

@@ -31,7 +31,8 @@ def compile_forward_and_backward(
 
     ``fuse``: a ``quant`` op that provably changes nothing, neither value nor number of fractional bits, gets no
     instruction; what reads it reads its operand's slot. ``optimize_locality``: run an op close to what uses it,
-    which takes fewer slots; otherwise in program order. Results do not depend on either.
+    which takes fewer slots; otherwise in program order. Results do not depend on either. Neither is handed to the
+    C kernel, which compiles the ops for itself, on bits: a ``quant`` costs it nothing, and its order is always local.
     """
     changes = analyse(program).changes
     holder = _holders(program, changes) if fuse else np.arange(program.n_ops, dtype=np.int32)
