@@ -52,6 +52,7 @@ def _svg(
 ) -> bytes:
     import matplotlib
     from matplotlib.figure import Figure
+    from matplotlib.ticker import NullFormatter
 
     with matplotlib.rc_context({"svg.hashsalt": what, "svg.fonttype": "none", "font.size": 10}):
         figure = Figure(figsize=(7, 4.2), layout="constrained")
@@ -69,6 +70,9 @@ def _svg(
         axes.set(xscale="log", yscale="log", xlabel=what, ylabel="seconds, whole process (dotted: CPU)")
         axes.set_title(f"Time of dais-verif sim against {what}: {fixed}", fontsize=10)
         axes.grid(which="major", color="#dddddd")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x >= 1 else f"{x:g}")
+            axis.set_minor_formatter(NullFormatter())
         axes.legend(frameon=False)
         buffer = io.BytesIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None})
