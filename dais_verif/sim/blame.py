@@ -135,9 +135,14 @@ def _holds(bits: str, raw: int, kind: FixedType) -> bool:
 
 
 class Replay(NamedTuple):
-    """What a replay says and leaves: waves of the failing vector, and files with which viewers show them."""
+    """What a replay says and leaves: waves of the failing vector, and files with which viewers show them.
+
+    ``found``: the bits of ``model_out``, most significant first. If they are not those of the first run, the mismatch
+    was not repeated.
+    """
 
     blame: Blame
+    found: str
     waves: Path | None = None
     views: tuple[Path, ...] = ()
 
@@ -168,7 +173,7 @@ def replay_mismatch(
     values = oracle.trace(program, batch.row(row), violations=[])
     blame = replace(_blame(program, ports, ops, values, output, seen), replayed_in=simulator)
     views = write_views(program, ports, design.top, seen, waves, output, blame, folder) if waves else ()
-    return Replay(blame, waves, views)
+    return Replay(blame, seen.bits.get("model_out", ""), waves, views)
 
 
 def blame_mismatch(

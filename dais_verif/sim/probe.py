@@ -27,10 +27,12 @@ async def read_signals(dut: Any) -> None:
     start = int(get_sim_time("step"))
     dut.model_inp.value = question.vector
     await Timer(HOLD, unit="ns")
+    # All at once: Icarus looks a single name up by trying one signal after the other.
+    signals = {signal._name: signal for signal in dut}
     bits: dict[str, str] = {}
     ranges: dict[str, tuple[int, int]] = {}
     for name in question.signals:
-        signal = getattr(dut, name, None)
+        signal = signals.get(name)
         value = str(getattr(signal, "value", ""))
         if not value or set(value) - set("01xXzZuUwWlLhH-"):
             continue  # not there, or no vector: a memory, an instance

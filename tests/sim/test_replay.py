@@ -97,7 +97,8 @@ def test_waves_and_views_of_a_planted_bug(simulator: str, tmp_path: Path) -> Non
         ("blame", "op_1 input 1", "model.op_1", 0x40000420, 2, 0),
         ("outputs", "out_0 (times 2^1)", "model.out_0", 0x420, 2, 1),
     ]
-    assert "op 2 (sub) is the first op whose value diverges: expected -17.25, found -14.75" in comments
+    assert "op 2 (sub) is the first op whose value diverges: expected -17.25, found -14.75" in " ".join(comments)
+    assert found.found == "0000111011"
     assert {line.path + line.range for line in lines} <= names_in_the_wave(found)
 
     waves, shown = run_sucl(view(found, "replay.sucl"))

@@ -16,6 +16,7 @@ value can be shown as a number with a fraction is in ``baseconvert.c``. Line by 
 from __future__ import annotations
 
 from math import log2
+from textwrap import wrap
 
 from dais_verif.report.waves.view import Signal, Trace, View
 
@@ -35,6 +36,9 @@ _CHARACTERS = 20
 
 _PIXELS = 800
 
+#: Characters of a comment: a longer one would push the values out of sight.
+_COMMENT = 44
+
 
 def gtkwave(view: View) -> str:
     """The text of a save file for ``view``, to be written beside the waves."""
@@ -46,13 +50,13 @@ def gtkwave(view: View) -> str:
         "[timestart] 0",
         "[size] 1400 900",
         "[sst_expanded] 0",
-        "[signals_width] 420",
+        "[signals_width] 500",
         f"*{zoom:.6f} {view.middle}",
     ]
     for group in view.groups:
         lines += [f"@{_BLANK | _GROUP_BEGIN:x}", f"-{group.title}"]
-        for note in group.notes:
-            lines += [f"@{_BLANK:x}", f"-{note}"]
+        for text in (line for note in group.notes for line in wrap(note, _COMMENT)):
+            lines += [f"@{_BLANK:x}", f"-{text}"]
         for trace in group.traces:
             lines += _trace(trace)
         lines += [f"@{_BLANK | _GROUP_END:x}", f"-{group.title}"]
