@@ -53,7 +53,8 @@ Goal = tuple[str, list[Measure]]
 def _goals(results: dict[str, Any]) -> Iterator[Goal]:
     yield from _speed_goals(results)
     for kind in ("integers", "doubles"):
-        yield f"two threads over one, {kind}: {_TWO_THREADS}x", _two_threads(results["programs"], kind)
+        large = [program for program in results["programs"] if program["ops"] >= LARGE]
+        yield f"two threads over one, {LARGE:,} ops or more, {kind}: {_TWO_THREADS}x", _two_threads(large, kind)
     singles = [_at_least(program, ratio_of(program["single"], "doubles"), 1) for program in results["programs"]]
     yield "one sample: no slower", singles
     yield from _preparation_goals(results)
@@ -144,5 +145,6 @@ def copy_share(found: dict[str, Any]) -> Spread:
 
 
 def _two_threads(programs: Iterable[dict[str, Any]], kind: str) -> list[Measure]:
+    """Of large programs: calls of a few milliseconds stay on one thread, as starting another would not pay."""
     pairs = [(program, program["threads"]["seconds"]) for program in programs]
     return [_at_least(program, ratio(s[f"{kind} 1"], s[f"{kind} 2"]), _TWO_THREADS) for program, s in pairs]

@@ -1,6 +1,5 @@
 /* The rows that one pass takes: where they come from and go to, and what the passes of all instruction sets share. */
 
-
 /* Bytes between columns of integers: a power of two would have all of them compete for the same lines of the cache. */
 #define STRIDE(size) (PLANE_ROWS * (int64_t)(size) + 64)
 

@@ -1,5 +1,5 @@
 /* The fast golden engine: DAIS programs as bit-sliced plane code (lower.h), executed for 512 samples at a time
- * (planes.h) in the widest instructions that the machine has. This file: rows in and out, and the Python type. */
+ * (planes.h) in the widest instructions that the machine has. This file: the Python type. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
