@@ -27,6 +27,7 @@ def input_bits(program: Program, *, at_most: int | None = None) -> tuple[int | N
     """For every output a mask of the bits of ``model_inp`` that it can depend on; 0 if it is constant.
 
     ``at_most``: None instead of a mask with more bits than that, which saves most of the time in large programs.
+    Bits that are constant whatever is behind them are not looked for where all that is behind has too many.
     """
     ports = ports_of(program)
     limit = ports.input_bits if at_most is None else at_most
