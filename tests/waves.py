@@ -160,3 +160,19 @@ def run_sucl(text: str) -> tuple[str, list[str | Item]]:
             case _:
                 assert command in ("", "item_set_color", "cursor_set", "zoom_fit"), command
     return loaded, shown
+
+
+def shown_by_gtkwave(save_file: Path, folder: Path) -> dict[str, str]:
+    """What GTKWave itself, started elsewhere with the save file alone, shows at the marker: value by label."""
+    if not (shutil.which("gtkwave") and shutil.which("xvfb-run")):
+        pytest.skip("gtkwave and xvfb-run, of Debian's packages gtkwave and xvfb, are not both installed")
+    script = folder / "read.tcl"
+    script.write_text(
+        "for {set i 0} {$i < [gtkwave::getTotalNumTraces]} {incr i} {\n"
+        '  puts "SHOWN|[gtkwave::getTraceNameFromIndex $i]|[gtkwave::getTraceValueAtMarkerFromIndex $i]"\n'
+        "}\nflush stdout\nexit\n"
+    )
+    command = ["xvfb-run", "-a", "gtkwave", "-S", str(script), str(save_file)]
+    output = subprocess.run(command, cwd="/", check=False, capture_output=True, text=True, timeout=120).stdout
+    shown = [row.split("|")[1:] for row in output.splitlines() if row.startswith("SHOWN|")]
+    return {label: value for label, value in shown if value}

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from quality.door import planted
 from quality.programs import every_opcode
-from waves import Item, read_gtkw, read_vcd, run_sucl, wave_of
+from waves import Item, read_gtkw, read_vcd, run_sucl, shown_by_gtkwave, wave_of
 
 from dais_verif.emit import emit_verilog
 from dais_verif.golden import oracle
@@ -213,26 +211,10 @@ def test_times_are_in_the_units_of_the_waves(tmp_path: Path) -> None:
     assert int(attributes["marker"]) == wave_of(found.waves).end * 3 // 4
 
 
-def in_gtkwave(found: Replay, folder: Path) -> dict[str, str]:
-    """What GTKWave itself, started elsewhere with the save file alone, shows at the marker: value by label."""
-    if not (shutil.which("gtkwave") and shutil.which("xvfb-run")):
-        pytest.skip("gtkwave and xvfb-run are not both installed")
-    script = folder / "read.tcl"
-    script.write_text(
-        "for {set i 0} {$i < [gtkwave::getTotalNumTraces]} {incr i} {\n"
-        '  puts "SHOWN|[gtkwave::getTraceNameFromIndex $i]|[gtkwave::getTraceValueAtMarkerFromIndex $i]"\n'
-        "}\nflush stdout\nexit\n"
-    )
-    command = ["xvfb-run", "-a", "gtkwave", "-S", str(script), str(found.views[0])]
-    output = subprocess.run(command, cwd="/", check=False, capture_output=True, text=True, timeout=120).stdout
-    shown: Sequence[Sequence[str]] = [row.split("|")[1:] for row in output.splitlines() if row.startswith("SHOWN|")]
-    return {label: value for label, value in shown if value}
-
-
 @BOTH
 def test_gtkwave_shows_real_numbers(simulator: str, tmp_path: Path) -> None:
     found = replayed(tmp_path, simulator)
-    assert in_gtkwave(found, tmp_path) == {
+    assert shown_by_gtkwave(found.views[0], tmp_path) == {
         "input 0": "-16",
         "input 1": "2.5",
         "op_2 sub": "-14.75",
@@ -248,7 +230,7 @@ def test_gtkwave_shows_all_outputs_of_every_opcode(simulator: str, tmp_path: Pat
     batch = Batch.of([[1.0, 1.0, 1.0], [-4.5, 6.125, -3.0]], 3)
     rtl = planted(program, "op_4 =", "<<< 3", "<<< 2")
     found = replayed(tmp_path, simulator, rtl, program=program, batch=batch)
-    shown = in_gtkwave(found, tmp_path)
+    shown = shown_by_gtkwave(found.views[0], tmp_path)
     values = oracle.trace(program, batch.row(1), violations=[])
     assert (shown["op_0 input 0"], shown["op_1 input 1"]) == (oracle.show(values[0]), oracle.show(values[1]))
     assert found.blame.found is not None and shown["op_4 add"] == found.blame.found.real

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal, localcontext
 from pathlib import Path
 
 import pytest
-from waves import Item, read_gtkw, run_sucl
+from waves import Item, read_gtkw, run_sucl, shown_by_gtkwave
 
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
@@ -59,6 +60,34 @@ def test_how_gtkwave_shows_a_signal(shown: Trace, flags: str, fraction: int | No
     assert lines[place] == f"+{{{label}}} {name}"
     told = lines[place - 1 - (fraction is not None) : place]
     assert told == [f"@{flags}", *([] if fraction is None else [f"[fpshift_count] {fraction}"])]
+
+
+def test_gtkwave_shows_what_it_is_said_to(tmp_path: Path) -> None:
+    """Real numbers exactly, or integers; smallest, largest and odd values of many types."""
+    traces, declared, set_to, expected = [], [], [], {}
+    for width in (2, 3, 8, 14, 20, 29, 30, 31, 32, 53, 64):
+        for f in (-2, 0, 1, 4, 9, 12, 13, 14, 20):
+            for signed in (True, False):
+                lo, hi = (-(1 << width - 1), (1 << width - 1) - 1) if signed else (0, (1 << width) - 1)
+                for raw in {lo, lo + 1, lo // 3, min(-1, hi) if signed else 1, hi // 3, hi - 1, hi}:
+                    name = f"v{len(traces)}"
+                    own = Signal("model", name, width, (width - 1, 0))
+                    traces.append(Trace(own, name, 0, width, signed, f, None))
+                    declared.append(f"$var wire {width} {name} {name} [{width - 1}:0] $end")
+                    set_to.append(f"b{raw & (1 << width) - 1:b} {name}")
+                    with localcontext() as context:
+                        context.prec = 100
+                        real = format(Decimal(raw) / (1 << max(f, 0)), "f")
+                    expected[name] = real, str(raw)
+    text = ["$timescale 1ps $end", "$scope module model $end", *declared, "$upscope $end", "$enddefinitions $end"]
+    (tmp_path / "waves.vcd").write_text("\n".join([*text, "#0", *set_to, "#20000", ""]))
+    (tmp_path / "replay.gtkw").write_text(gtkwave(view(*traces)._replace(waves="waves.vcd")))
+    shown = shown_by_gtkwave(tmp_path / "replay.gtkw", tmp_path)
+    told = {label.split(" ")[0]: (value, "times" in label) for label, value in shown.items()}
+    assert set(told) == set(expected)
+    wrong = {n: (told[n], expected[n]) for n in expected if told[n][0] != expected[n][told[n][1]]}
+    assert not wrong
+    assert sum(not integer for _, integer in told.values()) > len(told) // 2
 
 
 def test_bits_of_a_slice_count_from_the_left() -> None:
