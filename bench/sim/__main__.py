@@ -138,9 +138,10 @@ def _take(steps: list[Step], plan: Plan) -> None:
         plan.ours.prepare()
         for step in steps:
             progress.update(task, description=step.label)
-            step.take()
-            run = step.results[-1]
-            err.print(f"{step.label}: {run['wall']:.2f} s, CPU {run['cpu']:.2f} s, {run['ending']}", markup=False)
+            run = step.take()
+            if run is not None:
+                found = f"{run['wall']:.2f} s, CPU {run['cpu']:.2f} s, {run['ending']}"
+                err.print(f"{step.label}: {found}", markup=False)
             progress.advance(task)
 
 

@@ -1,11 +1,13 @@
 """What is measured, in which order.
 
-A program's round is: a new design, the same again, a million vectors, Icarus; da4ml before or after, in turns. Designs
-of more than ``LARGE`` ops have one round of the first two and of da4ml. Growth is measured on networks, once.
+A program's round is: a new design, the same again, a million vectors, Icarus; da4ml before or after, in turns, but no
+more once it has taken longer than ``PATIENCE``. Designs of more than ``LARGE`` ops have one round of the first two and
+of da4ml. Growth is measured on networks, once.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +16,16 @@ from typing import Any, NamedTuple
 from bench.sim.sides import Ours, Peer, Run
 from bench.sim.subjects import Subject
 
-__all__ = ["COLD", "ICARUS", "LARGE", "MANY", "PEER", "WARM", "Plan", "Step"]
+__all__ = ["COLD", "ICARUS", "LARGE", "MANY", "PATIENCE", "PEER", "WARM", "Plan", "Step"]
 
 #: The names of the measurements of a program.
 COLD, WARM, MANY, ICARUS, PEER = "cold", "warm", "many", "icarus", "peer"
 
 #: Programs with more ops have one round, without a million vectors and without Icarus.
 LARGE = 10_000
+
+#: Where da4ml takes more seconds it is measured once.
+PATIENCE = 90.0
 
 
 class Step(NamedTuple):
@@ -29,10 +34,16 @@ class Step(NamedTuple):
     label: str
     action: Callable[[], Run]
     results: list[Run]
+    #: Repeated only if the run before took no more seconds.
+    patience: float = math.inf
 
-    def take(self) -> None:
-        """Measure."""
-        self.results.append(self.action())
+    def take(self) -> Run | None:
+        """Measure; None if there is no patience left."""
+        if self.results and self.results[-1]["wall"] > self.patience:
+            return None
+        run = self.action()
+        self.results.append(run)
+        return run
 
 
 @dataclass(frozen=True)
@@ -71,7 +82,7 @@ class Plan:
     def _theirs(self, subject: Subject, runs: dict[str, list[Run]]) -> Iterator[Step]:
         peer = self.peer
         if peer is not None:
-            yield Step(f"{subject.name} da4ml", lambda: peer.run(subject, self.vectors), runs[PEER])
+            yield Step(f"{subject.name} da4ml", lambda: peer.run(subject, self.vectors), runs[PEER], PATIENCE)
 
     def growth(self) -> tuple[dict[str, Any], list[Step]]:
         """The same for time against ops, with new designs, and against vectors, with a design that is built."""

@@ -132,7 +132,7 @@ def _stages(programs: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[st
                 stages = ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in run["stages"].items())
                 if stages:
                     rows.append([program["name"], words, stages])
-    return ["program", "side", "wall seconds of the stages, last round"], rows
+    return ["program", "side", "seconds in which each stage was at work (they overlap), last round"], rows
 
 
 def _growth(results: dict[str, Any], what: str, all_runs: dict[str, list[Run]]) -> Table:

@@ -69,7 +69,7 @@ class Ours:
             run["ending"] = DONE
             (found,) = record["simulators"]
             run |= {"version": found["version"], "build": found["build_seconds"], "run": found["run_seconds"]}
-        return {**run, "stages": record.get("profile") or {}}
+        return {**run, "stages": _stages(record.get("profile") or [])}
 
     def _command(self, program: Path, simulator: str, vectors: int) -> list[str]:
         options = ["--sim", simulator, "--vectors", str(vectors), "--json", *_profile_option()]
@@ -108,6 +108,14 @@ class Peer:
         if done.code != 0:
             return {**run, "ending": done.last_words}
         return {**run, "ending": DONE, **json.loads(done.stdout)}
+
+
+def _stages(profile: list[dict[str, Any]]) -> dict[str, float]:
+    """Seconds in which each stage was at work; stages overlap, and one may have several parts."""
+    seconds: dict[str, float] = {}
+    for stage in profile:
+        seconds[stage["name"]] = seconds.get(stage["name"], 0.0) + stage["busy"]
+    return seconds
 
 
 def _run(done: Timed) -> Run:

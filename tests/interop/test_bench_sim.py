@@ -20,7 +20,7 @@ from bench.networks import network
 from bench.rounds import Spread
 from bench.sim import peer
 from bench.sim.goals import exponent, lines, sooner
-from bench.sim.plan import Plan
+from bench.sim.plan import PATIENCE, Plan
 from bench.sim.plot import write_plots
 from bench.sim.report import markdown
 from bench.sim.sides import DONE, LATE, Ours, Peer, Run
@@ -220,6 +220,12 @@ class TestGoals:
         assert "a second" not in markdown(results)
 
 
+def test_stages_show_when_there_are_some(results: dict[str, Any]) -> None:
+    assert "they overlap" not in markdown(results)
+    results["programs"][0]["runs"]["warm"][-1]["stages"] = {"emit": 0.25, "verilator run": 1}
+    assert "| p | ours, Verilator, built before | emit 0.25, verilator run 1.00 |" in markdown(results)
+
+
 @dataclass
 class Stub:
     """Both sides; ``calls`` is what was asked, in order."""
@@ -248,6 +254,12 @@ class TestPlan:
         ours = ["forget", "verilator 40", "verilator 40", "verilator 500", "forget", "icarus 40"]
         assert stub.calls == ["40", *ours, *ours, "40"]
         assert {name: len(runs) for name, runs in found["runs"].items()} == dict.fromkeys(found["runs"], 2)
+
+    def test_a_peer_that_takes_long_is_not_asked_again(self, tmp_path: Path) -> None:
+        stub = Stub()
+        found, steps = plan(stub, tmp_path).program(Subject.of_network(100, tmp_path))
+        found["runs"]["peer"].append(run_of(PATIENCE + 1))
+        assert [step.label for step in steps if step.take() is None] == ["network100 da4ml"] * 2
 
     def test_large_programs_have_one_round(self, tmp_path: Path) -> None:
         stub = Stub()
@@ -335,7 +347,7 @@ def test_a_quick_run(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_peer_comes_to_a_verdict(tmp_path: Path, da4ml: None) -> None:
-    run = Peer(600).run(Subject.of_network(100, tmp_path), 200)
+    run = Peer(600).run(Subject.of(str(ROOT / "examples" / "quantised_mac.bin"), tmp_path), 200)
     assert (run["ending"], run["different"], run["rows"]) == (DONE, 0, 200)
     assert run["stages"]["compile"] > 1 and run["cpu"] > 1
 
