@@ -24,6 +24,7 @@ from bench.sim.sides import Ours, Peer
 from bench.sim.subjects import CORPUS, NETWORKS, REAL, ROOT, Subject
 from dais_verif import __version__
 from dais_verif.cli.common import console, notices
+from dais_verif.errors import DaisError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.sim import tools
 
@@ -113,7 +114,10 @@ def _names(quick: bool) -> list[str]:
 
 def _results(plan: Plan, names: list[str], grows: bool, facts: dict[str, Any]) -> dict[str, Any]:
     """Measured in the order of the plan: programs, the largest last, then growth."""
-    parts = [plan.program(Subject.of(name, plan.folder)) for name in names]
+    try:
+        parts = [plan.program(Subject.of(name, plan.folder)) for name in names]
+    except (ValueError, DaisError) as error:
+        raise click.ClickException(str(error)) from None
     growth, steps = plan.growth() if grows else ({}, [])
     _take([step for _, some in parts for step in some] + steps, plan)
     return {
