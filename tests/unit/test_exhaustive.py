@@ -311,6 +311,20 @@ def test_elements_wider_than_a_word() -> None:
         assert (min(values) < 0) == bool(signed)
 
 
+@pytest.mark.parametrize("kind", [(1, 6, 0), (0, 7, -3), (1, 39, 5), (0, 61, 0), (1, 61, 0)])
+def test_elements_that_lie_across_words(kind: tuple[int, int, int]) -> None:
+    program = Program.build([*reads(30, kind), low_bits(5, 5)], [(30, 0, 0), (9, 0, 0)], inp_shift=[0] * 30)
+    for sweep in plan(program, max_rows=1 << 7).sweeps:
+        port_rows(sweep)
+        batch = sweep.batch(0, sweep.rows, 0)
+        width = sum(kind)
+        for column in batch.columns:
+            values = [int(value) for value in column.mantissa]
+            assert column.mantissa.dtype == np.int64 and column.exponent == -kind[2]
+            assert -(kind[0] << width - 1) <= min(values) < max(values) < 1 << width - kind[0]
+            assert len(set(values)) > sweep.rows // 2 or width < 9
+
+
 @pytest.mark.parametrize("declared", [False, True])
 def test_rows_are_the_same_however_they_are_cut(declared: bool) -> None:
     program = wide_program()
@@ -401,6 +415,46 @@ def test_with_intervals_every_declared_combination_of_a_cone_is_met(case: tuple[
         assert (output in found.exhausted or output in left) == (bits and not mask & domain.tangled)
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_declared_cones_that_overlap_nest_and_share_inputs(seed: int) -> None:
+    """Sums of low, high or all bits of some of four small inputs, half of which declare intervals."""
+    rng = random.Random(seed)
+    rows: list[Any] = []
+    intervals = []
+    for j in range(4):
+        k, width = rng.getrandbits(1), rng.randint(2, 3)
+        ends = (0, (1 << width) - 1) if not k else (-(1 << width - 1), (1 << width - 1) - 1)
+        lo, hi = sorted((rng.randint(*ends), rng.randint(*ends))) if rng.random() < 0.5 else ends
+        rows.append((-1, j, -1, 0, (k, width - k, 0)))
+        intervals.append((lo, hi))
+    outputs = []
+    for _ in range(rng.randint(2, 6)):
+        total = None
+        for j in rng.sample(range(4), rng.randint(1, 3)):
+            low, high = rng.choice(((0, 3), (0, 1), (1, 3), (1, 2)))
+            rows.append((3, j, -1, 0, (0, high, -low)))
+            if total is not None:
+                rows.append((10, total, len(rows) - 1, 2 << 56, (0, 3, 0)))
+            total = len(rows) - 1
+        assert total is not None
+        outputs.append((total, 0, 0))
+    program = declare(Program.build(rows, outputs, inp_shift=[0] * 4), *intervals)
+    allowed = declared_ports(program)
+    for max_rows in (rng.randint(1, 200), 1 << 12):
+        found = plan(program, max_rows=max_rows, max_bits=12)
+        assert found.rows <= max_rows
+        assert sorted([*found.exhausted, *(left.output for left in found.could)]) == list(range(len(outputs)))
+        check_promises(program, found)
+        for sweep in found.sweeps:
+            ports = port_rows(sweep, seed=seed)
+            assert set(ports) <= allowed
+            for output in sweep.outputs:
+                mask = input_bits(program)[output]
+                assert mask is not None
+                assert {port & mask for port in ports} == {port & mask for port in allowed}
+    assert not found.could
+
+
 def test_a_part_of_a_declared_interval() -> None:
     """Three bits in the midst of a wide input: all their patterns, the value always within the interval."""
     rows = [*reads(1, (0, 70, 0)), (3, 0, -1, 0, (0, 3 + 4, -4)), (3, 1, -1, 0, (0, 7, -4))]
@@ -424,6 +478,9 @@ def test_declarations_that_do_not_fit_together_are_never_exhausted() -> None:
     assert all(3 <= port % 64 <= 9 for seed in range(20) for port in port_rows(found.sweeps[0], seed=seed))
     nothing_in_common = plan(declare(program, (30, 40), (0, 9)), max_rows=1000)
     assert nothing_in_common.exhausted == (2,)
+    signed_too = [(-1, 0, -1, 0, (1, 5, 0)), (-1, 0, -1, 0, (0, 6, 0))]
+    program = Program.build(signed_too, [(0, 0, 0), (1, 0, 0)], inp_shift=[0])
+    assert plan(declare(program, (-20, 20), (5, 50)), max_rows=1000).exhausted == ()
     alike = [*reads(1, (0, 6, 0)), *reads(1, (0, 6, 0))]
     program = Program.build(alike, [(0, 0, 0), (1, 0, 0)], inp_shift=[0])
     found = plan(declare(program, (3, 40), (9, 50)), max_rows=1000)
