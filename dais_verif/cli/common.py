@@ -69,7 +69,7 @@ jobs_option = click.option(
     "--jobs",
     type=click.IntRange(1),
     callback=_all_cpus,
-    help="Threads of the fast engine. Default: DAIS_VERIF_THREADS, or all CPUs.",
+    help="Threads or processes at once. Default: DAIS_VERIF_THREADS, or all CPUs.",
 )
 seed_option = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the generated vectors."

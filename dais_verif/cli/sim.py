@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import platform
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -20,6 +22,7 @@ from dais_verif.cli.common import (
     console,
     file_path,
     inputs_option,
+    jobs_option,
     json_option,
     layout_option,
     load_program,
@@ -27,19 +30,22 @@ from dais_verif.cli.common import (
     program_argument,
     reproduce,
     seed_option,
-    stimulus,
     top_option,
     unchecked_option,
     vectors_option,
 )
+from dais_verif.cli.display import Display
 from dais_verif.emit import emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.files import make_folder, write_atomically
+from dais_verif.golden.fast import threads
 from dais_verif.program import Program
 from dais_verif.report.console import print_record
 from dais_verif.report.record import ProgramInfo, Record
-from dais_verif.sim.simulate import SIMULATORS, Design
+from dais_verif.sim.build import SIMULATORS, Design
 from dais_verif.sim.verify import Options, verify
+from dais_verif.stimulus import Generated, Stimulus, read_batch
+from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
 
@@ -63,6 +69,14 @@ from dais_verif.verdict import Verdict
 @click.option(
     "--waves", is_flag=True, help="Record waves (Icarus FST, Verilator VCD); needs -o or uses dais-verif-out."
 )
+@click.option(
+    "--bulk/--no-bulk",
+    default=True,
+    show_default=True,
+    help="Run vectors outside cocotb where the simulator can; the first 256 go through the ports all the same.",
+)
+@jobs_option
+@click.option("--profile", is_flag=True, help="Show where the time went.")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for each build and each run.")
 @click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, RTL, vectors, logs, waves.")
 @json_option
@@ -78,6 +92,9 @@ def sim(
     top: str,
     unchecked: bool,
     waves: bool,
+    bulk: bool,
+    jobs: int | None,
+    profile: bool,
     timeout: float | None,
     output: Path | None,
     as_json: bool,
@@ -98,29 +115,37 @@ def sim(
         raise click.UsageError("--timeout must be a number of seconds.")
     if more_rtl and not rtl:
         raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")
-    loaded, warnings = load_program(program, layout)
-    batch = stimulus([loaded], inputs, vectors, seed)
+    watch = Stopwatch(started=_process_started())
+    watch.add("set-up", watch.started, time.monotonic())
+    with watch.stage("read"):
+        loaded, warnings = load_program(program, layout)
+        given = [read_batch(path, loaded.n_in) for path in inputs]
+        stimulus = Stimulus([*given, Generated([loaded], vectors, seed)])
     if waves and output is None:
         output = Path("dais-verif-out")
     simulators = SIMULATORS if simulator == "both" else (simulator,)
     with _folder(output) as folder:
-        design = _design(loaded, (*rtl, *more_rtl), top, folder)
-        options = Options(simulators, check=not unchecked, waves=waves, seed=seed, timeout=timeout)
-        err = notices()
-        with err.status("") as status:
-
-            def notice(text: str) -> None:
-                status.update(text)
-                if not err.is_terminal:
-                    err.print(text, markup=False)
-
-            finding = verify(loaded, batch, design, folder.path, options, notice)
+        with watch.stage("emit"):
+            design = _design(loaded, (*rtl, *more_rtl), top, folder)
+        options = Options(
+            simulators,
+            check=not unchecked,
+            waves=waves,
+            seed=seed,
+            timeout=timeout,
+            jobs=threads(jobs),
+            bulk=bulk,
+            keep=output is not None,
+        )
+        with Display(notices()) as display:
+            watch.tell = display.stage
+            finding = verify(loaded, stimulus, design, folder.path, options, display, watch)
         record = Record(
             verdict=finding.verdict,
             message=finding.message,
             program=ProgramInfo.of(loaded),
             seed=seed,
-            vectors=batch.rows,
+            vectors=stimulus.rows,
             reproduce=reproduce(),
             rtl={
                 "top": top,
@@ -133,6 +158,7 @@ def sim(
             first_mismatch=finding.first_mismatch,
             unchecked=unchecked,
             warnings=warnings,
+            profile=watch.stages if profile else None,
         )
         folder.keep(record)
     if as_json:
@@ -142,6 +168,16 @@ def sim(
         if folder.kept:
             console().print(f"files      {folder.path}", markup=False)
     return record.verdict.exit_code
+
+
+def _process_started() -> float:
+    """When this process began, as a time of ``time.monotonic()``."""
+    now = time.monotonic()
+    try:
+        ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+        return min(now, now - time.clock_gettime(time.CLOCK_BOOTTIME) + ticks / os.sysconf("SC_CLK_TCK"))
+    except (OSError, ValueError, IndexError):
+        return now
 
 
 class _Folder:

@@ -144,12 +144,14 @@ class Golden:
             row[:] = column.astype(out.dtype)
         return out
 
-    def run_raw(self, batch: Batch, *, check: bool = True, jobs: int | None = None) -> tuple[IntArray, ...]:
-        """As the function ``run_raw``."""
+    def run_raw(
+        self, batch: Batch, *, check: bool = True, jobs: int | None = None, named: int = 0
+    ) -> tuple[IntArray, ...]:
+        """As the function ``run_raw``. ``named``: what messages call the first row."""
         threads, taken = self._threads(jobs), self._taken(check)
         if taken:
-            return self._fast_rows(taken, batch, 0, check, threads)
-        chunks = [self.chunk(batch, start, check=check) for start in range(0, batch.rows, CHUNK)]
+            return self._fast_rows(taken, batch, named, check, threads)
+        chunks = [self.chunk(batch, start, check=check, named=named + start) for start in range(0, batch.rows, CHUNK)]
         if not chunks:
             return tuple(np.zeros(0, dtype=np.int64) for _ in range(self.program.n_out))
         return tuple(compact(np.concatenate(parts)) for parts in zip(*chunks, strict=True))

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dais_verif.program import Program
+from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
 
 __all__ = [
@@ -58,7 +59,10 @@ class ProgramInfo:
 
 @dataclass(frozen=True)
 class SimulatorResult:
-    """What one simulator did. ``failure`` is its error if it did not finish; seconds are wall time."""
+    """What one simulator did. ``failure`` is its error if it did not finish; seconds are wall time.
+
+    ``bulk_vectors``: how many of the vectors compared were run outside cocotb. ``cached``: it was built before.
+    """
 
     name: str
     version: str | None = None
@@ -67,6 +71,8 @@ class SimulatorResult:
     mismatches: int = 0
     vectors_with_x: int = 0
     digest: str | None = None
+    bulk_vectors: int = 0
+    cached: bool = False
     build_seconds: float = 0.0
     run_seconds: float = 0.0
     failure: str | None = None
@@ -137,6 +143,8 @@ class Record:
     first_mismatch: Mismatch | None = None
     unchecked: bool = False
     warnings: list[str] = field(default_factory=list)
+    #: Where the time went; None if nobody asked.
+    profile: list[Stage] | None = None
 
     def to_json(self) -> str:
         """One JSON object."""

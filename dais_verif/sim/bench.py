@@ -1,27 +1,33 @@
 """The cocotb testbench: drive the packed input port, read the packed output port, compare every bit.
 
-Runs inside the simulator. One wide write and one wide read a vector, as strings; packing, unpacking and
-comparison are numpy over a thousand vectors at a time. One combinational rule for all simulators: drive,
-wait, read.
+Runs inside the simulator. Vectors come in chunks, while later ones are still being made. Through the ports goes one
+wide write and one wide read a vector, as strings; one combinational rule for all simulators: drive, wait, read.
+Where the simulator has a bulk path, the first vectors go through the ports and everything through the bulk path,
+and both must agree on the first.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import cocotb
 import numpy as np
 from cocotb.triggers import Timer
-from numpy.typing import NDArray
 
-from dais_verif.sim.job import JOB_VARIABLE, Answer, Difference, Job
+from dais_verif.sim.bulk import evaluator
+from dais_verif.sim.job import JOB_VARIABLE, Answer, Job
+from dais_verif.sim.packing import Words
+from dais_verif.sim.scoreboard import Chunk, Scoreboard, words_of_text
 
-CHUNK = 1024
+#: Vectors that also go through the ports where there is a bulk path: all corners are among them.
+SMOKE = 256
 
-_ZERO = ord("0")
+#: Vectors between two looks at the clock, and the seconds after which the progress is told.
+_BLOCK = 256
 
 
 @cocotb.test()
@@ -33,14 +39,12 @@ async def outputs_equal_golden_model(dut: Any) -> None:
         Answer(port_error=problem).save(Path(job.answer))
         raise AssertionError(problem)
     scoreboard = Scoreboard(job)
-    inputs, expected = (
-        _rows(job.inputs, job.rows, job.input_bits),
-        _rows(job.expected, job.rows, job.output_bits),
-    )
-    for start in range(0, job.rows, CHUNK):
-        stop = min(start + CHUNK, job.rows)
-        found = await drive(dut, _port_strings(_unpacked(inputs[start:stop], job.input_bits)))
-        scoreboard.compare(start, found, _unpacked(expected[start:stop], job.output_bits))
+    if job.threads:
+        await _in_bulk(dut, job, scoreboard)
+    else:
+        for number in job.numbers:
+            chunk = Chunk.wait(job, number)
+            scoreboard.compare(chunk, *await _through_ports(dut, job, chunk.inputs, scoreboard))
     answer = scoreboard.answer()
     answer.save(Path(job.answer))
     assert answer.rows == job.rows > 0, "no vector was compared"
@@ -59,47 +63,48 @@ async def drive(dut: Any, vectors: list[str]) -> list[str]:
     return found
 
 
-class Scoreboard:
-    """Counts what was compared and keeps the first differences."""
+async def _through_ports(dut: Any, job: Job, inputs: Words, scoreboard: Scoreboard) -> tuple[Words, dict[int, str]]:
+    begin = time.monotonic()
+    found: list[str] = []
+    for start in range(0, len(inputs), _BLOCK):
+        found += await drive(dut, _port_strings(inputs[start : start + _BLOCK], job.input_bits))
+        scoreboard.tell(len(found))
+    words = words_of_text(found, job.output_bits)
+    scoreboard.spent("run", begin)
+    return words
 
-    def __init__(self, job: Job) -> None:
-        self._job = job
-        self._digest = hashlib.sha256()
-        self._rows = self._mismatching = self._unknown = 0
-        self._first_mismatch: Difference | None = None
-        self._first_unknown: Difference | None = None
 
-    def compare(self, start: int, found: list[str], expected: NDArray[np.uint8]) -> None:
-        """Compare the rows from ``start`` on; ``expected`` holds bits, bit 0 first."""
-        text = "".join(found).encode()
-        self._digest.update(text)
-        bits = np.frombuffer(text, dtype=np.uint8).reshape(len(found), -1)[:, ::-1] - _ZERO
-        unknown = bits > 1
-        # A port without bits is one bit wide and tied to 0; it is looked at but not counted.
-        wanted = expected if self._job.output_bits else np.zeros_like(bits)
-        mismatching = np.asarray(((bits != wanted) & ~unknown).any(axis=1))
-        unknown_rows = np.asarray(unknown.any(axis=1))
-        self._rows += len(found)
-        self._mismatching += int(mismatching.sum())
-        self._unknown += int(unknown_rows.sum())
-        for row in np.flatnonzero(mismatching | unknown_rows).tolist():
-            difference = Difference(start + row, found[row])
-            if mismatching[row]:
-                self._first_mismatch = self._first_mismatch or difference
-            if unknown_rows[row]:
-                self._first_unknown = self._first_unknown or difference
+async def _in_bulk(dut: Any, job: Job, scoreboard: Scoreboard) -> None:
+    """The first vectors through the ports, then all in threads, each with an instance of the design."""
+    numbers = iter(job.numbers)
 
-    def answer(self) -> Answer:
-        """What was found so far."""
-        return Answer(
-            rows=self._rows,
-            bits=self._rows * self._job.output_bits,
-            mismatching_rows=self._mismatching,
-            unknown_rows=self._unknown,
-            digest=self._digest.hexdigest(),
-            first_mismatch=self._first_mismatch,
-            first_unknown=self._first_unknown,
-        )
+    def work() -> None:
+        with evaluator(job.output_bits) as evaluate:
+            for number in numbers:  # the next one that nobody has taken
+                chunk = Chunk.wait(job, number)
+                run(chunk, evaluate)
+
+    def run(chunk: Chunk, evaluate: Any) -> Words:
+        begin = time.monotonic()
+        found: Words = evaluate(chunk.inputs)
+        scoreboard.spent("run", begin)
+        scoreboard.compare(chunk, found, bulk=True)
+        return found
+
+    first = next(numbers, None)
+    if first is None:
+        return
+    chunk = Chunk.wait(job, first)
+    with ThreadPoolExecutor(job.threads) as pool:
+        others = [pool.submit(work) for _ in range(job.threads if len(job.numbers) > 1 else 0)]
+        with evaluator(job.output_bits) as evaluate:
+            found = run(chunk, evaluate)
+        seen, unknown = await _through_ports(dut, job, chunk.inputs[:SMOKE], scoreboard)
+        for other in others:
+            other.result()
+    differing = np.flatnonzero((seen != found[:SMOKE]).any(axis=1)).tolist() + list(unknown)
+    if differing:
+        raise RuntimeError(f"vector {chunk.start + min(differing)} gives other outputs through the ports than in bulk")
 
 
 def _port_problem(dut: Any, job: Job) -> str | None:
@@ -113,23 +118,10 @@ def _port_problem(dut: Any, job: Job) -> str | None:
     return None
 
 
-def _rows(path: str, rows: int, bits: int) -> NDArray[np.uint8]:
-    size = (bits + 7) // 8
-    if rows * size == 0:
-        return np.zeros((rows, size), dtype=np.uint8)
-    return np.memmap(path, dtype=np.uint8, mode="r", shape=(rows, size))
-
-
-def _unpacked(packed: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
-    if packed.size == 0:
-        return np.zeros((len(packed), bits), dtype=np.uint8)
-    return np.unpackbits(packed, axis=1, count=bits, bitorder="little")
-
-
-def _port_strings(bits: NDArray[np.uint8]) -> list[str]:
+def _port_strings(words: Words, bits: int) -> list[str]:
     """Each row as a string, most significant bit first; a port without bits is driven 0 and 1 in turn."""
-    if bits.shape[1] == 0:
-        return [str(row & 1) for row in range(len(bits))]
-    width = bits.shape[1]
-    text = (np.ascontiguousarray(bits[:, ::-1]) + _ZERO).tobytes().decode()
-    return [text[at : at + width] for at in range(0, len(text), width)]
+    if bits == 0:
+        return [str(row & 1) for row in range(len(words))]
+    little = np.unpackbits(words.view(np.uint8), axis=1, count=bits, bitorder="little")
+    text = (np.ascontiguousarray(little[:, ::-1]) + np.uint8(ord("0"))).tobytes().decode()
+    return [text[at : at + bits] for at in range(0, len(text), bits)]

@@ -8,10 +8,14 @@ from pathlib import Path
 from dais_verif.sim import tools
 from dais_verif.sim.process import Session
 from dais_verif.sim.simulation import Simulation
+from dais_verif.stopwatch import Stopwatch
 
-__all__ = ["build"]
+__all__ = ["OUTPUT", "build", "identity", "simulation"]
 
-_OUTPUT = "simulation.vvp"
+#: The file that a build makes.
+OUTPUT = "simulation.vvp"
+
+_LANGUAGE = "-g2012"
 
 #: For sources that state none, so that a bench may wait for nanoseconds in either simulator.
 _TIMESCALE = "+timescale+1ns/1ps\n"
@@ -27,6 +31,12 @@ endmodule
 """
 
 
+def identity(*, signals: bool, waves: bool) -> list[str]:
+    """All that a build depends on, save its sources and the name of the top module."""
+    del signals
+    return [tools.icarus().version, str(tools.icarus().iverilog), _LANGUAGE, _TIMESCALE, _DUMP if waves else ""]
+
+
 def build(
     sources: Sequence[Path],
     top: str,
@@ -35,6 +45,7 @@ def build(
     signals: bool = False,
     waves: bool = False,
     timeout: float | None = None,
+    watch: Stopwatch | None = None,
 ) -> Simulation:
     """Compile ``sources`` anew, whatever their dates; ``timeout`` is in seconds.
 
@@ -44,7 +55,7 @@ def build(
     found = tools.icarus()
     build_dir = build_dir.absolute()
     session = Session(build_dir / "build.log", cwd=build_dir, timeout=timeout)
-    (build_dir / _OUTPUT).unlink(missing_ok=True)
+    (build_dir / OUTPUT).unlink(missing_ok=True)
     (build_dir / "timescale.f").write_text(_TIMESCALE, encoding="ascii")
     files = [str(source.absolute()) for source in sources]
     roots = ["-s", top]
@@ -53,14 +64,21 @@ def build(
         files.append("dump.v")
         roots += ["-s", "dais_verif_dump"]
     folders = dict.fromkeys(f"-I{source.absolute().parent}" for source in sources)
-    options = ["-g2012", "-f", "timescale.f", "-o", _OUTPUT, *roots, *folders]
-    session.check("iverilog", [str(found.iverilog), *options, *files])
+    options = [_LANGUAGE, "-f", "timescale.f", "-o", OUTPUT, *roots, *folders]
+    with (watch or Stopwatch()).stage("icarus compile"):
+        session.check("iverilog", [str(found.iverilog), *options, *files])
+    return simulation(top, build_dir, waves=waves)
+
+
+def simulation(top: str, build_dir: Path, *, waves: bool) -> Simulation:
+    """What was built in ``build_dir``."""
+    found = tools.icarus()
     library = tools.cocotb_library("icarus")
     return Simulation(
         simulator="icarus",
         version=found.version,
         top=top,
-        command=(str(found.vvp), "-n", "-m", str(library), str(build_dir / _OUTPUT)),
+        command=(str(found.vvp), "-n", "-m", str(library), str(build_dir / OUTPUT)),
         build_dir=build_dir,
         waves=waves,
     )

@@ -1,33 +1,64 @@
-"""What a simulation is asked and what it answers: two small JSON files in the run folder.
+"""What a bench is asked and what it answers: small JSON files in the run folder, and chunks of packed vectors.
 
-The cocotb side and ours meet in these types and in the packed vector files, so the bench needs nothing of
-the program or the golden model.
+The cocotb side and ours meet in these types alone, so the bench needs nothing of the program or the golden model.
+
+A chunk is a file: the packed input rows, then the packed output rows that the golden model expects. It appears
+under its name when it is whole and the bench removes it when it has been compared, so that files tell both sides how
+far the other is.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from dais_verif.files import write_atomically
 
-__all__ = ["JOB_VARIABLE", "Answer", "Difference", "Job", "Probe"]
+__all__ = ["JOB_VARIABLE", "Answer", "Difference", "Job", "Probe", "chunk_name", "merged"]
 
 #: Environment variable that names the job file.
 JOB_VARIABLE = "DAIS_VERIF_JOB"
 
 
+def chunk_name(number: int) -> str:
+    """The file of a chunk."""
+    return f"{number:06}.bin"
+
+
 @dataclass(frozen=True)
 class Job:
-    """Drive every packed row of ``inputs``, compare with the same row of ``expected``. Widths in bits."""
+    """The share of one simulation: chunks ``share, share + shares, ...`` of all.
 
-    inputs: str
-    expected: str
+    Chunk k holds rows ``starts[k]`` to ``starts[k + 1]``, and is found in folder ``chunks``.
+    """
+
+    chunks: str
+    starts: list[int]
     answer: str
-    rows: int
+    #: Receives the number of rows done so far, as text.
+    progress: str
     input_bits: int
     output_bits: int
+    share: int = 0
+    shares: int = 1
+    #: Threads for the bulk path, where the simulator has one; 0: every vector goes through the ports.
+    threads: int = 0
+    #: The chunks that the digest covers: those below this number, which every simulator runs.
+    digested: int | None = None
+    #: Process that makes the chunks; nobody waits for it when it is gone. None: nobody checks.
+    maker: int | None = None
+
+    @property
+    def numbers(self) -> range:
+        """The chunks of this share."""
+        return range(self.share, len(self.starts) - 1, self.shares)
+
+    @property
+    def rows(self) -> int:
+        """Rows of this share."""
+        return sum(self.starts[k + 1] - self.starts[k] for k in self.numbers)
 
     def save(self, path: Path) -> None:
         """Write as JSON."""
@@ -41,24 +72,32 @@ class Job:
 
 @dataclass(frozen=True)
 class Difference:
-    """One row whose output differs: the port's bits as found, most significant first, with X and Z."""
+    """One row whose output differs: all ports' bits, most significant first, as found with X and Z."""
 
     row: int
+    inputs: str
+    expected: str
     found: str
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What one simulation found. ``digest`` covers every output bit of every row."""
+    """What one simulation found.
+
+    ``digest`` covers every output bit of the digested chunks, in whatever order they were run. ``bulk_rows``: how
+    many of ``rows`` were run outside cocotb. ``seconds``: busy time by stage.
+    """
 
     port_error: str | None = None
     rows: int = 0
     bits: int = 0
+    bulk_rows: int = 0
     mismatching_rows: int = 0
     unknown_rows: int = 0
     digest: str = ""
     first_mismatch: Difference | None = None
     first_unknown: Difference | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
         """Write as JSON."""
@@ -71,6 +110,31 @@ class Answer:
         for name in ("first_mismatch", "first_unknown"):
             tree[name] = tree[name] and Difference(**tree[name])
         return cls(**tree)
+
+
+def merged(answers: list[Answer]) -> Answer:
+    """One answer for all shares of a job."""
+
+    def first(name: str) -> Any:
+        found = [difference for answer in answers if (difference := getattr(answer, name))]
+        return min(found, key=lambda difference: difference.row, default=None)
+
+    digest = 0
+    for answer in answers:
+        digest ^= int(answer.digest or "0", 16)
+    stages = dict.fromkeys(stage for answer in answers for stage in answer.seconds)
+    return Answer(
+        port_error=next((answer.port_error for answer in answers if answer.port_error), None),
+        rows=sum(answer.rows for answer in answers),
+        bits=sum(answer.bits for answer in answers),
+        bulk_rows=sum(answer.bulk_rows for answer in answers),
+        mismatching_rows=sum(answer.mismatching_rows for answer in answers),
+        unknown_rows=sum(answer.unknown_rows for answer in answers),
+        digest=f"{digest:064x}",
+        first_mismatch=first("first_mismatch"),
+        first_unknown=first("first_unknown"),
+        seconds={stage: sum(answer.seconds.get(stage, 0.0) for answer in answers) for stage in stages},
+    )
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,12 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from dais_verif.errors import ToolError
 
-__all__ = ["Session", "describe_exit", "first_error", "last_error", "stopping_all_on_exit"]
+__all__ = ["Session", "describe_exit", "first_error", "last_error", "raise_if_stopping", "workers"]
 
 _ERROR = re.compile(
     r"(^|[\s%:])(fatal|error|critical|exception|\w+Error)\b|No such file|terminate called", re.IGNORECASE
@@ -29,26 +30,53 @@ _LONGEST_EXCERPT = 300
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.05
 
 
-#: Set when the run that is going on must end; None outside ``stopping_all_on_exit``.
-_current_stop: threading.Event | None = None
+class _Stop:
+    """A flag that a run sets when it ends early; a run within a run also ends with the outer one."""
+
+    def __init__(self, outer: _Stop | None) -> None:
+        self._outer = outer
+        self._event = threading.Event()
+
+    def set(self) -> None:
+        self._event.set()
+
+    def is_set(self) -> bool:
+        return self._event.is_set() or (self._outer is not None and self._outer.is_set())
+
+
+class _Thread(threading.local):
+    """What a thread works for; None outside of ``workers``."""
+
+    stop: _Stop | None = None
+
+
+_thread = _Thread()
 
 
 @contextlib.contextmanager
-def stopping_all_on_exit() -> Iterator[None]:
-    """Run commands from worker threads inside; if the block is left by an exception, all of them are killed.
+def workers(number: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads that run commands. If the block is left by an exception, all their commands are killed.
 
-    Only the main thread is told of Ctrl-C; this passes it on to the threads that wait for commands.
+    Only the main thread is told of Ctrl-C; this passes it on to the threads that wait for commands, and waits for
+    them in turn.
     """
-    global _current_stop
-    outer, stop = _current_stop, threading.Event()
-    _current_stop = stop
-    try:
-        yield
-    except BaseException:
-        stop.set()
-        raise
-    finally:
-        _current_stop = outer
+    stop = _Stop(_thread.stop)
+
+    def begin() -> None:
+        _thread.stop = stop
+
+    with ThreadPoolExecutor(number, initializer=begin) as pool:
+        try:
+            yield pool
+        except BaseException:
+            stop.set()
+            raise
+
+
+def raise_if_stopping(what: str) -> None:
+    """Raise ``ToolError`` if the run that this thread works for must end; for threads that wait for something else."""
+    if _thread.stop is not None and _thread.stop.is_set():
+        raise ToolError(f"{what} was stopped with the run")
 
 
 class Session:
@@ -65,7 +93,7 @@ class Session:
         self._cwd = cwd
         self._env = env
         self._timeout = timeout
-        self._stop = _current_stop
+        self._stop = _thread.stop
         self._deadline = None if timeout is None else time.monotonic() + timeout
         try:
             cwd.mkdir(parents=True, exist_ok=True)

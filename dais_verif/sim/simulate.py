@@ -1,28 +1,21 @@
-"""One simulator, one design, one batch: build, run the bench, read its answer."""
+"""One simulator, one design: build, run the bench on all its chunks, gather its answers."""
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dais_verif.errors import ToolError
-from dais_verif.sim import icarus, launch, verilator
-from dais_verif.sim.job import JOB_VARIABLE, Answer, Job, Probe
+from dais_verif.sim import launch, process
+from dais_verif.sim.build import Design, build
+from dais_verif.sim.job import JOB_VARIABLE, Answer, Job, Probe, merged
 from dais_verif.sim.simulation import Simulation
+from dais_verif.stopwatch import Stopwatch
 
-__all__ = ["SIMULATORS", "Design", "build", "probe", "simulate"]
-
-SIMULATORS = ("icarus", "verilator")
-
-
-@dataclass(frozen=True)
-class Design:
-    """The RTL under test."""
-
-    sources: tuple[Path, ...]
-    top: str
+__all__ = ["Outcome", "probe", "simulate"]
 
 
 @dataclass(frozen=True)
@@ -33,41 +26,44 @@ class Outcome:
     version: str
     build_seconds: float
     run_seconds: float
-
-
-def build(
-    simulator: str,
-    design: Design,
-    folder: Path,
-    *,
-    signals: bool = False,
-    waves: bool = False,
-    timeout: float | None = None,
-) -> Simulation:
-    """Compile ``design``; raises ``ToolError``."""
-    if simulator == "icarus":
-        return icarus.build(design.sources, design.top, folder, signals=signals, waves=waves, timeout=timeout)
-    return verilator.build(design.sources, design.top, folder, signals=signals, waves=waves, timeout=timeout)
+    cached: bool = False
 
 
 def simulate(
     simulator: str,
     design: Design,
-    job: Job,
+    jobs: Sequence[Job],
     folder: Path,
     *,
     seed: int,
     waves: bool = False,
     timeout: float | None = None,
+    watch: Stopwatch | None = None,
 ) -> Outcome:
-    """Build and run the bench on ``job`` in ``folder``. Raises ``ToolError`` unless the bench gave a whole answer."""
+    """Build once and run the bench on each of ``jobs``, all at once. Raises ``ToolError`` unless all gave an answer."""
+    watch = watch or Stopwatch()
     started = time.monotonic()
-    simulation = build(simulator, design, folder / "build", waves=waves, timeout=timeout)
+    simulation = build(simulator, design, folder / "build", waves=waves, timeout=timeout, watch=watch)
     built = time.monotonic()
-    answer_path = Path(job.answer)
+
+    def one(job: Job) -> Answer:
+        own = folder if job.share == 0 else folder / f"share_{job.share}"
+        return _run(simulation, job, own, seed=seed, waves=waves, timeout=timeout)
+
+    with watch.stage(f"{simulator} run"), process.workers(len(jobs)) as pool:
+        answers = list(pool.map(one, jobs))
+    answer = merged(answers)
+    ended = time.monotonic()
+    watch.add(f"{simulator} compare", built, ended, answer.seconds.get("compare", 0.0))
+    return Outcome(answer, simulation.version, built - started, ended - built, simulation.cached)
+
+
+def _run(simulation: Simulation, job: Job, folder: Path, *, seed: int, waves: bool, timeout: float | None) -> Answer:
+    folder.mkdir(parents=True, exist_ok=True)
+    answer_path = folder / "answer.json"
     answer_path.unlink(missing_ok=True)
     job_path = folder / "job.json"
-    job.save(job_path)
+    replace(job, answer=str(answer_path)).save(job_path)
     results = launch.run(
         simulation,
         "dais_verif.sim.bench",
@@ -78,10 +74,10 @@ def simulate(
         timeout=timeout,
     )
     if not answer_path.is_file():
-        raise ToolError(f"the {simulator} bench gave no answer (full output: {folder / 'simulation.log'})")
+        raise ToolError(f"the {simulation.simulator} bench gave no answer (full output: {folder / 'simulation.log'})")
     answer = Answer.load(answer_path)
-    _cross_check(simulator, answer, job, bool(launch.failed_tests(results)), folder)
-    return Outcome(answer, simulation.version, built - started, time.monotonic() - built)
+    _cross_check(simulation.simulator, answer, job, bool(launch.failed_tests(results)), folder)
+    return answer
 
 
 def _cross_check(simulator: str, answer: Answer, job: Job, failed: bool, folder: Path) -> None:
@@ -106,8 +102,6 @@ def probe(
     timeout: float | None = None,
 ) -> dict[str, str]:
     """The bits of ``signals`` for one input vector (bits, most significant first); missing signals are left out."""
-    import json
-
     simulation = build(simulator, design, folder / "build", signals=True, timeout=timeout)
     answer = folder / "signals.json"
     answer.unlink(missing_ok=True)

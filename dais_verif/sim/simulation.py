@@ -23,3 +23,5 @@ class Simulation:
     build_dir: Path
     #: Built so that a run can record a waveform.
     waves: bool = False
+    #: Taken from the cache, not built for this run.
+    cached: bool = False

@@ -1,48 +1,63 @@
 """The main job: golden outputs, both simulators, one verdict.
 
-batch -> golden model -> expected bits ─┐
-program -> Verilog -> build -> bench ───┴-> compare -> verdict (-> blame)
+stimulus -> golden model -> chunks ──────┐
+program -> Verilog -> build -> bench <───┴-> compare -> verdict (-> blame)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from dais_verif.errors import DaisError, ToolError, ViolationError
-from dais_verif.golden import CHUNK, Golden, oracle
+from dais_verif.golden import Golden, oracle
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Ports, ports_of
 from dais_verif.report.record import Blame, InputValue, Mismatch, SimulatorResult
 from dais_verif.sim import process
 from dais_verif.sim.blame import Judged, blame_engines, blame_expectation, blame_mismatch, judge_rows, value_of_bits
+from dais_verif.sim.build import Design
+from dais_verif.sim.feed import Feed, Outlet, chunk_size
 from dais_verif.sim.job import Difference, Job
-from dais_verif.sim.packing import pack_inputs, pack_outputs, unpack_element
-from dais_verif.sim.simulate import Design, Outcome, simulate
+from dais_verif.sim.packing import unpack_element
+from dais_verif.sim.simulate import Outcome, simulate
+from dais_verif.stimulus import Vectors
+from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
-__all__ = ["Finding", "Options", "verify"]
+__all__ = ["Finding", "Options", "Watcher", "verify"]
 
-Notice = Callable[[str], None]
-
-#: Ops times rows that the self-check of the golden model may cost: about half a second.
+#: Ops times rows that the self-check of the golden model may cost: about half a second, while simulators run.
 _SELF_CHECK_BUDGET = 50_000
+
+#: Ops times rows of an Icarus simulation that are worth a process: some seconds.
+_SHARE_BUDGET = 4_000_000
+
+_LOOK_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to verify. ``timeout``: seconds for each build and each run."""
+    """How to verify. ``timeout``: seconds for each build and each run. ``jobs``: processes or threads at once.
+
+    ``bulk``: let simulators that can run vectors outside cocotb do so; the first go through the ports all the same.
+    ``keep``: leave all vectors in the folder.
+    """
 
     simulators: tuple[str, ...] = ("icarus", "verilator")
     check: bool = True
     waves: bool = False
     seed: int = 0
     timeout: float | None = None
+    jobs: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
+    bulk: bool = True
+    keep: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,107 +70,191 @@ class Finding:
     first_mismatch: Mismatch | None = None
 
 
+class Watcher:
+    """Told of what goes on; this one does nothing."""
+
+    def notice(self, text: str) -> None:
+        """A step, in words."""
+
+    def vectors(self, simulator: str, done: int, total: int) -> None:
+        """Vectors that ``simulator`` has run."""
+
+
+class _Settled(Exception):
+    """The finding is known before the simulators have ended."""
+
+    def __init__(self, finding: Finding) -> None:
+        self.finding = finding
+
+
 def verify(
     program: Program,
-    batch: Batch,
+    vectors: Vectors,
     design: Design,
     folder: Path,
     options: Options,
-    notice: Notice = lambda _: None,
+    watcher: Watcher | None = None,
+    watch: Stopwatch | None = None,
 ) -> Finding:
-    """Simulate ``design`` on ``batch`` and compare every output bit with the golden model of ``program``.
+    """Simulate ``design`` on ``vectors`` and compare every output bit with the golden model of ``program``.
 
-    ``folder`` receives vectors, builds, logs and waves. ``notice`` is told of every step. Tool failures and
-    violations are findings, not exceptions.
+    ``folder`` receives builds, logs and waves. Tool failures and violations are findings, not exceptions.
     """
+    watcher, watch = watcher or Watcher(), watch or Stopwatch()
     ports = ports_of(program)
     golden = Golden(program)
-    notice(f"golden model: {batch.rows} vectors")
-    judged = judge_rows(program, batch, _few_rows(program, batch))
-    suspect = blame_engines(program, golden.compiled, batch, judged)
-    if suspect is not None:
-        return Finding(Verdict.UNKNOWN, suspect.text, [])
+    size = chunk_size(vectors.rows, ports, options.jobs)
+    feed = Feed(golden, ports, [vectors], size, check=options.check)
     try:
-        _write_vectors(golden, batch, ports, folder, options.check)
-    except ViolationError as error:
-        return Finding(Verdict.PROGRAM_INVALID, f"{error}; --unchecked carries on with the quantised value", [])
-    except AssertionError as error:  # the engine broke off: the oracle does not see what it saw
-        return Finding(Verdict.UNKNOWN, f"{error}; this is a bug of dais-verif, please report it", [])
-    suspect = _blame_expectation(program, judged, ports, folder, options.check)
-    if suspect is not None:
-        return Finding(Verdict.UNKNOWN, suspect.text, [])
-    outcomes = _simulate_all(design, batch.rows, ports, folder, options, notice)
+        outcomes = _simulate_all(program, golden, feed, design, ports, folder, options, watcher, watch)
+    except _Settled as settled:
+        return settled.finding
     results = [_result(name, outcome) for name, outcome in outcomes.items()]
     verdict, message = judge(outcomes, ports.output_bits)
     first = _first_difference(outcomes, verdict)
     if first is None:
         return Finding(verdict, message, results)
     name, difference = first
-    mismatch = _describe(program, batch, ports, folder, name, difference)
+    batch = feed.batch(difference.row, difference.row + 1)
+    mismatch = _describe(program, batch, ports, name, difference)
     # Before the RTL is blamed: an expectation that was itself wrong says nothing of it.
-    judged = judge_rows(program, batch, [mismatch.row])
+    judged = judge_rows(program, batch, [0])
     suspect = blame_engines(program, golden.compiled, batch, judged)
-    suspect = suspect or _blame_expectation(program, judged, ports, folder, options.check)
+    suspect = suspect or blame_expectation(program, ports, judged, {0: difference.expected}, options.check)
     if suspect is not None:
         return Finding(Verdict.UNKNOWN, suspect.text, results, replace(mismatch, blame=suspect))
-    blame = _blame(program, design, batch, ports, folder, mismatch, options, notice)
+    blame = _blame(program, design, batch, difference, folder, mismatch, options, watcher)
     return Finding(verdict, message, results, replace(mismatch, blame=blame))
 
 
-def _few_rows(program: Program, batch: Batch) -> list[int]:
+def _few_rows(program: Program, total: int) -> list[int]:
     """Rows on which the golden engines are compared with the oracle: the last, the first corners, some between."""
     count = min(16, max(1, _SELF_CHECK_BUDGET // max(program.n_ops, 1)))
-    last = batch.rows - 1
+    last = total - 1
     spread = [last, 1, 2, *np.linspace(0, last, count).astype(int).tolist()]
     rows = list(dict.fromkeys(row for row in spread if 0 <= row <= last))[:count]
     return sorted(rows)
 
 
-def _blame_expectation(
-    program: Program, judged: Mapping[int, Judged], ports: Ports, folder: Path, check: bool
-) -> Blame | None:
-    """What is wrong with the expected bits of the rows that were ``judged``, if anything is."""
-    bits = {row: _packed_bits(folder / "expected.bin", row, ports.output_bits) for row in judged}
-    return blame_expectation(program, ports, judged, bits, check)
+def _self_check(
+    program: Program, golden: Golden, feed: Feed, rows: Sequence[int]
+) -> tuple[Batch, Mapping[int, Judged], Blame | None]:
+    """The vectors ``rows``, what the oracle says of them, and where the numpy engine says something else."""
+    batch = Batch.concatenate([feed.batch(row, row + 1) for row in rows]) if rows else Batch(0, ())
+    judged = judge_rows(program, batch, range(batch.rows))
+    return batch, judged, blame_engines(program, golden.compiled, batch, judged)
 
 
-def _write_vectors(golden: Golden, batch: Batch, ports: Ports, folder: Path, check: bool) -> None:
-    """Packed inputs and expected outputs, chunk by chunk."""
-    with (folder / "inputs.bin").open("wb") as inputs, (folder / "expected.bin").open("wb") as expected:
-        for start in range(0, batch.rows, CHUNK):
-            rows = batch.slice(start, start + CHUNK)
-            inputs.write(pack_inputs(rows, ports).tobytes())
-            outputs = golden.chunk(batch, start, check=check)
-            expected.write(pack_outputs(outputs, ports, rows.rows).tobytes())
+def _raise_if_unusable(made: Future[None]) -> None:
+    """End the run if the feed broke off."""
+    try:
+        made.result()
+    except ViolationError as error:
+        message = f"{error}; --unchecked carries on with the quantised value"
+        raise _Settled(Finding(Verdict.PROGRAM_INVALID, message, [])) from None
+    except AssertionError as error:  # the engine broke off: the oracle does not see what it saw
+        raise _Settled(
+            Finding(Verdict.UNKNOWN, f"{error}; this is a bug of dais-verif, please report it", [])
+        ) from None
 
 
 def _simulate_all(
-    design: Design, rows: int, ports: Ports, folder: Path, options: Options, notice: Notice
+    program: Program,
+    golden: Golden,
+    feed: Feed,
+    design: Design,
+    ports: Ports,
+    folder: Path,
+    options: Options,
+    watcher: Watcher,
+    watch: Stopwatch,
 ) -> dict[str, Outcome | ToolError]:
-    """Every simulator at once; one that fails does not stop the others."""
+    """Feed every simulator at once; one that fails does not stop the others. Meanwhile the oracle judges the feed."""
+    plans = {name: _plan(name, program, feed, ports, folder / name, options) for name in options.simulators}
+    rows = _few_rows(program, feed.rows)
 
     def one(name: str) -> Outcome | ToolError:
-        own = folder / name
-        job = Job(
-            inputs=str(folder / "inputs.bin"),
-            expected=str(folder / "expected.bin"),
-            answer=str(own / "answer.json"),
-            rows=rows,
-            input_bits=ports.input_bits,
-            output_bits=ports.output_bits,
-        )
+        jobs, outlet = plans[name]
         try:
-            own.mkdir(parents=True, exist_ok=True)
-            outcome = simulate(name, design, job, own, seed=options.seed, waves=options.waves, timeout=options.timeout)
+            outcome = simulate(
+                name,
+                design,
+                jobs,
+                folder / name,
+                seed=options.seed,
+                waves=options.waves,
+                timeout=options.timeout,
+                watch=watch,
+            )
         except ToolError as error:
-            notice(f"{name}: failed")
+            watcher.notice(f"{name}: failed")
             return error
-        notice(f"{name}: built in {outcome.build_seconds:.1f} s, ran in {outcome.run_seconds:.1f} s")
+        finally:
+            outlet.closed = True
+        built = "taken from the cache" if outcome.cached else f"built in {outcome.build_seconds:.1f} s"
+        watcher.notice(f"{name}: {built}, ran in {outcome.run_seconds:.1f} s")
         return outcome
 
-    notice(f"simulating in {' and '.join(options.simulators)}")
-    with ThreadPoolExecutor(max_workers=len(options.simulators)) as pool, process.stopping_all_on_exit():
-        return dict(zip(options.simulators, pool.map(one, options.simulators), strict=True))
+    outlets = [outlet for _, outlet in plans.values()]
+    watcher.notice(f"simulating {feed.rows} vectors in {' and '.join(options.simulators)}")
+    with process.workers(len(plans) + 2) as pool:
+        running = {name: pool.submit(one, name) for name in plans}
+        made = pool.submit(feed.run, outlets, folder / "vectors", watch, wanted=rows, keep=options.keep)
+        judged = pool.submit(_self_check, program, golden, feed, rows)
+        pending: set[Future[object]] = {made, judged, *running.values()}  # type: ignore[arg-type]
+        while pending:
+            finished, pending = wait(pending, _LOOK_SECONDS, FIRST_COMPLETED)
+            if made in finished:
+                _raise_if_unusable(made)
+            for name, (jobs, _) in plans.items():
+                watcher.vectors(name, sum(map(_progress, jobs)), sum(job.rows for job in jobs))
+        batch, verdicts, suspect = judged.result()
+        if suspect is None and feed.rows:
+            expected = {position: feed.noted[row].expected for position, row in enumerate(rows)}
+            suspect = blame_expectation(program, ports, verdicts, expected, options.check)
+        if suspect is not None:
+            raise _Settled(Finding(Verdict.UNKNOWN, suspect.text, []))
+        return {name: future.result() for name, future in running.items()}
+
+
+def _plan(
+    name: str, program: Program, feed: Feed, ports: Ports, folder: Path, options: Options
+) -> tuple[list[Job], Outlet]:
+    """What simulator ``name`` has to do, in shares that run at once, and where it finds its chunks."""
+    chunks = len(feed.starts) - 1
+    outlet = Outlet(folder / "chunks", chunks)
+    outlet.folder.mkdir(parents=True, exist_ok=True)
+    for left_over in outlet.folder.iterdir():
+        left_over.unlink()
+    in_bulk = name == "verilator" and options.bulk and not options.waves
+    shares = 1 if in_bulk or options.waves else 1 + feed.rows * program.n_ops // _SHARE_BUDGET
+    shares = max(min(shares, options.jobs, chunks), 1)
+    jobs = [
+        Job(
+            chunks=str(outlet.folder),
+            starts=feed.starts,
+            answer="",
+            progress=str(folder / f"progress_{share}"),
+            input_bits=ports.input_bits,
+            output_bits=ports.output_bits,
+            share=share,
+            shares=shares,
+            threads=options.jobs if in_bulk else 0,
+            digested=chunks,
+            maker=os.getpid(),
+        )
+        for share in range(shares)
+    ]
+    for job in jobs:
+        Path(job.progress).unlink(missing_ok=True)
+    return jobs, outlet
+
+
+def _progress(job: Job) -> int:
+    try:
+        return int(Path(job.progress).read_text())
+    except (OSError, ValueError):  # not begun, or being written
+        return 0
 
 
 def judge(outcomes: dict[str, Outcome | ToolError], output_bits: int) -> tuple[Verdict, str]:
@@ -208,6 +307,8 @@ def _result(name: str, outcome: Outcome | ToolError) -> SimulatorResult:
         mismatches=answer.mismatching_rows,
         vectors_with_x=answer.unknown_rows,
         digest=answer.digest,
+        bulk_vectors=answer.bulk_rows,
+        cached=outcome.cached,
         build_seconds=round(outcome.build_seconds, 3),
         run_seconds=round(outcome.run_seconds, 3),
         failure=answer.port_error,
@@ -227,62 +328,47 @@ def _first_difference(outcomes: dict[str, Outcome | ToolError], verdict: Verdict
     return None
 
 
-def _describe(
-    program: Program, batch: Batch, ports: Ports, folder: Path, name: str, difference: Difference
-) -> Mismatch:
-    """The first differing output of a row in words and bits."""
-    row = difference.row
-    expected = _packed_bits(folder / "expected.bin", row, ports.output_bits)
+def _describe(program: Program, batch: Batch, ports: Ports, name: str, difference: Difference) -> Mismatch:
+    """The first differing output of a row in words and bits; ``batch`` is that row."""
     output = 0
     for j, element in enumerate(ports.outputs):
-        if unpack_element(difference.found, element) != unpack_element(expected, element):
+        if unpack_element(difference.found, element) != unpack_element(difference.expected, element):
             output = j
             break
     kind, element = program.output_types[output], ports.outputs[output]
-    vector = _packed_bits(folder / "inputs.bin", row, ports.input_bits)
     inputs = [
-        InputValue(j, oracle.show(value), unpack_element(vector, ports.inputs[j]))
-        for j, value in enumerate(batch.row(row))
+        InputValue(j, oracle.show(value), unpack_element(difference.inputs, ports.inputs[j]))
+        for j, value in enumerate(batch.row(0))
     ]
     return Mismatch(
         simulator=name,
-        row=row,
+        row=difference.row,
         output=output,
-        expected=value_of_bits(unpack_element(expected, element) or "0", kind),
+        expected=value_of_bits(unpack_element(difference.expected, element) or "0", kind),
         found=value_of_bits(unpack_element(difference.found, element) or "0", kind),
         inputs=inputs,
     )
-
-
-def _packed_bits(path: Path, row: int, bits: int) -> str:
-    """One row of a packed file as bits, most significant first."""
-    size = (bits + 7) // 8
-    if size == 0:
-        return "0"
-    packed = np.memmap(path, dtype=np.uint8, mode="r", offset=row * size, shape=(size,))
-    return format(int.from_bytes(packed.tobytes(), "little"), f"0{bits}b")
 
 
 def _blame(
     program: Program,
     design: Design,
     batch: Batch,
-    ports: Ports,
+    difference: Difference,
     folder: Path,
     mismatch: Mismatch,
     options: Options,
-    notice: Notice,
+    watcher: Watcher,
 ) -> Blame:
     """Replay the failing vector and name the op; a replay that fails says so instead."""
     name = mismatch.simulator
     public = ", built again with all signals public" if name == "verilator" else ""
-    notice(f"replaying vector {mismatch.row} in {name}{public}")
-    vector = _packed_bits(folder / "inputs.bin", mismatch.row, ports.input_bits)
+    watcher.notice(f"replaying vector {mismatch.row} in {name}{public}")
     own = folder / f"replay_{name}"
     try:
         own.mkdir(parents=True, exist_ok=True)
         return blame_mismatch(
-            program, design, name, batch, mismatch.row, vector, mismatch.output, own, timeout=options.timeout
+            program, design, name, batch, 0, difference.inputs, mismatch.output, own, timeout=options.timeout
         )
     except (DaisError, OSError) as error:
         return Blame("unknown", f"the replay failed: {error}", replayed_in=name)

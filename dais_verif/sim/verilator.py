@@ -15,14 +15,14 @@ from pathlib import Path
 from dais_verif.sim import runtime, tools
 from dais_verif.sim.process import Session
 from dais_verif.sim.simulation import Simulation
+from dais_verif.stopwatch import Stopwatch
 
-__all__ = ["build"]
+__all__ = ["OUTPUT", "build", "identity", "simulation"]
 
-_OUTPUT = "simulation"
+#: The file that a build makes.
+OUTPUT = "simulation"
+
 _OBJECTS = "design"
-
-#: Measured up to 50,000 operations: -O0 saves a tenth of the build and simulates ten times slower.
-_OPTIMISATION = "-O1"
 
 #: Bytes of C++ in one compilation unit.
 _UNIT_SIZE = 400_000
@@ -35,6 +35,17 @@ _LIMITS = ("--max-num-width", str(1 << 20))
 _SHORT_FUNCTIONS = ("--output-split-cfuncs", "1000")
 
 
+#: Functions of the executable that cocotb's side calls: the linker must keep their names.
+_EXPORTED = ("dais_verif_open", "dais_verif_evaluate", "dais_verif_close")
+
+
+def identity(*, signals: bool, waves: bool) -> list[str]:
+    """All that a build depends on, save its sources and the name of the top module."""
+    common = runtime.ensure(waves=waves)
+    options = [*_TWO_STATE, *_LIMITS, *_SHORT_FUNCTIONS, str(_UNIT_SIZE), runtime.OPTIMISATION, *_EXPORTED]
+    return [str(common), str(tools.cocotb_library("verilator")), str(signals), *options]
+
+
 def build(
     sources: Sequence[Path],
     top: str,
@@ -44,17 +55,18 @@ def build(
     waves: bool = False,
     ports: Sequence[str] = ("model_inp", "model_out"),
     timeout: float | None = None,
+    watch: Stopwatch | None = None,
 ) -> Simulation:
     """Compile ``sources`` anew; ``timeout`` is in seconds and leaves out the once-per-machine runtime.
 
     The bench can read ``ports`` of the top module only, unless ``signals`` makes every signal public, which
     takes two to three times as long to build when the design is big.
     """
-    found = tools.verilator()
-    library = runtime.ensure(waves=waves)
+    found, watch = tools.verilator(), watch or Stopwatch()
+    common = runtime.ensure(waves=waves)
     build_dir = build_dir.absolute()
     session = Session(build_dir / "build.log", cwd=build_dir, env=found.env, timeout=timeout)
-    (build_dir / _OUTPUT).unlink(missing_ok=True)
+    (build_dir / OUTPUT).unlink(missing_ok=True)
     shutil.rmtree(build_dir / _OBJECTS, ignore_errors=True)
 
     if signals:
@@ -76,30 +88,37 @@ def build(
     ]
     files = [str(source.absolute()) for source in sources]
     shared = runtime.verilator_options(waves=waves)
-    session.check("verilator", [*found.driver, *shared, *options, *folders, *public, *files])
+    with watch.stage("verilator verilate"):
+        session.check("verilator", [*found.driver, *shared, *options, *folders, *public, *files])
 
     manifest = runtime.Manifest.read(build_dir / _OBJECTS)
-    runtime.check_fits(library, manifest)
-    commands, objects = [], []
-    for unit, optimisation in _units(build_dir, manifest):
+    runtime.check_fits(common, manifest)
+    commands, objects = [], [runtime.main_object(common)]
+    include = [common, runtime.NATIVE, Path(_OBJECTS)]
+    for unit in _units(build_dir, manifest):
         output = Path(_OBJECTS) / f"{unit.stem}.o"
-        include = [Path(_OBJECTS)]
-        commands.append(runtime.compile_command(found, manifest, unit, output, optimisation, include=include))
+        commands.append(runtime.compile_command(found, manifest, unit, output, runtime.OPTIMISATION, include=include))
         objects.append(output)
     # Random and coverage support, say, belong to the runtime but only of designs that use them.
     for source in manifest.runtime:
-        output = library / f"{source.stem}.o"
+        output = common / f"{source.stem}.o"
         if not output.is_file():
             output = Path(_OBJECTS) / f"{source.stem}.o"
-            commands.append(runtime.compile_command(found, manifest, source, output, _OPTIMISATION))
+            commands.append(runtime.compile_command(found, manifest, source, output, runtime.OPTIMISATION))
         objects.append(output)
-    session.check("g++", *commands, jobs=os.cpu_count() or 1)
-    session.check("g++", _link_command(found, objects))
+    with watch.stage("verilator compile"):
+        session.check("g++", *commands, jobs=os.cpu_count() or 1)
+        session.check("g++", _link_command(found, objects))
+    return simulation(top, build_dir, waves=waves)
+
+
+def simulation(top: str, build_dir: Path, *, waves: bool) -> Simulation:
+    """What was built in ``build_dir``."""
     return Simulation(
         simulator="verilator",
-        version=found.version,
+        version=tools.verilator().version,
         top=top,
-        command=(str(build_dir / _OUTPUT),),
+        command=(str(build_dir / OUTPUT),),
         build_dir=build_dir,
         waves=waves,
     )
@@ -110,17 +129,15 @@ def _public(top: str, ports: Iterable[str]) -> str:
     return "\n".join(["`verilator_config", *lines, ""])
 
 
-def _units(build_dir: Path, manifest: runtime.Manifest) -> list[tuple[Path, str]]:
-    """Write the compilation units; return each with its optimisation, cocotb's main program first."""
-    fast, slow = list(manifest.fast), list(manifest.slow)
-    if _size(fast + slow) <= _UNIT_SIZE:
-        fast, slow = fast + slow, []
-    units = [(tools.cocotb_main(), "-O0")]
-    for kind, files, level in (("fast", fast, _OPTIMISATION), ("slow", slow, "-O0")):
-        for number, group in enumerate(_groups(files)):
-            unit = build_dir / _OBJECTS / f"unit_{kind}_{number}.cpp"
-            unit.write_text("".join(f'#include "{file.name}"\n' for file in group), encoding="utf-8")
-            units.append((unit, level))
+def _units(build_dir: Path, manifest: runtime.Manifest) -> list[Path]:
+    """Write the compilation units, the one with our own C++ among them; largest first."""
+    own = runtime.NATIVE / "design.cpp"
+    units = []
+    for number, group in enumerate(_groups([*manifest.fast, *manifest.slow, own])):
+        unit = build_dir / _OBJECTS / f"unit_{number}.cpp"
+        names = [runtime.HEADERS, *(file.name for file in group)]
+        unit.write_text("".join(f'#include "{name}"\n' for name in names), encoding="utf-8")
+        units.append(unit)
     return units
 
 
@@ -145,4 +162,5 @@ def _link_command(found: tools.VerilatorTools, objects: Iterable[Path]) -> list[
     cocotb = tools.cocotb_library("verilator")
     # -Xlinker, because -Wl, would split a path at its commas.
     search = ["-Xlinker", "-rpath", "-Xlinker", str(cocotb.parent)]
-    return [str(found.compiler), "-pthread", *map(str, objects), str(cocotb), *search, "-o", _OUTPUT]
+    exported = [word for name in _EXPORTED for word in ("-Xlinker", f"--export-dynamic-symbol={name}")]
+    return [str(found.compiler), "-pthread", *map(str, objects), str(cocotb), *search, *exported, "-o", OUTPUT]

@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from dais_verif.stimulus.files import batch_of_raw, read_batch, read_raw_batch
-from dais_verif.stimulus.generate import generate, generate_common
+from dais_verif.stimulus.generate import Generated, generate, generate_common
+from dais_verif.stimulus.sequence import Stimulus, Vectors
 
-__all__ = ["batch_of_raw", "generate", "generate_common", "read_batch", "read_raw_batch"]
+__all__ = [
+    "Generated",
+    "Stimulus",
+    "Vectors",
+    "batch_of_raw",
+    "generate",
+    "generate_common",
+    "read_batch",
+    "read_raw_batch",
+]

@@ -156,7 +156,8 @@ def test_an_unwritable_work_folder_is_one_line(tmp_path: Path, monkeypatch: pyte
     """A folder stands where a file of the run must go."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "p.bin").write_bytes(GOOD)
-    (tmp_path / "out" / "inputs.bin").mkdir(parents=True)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "vectors").write_text("mine")
     assert _run(["sim", "p.bin", "--sim", "icarus", "--vectors", "5", "-o", "out"]) == 2
     err = capfd.readouterr().err.splitlines()
-    assert err[-1].startswith("dais-verif: INVALID_INPUT: ") and "inputs.bin" in err[-1] and "directory" in err[-1]
+    assert err[-1].startswith("dais-verif: INVALID_INPUT: ") and "vectors" in err[-1] and "xists" in err[-1]

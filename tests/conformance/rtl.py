@@ -13,8 +13,8 @@ from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
 from dais_verif.sim import launch
-from dais_verif.sim.packing import pack_inputs, pack_outputs, unpack_element
-from dais_verif.sim.simulate import Design, build
+from dais_verif.sim.packing import Words, bits_of_row, pack_inputs, pack_outputs, unpack_element
+from dais_verif.sim.build import Design, build
 
 from .compose import Composition
 from .row import Row
@@ -71,6 +71,6 @@ def problems(whole: Composition, found: Sequence[str], expected: Sequence[str], 
     return lines
 
 
-def _rows_of_bits(packed: np.ndarray, bits: int) -> list[str]:
-    """Each packed row as a string; a port without bits is one bit wide and 0."""
-    return [format(int.from_bytes(line.tobytes(), "little"), f"0{max(bits, 1)}b") for line in packed]
+def _rows_of_bits(packed: Words, bits: int) -> list[str]:
+    """Each packed row as a string."""
+    return [bits_of_row(packed, row, bits) for row in range(len(packed))]

@@ -22,7 +22,7 @@ from dais_verif.files import write_atomically
 from dais_verif.golden import oracle, run
 from dais_verif.program import Program, write_binary
 from dais_verif.program.numbers import Batch
-from dais_verif.sim.simulate import SIMULATORS, Design
+from dais_verif.sim.build import SIMULATORS, Design
 from dais_verif.sim.verify import Finding, Options, verify
 from dais_verif.verdict import Verdict
 

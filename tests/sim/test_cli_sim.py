@@ -60,7 +60,7 @@ class TestFolder:
         assert run.ending == ("RTL_MISMATCH", 1)
         assert json.loads((run.folder / "result.json").read_text()) == run.record
         kept = {path.relative_to(run.folder).as_posix() for path in run.folder.rglob("*")}
-        assert {"inputs.bin", "expected.bin", "icarus/simulation.log", "icarus/build/build.log"} <= kept
+        assert {"vectors/000000.bin", "icarus/simulation.log", "icarus/build/build.log"} <= kept
         assert {"replay_icarus/simulation.log", "replay_icarus/build/build.log"} <= kept
 
     def test_holds_our_verilog(self, odd: Path) -> None:

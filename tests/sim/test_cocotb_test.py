@@ -12,9 +12,10 @@ every signal public.
 from __future__ import annotations
 
 import shutil
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from quality.door import planted
 from quality.programs import every_opcode
@@ -22,7 +23,7 @@ from quality.programs import every_opcode
 from dais_verif.emit import emit_verilog
 from dais_verif.golden import run_raw
 from dais_verif.program.ports import ports_of
-from dais_verif.sim.job import JOB_VARIABLE, Answer, Job
+from dais_verif.sim.job import JOB_VARIABLE, Answer, Job, chunk_name
 from dais_verif.sim.packing import pack_inputs, pack_outputs
 from dais_verif.stimulus import generate
 
@@ -32,17 +33,25 @@ EVERY = every_opcode()
 ROWS = 1500
 
 
+@pytest.fixture(autouse=True)
+def handlers() -> Iterator[None]:
+    """cocotb-test leaves its signal handlers in place where a run fails."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.fixture
 def job(tmp_path: Path) -> Job:
     ports, batch = ports_of(EVERY), generate(EVERY, ROWS, 0)
     inputs, outputs = pack_inputs(batch, ports), pack_outputs(run_raw(EVERY, batch), ports, ROWS)
-    np.asarray(inputs).tofile(tmp_path / "inputs.bin")
-    np.asarray(outputs).tofile(tmp_path / "expected.bin")
+    (tmp_path / chunk_name(0)).write_bytes(inputs.tobytes() + outputs.tobytes())
     job = Job(
-        inputs=str(tmp_path / "inputs.bin"),
-        expected=str(tmp_path / "expected.bin"),
+        chunks=str(tmp_path),
+        starts=[0, ROWS],
         answer=str(tmp_path / "answer.json"),
-        rows=ROWS,
+        progress=str(tmp_path / "progress"),
         input_bits=ports.input_bits,
         output_bits=ports.output_bits,
     )

@@ -17,7 +17,7 @@ from dais_verif.emit import emit_verilog, verilog
 from dais_verif.program import OPCODES, Program, read_binary, write_binary
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
-from dais_verif.sim.simulate import Design
+from dais_verif.sim.build import Design
 from dais_verif.sim.verify import Options, verify
 from dais_verif.stimulus import generate
 from dais_verif.verdict import Verdict

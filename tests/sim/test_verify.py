@@ -14,8 +14,8 @@ from dais_verif.emit import emit_verilog
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
-from dais_verif.sim.simulate import Design
-from dais_verif.sim.verify import Finding, Options, verify
+from dais_verif.sim.build import Design
+from dais_verif.sim.verify import Finding, Options, Watcher, verify
 from dais_verif.stimulus import generate
 from dais_verif.verdict import Verdict
 
@@ -120,12 +120,22 @@ def test_the_row_of_the_overflow_is_named(tmp_path: Path) -> None:
 
 def test_every_step_is_noticed(tmp_path: Path) -> None:
     told: list[str] = []
+    counted: list[tuple[str, int, int]] = []
+
+    class Listener(Watcher):
+        def notice(self, text: str) -> None:
+            told.append(text)
+
+        def vectors(self, simulator: str, done: int, total: int) -> None:
+            counted.append((simulator, done, total))
+
     (tmp_path / "model.v").write_text(planted(EVERY, "op_4 =", "+", "-"))
     design = Design((tmp_path / "model.v",), "model")
-    verify(EVERY, generate(EVERY, 10, 0), design, tmp_path, ICARUS, told.append)
-    assert told[:2] == ["golden model: 10 vectors", "simulating in icarus"]
-    assert told[2].startswith("icarus: built in ")
-    assert told[3].startswith("replaying vector ")
+    verify(EVERY, generate(EVERY, 10, 0), design, tmp_path, ICARUS, Listener())
+    assert told[0] == "simulating 10 vectors in icarus"
+    assert told[1].startswith(("icarus: built in ", "icarus: taken from the cache"))
+    assert told[2].startswith("replaying vector ")
+    assert counted[-1] == ("icarus", 10, 10)
 
 
 def test_two_runs_at_once_do_not_meet(tmp_path: Path) -> None:

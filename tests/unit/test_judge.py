@@ -13,7 +13,7 @@ from dais_verif.sim.verify import judge
 from dais_verif.verdict import Verdict
 
 ROWS, BITS = 100, 8
-FIRST = Difference(3, "00000000")
+FIRST = Difference(3, "0", "11111111", "00000000")
 
 
 def outcome(**answer: object) -> Outcome:

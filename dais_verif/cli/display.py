@@ -1,0 +1,60 @@
+"""What a person sees while simulators work: a line for each, with its step, a bar and vectors a second."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from dais_verif.sim.verify import Watcher
+
+__all__ = ["Display"]
+
+
+class Display(Watcher):
+    """Lines that go away again on a terminal; plain lines, one a step, where there is none."""
+
+    def __init__(self, err: Console) -> None:
+        self._err = err
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TextColumn("vectors"),
+            TimeElapsedColumn(),
+        )
+        self._progress = Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
+        self._tasks: dict[str, TaskID] = {}
+
+    def __enter__(self) -> Display:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def notice(self, text: str) -> None:
+        """A step, in words."""
+        if self._err.is_terminal:
+            self._progress.console.print(text, markup=False, style="dim")
+        else:
+            self._err.print(text, markup=False)
+
+    def stage(self, name: str) -> None:
+        """A stage begins; those of a simulator begin with its name."""
+        simulator, _, step = name.partition(" ")
+        if step in ("compile", "verilate", "run"):
+            self._progress.update(self._task(simulator), description=f"{simulator} {step}")
+
+    def vectors(self, simulator: str, done: int, total: int) -> None:
+        """Vectors that ``simulator`` has run."""
+        self._progress.update(self._task(simulator), completed=done, total=total)
+
+    def _task(self, simulator: str) -> TaskID:
+        if simulator not in self._tasks:
+            self._tasks[simulator] = self._progress.add_task(simulator, total=None)
+        return self._tasks[simulator]

@@ -1,0 +1,126 @@
+"""Vectors on their way to the simulations: stimulus, golden model and packing, a chunk at a time.
+
+Chunks are made while earlier ones are simulated, never more than a few ahead of the slowest simulation. Each is
+written once and linked into the folder of every simulation, which removes its link when it is done: the disk holds
+what is in flight, unless somebody wants to keep it all.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from dais_verif.golden import Golden
+from dais_verif.program.numbers import Batch
+from dais_verif.program.ports import Ports
+from dais_verif.sim import process
+from dais_verif.sim.job import chunk_name
+from dais_verif.sim.packing import bits_of_row, pack_inputs, pack_outputs, row_words
+from dais_verif.stimulus import Vectors
+from dais_verif.stopwatch import Stopwatch
+
+__all__ = ["Feed", "Noted", "Outlet", "chunk_size"]
+
+_MOST_ROWS = 16384
+_MOST_BYTES = 8_000_000
+_FEWEST_ROWS = 256
+#: Chunks that may wait for a simulation.
+_AHEAD = 12
+_PAUSE = 0.002
+
+
+class Noted(NamedTuple):
+    """The ports' bits of one row as they went to the simulations, most significant first."""
+
+    inputs: str
+    expected: str
+
+
+class Outlet:
+    """Where a simulation finds its chunks: those below ``chunks``."""
+
+    def __init__(self, folder: Path, chunks: int) -> None:
+        self.folder = folder
+        self.chunks = chunks
+        #: Nobody takes chunks from here any more.
+        self.closed = False
+
+
+def chunk_size(rows: int, ports: Ports, shares: int) -> int:
+    """Rows a chunk: enough to hide the cost of a call, and some chunks for each of ``shares`` workers."""
+    size = 8 * (row_words(ports.input_bits) + row_words(ports.output_bits))
+    some = -(-rows // (4 * shares * _FEWEST_ROWS)) * _FEWEST_ROWS
+    return max(min(some, _MOST_ROWS, _MOST_BYTES // size), 1)
+
+
+class Feed:
+    """Chunks of ``parts``, one part after the other; a chunk never holds rows of two parts."""
+
+    def __init__(self, golden: Golden, ports: Ports, parts: Sequence[Vectors], rows: int, *, check: bool) -> None:
+        self._golden, self._ports, self._check = golden, ports, check
+        self._parts = [part for part in parts if part.rows]
+        self._offsets = [0, *itertools.accumulate(part.rows for part in self._parts)]
+        begins = [
+            range(offset, offset + part.rows, rows) for offset, part in zip(self._offsets, self._parts, strict=False)
+        ]
+        #: Chunk k holds rows ``starts[k]`` to ``starts[k + 1]``.
+        self.starts = [*itertools.chain(*begins), self._offsets[-1]]
+        #: Rows in ``wanted`` as they were sent.
+        self.noted: dict[int, Noted] = {}
+
+    @property
+    def rows(self) -> int:
+        """All rows."""
+        return self.starts[-1]
+
+    def batch(self, start: int, stop: int) -> Batch:
+        """Rows ``start`` to ``stop``, all of one part."""
+        part = next(k for k in range(len(self._parts)) if start < self._offsets[k + 1])
+        return self._parts[part].slice(start - self._offsets[part], stop - self._offsets[part])
+
+    def run(
+        self, outlets: Sequence[Outlet], folder: Path, watch: Stopwatch, *, wanted: Collection[int], keep: bool
+    ) -> None:
+        """Make every chunk and hand it to ``outlets``; ``folder`` receives all if ``keep``.
+
+        Raises ``ViolationError`` if rows are checked and one breaks a promise, with the number of the row.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, (start, stop) in enumerate(itertools.pairwise(self.starts)):
+            with watch.stage("stimulus"):
+                batch = self.batch(start, stop)
+            with watch.stage("golden"):
+                outputs = self._golden.run_raw(batch, check=self._check, jobs=1, named=start)
+            with watch.stage("pack"):
+                inputs = pack_inputs(batch, self._ports)
+                expected = pack_outputs(outputs, self._ports, batch.rows)
+                for row in wanted:
+                    if start <= row < stop:
+                        texts = (
+                            bits_of_row(words, row - start, bits)
+                            for words, bits in ((inputs, self._ports.input_bits), (expected, self._ports.output_bits))
+                        )
+                        self.noted[row] = Noted(*texts)
+                path = folder / chunk_name(number)
+                with path.open("wb") as file:
+                    file.write(inputs.data)
+                    file.write(expected.data)
+            open_ = [outlet for outlet in outlets if number < outlet.chunks]
+            for outlet in open_:
+                _wait_for_room(outlet, number)
+                if not outlet.closed:
+                    os.link(path, outlet.folder / chunk_name(number))
+            if not keep:
+                path.unlink()
+
+
+def _wait_for_room(outlet: Outlet, number: int) -> None:
+    if number >= _AHEAD:
+        oldest = outlet.folder / chunk_name(number - _AHEAD)
+        while not outlet.closed and oldest.exists():
+            process.raise_if_stopping("the golden model")
+            time.sleep(_PAUSE)

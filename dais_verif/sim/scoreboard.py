@@ -1,0 +1,155 @@
+"""Every output bit found against every bit expected, a chunk at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.sim.job import Answer, Difference, Job, chunk_name
+from dais_verif.sim.packing import Words, bits_of_row, row_words
+
+__all__ = ["Chunk", "Scoreboard", "words_of_text"]
+
+_FIRST_PAUSE, _LAST_PAUSE = 0.001, 0.02
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Packed rows ``start`` to ``start + rows`` of a run."""
+
+    number: int
+    start: int
+    inputs: Words
+    expected: Words
+
+    @property
+    def rows(self) -> int:
+        """Vectors of the chunk."""
+        return len(self.inputs)
+
+    @classmethod
+    def wait(cls, job: Job, number: int) -> Chunk:
+        """Chunk ``number`` as soon as it is there. Raises ``EOFError`` if nobody makes it any more."""
+        path = Path(job.chunks) / chunk_name(number)
+        pause = _FIRST_PAUSE
+        while not path.exists():
+            if job.maker is not None and not Path(f"/proc/{job.maker}").exists():
+                raise EOFError(f"chunk {number} was never made: the run that makes it is gone")
+            time.sleep(pause)
+            pause = min(2 * pause, _LAST_PAUSE)
+        rows = job.starts[number + 1] - job.starts[number]
+        sizes = rows * row_words(job.input_bits), rows * row_words(job.output_bits)
+        words = np.fromfile(path, dtype="<u8")
+        if words.size != sum(sizes):
+            raise ValueError(f"{path} holds {words.size} words, must be {sum(sizes)}")
+        parts = words[: sizes[0]].reshape(rows, -1), words[sizes[0] :].reshape(rows, -1)
+        path.unlink()
+        return cls(number, job.starts[number], *parts)
+
+
+class Scoreboard:
+    """Counts what was compared and keeps the first differences. Chunks may come in any order, from any thread."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._lock = threading.Lock()
+        self._digest = 0
+        self._rows = self._bulk_rows = self._mismatching = self._unknown = 0
+        self._first_mismatch: Difference | None = None
+        self._first_unknown: Difference | None = None
+        self._seconds: dict[str, float] = {}
+        self._write_progress()
+
+    def compare(self, chunk: Chunk, found: Words, unknown: dict[int, str] | None = None, *, bulk: bool = False) -> None:
+        """Compare the whole ``chunk``; ``unknown`` holds the bits of the rows, by number in the chunk, that have X or Z."""
+        begin = time.monotonic()
+        unknown = unknown or {}
+        mismatching = (found != chunk.expected).any(axis=1)
+        mismatching[list(unknown)] = False
+        rows = np.flatnonzero(mismatching)
+        first = self._difference(chunk, int(rows[0]), found) if rows.size else None
+        first_unknown = self._difference(chunk, min(unknown), found, unknown[min(unknown)]) if unknown else None
+        digest = self._digest_of(chunk, found, unknown)
+        with self._lock:
+            self._digest ^= digest
+            self._rows += chunk.rows
+            self._bulk_rows += chunk.rows if bulk else 0
+            self._mismatching += rows.size
+            self._unknown += len(unknown)
+            self._first_mismatch = _earlier(self._first_mismatch, first)
+            self._first_unknown = _earlier(self._first_unknown, first_unknown)
+            self._write_progress()
+        self.spent("compare", begin)
+
+    def tell(self, rows: int) -> None:
+        """Progress within a chunk: so many of its rows are done."""
+        with self._lock:
+            self._write_progress(rows)
+
+    def spent(self, stage: str, begin: float) -> None:
+        """Add the time since ``begin``, of ``time.monotonic()``, to ``stage``."""
+        with self._lock:
+            self._seconds[stage] = self._seconds.get(stage, 0.0) + time.monotonic() - begin
+
+    def answer(self) -> Answer:
+        """What was found so far."""
+        return Answer(
+            rows=self._rows,
+            bits=self._rows * self._job.output_bits,
+            bulk_rows=self._bulk_rows,
+            mismatching_rows=self._mismatching,
+            unknown_rows=self._unknown,
+            digest=f"{self._digest:064x}",
+            first_mismatch=self._first_mismatch,
+            first_unknown=self._first_unknown,
+            seconds=self._seconds,
+        )
+
+    def _difference(self, chunk: Chunk, row: int, found: Words, text: str | None = None) -> Difference:
+        bits = self._job.output_bits
+        return Difference(
+            chunk.start + row,
+            bits_of_row(chunk.inputs, row, self._job.input_bits),
+            bits_of_row(chunk.expected, row, bits),
+            text or bits_of_row(found, row, bits),
+        )
+
+    def _digest_of(self, chunk: Chunk, found: Words, unknown: dict[int, str]) -> int:
+        """Of one chunk; those of all are combined by exclusive or, so their order is free."""
+        if self._job.digested is not None and chunk.number >= self._job.digested:
+            return 0
+        digest = hashlib.sha256(chunk.number.to_bytes(8, "little"))
+        digest.update(np.ascontiguousarray(found).data)
+        for row in sorted(unknown):
+            digest.update(f"{row} {unknown[row]}\n".encode())
+        return int.from_bytes(digest.digest(), "big")
+
+    def _write_progress(self, more: int = 0) -> None:
+        # Not renamed into place: it is read many times a second, and a torn number is only shown wrong once.
+        Path(self._job.progress).write_text(f"{self._rows + more}\n")
+
+
+def _earlier(one: Difference | None, other: Difference | None) -> Difference | None:
+    found = [difference for difference in (one, other) if difference]
+    return min(found, key=lambda difference: difference.row, default=None)
+
+
+def words_of_text(found: list[str], bits: int) -> tuple[Words, dict[int, str]]:
+    """Port bits as text, most significant first, as packed words; and the rows that have X or Z, 0 in their words."""
+    text = np.frombuffer("".join(found).encode(), dtype=np.uint8).reshape(len(found), -1)
+    values: NDArray[np.uint8] = text[:, ::-1] - np.uint8(ord("0"))
+    known = values <= 1
+    rows = np.flatnonzero(~known.all(axis=1)).tolist()
+    packed = np.zeros((len(found), 8 * row_words(bits)), dtype=np.uint8)
+    narrow = np.packbits(np.where(known, values, 0), axis=1, bitorder="little")
+    packed[:, : narrow.shape[1]] = narrow
+    words = packed.view("<u8")
+    if rows:
+        words[rows] = 0
+    return words, {row: found[row] for row in rows}

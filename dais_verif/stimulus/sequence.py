@@ -1,0 +1,41 @@
+"""Vectors from several places, one after the other, made when they are asked for."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Protocol
+
+from dais_verif.program.numbers import Batch
+
+__all__ = ["Stimulus", "Vectors"]
+
+
+class Vectors(Protocol):
+    """Rows that can be made a stretch at a time; a ``Batch`` is one."""
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+
+    def slice(self, start: int, stop: int) -> Batch:
+        """Rows ``start`` to ``stop``."""
+
+
+class Stimulus:
+    """The rows of ``parts`` in order; all have the same number of inputs."""
+
+    def __init__(self, parts: Sequence[Vectors]) -> None:
+        self._parts = parts
+        self._offsets = [0, *itertools.accumulate(part.rows for part in parts)]
+        self.rows = self._offsets[-1]
+
+    def slice(self, start: int, stop: int) -> Batch:
+        """Rows ``start`` to ``stop``."""
+        cuts = []
+        for part, begin, end in zip(self._parts, self._offsets, self._offsets[1:], strict=False):
+            if max(start, begin) < min(stop, end):
+                cuts.append(part.slice(max(start, begin) - begin, min(stop, end) - begin))
+        if not cuts:
+            return self._parts[0].slice(0, 0)
+        return cuts[0] if len(cuts) == 1 else Batch.concatenate(cuts)

@@ -1,0 +1,62 @@
+"""Where the time of a run goes: the stages, which overlap, each with its begin, end and busy seconds."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+__all__ = ["Stage", "Stopwatch"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Seconds since the stopwatch started; ``busy`` is less than ``end - begin`` where the stage waited for others."""
+
+    name: str
+    begin: float
+    end: float
+    busy: float
+
+
+class Stopwatch:
+    """Times stages from any thread, from ``started`` on, a time of ``time.monotonic()``."""
+
+    def __init__(self, *, started: float | None = None) -> None:
+        self.started = time.monotonic() if started is None else started
+        #: Told of each stage that begins.
+        self.tell: Callable[[str], None] = lambda _: None
+        self._lock = threading.Lock()
+        self._stages: dict[str, Stage] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Everything inside belongs to stage ``name``, which may have many parts."""
+        if name not in self._stages:
+            self.tell(name)
+        begin = time.monotonic()
+        try:
+            yield
+        finally:
+            self.add(name, begin, time.monotonic())
+
+    def add(self, name: str, begin: float, end: float, busy: float | None = None) -> None:
+        """A part of stage ``name`` between two times of ``time.monotonic()``."""
+        part = Stage(name, begin - self.started, end - self.started, end - begin if busy is None else busy)
+        with self._lock:
+            known = self._stages.get(name, Stage(name, part.begin, part.end, 0.0))
+            self._stages[name] = Stage(
+                name, min(known.begin, part.begin), max(known.end, part.end), known.busy + part.busy
+            )
+
+    def seconds(self, name: str) -> float:
+        """Busy seconds of stage ``name``, 0 if there was none."""
+        return self._stages[name].busy if name in self._stages else 0.0
+
+    @property
+    def stages(self) -> list[Stage]:
+        """All stages so far, in the order in which they began."""
+        with self._lock:
+            return sorted(self._stages.values(), key=lambda stage: (stage.begin, stage.end))
