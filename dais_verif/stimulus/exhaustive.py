@@ -17,9 +17,10 @@ from typing import NamedTuple
 from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.program.cones import bits_of, input_bits
+from dais_verif.stimulus.counters import MAX_BITS
 from dais_verif.stimulus.domain import Domain, domain_of
 from dais_verif.stimulus.groups import choose
-from dais_verif.stimulus.sweep import MAX_BITS, Sweep
+from dais_verif.stimulus.sweep import Sweep
 
 __all__ = ["LeftOut", "Plan", "plan"]
 

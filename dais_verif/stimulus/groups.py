@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dais_verif.program.cones import bits_of
+from dais_verif.stimulus.counters import Counter
 from dais_verif.stimulus.domain import Domain
-from dais_verif.stimulus.sweep import Counter
 
 __all__ = ["Group", "choose"]
 

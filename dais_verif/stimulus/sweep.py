@@ -6,115 +6,28 @@ Any slice of a sweep can be made by itself: row r is the same however the rows a
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import or_
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.program.cones import bits_of
 from dais_verif.program.numbers import Batch, Column, IntArray, compact
 from dais_verif.program.ports import Element
+from dais_verif.stimulus.counters import WORD, Counter
 from dais_verif.stimulus.domain import Domain, Field, Part
 
-__all__ = ["MAX_BITS", "Counter", "Sweep"]
+__all__ = ["Sweep"]
 
 Words = NDArray[np.uint64]
 
-#: A counter of more bits would not be run to its end by anybody, and its products must fit 62 bits.
-MAX_BITS = 31
 #: Elements and fields of more bits are made of Python integers.
 _INT64_BITS = 62
-_WORD, _ONES = 64, (1 << 64) - 1
+_ONES = (1 << WORD) - 1
 #: Philox makes this many words at once.
 _PHILOX_WORDS = 4
-#: Irrational numbers: the fractions of their multiples are spread evenly from the first on.
-_GOLDEN, _OTHER = (math.sqrt(5) - 1) / 2, math.sqrt(2)
-
-
-class _Run(NamedTuple):
-    """Bits ``low`` to ``low + width - 1`` of a word show the bits of a counter from ``first`` on."""
-
-    word: int
-    low: int
-    width: int
-    first: int
-
-
-@dataclass(frozen=True)
-class Counter:
-    """A number that takes each of ``size`` values once in ``size`` rows, and the port bits that show it.
-
-    ``shown``: for each of its lowest bits the mask of free port bits that show it, so that bits of different masks
-    meet all their combinations. ``declared``: bits of declared fields, closed; their patterns are what is left of
-    the number. Values come in steps of ``step``, prime to ``size``, so that the first rows are spread over all of
-    them. Every further lap begins elsewhere, and counters with different ``number`` elsewhere again, so that those
-    of one sweep do not run in step.
-    """
-
-    shown: tuple[int, ...]
-    declared: int
-    size: int
-    step: int
-    number: int
-
-    @classmethod
-    def of(cls, shown: Sequence[int], declared: int, domain: Domain, number: int) -> Counter:
-        """Counter ``number`` of its sweep."""
-        size = domain.size(declared) << len(shown)
-        step = int(size * _GOLDEN * (number + 1) % size)
-        while math.gcd(step, size) != 1:
-            step += 1
-        return cls(tuple(shown), declared, size, step, number)
-
-    @cached_property
-    def free(self) -> int:
-        """All port bits that show one bit of it each."""
-        return reduce(or_, self.shown, 0)
-
-    def covers(self, cone: int) -> bool:
-        """Whether the port bits ``cone`` meet all their combinations in ``size`` rows."""
-        together = [cone & mask for mask in self.shown]
-        return not cone & ~(self.free | self.declared) and all(bits & bits - 1 == 0 for bits in together)
-
-    @cached_property
-    def runs(self) -> tuple[_Run, ...]:
-        """What of the number goes where, in as few pieces as possible."""
-        places = sorted((bit, n) for n, mask in enumerate(self.shown) for bit in bits_of(mask))
-        runs: list[_Run] = []
-        for bit, n in places:
-            word, low = divmod(bit, _WORD)
-            if runs and (word, low, n) == (
-                runs[-1].word,
-                runs[-1].low + runs[-1].width,
-                runs[-1].first + runs[-1].width,
-            ):
-                runs[-1] = runs[-1]._replace(width=runs[-1].width + 1)
-            else:
-                runs.append(_Run(word, low, 1, n))
-        return tuple(runs)
-
-    def values(self, start: int, stop: int) -> NDArray[np.int64]:
-        """The numbers, 0 to ``size - 1``, that rows ``start`` to ``stop`` have."""
-        rows = np.arange(start, stop, dtype=np.int64)
-        first = start // self.size
-        starts = self._starts(first, -(-stop // self.size))
-        values: NDArray[np.int64]
-        if self.size & self.size - 1 == 0:
-            values = rows * self.step + starts[(rows >> self.size.bit_length() - 1) - first] & self.size - 1
-        else:
-            laps, rows = np.divmod(rows, self.size)
-            values = (rows * self.step + starts[laps - first]) % self.size
-        return values
-
-    def _starts(self, first: int, last: int) -> NDArray[np.int64]:
-        """Where laps ``first`` to ``last`` begin: 0, then spread evenly, for every counter in its own way."""
-        turn = int((self.number + 1) * _OTHER % 1 * (1 << MAX_BITS))
-        return (np.arange(first, last, dtype=np.int64) * turn & (1 << MAX_BITS) - 1) * self.size >> MAX_BITS
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,12 +62,12 @@ class Sweep:
         """The same rows as words of ``model_inp``, shape (words, rows)."""
         start, stop = max(start, 0), min(stop, self.rows)
         rows, bits = max(stop - start, 0), self.domain.ports.input_bits
-        words = np.zeros((-(-bits // _WORD), rows), dtype=np.uint64)
+        words = np.zeros((-(-bits // WORD), rows), dtype=np.uint64)
         if rows == 0:
             return words
         random = _Random(self.number, seed, start, rows)
         for w in range(len(words)):
-            if mask := ((1 << bits) - 1 & ~self._taken) >> w * _WORD & _ONES:
+            if mask := ((1 << bits) - 1 & ~self._taken) >> w * WORD & _ONES:
                 np.bitwise_and(random.words(w), np.uint64(mask), out=words[w])
         parts: dict[int, tuple[Part, NDArray[np.int64]]] = {}
         for counter in self.counters:
@@ -168,7 +81,7 @@ class Sweep:
         # Port bits that show the same bit of a counter are equal in all rows, or different in all: else a module that
         # reads one in place of the other could not be told from one that does not.
         for w, inverted in enumerate(random.constants(len(words))):
-            words[w] ^= np.uint64(inverted & self._shown >> w * _WORD & _ONES)
+            words[w] ^= np.uint64(inverted & self._shown >> w * WORD & _ONES)
         for number, field in enumerate(self.domain.fields):
             # The streams after those of the words, as many a field as the widest needs.
             random.stream = len(words) + number * (2 * len(words) + 2)
@@ -213,8 +126,8 @@ class _Random:
             self.stream += 1
             return (self.words(self.stream - 1) >> np.uint64(1)).view(np.int64)
         values: IntArray = np.zeros(self._rows, dtype=object)
-        for _ in range(-(-bits // _WORD) + 1):
-            values = (values << _WORD) + self.words(self.stream).astype(object)
+        for _ in range(-(-bits // WORD) + 1):
+            values = (values << WORD) + self.words(self.stream).astype(object)
             self.stream += 1
         return values
 
@@ -250,8 +163,8 @@ def _deposit(words: Words, field: Field, values: IntArray) -> None:
     """OR the pattern of ``values`` into the bits of ``field``."""
     taken = 0
     while taken < field.width:
-        w, low = divmod(field.offset + taken, _WORD)
-        run = min(_WORD - low, field.width - taken)
+        w, low = divmod(field.offset + taken, WORD)
+        run = min(WORD - low, field.width - taken)
         piece = values >> taken & (1 << run) - 1
         words[w] |= piece.astype(np.uint64) << np.uint64(low)
         taken += run
@@ -263,24 +176,24 @@ def _element(words: Words, element: Element, signed: bool) -> IntArray:
     rows = words.shape[1]
     if width == 0:
         return np.zeros(rows, dtype=np.int64)
-    w, low = divmod(offset, _WORD)
+    w, low = divmod(offset, WORD)
     if width > _INT64_BITS:
         return _wide_element(words, element, signed)
     pattern: Words
-    if low + width <= _WORD:
-        pattern = words[w] << np.uint64(_WORD - low - width)
+    if low + width <= WORD:
+        pattern = words[w] << np.uint64(WORD - low - width)
     else:
-        pattern = words[w] >> np.uint64(low) | words[w + 1] << np.uint64(_WORD - low)
-        pattern <<= np.uint64(_WORD - width)
+        pattern = words[w] >> np.uint64(low) | words[w + 1] << np.uint64(WORD - low)
+        pattern <<= np.uint64(WORD - width)
     whole = pattern.view(np.int64) if signed else pattern
-    whole >>= whole.dtype.type(_WORD - width)  # from the top down, so that a sign is extended
+    whole >>= whole.dtype.type(WORD - width)  # from the top down, so that a sign is extended
     return whole.view(np.int64)
 
 
 def _wide_element(words: Words, element: Element, signed: bool) -> IntArray:
     values: Any = 0
-    for w in range(element.offset // _WORD, -(-(element.offset + element.width) // _WORD)):
-        shift = w * _WORD - element.offset
+    for w in range(element.offset // WORD, -(-(element.offset + element.width) // WORD)):
+        shift = w * WORD - element.offset
         word = words[w].astype(object)
         values = values + (word << shift if shift >= 0 else word >> -shift)
     values = values & (1 << element.width) - 1
