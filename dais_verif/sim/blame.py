@@ -21,10 +21,10 @@ from dais_verif.program.graph import cone
 from dais_verif.program.numbers import Batch, Column
 from dais_verif.program.ports import Ports, ports_of
 from dais_verif.report.record import Blame, Value
+from dais_verif.sim.build import Design
 from dais_verif.sim.packing import unpack_element
 from dais_verif.sim.replay import replay
 from dais_verif.sim.replay_job import Seen
-from dais_verif.sim.simulate import Design
 from dais_verif.sim.views import ask_for, write_views
 
 __all__ = [

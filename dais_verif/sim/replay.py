@@ -7,9 +7,9 @@ from pathlib import Path
 
 from dais_verif.errors import ToolError
 from dais_verif.sim import launch
+from dais_verif.sim.build import Design, build
 from dais_verif.sim.job import JOB_VARIABLE
 from dais_verif.sim.replay_job import Question, Seen
-from dais_verif.sim.simulate import Design, build
 
 __all__ = ["replay"]
 

@@ -18,8 +18,8 @@ from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
 from dais_verif.sim import replay
 from dais_verif.sim.blame import Replay, blame_mismatch, replay_mismatch
+from dais_verif.sim.build import Design
 from dais_verif.sim.packing import pack_inputs
-from dais_verif.sim.simulate import Design
 from dais_verif.sim.verify import Options, verify
 from dais_verif.verdict import Verdict
 
