@@ -15,6 +15,7 @@ import click
 
 from dais_verif import __version__
 from dais_verif.cli.asm import asm
+from dais_verif.cli.cache import cache
 from dais_verif.cli.check import check
 from dais_verif.cli.diff import diff
 from dais_verif.cli.emit import emit
@@ -47,6 +48,7 @@ def cli() -> None:
     dais-verif sim prog.bin          its Verilog in Icarus and Verilator against the golden model
     dais-verif sensitivity prog.bin  where a wrong bit would hurt, and which bits never matter
     dais-verif diff a.bin b.bin      where two programs first differ
+    dais-verif cache                 simulations kept from earlier runs; clear removes them
 
     \b
     Exit codes: 0 pass, 1 RTL or programs differ, 2 invalid program or input, 3 a tool is missing or
@@ -55,7 +57,7 @@ def cli() -> None:
     """
 
 
-for verb in (check, show, asm, run, explain, profile, emit, sim, sensitivity, diff):
+for verb in (check, show, asm, run, explain, profile, emit, sim, sensitivity, diff, cache):
     cli.add_command(verb)
 
 

@@ -9,7 +9,7 @@ import platform
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -45,8 +45,12 @@ from dais_verif.report.record import ProgramInfo, Record
 from dais_verif.sim.build import SIMULATORS, Design
 from dais_verif.sim.verify import Options, verify
 from dais_verif.stimulus import Generated, Stimulus, read_batch
+from dais_verif.stimulus.counters import MAX_BITS
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
+
+#: Ops evaluated in about a second, outside cocotb and in Icarus.
+_BULK_BUDGET, _PORT_BUDGET = 1_000_000_000, 2_000_000
 
 
 @click.command()
@@ -75,6 +79,16 @@ from dais_verif.verdict import Verdict
     show_default=True,
     help="Run vectors outside cocotb where the simulator can; the first 256 go through the ports all the same.",
 )
+@click.option(
+    "--exhaustive", is_flag=True, help="Check every output that few enough inputs reach on all of them, however long."
+)
+@click.option(
+    "--exhaustive-bits",
+    type=click.IntRange(0, MAX_BITS),
+    default=24,
+    show_default=True,
+    help="Input bits that are few enough; 0: sample only.",
+)
 @jobs_option
 @click.option("--profile", is_flag=True, help="Show where the time went.")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for each build and each run.")
@@ -93,6 +107,8 @@ def sim(
     unchecked: bool,
     waves: bool,
     bulk: bool,
+    exhaustive: bool,
+    exhaustive_bits: int,
     jobs: int | None,
     profile: bool,
     timeout: float | None,
@@ -136,6 +152,8 @@ def sim(
             jobs=threads(jobs),
             bulk=bulk,
             keep=output is not None,
+            exhaustive_rows=_exhaustive_rows(loaded, simulators, bulk and not waves, exhaustive),
+            exhaustive_bits=exhaustive_bits,
         )
         with Display(notices()) as display:
             watch.tell = display.stage
@@ -158,6 +176,7 @@ def sim(
             first_mismatch=finding.first_mismatch,
             unchecked=unchecked,
             warnings=warnings,
+            evidence=finding.evidence,
             profile=watch.stages if profile else None,
         )
         folder.keep(record)
@@ -168,6 +187,15 @@ def sim(
         if folder.kept:
             console().print(f"files      {folder.path}", markup=False)
     return record.verdict.exit_code
+
+
+def _exhaustive_rows(program: Program, simulators: Sequence[str], bulk: bool, forced: bool) -> int:
+    """Vectors that may be spent on outputs that can be exhausted: a second's worth, unless it is forced."""
+    if forced:
+        return len(program.outputs) << MAX_BITS
+    if bulk and "verilator" in simulators:
+        return _BULK_BUDGET // (program.n_ops + 50 * (program.n_in + program.n_out) + 200)
+    return _PORT_BUDGET // (program.n_ops + 100)
 
 
 def _process_started() -> float:

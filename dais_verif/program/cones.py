@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 
-from dais_verif.program.demand import _of_operands as demanded_of_operands
+from dais_verif.program.demand import of_operands
 from dais_verif.program.graph import cone
 from dais_verif.program.model import Op, Program
 from dais_verif.program.ports import Ports, ports_of
@@ -53,7 +53,7 @@ def _of_result(program: Program, ports: Ports, op: Op, known: dict[int, list[int
         return [coarse] * width
     result = []
     for bit in range(width):
-        masks = demanded_of_operands(program, op, 1 << bit)
+        masks = of_operands(program, op, 1 << bit)
         result.append(reduce(or_, (_union(_chosen(*pair)) for pair in zip(behind, masks, strict=True)), 0))
     return result
 

@@ -11,7 +11,7 @@ from dais_verif.program.model import Op, Program
 from dais_verif.program.opcodes import bitwise_fields, high_int32
 from dais_verif.program.types import FixedType
 
-__all__ = ["demanded_bits"]
+__all__ = ["demanded_bits", "of_operands"]
 
 
 def demanded_bits(program: Program) -> tuple[int, ...]:
@@ -25,12 +25,12 @@ def demanded_bits(program: Program) -> tuple[int, ...]:
             masks[index] = _ones(program.ops[index].type.width)
     for op in reversed(program.ops):
         if masks[op.index]:
-            for operand, mask in zip(op.operands, _of_operands(program, op, masks[op.index]), strict=True):
+            for operand, mask in zip(op.operands, of_operands(program, op, masks[op.index]), strict=True):
                 masks[operand] |= mask
     return tuple(masks)
 
 
-def _of_operands(program: Program, op: Op, mask: int) -> tuple[int, ...]:
+def of_operands(program: Program, op: Op, mask: int) -> tuple[int, ...]:
     """The bits of each operand that the bits ``mask`` of the result of ``op`` depend on."""
     kinds = [program.ops[operand].type for operand in op.operands]
     # How far each operand's bits lie above the result's bits of the same weight, without any shift.

@@ -6,7 +6,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dais_verif.report.record import Mismatch, ProgramInfo, Record, Value
+from dais_verif.report.record import Evidence, Mismatch, ProgramInfo, Record, Value
+from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
 
 __all__ = ["print_record", "program_line", "verdict_text"]
@@ -14,6 +15,7 @@ __all__ = ["print_record", "program_line", "verdict_text"]
 _STYLE = {Verdict.PASS: "bold green", Verdict.NOT_RUN: "bold yellow", Verdict.UNKNOWN: "bold yellow"}
 _SHOWN_INPUTS = 32
 _SHOWN_BITS = 128
+_TIME_LINE = 50
 
 
 def print_record(record: Record, out: Console) -> None:
@@ -25,6 +27,10 @@ def print_record(record: Record, out: Console) -> None:
     out.print(f"stimulus   {record.vectors} vectors, seed {record.seed}{_unchecked(record)}", markup=False)
     if record.simulators:
         out.print(_simulators(record))
+    if record.evidence is not None:
+        _print_evidence(record.evidence, out)
+    if record.profile is not None:
+        _print_profile(record.profile, out)
     if record.first_mismatch is not None:
         _print_mismatch(record.first_mismatch, out)
     out.print(verdict_text(record.verdict, record.message))
@@ -61,6 +67,47 @@ def _simulators(record: Record) -> Table:
         times = (f"{s.build_seconds:.1f} s", f"{s.run_seconds:.1f} s")
         table.add_row(s.name, version, *map(str, counts), *times)
     return table
+
+
+def _print_evidence(evidence: Evidence, out: Console) -> None:
+    parts = []
+    if evidence.exhausted:
+        parts.append(f"exhausted {_outputs(evidence.exhausted)} (all inputs that reach them)")
+    if evidence.sampled:
+        parts.append(f"sampled {_outputs(evidence.sampled)}")
+    out.print(f"evidence   {'; '.join(parts)}", markup=False)
+    if evidence.could:
+        rows = min(evidence.could.values())
+        out.print(
+            f"           --exhaustive would exhaust {_outputs(list(evidence.could))}, from {rows} vectors on",
+            markup=False,
+        )
+
+
+def _outputs(numbers: list[int]) -> str:
+    """``output 3`` or ``outputs 0-4, 7``."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    text = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+    return f"output{'s' if len(numbers) > 1 else ''} {text}"
+
+
+def _print_profile(stages: list[Stage], out: Console) -> None:
+    """When each stage ran, on one time line: they overlap."""
+    whole = max((stage.end for stage in stages), default=0.0)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("stage")
+    table.add_column("busy", justify="right")
+    table.add_column(f"0 s{f'{whole:.1f} s':>{_TIME_LINE - 3}}")
+    for stage in stages:
+        first = min(int(stage.begin / whole * _TIME_LINE), _TIME_LINE - 1) if whole else 0
+        length = max(round(stage.end / whole * _TIME_LINE) - first, 1) if whole else 1
+        table.add_row(stage.name, f"{stage.busy:.2f} s", " " * first + "█" * length)
+    out.print(table)
 
 
 def _print_mismatch(mismatch: Mismatch, out: Console) -> None:

@@ -17,6 +17,7 @@ __all__ = [
     "SCHEMA",
     # the record and its parts
     "Blame",
+    "Evidence",
     "InputValue",
     "Mismatch",
     "ProgramInfo",
@@ -128,6 +129,18 @@ class Mismatch:
 
 
 @dataclass(frozen=True)
+class Evidence:
+    """How each output was checked: ``exhausted`` on all inputs that it depends on, or ``sampled``.
+
+    ``could``: sampled outputs that few enough inputs reach, and the vectors that would exhaust each.
+    """
+
+    exhausted: list[int]
+    sampled: list[int]
+    could: dict[int, int]
+
+
+@dataclass(frozen=True)
 class Record:
     """A run of ``sim``."""
 
@@ -143,6 +156,7 @@ class Record:
     first_mismatch: Mismatch | None = None
     unchecked: bool = False
     warnings: list[str] = field(default_factory=list)
+    evidence: Evidence | None = None
     #: Where the time went; None if nobody asked.
     profile: list[Stage] | None = None
 

@@ -77,6 +77,11 @@ class Feed:
         """All rows."""
         return self.starts[-1]
 
+    @property
+    def first_chunks(self) -> int:
+        """Chunks of the first part."""
+        return self.starts.index(self._offsets[1]) if self._parts else 0
+
     def batch(self, start: int, stop: int) -> Batch:
         """Rows ``start`` to ``stop``, all of one part."""
         part = next(k for k in range(len(self._parts)) if start < self._offsets[k + 1])

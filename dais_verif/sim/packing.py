@@ -1,8 +1,8 @@
 """Integers to port bits and back, whole batches at a time.
 
 A packed row is the port's bits, bit 0 first, in little-endian 64-bit words: ``ceil(bits / 64)`` of them but at
-least one, as a port has at least one bit, and 0 beyond the port. Words, because shifting whole columns into place costs a few nanoseconds a value
-where spreading them into single bits costs fifty.
+least one, as a port has at least one bit, and 0 beyond the port. Words, because shifting whole columns into place
+costs a few nanoseconds a value where spreading them into single bits costs fifty.
 """
 
 from __future__ import annotations

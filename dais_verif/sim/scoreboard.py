@@ -67,7 +67,7 @@ class Scoreboard:
         self._write_progress()
 
     def compare(self, chunk: Chunk, found: Words, unknown: dict[int, str] | None = None, *, bulk: bool = False) -> None:
-        """Compare the whole ``chunk``; ``unknown`` holds the bits of the rows, by number in the chunk, that have X or Z."""
+        """Compare the whole ``chunk``; ``unknown``: the bits of rows with X or Z, by number in the chunk."""
         begin = time.monotonic()
         unknown = unknown or {}
         mismatching = (found != chunk.expected).any(axis=1)

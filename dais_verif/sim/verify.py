@@ -19,7 +19,7 @@ from dais_verif.golden import Golden, oracle
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Ports, ports_of
-from dais_verif.report.record import Blame, InputValue, Mismatch, SimulatorResult
+from dais_verif.report.record import Blame, Evidence, InputValue, Mismatch, SimulatorResult
 from dais_verif.sim import process
 from dais_verif.sim.blame import Judged, blame_engines, blame_expectation, blame_mismatch, judge_rows, value_of_bits
 from dais_verif.sim.build import Design
@@ -27,7 +27,9 @@ from dais_verif.sim.feed import Feed, Outlet, chunk_size
 from dais_verif.sim.job import Difference, Job
 from dais_verif.sim.packing import unpack_element
 from dais_verif.sim.simulate import Outcome, simulate
-from dais_verif.stimulus import Vectors
+from dais_verif.stimulus import Swept, Vectors
+from dais_verif.stimulus.exhaustive import Plan
+from dais_verif.stimulus.exhaustive import plan as exhaustive_plan
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
@@ -47,7 +49,8 @@ class Options:
     """How to verify. ``timeout``: seconds for each build and each run. ``jobs``: processes or threads at once.
 
     ``bulk``: let simulators that can run vectors outside cocotb do so; the first go through the ports all the same.
-    ``keep``: leave all vectors in the folder.
+    ``keep``: leave all vectors in the folder. ``exhaustive_rows``: how many vectors more may be run to check outputs
+    on all inputs that they depend on, where those are at most ``exhaustive_bits`` bits.
     """
 
     simulators: tuple[str, ...] = ("icarus", "verilator")
@@ -58,6 +61,8 @@ class Options:
     jobs: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
     bulk: bool = True
     keep: bool = False
+    exhaustive_rows: int = 0
+    exhaustive_bits: int = 24
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,7 @@ class Finding:
     message: str
     simulators: list[SimulatorResult]
     first_mismatch: Mismatch | None = None
+    evidence: Evidence | None = None
 
 
 class Watcher:
@@ -103,8 +109,11 @@ def verify(
     watcher, watch = watcher or Watcher(), watch or Stopwatch()
     ports = ports_of(program)
     golden = Golden(program)
-    size = chunk_size(vectors.rows, ports, options.jobs)
-    feed = Feed(golden, ports, [vectors], size, check=options.check)
+    with watch.stage("plan"):
+        plan = exhaustive_plan(program, max_rows=options.exhaustive_rows, max_bits=options.exhaustive_bits)
+        sweeps = [Swept(sweep, options.seed) for sweep in plan.sweeps] if options.exhaustive_rows else []
+    size = chunk_size(vectors.rows + sum(sweep.rows for sweep in sweeps), ports, options.jobs)
+    feed = Feed(golden, ports, [vectors, *sweeps], size, check=options.check)
     try:
         outcomes = _simulate_all(program, golden, feed, design, ports, folder, options, watcher, watch)
     except _Settled as settled:
@@ -113,7 +122,8 @@ def verify(
     verdict, message = judge(outcomes, ports.output_bits)
     first = _first_difference(outcomes, verdict)
     if first is None:
-        return Finding(verdict, message, results)
+        evidence = _evidence(ports, plan, bool(sweeps)) if verdict is Verdict.PASS else None
+        return Finding(verdict, message, results, evidence=evidence)
     name, difference = first
     batch = feed.batch(difference.row, difference.row + 1)
     mismatch = _describe(program, batch, ports, name, difference)
@@ -137,12 +147,13 @@ def _few_rows(program: Program, total: int) -> list[int]:
 
 
 def _self_check(
-    program: Program, golden: Golden, feed: Feed, rows: Sequence[int]
-) -> tuple[Batch, Mapping[int, Judged], Blame | None]:
-    """The vectors ``rows``, what the oracle says of them, and where the numpy engine says something else."""
+    program: Program, golden: Golden, feed: Feed, rows: Sequence[int], watch: Stopwatch
+) -> tuple[Mapping[int, Judged], Blame | None]:
+    """What the oracle says of the vectors ``rows``, by position, and where the numpy engine says something else."""
     batch = Batch.concatenate([feed.batch(row, row + 1) for row in rows]) if rows else Batch(0, ())
-    judged = judge_rows(program, batch, range(batch.rows))
-    return batch, judged, blame_engines(program, golden.compiled, batch, judged)
+    with watch.stage("oracle"):
+        judged = judge_rows(program, batch, range(batch.rows))
+        return judged, blame_engines(program, golden.compiled, batch, judged)
 
 
 def _raise_if_unusable(made: Future[None]) -> None:
@@ -153,9 +164,8 @@ def _raise_if_unusable(made: Future[None]) -> None:
         message = f"{error}; --unchecked carries on with the quantised value"
         raise _Settled(Finding(Verdict.PROGRAM_INVALID, message, [])) from None
     except AssertionError as error:  # the engine broke off: the oracle does not see what it saw
-        raise _Settled(
-            Finding(Verdict.UNKNOWN, f"{error}; this is a bug of dais-verif, please report it", [])
-        ) from None
+        message = f"{error}; this is a bug of dais-verif, please report it"
+        raise _Settled(Finding(Verdict.UNKNOWN, message, [])) from None
 
 
 def _simulate_all(
@@ -200,7 +210,7 @@ def _simulate_all(
     with process.workers(len(plans) + 2) as pool:
         running = {name: pool.submit(one, name) for name in plans}
         made = pool.submit(feed.run, outlets, folder / "vectors", watch, wanted=rows, keep=options.keep)
-        judged = pool.submit(_self_check, program, golden, feed, rows)
+        judged = pool.submit(_self_check, program, golden, feed, rows, watch)
         pending: set[Future[object]] = {made, judged, *running.values()}  # type: ignore[arg-type]
         while pending:
             finished, pending = wait(pending, _LOOK_SECONDS, FIRST_COMPLETED)
@@ -208,7 +218,7 @@ def _simulate_all(
                 _raise_if_unusable(made)
             for name, (jobs, _) in plans.items():
                 watcher.vectors(name, sum(map(_progress, jobs)), sum(job.rows for job in jobs))
-        batch, verdicts, suspect = judged.result()
+        verdicts, suspect = judged.result()
         if suspect is None and feed.rows:
             expected = {position: feed.noted[row].expected for position, row in enumerate(rows)}
             suspect = blame_expectation(program, ports, verdicts, expected, options.check)
@@ -221,18 +231,23 @@ def _plan(
     name: str, program: Program, feed: Feed, ports: Ports, folder: Path, options: Options
 ) -> tuple[list[Job], Outlet]:
     """What simulator ``name`` has to do, in shares that run at once, and where it finds its chunks."""
+    in_bulk = name == "verilator" and options.bulk and not options.waves
     chunks = len(feed.starts) - 1
+    # Sweeps are for the simulator that is fast enough for them.
+    shared = chunks if len(options.simulators) == 1 else feed.first_chunks
+    if not in_bulk and "verilator" in options.simulators:
+        chunks = shared
+    starts = feed.starts[: chunks + 1]
     outlet = Outlet(folder / "chunks", chunks)
     outlet.folder.mkdir(parents=True, exist_ok=True)
     for left_over in outlet.folder.iterdir():
         left_over.unlink()
-    in_bulk = name == "verilator" and options.bulk and not options.waves
-    shares = 1 if in_bulk or options.waves else 1 + feed.rows * program.n_ops // _SHARE_BUDGET
+    shares = 1 if in_bulk or options.waves else 1 + starts[-1] * program.n_ops // _SHARE_BUDGET
     shares = max(min(shares, options.jobs, chunks), 1)
     jobs = [
         Job(
             chunks=str(outlet.folder),
-            starts=feed.starts,
+            starts=starts,
             answer="",
             progress=str(folder / f"progress_{share}"),
             input_bits=ports.input_bits,
@@ -240,7 +255,7 @@ def _plan(
             share=share,
             shares=shares,
             threads=options.jobs if in_bulk else 0,
-            digested=chunks,
+            digested=shared,
             maker=os.getpid(),
         )
         for share in range(shares)
@@ -248,6 +263,14 @@ def _plan(
     for job in jobs:
         Path(job.progress).unlink(missing_ok=True)
     return jobs, outlet
+
+
+def _evidence(ports: Ports, plan: Plan, swept: bool) -> Evidence:
+    """What a run that passed says of each output that has bits."""
+    exhausted = [output for output in plan.exhausted if swept and ports.outputs[output].width]
+    with_bits = [output for output, element in enumerate(ports.outputs) if element.width]
+    could = {left.output: left.rows for left in plan.could if left.output not in exhausted}
+    return Evidence(exhausted, [output for output in with_bits if output not in set(exhausted)], could)
 
 
 def _progress(job: Job) -> int:
@@ -291,7 +314,7 @@ def judge(outcomes: dict[str, Outcome | ToolError], output_bits: int) -> tuple[V
     if not answers or not all(answer.bits for answer in answers.values()):
         reason = "the program has no output bits" if output_bits == 0 else "there was no vector"
         return Verdict.NOT_RUN, f"nothing was compared: {reason}"
-    answer = next(iter(answers.values()))
+    answer = max(answers.values(), key=lambda answer: answer.rows)
     return Verdict.PASS, f"all {answer.bits} output bits of {answer.rows} vectors equal the golden model"
 
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from dais_verif.program.numbers import Batch
+from dais_verif.stimulus.sweep import Sweep
 
-__all__ = ["Stimulus", "Vectors"]
+__all__ = ["Stimulus", "Swept", "Vectors"]
 
 
 class Vectors(Protocol):
@@ -20,6 +21,18 @@ class Vectors(Protocol):
 
     def slice(self, start: int, stop: int) -> Batch:
         """Rows ``start`` to ``stop``."""
+
+
+class Swept:
+    """The rows of an exhaustive sweep, what is random in them drawn from ``seed``."""
+
+    def __init__(self, sweep: Sweep, seed: int) -> None:
+        self._sweep, self._seed = sweep, seed
+        self.rows = sweep.rows
+
+    def slice(self, start: int, stop: int) -> Batch:
+        """Rows ``start`` to ``stop``."""
+        return self._sweep.batch(start, stop, self._seed)
 
 
 class Stimulus:

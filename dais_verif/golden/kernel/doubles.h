@@ -80,7 +80,7 @@ INLINE VEC FN(floored)(REALS v, REALS scale, REALS unscale) {
     return (VEC)_mm512_fmadd_round_pd((__m512d)v, (__m512d)scale, _mm512_set1_pd(MAGIC), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
 #else
     REALS near = v * scale + MAGIC;
-    return (VEC)near + (VEC)((near - MAGIC) * unscale > v); /* exact: scale is a power of two, and nothing is too small */
+    return (VEC)((FN(unsigned))near + (FN(unsigned))((near - MAGIC) * unscale > v)); /* exact: scale is a power of two, and nothing is too small */
 #endif
 }
 
@@ -94,9 +94,9 @@ INLINE void FN(tile_in)(const FN(tile) *t, const double *x, REALS scale, VEC *fa
             __builtin_prefetch(ahead, 0, 2);
             ahead += t->columns * t->abreast; /* in turn, as hardware that prefetches likes it */
             beyond |= one ^ MAGIC_BITS;
-            if (size == 8) v[q] = one - MAGIC_BITS;
+            if (size == 8) v[q] = (VEC)((FN(unsigned))one - MAGIC_BITS);
             else if (s == 8 / size - 1) v[q] = one;
-            else v[q] = SELECT((VEC){0} + ((1ll << 8 * size % 64) - 1), one, v[q] << 8 * size % 64);
+            else v[q] = SELECT((VEC){0} + ((1ll << 8 * size % 64) - 1), one, (VEC)((FN(unsigned))v[q] << 8 * size % 64));
         }
     *far = beyond;
     FN(exchange)(v);
