@@ -44,7 +44,8 @@ static void FN(collect)(uint8_t *bytes, const uint32_t *from, uint32_t n, int is
     }
 #else
     const char *plane[8];
-    for (uint32_t q = 0; q < 8; q++) plane[q] = (const char *)AT(q < n ? from[q] : is_signed ? from[n - 1] : ZERO * PLANE_STEP);
+    for (uint32_t q = 0; q < 8; q++)
+        plane[q] = (const char *)AT(q < n ? from[q] : is_signed ? from[n - 1] : ZERO * PLANE_STEP);
     for (int j = 0; j < PLANE_BYTES; j += 16) {
         bytes16 u[8], v[8];
         for (int q = 0; q < 8; q++) memcpy(&v[q], plane[q] + j, 16);

@@ -38,7 +38,8 @@ INLINE REALS FN(get)(const FN(tile) *t, const double *x, int whole) {
     for (int j = 0; j < t->abreast; j++) {
         const double *from = x + j * t->apart * t->n;
 #if defined(__AVX512F__)
-        v = (REALS)_mm512_mask_loadu_pd((__m512d)v, (__mmask8)(((1 << t->columns) - 1) << j * t->columns), from - j * t->columns);
+        __mmask8 lanes = (__mmask8)(((1 << t->columns) - 1) << j * t->columns);
+        v = (REALS)_mm512_mask_loadu_pd((__m512d)v, lanes, from - j * t->columns);
 #else
         for (int c = 0; c < t->columns; c++) v[j * t->columns + c] = from[c];
 #endif
@@ -54,7 +55,8 @@ INLINE void FN(put)(const FN(tile) *t, double *y, REALS v, int whole) {
     for (int j = 0; j < t->abreast; j++) {
         double *to = y + j * t->apart * t->n;
 #if defined(__AVX512F__)
-        _mm512_mask_storeu_pd(to - j * t->columns, (__mmask8)(((1 << t->columns) - 1) << j * t->columns), (__m512d)v);
+        __mmask8 lanes = (__mmask8)(((1 << t->columns) - 1) << j * t->columns);
+        _mm512_mask_storeu_pd(to - j * t->columns, lanes, (__m512d)v);
 #else
         for (int c = 0; c < t->columns; c++) to[c] = v[j * t->columns + c];
 #endif
@@ -77,15 +79,19 @@ INLINE void FN(exchange)(VEC *v) {
 INLINE VEC FN(floored)(REALS v, REALS scale, REALS unscale) {
 #if defined(__AVX512F__)
     (void)unscale;
-    return (VEC)_mm512_fmadd_round_pd((__m512d)v, (__m512d)scale, _mm512_set1_pd(MAGIC), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+    const int down = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+    return (VEC)_mm512_fmadd_round_pd((__m512d)v, (__m512d)scale, _mm512_set1_pd(MAGIC), down);
 #else
-    REALS near = v * scale + MAGIC;
-    return (VEC)((FN(unsigned))near + (FN(unsigned))((near - MAGIC) * unscale > v)); /* exact: scale is a power of two, and nothing is too small */
+    REALS near = v * scale + MAGIC; /* less 1 if rounded up; the comparison is exact, as scales are powers of two */
+    return (VEC)((FN(unsigned))near + (FN(unsigned))((near - MAGIC) * unscale > v));
 #endif
 }
 
-INLINE void FN(tile_in)(const FN(tile) *t, const double *x, REALS scale, VEC *far, const double *ahead, char *to, int64_t stride, int size, int whole) {
+/* `ahead` is prefetched, as many doubles as are read. */
+INLINE void FN(tile_in)(const FN(tile) *t, const double *x, const double *ahead, REALS scale, VEC *far, char *to,
+                        int64_t stride, int size, int whole) {
     const REALS unscale = 1 / scale;
+    const VEC mask = (VEC){0} + ((1ll << 8 * size % 64) - 1);
     VEC v[WORDS], beyond = *far;
     for (int q = 0; q < WORDS; q++)
         for (int s = 8 / size; s-- > 0;) {
@@ -96,7 +102,7 @@ INLINE void FN(tile_in)(const FN(tile) *t, const double *x, REALS scale, VEC *fa
             beyond |= one ^ MAGIC_BITS;
             if (size == 8) v[q] = (VEC)((FN(unsigned))one - MAGIC_BITS);
             else if (s == 8 / size - 1) v[q] = one;
-            else v[q] = SELECT((VEC){0} + ((1ll << 8 * size % 64) - 1), one, (VEC)((FN(unsigned))v[q] << 8 * size % 64));
+            else v[q] = SELECT(mask, one, (VEC)((FN(unsigned))v[q] << 8 * size % 64));
         }
     *far = beyond;
     FN(exchange)(v);
@@ -104,7 +110,8 @@ INLINE void FN(tile_in)(const FN(tile) *t, const double *x, REALS scale, VEC *fa
         memcpy(to + j % t->columns * stride + j / t->columns * (int64_t)sizeof(VEC), &v[j], sizeof(VEC));
 }
 
-INLINE void FN(tile_out)(const FN(tile) *t, double *y, REALS scale, const char *from, int64_t stride, int size, int whole) {
+INLINE void FN(tile_out)(const FN(tile) *t, double *y, REALS scale, const char *from, int64_t stride, int size,
+                         int whole) {
     VEC v[WORDS];
     const int64_t half = 1ll << (8 * size - 1) % 63;
     const REALS offset = scale * (0x1p52 + (double)half);
@@ -114,7 +121,9 @@ INLINE void FN(tile_out)(const FN(tile) *t, double *y, REALS scale, const char *
     }
     FN(exchange)(v);
     for (int q = 0; q < WORDS; q++) {
-        VEC signs = v[q] ^ (size == 1 ? -0x7f7f7f7f7f7f7f80ll : size == 2 ? -0x7fff7fff7fff8000ll : -0x7fffffff80000000ll);
+        VEC signs = v[q] ^ (size == 1   ? -0x7f7f7f7f7f7f7f80ll
+                            : size == 2 ? -0x7fff7fff7fff8000ll
+                                        : -0x7fffffff80000000ll);
         for (int s = 0; s < 8 / size; s++) {
             REALS one;
             if (size == 8) {
@@ -146,7 +155,8 @@ INLINE void FN(rows_in)(block *io, int size, int whole) {
         for (int more = 1; more; j = min64(j + t.columns, t.n - t.columns)) { /* the last two tiles may overlap */
             more = j + t.columns < t.n;
             REALS scale = whole ? (REALS)*(const FN(row) *)(io->in_scale + j) : FN(scales)(&t, io->in_scale);
-            FN(tile_in)(&t, x + j, scale, &far, ahead + j * high, io->in_ints + j * stride + row * size, stride, size, whole);
+            char *to = io->in_ints + j * stride + row * size;
+            FN(tile_in)(&t, x + j, ahead + j * high, scale, &far, to, stride, size, whole);
         }
         if (FN(any)(far)) far_rows(io, x, row, rows);
     }

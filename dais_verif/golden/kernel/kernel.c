@@ -147,7 +147,7 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
         if (from_doubles) io.in_ints = on_lines((size_t)(code->n_in * STRIDE(io.in_size)));
         if (to_doubles) io.out_ints = on_lines((size_t)(code->n_out * STRIDE(io.out_size)));
         if (from_doubles || to_doubles) io.strip = on_lines((size_t)max64(max64(code->n_in, code->n_out), 8) * 64 * 8);
-        int enough = (!from_doubles || io.in_ints) && (!to_doubles || io.out_ints) && (!(from_doubles || to_doubles) || io.strip);
+        int enough = (!from_doubles || (io.in_ints && io.strip)) && (!to_doubles || (io.out_ints && io.strip));
         if (enough) {
             Py_BEGIN_ALLOW_THREADS
             int64_t *values = (int64_t *)(planes + FIRST_FREE * PLANE_BYTES);

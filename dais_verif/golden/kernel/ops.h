@@ -125,7 +125,8 @@ static void lower_add_const(lowering *l, int64_t op) {
     int fits = settle(l, op, sum_of(interval_of(l, a), c));
     /* Adding and subtracting the magnitude are the same; zeros above its top bit cost less than ones. */
     int subtract = data < 0 && data != INT64_MIN;
-    vector exact = add(l, 0, value_of(l, a), constant(l, subtract ? -data : data, p->f[op]), subtract, needed_of(l, op, fits));
+    vector size = constant(l, subtract ? -data : data, p->f[op]);
+    vector exact = add(l, 0, value_of(l, a), size, subtract, needed_of(l, op, fits));
     quantise(l, op, exact, fits, promise_of(l, fits));
 }
 

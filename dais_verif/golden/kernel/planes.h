@@ -46,7 +46,7 @@
 
 #if defined(__AVX512F__)
 /* One lookup by no more than 8 bits, of no more than 16, that breaks no promise: the table of all bytes is held in
- * registers, of which one instruction asks two at a time. */
+ * registers, two of which one instruction asks. */
 static void FN(look_up_byte)(const lookup *t, const uint32_t *pc, char *planes) {
     uint32_t in = pc[0], out = pc[1];
     uint8_t bytes[8][PLANE_ROWS];
@@ -63,7 +63,8 @@ static void FN(look_up_byte)(const lookup *t, const uint32_t *pc, char *planes) 
     for (int j = 0; j < 8; j++) part[j] = _mm512_loadu_si512(of + 32 * j);
     for (int row = 0; row < PLANE_ROWS; row += 32) {
         __m512i u = _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)(bytes[0] + row)));
-        __mmask32 upper = _mm512_test_epi16_mask(u, _mm512_set1_epi16(64)), top = _mm512_test_epi16_mask(u, _mm512_set1_epi16(128));
+        __mmask32 upper = _mm512_test_epi16_mask(u, _mm512_set1_epi16(64));
+        __mmask32 top = _mm512_test_epi16_mask(u, _mm512_set1_epi16(128));
         __m512i y[4];
         for (int j = 0; j < 4; j++) y[j] = _mm512_permutex2var_epi16(part[2 * j], u, part[2 * j + 1]);
         y[0] = _mm512_mask_blend_epi16(upper, y[0], y[1]), y[2] = _mm512_mask_blend_epi16(upper, y[2], y[3]);
