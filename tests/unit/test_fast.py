@@ -299,3 +299,15 @@ def test_a_result_that_is_cut_proves_nothing() -> None:
     made = FastProgram(Program.build(rows, [(1, 0, 0), (2, 0, 0), (3, 0, 0)], inp_shift=[0]))
     assert not any(safe_ops(made, check).any() for check in (False, True))
     assert not made.facts.safe.any()
+
+
+def test_gates_are_never_cut_and_prove_what_they_hold_unchecked() -> None:
+    """Two unsigned numbers of different width and grid: all gates fit but the one whose type lacks a bit."""
+    rows: list[Row] = [(-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 3, 3))]
+    rows += [(10, 0, 1, gate << 56, (0, 4, 3)) for gate in (0, 1, 2)] + [(10, 0, 1, 2 << 56, (0, 3, 3))]
+    rows += [(9, 0, -1, data, (k, 4, 0)) for data, k in ((0, 0), (0, 1), (1, 0), (2, 0))] + [(-9, 0, -1, 2, (0, 1, 0))]
+    program = Program.build(rows, [(op, 0, 0) for op in range(2, len(rows))], inp_shift=[0, 0])
+    made = FastProgram(program)
+    for check in (False, True):
+        assert np.flatnonzero(~safe_ops(made, check)[2:]).tolist() == [3]
+    everywhere(program, np.array([*product(range(16), range(64))], dtype=np.int8).T.copy())
