@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench.rounds import Spread, ratio
 from bench.sim.plan import COLD, ICARUS, MANY, PEER, WARM
@@ -25,8 +26,9 @@ _FROM_OPS, _TO_OPS = 2_000, 5_100
 _CPU_SECONDS = 180.0
 #: Measured exponents of linear growth are not exactly 1; quadratic growth has 2.
 _LINEAR, _NOT_QUADRATIC = 1.1, 1.3
-#: The exponent is that of the largest sizes, this far apart: in smaller ones the fixed cost hides the growth.
-_REACH = 16
+#: Exponents that are tried; and times must differ by this factor at least.
+_EXPONENTS = [n / 100 for n in range(20, 301)]
+_GROWN = 1.3
 
 MET, NOT_MET, UNDECIDED = "met", "NOT MET", "undecided"
 
@@ -96,13 +98,25 @@ def rate(runs: Sequence[Run]) -> Spread:
 
 
 def exponent(runs: Sequence[Run], key: str) -> float | None:
-    """The k of ``time ~ size**k`` by least squares over the largest sizes; None if fewer than two of them are done."""
+    """The k of ``time = fixed + rate * size**k``, by least squares of relative errors.
+
+    None with fewer than three sizes that are done, or times that hardly differ: they tell nothing.
+    """
     done = [run for run in runs if run["ending"] == DONE]
-    last = [run for run in done if run["size"] * _REACH >= max(other["size"] for other in done)]
-    if len(last) < 2:
+    sizes, times = (np.array([run[name] for run in done], dtype=float) for name in ("size", key))
+    times = np.maximum(times, 1e-3)
+    if len(set(sizes.tolist())) < 3 or times.max() < _GROWN * times.min():
         return None
-    sizes, times = ([np.log(max(run[name], 1e-3)) for run in last] for name in ("size", key))
-    return float(np.polyfit(sizes, times, 1)[0])
+    return min(_EXPONENTS, key=lambda k: _error(sizes / sizes.max(), times, k))
+
+
+def _error(sizes: NDArray[np.float64], times: NDArray[np.float64], k: float) -> float:
+    """Of the best fit with this k and a fixed part that is not negative."""
+    both = np.stack([1 / times, sizes**k / times], axis=1)
+    answers = [np.linalg.lstsq(part, np.ones(len(times)), rcond=None)[0] for part in (both, both[:, 1:])]
+    fits = [both @ answers[0]] if answers[0][0] >= 0 else []
+    fits.append(both[:, 1] * answers[1][0])
+    return min(float(((fit - 1) ** 2).sum()) for fit in fits)
 
 
 def _program_goals(results: dict[str, Any]) -> Iterator[Goal]:

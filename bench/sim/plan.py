@@ -59,7 +59,7 @@ class Plan:
     many: int = 1_000_000
     few: int = 1_000
     growth_ops: Sequence[int] = (500, 2_000, 5_000, 20_000, 80_000)
-    growth_vectors: Sequence[int] = (1_000, 10_000, 100_000, 1_000_000)
+    growth_vectors: Sequence[int] = (1_000, 3_000, 10_000, 100_000, 1_000_000)
     #: Of the network whose growth with vectors is measured; Icarus takes vectors up to ``vectors`` only.
     growth_design: int = 5_000
 

@@ -61,7 +61,7 @@ def _svg(
             done = [run for run in runs if run["ending"] == DONE]
             sizes, colour = [run["size"] for run in done], _COLOURS[simulator]
             k = exponent(runs, "cpu")
-            words = simulator.capitalize() + (f", CPU ~ {what}^{k:.2f} at the end" if k is not None else "")
+            words = simulator.capitalize() + (f", CPU = fixed + {what}^{k:.2f}" if k is not None else "")
             axes.plot(sizes, [run["wall"] for run in done], "o-", color=colour, label=words)
             axes.plot(sizes, [run["cpu"] for run in done], ":", color=colour)
         if peers:

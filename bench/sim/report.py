@@ -146,5 +146,5 @@ def _growth(results: dict[str, Any], what: str, all_runs: dict[str, list[Run]]) 
             build = f"{run['build']:.2f}" if run["ending"] == DONE else "-"
             last = run is runs[-1] and found is not None
             rows.append([simulator, f"{run['size']:,}", *times, build, f"{found:.2f}" if last else ""])
-    header = ["simulator", what, "wall", "CPU", "build, wall", "exponent of CPU, largest sizes"]
+    header = ["simulator", what, "wall", "CPU", "build, wall", "exponent of CPU"]
     return Table(f"growth with {what}: {fixed}", header, rows)
