@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -132,6 +134,8 @@ def _print_mismatch(mismatch: Mismatch, out: Console) -> None:
     if blame is not None:
         where = f" (type {blame.type})" if blame.type else ""
         out.print(f"blame      {blame.text}{where}", markup=False)
+    if mismatch.views:
+        out.print(f"waves      gtkwave {shlex.quote(mismatch.views[0])}", markup=False)
 
 
 def _add_value(table: Table, name: str, value: Value) -> None:

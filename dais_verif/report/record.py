@@ -117,7 +117,7 @@ class Blame:
 
 @dataclass(frozen=True)
 class Mismatch:
-    """The first differing vector and output of a run."""
+    """The first differing vector and output of a run. ``waves`` and ``views``: files of its replay."""
 
     simulator: str
     row: int
@@ -126,6 +126,8 @@ class Mismatch:
     found: Value
     inputs: list[InputValue]
     blame: Blame | None = None
+    waves: str | None = None
+    views: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from dais_verif.golden import oracle
 from dais_verif.golden.batch import Compiled
 from dais_verif.program import FixedType, Op, Program
 from dais_verif.program.graph import cone
-from dais_verif.program.numbers import Batch, Column
+from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Ports, ports_of
 from dais_verif.report.record import Blame, Value
 from dais_verif.sim.build import Design
@@ -64,24 +64,24 @@ class Judged(NamedTuple):
 
 
 def judge_rows(program: Program, batch: Batch, rows: Sequence[int]) -> dict[int, Judged]:
-    """What the oracle says of each of ``rows``."""
+    """What the oracle says of each row of ``batch``; ``rows`` is what they are called."""
     judged = {}
-    for row in rows:
+    for position, row in enumerate(rows):
         violations: list[oracle.Violation] = []
-        judged[row] = Judged(oracle.trace(program, batch.row(row), violations=violations), violations)
+        judged[row] = Judged(oracle.trace(program, batch.row(position), violations=violations), violations)
     return judged
 
 
 def blame_engines(program: Program, compiled: Compiled, batch: Batch, judged: Mapping[int, Judged]) -> Blame | None:
     """The first op on which oracle and batch engine differ in a row that was ``judged``, or None: a check of ourselves.
 
+    ``batch`` holds those rows, in the same order.
     They must agree on every value, and on the first broken promise.
     """
     rows = list(judged)
     if not rows:
         return None
-    picked = Batch(len(rows), tuple(Column(c.mantissa[rows], c.exponent) for c in batch.columns))
-    fast = compiled.trace(picked)
+    fast = compiled.trace(batch)
     broken: tuple[int, int] | None = None
     for position, (row, (exact, violations)) in enumerate(judged.items()):
         for op, value, raw in zip(program.ops, exact, fast, strict=True):
@@ -91,7 +91,7 @@ def blame_engines(program: Program, compiled: Compiled, batch: Batch, judged: Ma
                 return _engines_differ(op, f"in row {row}: oracle {expected}, batch engine {found} (raw)")
         if violations and broken is None:
             broken = position, violations[0].op.index
-    seen = compiled.run(picked, check=True)[1]
+    seen = compiled.run(batch, check=True)[1]
     if seen == broken:
         return None
     position, index = min(found for found in (seen, broken) if found)

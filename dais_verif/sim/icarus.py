@@ -20,7 +20,8 @@ _LANGUAGE = "-g2012"
 #: For sources that state none, so that a bench may wait for nanoseconds in either simulator.
 _TIMESCALE = "+timescale+1ns/1ps\n"
 
-#: A second root that records everything below the first, into the folder in which the run takes place.
+#: A second root that records everything below the first, into the folder in which the run takes place, if the run
+#: is started so that it records at all.
 _DUMP = """\
 module dais_verif_dump;
   initial begin
@@ -33,8 +34,8 @@ endmodule
 
 def identity(*, signals: bool, waves: bool) -> list[str]:
     """All that a build depends on, save its sources and the name of the top module."""
-    del signals
-    return [tools.icarus().version, str(tools.icarus().iverilog), _LANGUAGE, _TIMESCALE, _DUMP if waves else ""]
+    del signals, waves
+    return [tools.icarus().version, str(tools.icarus().iverilog), _LANGUAGE, _TIMESCALE, _DUMP]
 
 
 def build(
@@ -49,29 +50,28 @@ def build(
 ) -> Simulation:
     """Compile ``sources`` anew, whatever their dates; ``timeout`` is in seconds.
 
-    ``signals`` changes nothing: in Icarus every signal can be read.
+    ``signals`` and ``waves`` change nothing: every signal can be read, and each run decides whether it records.
     """
-    del signals
+    del signals, waves
     found = tools.icarus()
     build_dir = build_dir.absolute()
     session = Session(build_dir / "build.log", cwd=build_dir, timeout=timeout)
     (build_dir / OUTPUT).unlink(missing_ok=True)
     (build_dir / "timescale.f").write_text(_TIMESCALE, encoding="ascii")
     files = [str(source.absolute()) for source in sources]
-    roots = ["-s", top]
-    if waves:
-        (build_dir / "dump.v").write_text(_DUMP.format(top=top), encoding="ascii")
-        files.append("dump.v")
-        roots += ["-s", "dais_verif_dump"]
+    (build_dir / "dump.v").write_text(_DUMP.format(top=top), encoding="ascii")
+    files.append("dump.v")
+    roots = ["-s", top, "-s", "dais_verif_dump"]
     folders = dict.fromkeys(f"-I{source.absolute().parent}" for source in sources)
     options = [_LANGUAGE, "-f", "timescale.f", "-o", OUTPUT, *roots, *folders]
     with (watch or Stopwatch()).stage("icarus compile"):
         session.check("iverilog", [str(found.iverilog), *options, *files])
-    return simulation(top, build_dir, waves=waves)
+    return simulation(top, build_dir, waves=True)
 
 
 def simulation(top: str, build_dir: Path, *, waves: bool) -> Simulation:
     """What was built in ``build_dir``."""
+    del waves
     found = tools.icarus()
     library = tools.cocotb_library("icarus")
     return Simulation(
@@ -80,5 +80,5 @@ def simulation(top: str, build_dir: Path, *, waves: bool) -> Simulation:
         top=top,
         command=(str(found.vvp), "-n", "-m", str(library), str(build_dir / OUTPUT)),
         build_dir=build_dir,
-        waves=waves,
+        waves=True,
     )

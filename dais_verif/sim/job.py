@@ -16,7 +16,7 @@ from typing import Any
 
 from dais_verif.files import write_atomically
 
-__all__ = ["JOB_VARIABLE", "Answer", "Difference", "Job", "Probe", "chunk_name", "merged"]
+__all__ = ["JOB_VARIABLE", "Answer", "Difference", "Job", "chunk_name", "merged"]
 
 #: Environment variable that names the job file.
 JOB_VARIABLE = "DAIS_VERIF_JOB"
@@ -135,21 +135,3 @@ def merged(answers: list[Answer]) -> Answer:
         first_unknown=first("first_unknown"),
         seconds={stage: sum(answer.seconds.get(stage, 0.0) for answer in answers) for stage in stages},
     )
-
-
-@dataclass(frozen=True)
-class Probe:
-    """Drive one vector (bits, most significant first) and read ``signals``; the answer maps a name to its bits."""
-
-    vector: str
-    signals: list[str]
-    answer: str
-
-    def save(self, path: Path) -> None:
-        """Write as JSON."""
-        write_atomically(path, json.dumps(asdict(self)).encode())
-
-    @classmethod
-    def load(cls, path: Path) -> Probe:
-        """Read what ``save`` wrote."""
-        return cls(**json.loads(path.read_text()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,11 +10,11 @@ from pathlib import Path
 from dais_verif.errors import ToolError
 from dais_verif.sim import launch, process
 from dais_verif.sim.build import Design, build
-from dais_verif.sim.job import JOB_VARIABLE, Answer, Job, Probe, merged
+from dais_verif.sim.job import JOB_VARIABLE, Answer, Job, merged
 from dais_verif.sim.simulation import Simulation
 from dais_verif.stopwatch import Stopwatch
 
-__all__ = ["Outcome", "probe", "simulate"]
+__all__ = ["Outcome", "simulate"]
 
 
 @dataclass(frozen=True)
@@ -90,25 +89,3 @@ def _cross_check(simulator: str, answer: Answer, job: Job, failed: bool, folder:
             f"the {simulator} bench {told} but compared {answer.rows} of {job.rows} vectors with "
             f"{answer.mismatching_rows} mismatches (full output: {folder / 'simulation.log'})"
         )
-
-
-def probe(
-    simulator: str,
-    design: Design,
-    vector: str,
-    signals: Sequence[str],
-    folder: Path,
-    *,
-    timeout: float | None = None,
-) -> dict[str, str]:
-    """The bits of ``signals`` for one input vector (bits, most significant first); missing signals are left out."""
-    simulation = build(simulator, design, folder / "build", signals=True, timeout=timeout)
-    answer = folder / "signals.json"
-    answer.unlink(missing_ok=True)
-    probe_path = folder / "probe.json"
-    Probe(vector, list(signals), str(answer)).save(probe_path)
-    launch.run(simulation, "dais_verif.sim.probe", folder, env={JOB_VARIABLE: str(probe_path)}, timeout=timeout)
-    if not answer.is_file():
-        raise ToolError(f"the {simulator} replay gave no answer (full output: {folder / 'simulation.log'})")
-    bits: dict[str, str] = json.loads(answer.read_text())
-    return bits

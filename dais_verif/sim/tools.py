@@ -28,6 +28,7 @@ __all__ = [
     "cache_dir",
     "cocotb_library",
     "cocotb_main",
+    "has_icarus",
     "icarus",
     "libpython",
     "verilator",
@@ -72,6 +73,15 @@ def icarus() -> IcarusTools:
     vvp = beside if beside.is_file() else _find("vvp")
     first_line = _output(str(iverilog), "-V").partition("\n")[0]
     return IcarusTools(iverilog, vvp, first_line.removeprefix("Icarus Verilog version ").removesuffix(" ()"))
+
+
+def has_icarus() -> bool:
+    """Whether Icarus is there."""
+    try:
+        icarus()
+    except ToolError:
+        return False
+    return True
 
 
 def verilator() -> VerilatorTools:

@@ -20,12 +20,12 @@ from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Ports, ports_of
 from dais_verif.report.record import Blame, Evidence, InputValue, Mismatch, SimulatorResult
-from dais_verif.sim import process
-from dais_verif.sim.blame import Judged, blame_engines, blame_expectation, blame_mismatch, judge_rows, value_of_bits
+from dais_verif.sim import process, tools
+from dais_verif.sim.blame import Judged, blame_engines, blame_expectation, judge_rows, replay_mismatch, value_of_bits
 from dais_verif.sim.build import Design
 from dais_verif.sim.feed import Feed, Outlet, chunk_size
 from dais_verif.sim.job import Difference, Job
-from dais_verif.sim.packing import unpack_element
+from dais_verif.sim.packing import bits_of_row, pack_inputs, unpack_element
 from dais_verif.sim.simulate import Outcome, simulate
 from dais_verif.stimulus import Swept, Vectors
 from dais_verif.stimulus.exhaustive import Plan
@@ -128,13 +128,15 @@ def verify(
     batch = feed.batch(difference.row, difference.row + 1)
     mismatch = _describe(program, batch, ports, name, difference)
     # Before the RTL is blamed: an expectation that was itself wrong says nothing of it.
-    judged = judge_rows(program, batch, [0])
+    judged = judge_rows(program, batch, [difference.row])
     suspect = blame_engines(program, golden.compiled, batch, judged)
-    suspect = suspect or blame_expectation(program, ports, judged, {0: difference.expected}, options.check)
+    expected = {difference.row: difference.expected}
+    suspect = suspect or blame_expectation(program, ports, judged, expected, options.check)
     if suspect is not None:
         return Finding(Verdict.UNKNOWN, suspect.text, results, replace(mismatch, blame=suspect))
-    blame = _blame(program, design, batch, difference, folder, mismatch, options, watcher)
-    return Finding(verdict, message, results, replace(mismatch, blame=blame))
+    before = feed.batch(difference.row - 1, difference.row) if difference.row else None
+    mismatch = _replay(program, design, batch, before, difference, folder, mismatch, options, watcher)
+    return Finding(verdict, message, results, mismatch)
 
 
 def _few_rows(program: Program, total: int) -> list[int]:
@@ -149,10 +151,10 @@ def _few_rows(program: Program, total: int) -> list[int]:
 def _self_check(
     program: Program, golden: Golden, feed: Feed, rows: Sequence[int], watch: Stopwatch
 ) -> tuple[Mapping[int, Judged], Blame | None]:
-    """What the oracle says of the vectors ``rows``, by position, and where the numpy engine says something else."""
+    """What the oracle says of the vectors ``rows``, and where the numpy engine says something else."""
     batch = Batch.concatenate([feed.batch(row, row + 1) for row in rows]) if rows else Batch(0, ())
     with watch.stage("oracle"):
-        judged = judge_rows(program, batch, range(batch.rows))
+        judged = judge_rows(program, batch, rows)
         return judged, blame_engines(program, golden.compiled, batch, judged)
 
 
@@ -220,7 +222,7 @@ def _simulate_all(
                 watcher.vectors(name, sum(map(_progress, jobs)), sum(job.rows for job in jobs))
         verdicts, suspect = judged.result()
         if suspect is None and feed.rows:
-            expected = {position: feed.noted[row].expected for position, row in enumerate(rows)}
+            expected = {row: feed.noted[row].expected for row in rows}
             suspect = blame_expectation(program, ports, verdicts, expected, options.check)
         if suspect is not None:
             raise _Settled(Finding(Verdict.UNKNOWN, suspect.text, []))
@@ -373,25 +375,48 @@ def _describe(program: Program, batch: Batch, ports: Ports, name: str, differenc
     )
 
 
-def _blame(
+def _replay(
     program: Program,
     design: Design,
     batch: Batch,
+    before: Batch | None,
     difference: Difference,
     folder: Path,
     mismatch: Mismatch,
     options: Options,
     watcher: Watcher,
-) -> Blame:
-    """Replay the failing vector and name the op; a replay that fails says so instead."""
-    name = mismatch.simulator
-    public = ", built again with all signals public" if name == "verilator" else ""
-    watcher.notice(f"replaying vector {mismatch.row} in {name}{public}")
-    own = folder / f"replay_{name}"
-    try:
-        own.mkdir(parents=True, exist_ok=True)
-        return blame_mismatch(
-            program, design, name, batch, 0, difference.inputs, mismatch.output, own, timeout=options.timeout
-        )
-    except (DaisError, OSError) as error:
-        return Blame("unknown", f"the replay failed: {error}", replayed_in=name)
+) -> Mismatch:
+    """Replay the failing vector, to name the op and leave waves; a replay that fails says so instead.
+
+    ``before``: the vector before it. Icarus is asked first, since it builds a design of which every signal can be
+    read in a tenth of the time; but only what repeats the mismatch bit for bit counts.
+    """
+    ports = ports_of(program)
+    earlier = bits_of_row(pack_inputs(before, ports), 0, ports.input_bits) if before is not None else None
+    blame = None
+    for name in dict.fromkeys((*(["icarus"] if tools.has_icarus() else []), mismatch.simulator)):
+        watcher.notice(f"replaying vector {mismatch.row} in {name}")
+        own = folder / f"replay_{name}"
+        try:
+            own.mkdir(parents=True, exist_ok=True)
+            replay = replay_mismatch(
+                program,
+                design,
+                name,
+                batch,
+                0,
+                difference.inputs,
+                mismatch.output,
+                own,
+                before=earlier,
+                timeout=options.timeout,
+            )
+        except (DaisError, OSError) as error:
+            blame = Blame("unknown", f"the replay failed: {error}", replayed_in=name)
+            continue
+        blame = replay.blame
+        if replay.found == difference.found or name == mismatch.simulator:
+            views = [str(view) for view in replay.views]
+            waves = str(replay.waves) if replay.waves else None
+            return replace(mismatch, blame=blame, waves=waves, views=views)
+    return replace(mismatch, blame=blame)

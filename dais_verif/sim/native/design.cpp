@@ -33,13 +33,14 @@ namespace {
 
 struct Instance final {
     VerilatedContext context;
-    Vdesign design{&context, "bulk"};
+    std::unique_ptr<Vdesign> design;
 };
 
-// An instance makes its context that of the thread, which may be the one in which cocotb's simulation lives.
-struct OtherContext final {
+// Everything about an instance must be done with its context as the thread's, and the thread may be the one in which
+// cocotb's simulation lives, with a context of its own.
+struct Visit final {
     VerilatedContext* const before = Verilated::threadContextp();
-    ~OtherContext() { Verilated::threadContextp(before); }
+    ~Visit() { Verilated::threadContextp(before); }
 };
 
 // The bytes of a port of any width, or none if the design has no port of that name: cocotb's side tells the user.
@@ -67,27 +68,35 @@ size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
 extern "C" {
 
 void* dais_verif_open() {
-    const OtherContext other;
-    return new Instance;
+    const Visit visit;
+    Instance* const instance = new Instance;
+    Verilated::threadContextp(&instance->context);
+    instance->design.reset(new Vdesign{&instance->context, "bulk"});
+    return instance;
 }
 
 void dais_verif_close(void* handle) {
-    const OtherContext other;
-    delete static_cast<Instance*>(handle);
+    const Visit visit;
+    Instance* const instance = static_cast<Instance*>(handle);
+    Verilated::threadContextp(&instance->context);
+    instance->design.reset();
+    Verilated::threadContextp(visit.before);
+    delete instance;
 }
 
 // Rows are the ports' bits in little-endian 64-bit words, bits beyond the port 0; `outputs` comes zeroed.
 void dais_verif_evaluate(void* handle, const uint64_t* inputs, size_t input_words, uint64_t* outputs,
                          size_t output_words, size_t rows) {
-    const OtherContext other;
+    const Visit visit;
     Instance& instance = *static_cast<Instance*>(handle);
-    const Bytes in = input_port(instance.design, 0);
-    const Bytes out = output_port(instance.design, 0);
+    Verilated::threadContextp(&instance.context);
+    const Bytes in = input_port(*instance.design, 0);
+    const Bytes out = output_port(*instance.design, 0);
     const size_t in_size = lesser(in.size, input_words * sizeof(uint64_t));
     const size_t out_size = lesser(out.size, output_words * sizeof(uint64_t));
     for (size_t row = 0; row < rows; ++row) {
         std::memcpy(in.start, inputs + row * input_words, in_size);
-        instance.design.eval();
+        instance.design->eval();
         std::memcpy(outputs + row * output_words, out.start, out_size);
     }
 }
