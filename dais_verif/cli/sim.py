@@ -52,6 +52,9 @@ from dais_verif.verdict import Verdict
 #: Ops evaluated in about a second, outside cocotb and in Icarus.
 _BULK_BUDGET, _PORT_BUDGET = 1_000_000_000, 2_000_000
 
+#: In a program of more ops, only to look for outputs that could be exhausted takes seconds.
+_LARGE = 20_000
+
 
 @click.command()
 @program_argument
@@ -177,6 +180,7 @@ def sim(
             unchecked=unchecked,
             warnings=warnings,
             evidence=finding.evidence,
+            exhaustive_vectors=finding.exhaustive_vectors,
             profile=watch.stages if profile else None,
         )
         folder.keep(record)
@@ -191,11 +195,13 @@ def sim(
 
 def _exhaustive_rows(program: Program, simulators: Sequence[str], bulk: bool, forced: bool) -> int:
     """Vectors that may be spent on outputs that can be exhausted: a second's worth, unless it is forced."""
+    if program.n_ops > _LARGE and not forced:
+        return 0
     if forced:
         return len(program.outputs) << MAX_BITS
     if bulk and "verilator" in simulators:
         return _BULK_BUDGET // (program.n_ops + 50 * (program.n_in + program.n_out) + 200)
-    return _PORT_BUDGET // (program.n_ops + 100)
+    return _PORT_BUDGET // (program.n_ops + 1000)
 
 
 def _process_started() -> float:

@@ -35,12 +35,15 @@ def table(index: int) -> str:
     return f"table_{index}"
 
 
-def statements(program: Program, ports: Ports, op: Op) -> list[Statement]:
-    """Assignments, in order, that compute ``op``; the last one's target is the op's own signal."""
+def statements(program: Program, ports: Ports, op: Op, name_of: Callable[[int], str] = signal) -> list[Statement]:
+    """Assignments, in order, that compute ``op``; the last one's target is the op's own signal.
+
+    ``name_of``: what the signal of an operand is called where the op is.
+    """
     name, kind = signal(op.index), op.type
     if kind.width == 0:
         return [Statement(name, 1, "1'sb0")]
-    scope = Scope(program, ports, op)
+    scope = Scope(program, ports, op, name_of)
     exact = _at(scope, RULES[op.code](scope), kind.f)
     text = exact.bare
     if not kind.k and not (exact.lo >= 0 and exact.hi <= kind.raw_max):
@@ -51,14 +54,14 @@ def statements(program: Program, ports: Ports, op: Op) -> list[Statement]:
 class Scope:
     """What the rule of one op may look at, and the helper signals it makes."""
 
-    def __init__(self, program: Program, ports: Ports, op: Op) -> None:
-        self.program, self.ports, self.op = program, ports, op
+    def __init__(self, program: Program, ports: Ports, op: Op, name_of: Callable[[int], str]) -> None:
+        self.program, self.ports, self.op, self.name_of = program, ports, op, name_of
         self.helpers: list[Statement] = []
 
     def operand(self, index: int) -> Expression:
         """The signal of op ``index``."""
         kind = self.type_of(index)
-        return Expression(signal(index), kind.f, kind.raw_min, kind.raw_max, leaf=True)
+        return Expression(self.name_of(index), kind.f, kind.raw_min, kind.raw_max, leaf=True)
 
     def type_of(self, index: int) -> FixedType:
         return self.program.ops[index].type
@@ -134,7 +137,7 @@ def _mux(s: Scope) -> Expression:
     if condition.width == 0:  # no top bit: reads as 0
         return other
     taken = _at(s, s.a, f)
-    msb = f"{signal(s.op.condition)}[{condition.width - 1}]"
+    msb = f"{s.name_of(s.op.condition)}[{condition.width - 1}]"
     lo, hi = min(taken.lo, other.lo), max(taken.hi, other.hi)
     return Expression(f"({msb} ? {taken.text} : {other.text})", f, lo, hi)
 

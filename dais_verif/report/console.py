@@ -26,7 +26,8 @@ def print_record(record: Record, out: Console) -> None:
     out.print(f"hash       {record.program.hash}", markup=False)
     source = "emitted from the program" if record.rtl["emitted"] else ", ".join(record.rtl["files"])
     out.print(f"rtl        module {record.rtl['top']}, {source}", markup=False)
-    out.print(f"stimulus   {record.vectors} vectors, seed {record.seed}{_unchecked(record)}", markup=False)
+    more = f" and {record.exhaustive_vectors} exhaustive" if record.exhaustive_vectors else ""
+    out.print(f"stimulus   {record.vectors} vectors{more}, seed {record.seed}{_unchecked(record)}", markup=False)
     if record.simulators:
         out.print(_simulators(record))
     if record.evidence is not None:

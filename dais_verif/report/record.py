@@ -159,6 +159,8 @@ class Record:
     unchecked: bool = False
     warnings: list[str] = field(default_factory=list)
     evidence: Evidence | None = None
+    #: Vectors that were added to exhaust outputs.
+    exhaustive_vectors: int = 0
     #: Where the time went; None if nobody asked.
     profile: list[Stage] | None = None
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.emit.ops import signal
+from dais_verif.emit.parts import path_of
 from dais_verif.golden import oracle
 from dais_verif.golden.batch import Compiled
 from dais_verif.program import FixedType, Op, Program
@@ -167,7 +167,8 @@ def replay_mismatch(
     ports = ports_of(program)
     index = program.outputs[output][0]
     ops = [program.ops[i] for i in cone(program, [index] if index >= 0 else []) if program.ops[i].type.width]
-    asked = [*ask_for(program), *(signal(op.index) for op in ops)]
+    name_of = path_of(program)
+    asked = [*ask_for(program), *(name_of(op.index) for op in ops)]
     before = "0" * len(vector) if before is None else before
     seen, waves = replay(simulator, design, before, vector, asked, folder, timeout=timeout)
     values = oracle.trace(program, batch.row(row), violations=[])
@@ -202,7 +203,8 @@ def _blame(
             f"output {output} is right when this vector is replayed after the one before it: "
             "what the design computes depends on earlier vectors",
         )
-    if ops and not any(signal(op.index) in seen.bits for op in ops):
+    name_of = path_of(program)
+    if ops and not any(name_of(op.index) in seen.bits for op in ops):
         reached = sorted({op.id0 for op in ops if op.code == -1})
         inputs = ", ".join(map(str, reached[:8])) + (", ..." if len(reached) > 8 else "")
         text = (
@@ -210,7 +212,7 @@ def _blame(
         )
         return Blame("cone", text)
     for op in ops:
-        bits = seen.bits.get(signal(op.index))
+        bits = seen.bits.get(name_of(op.index))
         if bits is None:
             continue
         raw = (values[op.index] * oracle.two(op.type.f)).numerator
@@ -219,7 +221,7 @@ def _blame(
         # Bits above the type's own are shown only where they are what differs.
         own = bits[-op.type.width :]
         shown = bits if _holds(own, raw, op.type) else own
-        missing = sum(signal(other.index) not in seen.bits for other in ops if other.index < op.index)
+        missing = sum(name_of(other.index) not in seen.bits for other in ops if other.index < op.index)
         unnamed = f" ({missing} earlier ops of the cone have no signal)" if missing else ""
         return Blame(
             "op",

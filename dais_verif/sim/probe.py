@@ -27,8 +27,10 @@ async def read_signals(dut: Any) -> None:
     start = int(get_sim_time("step"))
     dut.model_inp.value = question.vector
     await Timer(HOLD, unit="ns")
-    # All at once: Icarus looks a single name up by trying one signal after the other.
+    # A scope at a time: Icarus looks a single name up by trying one signal after the other.
     signals = {signal._name: signal for signal in dut}
+    for scope in {name.rpartition(".")[0] for name in question.signals} & set(signals):
+        signals.update({f"{scope}.{signal._name}": signal for signal in signals[scope]})
     bits: dict[str, str] = {}
     ranges: dict[str, tuple[int, int]] = {}
     for name in question.signals:

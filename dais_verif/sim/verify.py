@@ -74,6 +74,7 @@ class Finding:
     simulators: list[SimulatorResult]
     first_mismatch: Mismatch | None = None
     evidence: Evidence | None = None
+    exhaustive_vectors: int = 0
 
 
 class Watcher:
@@ -123,7 +124,7 @@ def verify(
     first = _first_difference(outcomes, verdict)
     if first is None:
         evidence = _evidence(ports, plan, bool(sweeps)) if verdict is Verdict.PASS else None
-        return Finding(verdict, message, results, evidence=evidence)
+        return Finding(verdict, message, results, None, evidence, feed.rows - vectors.rows)
     name, difference = first
     batch = feed.batch(difference.row, difference.row + 1)
     mismatch = _describe(program, batch, ports, name, difference)

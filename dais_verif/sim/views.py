@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 
-from dais_verif.emit.ops import signal
+from dais_verif.emit.parts import path_of
 from dais_verif.golden import oracle
 from dais_verif.program import Op, Program
 from dais_verif.program.ports import Element, Ports
@@ -71,6 +71,7 @@ class _View:
 
     def __init__(self, program: Program, ports: Ports, top: str, seen: Seen, known: set[str] | None) -> None:
         self._program, self._ports, self._top, self._seen, self._known = program, ports, top, seen, known
+        self._name_of = path_of(program)
         self._signed_inputs = _signed_inputs(program, ports)
 
     def view(self, waves: str, output: int, blame: Blame) -> View:
@@ -102,7 +103,7 @@ class _View:
         return self._slice("model_out", f"output {j}", element, bool(kind.k), kind.f, guilty)
 
     def _op(self, op: Op, guilty: bool) -> Trace | None:
-        own = self._signal(signal(op.index))
+        own = self._signal(self._name_of(op.index))
         if own is None or op.type.width == 0:
             return None
         label = f"op_{op.index} {op.spec.mnemonic}" + (f" {op.id0}" if op.code == -1 else "")
