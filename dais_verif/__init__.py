@@ -5,11 +5,16 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from dais_verif.errors import DaisError, InputError, ProgramError, ToolError, ViolationError
-from dais_verif.golden import Golden, run
-from dais_verif.program import Program, load
 from dais_verif.verdict import Verdict
 from dais_verif.version import VERSION
+
+if TYPE_CHECKING:
+    from dais_verif.golden import Golden, run
+    from dais_verif.program import Program, load
 
 __all__ = [
     # programs
@@ -28,3 +33,12 @@ __all__ = [
 ]
 
 __version__ = VERSION
+
+#: Imported when they are asked for: the bench, inside a simulator, has no use for them.
+_LATER = {"Golden": "golden", "run": "golden", "Program": "program", "load": "program"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import os
@@ -14,17 +15,6 @@ from typing import TextIO
 import click
 
 from dais_verif import __version__
-from dais_verif.cli.asm import asm
-from dais_verif.cli.cache import cache
-from dais_verif.cli.check import check
-from dais_verif.cli.diff import diff
-from dais_verif.cli.emit import emit
-from dais_verif.cli.explain import explain
-from dais_verif.cli.profile import profile
-from dais_verif.cli.run import run
-from dais_verif.cli.sensitivity import sensitivity
-from dais_verif.cli.show import show
-from dais_verif.cli.sim import sim
 from dais_verif.errors import DaisError
 from dais_verif.report.record import SCHEMA
 from dais_verif.verdict import Verdict
@@ -32,7 +22,22 @@ from dais_verif.verdict import Verdict
 __all__ = ["main"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+#: One module each, named like the verb. Only the one that is called is imported: a run should not wait for others.
+_VERBS = ("check", "show", "asm", "run", "explain", "profile", "emit", "sim", "sensitivity", "diff", "cache")
+
+
+class _Verbs(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _VERBS:
+            return None
+        command: click.Command = getattr(importlib.import_module(f"dais_verif.cli.{cmd_name}"), cmd_name)
+        return command
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="dais-verif")
 def cli() -> None:
     """Does this RTL compute this DAIS program, bit for bit?
@@ -55,10 +60,6 @@ def cli() -> None:
     failed, 4 X in an output, 5 simulators disagree, 6 unknown or nothing compared, 7 not signed off,
     130 interrupted.
     """
-
-
-for verb in (check, show, asm, run, explain, profile, emit, sim, sensitivity, diff, cache):
-    cli.add_command(verb)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

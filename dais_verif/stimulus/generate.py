@@ -24,8 +24,8 @@ __all__ = ["Generated", "generate", "generate_common"]
 _EXTRA = 2
 #: One row in so many may be a mix of corners.
 _CORNER_SHARE = 4
-#: Vectors that share a seed.
-_BLOCK = 16384
+#: Vectors that share a seed: so many, or fewer if they have so many inputs that a block would hold more values.
+_BLOCK, _BLOCK_VALUES = 16384, 1 << 22
 #: One row in so many is as rich in later blocks as in the first.
 _RICH_SHARE = 16
 #: What ``generate`` holds at once; more could only end in an exhausted machine.
@@ -72,21 +72,30 @@ class Generated:
         self._readers: list[list[_Reader]] = [[] for _ in range(programs[0].n_in)]
         for program in programs:
             _add_readers(self._readers, program)
+        fitting = _BLOCK_VALUES // max(len(self._readers), 1)
+        self._length = min(_BLOCK, 1 << max(fitting.bit_length() - 1, 8))
+        self._last: tuple[int, Batch] | None = None
 
     def slice(self, start: int, stop: int) -> Batch:
         """Rows ``start`` to ``stop``, the same however all are cut."""
         stop = min(stop, self.rows)
-        blocks = range(start // _BLOCK, max(-(-stop // _BLOCK), start // _BLOCK + 1))
-        parts = [self._block(block).slice(max(start - block * _BLOCK, 0), stop - block * _BLOCK) for block in blocks]
+        length = self._length
+        blocks = range(start // length, max(-(-stop // length), start // length + 1))
+        parts = [self._block(block).slice(max(start - block * length, 0), stop - block * length) for block in blocks]
         return parts[0] if len(parts) == 1 else Batch.concatenate(parts)
 
     def _block(self, block: int) -> Batch:
-        rows = max(min(self.rows - block * _BLOCK, _BLOCK), 0)
+        last = self._last  # a copy of the reference: another thread may replace it
+        if last is not None and last[0] == block:
+            return last[1]
+        rows = max(min(self.rows - block * self._length, self._length), 0)
         columns = []
         for j, readers in enumerate(self._readers):
             rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(self._seed, spawn_key=(block, j))))
             columns.append(_later_column(readers, rows, rng) if block else _first_column(readers, rows, rng))
-        return Batch(rows, tuple(columns))
+        made = Batch(rows, tuple(columns))
+        self._last = block, made
+        return made
 
 
 def _add_readers(readers: list[list[_Reader]], program: Program) -> None:

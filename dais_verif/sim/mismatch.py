@@ -1,0 +1,94 @@
+"""The first difference of a run in words: which output of which vector, and a replay that names the op."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dais_verif.errors import DaisError, ToolError
+from dais_verif.golden import oracle
+from dais_verif.program.numbers import Batch
+from dais_verif.report.record import Blame, InputValue, Mismatch
+from dais_verif.sim import tools
+from dais_verif.sim.blame import replay_mismatch, value_of_bits
+from dais_verif.sim.job import Difference
+from dais_verif.sim.packing import bits_of_row, pack_inputs, unpack_element
+from dais_verif.sim.simulate import Outcome
+from dais_verif.sim.task import Task
+from dais_verif.verdict import Verdict
+
+__all__ = ["describe", "first_difference", "replay_in_simulators"]
+
+
+def first_difference(outcomes: dict[str, Outcome | ToolError], verdict: Verdict) -> tuple[str, Difference] | None:
+    """The simulator and row to show: what the verdict speaks of, Icarus first."""
+    if verdict not in (Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE, Verdict.RTL_MISMATCH):
+        return None
+    for name, outcome in outcomes.items():
+        if isinstance(outcome, Outcome):
+            unknown, mismatch = outcome.answer.first_unknown, outcome.answer.first_mismatch
+            difference = unknown if verdict is Verdict.X_IN_OUTPUT else mismatch
+            if difference is not None:
+                return name, difference
+    return None
+
+
+def describe(task: Task, batch: Batch, name: str, difference: Difference) -> Mismatch:
+    """The first differing output of a row in words and bits; ``batch`` is that row."""
+    program, ports = task.program, task.ports
+    output = 0
+    for j, element in enumerate(ports.outputs):
+        if unpack_element(difference.found, element) != unpack_element(difference.expected, element):
+            output = j
+            break
+    kind, element = program.output_types[output], ports.outputs[output]
+    inputs = [
+        InputValue(j, oracle.show(value), unpack_element(difference.inputs, ports.inputs[j]))
+        for j, value in enumerate(batch.row(0))
+    ]
+    return Mismatch(
+        simulator=name,
+        row=difference.row,
+        output=output,
+        expected=value_of_bits(unpack_element(difference.expected, element) or "0", kind),
+        found=value_of_bits(unpack_element(difference.found, element) or "0", kind),
+        inputs=inputs,
+    )
+
+
+def replay_in_simulators(
+    task: Task, batch: Batch, before: Batch | None, difference: Difference, mismatch: Mismatch
+) -> Mismatch:
+    """Replay the failing vector, to name the op and leave waves; a replay that fails says so instead.
+
+    ``before``: the vector before it. Icarus is asked first, since it builds a design of which every signal can be
+    read in a tenth of the time; but only what repeats the mismatch bit for bit counts.
+    """
+    ports = task.ports
+    earlier = bits_of_row(pack_inputs(before, ports), 0, ports.input_bits) if before is not None else None
+    blame = None
+    for name in dict.fromkeys((*(["icarus"] if tools.has_icarus() else []), mismatch.simulator)):
+        task.watcher.notice(f"replaying vector {mismatch.row} in {name}")
+        own = task.folder / f"replay_{name}"
+        try:
+            own.mkdir(parents=True, exist_ok=True)
+            replay = replay_mismatch(
+                task.program,
+                task.design,
+                name,
+                batch,
+                0,
+                difference.inputs,
+                mismatch.output,
+                own,
+                before=earlier,
+                timeout=task.options.timeout,
+            )
+        except (DaisError, OSError) as error:
+            blame = Blame("unknown", f"the replay failed: {error}", replayed_in=name)
+            continue
+        blame = replay.blame
+        if replay.found == difference.found or name == mismatch.simulator:
+            views = [str(view) for view in replay.views]
+            waves = str(replay.waves) if replay.waves else None
+            return replace(mismatch, blame=blame, waves=waves, views=views)
+    return replace(mismatch, blame=blame)

@@ -1,0 +1,69 @@
+"""What a verification is given: program, design, vectors, a folder, options, and who wants to hear of it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from dais_verif.golden import Golden
+from dais_verif.program import Program
+from dais_verif.program.ports import Ports, ports_of
+from dais_verif.sim.build import Design
+from dais_verif.stopwatch import Stopwatch
+
+__all__ = ["Options", "Task", "Watcher"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to verify. ``timeout``: seconds for each build and each run. ``jobs``: processes or threads at once.
+
+    ``bulk``: let simulators that can run vectors outside cocotb do so; the first go through the ports all the same.
+    ``keep``: leave all vectors in the folder. ``exhaustive_rows``: how many vectors more may be run to check outputs
+    on all inputs that they depend on, where those are at most ``exhaustive_bits`` bits.
+    """
+
+    simulators: tuple[str, ...] = ("icarus", "verilator")
+    check: bool = True
+    waves: bool = False
+    seed: int = 0
+    timeout: float | None = None
+    jobs: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
+    bulk: bool = True
+    keep: bool = False
+    exhaustive_rows: int = 0
+    exhaustive_bits: int = 24
+
+
+class Watcher:
+    """Told of what goes on; this one does nothing."""
+
+    def notice(self, text: str) -> None:
+        """A step, in words."""
+
+    def vectors(self, simulator: str, done: int, total: int) -> None:
+        """Vectors that ``simulator`` has run."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One verification. ``folder`` receives builds, logs and waves."""
+
+    program: Program
+    design: Design
+    folder: Path
+    options: Options
+    watcher: Watcher
+    watch: Stopwatch
+
+    @cached_property
+    def ports(self) -> Ports:
+        """The ports of the program."""
+        return ports_of(self.program)
+
+    @cached_property
+    def golden(self) -> Golden:
+        """The golden model of the program."""
+        return Golden(self.program)
