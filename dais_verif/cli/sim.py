@@ -155,7 +155,7 @@ def sim(
             jobs=threads(jobs),
             bulk=bulk,
             keep=output is not None,
-            exhaustive_rows=_exhaustive_rows(loaded, simulators, bulk and not waves, exhaustive),
+            exhaustive_rows=_exhaustive_rows(loaded, simulators, bulk and not waves, stimulus.rows, exhaustive),
             exhaustive_bits=exhaustive_bits,
         )
         with Display(notices()) as display:
@@ -193,12 +193,15 @@ def sim(
     return record.verdict.exit_code
 
 
-def _exhaustive_rows(program: Program, simulators: Sequence[str], bulk: bool, forced: bool) -> int:
-    """Vectors that may be spent on outputs that can be exhausted: a second's worth, unless it is forced."""
-    if program.n_ops > _LARGE and not forced:
-        return 0
+def _exhaustive_rows(program: Program, simulators: Sequence[str], bulk: bool, sampled: int, forced: bool) -> int:
+    """Vectors that may be spent on outputs that can be exhausted: a second's worth, unless it is forced.
+
+    Whoever asks for no vectors gets none.
+    """
     if forced:
         return len(program.outputs) << MAX_BITS
+    if program.n_ops > _LARGE or not sampled:
+        return 0
     if bulk and "verilator" in simulators:
         return _BULK_BUDGET // (program.n_ops + 50 * (program.n_in + program.n_out) + 200)
     return _PORT_BUDGET // (program.n_ops + 1000)

@@ -27,6 +27,7 @@ __all__ = ["Feed", "Noted", "Outlet", "chunk_size"]
 
 _MOST_ROWS = 16384
 _MOST_BYTES = 8_000_000
+#: Chunks are multiples of this, as the digest of their outputs wants it.
 _FEWEST_ROWS = 256
 #: Chunks that may wait for a simulation.
 _AHEAD = 12
@@ -54,7 +55,7 @@ def chunk_size(rows: int, ports: Ports, shares: int) -> int:
     """Rows a chunk: enough to hide the cost of a call, and some chunks for each of ``shares`` workers."""
     size = 8 * (row_words(ports.input_bits) + row_words(ports.output_bits))
     some = -(-rows // (4 * shares * _FEWEST_ROWS)) * _FEWEST_ROWS
-    return max(min(some, _MOST_ROWS, _MOST_BYTES // size), 1)
+    return max(min(some, _MOST_ROWS, _MOST_BYTES // size // _FEWEST_ROWS * _FEWEST_ROWS), _FEWEST_ROWS)
 
 
 class Feed:

@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 from dais_verif.sim.job import Answer, Difference, Job, chunk_name
 from dais_verif.sim.packing import Words, bits_of_row, row_words
 
-__all__ = ["Chunk", "Scoreboard", "words_of_text"]
+__all__ = ["DIGESTED", "Chunk", "Scoreboard", "words_of_text"]
+
+#: Rows that are digested together.
+DIGESTED = 256
 
 _FIRST_PAUSE, _LAST_PAUSE = 0.001, 0.02
 
@@ -121,14 +124,20 @@ class Scoreboard:
         )
 
     def _digest_of(self, chunk: Chunk, found: Words, unknown: dict[int, str]) -> int:
-        """Of one chunk; those of all are combined by exclusive or, so their order is free."""
+        """Of one chunk; those of all are combined by exclusive or, so it matters neither in which order they are run
+
+        nor, since chunks begin at multiples of ``DIGESTED`` rows, how many rows they have.
+        """
         if self._job.digested is not None and chunk.number >= self._job.digested:
             return 0
-        digest = hashlib.sha256(chunk.number.to_bytes(8, "little"))
-        digest.update(np.ascontiguousarray(found).data)
-        for row in sorted(unknown):
-            digest.update(f"{row} {unknown[row]}\n".encode())
-        return int.from_bytes(digest.digest(), "big")
+        whole = 0
+        for first in range(0, chunk.rows, DIGESTED):
+            digest = hashlib.sha256((chunk.start + first).to_bytes(8, "little"))
+            digest.update(np.ascontiguousarray(found[first : first + DIGESTED]).data)
+            for row in sorted(row for row in unknown if first <= row < first + DIGESTED):
+                digest.update(f"{chunk.start + row} {unknown[row]}\n".encode())
+            whole ^= int.from_bytes(digest.digest(), "big")
+        return whole
 
     def _write_progress(self, more: int = 0) -> None:
         # Not renamed into place: it is read many times a second, and a torn number is only shown wrong once.

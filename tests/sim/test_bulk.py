@@ -1,0 +1,146 @@
+"""The bulk path computes what the ports show, on every vector, and its mismatches are found and blamed alike."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from quality.door import planted, run_sim
+from quality.odd_programs import ODD_PROGRAMS
+from quality.programs import every_opcode
+from strategies import programs
+
+from dais_verif.emit import emit_verilog
+from dais_verif.program import Program
+from dais_verif.program.ports import ports_of
+from dais_verif.sim import bench, together
+from dais_verif.sim.build import Design
+from dais_verif.sim.job import Job, chunk_name
+from dais_verif.sim.scoreboard import Scoreboard
+from dais_verif.sim.verify import Finding, Options, verify
+from dais_verif.stimulus import generate
+from dais_verif.verdict import Verdict
+
+EVERY = every_opcode()
+ROWS = 3000
+BULK, PORTS = (Options(("verilator",), check=False, bulk=bulk) for bulk in (True, False))
+WITH_OUTPUT = [name for name, program in ODD_PROGRAMS.items() if ports_of(program).output_bits and name != "large"]
+
+
+def found(program: Program, folder: Path, options: Options, rtl: str | None = None, rows: int = ROWS) -> Finding:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "model.v").write_text(rtl or emit_verilog(program))
+    return verify(program, generate(program, rows, 3), Design((folder / "model.v",), "model"), folder, options)
+
+
+def both_ways(program: Program, folder: Path, rtl: str | None = None, rows: int = ROWS) -> tuple[Finding, Finding]:
+    return found(program, folder / "bulk", BULK, rtl, rows), found(program, folder / "ports", PORTS, rtl, rows)
+
+
+@pytest.mark.parametrize("name", ["every opcode", *WITH_OUTPUT])
+def test_both_paths_give_the_same_outputs(name: str, tmp_path: Path) -> None:
+    bulk, ports = both_ways(EVERY if name == "every opcode" else ODD_PROGRAMS[name], tmp_path)
+    assert bulk.verdict is ports.verdict is Verdict.PASS, (bulk, ports)
+    assert bulk.simulators[0].digest == ports.simulators[0].digest
+    assert (bulk.simulators[0].bulk_vectors, ports.simulators[0].bulk_vectors) == (ROWS, 0)
+    assert bulk.simulators[0].bits_compared == ports.simulators[0].bits_compared > 0
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+@given(drawn=programs(), number=st.integers(0, 1 << 30))
+def test_on_random_programs(drawn: tuple[Program, Any], number: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    program, _ = drawn
+    assume(ports_of(program).output_bits > 0)
+    bulk, ports = both_ways(program, tmp_path_factory.mktemp(f"random_{number}"), rows=600)
+    assert bulk.verdict is ports.verdict is Verdict.PASS
+    assert bulk.simulators[0].digest == ports.simulators[0].digest
+
+
+def test_a_bug_is_found_and_blamed_alike(tmp_path: Path) -> None:
+    bulk, ports = both_ways(EVERY, tmp_path, planted(EVERY, "op_4 =", "+", "-"))
+    assert bulk.verdict is ports.verdict is Verdict.RTL_MISMATCH
+    assert bulk.message == ports.message
+    assert bulk.simulators[0].digest == ports.simulators[0].digest
+    assert bulk.first_mismatch is not None and ports.first_mismatch is not None
+    assert bulk.first_mismatch.row == ports.first_mismatch.row
+    assert bulk.first_mismatch.blame == ports.first_mismatch.blame
+    assert bulk.first_mismatch.blame is not None and bulk.first_mismatch.blame.op == 4
+
+
+def test_a_bug_beyond_the_first_vectors_is_found_with_the_op_named(tmp_path: Path) -> None:
+    """Nothing but the bulk path runs the vector that shows it."""
+    wrong = planted(
+        EVERY, "op_2 =", "model_inp[18:14]", "(model_inp == 19'h2AAAB ? ~model_inp[18:14] : model_inp[18:14])"
+    )
+    port = 0x2AAAB
+    width = ports_of(EVERY).inputs
+    assert sum(element.width for element in width) == 19
+    raws = [(port >> e.offset) & ((1 << e.width) - 1) for e in width]
+    rows = np.zeros((1001, 3))
+    rows[1000] = [raw * 2.0**e.lo for raw, e in zip(raws, width, strict=True)]
+    np.save(tmp_path / "x.npy", rows)
+    run = run_sim(EVERY, tmp_path, "--inputs", tmp_path / "x.npy", "--vectors", 0, rtl=wrong, simulator="verilator")
+    assert run.ending == ("RTL_MISMATCH", 1)
+    assert run.record["message"] == "1 of 1001 vectors differ from the golden model"
+    assert (run.record["first_mismatch"]["row"], run.blame["op"]) == (1000, 2)
+    assert run.record["simulators"][0]["bulk_vectors"] == 1001
+
+
+def test_paths_that_differ_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bench with a bulk path that is wrong about the last of the vectors that both run."""
+    rows = np.arange(300, dtype="<u8").reshape(-1, 1)
+    job = Job(
+        chunks=str(tmp_path),
+        starts=[0, 300],
+        answer=str(tmp_path / "answer.json"),
+        progress=str(tmp_path / "progress"),
+        input_bits=16,
+        output_bits=16,
+        threads=1,
+    )
+
+    def run(wrong_row: int) -> None:
+        (tmp_path / chunk_name(0)).write_bytes(rows.tobytes() * 2)
+
+        @contextmanager
+        def evaluator(_: int) -> Iterator[Any]:
+            yield lambda inputs: np.where(inputs == wrong_row, inputs + 1, inputs)
+
+        async def through_ports(*arguments: Any) -> Any:
+            return arguments[2], {}
+
+        monkeypatch.setattr(bench, "evaluator", evaluator)
+        monkeypatch.setattr(bench, "_through_ports", through_ports)
+        asyncio.run(bench._in_bulk(None, job, Scoreboard(job)))
+
+    run(wrong_row=bench.SMOKE)
+    with pytest.raises(RuntimeError, match="vector 255 gives other outputs through the ports than in bulk"):
+        run(wrong_row=bench.SMOKE - 1)
+
+
+def test_threads_and_chunks_do_not_change_the_answer(tmp_path: Path) -> None:
+    digests = set()
+    for jobs in (1, 2, 3):
+        finding = found(EVERY, tmp_path / str(jobs), Options(("verilator",), check=False, jobs=jobs), rows=20_000)
+        assert finding.verdict is Verdict.PASS
+        digests.add(finding.simulators[0].digest)
+    assert len(digests) == 1
+
+
+def test_shares_of_icarus_together_run_every_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = found(EVERY, tmp_path / "one", Options(("icarus",), check=False, jobs=3))
+    monkeypatch.setattr(together, "_SHARE_BUDGET", 20_000)
+    three = found(EVERY, tmp_path / "three", Options(("icarus",), check=False, jobs=3))
+    assert (tmp_path / "three" / "icarus" / "share_2" / "answer.json").exists()
+    assert not (tmp_path / "one" / "icarus" / "share_1").exists()
+    for finding in (one, three):
+        assert finding.verdict is Verdict.PASS
+        assert finding.simulators[0].vectors_compared == ROWS
+    assert one.simulators[0].digest == three.simulators[0].digest
