@@ -155,7 +155,9 @@ def sim(
             jobs=threads(jobs),
             bulk=bulk,
             keep=output is not None,
-            exhaustive_rows=_exhaustive_rows(loaded, simulators, bulk and not waves, stimulus.rows, exhaustive),
+            exhaustive_rows=_exhaustive_rows(loaded, simulators, bulk and not waves, stimulus.rows, exhaustive)
+            if exhaustive_bits
+            else 0,
             exhaustive_bits=exhaustive_bits,
         )
         with Display(notices()) as display:

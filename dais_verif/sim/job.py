@@ -62,7 +62,7 @@ class Job:
 
     def save(self, path: Path) -> None:
         """Write as JSON."""
-        write_atomically(path, json.dumps(asdict(self)).encode())
+        write_atomically(path, json.dumps(vars(self)).encode())
 
     @classmethod
     def load(cls, path: Path) -> Job:

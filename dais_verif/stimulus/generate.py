@@ -28,7 +28,7 @@ _CORNER_SHARE = 4
 _BLOCK, _BLOCK_VALUES = 16384, 1 << 22
 #: One row in so many is as rich in later blocks as in the first.
 _RICH_SHARE = 16
-#: What ``generate`` holds at once; more could only end in an exhausted machine.
+#: More would keep any simulator busy for hours, and ``generate``, which holds them all, exhaust the machine.
 _MAX_ROWS = 100_000_000
 
 
@@ -58,8 +58,6 @@ def generate_common(programs: Sequence[Program], rows: int, seed: int) -> Batch:
 
     Where all read their inputs alike these are the vectors of each.
     """
-    if rows > _MAX_ROWS:
-        raise InputError(f"{rows} vectors were asked for, must be at most {_MAX_ROWS}")
     return Generated(programs, rows, seed).slice(0, rows)
 
 
@@ -67,6 +65,8 @@ class Generated:
     """The vectors of ``generate_common``, made when they are asked for."""
 
     def __init__(self, programs: Sequence[Program], rows: int, seed: int) -> None:
+        if rows > _MAX_ROWS:
+            raise InputError(f"{rows} vectors were asked for, must be at most {_MAX_ROWS}")
         self.rows = rows
         self._seed = seed
         self._readers: list[list[_Reader]] = [[] for _ in range(programs[0].n_in)]

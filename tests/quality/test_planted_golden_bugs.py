@@ -205,7 +205,7 @@ class TestViolations:
 
     def test_that_the_batch_engine_invents(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.invent(monkeypatch, lambda raw: raw != 1 << 20)
-        self.check_unknown(run_sim(overflowing(), tmp_path), "only the batch engine sees a violation")
+        self.check_unknown(run_sim(overflowing(), tmp_path), "numpy engine and oracle differ: violation at op 1, row 0")
 
     def test_that_the_batch_engine_invents_seldom(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert run_sim(unproved(), tmp_path, "--vectors", 4000).ending == ("PASS", 0)
@@ -286,7 +286,7 @@ class TestFastEngine:
         self.spoil(monkeypatch, lambda outputs, broken: None)
         self.check_unknown(run_sim(overflowing(), tmp_path), "only the oracle sees a violation")
 
-    @pytest.mark.parametrize("row", [0, 999])
+    @pytest.mark.parametrize("row", [0, 255])
     def test_a_violation_that_it_invents(self, row: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.spoil(monkeypatch, lambda outputs, broken: row)
         self.check_unknown(run_sim(unproved(), tmp_path), f"fast engine and oracle differ: violation in row {row};")
