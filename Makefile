@@ -18,17 +18,21 @@ sim: export RTL ?=
 sim: export TOP ?= model
 sim: export WAVES ?=
 sim: export OUT ?=
+sim: export JOBS ?=
+sim: export EXHAUSTIVE ?=
+sim: export PROFILE ?=
 sim: export LAYOUT ?=
 
 RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test sim check test test-all lint examples bench-golden clean distclean
+.PHONY: help setup setup-test sim check test test-all lint examples bench-golden bench-sim clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
 	@echo "         [RTL=theirs.v TOP=model] [WAVES=1] [OUT=folder] [LAYOUT=v1|headerless|published]"
+	@echo "         [JOBS=n] [EXHAUSTIVE=1] [PROFILE=1]"
 	@echo
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
@@ -50,7 +54,10 @@ sim: .venv/.ready  ## Simulate PROGRAM's Verilog in both simulators against the 
 	if [ -n "$$RTL" ]; then set -- "$$@" --rtl "$$RTL"; fi; \
 	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
 	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
+	if [ -n "$$JOBS" ]; then set -- "$$@" --jobs "$$JOBS"; fi; \
 	case "$$WAVES" in ""|0) ;; *) set -- "$$@" --waves;; esac; \
+	case "$$EXHAUSTIVE" in ""|0) ;; *) set -- "$$@" --exhaustive;; esac; \
+	case "$$PROFILE" in ""|0) ;; *) set -- "$$@" --profile;; esac; \
 	$(RUN) "$$@"
 
 check: .venv/.ready  ## Read and check PROGRAM; what ranges prove about overflow
@@ -73,6 +80,10 @@ examples: .venv/.ready  ## Make the example programs again
 bench-golden: .venv/.ready-test  ## Our golden engine and da4ml's in turns, held to goals; writes build/bench-golden.md
 	@mkdir -p build
 	.venv/bin/python -m bench.golden -o build/bench-golden.md
+
+bench-sim: .venv/.ready-test  ## sim and da4ml's own flow side by side, held to goals; writes build/bench-sim.md, plots into docs
+	@mkdir -p build
+	.venv/bin/python -m bench.sim -o build/bench-sim.md
 
 clean:  ## Remove what runs leave in this folder
 	rm -rf build dais-verif-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
