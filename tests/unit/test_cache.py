@@ -1,0 +1,503 @@
+"""The cache of builds: an entry is whole or not there, and what cannot be kept is built again."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from quality.door import command
+
+from dais_verif.errors import InputError, ToolError
+from dais_verif.sim import cache, process
+
+NAMES = ("simulation", "build.log")
+FACTS = {"simulator": "icarus", "top": "model", "version": "11.0"}
+KEY = "0123456789abcdef"
+
+#: Without the import of anything again; nothing of pytest runs in the child.
+FORK = multiprocessing.get_context("fork")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("DAIS_VERIF_CACHE_MB", raising=False)
+    return tmp_path / "cache" / "builds"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of a run."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    return folder
+
+
+def built(folder: Path, text: str = "built", size: int = 0) -> Path:
+    """What a build leaves in ``folder``, the executable ``size`` bytes large."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in NAMES:
+        (folder / name).unlink(missing_ok=True)
+    (folder / "simulation").write_bytes(text.encode().ljust(size, b"."))
+    (folder / "simulation").chmod(0o755)
+    (folder / "build.log").write_text(f"log of {text}")
+    return folder
+
+
+def put(key: str, folder: Path, *, size: int = 0, used: float | None = None) -> None:
+    cache.put(key, NAMES, built(folder / "built", key, size), FACTS)
+    if used is not None:
+        os.utime(cache.home() / key, (used, used))
+
+
+def keys() -> list[str]:
+    return [entry.key for entry in cache.entries()]
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+class TestKey:
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            (["ab", "c"], ["a", "bc"]),
+            (["a"], ["a", ""]),
+            ([], [""]),
+            (["a", "b"], ["b", "a"]),
+            (["a", "b"], ["ab"]),
+            # One part that looks like two with their lengths.
+            ([b"a", b"b"], [b"a" + (1).to_bytes(8, "little") + b"b"]),
+            ([b"", b""], [bytes(8)]),
+        ],
+    )
+    def test_of_parts_that_run_together(self, one: list[str | bytes], other: list[str | bytes]) -> None:
+        assert cache.key_of(one) != cache.key_of(other)
+
+    @given(st.lists(st.binary(max_size=9), max_size=4), st.lists(st.binary(max_size=9), max_size=4))
+    def test_is_the_same_for_the_same_parts_alone(self, one: list[bytes], other: list[bytes]) -> None:
+        assert (cache.key_of(one) == cache.key_of(other)) == (one == other)
+
+    def test_is_a_file_name_whatever_the_parts_are(self) -> None:
+        key = cache.key_of(["/a path/ä", os.fsdecode(b"\xff"), b"\0\xff", ""])
+        assert key.isalnum() and len(key) == 32
+
+
+class TestEntry:
+    def test_comes_back_as_it_was(self, home: Path, folder: Path) -> None:
+        put(KEY, folder)
+        assert cache.fetch(KEY, NAMES, folder)
+        assert (folder / "simulation").read_text() == KEY
+        assert (folder / "build.log").read_text() == f"log of {KEY}"
+        assert os.access(folder / "simulation", os.X_OK) and not os.access(folder / "build.log", os.X_OK)
+        (entry,) = cache.entries()
+        assert (entry.key, FACTS.items() <= entry.facts.items()) == (KEY, True)
+        assert entry.bytes == sum(path.stat().st_size for path in (home / KEY).iterdir())
+        assert abs(entry.used - time.time()) < 60
+
+    def test_takes_the_place_of_what_an_earlier_run_left(self, folder: Path) -> None:
+        put(KEY, folder)
+        built(folder, "earlier")
+        assert cache.fetch(KEY, NAMES, folder)
+        assert (folder / "simulation").read_text() == KEY
+
+    def test_that_is_missing(self, folder: Path) -> None:
+        assert not cache.fetch(KEY, NAMES, folder)
+        assert list(folder.iterdir()) == []
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_that_lacks_a_file(self, home: Path, folder: Path, tmp_path: Path, name: str) -> None:
+        put(KEY, tmp_path)
+        (home / KEY / name).unlink()
+        assert not cache.fetch(KEY, NAMES, folder)
+        assert list(folder.iterdir()) == []
+
+    def test_that_goes_while_it_is_fetched(
+        self, home: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        put(KEY, tmp_path)
+        link, linked = os.link, []
+
+        def link_and_remove(source: Path, target: Path) -> None:
+            link(source, target)
+            linked.append(target.name)
+            shutil.rmtree(home / KEY)
+
+        monkeypatch.setattr(os, "link", link_and_remove)
+        assert not cache.fetch(KEY, NAMES, folder)
+        assert linked == ["simulation"]
+        assert list(folder.iterdir()) == []
+
+    def test_is_copied_where_the_file_system_has_no_links(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def no_link(source: Path, target: Path) -> None:
+            raise PermissionError(1, "Operation not permitted")
+
+        monkeypatch.setattr(os, "link", no_link)
+        put(KEY, folder)
+        assert cache.fetch(KEY, NAMES, folder)
+        assert (folder / "simulation").read_text() == KEY
+        assert os.access(folder / "simulation", os.X_OK)
+
+    def test_is_put_once(self, home: Path, folder: Path) -> None:
+        put(KEY, folder)
+        first = (home / KEY / "simulation").stat().st_ino
+        put(KEY, folder)
+        assert [path.name for path in home.iterdir()] == [KEY]
+        assert (home / KEY / "simulation").stat().st_ino == first
+
+    @pytest.mark.xfail(reason="what is there is taken for whole, so a broken entry is built again for ever")
+    def test_that_is_broken_is_replaced(self, home: Path, folder: Path) -> None:
+        put(KEY, folder)
+        (home / KEY / "simulation").unlink()
+        assert not cache.fetch(KEY, NAMES, folder)
+        put(KEY, folder)
+        assert cache.fetch(KEY, NAMES, folder)
+
+    @pytest.mark.xfail(reason="nothing looks at what the files hold")
+    @pytest.mark.parametrize("name", NAMES)
+    @pytest.mark.parametrize("text", ["", "other"])
+    def test_that_has_changed_since_is_none(
+        self, home: Path, folder: Path, tmp_path: Path, name: str, text: str
+    ) -> None:
+        put(KEY, tmp_path)
+        (home / KEY / name).write_text(text)
+        assert not cache.fetch(KEY, NAMES, folder)
+        assert list(folder.iterdir()) == []
+
+    def test_whose_file_is_missing_is_not_put(self, home: Path, folder: Path) -> None:
+        cache.put(KEY, NAMES, folder, FACTS)
+        assert list(home.iterdir()) == []
+
+
+class TestLimit:
+    def test_is_kept_by_removing_what_was_not_used_for_longest(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("DAIS_VERIF_CACHE_MB", "1")
+        now = time.time()
+        put("old", folder, size=300_000, used=now - 300)
+        put("older", folder, size=300_000, used=now - 400)
+        put("oldest but used again", folder, size=300_000, used=now - 500)
+        assert cache.fetch("oldest but used again", NAMES, folder)
+        put("new", folder, size=300_000)
+        assert sorted(keys()) == ["new", "old", "oldest but used again"]
+        put("newest", folder, size=350_000)
+        assert sorted(keys()) == ["new", "newest", "oldest but used again"]
+
+    def test_never_removes_what_was_just_put(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("DAIS_VERIF_CACHE_MB", "1")
+        put("in the future", folder, size=600_000, used=time.time() + 1000)
+        put(KEY, folder, size=600_000)
+        assert KEY in keys()
+        assert cache.fetch(KEY, NAMES, folder)
+
+    def test_of_nothing_keeps_nothing(self, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("DAIS_VERIF_CACHE_MB", "0")
+        put(KEY, folder)
+        assert not home.exists()
+        assert keys() == []
+
+    def test_is_two_gigabytes_by_default(self) -> None:
+        assert cache.limit() == 2_000_000_000
+
+    @pytest.mark.parametrize("text", ["", " ", "-1", "1.5", "1e3", "many", "0x10", "²"])
+    def test_must_be_a_number(self, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("DAIS_VERIF_CACHE_MB", text)
+        with pytest.raises(InputError, match=r"DAIS_VERIF_CACHE_MB is .*; it must be a number of megabytes, 0 for no"):
+            cache.limit()
+
+
+class TestClear:
+    def test_removes_all_and_says_how_much_that_was(self, home: Path, folder: Path) -> None:
+        for key in ("a", "b"):
+            put(key, folder, size=1000)
+        (home / ".passing-0").mkdir()
+        size = sum(entry.bytes for entry in cache.entries())
+        assert size > 2000
+        assert cache.clear() == size
+        assert list(home.iterdir()) == []
+        assert cache.clear() == 0
+
+    def test_leaves_a_run_what_it_has(self, folder: Path) -> None:
+        put(KEY, folder)
+        assert cache.fetch(KEY, NAMES, folder)
+        cache.clear()
+        assert (folder / "simulation").read_text() == KEY
+
+    def test_of_no_cache(self) -> None:
+        assert cache.clear() == 0
+
+
+class TestLeftOvers:
+    def test_go_after_an_hour(self, home: Path, folder: Path) -> None:
+        for name, age in ((".passing-old", 3700), (".passing-new", 3500)):
+            (home / name).mkdir(parents=True)
+            (home / name / "simulation").touch()
+            os.utime(home / name, (time.time() - age,) * 2)
+        put(KEY, folder)
+        assert sorted(path.name for path in home.iterdir()) == [".passing-new", KEY]
+
+    def test_are_no_entries(self, home: Path, folder: Path) -> None:
+        put(KEY, folder)
+        (home / KEY).rename(home / ".passing-0")
+        assert cache.entries() == []
+        assert not cache.fetch(KEY, NAMES, folder)
+
+
+class TestManyAtOnce:
+    def test_put_the_same(self, home: Path, tmp_path: Path) -> None:
+        """In processes of several threads each: one entry comes of it, and nobody ever sees a part of one."""
+
+        def work(number: int) -> None:
+            own = tmp_path / f"{os.getpid()}" / f"{number}"
+            for key in ("x", "y", "z") * 4:
+                put(key, own)
+                assert cache.fetch(key, NAMES, built(own))
+                assert ((own / "simulation").read_text(), (own / "build.log").read_text()) == (key, f"log of {key}")
+
+        at_once(work, processes=3, threads=3)
+        assert sorted(path.name for path in home.iterdir()) == ["x", "y", "z"]
+
+    def test_put_fetch_and_clear(self, home: Path, tmp_path: Path) -> None:
+        """Whoever fetches gets all of an entry or nothing, whatever becomes of the entry."""
+
+        def work(number: int) -> None:
+            own = tmp_path / f"{os.getpid()}" / f"{number}"
+            own.mkdir(parents=True)
+            for _ in range(40):
+                if number == 0:
+                    cache.clear()
+                elif number == 1:
+                    put(KEY, own)
+                elif cache.fetch(KEY, NAMES, own):
+                    assert ((own / "simulation").read_text(), (own / "build.log").read_text()) == (KEY, f"log of {KEY}")
+                else:
+                    assert list(own.iterdir()) == []
+
+        at_once(work, processes=2, threads=4)
+        assert {path.name for path in home.iterdir()} <= {KEY}
+
+    def test_shrink(self, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("DAIS_VERIF_CACHE_MB", "1")
+
+        def work(number: int) -> None:
+            own = tmp_path / f"{os.getpid()}" / f"{number}"
+            for key in range(5):
+                put(f"{os.getpid()}-{number}-{key}", own, size=450_000)
+
+        at_once(work, processes=2, threads=2)
+        put(KEY, tmp_path, size=450_000)
+        assert KEY in keys() and len(keys()) <= 2
+        assert not [path for path in home.iterdir() if path.name.startswith(".passing-")]
+
+
+def at_once(work: Callable[[int], None], *, processes: int, threads: int) -> None:
+    """Run ``work`` in that many processes of so many threads each; all must come to their end."""
+
+    def in_threads() -> None:
+        failures: list[BaseException] = []
+
+        def one(number: int) -> None:
+            try:
+                work(number)
+            except BaseException as error:
+                failures.append(error)
+                raise
+
+        running = [threading.Thread(target=one, args=(number,)) for number in range(threads)]
+        for thread in running:
+            thread.start()
+        for thread in running:
+            thread.join()
+        os._exit(1 if failures else 0)
+
+    children = [FORK.Process(target=in_threads) for _ in range(processes)]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join(60)
+    assert [child.exitcode for child in children] == [0] * processes
+
+
+class TestNoCache:
+    """Where the folder cannot be made there is no cache, and no error either."""
+
+    @pytest.fixture(autouse=True, params=["", "builds"])
+    def blocked(self, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+        file = tmp_path / "cache" / request.param
+        file.parent.mkdir(exist_ok=True)
+        file.touch()
+
+    def test_keeps_nothing(self, folder: Path) -> None:
+        put(KEY, folder)
+        assert not cache.fetch(KEY, NAMES, folder / "built")
+        assert cache.entries() == []
+        assert cache.clear() == 0
+
+    def test_has_a_turn_for_everybody(self) -> None:
+        with cache.turn(KEY), cache.turn(KEY):
+            pass
+
+
+class TestTurn:
+    def test_lets_one_build_and_the_others_wait(self, folder: Path) -> None:
+        """As builds do: who comes second finds what the first has made."""
+        told: list[str] = []
+
+        def build(number: int) -> None:
+            own = folder / f"{number}"
+            own.mkdir()
+            with cache.turn(KEY):
+                if cache.fetch(KEY, NAMES, own):
+                    told.append("found")
+                    return
+                time.sleep(0.3)
+                put(KEY, own)
+                told.append("built")
+
+        threads = [threading.Thread(target=build, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert told == ["built", "found", "found", "found"]
+
+    def test_leaves_no_file(self, home: Path) -> None:
+        with cache.turn(KEY):
+            pass
+        assert list(home.iterdir()) == []
+
+    def test_is_of_one_key(self) -> None:
+        with cache.turn("one"), cache.turn("other", timeout=10):
+            pass
+
+    def test_comes_when_the_time_is_over(self) -> None:
+        with cache.turn(KEY):
+            for _ in range(2):  # who did not wait for the first must not end its turn
+                begin = time.monotonic()
+                with cache.turn(KEY, timeout=0.3):
+                    assert 0.3 <= time.monotonic() - begin < 5
+
+    def test_ends_with_an_error_in_it(self) -> None:
+        with pytest.raises(ToolError), cache.turn(KEY):
+            raise ToolError("no build")
+        with in_time(5), cache.turn(KEY):
+            pass
+
+    def test_of_a_killed_run_is_over(self) -> None:
+        ready = FORK.Event()
+
+        def hold() -> None:
+            with cache.turn(KEY):
+                ready.set()
+                time.sleep(60)
+
+        holder = FORK.Process(target=hold)
+        holder.start()
+        assert ready.wait(20)
+        with cache.turn(KEY, timeout=0.2):
+            pass
+        threading.Timer(0.3, os.kill, (holder.pid, signal.SIGKILL)).start()
+        with in_time(5), cache.turn(KEY):
+            holder.join(5)
+            assert holder.exitcode == -signal.SIGKILL
+        # What the killed run left is no hindrance for anybody.
+        with in_time(5), cache.turn(KEY):
+            pass
+
+    def test_is_not_waited_for_by_a_run_that_is_stopped(self) -> None:
+        def wait() -> None:
+            with cache.turn(KEY):
+                pass
+
+        class Stopped(Exception):
+            pass
+
+        with cache.turn(KEY), in_time(5):
+            with pytest.raises(Stopped), process.workers(1) as pool:
+                waiting = pool.submit(wait)
+                time.sleep(0.1)
+                raise Stopped
+            with pytest.raises(ToolError, match="the build was stopped with the run"):
+                waiting.result()
+
+
+class in_time:
+    """What is inside takes less than ``seconds``."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def __enter__(self) -> None:
+        self._begin = time.monotonic()
+
+    def __exit__(self, *_: object) -> None:
+        assert time.monotonic() - self._begin < self._seconds
+
+
+class TestVerb:
+    """``dais-verif cache``, in a process of its own."""
+
+    def test_shows_and_removes(self, home: Path, folder: Path) -> None:
+        put("first", folder, size=1_500_000, used=time.time() - 7300)
+        put("second", folder)
+        runtime = home.parent / "runtime" / "something"
+        runtime.mkdir(parents=True)
+        (runtime / "object.o").write_bytes(bytes(2_000_000))
+
+        shown = command("cache")
+        assert (shown.returncode, shown.stderr) == (0, "")
+        lines = shown.stdout.splitlines()
+        assert [line.split() for line in lines[:3]] == [
+            ["simulator", "top", "size", "last", "used"],
+            ["icarus", "model", "0.0", "MB", *lines[1].split()[4:]],
+            ["icarus", "model", "1.5", "MB", "2", "h", "ago"],
+        ]
+        assert lines[3:] == [
+            f"folder     {home.parent}",
+            "builds     2, 1.5 MB of at most 2000.0 MB",
+            "runtime    2.0 MB, compiled once for this machine",
+        ]
+
+        tree: dict[str, Any] = json.loads(command("cache", "--json", DAIS_VERIF_CACHE_MB="5").stdout)
+        assert (tree["folder"], tree["limit_bytes"], tree["runtime_bytes"]) == (str(home.parent), 5_000_000, 2_000_000)
+        assert [build["key"] for build in tree["builds"]] == ["second", "first"]
+        assert tree["builds_bytes"] == sum(build["bytes"] for build in tree["builds"]) > 1_500_000
+        assert FACTS.items() <= tree["builds"][0].items()
+
+        cleared = command("cache", "clear")
+        assert (cleared.returncode, cleared.stdout.strip()) == (0, "removed 2 builds, 1.5 MB")
+        assert keys() == []
+        assert (runtime / "object.o").exists()
+
+    def test_of_no_cache(self, tmp_path: Path) -> None:
+        shown = command("cache")
+        assert (shown.returncode, shown.stderr) == (0, "")
+        assert "builds     0, 0.0 MB of at most 2000.0 MB" in shown.stdout
+
+    def test_of_a_limit_that_is_no_number(self) -> None:
+        shown = command("cache", DAIS_VERIF_CACHE_MB="lots")
+        assert shown.returncode == 2
+        assert shown.stderr.count("\n") == 1 and "DAIS_VERIF_CACHE_MB is 'lots'" in shown.stderr
+
+
+@pytest.fixture(autouse=True)
+def no_thread_left() -> Iterator[None]:
+    before = threading.active_count()
+    yield
+    wait_until(lambda: threading.active_count() <= before, seconds=5)

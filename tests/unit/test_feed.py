@@ -1,0 +1,291 @@
+"""The feed: every row once, in order, as it was packed; never far ahead; nothing left when nobody wants it."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dais_verif.errors import ToolError, ViolationError
+from dais_verif.golden import Golden
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch
+from dais_verif.program.ports import ports_of
+from dais_verif.sim import feed as module
+from dais_verif.sim import process
+from dais_verif.sim.feed import Feed, Outlet, chunk_size
+from dais_verif.sim.job import chunk_name
+from dais_verif.sim.packing import bits_of_row, pack_inputs, pack_outputs
+from dais_verif.sim.scoreboard import DIGESTED
+from dais_verif.stimulus import Vectors
+from dais_verif.stopwatch import Stopwatch
+
+#: One input of 90 bits, so that a packed row has more words than one, and what it is plus 1.
+WIDE = Program.build([(-1, 0, -1, 0, (1, 89, 0)), (4, 0, -1, 1, (1, 90, 0))], [(1, 0, 0)], inp_shift=[0])
+PORTS = ports_of(WIDE)
+
+#: It promises that x + 1 fits 8 bits, which 127 breaks.
+NARROW = Program.build([(-1, 0, -1, 0, (1, 7, 0)), (4, 0, -1, 1, (1, 7, 0))], [(1, 0, 0)], inp_shift=[0])
+
+
+def numbers(start: int, rows: int) -> Batch:
+    return Batch.of(np.arange(start, start + rows).reshape(rows, 1), 1)
+
+
+class Noting:
+    """Vectors that note which rows they were asked for."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.rows, self._batch = batch.rows, batch
+        self.asked: list[tuple[int, int]] = []
+
+    def slice(self, start: int, stop: int) -> Batch:
+        self.asked.append((start, stop))
+        return self._batch.slice(start, stop)
+
+
+class Reader(threading.Thread):
+    """Takes the chunks of ``outlet`` in order, waiting ``pause`` seconds before each, and keeps what they hold."""
+
+    def __init__(self, outlet: Outlet, *, pause: float = 0.0) -> None:
+        super().__init__(daemon=True)
+        self._outlet, self._pause = outlet, pause
+        self.chunks: list[bytes] = []
+        #: The most that were there at once.
+        self.most = 0
+
+    def run(self) -> None:
+        for number in range(self._outlet.chunks):
+            path = self._outlet.folder / chunk_name(number)
+            time.sleep(self._pause)
+            wait_until(path.exists)
+            self.most = max(self.most, len(list(self._outlet.folder.iterdir())))
+            self.chunks.append(path.read_bytes())
+            path.unlink()
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+def feed_of(parts: Sequence[Vectors], rows: int, program: Program = WIDE, *, check: bool = True) -> Feed:
+    return Feed(Golden(program), ports_of(program), parts, rows, check=check)
+
+
+def outlet_in(folder: Path, chunks: int) -> Outlet:
+    folder.mkdir(parents=True)
+    return Outlet(folder, chunks)
+
+
+def run(feed: Feed, outlets: Sequence[Outlet], folder: Path, *, wanted: Sequence[int] = (), keep: bool = False) -> None:
+    feed.run(outlets, folder / "vectors", Stopwatch(), wanted=wanted, keep=keep)
+
+
+def packed(feed: Feed, start: int, stop: int, program: Program = WIDE) -> bytes:
+    """What the chunk of these rows must hold."""
+    ports, batch = ports_of(program), feed.batch(start, stop)
+    outputs = Golden(program).run_raw(batch, check=False)
+    return pack_inputs(batch, ports).tobytes() + pack_outputs(outputs, ports, batch.rows).tobytes()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+class TestChunks:
+    @pytest.mark.parametrize(
+        ("parts", "rows", "starts"),
+        [
+            ([7], 3, [0, 3, 6, 7]),
+            ([6], 3, [0, 3, 6]),
+            ([2], 3, [0, 2]),
+            ([4, 1, 5], 3, [0, 3, 4, 5, 8, 10]),
+            ([0, 4, 0, 0, 2, 0], 3, [0, 3, 4, 6]),
+            ([3, 3], 1, [0, 1, 2, 3, 4, 5, 6]),
+        ],
+    )
+    def test_hold_every_row_once_and_in_order(
+        self, parts: list[int], rows: int, starts: list[int], tmp_path: Path
+    ) -> None:
+        """Whatever part a row comes from, it is the one after the row before."""
+        offsets = np.cumsum([0, *parts]).tolist()
+        noting = [Noting(numbers(10 * offset - 5, count)) for offset, count in zip(offsets, parts, strict=False)]
+        feed = feed_of(noting, rows)
+        assert feed.starts == starts
+        assert feed.rows == sum(parts)
+        outlet = outlet_in(tmp_path / "out", len(starts) - 1)
+        reader = Reader(outlet)
+        reader.start()
+        run(feed, [outlet], tmp_path)
+        reader.join(20)
+        # No chunk spans two parts: each part was asked for exactly what it has, piece by piece.
+        for part, count in zip(noting, parts, strict=True):
+            assert part.asked == [(at, min(at + rows, count)) for at in range(0, count, rows)]
+        assert reader.chunks == [packed(feed, start, stop) for start, stop in itertools.pairwise(starts)]
+        found = [feed.batch(row, row + 1).row(0)[0] for row in range(feed.rows)]
+        assert found == [10 * o - 5 + k for o, count in zip(offsets, parts, strict=False) for k in range(count)]
+
+    @pytest.mark.parametrize("parts", [[], [0], [0, 0]])
+    def test_of_no_rows_are_none(self, parts: list[int], tmp_path: Path) -> None:
+        feed = feed_of([numbers(0, rows) for rows in parts], 5)
+        assert (feed.starts, feed.rows, feed.first_chunks) == ([0], 0, 0)
+        outlet = outlet_in(tmp_path / "out", 0)
+        run(feed, [outlet], tmp_path, keep=True)
+        assert (names(outlet.folder), names(tmp_path / "vectors")) == ([], [])
+
+    def test_of_the_first_part_are_counted(self) -> None:
+        assert feed_of([numbers(0, 7), numbers(0, 9)], 3).first_chunks == 3
+        assert feed_of([numbers(0, 7)], 3).first_chunks == 3
+        assert feed_of([numbers(0, 6), numbers(0, 9)], 3).first_chunks == 2
+
+    @pytest.mark.parametrize("shares", [1, 2, 64])
+    @pytest.mark.parametrize("rows", [0, 1, 255, 256, 257, 1000, 100_000, 10_000_000])
+    def test_are_neither_tiny_nor_huge(self, rows: int, shares: int) -> None:
+        size = chunk_size(rows, PORTS, shares)
+        assert 256 <= size <= 16384 and size % DIGESTED == 0
+        # Some for every worker, where there are rows for that.
+        assert -(-rows // size) >= min(2 * shares, rows // 256)
+
+    @pytest.mark.parametrize(("bits", "rows"), [(16_000, 2048), (1_000_000, 256)])
+    def test_of_a_design_with_large_ports_are_small(self, bits: int, rows: int) -> None:
+        inputs = [(-1, j, -1, 0, (1, 999, 0)) for j in range(bits // 1000)]
+        outputs = [(j, 0, 0) for j in range(bits // 1000)]
+        ports = ports_of(Program.build(inputs, outputs, inp_shift=[0] * len(inputs)))
+        assert chunk_size(10_000_000, ports, 2) <= rows
+
+
+class TestWindow:
+    AHEAD = module._AHEAD
+
+    def test_is_never_left(self, tmp_path: Path) -> None:
+        """A slow outlet holds back everything, the making of vectors included; a quick one gets what the slow gets."""
+        vectors = Noting(numbers(0, 40))
+        feed = feed_of([vectors], 1)
+        slow, quick = (outlet_in(tmp_path / name, 40) for name in ("slow", "quick"))
+        readers = [Reader(slow, pause=0.005), Reader(quick)]
+        held = threading.Thread(target=run, args=(feed, [slow, quick], tmp_path))
+        held.start()
+        wait_until(lambda: len(names(slow.folder)) == self.AHEAD)
+        time.sleep(0.1)
+        assert names(slow.folder) == names(quick.folder) == [chunk_name(number) for number in range(self.AHEAD)]
+        assert len(vectors.asked) == self.AHEAD + 1
+        for reader in readers:
+            reader.start()
+        for thread in (*readers, held):
+            thread.join(20)
+        assert max(reader.most for reader in readers) <= self.AHEAD
+        assert readers[0].chunks == readers[1].chunks and len(readers[0].chunks) == 40
+
+    def test_does_not_hold_back_for_what_is_closed(self, tmp_path: Path) -> None:
+        feed = feed_of([numbers(0, 40)], 1)
+        gone, there = (outlet_in(tmp_path / name, 40) for name in ("gone", "there"))
+        gone.closed = True
+        reader = Reader(there)
+        reader.start()
+        run(feed, [gone, there], tmp_path)
+        reader.join(20)
+        assert len(reader.chunks) == 40
+        assert names(gone.folder) == []
+
+    def test_opens_when_an_outlet_is_closed(self, tmp_path: Path) -> None:
+        feed = feed_of([numbers(0, 40)], 1)
+        outlet = outlet_in(tmp_path / "out", 40)
+        held = threading.Thread(target=run, args=(feed, [outlet], tmp_path))
+        held.start()
+        wait_until(lambda: len(names(outlet.folder)) == self.AHEAD)
+        outlet.closed = True
+        held.join(20)
+        assert not held.is_alive()
+        assert names(outlet.folder) == [chunk_name(number) for number in range(self.AHEAD)]
+
+    def test_ends_with_the_run(self, tmp_path: Path) -> None:
+        class Stopped(Exception):
+            pass
+
+        feed = feed_of([numbers(0, 40)], 1)
+        outlet = outlet_in(tmp_path / "out", 40)
+        with pytest.raises(Stopped), process.workers(1) as pool:
+            made = pool.submit(run, feed, [outlet], tmp_path)
+            wait_until(lambda: len(names(outlet.folder)) == self.AHEAD)
+            raise Stopped
+        with pytest.raises(ToolError, match="the golden model was stopped with the run"):
+            made.result()
+
+
+class TestOutlets:
+    def test_get_no_more_chunks_than_they_are_for(self, tmp_path: Path) -> None:
+        """One with fewer does not hold back the others when it has them all, though it never took one."""
+        feed = feed_of([numbers(0, 40)], 1)
+        few, all_, none = outlet_in(tmp_path / "few", 3), outlet_in(tmp_path / "all", 40), outlet_in(tmp_path / "0", 0)
+        reader = Reader(all_)
+        reader.start()
+        run(feed, [few, all_, none], tmp_path)
+        reader.join(20)
+        assert len(reader.chunks) == 40
+        assert names(few.folder) == [chunk_name(number) for number in range(3)]
+        assert names(none.folder) == []
+
+    @pytest.mark.parametrize("keep", [True, False])
+    def test_leave_the_folder_full_or_empty(self, keep: bool, tmp_path: Path) -> None:
+        feed = feed_of([numbers(0, 8)], 3)
+        outlet = outlet_in(tmp_path / "out", 3)
+        reader = Reader(outlet)
+        reader.start()
+        run(feed, [outlet], tmp_path, keep=keep)
+        reader.join(20)
+        assert names(tmp_path / "vectors") == [chunk_name(number) for number in range(3 if keep else 0)]
+        if keep:
+            kept = [(tmp_path / "vectors" / chunk_name(number)).read_bytes() for number in range(3)]
+            assert kept == reader.chunks == [packed(feed, 0, 3), packed(feed, 3, 6), packed(feed, 6, 8)]
+
+
+class TestRows:
+    @pytest.mark.parametrize(("row", "part_row"), [(0, 0), (3, 3), (4, 0), (9, 5), (11, 7)])
+    def test_that_break_a_promise_are_named_by_their_number_in_the_run(
+        self, row: int, part_row: int, tmp_path: Path
+    ) -> None:
+        values = [np.zeros(4, int), np.zeros(8, int)]
+        values[row >= 4][part_row] = 127
+        feed = feed_of([Batch.of(x.reshape(-1, 1), 1) for x in values], 3, NARROW)
+        with pytest.raises(ViolationError, match=rf"^row {row}: "):
+            run(feed, [], tmp_path)
+        run(feed_of([Batch.of(x.reshape(-1, 1), 1) for x in values], 3, NARROW, check=False), [], tmp_path)
+
+    def test_that_are_wanted_are_noted_as_they_went_out(self, tmp_path: Path) -> None:
+        feed = feed_of([numbers(-5, 4), numbers(10**6, 8)], 3)
+        wanted = [0, 2, 3, 4, 7, 11]
+        run(feed, [], tmp_path, wanted=wanted, keep=True)
+        assert sorted(feed.noted) == wanted
+        for number, (start, stop) in enumerate(itertools.pairwise(feed.starts)):
+            words = np.fromfile(tmp_path / "vectors" / chunk_name(number), dtype="<u8").reshape(2, stop - start, 2)
+            for row in set(range(start, stop)) & set(wanted):
+                assert feed.noted[row].inputs == bits_of_row(words[0], row - start, PORTS.input_bits)
+                assert feed.noted[row].expected == bits_of_row(words[1], row - start, PORTS.output_bits)
+        assert (int(feed.noted[4].inputs, 2), int(feed.noted[4].expected, 2)) == (10**6, 10**6 + 1)
+
+    def test_are_made_when_they_are_due(self, tmp_path: Path) -> None:
+        """Not all at once: what was made last is in the chunk that was just written."""
+        vectors = Noting(numbers(0, 9))
+        feed = feed_of([vectors], 3)
+        assert vectors.asked == []
+        run(feed, [], tmp_path)
+        assert vectors.asked == [(0, 3), (3, 6), (6, 9)]
+
+
+def test_a_disk_that_is_full_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(source: Path, target: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "link", full)
+    with pytest.raises(OSError, match="No space left"):
+        run(feed_of([numbers(0, 9)], 3), [outlet_in(tmp_path / "out", 3)], tmp_path)

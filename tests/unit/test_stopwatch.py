@@ -1,0 +1,92 @@
+"""The stopwatch: where the time went, stage by stage, from any thread."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from dais_verif.stopwatch import Stage, Stopwatch
+
+
+@pytest.fixture
+def watch() -> Stopwatch:
+    return Stopwatch(started=100.0)
+
+
+def test_parts_of_a_stage_are_joined(watch: Stopwatch) -> None:
+    """From the first begin to the last end; busy is what the parts took, which may overlap or lie apart."""
+    watch.add("run", 105.0, 107.0)
+    watch.add("run", 101.0, 102.0)
+    watch.add("run", 106.0, 109.0)
+    assert watch.stages == [Stage("run", 1.0, 9.0, 6.0)]
+
+
+def test_busy_may_be_less_than_what_passed(watch: Stopwatch) -> None:
+    watch.add("compare", 101.0, 105.0, 0.5)
+    watch.add("compare", 105.0, 106.0, 0.0)
+    assert watch.stages == [Stage("compare", 1.0, 6.0, 0.5)]
+    assert watch.seconds("compare") == 0.5
+
+
+def test_stages_are_in_the_order_in_which_they_began(watch: Stopwatch) -> None:
+    watch.add("third", 103.0, 104.0)
+    watch.add("second", 101.0, 109.0)
+    watch.add("first", 101.0, 102.0)
+    watch.add("second", 99.0, 100.0)  # what was before the stopwatch began has negative seconds
+    assert [stage.name for stage in watch.stages] == ["second", "first", "third"]
+    assert watch.stages[0].begin == -1.0
+
+
+def test_a_stage_that_never_was_took_no_time(watch: Stopwatch) -> None:
+    assert watch.seconds("nothing") == 0.0
+    assert watch.stages == []
+
+
+def test_a_stage_is_timed() -> None:
+    watch = Stopwatch()
+    with watch.stage("outer"):
+        time.sleep(0.02)
+        with watch.stage("inner"):
+            time.sleep(0.03)
+    outer, inner = watch.stages
+    assert (outer.name, inner.name) == ("outer", "inner")
+    assert 0.0 <= outer.begin <= inner.begin <= inner.end <= outer.end < 5
+    assert inner.busy >= 0.03 and outer.busy >= 0.05
+    assert outer.busy == pytest.approx(outer.end - outer.begin)
+
+
+def test_a_stage_that_fails_is_timed_too() -> None:
+    watch = Stopwatch()
+    with pytest.raises(KeyError), watch.stage("broken"):
+        time.sleep(0.01)
+        raise KeyError
+    assert watch.seconds("broken") >= 0.01
+
+
+def test_each_stage_is_told_when_it_begins(watch: Stopwatch) -> None:
+    told: list[str] = []
+    watch.tell = told.append
+    for name in ("golden", "pack", "golden", "pack"):
+        with watch.stage(name):
+            assert told[-1] == ("golden" if len(told) == 1 else "pack")
+    assert told == ["golden", "pack"]
+
+
+def test_threads_share_it() -> None:
+    watch = Stopwatch(started=0.0)
+
+    def work() -> None:
+        for _ in range(500):
+            watch.add("shared", 1.0, 2.0, 1.0)
+            with watch.stage("own"):
+                pass
+            assert watch.stages
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert watch.seconds("shared") == 2000.0
