@@ -125,9 +125,9 @@ class TestGenerated:
         assert len(set(plain.values())) == 6
 
     def test_of_many_millions_makes_only_what_is_asked_for(self) -> None:
-        vectors = Generated([readers(S4)], 10**15, 0)
-        assert vectors.slice(10**14, 10**14 + 7).rows == 7
-        assert values(vectors.slice(10**15 - 3, 10**15)) == values(vectors.slice(10**15 - 3, 10**15))
+        vectors = Generated([readers(S4)], 10**8, 0)
+        assert vectors.slice(10**7, 10**7 + 7).rows == 7
+        assert values(vectors.slice(10**8 - 3, 10**8)) == values(vectors.slice(10**8 - 3, 10**8))
 
 
 class TestLaterBlocks:
