@@ -67,6 +67,9 @@ say "installing Python packages into .venv"
 .venv/bin/python -c 'import find_libpython, sys; sys.exit(find_libpython.find_libpython() is None)' ||
     debian libpython3-dev
 
+# Even where Python is told to write no bytecode, no run should compile the package anew.
+.venv/bin/python -m compileall -q dais_verif
+
 .venv/bin/python -m dais_verif.sim.runtime
 touch "$stamp"
 if [ "$kind" = test ]; then

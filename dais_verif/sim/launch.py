@@ -100,6 +100,9 @@ def _environment(
         "COCOTB_TEST_MODULES": test_module,
         "COCOTB_RESULTS_FILE": str(results),
         "COCOTB_RANDOM_SEED": str(seed),
+        # By default cocotb lets pytest rewrite every module that is imported, numpy's too: a second for each run.
+        "COCOTB_REWRITE_ASSERTION_FILES": "",
+        "OPENBLAS_NUM_THREADS": "1",
         # As cocotb's runner does: Verilator's own inertial writes are right, and faster than cocotb's.
         **({"COCOTB_TRUST_INERTIAL_WRITES": "1"} if simulation.simulator == "verilator" else {}),
         **extra,

@@ -10,6 +10,7 @@ second block on most are plain uniform values of the ports, which cost a tenth o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -69,9 +70,10 @@ class Generated:
             raise InputError(f"{rows} vectors were asked for, must be at most {_MAX_ROWS}")
         self.rows = rows
         self._seed = seed
-        self._readers: list[list[_Reader]] = [[] for _ in range(programs[0].n_in)]
+        found: list[list[_Reader]] = [[] for _ in range(programs[0].n_in)]
         for program in programs:
-            _add_readers(self._readers, program)
+            _add_readers(found, program)
+        self._readers = tuple(map(tuple, found))
         fitting = _BLOCK_VALUES // max(len(self._readers), 1)
         self._length = min(_BLOCK, 1 << max(fitting.bit_length() - 1, 8))
         self._last: tuple[int, Batch] | None = None
@@ -107,7 +109,8 @@ def _add_readers(readers: list[list[_Reader]], program: Program) -> None:
             readers[op.id0].append(_Reader(FixedType(k, i - shift, f + shift), lo, hi))
 
 
-def _bounds(readers: list[_Reader]) -> tuple[int, int, int]:
+@lru_cache(1024)
+def _bounds(readers: tuple[_Reader, ...]) -> tuple[int, int, int]:
     """(``finest``, lowest, highest): values are in units of ``2**-finest``."""
     finest = max(reader.kind.f for reader in readers) + _EXTRA
     lowest = min(reader.lo << (finest - reader.kind.f) for reader in readers)
@@ -115,7 +118,7 @@ def _bounds(readers: list[_Reader]) -> tuple[int, int, int]:
     return finest, lowest, highest
 
 
-def _later_column(readers: list[_Reader], rows: int, rng: np.random.Generator) -> Column:
+def _later_column(readers: tuple[_Reader, ...], rows: int, rng: np.random.Generator) -> Column:
     """Values of one input in any block but the first: few are rich, the rest lies on the grid and within range."""
     rich = rows // _RICH_SHARE
     first = _first_column(readers, rich, rng, fixed=False)
@@ -126,7 +129,7 @@ def _later_column(readers: list[_Reader], rows: int, rng: np.random.Generator) -
     return Column(compact(np.concatenate([first.mantissa, _declared(values, readers, finest, rng)])), -finest)
 
 
-def _first_column(readers: list[_Reader], rows: int, rng: np.random.Generator, *, fixed: bool = True) -> Column:
+def _first_column(readers: tuple[_Reader, ...], rows: int, rng: np.random.Generator, *, fixed: bool = True) -> Column:
     """Values of one input; ``fixed``: the first rows are the corners in order."""
     if not readers:
         # Nothing reads it: any number will do, and none may matter.
@@ -153,7 +156,8 @@ def _uniform(rng: np.random.Generator, lo: int, hi: int, rows: int) -> IntArray:
     span = hi - lo + 1
     if max(abs(lo), abs(hi)).bit_length() < 62:
         # Narrow numbers are drawn several times as fast.
-        kind = next(t for t in (np.int16, np.int32, np.int64) if np.iinfo(t).min <= lo and hi <= np.iinfo(t).max)
+        bits = max(lo, hi, ~lo, ~hi).bit_length()
+        kind = np.int16 if bits < 16 else np.int32 if bits < 32 else np.int64
         return rng.integers(lo, hi, size=rows, dtype=kind, endpoint=True).astype(np.int64)
     size = (span.bit_length() + 64 + 7) // 8  # 64 bits more than needed: the modulo favours nothing visible
     data = rng.bytes(size * rows)
@@ -162,7 +166,8 @@ def _uniform(rng: np.random.Generator, lo: int, hi: int, rows: int) -> IntArray:
     return values
 
 
-def _corners(readers: list[_Reader], finest: int) -> IntArray:
+@lru_cache(1024)
+def _corners(readers: tuple[_Reader, ...], finest: int) -> IntArray:
     """Corners of every reader's type, what lies just beyond and between them, in units of ``2**-finest``."""
     corners: dict[int, None] = {0: None}
     for kind, lo, hi in readers:
@@ -184,7 +189,7 @@ def _corners(readers: list[_Reader], finest: int) -> IntArray:
     return compact(values)
 
 
-def _declared(values: IntArray, readers: list[_Reader], finest: int, rng: np.random.Generator) -> IntArray:
+def _declared(values: IntArray, readers: tuple[_Reader, ...], finest: int, rng: np.random.Generator) -> IntArray:
     """``values``; those that any reader would see outside its declared interval are drawn again from what all declare.
 
     Readers that declare nothing in common get them as they are.
