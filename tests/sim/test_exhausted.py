@@ -1,0 +1,75 @@
+"""Outputs that few input bits reach are checked on all of them, and only those are called exhausted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from quality.door import planted, run_sim
+
+from dais_verif.emit import emit_verilog
+from dais_verif.program import Program
+
+#: Output 0 reads 15 bits of 1,215; output 1 reads two inputs of 600 bits.
+WIDE = Program.build(
+    [
+        (-1, 0, -1, 0, (1, 14, 0)),
+        (3, 0, -1, 0, (1, 15, 3)),
+        (-1, 1, -1, 0, (0, 600, 0)),
+        (-1, 2, -1, 0, (0, 600, 0)),
+        (10, 2, 3, 0, (0, 600, 0)),
+    ],
+    [(1, 0, 0), (4, 0, 0)],
+    inp_shift=[0, 0, 0],
+)
+ONE_IN_32768 = planted(WIDE, "op_1 =", "op_0", "(op_0 == 15'sd12345 ? 15'sd0 : op_0)")
+
+
+def test_the_one_input_of_many_that_shows_a_bug_is_found(tmp_path: Path) -> None:
+    sampled = run_sim(WIDE, tmp_path / "sampled", rtl=ONE_IN_32768, simulator="verilator")
+    assert sampled.ending == ("PASS", 0), "choose another input: the sampled vectors met this one"
+    run = run_sim(WIDE, tmp_path, "--exhaustive-bits", 15, rtl=ONE_IN_32768, simulator="verilator")
+    assert run.ending == ("RTL_MISMATCH", 1)
+    assert run.record["message"].startswith("1 of 33768 vectors differ")
+    mismatch = run.record["first_mismatch"]
+    assert (mismatch["output"], mismatch["inputs"][0]["real"], mismatch["blame"]["op"]) == (0, "12345", 1)
+    assert run.record["evidence"] is None
+
+
+@pytest.mark.parametrize("simulator", ["icarus", "verilator", "both"])
+def test_evidence_of_each_output(simulator: str, tmp_path: Path) -> None:
+    """Icarus is spared where Verilator does it, and alone does not do so much unasked."""
+    run = run_sim(WIDE, tmp_path, "--exhaustive-bits", 24, "--vectors", 50, simulator=simulator)
+    assert run.ending == ("PASS", 0)
+    compared = {one["name"]: one["vectors_compared"] for one in run.record["simulators"]}
+    if simulator == "icarus":
+        assert run.record["evidence"] == {"exhausted": [], "sampled": [0, 1], "could": {"0": 32768}}
+        assert (compared, run.record["exhaustive_vectors"]) == ({"icarus": 50}, 0)
+    else:
+        assert run.record["evidence"] == {"exhausted": [0], "sampled": [1], "could": {}}
+        assert run.record["exhaustive_vectors"] == 32768
+        assert compared.pop("verilator") == 50 + 32768
+        assert compared == ({"icarus": 50} if simulator == "both" else {})
+    assert run.record["vectors"] == 50
+
+
+def test_forced(tmp_path: Path) -> None:
+    run = run_sim(WIDE, tmp_path, "--exhaustive", "--vectors", 1, simulator="icarus")
+    assert run.ending == ("PASS", 0)
+    assert run.record["evidence"] == {"exhausted": [0], "sampled": [1], "could": {}}
+    assert run.record["simulators"][0]["vectors_compared"] == 32769
+
+
+def test_no_vectors_are_no_vectors(tmp_path: Path) -> None:
+    run = run_sim(WIDE, tmp_path, "--exhaustive-bits", 24, "--vectors", 0, simulator="verilator")
+    assert run.ending == ("NOT_RUN", 6)
+    assert run.record["evidence"] is None
+
+
+def test_x_that_only_one_combination_shows(tmp_path: Path) -> None:
+    rtl = emit_verilog(WIDE).replace("  assign model_out", "  wire odd = op_0 == 12345;\n  assign model_out", 1)
+    rtl = rtl.replace("model_out = {out_1, out_0}", "model_out = {out_1, odd ? 19'bx : out_0}")
+    assert "19'bx" in rtl
+    run = run_sim(WIDE, tmp_path, "--exhaustive", "--vectors", 1, rtl=rtl, simulator="icarus")
+    assert run.ending == ("X_IN_OUTPUT", 4)
+    assert run.record["message"].startswith("1 of 32769 vectors")
