@@ -56,8 +56,10 @@ def verify(
     """
     task = Task(program, design, folder, options, watcher or Watcher(), watch or Stopwatch())
     with task.watch.stage("plan"):
-        plan = exhaustive_plan(program, max_rows=options.exhaustive_rows, max_bits=options.exhaustive_bits)
-        sweeps = [Swept(sweep, options.seed) for sweep in plan.sweeps] if options.exhaustive_rows else []
+        plan = Plan((), (), ())
+        if options.exhaustive_rows:
+            plan = exhaustive_plan(program, max_rows=options.exhaustive_rows, max_bits=options.exhaustive_bits)
+        sweeps = [Swept(sweep, options.seed) for sweep in plan.sweeps]
     size = chunk_size(vectors.rows + sum(sweep.rows for sweep in sweeps), task.ports, options.jobs)
     feed = Feed(task.golden, task.ports, [vectors, *sweeps], size, check=options.check)
     try:
@@ -68,7 +70,7 @@ def verify(
     verdict, message = judge(outcomes, task.ports.output_bits)
     first = first_difference(outcomes, verdict)
     if first is None:
-        evidence = _evidence(task.ports, plan, bool(sweeps)) if verdict is Verdict.PASS else None
+        evidence = _evidence(task.ports, plan) if verdict is Verdict.PASS else None
         return Finding(verdict, message, results, None, evidence, feed.rows - vectors.rows)
     name, difference = first
     batch = feed.batch(difference.row, difference.row + 1)
@@ -84,9 +86,9 @@ def verify(
     return Finding(verdict, message, results, replay_in_simulators(task, batch, before, difference, mismatch))
 
 
-def _evidence(ports: Ports, plan: Plan, swept: bool) -> Evidence:
+def _evidence(ports: Ports, plan: Plan) -> Evidence:
     """What a run that passed says of each output that has bits."""
-    exhausted = [output for output in plan.exhausted if swept and ports.outputs[output].width]
+    exhausted = [output for output in plan.exhausted if ports.outputs[output].width]
     with_bits = [output for output, element in enumerate(ports.outputs) if element.width]
     could = {left.output: left.rows for left in plan.could if left.output not in exhausted}
     return Evidence(exhausted, [output for output in with_bits if output not in set(exhausted)], could)
