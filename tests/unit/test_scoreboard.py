@@ -299,7 +299,7 @@ class TestChunk:
         gone = subprocess.Popen(["true"])
         gone.wait()
         begin = time.monotonic()
-        with pytest.raises(EOFError, match="the run that makes .* is gone"):
+        with pytest.raises(EOFError, match=r"the run that makes .* is gone"):
             Chunk.wait(job(tmp_path, maker=gone.pid), 1)
         assert time.monotonic() - begin < 5
 
