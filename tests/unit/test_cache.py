@@ -239,6 +239,15 @@ class TestClear:
         cache.clear()
         assert (folder / "simulation").read_text() == KEY
 
+    def test_that_is_killed_leaves_no_half_of_an_entry(
+        self, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """By its name it is gone before anything in it is."""
+        put(KEY, folder)
+        monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)
+        cache.clear()
+        assert not (home / KEY).exists()
+
     def test_of_no_cache(self) -> None:
         assert cache.clear() == 0
 

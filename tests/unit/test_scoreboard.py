@@ -130,13 +130,14 @@ class TestOrder:
     def test_is_free(self, order: tuple[int, ...], tmp_path: Path) -> None:
         """First is what comes first in the run, not what was compared first."""
         found = outputs()
-        found[1][2] ^= np.uint64(1)
+        found[1][1] ^= np.uint64(1)
         found[3][0] ^= np.uint64(1)
-        texts = {1: {3: "x" * OUTPUT_BITS}, 3: {1: "z" * OUTPUT_BITS, 4: "x" * OUTPUT_BITS}}
+        texts = {1: {3: "x" * OUTPUT_BITS, 2: "z" * OUTPUT_BITS}, 3: {1: "z" * OUTPUT_BITS, 4: "x" * OUTPUT_BITS}}
         answer = answer_of(tmp_path, found, list(order), texts)
-        assert (answer.mismatching_rows, answer.unknown_rows) == (2, 3)
-        assert answer.first_mismatch is not None and answer.first_mismatch.row == 5
-        assert answer.first_unknown is not None and answer.first_unknown.row == 6
+        assert (answer.mismatching_rows, answer.unknown_rows) == (2, 4)
+        assert answer.first_mismatch is not None and answer.first_mismatch.row == 4
+        assert answer.first_unknown is not None
+        assert (answer.first_unknown.row, answer.first_unknown.found) == (5, "z" * OUTPUT_BITS)
         assert answer.digest == answer_of(tmp_path, found, unknown=texts).digest
 
     def test_threads_may_share_one(self, tmp_path: Path) -> None:
