@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from types import ModuleType
 
 from dais_verif.sim import cache, icarus, verilator
 from dais_verif.sim.simulation import Simulation
+from dais_verif.sim.sources import digests, read_others
 from dais_verif.stopwatch import Stopwatch
 
 __all__ = ["SIMULATORS", "Design", "build"]
@@ -54,11 +54,10 @@ def build(
         built: Simulation = module.build(design.sources, design.top, folder, **options, timeout=timeout, watch=watch)
         return built
 
-    contents = [source.read_bytes() for source in design.sources]
-    if cache.limit() == 0 or any(b"`include" in content for content in contents):
+    if cache.limit() == 0 or read_others(design.sources):
         return compiled()
-    identity = [simulator, design.top, *module.identity(**options)]
-    key = cache.key_of([*identity, *(hashlib.sha256(content).digest() for content in contents)])
+    before = digests(design.sources)
+    key = cache.key_of([simulator, design.top, *module.identity(**options), *before])
     files = (module.OUTPUT, _LOG)
     # What an earlier run left here under the same name would be linked over, or read by a person as of this one.
     shutil.rmtree(folder / "design", ignore_errors=True)
@@ -67,5 +66,6 @@ def build(
             found: Simulation = module.simulation(design.top, folder, waves=waves)
             return replace(found, cached=True)
         simulation = compiled()
-        cache.put(key, files, folder, {"simulator": simulator, "top": design.top, "version": simulation.version})
+        if digests(design.sources) == before:  # else nobody knows which text was built
+            cache.put(key, files, folder, {"simulator": simulator, "top": design.top, "version": simulation.version})
     return simulation

@@ -67,18 +67,25 @@ def key_of(parts: Iterable[str | bytes]) -> str:
 
 
 def fetch(key: str, names: Sequence[str], folder: Path) -> bool:
-    """Link the files ``names`` of entry ``key`` into ``folder``, or say that there is no such entry."""
+    """Link the files ``names`` of entry ``key`` into ``folder``, or say that there is no such entry.
+
+    Files that are not what was put there count as none, and the entry is removed.
+    """
     entry = home() / key
     try:
         for name in names:
             _link(entry / name, folder / name)
-        os.utime(entry)
-    except OSError:
-        # No entry, one on its way out, or a cache that cannot be used: then the thing is built.
-        for name in names:
-            (folder / name).unlink(missing_ok=True)
-        return False
-    return True
+        facts = json.loads((entry / _FACTS).read_text(encoding="utf-8"))
+        if all(facts[name] == _digest(folder / name) for name in names):
+            os.utime(entry)
+            return True
+    except (OSError, ValueError, KeyError):
+        pass  # no entry, one on its way out, or a cache that cannot be used: then the thing is built
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+    if entry.is_dir():
+        _remove(entry)
+    return False
 
 
 @contextlib.contextmanager
@@ -116,7 +123,8 @@ def put(key: str, names: Sequence[str], folder: Path, facts: dict[str, str]) -> 
         unfinished.mkdir(parents=True)
         for name in names:
             _link(folder / name, unfinished / name)
-        (unfinished / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
+        whole = {**facts, **{name: _digest(unfinished / name) for name in names}}
+        (unfinished / _FACTS).write_text(json.dumps(whole), encoding="utf-8")
         unfinished.rename(home() / key)
         _shrink(keep=key)
     except OSError:  # also: another run was first
@@ -167,6 +175,10 @@ def _folders(*, passing: bool) -> list[Path]:
     with contextlib.suppress(OSError):
         return [f for f in home().iterdir() if f.is_dir() and f.name.startswith(_PASSING) == passing]
     return []
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _link(source: Path, target: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from dais_verif.sim import tools
 from dais_verif.sim.process import Session
 from dais_verif.sim.simulation import Simulation
+from dais_verif.sim.sources import include_folders
 from dais_verif.stopwatch import Stopwatch
 
 __all__ = ["OUTPUT", "build", "identity", "simulation"]
@@ -62,7 +63,7 @@ def build(
     (build_dir / "dump.v").write_text(_DUMP.format(top=top), encoding="ascii")
     files.append("dump.v")
     roots = ["-s", top, "-s", "dais_verif_dump"]
-    folders = dict.fromkeys(f"-I{source.absolute().parent}" for source in sources)
+    folders = include_folders(sources)
     options = [_LANGUAGE, "-f", "timescale.f", "-o", OUTPUT, *roots, *folders]
     with (watch or Stopwatch()).stage("icarus compile"):
         session.check("iverilog", [str(found.iverilog), *options, *files])

@@ -97,6 +97,7 @@ class Session:
         self._deadline = None if timeout is None else time.monotonic() + timeout
         try:
             cwd.mkdir(parents=True, exist_ok=True)
+            log.unlink(missing_ok=True)  # it may be linked into the cache, which must not change
             log.write_bytes(b"")
         except OSError as error:
             raise ToolError(f"{log} cannot be written: {error.strerror}") from error

@@ -41,9 +41,9 @@ class Chunk:
         """Chunk ``number`` as soon as it is there. Raises ``EOFError`` if nobody makes it any more."""
         path = Path(job.chunks) / chunk_name(number)
         pause = _FIRST_PAUSE
+        _require_maker(job)
         while not path.exists():
-            if job.maker is not None and not Path(f"/proc/{job.maker}").exists():
-                raise EOFError(f"chunk {number} was never made: the run that makes it is gone")
+            _require_maker(job)
             time.sleep(pause)
             pause = min(2 * pause, _LAST_PAUSE)
         rows = job.starts[number + 1] - job.starts[number]
@@ -54,6 +54,18 @@ class Chunk:
         parts = words[: sizes[0]].reshape(rows, -1), words[sizes[0] :].reshape(rows, -1)
         path.unlink()
         return cls(number, job.starts[number], *parts)
+
+
+def _require_maker(job: Job) -> None:
+    """Raise ``EOFError`` if nobody waits for the answer any more; who is dead but not buried does not."""
+    if job.maker is None:
+        return
+    try:
+        state = Path(f"/proc/{job.maker}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        state = "X"
+    if state in "ZX":
+        raise EOFError("nobody waits for this simulation: the run that makes its vectors is gone")
 
 
 class Scoreboard:
@@ -92,6 +104,7 @@ class Scoreboard:
 
     def tell(self, rows: int) -> None:
         """Progress within a chunk: so many of its rows are done."""
+        _require_maker(self._job)
         with self._lock:
             self._write_progress(rows)
 

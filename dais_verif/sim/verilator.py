@@ -15,6 +15,7 @@ from pathlib import Path
 from dais_verif.sim import runtime, tools
 from dais_verif.sim.process import Session
 from dais_verif.sim.simulation import Simulation
+from dais_verif.sim.sources import include_folders
 from dais_verif.stopwatch import Stopwatch
 
 __all__ = ["OUTPUT", "build", "identity", "simulation"]
@@ -74,7 +75,7 @@ def build(
     else:
         (build_dir / "public.vlt").write_text(_public(top, ports), encoding="utf-8")
         public = ["public.vlt"]
-    folders = dict.fromkeys(f"-I{source.absolute().parent}" for source in sources)
+    folders = include_folders(sources)
     options = [
         *_TWO_STATE,
         *_LIMITS,
