@@ -1,0 +1,30 @@
+"""RTL files as a build sees them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+__all__ = ["digests", "include_folders", "read_others"]
+
+
+def read_others(sources: Sequence[Path]) -> bool:
+    """Whether any of ``sources`` includes other files."""
+    return any(b"`include" in source.read_bytes() for source in sources)
+
+
+def include_folders(sources: Sequence[Path]) -> list[str]:
+    """Options that let ``sources`` include what lies beside them.
+
+    None if nothing is included: Verilator also looks there for modules that no source holds, and what it found would
+    be part of a build of which only the sources are known.
+    """
+    if not read_others(sources):
+        return []
+    return list(dict.fromkeys(f"-I{source.absolute().parent}" for source in sources))
+
+
+def digests(sources: Sequence[Path]) -> list[bytes]:
+    """The hash of each file."""
+    return [hashlib.sha256(source.read_bytes()).digest() for source in sources]
