@@ -178,7 +178,6 @@ class TestWhatWasStarted:
         kill(process)
         wait_until(lambda: processes_in(tmp_path / "run") == {}, SECONDS_TO_END)
 
-    @pytest.mark.xfail(reason="only who waits for a chunk looks, and a dozen of a large design are half an hour's work")
     def test_ends_before_it_has_done_all_that_was_made(
         self, simulating: Callable[..., subprocess.Popen[bytes]], tmp_path: Path
     ) -> None:
@@ -188,7 +187,6 @@ class TestWhatWasStarted:
         wait_until(lambda: processes_in(tmp_path / "run") == {}, SECONDS_TO_END)
         assert len(list(chunks.iterdir())) >= 5
 
-    @pytest.mark.xfail(reason="what has ended and is not collected has a folder in /proc")
     def test_ends_though_nobody_collects_the_run(
         self, simulating: Callable[..., subprocess.Popen[bytes]], tmp_path: Path
     ) -> None:

@@ -160,7 +160,6 @@ class TestEntry:
         assert [path.name for path in home.iterdir()] == [KEY]
         assert (home / KEY / "simulation").stat().st_ino == first
 
-    @pytest.mark.xfail(reason="what is there is taken for whole, so a broken entry is built again for ever")
     def test_that_is_broken_is_replaced(self, home: Path, folder: Path) -> None:
         put(KEY, folder)
         (home / KEY / "simulation").unlink()
@@ -168,7 +167,6 @@ class TestEntry:
         put(KEY, folder)
         assert cache.fetch(KEY, NAMES, folder)
 
-    @pytest.mark.xfail(reason="nothing looks at what the files hold")
     @pytest.mark.parametrize("name", NAMES)
     @pytest.mark.parametrize("text", ["", "other"])
     def test_that_has_changed_since_is_none(

@@ -304,7 +304,6 @@ class TestChunk:
             Chunk.wait(job(tmp_path, maker=gone.pid), 1)
         assert time.monotonic() - begin < 5
 
-    @pytest.mark.xfail(reason="what has ended and is not collected has a folder in /proc")
     def test_is_not_waited_for_when_nobody_has_collected_its_maker(self, tmp_path: Path) -> None:
         """As in a container whose first process collects nothing, and while a server has not looked yet."""
         gone = subprocess.Popen(["true"])
@@ -314,11 +313,17 @@ class TestChunk:
             Chunk.wait(job(tmp_path, maker=gone.pid), 1)
         gone.wait()
 
-    def test_of_a_maker_that_is_gone_is_read_if_it_is_there(self, tmp_path: Path) -> None:
+    def test_of_a_maker_that_is_gone_is_not_read_though_it_is_there(self, tmp_path: Path) -> None:
+        """Nor is the rest of a chunk run: a dozen of a large design are half an hour's work, for nobody."""
+        scoreboard = Scoreboard(job(tmp_path, maker=os.getppid()))
+        scoreboard.tell(1)
         gone = subprocess.Popen(["true"])
         gone.wait()
         self.write(tmp_path, CHUNKS[0])
-        assert Chunk.wait(job(tmp_path, maker=gone.pid), 0).rows == 3
+        with pytest.raises(EOFError):
+            Chunk.wait(job(tmp_path, maker=gone.pid), 0)
+        with pytest.raises(EOFError):
+            Scoreboard(job(tmp_path, maker=gone.pid)).tell(1)
 
 
 class TestProgress:
