@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from types import TracebackType
 
 from rich.console import Console
@@ -27,6 +28,7 @@ class Display(Watcher):
         )
         self._progress = Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
         self._tasks: dict[str, TaskID] = {}
+        self._lock = threading.Lock()
 
     def __enter__(self) -> Display:
         self._progress.start()
@@ -55,6 +57,7 @@ class Display(Watcher):
         self._progress.update(self._task(simulator), completed=done, total=total)
 
     def _task(self, simulator: str) -> TaskID:
-        if simulator not in self._tasks:
-            self._tasks[simulator] = self._progress.add_task(simulator, total=None)
-        return self._tasks[simulator]
+        with self._lock:
+            if simulator not in self._tasks:
+                self._tasks[simulator] = self._progress.add_task(simulator, total=None)
+            return self._tasks[simulator]

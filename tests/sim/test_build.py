@@ -152,8 +152,11 @@ def test_waves(simulator: ModuleType, folder: Path) -> None:
         env = {"PYTHONPATH": str(folder)}
         launch.run(simulation, "bench_adder", run_dir, env=env, waves=waves, timeout=20)
         assert (run_dir / name).exists() == waves
+
+
+def test_waves_of_a_build_that_records_none(folder: Path) -> None:
     with pytest.raises(ValueError, match="build"):
-        launch.run(build(simulator, folder), "bench_adder", folder / "run here", waves=True)
+        launch.run(build(verilator, folder), "bench_adder", folder / "run here", waves=True)
 
 
 @SIMULATORS

@@ -80,7 +80,6 @@ def test_stages_of_no_simulator_have_no_line() -> None:
     assert display._progress.tasks == []
 
 
-@pytest.mark.xfail(reason="who asks for a line looks and then makes one, without a lock")
 def test_simulators_in_threads_have_one_line_each(monkeypatch: pytest.MonkeyPatch) -> None:
     display, _ = shown(terminal=True)
     add_task = display._progress.add_task
