@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
+import shutil
 from pathlib import Path
 
 from dais_verif.errors import InputError
 
-__all__ = ["make_folder", "write_atomically"]
+__all__ = ["link_or_copy", "make_folder", "write_atomically"]
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -43,3 +45,14 @@ def make_folder(path: Path) -> None:
         raise InputError(
             f"cannot make the folder {str(path)!r}: {error.strerror}; choose another place with -o"
         ) from None
+
+
+def link_or_copy(source: Path, target: Path) -> None:
+    """``target`` becomes ``source``: the same file where the file system permits it, else a copy."""
+    target.unlink(missing_ok=True)
+    try:
+        os.link(source, target)
+    except OSError as error:
+        if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP):
+            raise
+        shutil.copy2(source, target)

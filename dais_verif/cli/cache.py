@@ -43,7 +43,9 @@ def cache(context: click.Context, as_json: bool) -> int:
             "limit_bytes": builds.limit(),
             "runtime_bytes": common,
             "builds_bytes": total,
-            "builds": [{"key": entry.key, "bytes": entry.bytes, "used": entry.used, **entry.facts} for entry in found],
+            "builds": [
+                {"key": entry.key, "bytes": entry.bytes, "used": entry.used, "facts": entry.facts} for entry in found
+            ],
         }
         click.echo(json.dumps(tree, indent=2))
         return 0
@@ -54,7 +56,7 @@ def cache(context: click.Context, as_json: bool) -> int:
             table.add_column(name, justify=justify)  # type: ignore[arg-type]
         for entry in found:
             facts = entry.facts
-            table.add_row(facts["simulator"], facts["top"], _megabytes(entry.bytes), _ago(entry.used))
+            table.add_row(facts.get("simulator", "?"), facts.get("top", "?"), _megabytes(entry.bytes), _ago(entry.used))
         out.print(table)
     out.print(f"folder     {tools.cache_dir()}", markup=False)
     out.print(f"builds     {len(found)}, {_megabytes(total)} of at most {_megabytes(builds.limit())}", markup=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 import platform
@@ -43,6 +42,7 @@ from dais_verif.program import Program
 from dais_verif.report.console import print_record
 from dais_verif.report.record import ProgramInfo, Record
 from dais_verif.sim.build import SIMULATORS, Design
+from dais_verif.sim.sources import digests
 from dais_verif.sim.verify import Options, verify
 from dais_verif.stimulus import Generated, Stimulus, read_batch
 from dais_verif.stimulus.counters import MAX_BITS
@@ -146,6 +146,7 @@ def sim(
     with _folder(output) as folder:
         with watch.stage("emit"):
             design = _design(loaded, (*rtl, *more_rtl), top, folder)
+            hashes = [digest.hex() for digest in digests(design.sources)]
         options = Options(
             simulators,
             check=not unchecked,
@@ -163,6 +164,9 @@ def sim(
         with Display(notices()) as display:
             watch.tell = display.stage
             finding = verify(loaded, stimulus, design, folder.path, options, display, watch)
+        for source, before, after in zip(design.sources, hashes, digests(design.sources), strict=True):
+            if before != after.hex():
+                raise InputError(f"RTL file {str(source)!r} was changed while it was simulated; run again")
         record = Record(
             verdict=finding.verdict,
             message=finding.message,
@@ -174,7 +178,7 @@ def sim(
                 "top": top,
                 "emitted": not rtl,
                 "files": [str(source) for source in design.sources],
-                "sha256": [hashlib.sha256(source.read_bytes()).hexdigest() for source in design.sources],
+                "sha256": hashes,
             },
             tools=_tools(),
             simulators=finding.simulators,

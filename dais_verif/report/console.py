@@ -75,7 +75,8 @@ def _simulators(record: Record) -> Table:
 def _print_evidence(evidence: Evidence, out: Console) -> None:
     parts = []
     if evidence.exhausted:
-        parts.append(f"exhausted {_outputs(evidence.exhausted)} (all inputs that reach them)")
+        them = "it" if len(evidence.exhausted) == 1 else "them"
+        parts.append(f"exhausted {_outputs(evidence.exhausted)} (all inputs that reach {them})")
     if evidence.sampled:
         parts.append(f"sampled {_outputs(evidence.sampled)}")
     out.print(f"evidence   {'; '.join(parts)}", markup=False)

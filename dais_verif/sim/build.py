@@ -11,6 +11,7 @@ from dais_verif.sim import cache, icarus, verilator
 from dais_verif.sim.simulation import Simulation
 from dais_verif.sim.sources import digests, read_others
 from dais_verif.stopwatch import Stopwatch
+from dais_verif.version import VERSION
 
 __all__ = ["SIMULATORS", "Design", "build"]
 
@@ -57,7 +58,7 @@ def build(
     if cache.limit() == 0 or read_others(design.sources):
         return compiled()
     before = digests(design.sources)
-    key = cache.key_of([simulator, design.top, *module.identity(**options), *before])
+    key = cache.key_of([VERSION, simulator, design.top, *module.identity(**options), *before])
     files = (module.OUTPUT, _LOG)
     # What an earlier run left here under the same name would be linked over, or read by a person as of this one.
     shutil.rmtree(folder / "design", ignore_errors=True)

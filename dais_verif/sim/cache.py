@@ -8,7 +8,6 @@ same thing, nor the removal of an entry in use, can make anybody simulate someth
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import json
 import os
@@ -17,11 +16,12 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import filelock
 
 from dais_verif.errors import InputError
+from dais_verif.files import link_or_copy
 from dais_verif.sim import process, tools
 
 __all__ = ["Entry", "clear", "entries", "fetch", "home", "key_of", "limit", "put", "turn"]
@@ -41,7 +41,7 @@ class Entry(NamedTuple):
     key: str
     bytes: int
     used: float
-    facts: dict[str, str]
+    facts: dict[str, Any]
 
 
 def home() -> Path:
@@ -74,12 +74,13 @@ def fetch(key: str, names: Sequence[str], folder: Path) -> bool:
     entry = home() / key
     try:
         for name in names:
-            _link(entry / name, folder / name)
-        facts = json.loads((entry / _FACTS).read_text(encoding="utf-8"))
-        if all(facts[name] == _digest(folder / name) for name in names):
-            os.utime(entry)
+            link_or_copy(entry / name, folder / name)
+        hashes = json.loads((entry / _FACTS).read_text(encoding="utf-8"))["sha256"]
+        if all(hashes[name] == _digest(folder / name) for name in names):
+            with contextlib.suppress(OSError):  # a cache of somebody else's
+                os.utime(entry)
             return True
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         pass  # no entry, one on its way out, or a cache that cannot be used: then the thing is built
     for name in names:
         (folder / name).unlink(missing_ok=True)
@@ -122,8 +123,8 @@ def put(key: str, names: Sequence[str], folder: Path, facts: dict[str, str]) -> 
     try:
         unfinished.mkdir(parents=True)
         for name in names:
-            _link(folder / name, unfinished / name)
-        whole = {**facts, **{name: _digest(unfinished / name) for name in names}}
+            link_or_copy(folder / name, unfinished / name)
+        whole = {**facts, "sha256": {name: _digest(unfinished / name) for name in names}}
         (unfinished / _FACTS).write_text(json.dumps(whole), encoding="utf-8")
         unfinished.rename(home() / key)
         _shrink(keep=key)
@@ -135,8 +136,8 @@ def entries() -> list[Entry]:
     """What there is, last used first."""
     found = []
     for folder in _folders(passing=False):
-        with contextlib.suppress(OSError, ValueError):
-            facts = json.loads((folder / _FACTS).read_text(encoding="utf-8"))
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            facts = dict(json.loads((folder / _FACTS).read_text(encoding="utf-8")))
             size = sum(path.stat().st_size for path in folder.iterdir())
             found.append(Entry(folder.name, size, folder.stat().st_mtime, facts))
     return sorted(found, key=lambda entry: -entry.used)
@@ -179,14 +180,3 @@ def _folders(*, passing: bool) -> list[Path]:
 
 def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _link(source: Path, target: Path) -> None:
-    """``target`` becomes ``source``: the same file where the file system permits it, else a copy."""
-    target.unlink(missing_ok=True)
-    try:
-        os.link(source, target)
-    except OSError as error:
-        if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP):
-            raise
-        shutil.copy2(source, target)

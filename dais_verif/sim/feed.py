@@ -8,12 +8,12 @@ what is in flight, unless somebody wants to keep it all.
 from __future__ import annotations
 
 import itertools
-import os
 import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from dais_verif.files import link_or_copy
 from dais_verif.golden import Golden
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Ports
@@ -64,6 +64,7 @@ class Feed:
     def __init__(self, golden: Golden, ports: Ports, parts: Sequence[Vectors], rows: int, *, check: bool) -> None:
         self._golden, self._ports, self._check = golden, ports, check
         self._parts = [part for part in parts if part.rows]
+        self._first_rows = parts[0].rows if parts else 0
         self._offsets = [0, *itertools.accumulate(part.rows for part in self._parts)]
         begins = [
             range(offset, offset + part.rows, rows) for offset, part in zip(self._offsets, self._parts, strict=False)
@@ -81,7 +82,7 @@ class Feed:
     @property
     def first_chunks(self) -> int:
         """Chunks of the first part."""
-        return self.starts.index(self._offsets[1]) if self._parts else 0
+        return self.starts.index(self._first_rows)
 
     def batch(self, start: int, stop: int) -> Batch:
         """Rows ``start`` to ``stop``, all of one part."""
@@ -119,7 +120,9 @@ class Feed:
             for outlet in open_:
                 _wait_for_room(outlet, number)
                 if not outlet.closed:
-                    os.link(path, outlet.folder / chunk_name(number))
+                    part = outlet.folder / f"{chunk_name(number)}.part"
+                    link_or_copy(path, part)
+                    part.rename(outlet.folder / chunk_name(number))
             if not keep:
                 path.unlink()
 
