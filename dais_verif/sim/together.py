@@ -23,13 +23,13 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["Settled", "simulate_all"]
 
-#: Ops times rows that the self-check of the golden model may cost: a fifth of a second, while simulators run.
-_SELF_CHECK_BUDGET = 20_000
+#: Ops times rows that the self-check of the golden model may cost: a tenth of a second, while simulators run.
+_SELF_CHECK_BUDGET = 10_000
 _MOST_CHECKED = 16
 
 #: Beyond so many ops the numpy engine is checked only if it is the one that gave the expected bits: to compile the
 #: program for it takes seconds.
-_LARGE = 20_000
+_LARGE = 2_000
 
 #: Ops times rows of an Icarus simulation that are worth a process: some seconds.
 _SHARE_BUDGET = 4_000_000
