@@ -144,7 +144,7 @@ def sim(
         output = Path("dais-verif-out")
     simulators = SIMULATORS if simulator == "both" else (simulator,)
     with _folder(output) as folder:
-        with watch.stage("emit"):
+        with watch.stage("emit"), notices().status("writing Verilog"):
             design = _design(loaded, (*rtl, *more_rtl), top, folder)
             hashes = [digest.hex() for digest in digests(design.sources)]
         options = Options(

@@ -135,7 +135,11 @@ class TestRuns:
         assert "icarus: built in" in sim(tmp_path).stderr
         assert "icarus: taken from the cache" in sim(tmp_path).stderr
         (entry,) = json.loads(command("cache", "--json").stdout)["builds"]
-        assert (entry["simulator"], entry["top"], entry["version"]) == ("icarus", "model", tools.icarus().version)
+        assert tuple(entry["facts"][name] for name in ("simulator", "top", "version")) == (
+            "icarus",
+            "model",
+            tools.icarus().version,
+        )
 
 
 class TestOther:
