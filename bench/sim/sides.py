@@ -72,7 +72,17 @@ class Ours:
         return {**run, "stages": _stages(record.get("profile") or [])}
 
     def _command(self, program: Path, simulator: str, vectors: int) -> list[str]:
-        options = ["--sim", simulator, "--vectors", str(vectors), "--json", *_profile_option()]
+        # Neither side exhausts anything: the vectors are those that were asked for.
+        options = [
+            "--sim",
+            simulator,
+            "--vectors",
+            str(vectors),
+            "--exhaustive-bits",
+            "0",
+            "--json",
+            *_profile_option(),
+        ]
         return [sys.executable, "-m", "dais_verif", "sim", str(program), *options]
 
     def _timed(self, command: list[str]) -> Timed:

@@ -27,7 +27,7 @@ _ERROR = re.compile(
     r"(^|[\s%:])(fatal|error|critical|exception|\w+Error)\b|No such file|terminate called", re.IGNORECASE
 )
 _LONGEST_EXCERPT = 300
-_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.05
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.01
 
 
 class _Stop:
