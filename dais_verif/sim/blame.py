@@ -32,7 +32,6 @@ __all__ = [
     "Replay",
     "blame_engines",
     "blame_expectation",
-    "blame_mismatch",
     "judge_rows",
     "replay_mismatch",
     "value_of_bits",
@@ -175,22 +174,6 @@ def replay_mismatch(
     blame = replace(_blame(program, ports, ops, values, output, seen), replayed_in=simulator)
     views = write_views(program, ports, design.top, seen, waves, output, blame, folder) if waves else ()
     return Replay(blame, seen.bits.get("model_out", ""), waves, views)
-
-
-def blame_mismatch(
-    program: Program,
-    design: Design,
-    simulator: str,
-    batch: Batch,
-    row: int,
-    vector: str,
-    output: int,
-    folder: Path,
-    *,
-    timeout: float | None = None,
-) -> Blame:
-    """Only the blame of ``replay_mismatch``."""
-    return replay_mismatch(program, design, simulator, batch, row, vector, output, folder, timeout=timeout).blame
 
 
 def _blame(

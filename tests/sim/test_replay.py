@@ -17,7 +17,7 @@ from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
 from dais_verif.sim import replay
-from dais_verif.sim.blame import Replay, blame_mismatch, replay_mismatch
+from dais_verif.sim.blame import Replay, replay_mismatch
 from dais_verif.sim.build import Design
 from dais_verif.sim.packing import pack_inputs
 from dais_verif.sim.verify import Options, verify
@@ -178,10 +178,11 @@ def test_only_a_failure_is_replayed(tmp_path: Path) -> None:
     assert {"waves.fst", "replay.gtkw", "replay.sucl"} <= left
 
 
-def test_blame_alone(tmp_path: Path) -> None:
+def test_after_a_vector_of_zeros_if_there_is_none_before(tmp_path: Path) -> None:
     (tmp_path / "model.v").write_text(WRONG)
     design = Design((tmp_path / "model.v",), "model")
-    blame = blame_mismatch(PROGRAM, design, "icarus", BATCH, 1, packed(PROGRAM, BATCH, 1), 0, tmp_path / "replay")
+    vector, folder = packed(PROGRAM, BATCH, 1), tmp_path / "replay"
+    blame = replay_mismatch(PROGRAM, design, "icarus", BATCH, 1, vector, 0, folder).blame
     assert (blame.kind, blame.op, blame.replayed_in) == ("op", 2, "icarus")
 
 
