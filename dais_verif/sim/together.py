@@ -102,9 +102,9 @@ def _plan(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
     options, folder = task.options, task.folder / name
     in_bulk = name == "verilator" and options.bulk and not options.waves
     chunks = len(feed.starts) - 1
-    # Sweeps are for the simulator that is fast enough for them.
+    # Of two simulators the faster one runs the sweeps, by whatever path.
     shared = chunks if len(options.simulators) == 1 else feed.first_chunks
-    if not in_bulk and "verilator" in options.simulators:
+    if name != "verilator":
         chunks = shared
     starts = feed.starts[: chunks + 1]
     outlet = Outlet(folder / "chunks", chunks)

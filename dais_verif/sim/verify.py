@@ -70,7 +70,9 @@ def verify(
     verdict, message = judge(outcomes, task.ports.output_bits)
     first = first_difference(outcomes, verdict)
     if first is None:
-        evidence = _evidence(task.ports, plan) if verdict is Verdict.PASS else None
+        # What was planned is claimed only if somebody has run it all.
+        whole = any(result.vectors_compared == feed.rows for result in results)
+        evidence = _evidence(task.ports, plan if whole else Plan((), (), ())) if verdict is Verdict.PASS else None
         return Finding(verdict, message, results, None, evidence, feed.rows - vectors.rows)
     name, difference = first
     batch = feed.batch(difference.row, difference.row + 1)

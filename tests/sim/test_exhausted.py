@@ -53,6 +53,17 @@ def test_evidence_of_each_output(simulator: str, tmp_path: Path) -> None:
     assert run.record["vectors"] == 50
 
 
+@pytest.mark.parametrize("option", ["--no-bulk", "--waves"])
+def test_what_nobody_ran_is_not_claimed(option: str, tmp_path: Path) -> None:
+    """Where Verilator has no bulk path, it runs the sweeps through the ports."""
+    run = run_sim(WIDE, tmp_path, option, "--exhaustive", "--vectors", 1, simulator="both")
+    assert run.ending == ("PASS", 0)
+    assert run.record["evidence"]["exhausted"] == [0]
+    assert [one["vectors_compared"] for one in run.record["simulators"]] == [1, 32769]
+    bad = run_sim(WIDE, tmp_path, option, "--exhaustive", "--vectors", 1, rtl=ONE_IN_32768, simulator="both")
+    assert bad.record["verdict"] == "RTL_MISMATCH"
+
+
 def test_forced(tmp_path: Path) -> None:
     run = run_sim(WIDE, tmp_path, "--exhaustive", "--vectors", 1, simulator="icarus")
     assert run.ending == ("PASS", 0)
