@@ -13,8 +13,6 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from pathlib import Path
 
-import cocotb_tools.config
-
 from dais_verif.errors import ToolError
 from dais_verif.sim import tools
 from dais_verif.sim.process import Session, describe_exit, last_error
@@ -94,7 +92,7 @@ def _environment(
     return {
         **inherited,
         "PYGPI_PYTHON_BIN": sys.executable,
-        "GPI_USERS": f"{tools.libpython()};{cocotb_tools.config.pygpi_entry_point()}",
+        "GPI_USERS": f"{tools.libpython()};{tools.cocotb_entry()}",
         "TOPLEVEL_LANG": "verilog",
         "COCOTB_TOPLEVEL": simulation.top,
         "COCOTB_TEST_MODULES": test_module,

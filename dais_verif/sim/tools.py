@@ -7,17 +7,18 @@ about a missing one names that variable, what was looked for and the command tha
 from __future__ import annotations
 
 import functools
+import importlib.machinery
 import importlib.metadata
 import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import cocotb_tools.config
-import find_libpython
 import platformdirs
 
 from dais_verif.errors import ToolError
@@ -26,6 +27,7 @@ __all__ = [
     "IcarusTools",
     "VerilatorTools",
     "cache_dir",
+    "cocotb_entry",
     "cocotb_library",
     "cocotb_main",
     "has_icarus",
@@ -122,9 +124,26 @@ def cocotb_main() -> Path:
     return Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
 
 
+def cocotb_entry() -> str:
+    """What cocotb's part in a simulator must load to reach Python: a library and a function of it.
+
+    As ``cocotb_tools.config.pygpi_entry_point`` says, which imports cocotb and pytest to find out.
+    """
+    package = importlib.util.find_spec("cocotb")
+    folders = package.submodule_search_locations if package else None
+    spec = importlib.machinery.PathFinder.find_spec("cocotb.simulator", folders)
+    if spec is None or spec.origin is None:
+        raise ToolError("cocotb has no module cocotb.simulator; install it anew (pip install --force-reinstall cocotb)")
+    return f"{Path(spec.origin).resolve()},initialize"
+
+
 def libpython() -> Path:
     """The shared library of the running Python, which cocotb embeds into the simulator."""
-    path = find_libpython.find_libpython()
+    path = _loaded_libpython()
+    if path is None:
+        import find_libpython  # only now: it asks other programs, and loads what most runs have no use for
+
+        path = find_libpython.find_libpython()
     if path is None:
         raise ToolError(
             "the shared library of Python (libpython) was not found, and cocotb cannot run without it;"
@@ -132,6 +151,17 @@ def libpython() -> Path:
             " or use a Python that has it"
         )
     return Path(path)
+
+
+def _loaded_libpython() -> str | None:
+    """The library if this process itself runs in it: then there is no better one."""
+    name = f"/libpython{sys.version_info.major}.{sys.version_info.minor}{sys.abiflags}.so"
+    try:
+        mapped = Path("/proc/self/maps").read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return None
+    paths = (line.split(maxsplit=5)[5] for line in mapped if name in line)
+    return next((os.path.realpath(path) for path in paths if Path(path).is_file()), None)
 
 
 def cache_dir() -> Path:

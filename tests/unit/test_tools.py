@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import cocotb_tools.config
+import find_libpython
 import pytest
 
 from dais_verif.errors import ToolError
@@ -96,9 +98,29 @@ def test_a_tool_that_fails_to_give_its_version(tmp_path: Path, monkeypatch: pyte
 
 
 def test_libpython_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "_loaded_libpython", lambda: None)
     monkeypatch.setattr("find_libpython.find_libpython", lambda: None)
     with pytest.raises(ToolError, match="libpython"):
         tools.libpython()
+
+
+def test_libpython_of_a_python_that_runs_in_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "_loaded_libpython", lambda: None)
+    assert tools.libpython() == Path(find_libpython.find_libpython())
+
+
+def test_libpython_that_is_loaded_is_the_one_found_by_search() -> None:
+    assert tools._loaded_libpython() in (None, find_libpython.find_libpython())
+
+
+def test_cocotb_is_entered_where_it_says_itself() -> None:
+    assert tools.cocotb_entry() == cocotb_tools.config.pygpi_entry_point()
+
+
+def test_cocotb_without_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.machinery.PathFinder.find_spec", lambda *_: None)
+    with pytest.raises(ToolError, match=r"^cocotb has no module cocotb\.simulator; install it"):
+        tools.cocotb_entry()
 
 
 def test_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
