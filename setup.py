@@ -1,4 +1,4 @@
-"""The part of the build that pyproject.toml cannot say: the C kernel of the fast golden engine.
+"""The parts of the build that pyproject.toml cannot say: the C kernel of the fast golden engine, and where rtl/ goes.
 
 Where there is no C compiler the build goes on without it; the numpy engine then takes over, with a notice.
 """
@@ -7,11 +7,27 @@ from hashlib import sha256
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_py import build_py
 
 FOLDER = Path("dais_verif/golden/kernel")
 SOURCES = sorted(FOLDER.glob("*.[ch]"))
 
+
+class BuildWithRtl(build_py):
+    """Hand-written RTL lies at the top of the source tree and is installed within the package."""
+
+    def run(self):
+        """Copy ``rtl/*.v`` to ``dais_verif/rtl``; an editable installation finds them where they are."""
+        super().run()
+        if not self.editable_mode:
+            target = Path(self.build_lib, "dais_verif", "rtl")
+            self.mkpath(str(target))
+            for path in sorted(Path("rtl").glob("*.v")):
+                self.copy_file(str(path), str(target / path.name))
+
+
 setup(
+    cmdclass={"build_py": BuildWithRtl},
     ext_modules=[
         Extension(
             "dais_verif.golden._kernel",
@@ -22,5 +38,5 @@ setup(
             extra_compile_args=["-O3", "-std=gnu11", "-Wall", "-Wextra"],
             optional=True,
         )
-    ]
+    ],
 )

@@ -1,0 +1,157 @@
+"""A valid/ready stream as a bench sees it: when it pauses, what must come out, and what the protocol forbids.
+
+Plain Python that knows no simulator, one call a clock, so that its own mistakes can be tested without one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from dataclasses import dataclass
+from typing import NamedTuple
+
+__all__ = ["NEVER", "Beat", "Pauses", "Sink", "StreamScoreboard"]
+
+#: How far ahead a beat is looked for when it is not the one that must come.
+_LOOK_AHEAD = 64
+#: Problems that are kept; a broken stream has one for every beat.
+_KEPT = 8
+
+
+class Beat(NamedTuple):
+    """One transfer. ``data`` and ``user``: bits, most significant first; ``last``: ``0`` or ``1``."""
+
+    data: str
+    last: str
+    user: str
+
+
+@dataclass(frozen=True)
+class Pauses:
+    """When a side pauses: the chance to stop while it goes, and to go on while it stands, each clock."""
+
+    stop: float = 0.0
+    go: float = 1.0
+
+    def going(self, now: bool, chance: random.Random) -> bool:
+        """Whether the side goes in the next clock."""
+        return chance.random() >= self.stop if now else chance.random() < self.go
+
+
+NEVER = Pauses()
+
+
+class StreamScoreboard:
+    """Beats that went in, those that came out, and every difference in order, number or content."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[int, Beat]] = deque()
+        self._last: tuple[int, Beat] | None = None
+        self.problems: list[str] = []
+        #: All problems, also those that were not kept.
+        self.total = 0
+        self.compared = 0
+        #: Beats that came out with X or Z in them.
+        self.unknown = 0
+
+    def problem(self, text: str) -> None:
+        """Note what is wrong."""
+        self.total += 1
+        if len(self.problems) < _KEPT:
+            self.problems.append(text)
+
+    def expect(self, number: int, beat: Beat) -> None:
+        """Beat ``number`` was taken, and must come out as ``beat``."""
+        self._waiting.append((number, beat))
+
+    @property
+    def waiting(self) -> int:
+        """Beats that went in and did not come out yet."""
+        return len(self._waiting)
+
+    def forget(self) -> int:
+        """A reset: whatever is on its way must never come out. Returns how many beats that are."""
+        dropped = len(self._waiting)
+        self._waiting.clear()
+        self._last = None
+        return dropped
+
+    def found(self, beat: Beat) -> None:
+        """A beat came out."""
+        self.unknown += any(set(field) - {"0", "1"} for field in beat)
+        if not self._waiting:
+            again = f", it repeats beat {self._last[0]}" if self._last and self._last[1] == beat else ""
+            self.problem(f"a beat came out though none was on its way{again}: {_shown(beat)}")
+            return
+        number, wanted = self._waiting[0]
+        if beat != wanted:
+            if self._last is not None and beat == self._last[1]:
+                self.problem(f"beat {self._last[0]} came out twice")
+                return
+            ahead = next((k for k, (_, other) in enumerate(self._waiting) if k < _LOOK_AHEAD and other == beat), 0)
+            if ahead:
+                lost = ", ".join(str(self._waiting.popleft()[0]) for _ in range(ahead))
+                self.problem(f"beat {lost} was lost or overtaken: beat {self._waiting[0][0]} came out first")
+            else:
+                self.problem(f"beat {number}: {_difference(beat, wanted)}")
+        self._last = self._waiting.popleft()
+        self.compared += 1
+
+    def finish(self) -> None:
+        """Nothing more will come out."""
+        if self._waiting:
+            self.problem(f"{len(self._waiting)} beats never came out, the first is beat {self._waiting[0][0]}")
+
+
+class Sink:
+    """What the receiving side watches: valid holds until ready, the payload is stable meanwhile, nothing is X."""
+
+    def __init__(self, scoreboard: StreamScoreboard, name: str) -> None:
+        self._scoreboard = scoreboard
+        self._name = name
+        self._stalled: Beat | None = None
+
+    def reset(self) -> None:
+        """In reset valid may drop."""
+        self._stalled = None
+
+    def clock(self, number: int, valid: str, ready: bool, beat: Beat | None) -> bool:
+        """One clock edge; returns whether a beat was transferred. ``beat`` is None unless ``valid`` is ``1``."""
+        name, before = self._name, self._stalled
+        self._stalled = None
+        if valid not in "01":
+            self._scoreboard.problem(f"clock {number}: {name}_tvalid is {valid}")
+            return False
+        if before is not None and beat is None:
+            self._scoreboard.problem(f"clock {number}: {name}_tvalid dropped before {name}_tready")
+        elif before is not None and beat is not None and beat != before:
+            what = _difference(beat, before)
+            self._scoreboard.problem(f"clock {number}: the payload of {name} changed while it was stalled: {what}")
+        if beat is None:
+            return False
+        if ready:
+            self._scoreboard.found(beat)
+            return True
+        self._stalled = beat
+        return False
+
+
+def _difference(found: Beat, wanted: Beat) -> str:
+    """The fields that differ."""
+    fields = (
+        ("TDATA", found.data, wanted.data),
+        ("TLAST", found.last, wanted.last),
+        ("TUSER", found.user, wanted.user),
+    )
+    return ", ".join(f"{name} is {_hex(a)}, must be {_hex(b)}" for name, a, b in fields if a != b)
+
+
+def _shown(beat: Beat) -> str:
+    return f"TDATA {_hex(beat.data)}, TLAST {beat.last}, TUSER {_hex(beat.user)}"
+
+
+def _hex(bits: str) -> str:
+    """Bits as a hexadecimal number; as they are where one of them is X or Z."""
+    if len(bits) == 1 or set(bits) - {"0", "1"}:
+        return bits
+    return f"0x{int(bits, 2):0{(len(bits) + 3) // 4}x}"

@@ -1,0 +1,64 @@
+"""Programs in the AXI4-Stream shell, for tests: any latency, and with a bug planted in the shell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dais_verif.emit import emit_verilog
+from dais_verif.emit.axis import emit_axis_top
+from dais_verif.emit.shell import AXIS_FILES, shell_sources
+from dais_verif.program import Program
+from dais_verif.program.ports import ports_of
+from dais_verif.sim.build import Design
+
+__all__ = ["planted_in_shell", "registered_core", "wrapped"]
+
+
+def registered_core(program: Program, latency: int) -> str:
+    """Module ``model``: the emitted logic, then ``latency`` layers of registers that ``en`` stops.
+
+    Written by hand so that the shell is not judged by a core that was made for it.
+    """
+    ports = ports_of(program)
+    inp, out = max(ports.input_bits, 1) - 1, max(ports.output_bits, 1) - 1
+    return f"""
+module model (input wire clk, input wire en, input wire [{inp}:0] model_inp, output wire [{out}:0] model_out);
+  wire [{out}:0] result;
+  logic_only inner (.model_inp(model_inp), .model_out(result));
+  reg [{out}:0] layer [0:{latency - 1}];
+  integer k;
+  always @(posedge clk) if (en) begin
+    layer[0] <= result;
+    for (k = 1; k < {latency}; k = k + 1) layer[k] <= layer[k - 1];
+  end
+  assign model_out = layer[{latency - 1}];
+endmodule
+{emit_verilog(program, "logic_only")}"""
+
+
+def planted_in_shell(file: str, found: str, planted: str) -> tuple[str, str]:
+    """The text of one file of the shell with ``planted`` in the place of ``found``, which must be there once."""
+    text = shell_sources(file)[0].read_text(encoding="utf-8")
+    assert text.count(found) == 1, f"{found!r} is {text.count(found)} times in {file}"
+    return file, text.replace(found, planted)
+
+
+def wrapped(
+    program: Program, folder: Path, *, latency: int = 0, user_bits: int = 3, bug: tuple[str, str] | None = None
+) -> Design:
+    """``program`` in the shell; ``bug``: the name and the text of a file of the shell that is another one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    ports = ports_of(program)
+    texts = {path.name: path.read_text(encoding="utf-8") for path in shell_sources(*AXIS_FILES)}
+    texts.update([bug] if bug else [])
+    texts["model.v"] = registered_core(program, latency) if latency else emit_verilog(program)
+    texts["model_axis.v"] = emit_axis_top(
+        "model",
+        input_bits=max(ports.input_bits, 1),
+        output_bits=max(ports.output_bits, 1),
+        latency=latency,
+        user_bits=user_bits,
+    )
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return Design(tuple(folder / name for name in texts), "model_axis")

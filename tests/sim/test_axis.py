@@ -1,0 +1,189 @@
+"""Programs in the AXI4-Stream shell: every beat of every scenario, and bugs in the shell that must be found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from axis_designs import planted_in_shell, wrapped
+from quality.odd_programs import ODD_PROGRAMS
+from quality.programs import every_opcode
+
+from dais_verif.errors import InputError
+from dais_verif.program import Program
+from dais_verif.program.ports import ports_of
+from dais_verif.sim.axis import AxisFinding, AxisOutcome, simulate_axis
+from dais_verif.sim.axis_job import SCENARIOS
+from dais_verif.stimulus import generate
+from dais_verif.verdict import Verdict
+
+EVERY = every_opcode()
+RESETS = sum(scenario.resets for scenario in SCENARIOS)
+
+
+def simulated(
+    program: Program,
+    folder: Path,
+    *,
+    rows: int = 150,
+    latency: int = 0,
+    user_bits: int = 3,
+    simulators: tuple[str, ...] = ("icarus",),
+    bug: tuple[str, str] | None = None,
+) -> AxisFinding:
+    design = wrapped(program, folder, latency=latency, user_bits=user_bits, bug=bug)
+    batch = generate(program, rows, 1)
+    return simulate_axis(
+        program,
+        batch,
+        design,
+        folder,
+        latency=latency,
+        user_bits=user_bits,
+        simulators=simulators,
+        check=False,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize("latency", [0, 1, 2, 5])
+def test_every_beat_equals_the_golden_model(latency: int, tmp_path: Path) -> None:
+    finding = simulated(EVERY, tmp_path, latency=latency)
+    assert finding.verdict is Verdict.PASS, finding.message
+    outcome = finding.outcomes["icarus"]
+    assert isinstance(outcome, AxisOutcome)
+    heard = outcome.answer.heard
+    assert [one.scenario for one in heard] == [scenario.name for scenario in SCENARIOS]
+    assert all(one.sent == one.compared + one.dropped == 150 for one in heard)
+    # One beat a clock: 150 beats, and the way from s_axis to m_axis.
+    assert heard[0].clocks == 150 + 1 + max(latency, 1)
+    # Every reset dropped something, or it did not come in mid-stream; and without resets nothing was dropped.
+    assert heard[-1].dropped >= RESETS and not any(one.dropped for one in heard[:-1])
+
+
+def test_both_simulators_see_the_same(tmp_path: Path) -> None:
+    finding = simulated(EVERY, tmp_path, latency=2, simulators=("icarus", "verilator"))
+    assert finding.verdict is Verdict.PASS, finding.message
+    icarus, verilator = (finding.outcomes[name] for name in ("icarus", "verilator"))
+    assert isinstance(icarus, AxisOutcome) and isinstance(verilator, AxisOutcome)
+    assert icarus.answer == verilator.answer
+
+
+def test_a_shell_without_tuser(tmp_path: Path) -> None:
+    assert simulated(EVERY, tmp_path, user_bits=0).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize("name", ["inputs not read", "wide", "every opcode on constants"])
+def test_programs_of_odd_shape(name: str, tmp_path: Path) -> None:
+    finding = simulated(ODD_PROGRAMS[name], tmp_path, rows=40)
+    assert finding.verdict is Verdict.PASS, finding.message
+
+
+SKID, SHELL = "dais_skid.v", "dais_axis.v"
+BUGS = {
+    "a beat is dropped under back-pressure": (
+        (SKID, "full    <= full || accept;", "full    <= full;"),
+        "was lost or overtaken",
+    ),
+    "the skid buffer gives its input for its spare": (
+        (SKID, "full ? spare : s_data", "s_data"),
+        "was lost or overtaken",
+    ),
+    "one bit of the spare is lost": (
+        (SKID, "spare <= s_data;", "spare <= s_data & ~(1 << (WIDTH - 1));"),
+        "TDATA is",
+    ),
+    "the spare comes out twice": (
+        (SKID, "      full    <= 1'b0;\n    end else begin", "      full    <= full && !spare[0];\n    end else begin"),
+        "came out",
+    ),
+    "TLAST is that of another beat": (
+        (SHELL, "assign m_axis_tlast  = side_out[0];", "assign m_axis_tlast  = side_in[0];"),
+        "TLAST is",
+    ),
+    "TUSER does not stand with its beat": (
+        (SHELL, "if (enable) side <=", "side <="),
+        "the payload of m_axis changed while it was stalled: T",
+    ),
+    "TVALID drops without TREADY": (
+        (SHELL, "else if (enable) valid <= valid_next", "else valid <= {STAGES{enable}} & valid_next"),
+        "m_axis_tvalid dropped before m_axis_tready",
+    ),
+    "the reset forgets what is in the shell": (
+        (SHELL, "if (!aresetn) valid <= {STAGES{1'b0}};\n    else if", "if"),
+        "m_axis_tvalid is",
+    ),
+    "the reset forgets the spare": (
+        (SKID, "      full    <= 1'b0;\n    end else if (move)", "    end else if (move)"),
+        "a beat came out though none was on its way",
+    ),
+    "every other clock is lost": (
+        (SKID, "      s_ready <= 1'b1;\n", "      s_ready <= !s_ready;\n"),
+        "s_axis_tready is 0 though the sink never pauses",
+    ),
+    "a clock is lost after each stall": (
+        (SKID, "      s_ready <= 1'b1;\n", "      s_ready <= !full;\n"),
+        "m_axis_tvalid is 0 though the source never pauses",
+    ),
+    "the shell does not come back from a stall": (
+        (SKID, "      s_ready <= 1'b1;\n", "      s_ready <= s_ready;\n"),
+        "s_axis_tready stays 0",
+    ),
+    "a register too many": (
+        (SHELL, "assign m_axis_tvalid = valid_out;", "reg late; always @(posedge aclk) late <= valid_out;\n"
+         "  assign m_axis_tvalid = late && valid_out;"),
+        "",
+    ),
+    "pad bits are not 0": (
+        (SHELL, "{{OUT_PAD{1'b0}}, result}", "{{OUT_PAD{1'b1}}, result}"),
+        "TDATA is",
+    ),
+    "the core does not stand": ((SHELL, "assign core_en = enable;", "assign core_en = 1'b1;"), "TDATA is"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BUGS)
+def test_a_bug_in_the_shell_is_found(name: str, tmp_path: Path) -> None:
+    planted, message = BUGS[name]
+    finding = simulated(EVERY, tmp_path, latency=2, rows=100, bug=planted_in_shell(*planted))
+    assert finding.verdict in (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT), finding.message
+    told = [text for outcome in finding.outcomes.values() if isinstance(outcome, AxisOutcome)
+            for one in outcome.answer.heard for text in one.problems]  # fmt: skip
+    assert any(message in text for text in told), told
+
+
+def test_a_wrong_latency_is_found(tmp_path: Path) -> None:
+    design = wrapped(EVERY, tmp_path, latency=2)
+    top = tmp_path / "model_axis.v"
+    top.write_text(top.read_text().replace(".LATENCY(2)", ".LATENCY(1)"))
+    batch = generate(EVERY, 100, 1)
+    finding = simulate_axis(EVERY, batch, design, tmp_path, latency=2, user_bits=3, simulators=("icarus",), check=False)
+    assert finding.verdict in (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT), finding.message
+
+
+def test_a_design_with_other_ports_is_refused(tmp_path: Path) -> None:
+    design = wrapped(EVERY, tmp_path)
+    batch = generate(EVERY, 10, 1)
+    finding = simulate_axis(EVERY, batch, design, tmp_path, user_bits=4, simulators=("icarus",), check=False)
+    assert finding.verdict is Verdict.INVALID_INPUT
+    assert "port s_axis_tuser of the design has 3 bits, must be 4" in finding.message
+
+
+def test_nothing_compared_is_no_pass(tmp_path: Path) -> None:
+    design = wrapped(EVERY, tmp_path)
+    finding = simulate_axis(EVERY, generate(EVERY, 0, 1), design, tmp_path, user_bits=3, simulators=("icarus",))
+    assert (finding.verdict, finding.message) == (Verdict.NOT_RUN, "nothing was compared: there was no vector")
+    nobody = simulate_axis(EVERY, generate(EVERY, 5, 1), design, tmp_path, simulators=(), check=False)
+    assert nobody.verdict is Verdict.NOT_RUN
+    blind = next(program for program in ODD_PROGRAMS.values() if not ports_of(program).output_bits)
+    assert simulated(blind, tmp_path / "blind", rows=5).verdict is Verdict.NOT_RUN
+
+
+def test_a_design_that_does_not_compile_is_a_tool_failure(tmp_path: Path) -> None:
+    finding = simulated(EVERY, tmp_path, bug=(SKID, "module dais_skid ("))
+    assert finding.verdict is Verdict.TOOL_FAILURE and "iverilog" in finding.message
+
+
+def test_a_negative_latency_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="latency -1"):
+        simulate_axis(EVERY, generate(EVERY, 1, 1), wrapped(EVERY, tmp_path), tmp_path, latency=-1)

@@ -1,0 +1,99 @@
+"""The hand-written RTL: what Icarus, Verilator and Yosys say of it, at all kinds of widths."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dais_verif.emit.axis import emit_axis_top
+from dais_verif.emit.shell import AXIS_FILES, shell_sources
+from dais_verif.errors import ToolError
+from dais_verif.sim import tools
+
+SHELL = shell_sources(*AXIS_FILES)
+
+#: (input bits, output bits, latency, user bits)
+SHAPES = [(8, 8, 0, 1), (13, 21, 0, 0), (30, 7, 1, 3), (1, 1, 5, 0), (200, 64, 4, 8)]
+SHAPE = pytest.mark.parametrize("shape", SHAPES, ids=str)
+
+
+@pytest.fixture
+def sources(shape: tuple[int, int, int, int], tmp_path: Path) -> list[str]:
+    """The shell, its top and a core that is registers only."""
+    inp, out, latency, user = shape
+    top = emit_axis_top("model", input_bits=inp, output_bits=out, latency=latency, user_bits=user)
+    (tmp_path / "model_axis.v").write_text(top)
+    clocked = "input wire clk, input wire en, " if latency else ""
+    layers = [f"reg [{inp - 1}:0] r{k};" for k in range(latency)]
+    layers += [f"always @(posedge clk) if (en) r{k} <= {f'r{k - 1}' if k else 'model_inp'};" for k in range(latency)]
+    last = f"r{latency - 1}" if latency else "model_inp"
+    core = f"module model ({clocked}input wire [{inp - 1}:0] model_inp, output wire [{out - 1}:0] model_out);\n"
+    core += "\n".join([*layers, f"assign model_out = {{{out}{{^{last}}}}};", "endmodule\n"])
+    (tmp_path / "model.v").write_text(core)
+    for path in SHELL:
+        shutil.copy(path, tmp_path)
+    return [*AXIS_FILES, "model.v", "model_axis.v"]
+
+
+def run(command: list[str], folder: Path, env: dict[str, str] | None = None) -> str:
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False)
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, output
+    return output
+
+
+@SHAPE
+def test_icarus_takes_it_as_verilog_2005_without_a_warning(sources: list[str], tmp_path: Path) -> None:
+    command = [str(tools.icarus().iverilog), "-g2005", "-Wall", "-s", "model_axis", "-o", "model.vvp", *sources]
+    assert run(command, tmp_path) == ""
+
+
+@SHAPE
+def test_verilator_finds_nothing_to_say(sources: list[str], tmp_path: Path) -> None:
+    found = tools.verilator()
+    command = [*found.driver, "--lint-only", "-Wall", "--language", "1364-2005", "--top-module", "model_axis", *sources]
+    assert "%" not in run(command, tmp_path, dict(found.env))
+
+
+@SHAPE
+def test_yosys_synthesises_it_and_finds_no_problem(
+    shape: tuple[int, int, int, int], sources: list[str], tmp_path: Path
+) -> None:
+    yosys = shutil.which("yosys")
+    if yosys is None:
+        if os.environ.get("CI"):
+            pytest.fail("no yosys on PATH")
+        pytest.skip("no yosys on PATH")
+    script = f"read_verilog {' '.join(sources)}; synth -noalumacc -top model_axis; check -assert"
+    output = run([yosys, "-p", script], tmp_path)
+    assert not re.search(r"warning|error|(?<!no )latch inferred", output, re.IGNORECASE)
+
+
+def test_names_of_the_hand_written_modules_are_their_files() -> None:
+    for path in SHELL:
+        assert re.findall(r"^module (\w+)", path.read_text(), re.MULTILINE) == [path.stem]
+
+
+def test_lost_rtl_is_said_to_be_lost() -> None:
+    with pytest.raises(ToolError, match=r"nothing\.v.*install dais-verif again"):
+        shell_sources("nothing.v")
+
+
+def test_an_installed_package_carries_the_rtl(tmp_path: Path) -> None:
+    """What ``pip install .`` copies into the package: built here without the network, from a copy of the sources."""
+    root = Path(__file__).parents[2]
+    for name in ("setup.py", "pyproject.toml", "README.md", "MANIFEST.in"):
+        shutil.copy(root / name, tmp_path)
+    ignored = shutil.ignore_patterns("__pycache__", "*.so")
+    for name in ("dais_verif", "rtl"):
+        shutil.copytree(root / name, tmp_path / name, ignore=ignored)
+    run([sys.executable, "setup.py", "-q", "build_py", "--build-lib", "out"], tmp_path)
+    script = "from dais_verif.emit.shell import *; print(*shell_sources(*AXIS_FILES), sep='\\n')"
+    found = run([sys.executable, "-c", script], tmp_path / "out", {**os.environ, "PYTHONPATH": str(tmp_path / "out")})
+    assert [Path(line) for line in found.split()] == [tmp_path / "out/dais_verif/rtl" / name for name in AXIS_FILES]
