@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,10 +12,12 @@ from dais_verif.cli.common import (
     json_option,
     layout_option,
     load_program,
+    notices,
     program_argument,
     top_option,
 )
-from dais_verif.emit import emit_verilog
+from dais_verif.cli.pipelines import asked_pipeline, control_options, facts, show, stage_options
+from dais_verif.emit import emit_pipeline, emit_verilog
 from dais_verif.files import write_atomically
 from dais_verif.program.ports import ports_of
 from dais_verif.report.record import SCHEMA, ProgramInfo
@@ -25,24 +28,33 @@ from dais_verif.report.record import SCHEMA, ProgramInfo
 @layout_option
 @top_option
 @click.option("-o", "--output", type=file_path, help="File to write; stdout if not given.")
+@stage_options
+@control_options
 @json_option
-def emit(program: Path, layout: str | None, top: str, output: Path | None, as_json: bool) -> None:
+def emit(program: Path, layout: str | None, top: str, output: Path | None, as_json: bool, **asked: Any) -> None:
     """Write PROGRAM as one synthesizable Verilog-2005 module.
 
     The text is the same one that sim simulates. Inputs are packed in model_inp, outputs in model_out, element 0
     in the least significant bits; op N of the program is the signal op_N.
+
+    With --stages or --max-depth the module is pipelined: a clock clk, a vector every edge, registers after every
+    stage, outputs registered, as many edges of latency as stages.
     """
     import json
 
     loaded, _ = load_program(program, layout)
-    text = emit_verilog(loaded, top)
+    options = asked_pipeline(**asked)
+    pipeline = emit_pipeline(loaded, top, options) if options else None
+    text = pipeline.text if pipeline else emit_verilog(loaded, top)
     if output is not None:
         write_atomically(output, text.encode())
     elif not as_json:
         click.echo(text, nl=False)
+    if pipeline and not as_json:
+        show(notices(), pipeline)
     if as_json:
         ports = ports_of(loaded)
-        facts = {
+        tree = {
             "schema": SCHEMA,
             "program": ProgramInfo.of(loaded).__dict__,
             "top": top,
@@ -51,5 +63,6 @@ def emit(program: Path, layout: str | None, top: str, output: Path | None, as_js
                 "model_inp": [element._asdict() for element in ports.inputs],
                 "model_out": [element._asdict() for element in ports.outputs],
             },
+            "pipeline": facts(pipeline) if pipeline else None,
         }
-        click.echo(json.dumps(facts, indent=2))
+        click.echo(json.dumps(tree, indent=2))

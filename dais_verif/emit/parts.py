@@ -13,10 +13,10 @@ from typing import NamedTuple
 from dais_verif.emit.ops import signal
 from dais_verif.program import Op, Program
 
-__all__ = ["Parts", "part_name", "parts_of", "path_of"]
+__all__ = ["PART_OPS", "Parts", "moving", "part_name", "parts_of", "path_of"]
 
 #: The most ops in one part.
-_PART_OPS = 5000
+PART_OPS = 5000
 
 
 class Parts(NamedTuple):
@@ -46,18 +46,22 @@ def part_name(part: int) -> str:
     return f"part_{part}"
 
 
+def moving(program: Program) -> tuple[bool, ...]:
+    """For each op whether it has bits and an input reaches it. All others never change."""
+    found: list[bool] = []
+    for op in program.ops:
+        found.append(op.type.width > 0 and (op.code == -1 or any(found[i] for i in op.operands)))
+    return tuple(found)
+
+
 def parts_of(program: Program) -> Parts:
     """How ``program`` is cut."""
     of: list[int | None] = []
-    moving = 0
-    for op in program.ops:
-        reached = op.code == -1 or any(of[i] is not None for i in op.operands)
-        if op.type.width == 0 or not reached:
-            of.append(None)
-        else:
-            of.append(moving // _PART_OPS)
-            moving += 1
-    return Parts(tuple(of), -(-moving // _PART_OPS))
+    total = 0
+    for moves in moving(program):
+        of.append(total // PART_OPS if moves else None)
+        total += moves
+    return Parts(tuple(of), -(-total // PART_OPS))
 
 
 def path_of(program: Program) -> Callable[[int], str]:

@@ -1,0 +1,187 @@
+"""How long each op is taken to take: what pipelines are balanced by.
+
+An estimate from opcode and widths alone, as docs/pipelines.md explains it: good enough to say where registers should
+go, no promise of a clock rate. Delays are integers, thousandths of the model's unit, so that sums and comparisons
+are exact.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from dais_verif.errors import InputError
+from dais_verif.program import Op, Program
+from dais_verif.program.opcodes import bitwise_fields, high_int32
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["DEFAULT", "SCALE", "DelayModel", "delay_of", "negation_delay", "read_delay_model"]
+
+#: Parts of a unit in which delays are counted.
+SCALE = 1000
+#: Larger coefficients are a slip.
+_MOST = 1e6
+
+
+@dataclass(frozen=True)
+class DelayModel:
+    """Coefficients in ``unit``; by default levels of six-input LUTs with the wires between them.
+
+    ``lut``: one level. ``lut_inputs``: how many bits one LUT reads. ``add`` and ``carry``: an adder takes ``add``
+    and ``carry`` a bit. ``mul``, ``mul_level`` and ``mul_bit``: a product takes ``mul``, ``mul_level`` for each
+    level of its tree of sums and ``mul_bit`` a bit of its result. ``table``: each further pair of address bits of a
+    table beyond what one LUT reads.
+    """
+
+    unit: str = "LUT levels"
+    lut: float = 1.0
+    lut_inputs: int = 6
+    add: float = 1.0
+    carry: float = 0.05
+    mul: float = 0.0
+    mul_level: float = 1.0
+    mul_bit: float = 0.05
+    table: float = 0.5
+
+    def adder(self, width: int) -> float:
+        """A sum, difference or negation with a carry chain of ``width`` bits."""
+        return self.add + self.carry * width
+
+    def reduction(self, width: int) -> float:
+        """A tree of LUTs over ``width`` bits; one bit is a wire."""
+        levels = 0
+        while width > 1:
+            width, levels = -(-width // self.lut_inputs), levels + 1
+        return levels * self.lut
+
+    def product(self, a: int, b: int) -> float:
+        """A product of ``a`` by ``b`` bits."""
+        return self.mul + self.mul_level * max((min(a, b) - 1).bit_length(), 1) + self.mul_bit * (a + b)
+
+    def lookup(self, width: int) -> float:
+        """A table with ``width`` address bits."""
+        return self.lut + self.table * -(-max(width - self.lut_inputs, 0) // 2)
+
+
+DEFAULT = DelayModel()
+
+
+def delay_of(program: Program, op: Op, model: DelayModel) -> int:
+    """What ``op`` takes, in thousandths of the unit; constants, slices of inputs and mere wiring take nothing."""
+    if op.type.width == 0:
+        return 0
+    return _counted(_RULES[op.code](op, model, *(program.ops[i].type.width for i in op.operands)))
+
+
+def negation_delay(width: int, model: DelayModel) -> int:
+    """What the negation of an output takes, in thousandths of the unit."""
+    return _counted(model.adder(width))
+
+
+def _counted(delay: float) -> int:
+    return round(delay * SCALE)
+
+
+def _wires(op: Op, model: DelayModel, *widths: int) -> float:
+    """Input, constant, quantisation: bits are chosen, nothing is computed unless it is negated."""
+    return model.adder(widths[0]) if op.spec.negate else 0.0
+
+
+def _add(op: Op, model: DelayModel, a: int, b: int) -> float:
+    adds = b and (a or op.code == 1)  # plus nothing is wiring, nothing minus something is not
+    return model.adder(op.type.width) if adds else 0.0
+
+
+def _relu(op: Op, model: DelayModel, a: int) -> float:
+    return model.lut + (model.adder(a) if op.spec.negate else 0.0)
+
+
+def _add_const(op: Op, model: DelayModel, a: int) -> float:
+    return model.adder(op.type.width) if op.data else 0.0
+
+
+def _mux(op: Op, model: DelayModel, a: int, b: int, condition: int) -> float:
+    return (model.lut if condition else 0.0) + (model.adder(b) if op.spec.negate else 0.0)
+
+
+def _mul(op: Op, model: DelayModel, a: int, b: int) -> float:
+    return model.product(a, b) if a and b else 0.0
+
+
+def _lookup(op: Op, model: DelayModel, a: int) -> float:
+    # An offset of no value only turns the top bit of a signed index; within one LUT any offset is part of the table.
+    offset = a > model.lut_inputs and high_int32(op.data) != 0
+    return model.lookup(a) + (model.adder(a) if offset else 0.0)
+
+
+def _bit_unary(op: Op, model: DelayModel, a: int) -> float:
+    if op.data == 0:
+        return model.adder(a) if op.spec.negate else model.lut
+    return model.reduction(a)
+
+
+def _bit_binary(op: Op, model: DelayModel, a: int, b: int) -> float:
+    taken = bitwise_fields(op.data)
+    negated = [width for width, negate in ((a, taken.negate_a), (b, taken.negate_b)) if negate]
+    return model.lut + (model.adder(max(negated)) if negated else 0.0)
+
+
+_RULES: dict[int, Callable[..., float]] = {
+    -1: _wires,
+    0: _add,
+    1: _add,
+    2: _relu,
+    -2: _relu,
+    3: _wires,
+    -3: _wires,
+    4: _add_const,
+    5: _wires,
+    6: _mux,
+    -6: _mux,
+    7: _mul,
+    8: _lookup,
+    9: _bit_unary,
+    -9: _bit_unary,
+    10: _bit_binary,
+}
+
+
+def read_delay_model(path: Path) -> DelayModel:
+    """The default model with what the TOML file ``path`` says otherwise. Raises ``InputError``."""
+    name = repr(str(path))
+    try:
+        entries = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read the delay model {name}: {error.strerror or error}; name a TOML file") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(
+            f"delay model {name} is no TOML: {str(error).splitlines()[0]}; write lines as carry = 0.05"
+        ) from None
+    known = {field.name: field.default for field in fields(DelayModel)}
+    for key, value in entries.items():
+        if key not in known:
+            raise InputError(f"delay model {name}: {key!r} is no coefficient; there are {', '.join(known)}")
+        wrong = _wrong(key, value)
+        if wrong:
+            raise InputError(f"delay model {name}: {key} = {value!r} {wrong}")
+    return DelayModel(**entries)
+
+
+def _wrong(key: str, value: Any) -> str:
+    """What is wrong with a coefficient; empty if nothing is."""
+    if key == "unit":
+        good = isinstance(value, str) and value.isprintable() and 0 < len(value) <= 40
+        return "" if good else "must be a name of at most 40 characters, in quotes"
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if key == "lut_inputs":
+        return "" if isinstance(value, int) and number and 2 <= value <= 16 else "must be an integer from 2 to 16"
+    good = number and math.isfinite(value) and 0 <= value <= _MOST
+    return "" if good else f"must be a number from 0 to {_MOST:.0f}"
