@@ -1,0 +1,1 @@
+"""Hardware in the loop: a real board, or one in simulation, as the design under test."""

@@ -1,0 +1,108 @@
+"""A board that is a simulation: the very top module that goes on a board, in Verilator, at the end of a pair of pipes.
+
+To try ``hil`` without a board, and to test it. Only the clock and the pins are not real.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from dais_verif.emit import emit_verilog
+from dais_verif.emit.rtl import copy_rtl
+from dais_verif.emit.wrap_hil import RTL, emit_hil_top
+from dais_verif.errors import ToolError
+from dais_verif.files import write_atomically
+from dais_verif.hil.link import Link
+from dais_verif.program import Program
+from dais_verif.program.ports import ports_of
+from dais_verif.sim import cache, runtime, tools
+from dais_verif.sim.process import Session
+from dais_verif.sim.sources import digests
+from dais_verif.version import VERSION
+
+__all__ = ["build_board", "emulated_link", "start_board", "write_design"]
+
+_BOARD = "board"
+_SOURCE = Path(__file__).parent / "native" / "board.cpp"
+_OBJECTS = "design"
+#: Few, so that the simulation need not run through many clocks for a bit.
+_CLOCKS_PER_BIT = 4
+_IDLE_CLOCKS = 256
+
+
+def write_design(program: Program, link: str, folder: Path) -> list[Path]:
+    """Everything that ``emit --wrap`` writes for ``program`` and that ``link``, in ``folder``; the top module comes last."""
+    core, top = folder / "model.v", folder / f"model_{link}.v"
+    write_atomically(core, emit_verilog(program).encode())
+    write_atomically(top, emit_hil_top(program, link).encode())
+    return [*copy_rtl(RTL[link], folder), core, top]
+
+
+def build_board(program: Program, sources: Sequence[Path], link: str, folder: Path) -> Path:
+    """The executable of a board with top module ``model_{link}``; stdin and stdout are its link. Raises ``ToolError``."""
+    found, common = tools.verilator(), runtime.ensure()
+    ports = ports_of(program)
+    bits = _CLOCKS_PER_BIT if link == "uart" else 0
+    # No vector or result takes longer to move through the bridge.
+    idle = _IDLE_CLOCKS + (ports.input_bits + ports.output_bits) // 4 + 20 * bits
+    macros = [f"-DCLOCKS_PER_BIT={bits}", f"-DIDLE_CLOCKS={idle}"]
+    folder.mkdir(parents=True, exist_ok=True)
+    key = cache.key_of([VERSION, _BOARD, str(common), *macros, *digests([*sources, _SOURCE])])
+    if cache.limit() and cache.fetch(key, (_BOARD,), folder):
+        return folder / _BOARD
+    shutil.rmtree(folder / _OBJECTS, ignore_errors=True)
+    session = Session(folder / "build.log", cwd=folder, env=found.env)
+    parameters = [f"-GCLOCKS_PER_BIT={bits}"] if bits else []
+    top = ["--top-module", f"model_{link}", "--Mdir", _OBJECTS, "--output-split-cfuncs", "1000"]
+    limits = ["--x-assign", "0", "--x-initial", "0", "--max-num-width", str(1 << 20)]
+    files = [str(source.absolute()) for source in sources]
+    session.check(
+        "verilator", [*found.driver, *runtime.verilator_options(waves=False), *top, *limits, *parameters, *files]
+    )
+    manifest = runtime.Manifest.read(folder / _OBJECTS)
+    runtime.check_fits(common, manifest)
+    # One compilation unit: most of the time goes into reading Verilator's headers, once a unit.
+    unit, output = folder / _OBJECTS / "unit.cpp", Path(_OBJECTS) / "unit.o"
+    names = [runtime.HEADERS, *(file.name for file in (*manifest.fast, *manifest.slow)), str(_SOURCE)]
+    unit.write_text("".join(f'#include "{name}"\n' for name in names), encoding="utf-8")
+    include = [common, Path(_OBJECTS)]
+    command = runtime.compile_command(found, manifest, unit, output, runtime.OPTIMISATION, include=include)
+    session.check("g++", [*command, *macros])
+    objects = [output, *(common / f"{source.stem}.o" for source in manifest.runtime)]
+    session.check("g++", [str(found.compiler), "-pthread", *map(str, objects), "-o", _BOARD])
+    cache.put(key, (_BOARD,), folder, {"simulator": "verilator", "top": f"model_{link}", "version": found.version})
+    return folder / _BOARD
+
+
+@contextlib.contextmanager
+def start_board(board: Path, fd: int) -> Iterator[subprocess.Popen[bytes]]:
+    """The process of a board that reads and writes ``fd``; it ends with the block."""
+    try:
+        process = subprocess.Popen([board.absolute()], stdin=fd, stdout=fd, start_new_session=True)
+    except OSError as error:
+        raise ToolError(f"the simulated board cannot be started: {error.strerror}") from None
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(signal.SIGKILL)
+        process.wait()
+
+
+@contextlib.contextmanager
+def emulated_link(program: Program, link: str, folder: Path) -> Iterator[Link]:
+    """The link to a board in simulation that runs ``program``; designs and logs are left in ``folder``."""
+    board = build_board(program, write_design(program, link, folder), link, folder / "build")
+    ours, theirs = socket.socketpair()
+    with theirs, start_board(board, theirs.fileno()):
+        theirs.close()
+        ours.setblocking(False)
+        with Link(f"sim://{link}", ours.fileno(), ours.close) as opened:
+            yield opened

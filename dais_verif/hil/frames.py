@@ -1,0 +1,91 @@
+"""Frames on a byte stream: what a request and a reply look like, and how to find them again after damage.
+
+Framing is that of PPP (RFC 1662): a frame lies between flags 7E; a 7E or 7D within it is sent as 7D and the byte with
+bit 5 inverted. So a flag never stands within a frame, and a receiver that lost its place finds it at the next flag. Contents:
+a byte ``kind``, a word ``tag``, the payload, and the CRC-32 of all that; words are little-endian. ``rtl/dais_deframer.v``
+and ``rtl/dais_framer.v`` are the other end.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from enum import IntEnum
+from typing import NamedTuple
+
+__all__ = ["OVERHEAD", "REPLY", "Decoder", "Frame", "Kind", "encode"]
+
+_FLAG, _ESCAPE, _INVERTED = 0x7E, 0x7D, 0x20
+_HEAD, _CHECK = struct.Struct("<BI"), struct.Struct("<I")
+
+#: Bytes of a frame in the buffer of a board, besides its payload.
+OVERHEAD = _HEAD.size
+#: Set in ``kind`` of a reply.
+REPLY = 0x80
+#: No frame is longer: what goes on beyond is noise.
+_LONGEST = 1 << 24
+
+
+class Kind(IntEnum):
+    """What a request asks for."""
+
+    IDENTIFY = 0x01
+    RUN = 0x02
+    #: Of replies only: a frame came damaged.
+    DAMAGED = 0x7F
+
+
+class Frame(NamedTuple):
+    """Contents of a frame. ``tag`` (32 bits): chosen by who asks, the same in the reply."""
+
+    kind: int
+    tag: int
+    payload: bytes
+
+
+def encode(frame: Frame) -> bytes:
+    """The bytes that send ``frame``, flags included."""
+    body = _HEAD.pack(frame.kind, frame.tag) + frame.payload
+    body += _CHECK.pack(zlib.crc32(body))
+    for special in (_ESCAPE, _FLAG):  # in this order: escapes must not be escaped
+        body = body.replace(bytes([special]), bytes([_ESCAPE, special ^ _INVERTED]))
+    return b"%c%b%c" % (_FLAG, body, _FLAG)
+
+
+class Decoder:
+    """Bytes in, the frames that came whole out. ``bytes`` and ``damaged``: what came, and frames thrown away."""
+
+    def __init__(self) -> None:
+        self._begun = bytearray()
+        self.bytes = 0
+        self.damaged = 0
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """The frames that ``data`` completes."""
+        self.bytes += len(data)
+        first, *others = data.split(bytes([_FLAG]))
+        self._begun += first
+        frames = []
+        for following in others:
+            if self._begun:
+                frame = _decode(bytes(self._begun))
+                if frame is None:
+                    self.damaged += 1
+                else:
+                    frames.append(frame)
+            self._begun = bytearray(following)
+        if len(self._begun) > _LONGEST:
+            self._begun.clear()
+        return frames
+
+
+def _decode(sent: bytes) -> Frame | None:
+    """The frame that was ``sent`` between two flags; None if it was damaged."""
+    first, *escaped = sent.split(bytes([_ESCAPE]))
+    if not all(escaped):  # an escape with nothing behind it
+        return None
+    body = b"".join([first, *(bytes([part[0] ^ _INVERTED]) + part[1:] for part in escaped)])
+    content, check = body[: -_CHECK.size], body[-_CHECK.size :]
+    if len(content) < _HEAD.size or _CHECK.unpack(check)[0] != zlib.crc32(content):
+        return None
+    return Frame(*_HEAD.unpack_from(content), content[_HEAD.size :])

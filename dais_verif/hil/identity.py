@@ -1,0 +1,71 @@
+"""What a board says that it is, held against the program."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+from dais_verif.errors import InputError
+from dais_verif.program import Program
+from dais_verif.program.ports import Ports
+
+__all__ = ["PROTOCOL", "Identity", "require_fits"]
+
+#: Version of the protocol that we speak.
+PROTOCOL = 1
+
+_LAYOUT = struct.Struct("<4sB32sIIII")
+_MAGIC = b"DAIS"
+
+
+class Identity(NamedTuple):
+    """The reply to *identify*. ``program``: hash of the program, as text; ``buffer``: bytes that requests may take.
+
+    ``input_bits`` and ``output_bits``: widths of the core's ports; ``latency``: of the core, in clocks.
+    """
+
+    protocol: int
+    program: str
+    input_bits: int
+    output_bits: int
+    latency: int
+    buffer: int
+
+    @classmethod
+    def parse(cls, payload: bytes) -> Identity | None:
+        """The identity in a reply, or None if it is none."""
+        if len(payload) < _LAYOUT.size or not payload.startswith(_MAGIC):
+            return None
+        _, protocol, program, *numbers = _LAYOUT.unpack_from(payload)
+        return cls(protocol, f"{int.from_bytes(program, 'little'):064x}", *numbers)
+
+    def pack(self) -> bytes:
+        """The payload that says so."""
+        program = int(self.program, 16).to_bytes(32, "little")
+        return _LAYOUT.pack(
+            _MAGIC, self.protocol, program, self.input_bits, self.output_bits, self.latency, self.buffer
+        )
+
+
+def require_fits(identity: Identity, program: Program, ports: Ports, target: str) -> None:
+    """Raise ``InputError`` unless a board like this runs ``program``."""
+    if identity.protocol != PROTOCOL:
+        raise InputError(
+            f"the board at {target} speaks version {identity.protocol} of the protocol, must be {PROTOCOL};"
+            " make its bitstream again with this version of dais-verif (emit --wrap)"
+        )
+    if identity.program != program.hash:
+        raise InputError(
+            f"the board at {target} runs another program: expected hash {program.hash}, found {identity.program};"
+            " load the bitstream that was made from this program (dais-verif emit --wrap), or name the program"
+            " that the board runs"
+        )
+    expected = max(ports.input_bits, 1), max(ports.output_bits, 1)
+    found = identity.input_bits, identity.output_bits
+    if expected != found:
+        raise InputError(
+            f"the board at {target} has ports of {found[0]} and {found[1]} bits, must be {expected[0]} and"
+            f" {expected[1]}; make its bitstream again (dais-verif emit --wrap)"
+        )
+    if identity.buffer < 1:
+        raise InputError(f"the board at {target} has no buffer; make its bitstream again (dais-verif emit --wrap)")

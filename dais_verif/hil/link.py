@@ -1,0 +1,152 @@
+"""The way to a board: a serial port, a TCP connection, or a pair of pipes to a simulation.
+
+Bytes to send are queued, so that a board which must be read before it reads on cannot bring both sides to a halt.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import select
+import socket
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+import serial
+
+from dais_verif.errors import InputError, ToolError
+
+__all__ = ["Link", "LinkClosed", "Target", "open_link", "parse_target"]
+
+_DEFAULT_BAUD = 115200
+_MOST = 1 << 16
+_EXAMPLES = "serial:///dev/ttyUSB0?baud=115200, tcp://host:port, sim://uart or sim://fifo"
+
+
+class LinkClosed(ToolError):
+    """The other end is gone: unplugged, or the connection was closed."""
+
+
+class Target(NamedTuple):
+    """Where a board is. ``text``: as the user wrote it. ``place``: a device, a host, or a kind of simulated link."""
+
+    text: str
+    scheme: str
+    place: str
+    port: int = 0
+    baud: int = _DEFAULT_BAUD
+
+
+def parse_target(text: str) -> Target:
+    """The board that ``text`` names. Raises ``InputError``, with what it must look like."""
+    try:
+        url = urlsplit(text)
+        scheme, place, port = url.scheme, url.hostname or "", url.port or 0
+        options = parse_qs(url.query, keep_blank_values=True, strict_parsing=bool(url.query))
+        baud = int(options.pop("baud", [str(_DEFAULT_BAUD)])[-1]) if scheme == "serial" else _DEFAULT_BAUD
+    except ValueError as error:
+        raise InputError(f"--target {text!r}: {error}; must be like {_EXAMPLES}") from None
+    if options:
+        raise InputError(f"--target {text!r}: unknown option {next(iter(options))!r}; must be like {_EXAMPLES}")
+    if scheme == "serial" and not place and url.path and baud > 0:
+        return Target(text, scheme, url.path, baud=baud)
+    if scheme == "tcp" and place and port and not url.path.strip("/"):
+        return Target(text, scheme, place, port)
+    if scheme == "sim" and place in ("uart", "fifo") and not url.path.strip("/"):
+        return Target(text, scheme, place)
+    raise InputError(f"--target {text!r} cannot be used; must be like {_EXAMPLES}")
+
+
+class Link:
+    """Bytes to and from file descriptor ``fd``, which must not block; ``close`` gives back what it belongs to.
+
+    ``baud``: bits a second, ten a byte, or None if the link has no rate that is known.
+    """
+
+    def __init__(self, name: str, fd: int, close: Callable[[], None], *, baud: int | None = None) -> None:
+        self.name, self.baud = name, baud
+        self._fd, self._close = fd, close
+        self._unsent = bytearray()
+
+    def __enter__(self) -> Link:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):
+            self._close()
+
+    def send(self, data: bytes) -> None:
+        """Queue ``data``; it goes out while ``receive`` is called."""
+        self._unsent += data
+        self._write()
+
+    def receive(self, seconds: float) -> bytes:
+        """What has come, after at most ``seconds``; raises ``LinkClosed``."""
+        deadline = time.monotonic() + seconds
+        while True:
+            left = max(deadline - time.monotonic(), 0.0)
+            readable, writable, _ = select.select([self._fd], [self._fd] if self._unsent else [], [], left)
+            if writable:
+                self._write()
+            if readable:
+                return self._read()
+            if left == 0.0:
+                return b""
+
+    def _read(self) -> bytes:
+        try:
+            data = os.read(self._fd, _MOST)
+        except BlockingIOError:
+            return b""
+        except OSError as error:
+            raise self._closed(error) from None
+        if not data:
+            raise self._closed(None)
+        return data
+
+    def _write(self) -> None:
+        try:
+            del self._unsent[: os.write(self._fd, self._unsent[:_MOST])]
+        except BlockingIOError:
+            return
+        except OSError as error:
+            raise self._closed(error) from None
+
+    def _closed(self, error: OSError | None) -> LinkClosed:
+        reason = "" if error is None or error.errno in (errno.EPIPE, errno.EIO) else f" ({error.strerror})"
+        return LinkClosed(f"the link to {self.name} was closed by the other end{reason}")
+
+
+def open_link(target: Target, timeout: float) -> Link:
+    """The link to a real board; ``timeout``: seconds for a connection. Raises ``ToolError``."""
+    if target.scheme == "serial":
+        return _serial(target)
+    try:
+        connection = socket.create_connection((target.place, target.port), timeout)
+    except OSError as error:
+        raise ToolError(
+            f"{target.text} cannot be reached: {error.strerror or error}; is the server of the board running there?"
+        ) from None
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setblocking(False)
+    return Link(target.text, connection.fileno(), connection.close)
+
+
+def _serial(target: Target) -> Link:
+    try:
+        port = serial.Serial(target.place, target.baud, timeout=0, write_timeout=0, exclusive=True)
+        port.reset_input_buffer()
+    except (OSError, ValueError) as error:  # SerialException is an OSError
+        number = getattr(error, "errno", None)
+        remedy = {
+            errno.EACCES: "; you may not use it: join the group that owns it (often dialout)",
+            errno.ENOENT: "; is the board plugged in? `ls /dev/serial/by-id` lists serial ports",
+            errno.EBUSY: "; another program uses it",
+            errno.EAGAIN: "; another program uses it",
+        }.get(number or 0, "")
+        reason = os.strerror(number) if number else str(error)
+        raise ToolError(f"serial port {target.place!r} cannot be opened: {reason}{remedy}") from None
+    return Link(target.text, port.fileno(), port.close, baud=target.baud)

@@ -1,0 +1,144 @@
+// A board in simulation: stdin and stdout are its link.
+//
+// The design is what goes on a real board, a top module of `emit --wrap`, clocked here. A UART is driven bit by bit.
+// When nothing moves the process waits for bytes; when its link is closed it ends.
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <deque>
+
+#include "Vdesign.h"
+#include "verilated.h"
+
+// Given by the compiler: CLOCKS_PER_BIT, 0 if there is no UART; IDLE_CLOCKS, which the design may be silent and busy.
+
+namespace {
+
+// Bytes that are taken from the link at once; the rest waits there.
+constexpr size_t MOST = 4096;
+
+std::deque<uint8_t> to_design, from_design;
+
+// Both ends of the link: false when it is closed. `wait`: there is nothing else to do.
+bool exchange(bool wait) {
+    pollfd ends[2] = {{0, static_cast<short>(to_design.size() < MOST ? POLLIN : 0), 0},
+                      {1, static_cast<short>(from_design.empty() ? 0 : POLLOUT), 0}};
+    if (poll(ends, 2, wait ? -1 : 0) < 0) return false;
+    uint8_t bytes[MOST];
+    if (ends[0].revents & (POLLIN | POLLHUP | POLLERR)) {
+        const ssize_t count = read(0, bytes, sizeof bytes);
+        if (count <= 0) return false;
+        to_design.insert(to_design.end(), bytes, bytes + count);
+    }
+    if (ends[1].revents & (POLLHUP | POLLERR)) return false;
+    if (ends[1].revents & POLLOUT) {
+        size_t some = 0;
+        while (some < from_design.size() && some < 512) {
+            bytes[some] = from_design[some];
+            ++some;
+        }
+        const ssize_t count = write(1, bytes, some);
+        if (count <= 0) return false;
+        from_design.erase(from_design.begin(), from_design.begin() + count);
+    }
+    return true;
+}
+
+#if CLOCKS_PER_BIT
+
+// The host's end of the UART, one call a clock.
+class Line final {
+public:
+    void before_edge(Vdesign& design) {
+        if (m_send_clocks == 0 && !to_design.empty()) {
+            m_send = 0x200 | to_design.front() << 1;
+            to_design.pop_front();
+            m_send_clocks = 10 * CLOCKS_PER_BIT;
+        }
+        design.uart_rx = m_send_clocks ? m_send >> (10 - (m_send_clocks + CLOCKS_PER_BIT - 1) / CLOCKS_PER_BIT) & 1 : 1;
+        if (m_send_clocks) --m_send_clocks;
+    }
+    void after_edge(Vdesign& design) {
+        if (m_take_clocks == 0) {
+            if (!design.uart_tx) m_take_clocks = 1, m_take = 0;
+            return;
+        }
+        ++m_take_clocks;
+        const int bit = m_take_clocks / CLOCKS_PER_BIT;
+        if (m_take_clocks % CLOCKS_PER_BIT == CLOCKS_PER_BIT / 2) {
+            m_take |= design.uart_tx << bit;
+            if (bit == 9) {
+                if (m_take >> 9) from_design.push_back(static_cast<uint8_t>(m_take >> 1));
+                m_take_clocks = 0;
+            }
+        }
+    }
+    bool busy() const { return m_send_clocks || m_take_clocks; }
+
+private:
+    unsigned m_send = 0, m_take = 0;
+    int m_send_clocks = 0, m_take_clocks = 0;
+};
+
+#else
+
+class Line final {
+public:
+    void before_edge(Vdesign& design) {
+        design.rx_valid = !to_design.empty();
+        design.rx_data = to_design.empty() ? 0 : to_design.front();
+        design.tx_ready = from_design.size() < MOST;
+        design.eval();
+        if (design.rx_valid && design.rx_ready) to_design.pop_front();
+        if (design.tx_valid && design.tx_ready) {
+            from_design.push_back(design.tx_data);
+            m_moved = true;
+        } else {
+            m_moved = false;
+        }
+    }
+    void after_edge(Vdesign&) {}
+    bool busy() const { return m_moved; }
+
+private:
+    bool m_moved = false;
+};
+
+#endif
+
+}  // namespace
+
+int main() {
+    VerilatedContext context;
+    Vdesign design{&context};
+    Line line;
+    design.aresetn = 1;
+#if CLOCKS_PER_BIT
+    design.uart_rx = 1;
+#endif
+    design.aclk = 0;
+    // A board that is asked has long been switched on.
+    for (int clock = 0; clock < 64; ++clock) {
+        design.aclk = !design.aclk;
+        design.eval();
+    }
+    int idle = 0;
+    for (uint64_t clock = 0;; ++clock) {
+        if (idle >= IDLE_CLOCKS || clock % 64 == 0) {
+            if (!exchange(idle >= IDLE_CLOCKS && to_design.empty() && from_design.empty())) break;
+        }
+        line.before_edge(design);
+        design.eval();
+        design.aclk = 1;
+        design.eval();
+        line.after_edge(design);
+        design.aclk = 0;
+        design.eval();
+        idle = line.busy() || !to_design.empty() ? 0 : idle + 1;
+    }
+    design.final();
+    return 0;
+}

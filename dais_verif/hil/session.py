@@ -1,0 +1,277 @@
+"""A conversation with a board: who it is, and results for vectors, whatever the link loses on the way.
+
+Several batches are under way at once, so that the latency of the link is paid once and not for each. Replies come in
+the order of requests: a reply tells that what was asked before it and not answered is lost, and is sent again with
+a new tag. A reply whose tag nobody waits for is thrown away; so nothing counts twice, and nothing of an earlier run counts.
+Batches shrink when they get lost and grow while they do not.
+"""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.errors import ToolError
+from dais_verif.hil.frames import OVERHEAD, REPLY, Decoder, Frame, Kind, encode
+from dais_verif.hil.identity import Identity
+from dais_verif.hil.link import Link
+
+__all__ = ["Bytes", "Session", "Traffic"]
+
+#: uint8 (rows, bytes of a row).
+Bytes = NDArray[np.uint8]
+
+#: Seconds until an unanswered request is sent again; doubled whenever that was in vain.
+_FIRST_WAIT, _LONGEST_WAIT = 0.3, 5.0
+#: Seconds between looks at the clock.
+_LOOK = 0.2
+#: Seconds from request to reply beyond which batches do not grow: nothing is gained, and more is lost at once.
+_LONG = 0.5
+#: Requests in flight, at most; four fill the buffer of the board.
+_WINDOW = 4
+#: Bytes of a reply, at most, so that progress is seen and little is lost at once.
+_LARGEST_REPLY = 1 << 15
+#: Rows of a batch, at most.
+_MOST_ROWS = 1 << 15
+#: How often a batch may be sent. A link that needs more is none.
+_MOST_ATTEMPTS = 100
+#: Blocks of rows that may be under way at once.
+_OPEN_BLOCKS = 3
+
+
+@dataclass
+class Traffic:
+    """What a session cost: requests sent and sent again, replies thrown away, damage seen on either side."""
+
+    sent: int = 0
+    repeated: int = 0
+    unexpected: int = 0
+    damaged_there: int = 0
+    damaged_here: int = 0
+
+
+@dataclass
+class _Block:
+    inputs: Bytes
+    results: Bytes
+    missing: int
+
+
+@dataclass
+class _Batch:
+    """Rows ``start`` to ``stop`` of a block."""
+
+    block: _Block
+    start: int
+    stop: int
+    attempts: int = 0
+    at: float = 0.0
+
+    @property
+    def bytes(self) -> int:
+        """What it takes in the buffer of the board."""
+        return OVERHEAD + (self.stop - self.start) * self.block.inputs.shape[1]
+
+
+class Session:
+    """``patience``: seconds without any progress after which the board is given up."""
+
+    def __init__(self, link: Link, patience: float) -> None:
+        self.link, self.patience = link, patience
+        self.traffic = Traffic()
+        # A run before this one may have left replies on the way.
+        self._tags = (tag & 0xFFFFFFFF for tag in itertools.count(secrets.randbits(32)))
+        self._decoder = Decoder()
+        self._echoed = False
+        self._waiting: deque[_Batch] = deque()
+        self._in_flight: dict[int, _Batch] = {}
+        self._wait = _FIRST_WAIT
+        self._rows = 1  # of a batch: enlarged by every reply
+        self._has_lost = False
+        self._progress = time.monotonic()
+        self._heard = self._progress
+        self._done = 0
+
+    def identify(self) -> Identity:
+        """Who is there. Raises ``ToolError`` if nobody answers; says what came instead."""
+        begin = time.monotonic()
+        asked: dict[int, float] = {}
+        wait = _FIRST_WAIT
+        while (now := time.monotonic()) - begin < self.patience:
+            tag = next(self._tags)
+            asked[tag] = now
+            self.link.send(encode(Frame(Kind.IDENTIFY, tag, b"")))
+            until = min(now + wait, begin + self.patience)
+            wait = min(2 * wait, _LONGEST_WAIT)
+            while (left := until - time.monotonic()) > 0:
+                for frame in self._receive(left):
+                    identity = Identity.parse(frame.payload) if frame.kind == Kind.IDENTIFY | REPLY else None
+                    if identity is not None and frame.tag in asked:
+                        self._wait = max(_FIRST_WAIT, 4 * (time.monotonic() - asked[frame.tag]))
+                        return identity
+        raise ToolError(self._nobody(len(asked), time.monotonic() - begin))
+
+    def run(self, blocks: Iterable[Bytes], identity: Identity) -> Iterator[Bytes]:
+        """The results of each of ``blocks``, in order: uint8 (rows, bytes of an input) to (rows, bytes of an output).
+
+        Raises ``ToolError`` if the board does not go on. Blocks are asked for when there is room for their rows.
+        """
+        source, ended = iter(blocks), False
+        width = (identity.output_bits + 7) // 8
+        opened: deque[_Block] = deque()
+        self._waiting.clear()
+        self._in_flight.clear()
+        self._progress = self._heard = time.monotonic()
+        self._done = 0
+        while True:
+            while not ended and len(opened) < _OPEN_BLOCKS and not self._waiting:
+                inputs = next(source, None)
+                if inputs is None:
+                    ended = True
+                    break
+                opened.append(_Block(inputs, np.zeros((len(inputs), width), dtype=np.uint8), len(inputs)))
+                if len(inputs):
+                    self._waiting.append(_Batch(opened[-1], 0, len(inputs)))
+                # The time that a block took to make is not the board's.
+                self._progress = self._heard = time.monotonic()
+            while opened and not opened[0].missing:
+                yield opened.popleft().results
+                self._progress = self._heard = time.monotonic()
+            if ended and not opened:
+                return
+            self._send_what_fits(identity)
+            self._listen()
+
+    @property
+    def rows_answered(self) -> int:
+        """Rows of this run whose results have come."""
+        return self._done
+
+    def _send_what_fits(self, identity: Identity) -> None:
+        used = sum(batch.bytes for batch in self._in_flight.values())
+        window = _WINDOW if self._rows > 1 or not self._has_lost else 1
+        while self._waiting and len(self._in_flight) < window:
+            batch = self._cut(self._waiting.popleft(), identity)
+            if self._in_flight and used + batch.bytes > identity.buffer:
+                self._waiting.appendleft(batch)
+                return
+            if batch.attempts >= _MOST_ATTEMPTS:
+                raise ToolError(self._stuck(f"a batch was sent {batch.attempts} times"))
+            used += batch.bytes
+            batch.attempts += 1
+            batch.at = time.monotonic()
+            tag = next(self._tags)
+            self._in_flight[tag] = batch
+            self.traffic.sent += 1
+            self.traffic.repeated += batch.attempts > 1
+            rows = batch.block.inputs[batch.start : batch.stop]
+            self.link.send(encode(Frame(Kind.RUN, tag, rows.tobytes())))
+
+    def _cut(self, batch: _Batch, identity: Identity) -> _Batch:
+        """What of ``batch`` is sent at once; the rest goes back to what waits."""
+        in_bytes, out_bytes = batch.block.inputs.shape[1], batch.block.results.shape[1]
+        most = min((identity.buffer // _WINDOW - OVERHEAD) // in_bytes, _LARGEST_REPLY // out_bytes, self._rows)
+        middle = batch.start + max(most, 1)
+        if middle >= batch.stop:
+            return batch
+        self._waiting.appendleft(_Batch(batch.block, middle, batch.stop, batch.attempts))
+        return _Batch(batch.block, batch.start, middle, batch.attempts)
+
+    def _listen(self) -> None:
+        """Take what comes until the oldest request has waited too long."""
+        now = time.monotonic()
+        for frame in self._receive(min(max(self._deadline() - now, 0.0), _LOOK)):
+            self._take(frame)
+        now = time.monotonic()
+        if now - self._progress > self.patience:
+            raise ToolError(self._stuck(f"the board has not answered for {self.patience:g} s"))
+        if self._in_flight and now >= self._deadline():
+            self._lost(list(self._in_flight))
+            self._wait = min(2 * self._wait, _LONGEST_WAIT)
+
+    def _deadline(self) -> float:
+        """When the oldest request is lost. The line may be busy with replies to others: only silence counts."""
+        oldest = next(iter(self._in_flight.values()))
+        return max(oldest.at, self._heard) + self._wait + self._line_time()
+
+    def _line_time(self) -> float:
+        """Seconds that what is in flight takes on the line, both ways, if its rate is known."""
+        if self.link.baud is None:
+            return 0.0
+        flying = sum(2 * (b.bytes + (b.stop - b.start) * b.block.results.shape[1]) for b in self._in_flight.values())
+        return 10 * flying / self.link.baud
+
+    def _receive(self, seconds: float) -> list[Frame]:
+        before = self._decoder.damaged
+        frames = self._decoder.feed(self.link.receive(seconds))
+        self.traffic.damaged_here += self._decoder.damaged - before
+        self._echoed = self._echoed or any(not frame.kind & REPLY for frame in frames)
+        return frames
+
+    def _take(self, frame: Frame) -> None:
+        if frame.kind == Kind.DAMAGED | REPLY:
+            self.traffic.damaged_there += 1
+            if self._in_flight:
+                self._lost([next(iter(self._in_flight))])
+            return
+        batch = self._in_flight.get(frame.tag) if frame.kind == Kind.RUN | REPLY else None
+        if batch is None:
+            self.traffic.unexpected += 1
+            return
+        rows = batch.stop - batch.start
+        width = batch.block.results.shape[1]
+        if len(frame.payload) != rows * width:
+            raise ToolError(
+                f"the board answered {rows} vectors with {len(frame.payload)} bytes, must be {rows * width}:"
+                " its bridge does not keep the protocol; make its bitstream again (dais-verif emit --wrap)"
+            )
+        order = list(self._in_flight)
+        self._lost(order[: order.index(frame.tag)])
+        now = time.monotonic()
+        del self._in_flight[frame.tag]
+        self._wait = max(_FIRST_WAIT, min(4 * (now - batch.at), _LONGEST_WAIT))
+        if now - batch.at < _LONG:
+            self._rows = min(self._rows + 1 + (self._rows // 16 if self._has_lost else self._rows), _MOST_ROWS)
+        batch.block.results[batch.start : batch.stop] = np.frombuffer(frame.payload, np.uint8).reshape(rows, width)
+        batch.block.missing -= rows
+        self._done += rows
+        self._progress = self._heard = now
+
+    def _lost(self, tags: list[int]) -> None:
+        """Send the batches ``tags`` again, before all others, in smaller pieces."""
+        if not tags:
+            return
+        self._waiting.extendleft(reversed([self._in_flight.pop(tag) for tag in tags]))
+        largest = max(batch.stop - batch.start for batch in itertools.islice(self._waiting, len(tags)))
+        self._rows = max(1, min(self._rows, largest) // 2)
+        self._has_lost = True
+
+    def _nobody(self, asked: int, seconds: float) -> str:
+        what = f"no board answers at {self.link.name}: it was asked {asked} times in {seconds:.1f} s"
+        if self._echoed:
+            return f"{what}, and what was sent came back unchanged; the link is a loop or an echo (RX tied to TX?)"
+        if self._decoder.bytes:
+            return (
+                f"{what}, and {self._decoder.bytes} bytes came back that are no answer;"
+                " check the baud rate at both ends, that this is the right port, and the clock of the board"
+            )
+        return (
+            f"{what}, and not a byte came back; check power, clock and reset of the board, that RX and TX are not"
+            " swapped, and that its bitstream was made with dais-verif emit --wrap"
+        )
+
+    def _stuck(self, why: str) -> str:
+        traffic = self.traffic
+        return (
+            f"{why}, with {traffic.sent} batches sent, {traffic.repeated} of them again;"
+            f" damaged frames: {traffic.damaged_here} here, {traffic.damaged_there} there;"
+            " check power, cable and ground, or try a lower baud rate"
+        )
+
