@@ -15,10 +15,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from dais_verif.emit import emit_verilog
-from dais_verif.emit.rtl import copy_rtl
-from dais_verif.emit.wrap_hil import RTL, emit_hil_top
+from dais_verif.emit.axis import emit_axis_top
+from dais_verif.emit.board import BOARD_FILES, emit_board_top
+from dais_verif.emit.shell import shell_sources
 from dais_verif.errors import ToolError
-from dais_verif.files import write_atomically
+from dais_verif.files import make_folder, write_atomically
 from dais_verif.hil.link import Link
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
@@ -37,12 +38,24 @@ _CLOCKS_PER_BIT = 4
 _IDLE_CLOCKS = 256
 
 
-def write_design(program: Program, link: str, folder: Path) -> list[Path]:
-    """Everything that ``emit --wrap`` writes for ``program`` and that ``link``, in ``folder``; the top module comes last."""
-    core, top = folder / "model.v", folder / f"model_{link}.v"
-    write_atomically(core, emit_verilog(program).encode())
-    write_atomically(top, emit_hil_top(program, link).encode())
-    return [*copy_rtl(RTL[link], folder), core, top]
+def write_design(
+    program: Program, link: str, folder: Path, *, core: str | None = None, latency: int = 0
+) -> list[Path]:
+    """The RTL of a board that runs ``program``, in ``folder``; top module ``model_{link}``.
+
+    ``core``: the text of module ``model``, with that latency; None: ours, which is combinational.
+    """
+    ports = ports_of(program)
+    bits = {"input_bits": max(ports.input_bits, 1), "output_bits": max(ports.output_bits, 1), "latency": latency}
+    texts = {
+        "model.v": emit_verilog(program) if core is None else core,
+        "model_axis.v": emit_axis_top("model", **bits, user_bits=0),
+        f"model_{link}.v": emit_board_top("model", link, program.hash, **bits),
+    }
+    make_folder(folder)
+    for name, text in texts.items():
+        write_atomically(folder / name, text.encode())
+    return [*shell_sources(*BOARD_FILES[link]), *(folder / name for name in texts)]
 
 
 def build_board(program: Program, sources: Sequence[Path], link: str, folder: Path) -> Path:

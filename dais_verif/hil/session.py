@@ -12,7 +12,7 @@ import itertools
 import secrets
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,10 +118,13 @@ class Session:
                         return identity
         raise ToolError(self._nobody(len(asked), time.monotonic() - begin))
 
-    def run(self, blocks: Iterable[Bytes], identity: Identity) -> Iterator[Bytes]:
+    def run(
+        self, blocks: Iterable[Bytes], identity: Identity, told: Callable[[int], None] = lambda rows: None
+    ) -> Iterator[Bytes]:
         """The results of each of ``blocks``, in order: uint8 (rows, bytes of an input) to (rows, bytes of an output).
 
-        Raises ``ToolError`` if the board does not go on. Blocks are asked for when there is room for their rows.
+        Raises ``ToolError`` if the board does not go on. Blocks are asked for when there is room for their rows;
+        ``told`` is called with the number of rows answered so far.
         """
         source, ended = iter(blocks), False
         width = (identity.output_bits + 7) // 8
@@ -131,6 +134,7 @@ class Session:
         self._progress = self._heard = time.monotonic()
         self._done = 0
         while True:
+            told(self._done)
             while not ended and len(opened) < _OPEN_BLOCKS and not self._waiting:
                 inputs = next(source, None)
                 if inputs is None:
@@ -148,11 +152,6 @@ class Session:
                 return
             self._send_what_fits(identity)
             self._listen()
-
-    @property
-    def rows_answered(self) -> int:
-        """Rows of this run whose results have come."""
-        return self._done
 
     def _send_what_fits(self, identity: Identity) -> None:
         used = sum(batch.bytes for batch in self._in_flight.values())

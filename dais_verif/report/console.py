@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dais_verif.report.record import Evidence, Mismatch, ProgramInfo, Record, Value
+from dais_verif.report.record import BoardInfo, Evidence, Mismatch, ProgramInfo, Record, Value
 from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
 
@@ -24,8 +24,11 @@ def print_record(record: Record, out: Console) -> None:
     """Print ``record`` for a person."""
     out.print(f"program    {program_line(record.program)}", markup=False)
     out.print(f"hash       {record.program.hash}", markup=False)
-    source = "emitted from the program" if record.rtl["emitted"] else ", ".join(record.rtl["files"])
-    out.print(f"rtl        module {record.rtl['top']}, {source}", markup=False)
+    if record.board is not None:
+        _print_board(record.board, out)
+    else:
+        source = "emitted from the program" if record.rtl["emitted"] else ", ".join(record.rtl["files"])
+        out.print(f"rtl        module {record.rtl['top']}, {source}", markup=False)
     more = f" and {record.exhaustive_vectors} exhaustive" if record.exhaustive_vectors else ""
     out.print(f"stimulus   {record.vectors} vectors{more}, seed {record.seed}{_unchecked(record)}", markup=False)
     if record.simulators:
@@ -39,6 +42,24 @@ def print_record(record: Record, out: Console) -> None:
     out.print(verdict_text(record.verdict, record.message))
     if record.verdict is not Verdict.PASS:
         out.print(f"reproduce  {record.reproduce}", markup=False)
+        if record.board is not None and record.first_mismatch is not None:
+            out.print(f"simulate   {record.board.replay}", markup=False)
+
+
+def _print_board(board: BoardInfo, out: Console) -> None:
+    core = f"core of latency {board.latency}" if board.latency else "combinational core"
+    out.print(f"board      {board.target}, runs this program, {core}, buffer of {board.buffer} bytes", markup=False)
+    link = [f"{board.batches} batches"]
+    for number, what in (
+        (board.repeated, "sent again"),
+        (board.damaged_there, "damaged on the way there"),
+        (board.damaged_here, "on the way back"),
+        (board.unexpected, "came too late"),
+    ):
+        link += [f"{number} {what}"] if number else []
+    out.print(f"link       {', '.join(link)}", markup=False)
+    if board.resumed_from:
+        out.print(f"resumed    {board.resumed_from} vectors were compared by an earlier run", markup=False)
 
 
 def program_line(program: ProgramInfo) -> str:

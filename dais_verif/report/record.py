@@ -17,6 +17,7 @@ __all__ = [
     "SCHEMA",
     # the record and its parts
     "Blame",
+    "BoardInfo",
     "Evidence",
     "InputValue",
     "Mismatch",
@@ -103,7 +104,8 @@ class InputValue:
 @dataclass(frozen=True)
 class Blame:
     """Where a mismatch comes from. ``kind``: ``op`` (the first op that diverges), ``output`` (all ops agree, the
-    output does not), ``cone`` (the design has no op names) or ``golden`` (the golden engines disagree)."""
+    output does not), ``cone`` (the design has no op names), ``golden`` (the golden engines disagree) or ``board``
+    (whether a board repeats it)."""
 
     kind: str
     text: str
@@ -143,8 +145,33 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class BoardInfo:
+    """The board of a run of ``hil``, as it was named and as it says it is.
+
+    ``latency``: of its core, in clocks. ``buffer``: bytes of requests that it holds. ``batches``: requests sent,
+    ``repeated`` of them because they or their replies were lost. ``damaged_there``, ``damaged_here``: frames that
+    arrived damaged at the board and from it; ``unexpected``: replies thrown away, to requests long given up.
+    ``resumed_from``: vectors that an earlier run compared. ``replay``: the command that runs the same vectors in the
+    simulators.
+    """
+
+    target: str
+    program: str
+    protocol: int
+    latency: int
+    buffer: int
+    batches: int
+    repeated: int
+    damaged_there: int
+    damaged_here: int
+    unexpected: int
+    resumed_from: int
+    replay: str
+
+
+@dataclass(frozen=True)
 class Record:
-    """A run of ``sim``."""
+    """A run of ``sim`` or ``hil``."""
 
     verdict: Verdict
     message: str
@@ -163,6 +190,8 @@ class Record:
     exhaustive_vectors: int = 0
     #: Where the time went; None if nobody asked.
     profile: list[Stage] | None = None
+    #: Where it ran, if not in simulators.
+    board: BoardInfo | None = None
 
     def to_json(self) -> str:
         """One JSON object."""

@@ -1,0 +1,60 @@
+"""What a run has compared so far, on disk, so that another run can go on from there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from dais_verif.errors import InputError
+from dais_verif.files import write_atomically
+from dais_verif.sim.job import Answer, Difference
+
+__all__ = ["Journal"]
+
+
+class Journal:
+    """The file ``progress.json`` of a folder. ``of``: what the run depends on; only the same run can be resumed.
+
+    ``rows`` and ``answer``: what is known when a run begins.
+    """
+
+    def __init__(self, folder: Path, of: Mapping[str, str], *, resume: bool) -> None:
+        self._path, self._of = folder / "progress.json", dict(of)
+        self.rows = 0
+        self.answer = Answer()
+        if resume:
+            self._read()
+        else:
+            self._path.unlink(missing_ok=True)
+
+    def save(self, rows: int, answer: Answer) -> None:
+        """The first ``rows`` vectors have been compared, with that ``answer``."""
+        tree = {"of": self._of, "rows": rows, "answer": asdict(answer)}
+        write_atomically(self._path, json.dumps(tree).encode())
+
+    def close(self) -> None:
+        """The run came to its end: there is nothing to resume."""
+        self._path.unlink(missing_ok=True)
+
+    def _read(self) -> None:
+        try:
+            tree = json.loads(self._path.read_text(encoding="utf-8"))
+            of, rows, answer = dict(tree["of"]), int(tree["rows"]), dict(tree["answer"])
+            for name in ("first_mismatch", "first_unknown"):
+                answer[name] = answer[name] and Difference(**answer[name])
+            self.rows, self.answer = rows, Answer(**answer)
+        except FileNotFoundError:
+            raise InputError(
+                f"there is nothing to resume in {str(self._path.parent)!r}: no run was broken off there;"
+                " leave out --resume"
+            ) from None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{str(self._path)!r} cannot be read ({error}); start afresh without --resume") from None
+        for name in self._of:
+            if of.get(name) != self._of[name]:
+                raise InputError(
+                    f"the run in {str(self._path.parent)!r} was another one: {name} was {of.get(name)}, is now"
+                    f" {self._of[name]}; resume it with the options it had, or start afresh without --resume"
+                )

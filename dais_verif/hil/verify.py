@@ -1,0 +1,227 @@
+"""The job of ``hil``: golden outputs, results of a board, one verdict.
+
+stimulus -> golden model -> expected bits ─┐
+        └-> packed -> frames -> board -> results -> compare -> verdict
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from dais_verif.errors import DaisError, ToolError, ViolationError
+from dais_verif.golden import Golden
+from dais_verif.hil.identity import Identity
+from dais_verif.hil.journal import Journal
+from dais_verif.hil.session import Bytes, Session
+from dais_verif.program import Program
+from dais_verif.program.ports import ports_of
+from dais_verif.report.record import Blame, Mismatch, SimulatorResult
+from dais_verif.sim.blame import blame_engines, blame_expectation, judge_rows
+from dais_verif.sim.build import Design
+from dais_verif.sim.feed import Feed
+from dais_verif.sim.job import Answer, Difference, Job, merged
+from dais_verif.sim.mismatch import describe
+from dais_verif.sim.packing import Words, bits_of_row, pack_inputs, pack_outputs, row_words
+from dais_verif.sim.scoreboard import Chunk, Scoreboard
+from dais_verif.sim.task import Options, Task, Watcher
+from dais_verif.sim.verify import Finding
+from dais_verif.stimulus import Vectors
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.verdict import Verdict
+
+__all__ = ["BOARD", "Run"]
+
+#: What a board is called where simulators have their names.
+BOARD = "board"
+
+#: Rows between two entries of the journal; a multiple of what the digest wants.
+_CHUNK = 1024
+#: How often a failing vector is sent again.
+_AGAIN = 8
+#: Ops that the oracle may evaluate to check the golden model, and rows.
+_ORACLE_OPS, _ORACLE_ROWS = 100_000, 4
+
+
+@dataclass
+class Run:
+    """One run of ``vectors`` on a board. ``folder`` is for files on the way; ``check``: promises of the program."""
+
+    program: Program
+    vectors: Vectors
+    session: Session
+    identity: Identity
+    journal: Journal
+    folder: Path
+    watcher: Watcher
+    check: bool = True
+
+    def __post_init__(self) -> None:
+        self._ports = ports_of(self.program)
+        self._golden = Golden(self.program)
+        self._feed = Feed(self._golden, self._ports, [self.vectors], _CHUNK, check=self.check)
+        self._board = Scoreboard(
+            Job(
+                chunks="",
+                starts=self._feed.starts,
+                answer="",
+                progress=str(self.folder / "progress"),
+                input_bits=self._ports.input_bits,
+                output_bits=self._ports.output_bits,
+            )
+        )
+        self._made: deque[Chunk] = deque()
+        self._noted: dict[int, str] = {}
+        self._wanted = _few(self.vectors.rows, max(1, min(_ORACLE_ROWS, _ORACLE_OPS // max(self.program.n_ops, 1))))
+
+    def finding(self) -> Finding:
+        """What the board makes of the vectors. What fails, and promises that are broken, are findings too."""
+        begin = time.monotonic()
+        total = self.vectors.rows
+        if not total or not self._ports.output_bits:
+            reason = "there was no vector" if not total else "the program has no output bits"
+            return Finding(Verdict.NOT_RUN, f"nothing was compared: {reason}", [self._result(begin)])
+        try:
+            self._compare()
+        except ViolationError as error:
+            message = f"{error}; --unchecked carries on with the quantised value"
+            return Finding(Verdict.PROGRAM_INVALID, message, [self._result(begin)])
+        except AssertionError as error:  # the engine saw what the oracle does not
+            message = f"{error}; this is a bug of dais-verif, please report it"
+            return Finding(Verdict.UNKNOWN, message, [self._result(begin)])
+        except ToolError as error:
+            done = self.answer.rows
+            message = f"after {done} of {total} vectors: {error}"
+            # The result of so many vectors must not get lost; but what was not compared must not look as if it was.
+            return Finding(Verdict.TOOL_FAILURE, message, [replace(self._result(begin), failure=str(error))])
+        result = self._result(begin)
+        suspect = self._check_golden()
+        if suspect is not None:
+            return Finding(Verdict.UNKNOWN, suspect.text, [result])
+        answer = self.answer
+        if answer.rows != total:
+            raise AssertionError(f"{answer.rows} of {total} vectors were compared")
+        if answer.first_mismatch is None:
+            message = f"all {answer.bits} output bits of {answer.rows} vectors equal the golden model"
+            return Finding(Verdict.PASS, message, [result])
+        mismatch = self._mismatch(answer.first_mismatch)
+        if mismatch.blame is not None and mismatch.blame.kind == "golden":
+            return Finding(Verdict.UNKNOWN, mismatch.blame.text, [result], mismatch)
+        message = f"{answer.mismatching_rows} of {answer.rows} vectors differ from the golden model"
+        return Finding(Verdict.RTL_MISMATCH, message, [result], mismatch)
+
+    @property
+    def answer(self) -> Answer:
+        """What was found so far, by an earlier run too."""
+        return merged([self.journal.answer, self._board.answer()])
+
+    def _compare(self) -> None:
+        before = self.journal.rows
+        results = self.session.run(
+            self._blocks(before), self.identity, lambda rows: self.watcher.vectors(BOARD, before + rows, self._feed.rows)
+        )
+        for found in results:
+            chunk = self._made.popleft()
+            self._board.compare(chunk, _words(found, self._ports.output_bits))
+            self.journal.save(chunk.start + chunk.rows, self.answer)
+
+    def _blocks(self, first: int) -> Iterator[Bytes]:
+        """Vectors from row ``first`` on, as bytes, a chunk at a time; what is expected of each goes to ``_made``."""
+        for number, (start, stop) in enumerate(itertools.pairwise(self._feed.starts)):
+            if start < first:
+                continue
+            batch = self._feed.batch(start, stop)
+            outputs = self._golden.run_raw(batch, check=self.check, jobs=1, named=start)
+            inputs = pack_inputs(batch, self._ports)
+            expected = pack_outputs(outputs, self._ports, batch.rows)
+            for row in self._wanted:
+                if start <= row < stop:
+                    self._noted[row] = bits_of_row(expected, row - start, self._ports.output_bits)
+            self._made.append(Chunk(number, start, inputs, expected))
+            yield _bytes(inputs, self._ports.input_bits)
+
+    def _check_golden(self) -> Blame | None:
+        """Where the oracle contradicts the golden model in some rows: then it says nothing of the board."""
+        for row, expected in self._noted.items():
+            suspect = self._judge(row, expected)
+            if suspect is not None:
+                return suspect
+        return None
+
+    def _judge(self, row: int, expected: str) -> Blame | None:
+        judged = judge_rows(self.program, self._feed.batch(row, row + 1), [row])
+        return blame_expectation(self.program, self._ports, judged, {row: expected}, self.check)
+
+    def _mismatch(self, difference: Difference) -> Mismatch:
+        row = difference.row
+        batch = self._feed.batch(row, row + 1)
+        task = Task(self.program, Design((), ""), self.folder, Options(()), self.watcher, Stopwatch())
+        mismatch = describe(task, batch, BOARD, difference)
+        judged = judge_rows(self.program, batch, [row])
+        suspect = blame_engines(self.program, self._golden.compiled, batch, judged)
+        suspect = suspect or self._judge(row, difference.expected)
+        return replace(mismatch, blame=suspect or self._again(difference))
+
+    def _again(self, difference: Difference) -> Blame:
+        """Whether a vector that failed fails again, alone: what is not the same each time is no fault of the logic."""
+        row = difference.row
+        self.watcher.notice(f"sending vector {row} again, {_AGAIN} times")
+        vector = _bytes(pack_inputs(self._feed.batch(row, row + 1), self._ports), self._ports.input_bits)
+        bits = self._ports.output_bits
+        try:
+            (results,) = self.session.run([np.repeat(vector, _AGAIN, axis=0)], self.identity)
+        except DaisError as error:
+            return Blame(BOARD, f"vector {row} could not be sent again: {error}")
+        found = [bits_of_row(_words(results, bits), k, bits) for k in range(_AGAIN)]
+        same, right = found.count(difference.found), found.count(difference.expected)
+        what = f"vector {row}, sent again {_AGAIN} times,"
+        if same == _AGAIN:
+            text = f"{what} gives the same wrong bits each time: the logic on the board is another one"
+        elif right == _AGAIN:
+            text = f"{what} is right each time: it depends on what was sent before, or the clock is too fast"
+        else:
+            text = f"{what} is right {right} times and gives the same wrong bits {same} times: is the clock too fast?"
+        return Blame(BOARD, text)
+
+    def _result(self, begin: float) -> SimulatorResult:
+        answer = self.answer
+        return SimulatorResult(
+            BOARD,
+            f"protocol-{self.identity.protocol}",
+            vectors_compared=answer.rows,
+            bits_compared=answer.bits,
+            mismatches=answer.mismatching_rows,
+            digest=answer.digest,
+            run_seconds=round(time.monotonic() - begin, 3),
+        )
+
+
+def _few(total: int, count: int) -> list[int]:
+    """Some rows, the last and the first among them."""
+    return sorted({int(row) for row in np.linspace(0, total - 1, count)}) if total else []
+
+
+def _bytes(words: Words, bits: int) -> Bytes:
+    """Packed rows as they go on the link: no more bytes than the port has."""
+    octets = np.ascontiguousarray(words).view(np.uint8).reshape(len(words), -1)
+    return np.ascontiguousarray(octets[:, : (max(bits, 1) + 7) // 8])
+
+
+def _words(found: Bytes, bits: int) -> Words:
+    """Packed rows of what came from the link. Raises ``ToolError`` for bits where the port has none."""
+    octets = np.zeros((len(found), 8 * row_words(bits)), dtype=np.uint8)
+    octets[:, : found.shape[1]] = found
+    if bits % 8 and (found[:, -1] >> bits % 8).any():
+        raise ToolError(
+            "the board sets bits beyond its output port: its bridge does not keep the protocol;"
+            " make its bitstream again (dais-verif emit --wrap)"
+        )
+    return octets.view("<u8")
+
+
