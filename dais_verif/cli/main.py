@@ -23,7 +23,7 @@ __all__ = ["main"]
 
 
 #: One module each, named like the verb. Only the one that is called is imported: a run should not wait for others.
-_VERBS = ("check", "show", "asm", "run", "explain", "profile", "emit", "sim", "sensitivity", "diff", "cache")
+_VERBS = ("check", "show", "asm", "run", "explain", "profile", "emit", "sim", "hil", "sensitivity", "diff", "cache")
 
 
 class _Verbs(click.Group):
@@ -51,6 +51,7 @@ def cli() -> None:
     dais-verif profile prog.bin      where the golden model's time goes
     dais-verif emit prog.bin -o model.v                its Verilog
     dais-verif sim prog.bin          its Verilog in Icarus and Verilator against the golden model
+    dais-verif hil prog.bin --target serial:///dev/ttyUSB0    a board against the golden model
     dais-verif sensitivity prog.bin  where a wrong bit would hurt, and which bits never matter
     dais-verif diff a.bin b.bin      where two programs first differ
     dais-verif cache                 simulations kept from earlier runs; clear removes them

@@ -5,16 +5,12 @@ from __future__ import annotations
 import math
 import os
 import platform
-import shutil
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 import click
-from filelock import FileLock, Timeout
 
 from dais_verif import __version__
 from dais_verif.cli.common import (
@@ -34,9 +30,10 @@ from dais_verif.cli.common import (
     vectors_option,
 )
 from dais_verif.cli.display import Display
+from dais_verif.cli.folder import WorkFolder, work_folder
 from dais_verif.emit import emit_verilog
 from dais_verif.errors import InputError
-from dais_verif.files import make_folder, write_atomically
+from dais_verif.files import write_atomically
 from dais_verif.golden.fast import threads
 from dais_verif.program import Program
 from dais_verif.report.console import print_record
@@ -47,7 +44,6 @@ from dais_verif.sim.verify import Options, verify
 from dais_verif.stimulus import Generated, Stimulus, read_batch
 from dais_verif.stimulus.counters import MAX_BITS
 from dais_verif.stopwatch import Stopwatch
-from dais_verif.verdict import Verdict
 
 #: Ops evaluated in about a second, outside cocotb and in Icarus.
 _BULK_BUDGET, _PORT_BUDGET = 1_000_000_000, 2_000_000
@@ -143,7 +139,7 @@ def sim(
     if waves and output is None:
         output = Path("dais-verif-out")
     simulators = SIMULATORS if simulator == "both" else (simulator,)
-    with _folder(output) as folder:
+    with work_folder(output) as folder:
         with watch.stage("emit"), notices().status("writing Verilog"):
             design = _design(loaded, (*rtl, *more_rtl), top, folder)
             hashes = [digest.hex() for digest in digests(design.sources)]
@@ -223,43 +219,7 @@ def _process_started() -> float:
         return now
 
 
-class _Folder:
-    """The work folder: the user's, kept and locked; or a temporary one, kept only if the run did not pass."""
-
-    def __init__(self, path: Path, users: bool) -> None:
-        self.path, self._users = path, users
-        self.kept = users
-
-    def keep(self, record: Record) -> None:
-        """Write the record if the folder stays."""
-        self.kept = self._users or (record.simulators != [] and record.verdict is not Verdict.PASS)
-        if self.kept:
-            write_atomically(self.path / "result.json", record.to_json().encode())
-
-
-@contextmanager
-def _folder(output: Path | None) -> Iterator[_Folder]:
-    if output is None:
-        folder = _Folder(Path(tempfile.mkdtemp(prefix="dais-verif-")), users=False)
-        try:
-            yield folder
-        finally:
-            if not folder.kept:
-                shutil.rmtree(folder.path, ignore_errors=True)
-        return
-    make_folder(output)
-    try:
-        with FileLock(output / ".lock", timeout=0):
-            # However this run ends, the result of an earlier one is not its result.
-            (output / "result.json").unlink(missing_ok=True)
-            yield _Folder(output.absolute(), users=True)
-    except Timeout:
-        raise InputError(f"{str(output)!r} is in use by another run; choose another folder with -o") from None
-    except PermissionError as error:
-        raise InputError(f"cannot write in {str(output)!r}: {error.strerror}; choose another folder with -o") from None
-
-
-def _design(program: Program, rtl: tuple[Path, ...], top: str, folder: _Folder) -> Design:
+def _design(program: Program, rtl: tuple[Path, ...], top: str, folder: WorkFolder) -> Design:
     if not rtl:
         source = folder.path / f"{top}.v"
         write_atomically(source, emit_verilog(program, top).encode())

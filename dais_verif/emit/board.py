@@ -1,6 +1,7 @@
 """The top module that puts a core on a board: behind AXI4-Stream, a bridge, and the bytes of a link.
 
-link --> dais_bridge --> <core>_axis --> dais_bridge --> link. Nothing else is made for one program: the rest is in ``rtl/``.
+link --> dais_bridge --> <core>_axis --> dais_bridge --> link. Only the top module is made for a program, all else
+lies in ``rtl/``.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ To try ``hil`` without a board, and to test it. Only the clock and the pins are 
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import signal
 import socket
@@ -15,9 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from dais_verif.emit import emit_verilog
-from dais_verif.emit.axis import emit_axis_top
-from dais_verif.emit.board import BOARD_FILES, emit_board_top
-from dais_verif.emit.shell import shell_sources
+from dais_verif.emit.wrap import wrap
 from dais_verif.errors import ToolError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.hil.link import Link
@@ -38,28 +35,26 @@ _CLOCKS_PER_BIT = 4
 _IDLE_CLOCKS = 256
 
 
-def write_design(
-    program: Program, link: str, folder: Path, *, core: str | None = None, latency: int = 0
-) -> list[Path]:
+def write_design(program: Program, link: str, folder: Path, *, core: str | None = None, latency: int = 0) -> list[Path]:
     """The RTL of a board that runs ``program``, in ``folder``; top module ``model_{link}``.
 
     ``core``: the text of module ``model``, with that latency; None: ours, which is combinational.
     """
     ports = ports_of(program)
-    bits = {"input_bits": max(ports.input_bits, 1), "output_bits": max(ports.output_bits, 1), "latency": latency}
-    texts = {
-        "model.v": emit_verilog(program) if core is None else core,
-        "model_axis.v": emit_axis_top("model", **bits, user_bits=0),
-        f"model_{link}.v": emit_board_top("model", link, program.hash, **bits),
-    }
+    text = emit_verilog(program) if core is None else core
+    input_bits, output_bits = max(ports.input_bits, 1), max(ports.output_bits, 1)
+    wrapped = wrap(link, "model", text, program.hash, input_bits=input_bits, output_bits=output_bits, latency=latency)
     make_folder(folder)
-    for name, text in texts.items():
+    for name, text in wrapped.files.items():
         write_atomically(folder / name, text.encode())
-    return [*shell_sources(*BOARD_FILES[link]), *(folder / name for name in texts)]
+    return [folder / name for name in wrapped.files]
 
 
 def build_board(program: Program, sources: Sequence[Path], link: str, folder: Path) -> Path:
-    """The executable of a board with top module ``model_{link}``; stdin and stdout are its link. Raises ``ToolError``."""
+    """The executable of a board with top module ``model_{link}``; its link is stdin and stdout.
+
+    Taken from the cache if it was built before. Raises ``ToolError``.
+    """
     found, common = tools.verilator(), runtime.ensure()
     ports = ports_of(program)
     bits = _CLOCKS_PER_BIT if link == "uart" else 0

@@ -1,9 +1,9 @@
 """Frames on a byte stream: what a request and a reply look like, and how to find them again after damage.
 
 Framing is that of PPP (RFC 1662): a frame lies between flags 7E; a 7E or 7D within it is sent as 7D and the byte with
-bit 5 inverted. So a flag never stands within a frame, and a receiver that lost its place finds it at the next flag. Contents:
-a byte ``kind``, a word ``tag``, the payload, and the CRC-32 of all that; words are little-endian. ``rtl/dais_deframer.v``
-and ``rtl/dais_framer.v`` are the other end.
+bit 5 inverted. So a flag never stands within a frame, and a receiver that lost its place finds it at the next flag.
+Contents: a byte ``kind``, a word ``tag``, the payload, and the CRC-32 of all that; words are little-endian. The other
+end is ``rtl/dais_deframer.v`` and ``rtl/dais_framer.v``.
 """
 
 from __future__ import annotations
@@ -88,4 +88,5 @@ def _decode(sent: bytes) -> Frame | None:
     content, check = body[: -_CHECK.size], body[-_CHECK.size :]
     if len(content) < _HEAD.size or _CHECK.unpack(check)[0] != zlib.crc32(content):
         return None
-    return Frame(*_HEAD.unpack_from(content), content[_HEAD.size :])
+    kind, tag = _HEAD.unpack_from(content)
+    return Frame(kind, tag, content[_HEAD.size :])

@@ -34,6 +34,10 @@ class Journal:
         tree = {"of": self._of, "rows": rows, "answer": asdict(answer)}
         write_atomically(self._path, json.dumps(tree).encode())
 
+    def exists(self) -> bool:
+        """Whether there is something to resume."""
+        return self._path.exists()
+
     def close(self) -> None:
         """The run came to its end: there is nothing to resume."""
         self._path.unlink(missing_ok=True)

@@ -2,7 +2,7 @@
 
 Several batches are under way at once, so that the latency of the link is paid once and not for each. Replies come in
 the order of requests: a reply tells that what was asked before it and not answered is lost, and is sent again with
-a new tag. A reply whose tag nobody waits for is thrown away; so nothing counts twice, and nothing of an earlier run counts.
+a new tag. A reply whose tag nobody waits for is thrown away: nothing counts twice, nor does anything of an earlier run.
 Batches shrink when they get lost and grow while they do not.
 """
 
@@ -77,7 +77,7 @@ class _Batch:
     @property
     def bytes(self) -> int:
         """What it takes in the buffer of the board."""
-        return OVERHEAD + (self.stop - self.start) * self.block.inputs.shape[1]
+        return OVERHEAD + (self.stop - self.start) * int(self.block.inputs.shape[1])
 
 
 class Session:
@@ -204,8 +204,10 @@ class Session:
         """Seconds that what is in flight takes on the line, both ways, if its rate is known."""
         if self.link.baud is None:
             return 0.0
-        flying = sum(2 * (b.bytes + (b.stop - b.start) * b.block.results.shape[1]) for b in self._in_flight.values())
-        return 10 * flying / self.link.baud
+        flying = 0
+        for batch in self._in_flight.values():
+            flying += batch.bytes + (batch.stop - batch.start) * int(batch.block.results.shape[1])
+        return 20 * flying / self.link.baud  # ten bits a byte, and as much again for escapes
 
     def _receive(self, seconds: float) -> list[Frame]:
         before = self._decoder.damaged
@@ -273,4 +275,3 @@ class Session:
             f" damaged frames: {traffic.damaged_here} here, {traffic.damaged_there} there;"
             " check power, cable and ground, or try a lower baud rate"
         )
-

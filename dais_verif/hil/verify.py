@@ -124,7 +124,9 @@ class Run:
     def _compare(self) -> None:
         before = self.journal.rows
         results = self.session.run(
-            self._blocks(before), self.identity, lambda rows: self.watcher.vectors(BOARD, before + rows, self._feed.rows)
+            self._blocks(before),
+            self.identity,
+            lambda rows: self.watcher.vectors(BOARD, before + rows, self._feed.rows),
         )
         for found in results:
             chunk = self._made.popleft()
@@ -223,5 +225,3 @@ def _words(found: Bytes, bits: int) -> Words:
             " make its bitstream again (dais-verif emit --wrap)"
         )
     return octets.view("<u8")
-
-

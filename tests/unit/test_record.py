@@ -16,6 +16,7 @@ from dais_verif.report.console import print_record
 from dais_verif.report.record import (
     SCHEMA,
     Blame,
+    BoardInfo,
     InputValue,
     Mismatch,
     ProgramInfo,
@@ -84,7 +85,7 @@ def test_every_field_is_documented() -> None:
     page = (Path(__file__).parents[2] / "docs" / "result.md").read_text(encoding="utf-8")
     words = set(re.findall(r"`([a-z_0-9.]+)`", page))
     words |= {word.split(".")[-1] for word in words}
-    for kind in (Record, ProgramInfo, SimulatorResult, Mismatch):
+    for kind in (Record, ProgramInfo, SimulatorResult, Mismatch, BoardInfo):
         missing = {field.name for field in fields(kind)} - words
         assert not missing, f"{kind.__name__}: docs/result.md says nothing of {sorted(missing)}"
     # Those of Blame and of the values are told in sentences.

@@ -1,0 +1,55 @@
+"""The folder in which a run works: the user's, kept and locked, or a temporary one."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from dais_verif.errors import InputError
+from dais_verif.files import make_folder, write_atomically
+from dais_verif.report.record import Record
+from dais_verif.verdict import Verdict
+
+__all__ = ["WorkFolder", "work_folder"]
+
+
+class WorkFolder:
+    """The work folder: the user's, kept and locked; or a temporary one, kept only if the run did not pass."""
+
+    def __init__(self, path: Path, users: bool) -> None:
+        self.path, self._users = path, users
+        self.kept = users
+
+    def keep(self, record: Record) -> None:
+        """Write the record if the folder stays."""
+        self.kept = self._users or (record.simulators != [] and record.verdict is not Verdict.PASS)
+        if self.kept:
+            write_atomically(self.path / "result.json", record.to_json().encode())
+
+
+@contextmanager
+def work_folder(output: Path | None) -> Iterator[WorkFolder]:
+    """The folder ``output``, or a temporary one. Raises ``InputError`` if it cannot be used."""
+    if output is None:
+        folder = WorkFolder(Path(tempfile.mkdtemp(prefix="dais-verif-")), users=False)
+        try:
+            yield folder
+        finally:
+            if not folder.kept:
+                shutil.rmtree(folder.path, ignore_errors=True)
+        return
+    make_folder(output)
+    try:
+        with FileLock(output / ".lock", timeout=0):
+            # However this run ends, the result of an earlier one is not its result.
+            (output / "result.json").unlink(missing_ok=True)
+            yield WorkFolder(output.absolute(), users=True)
+    except Timeout:
+        raise InputError(f"{str(output)!r} is in use by another run; choose another folder with -o") from None
+    except PermissionError as error:
+        raise InputError(f"cannot write in {str(output)!r}: {error.strerror}; choose another folder with -o") from None

@@ -1,0 +1,41 @@
+"""A core with what it needs around it to be put on an FPGA, as files."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dais_verif.emit.axis import emit_axis_top
+from dais_verif.emit.board import BOARD_FILES, LINKS, emit_board_top
+from dais_verif.emit.shell import AXIS_FILES, shell_sources
+
+__all__ = ["WRAPS", "Wrapped", "wrap"]
+
+#: What a core can be wrapped for.
+WRAPS = ("axis", *LINKS)
+
+
+class Wrapped(NamedTuple):
+    """``files``: text by name, lowest module first; the last one holds module ``top``."""
+
+    top: str
+    files: dict[str, str]
+
+
+def wrap(
+    kind: str, core: str, text: str, program_hash: str, *, input_bits: int, output_bits: int, latency: int = 0
+) -> Wrapped:
+    """Module ``core``, whose text is ``text``, wrapped as ``kind``, one of ``WRAPS``.
+
+    ``input_bits``, ``output_bits``: of the core's ports, at least 1. With ``latency`` over 0 the core has ``clk`` and
+    ``en`` besides ``model_inp`` and ``model_out``. ``program_hash``: of the program that it was made from, 64
+    hexadecimal digits.
+    """
+    names = BOARD_FILES[kind] if kind in LINKS else AXIS_FILES
+    files = {path.name: path.read_text(encoding="utf-8") for path in shell_sources(*names)}
+    files[f"{core}.v"] = text
+    bits = {"input_bits": input_bits, "output_bits": output_bits, "latency": latency}
+    # A board has no use for TUSER.
+    files[f"{core}_axis.v"] = emit_axis_top(core, **bits, user_bits=0 if kind in LINKS else 1)
+    if kind in LINKS:
+        files[f"{core}_{kind}.v"] = emit_board_top(core, kind, program_hash, **bits)
+    return Wrapped(f"{core}_{kind}", files)
