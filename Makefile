@@ -10,7 +10,7 @@ export PYTHON
 # only: other tools give names like SIM and WAVES a meaning of their own.
 sim check: export EXAMPLE := $(EXAMPLE)
 sim check: export PROGRAM ?=
-sim: export SIM ?= both
+sim: export SIM ?=
 sim: export VECTORS ?= 1000
 sim: export SEED ?= 0
 sim: export INPUTS ?=
@@ -30,7 +30,7 @@ BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golde
 .PHONY: help setup setup-test sim check test test-all lint examples bench-golden bench-sim clean distclean
 
 help:  ## List the targets
-	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
+	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
 	@echo "         [RTL=theirs.v TOP=model] [WAVES=1] [OUT=folder] [LAYOUT=v1|headerless|published]"
 	@echo "         [JOBS=n] [EXHAUSTIVE=1] [PROFILE=1]"
 	@echo
@@ -49,7 +49,8 @@ setup-test: .venv/.ready-test  ## The same, with what the tests need
 
 sim: .venv/.ready  ## Simulate PROGRAM's Verilog in both simulators against the golden model
 	@if [ -z "$$PROGRAM" ]; then echo "no PROGRAM given: running the shipped example $$EXAMPLE"; fi; \
-	set -- sim "$${PROGRAM:-$$EXAMPLE}" --sim "$$SIM" --vectors "$$VECTORS" --seed "$$SEED" --top "$$TOP"; \
+	set -- sim "$${PROGRAM:-$$EXAMPLE}" --vectors "$$VECTORS" --seed "$$SEED" --top "$$TOP"; \
+	if [ -n "$$SIM" ]; then set -- "$$@" --sim "$$SIM"; fi; \
 	if [ -n "$$INPUTS" ]; then set -- "$$@" --inputs "$$INPUTS"; fi; \
 	if [ -n "$$RTL" ]; then set -- "$$@" --rtl "$$RTL"; fi; \
 	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \

@@ -25,6 +25,7 @@ def pytest_report_header() -> list[str]:
     for name, version_of in (
         ("icarus", lambda: tools.icarus().version),
         ("verilator", lambda: tools.verilator().version),
+        ("ghdl", lambda: tools.ghdl().version),
         ("fast engine", lambda: fast.why_not() or fast.isa()),
     ):
         try:

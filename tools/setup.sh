@@ -52,6 +52,7 @@ command -v g++ >/dev/null || debian g++
 command -v iverilog >/dev/null || debian iverilog
 if [ "$kind" = test ]; then
     command -v yosys >/dev/null || debian yosys
+    command -v ghdl >/dev/null || debian ghdl
 fi
 
 if ! .venv/bin/python -c '' 2>/dev/null; then

@@ -1,4 +1,4 @@
-"""``dais-verif sim``: RTL against the golden model in Icarus and Verilator."""
+"""``dais-verif sim``: RTL against the golden model in Icarus and Verilator, or in GHDL."""
 
 from __future__ import annotations
 
@@ -38,15 +38,17 @@ from dais_verif.golden.fast import threads
 from dais_verif.program import Program
 from dais_verif.report.console import print_record
 from dais_verif.report.record import ProgramInfo, Record
-from dais_verif.sim.build import SIMULATORS, Design
+from dais_verif.sim.build import SIMULATORS, VHDL_SIMULATORS, Design, simulators_for
+from dais_verif.sim.datafiles import data_files, mentioned
 from dais_verif.sim.sources import digests
 from dais_verif.sim.verify import Options, verify
 from dais_verif.stimulus import Generated, Stimulus, read_batch
 from dais_verif.stimulus.counters import MAX_BITS
 from dais_verif.stopwatch import Stopwatch
+from dais_verif.verdict import Verdict
 
-#: Ops evaluated in about a second, outside cocotb and in Icarus.
-_BULK_BUDGET, _PORT_BUDGET = 1_000_000_000, 2_000_000
+#: Ops evaluated in about a second: outside cocotb, in Icarus, and in GHDL where an op is an instance.
+_BULK_BUDGET, _PORT_BUDGET, _GHDL_BUDGET = 1_000_000_000, 2_000_000, 30_000
 
 #: In a program of more ops, only to look for outputs that could be exhausted takes seconds.
 _LARGE = 20_000
@@ -58,20 +60,23 @@ _LARGE = 20_000
 @click.option(
     "--sim",
     "simulator",
-    type=click.Choice((*SIMULATORS, "both")),
-    default="both",
-    show_default=True,
-    help="Simulator.",
+    type=click.Choice((*SIMULATORS, "both", *VHDL_SIMULATORS)),
+    help="Simulator. Default: both of Icarus and Verilator, or GHDL where the RTL is VHDL.",
 )
 @vectors_option(1000)
 @seed_option
 @inputs_option
 @click.option("--rtl", type=file_path, multiple=True, help="Verify this RTL instead of our own; may be repeated.")
+@click.option(
+    "--data",
+    type=file_path,
+    multiple=True,
+    help="What the RTL reads in the folder of a run: a file (or all in a folder) for $readmemh, say. What lies beside"
+    " the RTL or just below, and is mentioned in it, is found unasked.",
+)
 @top_option
 @unchecked_option
-@click.option(
-    "--waves", is_flag=True, help="Record waves (Icarus FST, Verilator VCD); needs -o or uses dais-verif-out."
-)
+@click.option("--waves", is_flag=True, help="Record waves (Icarus FST, others VCD); needs -o or uses dais-verif-out.")
 @click.option(
     "--bulk/--no-bulk",
     default=True,
@@ -97,11 +102,12 @@ _LARGE = 20_000
 def sim(
     program: Path,
     layout: str | None,
-    simulator: str,
+    simulator: str | None,
     vectors: int,
     seed: int,
     inputs: tuple[Path, ...],
     rtl: tuple[Path, ...],
+    data: tuple[Path, ...],
     top: str,
     unchecked: bool,
     waves: bool,
@@ -122,6 +128,7 @@ def sim(
     dais-verif sim prog.bin --vectors 10000 --seed 7 --sim verilator
     dais-verif sim prog.bin --inputs x.npy                    your vectors, then generated ones
     dais-verif sim prog.bin --rtl model.v lib.v --top model   somebody else's RTL
+    dais-verif sim prog.bin --rtl model.vhd lib.vhd           the same in VHDL, in GHDL
     dais-verif sim prog.bin --waves -o out                    waves in out/icarus, out/verilator
 
     A mismatch is shown with its vector and the first op whose value diverges. The exit code is the verdict's.
@@ -130,6 +137,9 @@ def sim(
         raise click.UsageError("--timeout must be a number of seconds.")
     if more_rtl and not rtl:
         raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")
+    if data and not rtl:
+        raise click.UsageError("--data is for RTL that reads files; give the RTL with --rtl.")
+    simulators = simulators_for(simulator, (*rtl, *more_rtl))
     watch = Stopwatch(started=_process_started())
     watch.add("set-up", watch.started, time.monotonic())
     with watch.stage("read"):
@@ -138,11 +148,11 @@ def sim(
         stimulus = Stimulus([*given, Generated([loaded], vectors, seed)])
     if waves and output is None:
         output = Path("dais-verif-out")
-    simulators = SIMULATORS if simulator == "both" else (simulator,)
     with work_folder(output) as folder:
         with watch.stage("emit"), notices().status("writing Verilog"):
-            design = _design(loaded, (*rtl, *more_rtl), top, folder)
-            hashes = [digest.hex() for digest in digests(design.sources)]
+            design = _design(loaded, (*rtl, *more_rtl), data, top, folder)
+            watched = [*design.sources, *(file.path for file in design.data)]
+            hashes = [digest.hex() for digest in digests(watched)]
         options = Options(
             simulators,
             check=not unchecked,
@@ -160,9 +170,11 @@ def sim(
         with Display(notices()) as display:
             watch.tell = display.stage
             finding = verify(loaded, stimulus, design, folder.path, options, display, watch)
-        for source, before, after in zip(design.sources, hashes, digests(design.sources), strict=True):
+        for source, before, after in zip(watched, hashes, digests(watched), strict=True):
             if before != after.hex():
                 raise InputError(f"RTL file {str(source)!r} was changed while it was simulated; run again")
+        if finding.verdict is not Verdict.PASS:
+            warnings = [*warnings, *_data_not_found(design)]
         record = Record(
             verdict=finding.verdict,
             message=finding.message,
@@ -174,7 +186,8 @@ def sim(
                 "top": top,
                 "emitted": not rtl,
                 "files": [str(source) for source in design.sources],
-                "sha256": hashes,
+                "sha256": hashes[: len(design.sources)],
+                "data": dict(zip((file.name for file in design.data), hashes[len(design.sources) :], strict=True)),
             },
             tools=_tools(),
             simulators=finding.simulators,
@@ -204,6 +217,8 @@ def _exhaustive_rows(program: Program, simulators: Sequence[str], bulk: bool, sa
         return len(program.outputs) << MAX_BITS
     if program.n_ops > _LARGE or not sampled:
         return 0
+    if "ghdl" in simulators:
+        return _GHDL_BUDGET // (program.n_ops + 10)
     if bulk and "verilator" in simulators:
         return _BULK_BUDGET // (program.n_ops + 50 * (program.n_in + program.n_out) + 200)
     return _PORT_BUDGET // (program.n_ops + 1000)
@@ -219,7 +234,7 @@ def _process_started() -> float:
         return now
 
 
-def _design(program: Program, rtl: tuple[Path, ...], top: str, folder: WorkFolder) -> Design:
+def _design(program: Program, rtl: Sequence[Path], data: Sequence[Path], top: str, folder: WorkFolder) -> Design:
     if not rtl:
         source = folder.path / f"{top}.v"
         write_atomically(source, emit_verilog(program, top).encode())
@@ -227,8 +242,20 @@ def _design(program: Program, rtl: tuple[Path, ...], top: str, folder: WorkFolde
     for source in rtl:
         if not source.is_file():
             problem = "is a folder" if source.is_dir() else "does not exist"
-            raise InputError(f"RTL file {str(source)!r} {problem}; give the Verilog files of module {top}")
-    return Design(tuple(source.absolute() for source in rtl), top)
+            raise InputError(f"RTL file {str(source)!r} {problem}; give the files of module {top}")
+    sources = tuple(source.absolute() for source in rtl)
+    return Design(sources, top, data_files(sources, data))
+
+
+def _data_not_found(design: Design) -> list[str]:
+    """Of a run that went well nobody wants to hear that a name which the RTL mentions, as a default say, is no file."""
+    there = [file.name for file in design.data]
+    lost = [name for name in mentioned(design.sources) if name not in there]
+    text = "the RTL mentions a file {!r}, which is not beside it; if it reads that, give it with --data"
+    found = [text.format(name) for name in lost]
+    for line in found:
+        notices().print(f"warning: {line}", markup=False)
+    return found
 
 
 def _tools() -> dict[str, str]:

@@ -3,31 +3,63 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 
-from dais_verif.sim import cache, icarus, verilator
+from dais_verif.errors import InputError
+from dais_verif.sim import cache, ghdl, icarus, verilator
+from dais_verif.sim.datafiles import DataFile
 from dais_verif.sim.simulation import Simulation
-from dais_verif.sim.sources import digests, read_others
+from dais_verif.sim.sources import digests, is_vhdl, read_others
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.version import VERSION
 
-__all__ = ["SIMULATORS", "Design", "build"]
+__all__ = ["SIMULATORS", "VHDL_SIMULATORS", "Design", "build", "simulators_for"]
 
-_MODULES: dict[str, ModuleType] = {"icarus": icarus, "verilator": verilator}
+_MODULES: dict[str, ModuleType] = {"icarus": icarus, "verilator": verilator, "ghdl": ghdl}
 
-SIMULATORS = tuple(_MODULES)
+#: For Verilog: asked for "both", these are meant.
+SIMULATORS = ("icarus", "verilator")
+VHDL_SIMULATORS = ("ghdl",)
 
 _LOG = "build.log"
 
 
 @dataclass(frozen=True)
 class Design:
-    """The RTL under test."""
+    """The RTL under test, and what it reads while it is simulated."""
 
     sources: tuple[Path, ...]
     top: str
+    data: tuple[DataFile, ...] = ()
+
+
+def simulators_for(choice: str | None, sources: Sequence[Path]) -> tuple[str, ...]:
+    """The simulators that ``choice`` means for ``sources``, none being what we emit: a name, "both" or None.
+
+    Raises ``InputError`` if no simulator takes all of the sources, or the chosen one does not.
+    """
+    vhdl = [source for source in sources if is_vhdl(source)]
+    verilog = [source for source in sources if not is_vhdl(source)]
+    if vhdl and verilog:
+        raise InputError(
+            f"RTL in two languages: {str(vhdl[0])!r} is VHDL, {str(verilog[0])!r} is Verilog, and no simulator here"
+            " takes both; give files of one language (.vhd and .vhdl are VHDL)"
+        )
+    if choice in VHDL_SIMULATORS and not vhdl:
+        what = f"{str(verilog[0])!r} is Verilog" if verilog else "the RTL that dais-verif emits is Verilog"
+        raise InputError(
+            f"GHDL simulates VHDL, and {what}; give VHDL with --rtl, or use --sim icarus, verilator or both"
+        )
+    if choice not in (None, *VHDL_SIMULATORS) and vhdl:
+        raise InputError(
+            f"--sim {choice} is for Verilog, and {str(vhdl[0])!r} is VHDL; leave --sim out, or use --sim ghdl"
+        )
+    if choice in (None, "both"):
+        return VHDL_SIMULATORS if vhdl else SIMULATORS
+    return (choice,)
 
 
 def build(
@@ -43,7 +75,7 @@ def build(
     """A simulation of ``design`` in ``folder``, with the log of its build; raises ``ToolError``.
 
     ``signals``: the bench can read every signal and not the ports alone. ``waves``: a run can record them. The
-    cache is asked first, unless the sources read other files, of which only the simulator knows.
+    cache is asked first, unless the sources include other files, of which only the simulator knows.
     """
     module = _MODULES[simulator]
     watch = watch or Stopwatch()
@@ -53,20 +85,22 @@ def build(
 
     def compiled() -> Simulation:
         built: Simulation = module.build(design.sources, design.top, folder, **options, timeout=timeout, watch=watch)
-        return built
+        return replace(built, data=design.data)
 
-    if cache.limit() == 0 or read_others(design.sources):
+    if module.OUTPUT is None or cache.limit() == 0 or read_others(design.sources):
         return compiled()
-    before = digests(design.sources)
-    key = cache.key_of([VERSION, simulator, design.top, *module.identity(**options), *before])
+    everything = [*design.sources, *(file.path for file in design.data)]
+    before = digests(everything)
+    names = [str(len(design.sources)), *(file.name for file in design.data)]
+    key = cache.key_of([VERSION, simulator, design.top, *module.identity(**options), *names, *before])
     files = (module.OUTPUT, _LOG)
     # What an earlier run left here under the same name would be linked over, or read by a person as of this one.
     shutil.rmtree(folder / "design", ignore_errors=True)
     with cache.turn(key, timeout):
         if cache.fetch(key, files, folder):
             found: Simulation = module.simulation(design.top, folder, waves=waves)
-            return replace(found, cached=True)
+            return replace(found, cached=True, data=design.data)
         simulation = compiled()
-        if digests(design.sources) == before:  # else nobody knows which text was built
+        if digests(everything) == before:  # else nobody knows which text was built
             cache.put(key, files, folder, {"simulator": simulator, "top": design.top, "version": simulation.version})
     return simulation

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dais_verif.errors import ToolError
-from dais_verif.sim import tools
-from dais_verif.sim.process import Session, describe_exit, last_error
+from dais_verif.sim import datafiles, tools
+from dais_verif.sim.process import Session, describe_exit, first_error, last_error
 from dais_verif.sim.simulation import Simulation
 
 __all__ = ["failed_tests", "run"]
@@ -30,6 +30,7 @@ _WAVES: Mapping[str, Mapping[bool, tuple[str, ...]]] = {
     # vvp writes nothing at all under -none, even where the sources call $dumpvars.
     "icarus": {True: ("-fst",), False: ("-none",)},
     "verilator": {True: ("--trace", "--trace-file", "waves.vcd"), False: ()},
+    "ghdl": {True: ("--vcd=waves.vcd",), False: ()},  # its FST has no scopes
 }
 
 
@@ -46,7 +47,7 @@ def run(
     """Run ``test_module`` in ``run_dir`` and return the path of the results file that it wrote.
 
     A ``PYTHONPATH`` in ``env`` is searched before our own; everything else in ``env`` has the last word.
-    ``waves`` leaves ``waves.fst`` (Icarus) or ``waves.vcd`` (Verilator) in ``run_dir``; the build must have
+    ``waves`` leaves ``waves.fst`` (Icarus) or ``waves.vcd`` (Verilator, GHDL) in ``run_dir``; the build must have
     been made for it. Raises ``ToolError`` unless the simulator ended well, in time, and ran a test.
     """
     if waves and not simulation.waves:
@@ -60,10 +61,13 @@ def run(
         timeout=timeout,
     )
     results.unlink(missing_ok=True)
+    datafiles.copy_into(run_dir, simulation.data)
     tool = f"the {simulation.simulator} simulation"
     code = session.run(tool, [*simulation.command, *_WAVES[simulation.simulator][waves]])
     if code != 0:
-        raise ToolError(f"{tool} {describe_exit(code)}: {last_error(session.log)} (full output: {session.log})")
+        # GHDL ends with "simulation failed", after what cocotb says of that.
+        cause = (first_error if simulation.simulator == "ghdl" else last_error)(session.log)
+        raise ToolError(f"{tool} {describe_exit(code)}: {cause} (full output: {session.log})")
     if not _cases(results):
         raise ToolError(f"{tool} ran no test: {last_error(session.log)} (full output: {session.log})")
     return results
@@ -93,7 +97,7 @@ def _environment(
         **inherited,
         "PYGPI_PYTHON_BIN": sys.executable,
         "GPI_USERS": f"{tools.libpython()};{tools.cocotb_entry()}",
-        "TOPLEVEL_LANG": "verilog",
+        "TOPLEVEL_LANG": "vhdl" if simulation.simulator == "ghdl" else "verilog",
         "COCOTB_TOPLEVEL": simulation.top,
         "COCOTB_TEST_MODULES": test_module,
         "COCOTB_RESULTS_FILE": str(results),
@@ -101,8 +105,8 @@ def _environment(
         # By default cocotb lets pytest rewrite every module that is imported, numpy's too: a second for each run.
         "COCOTB_REWRITE_ASSERTION_FILES": "",
         "OPENBLAS_NUM_THREADS": "1",
-        # As cocotb's runner does: Verilator's own inertial writes are right, and faster than cocotb's.
-        **({"COCOTB_TRUST_INERTIAL_WRITES": "1"} if simulation.simulator == "verilator" else {}),
+        # As cocotb's runner does: these two's own inertial writes are right, and faster than cocotb's.
+        **({"COCOTB_TRUST_INERTIAL_WRITES": "1"} if simulation.simulator in ("verilator", "ghdl") else {}),
         **extra,
         "PYTHONPATH": os.pathsep.join(given_path + own_path),
     }

@@ -10,6 +10,7 @@ from dais_verif.program.numbers import Batch
 from dais_verif.report.record import Blame, InputValue, Mismatch
 from dais_verif.sim import tools
 from dais_verif.sim.blame import replay_mismatch, value_of_bits
+from dais_verif.sim.build import SIMULATORS
 from dais_verif.sim.job import Difference
 from dais_verif.sim.packing import bits_of_row, pack_inputs, unpack_element
 from dais_verif.sim.simulate import Outcome
@@ -60,13 +61,14 @@ def replay_in_simulators(
 ) -> Mismatch:
     """Replay the failing vector, to name the op and leave waves; a replay that fails says so instead.
 
-    ``before``: the vector before it. Icarus is asked first, since it builds a design of which every signal can be
-    read in a tenth of the time; but only what repeats the mismatch bit for bit counts.
+    ``before``: the vector before it. For Verilog Icarus is asked first, since it builds a design of which every
+    signal can be read in a tenth of the time; but only what repeats the mismatch bit for bit counts.
     """
     ports = task.ports
     earlier = bits_of_row(pack_inputs(before, ports), 0, ports.input_bits) if before is not None else None
     blame = None
-    for name in dict.fromkeys((*(["icarus"] if tools.has_icarus() else []), mismatch.simulator)):
+    sooner = ["icarus"] if mismatch.simulator in SIMULATORS and tools.has_icarus() else []
+    for name in dict.fromkeys((*sooner, mismatch.simulator)):
         task.watcher.notice(f"replaying vector {mismatch.row} in {name}")
         own = task.folder / f"replay_{name}"
         try:

@@ -23,8 +23,11 @@ from dais_verif.errors import ToolError
 
 __all__ = ["Session", "describe_exit", "first_error", "last_error", "raise_if_stopping", "workers"]
 
+#: GHDL puts nothing between place and message of an error, and "warning:" of a warning.
 _ERROR = re.compile(
-    r"(^|[\s%:])(fatal|error|critical|exception|\w+Error)\b|No such file|terminate called", re.IGNORECASE
+    r"(^|[\s%:])(fatal|error|critical|exception|\w+Error)\b|No such file|terminate called"
+    r"|^\S.*\.vhdl?:\d+:\d+: (?!warning)",
+    re.IGNORECASE,
 )
 _LONGEST_EXCERPT = 300
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.01

@@ -14,7 +14,7 @@ from dais_verif.sim.replay_job import Question, Seen
 __all__ = ["replay"]
 
 #: Where ``launch`` leaves the waves of a run.
-_WAVES = {"icarus": "waves.fst", "verilator": "waves.vcd"}
+_WAVES = {"icarus": "waves.fst", "verilator": "waves.vcd", "ghdl": "waves.vcd"}
 
 
 def replay(
@@ -45,7 +45,7 @@ def replay(
     if not waves.is_file():
         return seen, None
     if waves.suffix == ".vcd":
-        # Verilator's VCD ends with the last change: viewers would show the failing vector without any width.
+        # A VCD of theirs ends with the last change: viewers would show the failing vector without any width.
         with waves.open("a", encoding="ascii") as file:
             file.write(f"#{seen.end}\n")
     return seen, waves

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from dais_verif.sim.datafiles import DataFile
+
 __all__ = ["Simulation"]
 
 
@@ -12,7 +14,7 @@ __all__ = ["Simulation"]
 class Simulation:
     """An executable simulation of one design. It may be run any number of times, also at once."""
 
-    #: "icarus" or "verilator".
+    #: "icarus", "verilator" or "ghdl".
     simulator: str
     #: What the tool says of itself, for records; never taken apart.
     version: str
@@ -25,3 +27,5 @@ class Simulation:
     waves: bool = False
     #: Taken from the cache, not built for this run.
     cached: bool = False
+    #: What the design reads in the folder of a run.
+    data: tuple[DataFile, ...] = ()

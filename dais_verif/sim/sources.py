@@ -6,7 +6,12 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["digests", "include_folders", "read_others"]
+__all__ = ["digests", "include_folders", "is_vhdl", "read_others"]
+
+
+def is_vhdl(source: Path) -> bool:
+    """Whether ``source`` is VHDL, by its name; whatever else is given is Verilog."""
+    return source.suffix.lower() in (".vhd", ".vhdl")
 
 
 def read_others(sources: Sequence[Path]) -> bool:

@@ -31,8 +31,8 @@ _MOST_CHECKED = 16
 #: program for it takes seconds.
 _LARGE = 2_000
 
-#: Ops times rows of an Icarus simulation that are worth a process: some seconds.
-_SHARE_BUDGET = 4_000_000
+#: Ops times rows of a simulation that are worth a process: some seconds.
+_SHARE_BUDGET = {"icarus": 4_000_000, "verilator": 4_000_000, "ghdl": 100_000}
 
 _LOOK_SECONDS = 0.1
 
@@ -111,7 +111,7 @@ def _plan(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
     outlet.folder.mkdir(parents=True, exist_ok=True)
     for left_over in outlet.folder.iterdir():
         left_over.unlink()
-    shares = 1 if in_bulk or options.waves else 1 + starts[-1] * task.program.n_ops // _SHARE_BUDGET
+    shares = 1 if in_bulk or options.waves else 1 + starts[-1] * task.program.n_ops // _SHARE_BUDGET[name]
     shares = max(min(shares, options.jobs, chunks), 1)
     jobs = [
         Job(

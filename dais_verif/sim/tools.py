@@ -24,12 +24,14 @@ import platformdirs
 from dais_verif.errors import ToolError
 
 __all__ = [
+    "GhdlTools",
     "IcarusTools",
     "VerilatorTools",
     "cache_dir",
     "cocotb_entry",
     "cocotb_library",
     "cocotb_main",
+    "ghdl",
     "has_icarus",
     "icarus",
     "libpython",
@@ -38,6 +40,7 @@ __all__ = [
 
 _ICARUS_VARIABLE = "DAIS_VERIF_IVERILOG"
 _VERILATOR_VARIABLE = "DAIS_VERIF_VERILATOR"
+_GHDL_VARIABLE = "DAIS_VERIF_GHDL"
 _CACHE_VARIABLE = "DAIS_VERIF_CACHE"
 
 #: Verilator recurses deeply on long expressions. Its own driver lifts the stack limit in the same way.
@@ -66,6 +69,16 @@ class VerilatorTools:
     env: Mapping[str, str]
     compiler: Path
     compiler_version: str
+
+
+@dataclass(frozen=True)
+class GhdlTools:
+    """GHDL, for VHDL."""
+
+    ghdl: Path
+    version: str
+    #: Whether it keeps its machine code in memory, where its other back ends write an executable.
+    mcode: bool
 
 
 def icarus() -> IcarusTools:
@@ -112,6 +125,13 @@ def verilator() -> VerilatorTools:
         compiler=compiler,
         compiler_version=_output(str(compiler), "--version").partition("\n")[0],
     )
+
+
+def ghdl() -> GhdlTools:
+    """Find GHDL, which is needed for VHDL only."""
+    found = _find("ghdl", _GHDL_VARIABLE, "install it (Debian: apt-get install ghdl)")
+    text = _output(str(found), "--version")
+    return GhdlTools(found, text.partition("\n")[0].removeprefix("GHDL "), mcode="mcode" in text)
 
 
 def cocotb_library(simulator: str) -> Path:
@@ -170,7 +190,7 @@ def cache_dir() -> Path:
     return Path(override).absolute() if override else Path(platformdirs.user_cache_dir("dais-verif"))
 
 
-def _find(name: str, variable: str | None = None) -> Path:
+def _find(name: str, variable: str | None = None, install: str = "run `make setup`") -> Path:
     override = os.environ.get(variable) if variable else None
     path = shutil.which(override or name)
     if path is not None:
@@ -178,10 +198,10 @@ def _find(name: str, variable: str | None = None) -> Path:
     if override:
         raise ToolError(
             f"{variable} is {override!r}, which is not an executable file; correct it,"
-            f" or unset it to use {name} from PATH, which `make setup` installs or asks for"
+            f" or unset it to use {name} from PATH; if it is not there, {install}"
         )
     remedy = f", or set {variable} to the path of {name}" if variable else ""
-    raise ToolError(f"{name} was not found on PATH; run `make setup`{remedy}")
+    raise ToolError(f"{name} was not found on PATH; {install}{remedy}")
 
 
 def _wheel() -> Path | None:

@@ -25,6 +25,7 @@ def empty_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     monkeypatch.delenv("DAIS_VERIF_IVERILOG", raising=False)
     monkeypatch.delenv("DAIS_VERIF_VERILATOR", raising=False)
+    monkeypatch.delenv("DAIS_VERIF_GHDL", raising=False)
 
 
 @pytest.mark.usefixtures("empty_path")
@@ -34,6 +35,22 @@ def test_icarus_not_on_path() -> None:
         match=r"^iverilog was not found on PATH; run `make setup`, or set DAIS_VERIF_IVERILOG to the path of iv",
     ):
         tools.icarus()
+
+
+@pytest.mark.usefixtures("empty_path")
+def test_ghdl_not_on_path() -> None:
+    with pytest.raises(
+        ToolError,
+        match=r"^ghdl was not found on PATH; install it \(Debian: apt-get install ghdl\), or set DAIS_VERIF_GHDL to",
+    ):
+        tools.ghdl()
+
+
+@pytest.mark.parametrize(("generator", "mcode"), [("mcode code generator", True), ("llvm 14 code generator", False)])
+def test_what_ghdl_says_of_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, generator: str, mcode: bool) -> None:
+    path = executable(tmp_path / "ghdl", f"echo 'GHDL 9.9 (build) [Edition]'; echo ' {generator}'")
+    monkeypatch.setenv("DAIS_VERIF_GHDL", str(path))
+    assert tools.ghdl() == tools.GhdlTools(path, "9.9 (build) [Edition]", mcode)
 
 
 @pytest.mark.usefixtures("empty_path")
@@ -52,7 +69,7 @@ def test_verilator_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize(
     ("variable", "find"),
-    [("DAIS_VERIF_IVERILOG", tools.icarus), ("DAIS_VERIF_VERILATOR", tools.verilator)],
+    [("DAIS_VERIF_IVERILOG", tools.icarus), ("DAIS_VERIF_VERILATOR", tools.verilator), ("DAIS_VERIF_GHDL", tools.ghdl)],
 )
 def test_an_override_that_does_not_exist(
     monkeypatch: pytest.MonkeyPatch, variable: str, find: Callable[[], object]

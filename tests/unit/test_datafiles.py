@@ -1,0 +1,97 @@
+"""Files that RTL reads in the folder of a run: which they are, and that only copies get there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dais_verif.errors import InputError
+from dais_verif.sim.datafiles import DataFile, copy_into, data_files, mentioned
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Sources in src/, and somewhere else to be."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    return tmp_path
+
+
+def source(folder: Path, *names: str) -> Path:
+    path = folder / "src" / "model.v"
+    path.write_text("".join(f'initial $readmemh("{name}", rom);\n' for name in names))
+    return path
+
+
+def file(folder: Path, place: str, text: str = "0\n") -> Path:
+    path = folder / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_names_are_strings_that_end_as_such_files_do(folder: Path) -> None:
+    (folder / "src" / "a.v").write_text(
+        '#(.MEM("a b.mem"), .STYLE("block"), .X("in/b.HEX")) // "c.dat"\n$dumpfile("w.vcd"); x("");'
+    )
+    assert mentioned([folder / "src" / "a.v"]) == ["a b.mem", "in/b.HEX", "c.dat"]
+
+
+@pytest.mark.parametrize("place", ["src/a.mem", "src/memfiles/a.mem", "elsewhere/a.mem"])
+def test_where_they_are_looked_for(folder: Path, place: str) -> None:
+    path = file(folder, place)
+    assert data_files([source(folder, "a.mem")]) == (DataFile("a.mem", path),)
+
+
+@pytest.mark.parametrize("place", ["a.mem", "src/deep/er/a.mem", "src/b.mem"])
+def test_where_they_are_not(folder: Path, place: str) -> None:
+    file(folder, place)
+    assert data_files([source(folder, "a.mem")]) == ()
+
+
+def test_a_name_with_folders(folder: Path) -> None:
+    path = file(folder, "src/tables/a.mem")
+    files = data_files([source(folder, "tables/a.mem", "../a.mem")])
+    assert files == (DataFile("tables/a.mem", path),)
+    copy_into(folder / "run", files)
+    assert (folder / "run" / "tables" / "a.mem").read_text() == "0\n"
+
+
+def test_an_absolute_path_stays_where_it_is(folder: Path) -> None:
+    path = file(folder, "any/a.mem")
+    files = data_files([source(folder, str(path))])
+    assert files == (DataFile(str(path), path),)
+    copy_into(folder / "run", files)
+    assert not (folder / "run").exists()
+
+
+def test_what_is_given_goes_before_what_is_found(folder: Path) -> None:
+    file(folder, "src/a.mem", "found")
+    given = file(folder, "given/a.mem", "given")
+    assert data_files([source(folder, "a.mem")], [given]) == (DataFile("a.mem", given),)
+    # All of a folder, mentioned or not.
+    more = file(folder, "given/b")
+    assert data_files([source(folder)], [given.parent]) == (DataFile("a.mem", given), DataFile("b", more))
+
+
+def test_two_that_may_be_meant(folder: Path) -> None:
+    one = file(folder, "src/a.mem")
+    file(folder, "src/old/a.mem")
+    assert data_files([source(folder, "a.mem")]) == (DataFile("a.mem", one),)  # the same text: no matter
+    file(folder, "src/old/a.mem", "1\n")
+    with pytest.raises(InputError, match=r"'a.mem' may be '.*' or '.*'; name the right one with --data"):
+        data_files([source(folder, "a.mem")])
+
+
+def test_one_that_does_not_exist(folder: Path) -> None:
+    with pytest.raises(InputError, match=r"data file 'x.mem' does not exist; "):
+        data_files([], [Path("x.mem")])
+
+
+def test_a_run_that_writes_does_not_write_into_the_users_file(folder: Path) -> None:
+    path = file(folder, "src/a.mem")
+    copy_into(folder / "run", data_files([source(folder, "a.mem")]))
+    (folder / "run" / "a.mem").write_text("changed")
+    assert path.read_text() == "0\n"
