@@ -16,8 +16,8 @@ from dais_verif.program.graph import cone
 
 __all__ = ["Flow", "Schedule", "fewest_stages", "flow_of", "least_depth", "schedule"]
 
-#: Times that all ops are looked at for a better stage, from either start.
-_SWEEPS = 4
+#: Times that all ops are looked at for a better stage, from either start; on real programs a third gains nothing.
+_SWEEPS = 2
 
 
 class Flow(NamedTuple):
@@ -102,15 +102,12 @@ def least_depth(flow: Flow, stages: int) -> int:
 
 def schedule(flow: Flow, stages: int, bound: int) -> Schedule:
     """Few register bits with ``stages`` stages of at most ``bound``, which must be possible."""
-    candidates = []
-    for start, later_first in ((_earliest(flow, bound), True), (_latest(flow, stages, bound), False)):
-        state = _State(flow, stages, bound, start)
-        for sweep in range(_SWEEPS):
-            gained = state.move_later() if later_first == (sweep % 2 == 0) else state.move_earlier()
-            if not gained and sweep:
-                break
-        candidates.append(state)
-    return min(candidates, key=_State.register_bits).result()
+    early = _State(flow, stages, bound, _earliest(flow, bound))
+    late = _State(flow, stages, bound, _latest(flow, stages, bound))
+    for _ in range(_SWEEPS):
+        early.move_later()
+        late.move_earlier()
+    return min(early, late, key=_State.register_bits).result()
 
 
 def _longest_path(flow: Flow) -> int:
@@ -183,16 +180,17 @@ class _State:
             arrival[value] = self.flow.delays[value] + max(before, default=0)
         return arrival
 
-    def move_later(self) -> bool:
-        """Readers first, each value into the later stage that saves most bits; whether any did."""
-        flow, gained = self.flow, False
+    def move_later(self) -> None:
+        """Readers first, each value into the later stage that saves most bits."""
+        flow = self.flow
         first = [self.stages + 1] * len(flow.bits)  # stage of the earliest reader
         behind = [self.bound + 1] * len(flow.bits)  # the longest path after a value in that stage
         for value in reversed(flow.order):
             if value not in flow.inputs:
                 fits = flow.delays[value] + behind[value] <= self.bound
                 last = first[value] if fits else first[value] - 1
-                gained |= last > self.stage[value] and self._settle(value, self.stage[value], last)
+                if last > self.stage[value]:
+                    self._settle(value, self.stage[value], last)
             stage = self.stage[value]
             path = flow.delays[value] + (behind[value] if stage == first[value] else 0)
             for u in flow.operands[value]:
@@ -200,11 +198,10 @@ class _State:
                     first[u], behind[u] = stage, path
                 elif stage == first[u] and path > behind[u]:
                     behind[u] = path
-        return gained
 
-    def move_earlier(self) -> bool:
-        """Operands first, each value into the earlier stage that saves most bits; whether any did."""
-        flow, gained = self.flow, False
+    def move_earlier(self) -> None:
+        """Operands first, each value into the earlier stage that saves most bits."""
+        flow = self.flow
         arrival = [0] * len(flow.bits)
         for value in flow.order:
             first, ready = 1, 0
@@ -214,12 +211,12 @@ class _State:
                 elif self.stage[u] == first and arrival[u] > ready:
                     ready = arrival[u]
             possible = first if ready + flow.delays[value] <= self.bound else first + 1
-            gained |= possible < self.stage[value] and self._settle(value, possible, self.stage[value])
+            if possible < self.stage[value]:
+                self._settle(value, possible, self.stage[value])
             arrival[value] = flow.delays[value] + (ready if self.stage[value] == first else 0)
-        return gained
 
-    def _settle(self, value: int, low: int, high: int) -> bool:
-        """Put ``value`` where in ``low..high`` it costs fewest bits; whether that is elsewhere and cheaper."""
+    def _settle(self, value: int, low: int, high: int) -> None:
+        """Put ``value`` where in ``low..high`` it costs fewest bits."""
         flow, old = self.flow, self.stage[value]
         own = flow.bits[value] if self.reads[value] else 0
         others = [(flow.bits[u], self._read_by_others(u, old)) for u in flow.operands[value]]
@@ -230,7 +227,7 @@ class _State:
         # Between the last reads of the operands the cost is a straight line: only these stages can be best.
         best = min((low, high, *(last for _, last in others if low < last < high)), key=cost)
         if cost(best) >= cost(old):
-            return False
+            return
         for u in flow.operands[value]:
             reads = self.reads[u]
             reads[best] = reads.get(best, 0) + 1
@@ -239,7 +236,6 @@ class _State:
             else:
                 reads[old] -= 1
         self.stage[value] = best
-        return True
 
     def _read_by_others(self, value: int, stage: int) -> int:
         """The last stage in which ``value`` is read but for one read in ``stage``."""
