@@ -44,10 +44,10 @@ class DelayModel:
     unit: str = "LUT levels"
     lut: float = 1.0
     lut_inputs: int = 6
-    add: float = 1.0
+    add: float = 1.2
     carry: float = 0.05
     mul: float = 0.0
-    mul_level: float = 1.0
+    mul_level: float = 1.5
     mul_bit: float = 0.05
     table: float = 0.5
 
