@@ -26,16 +26,28 @@ class Stopwatch:
 
     def __init__(self, *, started: float | None = None) -> None:
         self.started = time.monotonic() if started is None else started
-        #: Told of each stage that begins.
-        self.tell: Callable[[str], None] = lambda _: None
+        self._tell: Callable[[str], None] = lambda _: None
         self._lock = threading.Lock()
+        self._begun: list[str] = []
         self._stages: dict[str, Stage] = {}
+
+    def listen(self, tell: Callable[[str], None]) -> None:
+        """``tell`` is told of each stage that begins from now on, and of those that have begun already."""
+        with self._lock:
+            self._tell = tell
+            begun = list(self._begun)
+        for name in begun:
+            tell(name)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Everything inside belongs to stage ``name``, which may have many parts."""
-        if name not in self._stages:
-            self.tell(name)
+        with self._lock:
+            tell, new = self._tell, name not in self._begun
+            if new:
+                self._begun.append(name)
+        if new:
+            tell(name)
         begin = time.monotonic()
         try:
             yield

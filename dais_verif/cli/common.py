@@ -10,15 +10,17 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from dais_verif.cli.keywords import KEYWORDS
 from dais_verif.program import LAYOUTS, AssumedLayoutWarning, Program, load
 from dais_verif.program.numbers import Batch
 from dais_verif.stimulus import generate_common, read_batch
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = [
     # arguments and options
@@ -90,11 +92,15 @@ def vectors_option(default: int) -> Callable[[Any], Any]:
 
 def console() -> Console:
     """Where results go."""
+    from rich.console import Console  # only now: the verbs that simulate start simulators first
+
     return Console(highlight=False, soft_wrap=True)
 
 
 def notices() -> Console:
     """Where progress and warnings go: stderr, so that stdout stays clean."""
+    from rich.console import Console
+
     return Console(stderr=True, highlight=False, soft_wrap=True)
 
 

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from dais_verif.errors import InputError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.report.record import Record
@@ -43,6 +41,8 @@ def work_folder(output: Path | None) -> Iterator[WorkFolder]:
             if not folder.kept:
                 shutil.rmtree(folder.path, ignore_errors=True)
         return
+    from filelock import FileLock, Timeout  # only now: a run without -o needs none
+
     make_folder(output)
     try:
         with FileLock(output / ".lock", timeout=0):

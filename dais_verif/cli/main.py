@@ -101,6 +101,9 @@ def _run(arguments: list[str]) -> int:
     except click.ClickException as error:
         return _report(arguments, Verdict.INVALID_INPUT, error.format_message())
     except (click.Abort, KeyboardInterrupt):
+        # An interrupt while Python executes text, as for every named tuple that is imported, is remembered, and the
+        # process ends by the signal whatever its exit code is: unless it has executed something since.
+        exec("")
         return _report(arguments, Verdict.INTERRUPTED, "interrupted; nothing half-written was left")
     except (BrokenPipeError, SystemExit):  # SystemExit: what click makes of a reader that left
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,7 +7,7 @@ import os
 import platform
 import time
 from collections.abc import Sequence
-from importlib.metadata import version
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import click
@@ -29,19 +29,16 @@ from dais_verif.cli.common import (
     unchecked_option,
     vectors_option,
 )
-from dais_verif.cli.display import Display
 from dais_verif.cli.folder import WorkFolder, work_folder
 from dais_verif.emit import emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
-from dais_verif.golden.fast import threads
 from dais_verif.program import Program
-from dais_verif.report.console import print_record
 from dais_verif.report.record import ProgramInfo, Record
 from dais_verif.sim.build import SIMULATORS, VHDL_SIMULATORS, Design, simulators_for
 from dais_verif.sim.datafiles import data_files, mentioned
+from dais_verif.sim.simulate import begin
 from dais_verif.sim.sources import digests
-from dais_verif.sim.verify import Options, verify
 from dais_verif.stimulus import Generated, Stimulus, read_batch
 from dais_verif.stimulus.counters import MAX_BITS
 from dais_verif.stopwatch import Stopwatch
@@ -149,27 +146,33 @@ def sim(
     if waves and output is None:
         output = Path("dais-verif-out")
     with work_folder(output) as folder:
-        with watch.stage("emit"), notices().status("writing Verilog"):
+        with watch.stage("emit"), _status(loaded, "writing Verilog"):
             design = _design(loaded, (*rtl, *more_rtl), data, top, folder)
             watched = [*design.sources, *(file.path for file in design.data)]
             hashes = [digest.hex() for digest in digests(watched)]
-        options = Options(
-            simulators,
-            check=not unchecked,
-            waves=waves,
-            seed=seed,
-            timeout=timeout,
-            jobs=threads(jobs),
-            bulk=bulk,
-            keep=output is not None,
-            exhaustive_rows=_exhaustive_rows(loaded, simulators, bulk and not waves, stimulus.rows, exhaustive)
-            if exhaustive_bits
-            else 0,
-            exhaustive_bits=exhaustive_bits,
-        )
-        with Display(notices()) as display:
-            watch.tell = display.stage
-            finding = verify(loaded, stimulus, design, folder.path, options, display, watch)
+        with begin(simulators, design, folder.path, seed=seed, waves=waves, timeout=timeout, watch=watch) as begun:
+            # Only now, while the simulators start: to load all this takes as long as to simulate a small design.
+            from dais_verif.cli.display import Display
+            from dais_verif.golden.fast import threads
+            from dais_verif.sim.verify import Options, verify
+
+            options = Options(
+                simulators,
+                check=not unchecked,
+                waves=waves,
+                seed=seed,
+                timeout=timeout,
+                jobs=threads(jobs),
+                bulk=bulk,
+                keep=output is not None,
+                exhaustive_rows=_exhaustive_rows(loaded, simulators, bulk and not waves, stimulus.rows, exhaustive)
+                if exhaustive_bits
+                else 0,
+                exhaustive_bits=exhaustive_bits,
+            )
+            with Display(notices()) as display:
+                watch.listen(display.stage)
+                finding = verify(loaded, stimulus, design, folder.path, options, display, watch, begun)
         for source, before, after in zip(watched, hashes, digests(watched), strict=True):
             if before != after.hex():
                 raise InputError(f"RTL file {str(source)!r} was changed while it was simulated; run again")
@@ -202,6 +205,8 @@ def sim(
     if as_json:
         click.echo(record.to_json())
     else:
+        from dais_verif.report.console import print_record
+
         print_record(record, console())
         if folder.kept:
             console().print(f"files      {folder.path}", markup=False)
@@ -258,7 +263,14 @@ def _data_not_found(design: Design) -> list[str]:
     return found
 
 
+def _status(program: Program, what: str) -> AbstractContextManager[object]:
+    """A line on the terminal while ``what`` is done, if it takes long enough to be read."""
+    return notices().status(what) if program.n_ops > _LARGE else nullcontext()
+
+
 def _tools() -> dict[str, str]:
+    from importlib.metadata import version
+
     names = ("cocotb", "numpy")
     return {
         "dais-verif": __version__,

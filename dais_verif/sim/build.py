@@ -96,10 +96,20 @@ def build(
     files = (module.OUTPUT, _LOG)
     # What an earlier run left here under the same name would be linked over, or read by a person as of this one.
     shutil.rmtree(folder / "design", ignore_errors=True)
+
+    def fetched() -> Simulation | None:
+        if not cache.fetch(key, files, folder):
+            return None
+        found: Simulation = module.simulation(design.top, folder, waves=waves)
+        return replace(found, cached=True, data=design.data)
+
+    found = fetched()
+    if found is not None:
+        return found
     with cache.turn(key, timeout):
-        if cache.fetch(key, files, folder):
-            found: Simulation = module.simulation(design.top, folder, waves=waves)
-            return replace(found, cached=True, data=design.data)
+        found = fetched()  # another run may have built it meanwhile
+        if found is not None:
+            return found
         simulation = compiled()
         if digests(everything) == before:  # else nobody knows which text was built
             cache.put(key, files, folder, {"simulator": simulator, "top": design.top, "version": simulation.version})

@@ -18,8 +18,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import filelock
-
 from dais_verif.errors import InputError
 from dais_verif.files import link_or_copy
 from dais_verif.sim import process, tools
@@ -95,6 +93,8 @@ def turn(key: str, timeout: float | None = None) -> Iterator[None]:
 
     Only a courtesy: nothing goes wrong if two runs build the same. Raises ``ToolError`` if the run is stopped.
     """
+    import filelock  # only now: who finds an entry needs no lock, and has no time to load it
+
     lock = filelock.FileLock(home() / f"{key}.lock")
     deadline = None if timeout is None else time.monotonic() + timeout
     with contextlib.suppress(OSError):

@@ -10,21 +10,60 @@ far the other is.
 from __future__ import annotations
 
 import json
+import os
+import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dais_verif.files import write_atomically
 
-__all__ = ["JOB_VARIABLE", "Answer", "Difference", "Job", "chunk_name", "merged"]
+__all__ = [
+    "JOB_VARIABLE",
+    "MAKER_VARIABLE",
+    "Answer",
+    "Difference",
+    "Job",
+    "chunk_name",
+    "merged",
+    "require_maker",
+    "wait_for",
+]
 
 #: Environment variable that names the job file.
 JOB_VARIABLE = "DAIS_VERIF_JOB"
+
+#: Environment variable with the id of the process that writes the job file, where that may come later.
+MAKER_VARIABLE = "DAIS_VERIF_MAKER"
+
+_FIRST_PAUSE, _LAST_PAUSE = 0.001, 0.02
 
 
 def chunk_name(number: int) -> str:
     """The file of a chunk."""
     return f"{number:06}.bin"
+
+
+def require_maker(maker: int | None) -> None:
+    """Raise ``EOFError`` if process ``maker`` is gone; who is dead but not buried is gone, too. None: nobody checks."""
+    if maker is None:
+        return
+    try:
+        state = Path(f"/proc/{maker}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        state = "X"
+    if state in "ZX":
+        raise EOFError("nobody waits for this simulation: the run that makes its vectors is gone")
+
+
+def wait_for(path: Path, maker: int | None) -> None:
+    """Return as soon as ``path`` is there. Raises ``EOFError`` if ``maker``, who makes it, is gone."""
+    pause = _FIRST_PAUSE
+    require_maker(maker)
+    while not path.exists():
+        require_maker(maker)
+        time.sleep(pause)
+        pause = min(2 * pause, _LAST_PAUSE)
 
 
 @dataclass(frozen=True)
@@ -63,6 +102,13 @@ class Job:
     def save(self, path: Path) -> None:
         """Write as JSON."""
         write_atomically(path, json.dumps(vars(self)).encode())
+
+    @classmethod
+    def given(cls) -> Job:
+        """The job of this process, a simulator's, as its environment says; it may be started before there is one."""
+        path, maker = Path(os.environ[JOB_VARIABLE]), os.environ.get(MAKER_VARIABLE)
+        wait_for(path, int(maker) if maker else None)
+        return cls.load(path)
 
     @classmethod
     def load(cls, path: Path) -> Job:

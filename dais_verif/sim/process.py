@@ -16,12 +16,15 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
+from typing import TypeVar
 
 from dais_verif.errors import ToolError
 
-__all__ = ["Session", "describe_exit", "first_error", "last_error", "raise_if_stopping", "workers"]
+__all__ = ["Session", "describe_exit", "first_error", "last_error", "raise_if_stopping", "result_of", "workers"]
+
+_Result = TypeVar("_Result")
 
 #: GHDL puts nothing between place and message of an error, and "warning:" of a warning.
 _ERROR = re.compile(
@@ -31,6 +34,7 @@ _ERROR = re.compile(
 )
 _LONGEST_EXCERPT = 300
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.01
+_LOOK_SECONDS = 0.1
 
 
 class _Stop:
@@ -58,7 +62,7 @@ _thread = _Thread()
 
 @contextlib.contextmanager
 def workers(number: int) -> Iterator[ThreadPoolExecutor]:
-    """Threads that run commands. If the block is left by an exception, all their commands are killed.
+    """Threads that run commands. What of them still runs when the block is left, however it is left, is killed.
 
     Only the main thread is told of Ctrl-C; this passes it on to the threads that wait for commands, and waits for
     them in turn.
@@ -71,15 +75,21 @@ def workers(number: int) -> Iterator[ThreadPoolExecutor]:
     with ThreadPoolExecutor(number, initializer=begin) as pool:
         try:
             yield pool
-        except BaseException:
+        finally:
             stop.set()
-            raise
 
 
 def raise_if_stopping(what: str) -> None:
     """Raise ``ToolError`` if the run that this thread works for must end; for threads that wait for something else."""
     if _thread.stop is not None and _thread.stop.is_set():
         raise ToolError(f"{what} was stopped with the run")
+
+
+def result_of(future: Future[_Result], what: str) -> _Result:
+    """What a thread of other workers gives; raises ``ToolError`` if the run that this thread works for must end."""
+    while not wait((future,), _LOOK_SECONDS).done:
+        raise_if_stopping(what)
+    return future.result()
 
 
 class Session:

@@ -18,8 +18,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import filelock
-
 from dais_verif.errors import ToolError
 from dais_verif.sim import tools
 from dais_verif.sim.process import Session
@@ -137,6 +135,8 @@ def ensure(*, waves: bool = False) -> Path:
     folder = home / _key(verilator, waves=waves)
     if folder.is_dir():
         return folder
+    import filelock  # only now: it takes longer to load than the rest of this function
+
     try:
         home.mkdir(parents=True, exist_ok=True)
         with filelock.FileLock(folder.with_name(folder.name + ".lock")):

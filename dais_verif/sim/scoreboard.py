@@ -11,15 +11,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.sim.job import Answer, Difference, Job, chunk_name
+from dais_verif.sim.job import Answer, Difference, Job, chunk_name, require_maker, wait_for
 from dais_verif.sim.packing import Words, bits_of_row, row_words
 
 __all__ = ["DIGESTED", "Chunk", "Scoreboard", "words_of_text"]
 
 #: Rows that are digested together.
 DIGESTED = 256
-
-_FIRST_PAUSE, _LAST_PAUSE = 0.001, 0.02
 
 
 @dataclass(frozen=True)
@@ -40,12 +38,7 @@ class Chunk:
     def wait(cls, job: Job, number: int) -> Chunk:
         """Chunk ``number`` as soon as it is there. Raises ``EOFError`` if nobody makes it any more."""
         path = Path(job.chunks) / chunk_name(number)
-        pause = _FIRST_PAUSE
-        _require_maker(job)
-        while not path.exists():
-            _require_maker(job)
-            time.sleep(pause)
-            pause = min(2 * pause, _LAST_PAUSE)
+        wait_for(path, job.maker)
         rows = job.starts[number + 1] - job.starts[number]
         sizes = rows * row_words(job.input_bits), rows * row_words(job.output_bits)
         words = np.fromfile(path, dtype="<u8")
@@ -54,18 +47,6 @@ class Chunk:
         parts = words[: sizes[0]].reshape(rows, -1), words[sizes[0] :].reshape(rows, -1)
         path.unlink()
         return cls(number, job.starts[number], *parts)
-
-
-def _require_maker(job: Job) -> None:
-    """Raise ``EOFError`` if nobody waits for the answer any more; who is dead but not buried does not."""
-    if job.maker is None:
-        return
-    try:
-        state = Path(f"/proc/{job.maker}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        state = "X"
-    if state in "ZX":
-        raise EOFError("nobody waits for this simulation: the run that makes its vectors is gone")
 
 
 class Scoreboard:
@@ -104,7 +85,7 @@ class Scoreboard:
 
     def tell(self, rows: int) -> None:
         """Progress within a chunk: so many of its rows are done."""
-        _require_maker(self._job)
+        require_maker(self._job.maker)
         with self._lock:
             self._write_progress(rows)
 

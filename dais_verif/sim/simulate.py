@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dais_verif.errors import ToolError
 from dais_verif.sim import launch, process
 from dais_verif.sim.build import Design, build
-from dais_verif.sim.job import JOB_VARIABLE, Answer, Job, merged
+from dais_verif.sim.job import JOB_VARIABLE, MAKER_VARIABLE, Answer, Job, merged
 from dais_verif.sim.simulation import Simulation
 from dais_verif.stopwatch import Stopwatch
 
-__all__ = ["Outcome", "simulate"]
+__all__ = ["Begun", "Outcome", "begin"]
+
+_JOB, _ANSWER = "job.json", "answer.json"
 
 
 @dataclass(frozen=True)
@@ -28,55 +33,125 @@ class Outcome:
     cached: bool = False
 
 
-def simulate(
-    simulator: str,
+@contextmanager
+def begin(
+    simulators: Sequence[str],
     design: Design,
-    jobs: Sequence[Job],
     folder: Path,
     *,
     seed: int,
     waves: bool = False,
     timeout: float | None = None,
     watch: Stopwatch | None = None,
-) -> Outcome:
-    """Build once and run the bench on each of ``jobs``, all at once. Raises ``ToolError`` unless all gave an answer."""
-    watch = watch or Stopwatch()
-    started = time.monotonic()
-    simulation = build(simulator, design, folder / "build", waves=waves, timeout=timeout, watch=watch)
-    built = time.monotonic()
+) -> Iterator[dict[str, Begun]]:
+    """Every simulator begins, in a folder of ``folder`` named like it.
 
-    def one(job: Job) -> Answer:
-        own = folder if job.share == 0 else folder / f"share_{job.share}"
-        return _run(simulation, job, own, seed=seed, waves=waves, timeout=timeout)
-
-    with watch.stage(f"{simulator} run"), process.workers(len(jobs)) as pool:
-        answers = list(pool.map(one, jobs))
-    answer = merged(answers)
-    ended = time.monotonic()
-    watch.add(f"{simulator} compare", built, ended, answer.seconds.get("compare", 0.0))
-    return Outcome(answer, simulation.version, built - started, ended - built, simulation.cached)
+    What still runs when the block is left is killed.
+    """
+    with process.workers(len(simulators)) as pool:
+        begun = {
+            name: Begun(name, design, folder / name, seed=seed, waves=waves, timeout=timeout, watch=watch)
+            for name in simulators
+        }
+        for one in begun.values():
+            pool.submit(one.run)
+        yield begun
 
 
-def _run(simulation: Simulation, job: Job, folder: Path, *, seed: int, waves: bool, timeout: float | None) -> Answer:
+class Begun:
+    """A simulator that builds a design and starts it before anybody knows what it will have to do.
+
+    To load Python, cocotb and numpy takes longest where nothing has to be built: so it is done while the job is
+    still being planned, and the bench waits for it.
+    """
+
+    def __init__(
+        self,
+        simulator: str,
+        design: Design,
+        folder: Path,
+        *,
+        seed: int,
+        waves: bool = False,
+        timeout: float | None = None,
+        watch: Stopwatch | None = None,
+    ) -> None:
+        self.simulator = simulator
+        self._design, self._folder = design, folder
+        self._seed, self._waves, self._timeout = seed, waves, timeout
+        self._watch = watch or Stopwatch()
+        self._started = time.monotonic()
+        self._built: Future[tuple[Simulation, float]] = Future()
+        self._results: Future[Path] = Future()
+        _clear(folder)
+
+    def run(self) -> None:
+        """Build, and run the bench on the job with share 0, which may come later; in a thread of its own."""
+        step: Future[tuple[Simulation, float]] | Future[Path] = self._built
+        try:
+            simulation = build(
+                self.simulator,
+                self._design,
+                self._folder / "build",
+                waves=self._waves,
+                timeout=self._timeout,
+                watch=self._watch,
+            )
+            self._built.set_result((simulation, time.monotonic()))
+            step = self._results
+            self._results.set_result(self._run(simulation, self._folder))
+        except BaseException as error:
+            step.set_exception(error)
+
+    def simulate(self, jobs: Sequence[Job]) -> Outcome:
+        """Run the bench on each of ``jobs``, all at once. Raises ``ToolError`` unless all gave an answer."""
+        simulation, built = process.result_of(self._built, self.simulator)
+        given = time.monotonic()
+        self._watch.add(f"{self.simulator} start", built, max(built, given))
+
+        def one(job: Job) -> Answer:
+            return self._answer(simulation, job)
+
+        with self._watch.stage(f"{self.simulator} run"), process.workers(len(jobs)) as pool:
+            answers = list(pool.map(one, jobs))
+        answer = merged(answers)
+        ended = time.monotonic()
+        self._watch.add(f"{self.simulator} compare", given, ended, answer.seconds.get("compare", 0.0))
+        return Outcome(answer, simulation.version, built - self._started, ended - built, simulation.cached)
+
+    def _answer(self, simulation: Simulation, job: Job) -> Answer:
+        folder = self._folder if job.share == 0 else self._folder / f"share_{job.share}"
+        if job.share != 0:
+            _clear(folder)
+        answer_path = folder / _ANSWER
+        replace(job, answer=str(answer_path)).save(folder / _JOB)
+        if job.share == 0:
+            results = process.result_of(self._results, f"the {self.simulator} simulation")
+        else:
+            results = self._run(simulation, folder)
+        if not answer_path.is_file():
+            raise ToolError(f"the {self.simulator} bench gave no answer (full output: {folder / 'simulation.log'})")
+        answer = Answer.load(answer_path)
+        _cross_check(self.simulator, answer, job, bool(launch.failed_tests(results)), folder)
+        return answer
+
+    def _run(self, simulation: Simulation, folder: Path) -> Path:
+        return launch.run(
+            simulation,
+            "dais_verif.sim.bench",
+            folder,
+            env={JOB_VARIABLE: str(folder.absolute() / _JOB), MAKER_VARIABLE: str(os.getpid())},
+            seed=self._seed,
+            waves=self._waves,
+            timeout=self._timeout,
+        )
+
+
+def _clear(folder: Path) -> None:
+    """Nothing that an earlier run asked or answered may be taken for this run's."""
     folder.mkdir(parents=True, exist_ok=True)
-    answer_path = folder / "answer.json"
-    answer_path.unlink(missing_ok=True)
-    job_path = folder / "job.json"
-    replace(job, answer=str(answer_path)).save(job_path)
-    results = launch.run(
-        simulation,
-        "dais_verif.sim.bench",
-        folder,
-        env={JOB_VARIABLE: str(job_path)},
-        seed=seed,
-        waves=waves,
-        timeout=timeout,
-    )
-    if not answer_path.is_file():
-        raise ToolError(f"the {simulation.simulator} bench gave no answer (full output: {folder / 'simulation.log'})")
-    answer = Answer.load(answer_path)
-    _cross_check(simulation.simulator, answer, job, bool(launch.failed_tests(results)), folder)
-    return answer
+    for name in (_JOB, _ANSWER):
+        (folder / name).unlink(missing_ok=True)
 
 
 def _cross_check(simulator: str, answer: Answer, job: Job, failed: bool, folder: Path) -> None:

@@ -17,7 +17,7 @@ from dais_verif.sim import process
 from dais_verif.sim.blame import Judged, blame_engines, blame_expectation, judge_rows
 from dais_verif.sim.feed import Feed, Outlet
 from dais_verif.sim.job import Job
-from dais_verif.sim.simulate import Outcome, simulate
+from dais_verif.sim.simulate import Begun, Outcome
 from dais_verif.sim.task import Task
 from dais_verif.verdict import Verdict
 
@@ -44,8 +44,8 @@ class Settled(Exception):
         self.verdict, self.message = verdict, message
 
 
-def simulate_all(task: Task, feed: Feed) -> dict[str, Outcome | ToolError]:
-    """What every simulator makes of the feed; one that fails does not stop the others.
+def simulate_all(task: Task, feed: Feed, begun: Mapping[str, Begun]) -> dict[str, Outcome | ToolError]:
+    """What every simulator that has begun makes of the feed; one that fails does not stop the others.
 
     Raises ``Settled`` if the feed shows that the program breaks a promise, or that the golden model is wrong.
     """
@@ -56,16 +56,7 @@ def simulate_all(task: Task, feed: Feed) -> dict[str, Outcome | ToolError]:
     def one(name: str) -> Outcome | ToolError:
         jobs, outlet = plans[name]
         try:
-            outcome = simulate(
-                name,
-                task.design,
-                jobs,
-                task.folder / name,
-                seed=options.seed,
-                waves=options.waves,
-                timeout=options.timeout,
-                watch=watch,
-            )
+            outcome = begun[name].simulate(jobs)
         except ToolError as error:
             watcher.notice(f"{name}: failed")
             return error

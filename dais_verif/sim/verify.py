@@ -6,6 +6,7 @@ program -> Verilog -> build -> bench <───┴-> compare -> verdict (-> blam
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from dais_verif.sim.blame import blame_engines, blame_expectation, judge_rows
 from dais_verif.sim.build import Design
 from dais_verif.sim.feed import Feed, chunk_size
 from dais_verif.sim.mismatch import describe, first_difference, replay_in_simulators
-from dais_verif.sim.simulate import Outcome
+from dais_verif.sim.simulate import Begun, Outcome, begin
 from dais_verif.sim.task import Options, Task, Watcher
 from dais_verif.sim.together import Settled, simulate_all
 from dais_verif.stimulus import Swept, Vectors
@@ -49,12 +50,30 @@ def verify(
     options: Options,
     watcher: Watcher | None = None,
     watch: Stopwatch | None = None,
+    begun: Mapping[str, Begun] | None = None,
 ) -> Finding:
     """Simulate ``design`` on ``vectors`` and compare every output bit with the golden model of ``program``.
 
-    ``folder`` receives builds, logs and waves. Tool failures and violations are findings, not exceptions.
+    ``folder`` receives builds, logs and waves. ``begun``: the simulators, if they have begun already. Tool failures
+    and violations are findings, not exceptions.
     """
     task = Task(program, design, folder, options, watcher or Watcher(), watch or Stopwatch())
+    if begun is not None:
+        return _verify(task, vectors, begun)
+    with begin(
+        options.simulators,
+        design,
+        folder,
+        seed=options.seed,
+        waves=options.waves,
+        timeout=options.timeout,
+        watch=task.watch,
+    ) as begun:
+        return _verify(task, vectors, begun)
+
+
+def _verify(task: Task, vectors: Vectors, begun: Mapping[str, Begun]) -> Finding:
+    program, options = task.program, task.options
     with task.watch.stage("plan"):
         plan = Plan((), (), ())
         if options.exhaustive_rows:
@@ -63,7 +82,7 @@ def verify(
     size = chunk_size(vectors.rows + sum(sweep.rows for sweep in sweeps), task.ports, options.jobs)
     feed = Feed(task.golden, task.ports, [vectors, *sweeps], size, check=options.check)
     try:
-        outcomes = simulate_all(task, feed)
+        outcomes = simulate_all(task, feed, begun)
     except Settled as settled:
         return Finding(settled.verdict, settled.message, [])
     results = [_result(name, outcome) for name, outcome in outcomes.items()]

@@ -125,6 +125,18 @@ def test_ctrl_c_during_a_replay(
     check_interrupted(interrupted(replaying, save(EVERY, odd), *options), odd)
 
 
+def test_ctrl_c_while_python_executes_text(tmp_path: Path) -> None:
+    """As it does for every named tuple that it imports; Python would end by the signal, and not with our exit code."""
+    (tmp_path / "interrupted.py").write_text(
+        "from dais_verif.cli import main\n"
+        "main.cli.main = lambda *_, **__: exec('import signal; signal.raise_signal(signal.SIGINT)')\n"
+        "main.main(['sim'])\n"
+    )
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    done = subprocess.run([sys.executable, "-m", "interrupted"], env=environment(PYTHONPATH=path), check=False)
+    assert done.returncode == 130
+
+
 def test_ctrl_c_leaves_no_temporary_folder(odd: Path) -> None:
     (odd / "tmp").mkdir()
     words = [sys.executable, "-m", "dais_verif", "sim", str(save(EVERY, odd)), "--sim", "icarus", "--vectors", "100000"]

@@ -65,6 +65,14 @@ def test_what_the_simulators_did(tmp_path: Path) -> None:
     assert all(s.version and s.run_seconds > 0 for s in finding.simulators)
 
 
+def test_a_folder_may_be_used_again(tmp_path: Path) -> None:
+    """A simulator is started before its job is written, and must not find that of the run before."""
+    for rows in (300, 200, 5):
+        finding = verified(EVERY, tmp_path, BOTH, rows=rows)
+        assert finding.verdict is Verdict.PASS
+        assert [s.vectors_compared for s in finding.simulators] == [rows, rows]
+
+
 @pytest.mark.parametrize("rows", [1, 1024, 1025])
 def test_every_vector_is_compared_whatever_the_chunks(rows: int, tmp_path: Path) -> None:
     """Only the last vector differs."""

@@ -7,12 +7,13 @@ import signal
 import sys
 import threading
 import time
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
 from dais_verif.errors import ToolError
-from dais_verif.sim.process import Session, first_error, last_error
+from dais_verif.sim.process import Session, first_error, last_error, result_of, workers
 
 #: Starts a grandchild, notes its id, waits.
 FAMILY = ["sh", "-c", "sleep 60 & echo $! > grandchild; wait"]
@@ -79,6 +80,30 @@ def test_an_interrupt_kills_the_whole_group_and_goes_on(tmp_path: Path) -> None:
         session(tmp_path, timeout=30).run("family", FAMILY)
     thread.join()
     assert_grandchild_gone(tmp_path)
+
+
+def test_what_workers_run_ends_with_their_block(tmp_path: Path) -> None:
+    start = time.monotonic()
+    with workers(1) as pool:
+        killed = pool.submit(lambda: session(tmp_path).run("family", FAMILY))
+        while not (tmp_path / "grandchild").exists():
+            time.sleep(0.01)
+    with pytest.raises(ToolError, match="family was stopped with the run"):
+        killed.result()
+    assert time.monotonic() - start < 10
+    assert_grandchild_gone(tmp_path)
+
+
+def test_a_thread_that_waits_for_another_one_ends_with_its_own_run() -> None:
+    class Stopped(Exception):
+        pass
+
+    never: Future[int] = Future()
+    with pytest.raises(Stopped), workers(1) as pool:
+        waiting = pool.submit(result_of, never, "the simulation")
+        raise Stopped
+    with pytest.raises(ToolError, match="the simulation was stopped with the run"):
+        waiting.result()
 
 
 def test_a_failing_command_stops_its_siblings(tmp_path: Path) -> None:

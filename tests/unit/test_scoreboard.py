@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dais_verif.sim.job import Answer, Job, chunk_name, merged
+from dais_verif.sim.job import JOB_VARIABLE, MAKER_VARIABLE, Answer, Job, chunk_name, merged
 from dais_verif.sim.packing import Words, row_words
 from dais_verif.sim.scoreboard import DIGESTED, Chunk, Scoreboard, words_of_text
 
@@ -324,6 +324,36 @@ class TestChunk:
             Chunk.wait(job(tmp_path, maker=gone.pid), 0)
         with pytest.raises(EOFError):
             Scoreboard(job(tmp_path, maker=gone.pid)).tell(1)
+
+
+class TestAJob:
+    """A simulator may be started before it is known what it has to do."""
+
+    def test_is_waited_for_while_its_maker_lives(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv(JOB_VARIABLE, str(tmp_path / "job.json"))
+        monkeypatch.setenv(MAKER_VARIABLE, str(os.getppid()))
+        own = job(tmp_path, share=1, shares=3)
+        threading.Timer(0.3, own.save, (tmp_path / "job.json",)).start()
+        begin = time.monotonic()
+        assert Job.given() == own
+        assert time.monotonic() - begin >= 0.2
+
+    def test_is_not_waited_for_when_its_maker_is_gone(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        monkeypatch.setenv(JOB_VARIABLE, str(tmp_path / "job.json"))
+        monkeypatch.setenv(MAKER_VARIABLE, str(gone.pid))
+        with pytest.raises(EOFError, match=r"the run that makes .* is gone"):
+            Job.given()
+
+    def test_of_a_run_that_is_repeated_by_hand_is_just_read(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        own = job(tmp_path)
+        own.save(tmp_path / "job.json")
+        monkeypatch.setenv(JOB_VARIABLE, str(tmp_path / "job.json"))
+        monkeypatch.delenv(MAKER_VARIABLE, raising=False)
+        assert Job.given() == own
 
 
 class TestProgress:

@@ -68,11 +68,22 @@ def test_a_stage_that_fails_is_timed_too() -> None:
 
 def test_each_stage_is_told_when_it_begins(watch: Stopwatch) -> None:
     told: list[str] = []
-    watch.tell = told.append
+    watch.listen(told.append)
     for name in ("golden", "pack", "golden", "pack"):
         with watch.stage(name):
             assert told[-1] == ("golden" if len(told) == 1 else "pack")
     assert told == ["golden", "pack"]
+
+
+def test_who_listens_late_is_told_what_has_begun(watch: Stopwatch) -> None:
+    told: list[str] = []
+    with watch.stage("over"):
+        pass
+    with watch.stage("under way"):
+        watch.listen(told.append)
+        assert told == ["over", "under way"]
+    with watch.stage("later"), watch.stage("over"):
+        assert told == ["over", "under way", "later"]
 
 
 def test_threads_share_it() -> None:
