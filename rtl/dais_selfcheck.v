@@ -168,7 +168,7 @@ module dais_selfcheck #(
   endgenerate
 
   always @(posedge aclk) begin
-    if (waiting) signature <= 32'd0;
+    if (!aresetn || waiting) signature <= 32'd0;
     else if (state == FOLD) signature <= next(signature) ^ folded[31:0];
   end
 endmodule

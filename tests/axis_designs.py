@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from dais_verif.emit import emit_verilog
-from dais_verif.emit.axis import emit_axis_top
-from dais_verif.emit.shell import AXIS_FILES, shell_sources
+from dais_verif.emit.axis import Identity, emit_axis_top
+from dais_verif.emit.shell import AXIL_FILES, AXIS_FILES, shell_sources
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.sim.build import Design
@@ -44,13 +44,18 @@ def planted_in_shell(file: str, found: str, planted: str) -> tuple[str, str]:
 
 
 def wrapped(
-    program: Program, folder: Path, *, latency: int = 0, user_bits: int = 3, bug: tuple[str, str] | None = None
+    program: Program,
+    folder: Path,
+    *,
+    latency: int = 0,
+    user_bits: int = 3,
+    axil: bool = False,
+    bug: tuple[str, str] | None = None,
 ) -> Design:
-    """``program`` in the shell; ``bug``: the name and the text of a file of the shell that is another one."""
+    """``program`` in the shell; ``bug``: the name and the text of a file that is another one."""
     folder.mkdir(parents=True, exist_ok=True)
     ports = ports_of(program)
-    texts = {path.name: path.read_text(encoding="utf-8") for path in shell_sources(*AXIS_FILES)}
-    texts.update([bug] if bug else [])
+    texts = {path.name: path.read_text(encoding="utf-8") for path in shell_sources(*AXIS_FILES, *AXIL_FILES * axil)}
     texts["model.v"] = registered_core(program, latency) if latency else emit_verilog(program)
     texts["model_axis.v"] = emit_axis_top(
         "model",
@@ -58,7 +63,9 @@ def wrapped(
         output_bits=max(ports.output_bits, 1),
         latency=latency,
         user_bits=user_bits,
+        axil=Identity(program.n_in, program.n_out, program.hash) if axil else None,
     )
+    texts.update([bug] if bug else [])
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     return Design(tuple(folder / name for name in texts), "model_axis")

@@ -10,7 +10,7 @@ __all__ = ["AXIL_FILES", "AXIS_FILES", "shell_sources"]
 
 #: What a core needs around it to speak AXI4-Stream, lowest module first; and AXI4-Lite besides.
 AXIS_FILES = ("dais_skid.v", "dais_axis.v")
-AXIL_FILES = ("dais_axil.v",)
+AXIL_FILES = ("dais_selfcheck.v", "dais_axil.v")
 
 _PACKAGE = Path(__file__).parents[1]
 

@@ -21,6 +21,9 @@ from dais_verif.sim.stream import NEVER, Beat, Sink, StreamScoreboard
 
 _HALF = Timer(1, unit="ns")
 
+#: Inputs of an AXI4-Lite block, where there is one: nobody speaks to it here.
+_QUIET = tuple(f"s_axil_{name}" for name in ("awvalid", "wvalid", "bready", "arvalid", "rready"))
+
 
 @cocotb.test()
 async def every_beat_equals_golden_model(dut: Any) -> None:
@@ -34,6 +37,9 @@ async def every_beat_equals_golden_model(dut: Any) -> None:
         _texts(Path(path), job.rows, bits)
         for path, bits in ((job.inputs, job.input_bits), (job.expected, job.output_bits))
     )
+    for name in _QUIET:
+        if getattr(dut, name, None) is not None:
+            getattr(dut, name).value = 0
     heard = []
     for scenario in job.scenarios:
         heard.append(await _Run(dut, job, scenario, inputs, expected).all())

@@ -11,23 +11,30 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.emit.axis import emit_axis_top
-from dais_verif.emit.shell import AXIS_FILES, shell_sources
+from dais_verif.emit.axis import Identity, emit_axis_top
+from dais_verif.emit.shell import AXIL_FILES, AXIS_FILES, shell_sources
 from dais_verif.errors import ToolError
 from dais_verif.sim import tools
 
-SHELL = shell_sources(*AXIS_FILES)
+SHELL = shell_sources(*AXIS_FILES, *AXIL_FILES)
 
-#: (input bits, output bits, latency, user bits)
-SHAPES = [(8, 8, 0, 1), (13, 21, 0, 0), (30, 7, 1, 3), (1, 1, 5, 0), (200, 64, 4, 8)]
+#: (input bits, output bits, latency, user bits, with AXI4-Lite)
+SHAPES = [
+    (8, 8, 0, 1, False),
+    (13, 21, 0, 0, True),
+    (30, 7, 1, 3, False),
+    (1, 1, 5, 0, True),
+    (200, 64, 4, 8, True),
+]
 SHAPE = pytest.mark.parametrize("shape", SHAPES, ids=str)
 
 
 @pytest.fixture
-def sources(shape: tuple[int, int, int, int], tmp_path: Path) -> list[str]:
+def sources(shape: tuple[int, int, int, int, bool], tmp_path: Path) -> list[str]:
     """The shell, its top and a core that is registers only."""
-    inp, out, latency, user = shape
-    top = emit_axis_top("model", input_bits=inp, output_bits=out, latency=latency, user_bits=user)
+    inp, out, latency, user, axil = shape
+    identity = Identity(3, 2, 64 * "5") if axil else None
+    top = emit_axis_top("model", input_bits=inp, output_bits=out, latency=latency, user_bits=user, axil=identity)
     (tmp_path / "model_axis.v").write_text(top)
     clocked = "input wire clk, input wire en, " if latency else ""
     layers = [f"reg [{inp - 1}:0] r{k};" for k in range(latency)]
@@ -38,7 +45,7 @@ def sources(shape: tuple[int, int, int, int], tmp_path: Path) -> list[str]:
     (tmp_path / "model.v").write_text(core)
     for path in SHELL:
         shutil.copy(path, tmp_path)
-    return [*AXIS_FILES, "model.v", "model_axis.v"]
+    return [*AXIS_FILES, *AXIL_FILES * axil, "model.v", "model_axis.v"]
 
 
 def run(command: list[str], folder: Path, env: dict[str, str] | None = None) -> str:
@@ -63,7 +70,7 @@ def test_verilator_finds_nothing_to_say(sources: list[str], tmp_path: Path) -> N
 
 @SHAPE
 def test_yosys_synthesises_it_and_finds_no_problem(
-    shape: tuple[int, int, int, int], sources: list[str], tmp_path: Path
+    shape: tuple[int, int, int, int, bool], sources: list[str], tmp_path: Path
 ) -> None:
     yosys = shutil.which("yosys")
     if yosys is None:
@@ -94,6 +101,8 @@ def test_an_installed_package_carries_the_rtl(tmp_path: Path) -> None:
     for name in ("dais_verif", "rtl"):
         shutil.copytree(root / name, tmp_path / name, ignore=ignored)
     run([sys.executable, "setup.py", "-q", "build_py", "--build-lib", "out"], tmp_path)
-    script = "from dais_verif.emit.shell import *; print(*shell_sources(*AXIS_FILES), sep='\\n')"
+    script = "from dais_verif.emit.shell import *; print(*shell_sources(*AXIS_FILES, *AXIL_FILES), sep='\\n')"
     found = run([sys.executable, "-c", script], tmp_path / "out", {**os.environ, "PYTHONPATH": str(tmp_path / "out")})
-    assert [Path(line) for line in found.split()] == [tmp_path / "out/dais_verif/rtl" / name for name in AXIS_FILES]
+    assert [Path(line) for line in found.split()] == [
+        tmp_path / "out/dais_verif/rtl" / name for name in (*AXIS_FILES, *AXIL_FILES)
+    ]
