@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,10 @@ from dais_verif.cli.common import (
     top_option,
 )
 from dais_verif.cli.pipelines import asked_pipeline, control_options, facts, show, stage_options
-from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
-from dais_verif.emit.wrap import WRAPS, Wrapped, wrap
+from dais_verif.cli.wrapping import asked_wrapping, enabled, wrap_options, write_wrapped
+from dais_verif.emit import emit_pipeline, emit_verilog
 from dais_verif.errors import InputError
-from dais_verif.files import make_folder, write_atomically
-from dais_verif.program import Program
+from dais_verif.files import write_atomically
 from dais_verif.program.ports import ports_of
 from dais_verif.report.record import SCHEMA, ProgramInfo
 
@@ -31,15 +29,23 @@ from dais_verif.report.record import SCHEMA, ProgramInfo
 @program_argument
 @layout_option
 @top_option
-@click.option(
-    "--wrap", "kind", type=click.Choice(WRAPS), help="Write it with what an FPGA needs around it; -o names a folder."
-)
-@click.option("-o", "--output", type=file_path, help="File to write; stdout if not given.")
+@click.option("-o", "--output", type=file_path, help="File to write; stdout if not given. With --wrap: folder.")
 @stage_options
 @control_options
+@wrap_options
 @json_option
 def emit(
-    program: Path, layout: str | None, top: str, kind: str | None, output: Path | None, as_json: bool, **asked: Any
+    program: Path,
+    layout: str | None,
+    top: str,
+    output: Path | None,
+    as_json: bool,
+    wrap: str | None,
+    axil: bool,
+    user_bits: int | None,
+    check_beats: int | None,
+    period: float | None,
+    **asked: Any,
 ) -> None:
     """Write PROGRAM as one synthesizable Verilog-2005 module.
 
@@ -50,23 +56,32 @@ def emit(
     stage, outputs registered, as many edges of latency as stages.
 
     --wrap axis puts it behind AXI4-Stream, --wrap uart or fifo also behind bytes of a link on which
-    `dais-verif hil` talks to the board. -o then names a folder, which receives all that synthesis needs.
+    `dais-verif hil` talks to the board. -o then names a folder, which receives all that synthesis needs: RTL, file
+    lists, constraints, a README. A folder that is not as an earlier call left it is never replaced.
+
+    \b
+    dais-verif emit prog.bin -o model.v
+    dais-verif emit prog.bin --stages 4 --enable -o model.v
+    dais-verif emit prog.bin --wrap axis --stages 4 --axil -o model_axis
     """
     import json
 
+    wrapping = asked_wrapping(wrap, axil, user_bits, check_beats, period)
+    if wrapping and output is None:
+        raise InputError("--wrap writes several files; name a folder for them with -o")
     loaded, _ = load_program(program, layout)
     options = asked_pipeline(**asked)
-    if kind is not None:
-        options = _for_wrapping(options, output)
+    if wrapping:
+        options = enabled(options)
     pipeline = emit_pipeline(loaded, top, options) if options else None
     text = pipeline.text if pipeline else emit_verilog(loaded, top)
-    wrapped = _wrap(kind, loaded, top, text, pipeline.latency if pipeline else 0) if kind is not None else None
-    if wrapped is not None and output is not None:
-        make_folder(output)
-        for name, part in wrapped.files.items():
-            write_atomically(output / name, part.encode())
+    wrapped = None
+    if wrapping and output is not None:
+        wrapped = write_wrapped(loaded, top, text, pipeline, wrapping, output)
         if not as_json:
-            click.echo(f"top module {wrapped.top}, in {output}: {' '.join(wrapped.files)}")
+            click.echo(
+                f"top module {wrapped['top']}, in {output}: {len(wrapped['files'])} files, which README.md explains"
+            )
     elif output is not None:
         write_atomically(output, text.encode())
     elif not as_json:
@@ -85,23 +100,6 @@ def emit(
                 "model_out": [element._asdict() for element in ports.outputs],
             },
             "pipeline": facts(pipeline) if pipeline else None,
-            "wrapped": {"kind": kind, "top": wrapped.top, "files": list(wrapped.files)} if wrapped else None,
+            "wrapped": wrapped,
         }
         click.echo(json.dumps(tree, indent=2))
-
-
-def _for_wrapping(options: PipelineOptions | None, output: Path | None) -> PipelineOptions | None:
-    """A pipeline as the shell wants it: it can be held, and what is valid is known outside."""
-    if output is None:
-        raise InputError("--wrap writes several files; name a folder for them with -o")
-    if options is None:
-        return None
-    if options.reset or options.valid:
-        raise InputError("--reset and --valid cannot be wrapped: the shell itself knows what is valid; leave them out")
-    return replace(options, enable=True)
-
-
-def _wrap(kind: str, program: Program, top: str, text: str, latency: int) -> Wrapped:
-    ports = ports_of(program)
-    input_bits, output_bits = max(ports.input_bits, 1), max(ports.output_bits, 1)
-    return wrap(kind, top, text, program.hash, input_bits=input_bits, output_bits=output_bits, latency=latency)

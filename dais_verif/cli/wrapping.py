@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import click
 
 from dais_verif.emit import Pipeline, PipelineOptions
-from dais_verif.emit.wrap import MANIFEST, Wrapping, wrap_axis
+from dais_verif.emit.folder import MANIFEST, Wrapping, project_folder
+from dais_verif.emit.wrap import WRAPS
 from dais_verif.errors import InputError
 from dais_verif.files import replace_folder
 from dais_verif.program import Program
@@ -39,8 +40,8 @@ def wrap_options(command: _F) -> _F:
         click.option("--axil", is_flag=True, help="With --wrap: add AXI4-Lite registers, counters and a self-check."),
         click.option(
             "--wrap",
-            type=click.Choice(("axis",)),
-            help="Write a folder: the module behind AXI4-Stream, ready for an FPGA project.",
+            type=click.Choice(WRAPS),
+            help="Write it with what an FPGA project needs around it; -o names a folder.",
         ),
     ):
         command = option(command)
@@ -51,29 +52,33 @@ def asked_wrapping(
     wrap: str | None, axil: bool, user_bits: int | None, check_beats: int | None, period: float | None
 ) -> tuple[Wrapping, int] | None:
     """What the options ask for, and the beats of the self-check; None without ``--wrap``. Raises ``InputError``."""
-    given = {"axil": axil or None, "user-bits": user_bits, "check-beats": check_beats, "period": period}
+    streams = {"axil": axil or None, "user-bits": user_bits, "check-beats": check_beats}
+    for name, value in {**streams, "period": period}.items():
+        if value is not None and wrap is None:
+            raise InputError(f"--{name} is for wrapped modules: add --wrap axis")
+        if value is not None and wrap != "axis" and name in streams:
+            raise InputError(f"--{name} is for AXI4-Stream, not for --wrap {wrap}: leave it out, or use --wrap axis")
     if wrap is None:
-        for name, value in given.items():
-            if value is not None:
-                raise InputError(f"--{name} is for wrapped modules: add --wrap axis")
         return None
     if check_beats is not None and not axil:
         raise InputError("--check-beats is for the self-check, which is started over AXI4-Lite: add --axil")
     if period is not None and not (math.isfinite(period) and period > 0):
         raise InputError(f"--period is {period}, must be a number of nanoseconds greater than 0")
     wrapping = Wrapping(
-        user_bits=1 if user_bits is None else user_bits, axil=axil, period=5.0 if period is None else period
+        wrap,
+        user_bits=1 if user_bits is None else user_bits,
+        axil=axil,
+        period=5.0 if period is None else period,
     )
     return wrapping, 4096 if check_beats is None else check_beats
 
 
 def enabled(options: PipelineOptions | None) -> PipelineOptions | None:
-    """The pipeline that the shell needs. Raises ``InputError`` for ports that the shell makes useless."""
+    """The pipeline that a shell needs: it can be held, and what is valid is known outside. Raises ``InputError``."""
     if options is None:
         return None
-    for name, value in (("reset", options.reset), ("valid", options.valid)):
-        if value:
-            raise InputError(f"--{name} and --wrap axis do not go together: the shell itself knows what is valid")
+    if options.reset or options.valid:
+        raise InputError("--reset and --valid cannot be wrapped: the shell itself knows what is valid; leave them out")
     return replace(options, enable=True)
 
 
@@ -89,11 +94,11 @@ def write_wrapped(
 
         signatures = selfcheck_signatures(program, [*(k for k in _SHORTER if k < beats), beats])
         wrapping = replace(wrapping, signatures=signatures)
-    files = wrap_axis(program, top, text, wrapping)
+    files = project_folder(program, top, text, wrapping)
     replace_folder(output, files, MANIFEST)
     return {
-        "kind": "axis",
-        "top": f"{top}_axis",
+        "kind": wrapping.kind,
+        "top": f"{top}_{wrapping.kind}",
         "folder": str(output),
         "files": sorted(files),
         "axil": wrapping.axil,

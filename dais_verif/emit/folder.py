@@ -1,4 +1,4 @@
-"""A folder that drops into an FPGA project: core, shell, top, file lists, constraints, and what to know about them."""
+"""A folder that drops into an FPGA project: wrapped core, file lists, constraints, and what to know about them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dais_verif.emit import project
-from dais_verif.emit.axis import Identity, emit_axis_top
-from dais_verif.emit.shell import AXIL_FILES, AXIS_FILES, shell_sources
-from dais_verif.errors import InputError
+from dais_verif.emit.axis import Identity
+from dais_verif.emit.wrap import wrap
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.version import VERSION
 
-__all__ = ["MANIFEST", "SCHEMA", "Wrapping", "wrap_axis"]
+__all__ = ["MANIFEST", "SCHEMA", "Wrapping", "project_folder"]
 
 #: The file that makes a folder ours.
 MANIFEST = "dais.json"
@@ -24,11 +23,14 @@ SCHEMA = "dais-verif/wrap/1"
 
 @dataclass(frozen=True)
 class Wrapping:
-    """How a core is wrapped. ``latency``: of the core, in clocks; 0 if it is combinational. ``period``: ns.
+    """How a core is wrapped. ``kind``: one of ``WRAPS``. ``latency``: of the core, in clocks; 0 if it is
+    combinational. ``period``: of the clock in ns, for constraints.
 
-    ``signatures``: what the self-check must give after so many beats; they come from the golden model.
+    ``user_bits``, ``axil``: TUSER and AXI4-Lite, of kind ``axis``. ``signatures``: what the self-check must give after
+    so many beats; they come from the golden model.
     """
 
+    kind: str = "axis"
     latency: int = 0
     user_bits: int = 1
     axil: bool = False
@@ -36,47 +38,46 @@ class Wrapping:
     signatures: Mapping[int, int] = field(default_factory=dict)
 
 
-def wrap_axis(program: Program, core: str, text: str, wrapping: Wrapping) -> dict[str, bytes]:
+def project_folder(program: Program, core: str, text: str, wrapping: Wrapping) -> dict[str, bytes]:
     """The files of the folder, by relative name, for module ``core`` with the Verilog ``text``.
 
-    Raises ``InputError`` if the names of core or top are those of modules of the shell.
+    Raises ``InputError`` if a module would have the name of a hand-written one.
     """
-    top = f"{core}_axis"
-    sources = shell_sources(*AXIS_FILES, *AXIL_FILES * wrapping.axil)
-    taken = {path.stem for path in sources} & {core, top}
-    if taken:
-        raise InputError(
-            f"--top {core} gives a module {taken.pop()!r}, a name of the shell's own; choose another --top"
-        )
     ports = ports_of(program)
     bits = max(ports.input_bits, 1), max(ports.output_bits, 1)
-    top_text = emit_axis_top(
+    wrapped = wrap(
+        wrapping.kind,
         core,
+        text,
+        program.hash,
         input_bits=bits[0],
         output_bits=bits[1],
         latency=wrapping.latency,
         user_bits=wrapping.user_bits,
         axil=Identity(program.n_in, program.n_out, program.hash) if wrapping.axil else None,
     )
-    rtl = {f"rtl/{path.name}": path.read_text(encoding="utf-8") for path in sources}
-    rtl[f"rtl/{core}.v"] = text
-    rtl[f"rtl/{top}.v"] = top_text
-    facts = {
-        "schema": SCHEMA,
-        "dais_verif": VERSION,
-        "program": {"hash": program.hash, "n_in": program.n_in, "n_out": program.n_out, "n_ops": program.n_ops},
-        "top": top,
-        "core": core,
-        "core_latency": wrapping.latency,
+    top = wrapped.top
+    rtl = {f"rtl/{name}": content for name, content in wrapped.files.items()}
+    stream = {
         "latency": 1 + max(wrapping.latency, 1),
-        "input_bits": bits[0],
-        "output_bits": bits[1],
         "s_axis_tdata_bits": 8 * -(-bits[0] // 8),
         "m_axis_tdata_bits": 8 * -(-bits[1] // 8),
         "user_bits": wrapping.user_bits,
         "axil": wrapping.axil,
-        "period_ns": wrapping.period,
         "signatures": {str(beats): f"{value:08x}" for beats, value in wrapping.signatures.items()},
+    }
+    facts = {
+        "schema": SCHEMA,
+        "dais_verif": VERSION,
+        "program": {"hash": program.hash, "n_in": program.n_in, "n_out": program.n_out, "n_ops": program.n_ops},
+        "kind": wrapping.kind,
+        "top": top,
+        "core": core,
+        "core_latency": wrapping.latency,
+        "input_bits": bits[0],
+        "output_bits": bits[1],
+        **(stream if wrapping.kind == "axis" else {}),
+        "period_ns": wrapping.period,
         "inputs": [element._asdict() for element in ports.inputs],
         "outputs": [element._asdict() for element in ports.outputs],
     }

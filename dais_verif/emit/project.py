@@ -23,10 +23,9 @@ def constraints(top: str, period: float, kind: str) -> str:
 # already constrained there, and this file is not needed.
 create_clock -name aclk -period {period:g} [get_ports aclk]
 
-# aresetn is sampled by aclk: it must be synchronous to it. All ports belong to the same clock; give the
-# streams input and output delays if they are pins of the chip:
-# set_input_delay  -clock aclk 1.0 [get_ports s_axis_*]
-# set_output_delay -clock aclk 1.0 [get_ports m_axis_*]
+# Ports that are pins of the chip want delays of their own, for instance:
+# set_input_delay  -clock aclk 1.0 [all_inputs -no_clocks]
+# set_output_delay -clock aclk 1.0 [all_outputs]
 """
 
 
@@ -58,7 +57,7 @@ def fusesoc_core(top: str, program_hash: str, rtl: Iterable[str]) -> str:
     return f"""\
 CAPI=2:
 name: dais-verif:cores:{top}:0
-description: DAIS program {program_hash[:16]} behind AXI4-Stream, made by dais-verif {VERSION}
+description: DAIS program {program_hash[:16]}, wrapped by dais-verif {VERSION}
 
 filesets:
   rtl:
@@ -95,10 +94,11 @@ def readme(facts: Mapping[str, Any], rtl: Iterable[str]) -> str:
     top, program, core_latency = facts["top"], facts["program"], facts["core_latency"]
     kind = f"pipelined, latency {core_latency}, `en` stops it" if core_latency else "combinational"
     files = "\n".join(f"| `{name}` | {_meaning(name, facts)} |" for name in rtl)
+    around = _stream(facts) if facts["kind"] == "axis" else _board(facts)
     text = f"""\
 # {top}
 
-A DAIS program behind AXI4-Stream, written by dais-verif {facts["dais_verif"]}. `dais.json` says the same for
+A DAIS program {_TITLES[facts["kind"]]}, written by dais-verif {facts["dais_verif"]}. `dais.json` says the same for
 programs, with the hash of every file.
 
 | | |
@@ -106,16 +106,9 @@ programs, with the hash of every file.
 | program | `{program["hash"]}` |
 | inputs, outputs, ops | {program["n_in"]}, {program["n_out"]}, {program["n_ops"]} |
 | core | `{facts["core"]}`: {kind} |
-| s_axis TDATA | {facts["s_axis_tdata_bits"]} bits, of which {facts["input_bits"]} carry the vector |
-| m_axis TDATA | {facts["m_axis_tdata_bits"]} bits, of which {facts["output_bits"]} carry the result |
-| TUSER | {facts["user_bits"]} bits, carried along with TLAST |
-| throughput | one vector a clock |
-| latency | a beat taken at edge t is offered at m_axis to edge t + {facts["latency"]} |
-| reset | `aresetn`, synchronous, active low: drops everything in flight |
-
-One beat is one vector. Element 0 lies in the least significant bits, there are no gaps; offsets and widths of all
-elements are in `dais.json` (`inputs`, `outputs`; bit 0 of an element weighs 2^lo). Pad bits above are ignored at s_axis
-and 0 at m_axis.
+{around}
+Element 0 of a vector lies in the least significant bits, there are no gaps; offsets and widths of all elements are in
+`dais.json` (`inputs`, `outputs`; bit 0 of an element weighs 2^lo).
 
 | file | |
 |---|---|
@@ -127,9 +120,38 @@ and 0 at m_axis.
 
     iverilog -g2005 -s {top} -o /dev/null -f files.f
     verilator --lint-only -Wall --top-module {top} -f files.f
-    yosys -p "read_verilog {" ".join(rtl)}; synth -top {top}"
+    yosys -p "read_verilog {" ".join(rtl)}; synth -noalumacc -top {top}"
 """
-    return text + _lite(facts) if facts["axil"] else text
+    return text + _lite(facts) if facts.get("axil") else text
+
+
+_TITLES = {
+    "axis": "behind AXI4-Stream",
+    "uart": "for a board with a UART",
+    "fifo": "for a board with a byte stream to a host",
+}
+
+
+def _stream(facts: Mapping[str, Any]) -> str:
+    return f"""\
+| s_axis TDATA | {facts["s_axis_tdata_bits"]} bits, of which the lower {facts["input_bits"]} carry the vector |
+| m_axis TDATA | {facts["m_axis_tdata_bits"]} bits, of which the lower {facts["output_bits"]} carry the result |
+| TUSER | of width {facts["user_bits"]}, carried along with TLAST |
+| throughput | one vector a clock |
+| latency | a beat taken at edge t is offered at m_axis to edge t + {facts["latency"]} |
+| reset | `aresetn`, synchronous, active low: drops everything in flight |
+
+One beat is one vector. Pad bits are ignored at s_axis and 0 at m_axis.
+"""
+
+
+def _board(facts: Mapping[str, Any]) -> str:
+    return f"""\
+| vector, result | {facts["input_bits"]} and {facts["output_bits"]} bits |
+| reset | at power-up, and by `aresetn` while it is 0 |
+
+`dais-verif hil` sends vectors to the board, and compares what comes back with the golden model.
+"""
 
 
 def _meaning(name: str, facts: Mapping[str, Any]) -> str:
@@ -138,10 +160,11 @@ def _meaning(name: str, facts: Mapping[str, Any]) -> str:
         "dais_axis": "AXI4-Stream shell",
         "dais_selfcheck": "stimulus and signature of the self-check",
         "dais_axil": "AXI4-Lite registers",
+        f"{facts['core']}_axis": "shell and core",
+        facts["top"]: "the top module",
         facts["core"]: "the program",
-        facts["top"]: "top module: shell and core",
     }
-    return known[name.removeprefix("rtl/").removesuffix(".v")]
+    return known.get(name.removeprefix("rtl/").removesuffix(".v"), "part of the link")
 
 
 def _lite(facts: Mapping[str, Any]) -> str:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from axis_designs import planted_in_shell, wrapped
+from quality.door import save
 from quality.odd_programs import ODD_PROGRAMS
 from quality.programs import every_opcode
 
+from dais_verif.cli import main
 from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.sim.axis import AxisFinding, AxisOutcome, simulate_axis
 from dais_verif.sim.axis_job import SCENARIOS
+from dais_verif.sim.build import Design
 from dais_verif.stimulus import generate
 from dais_verif.verdict import Verdict
 
@@ -77,6 +81,29 @@ def test_a_shell_without_tuser(tmp_path: Path) -> None:
 def test_programs_of_odd_shape(name: str, tmp_path: Path) -> None:
     finding = simulated(ODD_PROGRAMS[name], tmp_path, rows=40)
     assert finding.verdict is Verdict.PASS, finding.message
+
+
+@pytest.mark.parametrize("options", [[], ["--stages", "3"], ["--stages", "2", "--axil", "--user-bits", "0"]], ids=str)
+def test_the_folder_that_emit_writes(options: list[str], tmp_path: Path) -> None:
+    program = save(EVERY, tmp_path)
+    out = tmp_path / "out"
+    assert main._run(["emit", str(program), "--wrap", "axis", *options, "-o", str(out)]) == 0
+    facts = json.loads((out / "dais.json").read_text())
+    sources = tuple(out / name for name in (out / "files.f").read_text().split())
+    finding = simulate_axis(
+        EVERY,
+        generate(EVERY, 100, 1),
+        Design(sources, facts["top"]),
+        tmp_path,
+        latency=facts["core_latency"],
+        user_bits=facts["user_bits"],
+        simulators=("icarus",),
+        check=False,
+    )
+    assert finding.verdict is Verdict.PASS, finding.message
+    outcome = finding.outcomes["icarus"]
+    assert isinstance(outcome, AxisOutcome)
+    assert outcome.answer.heard[0].clocks == 100 + facts["latency"]
 
 
 SKID, SHELL = "dais_skid.v", "dais_axis.v"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from pathlib import Path
 
 import pytest
 
 from dais_verif.errors import InputError
-from dais_verif.files import make_folder, write_atomically
+from dais_verif.files import make_folder, replace_folder, write_atomically
 
 
 def test_a_file_is_written_and_replaced_and_nothing_else_is_left(tmp_path: Path) -> None:
@@ -95,3 +97,75 @@ def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path: Path, name: str, r
     (tmp_path / "file").write_bytes(b"x")
     with pytest.raises(InputError, match=f"cannot make the folder '.*': {reason}; choose another place with -o"):
         make_folder(tmp_path / name)
+
+
+def folder_files(**content: str) -> dict[str, bytes]:
+    files = {name.replace("__", "/"): text.encode() for name, text in content.items()}
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    return {**files, "manifest.json": json.dumps({"files": hashes}).encode()}
+
+
+def listing(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_folder_is_written_and_replaced_as_a_whole(tmp_path: Path) -> None:
+    first, second = folder_files(a="1", rtl__b="2"), folder_files(a="3", c="4")
+    for files in (first, second, second):
+        replace_folder(tmp_path / "new" / "out", files, "manifest.json")
+        assert listing(tmp_path / "new" / "out") == files
+        assert os.listdir(tmp_path / "new") == ["out"]
+
+
+def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    replace_folder(tmp_path / "out", folder_files(a="1"), "manifest.json")
+    assert listing(tmp_path / "out") == folder_files(a="1")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda out: (out / "mine").write_text(""), "it holds 'mine', which is not ours"),
+        (lambda out: (out / "rtl" / "mine").write_text(""), "it holds 'rtl/mine', which is not ours"),
+        (lambda out: (out / "a").write_text("edited"), "'a' in it was edited"),
+        (lambda out: (out / "link").symlink_to(out), "it holds 'link', which is not ours"),
+        (lambda out: (out / "manifest.json").unlink(), "it holds 'a' and no manifest.json of ours"),
+        (lambda out: (out / "manifest.json").write_text("[]"), "and no manifest.json of ours"),
+        (lambda out: (out / "manifest.json").write_text('{"files": 3}'), "and no manifest.json of ours"),
+    ],
+)
+def test_a_folder_that_somebody_works_in_is_not_replaced(change, problem: str, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    out = tmp_path / "out"
+    replace_folder(out, folder_files(a="1", rtl__b="2"), "manifest.json")
+    change(out)
+    before = sorted(out.rglob("*"))
+    with pytest.raises(InputError, match=f"out' is not replaced: .*{problem}"):
+        replace_folder(out, folder_files(a="3"), "manifest.json")
+    assert sorted(out.rglob("*")) == before and os.listdir(tmp_path) == ["out"]
+
+
+def test_a_file_and_the_current_folder_are_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("kept")
+    with pytest.raises(InputError, match="it is a file"):
+        replace_folder(tmp_path / "file", folder_files(a="1"), "manifest.json")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(InputError, match="it is the folder you are in"):
+        replace_folder(Path("."), folder_files(a="1"), "manifest.json")
+
+
+def test_a_folder_that_cannot_be_written_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    replace_folder(out, folder_files(a="1"), "manifest.json")
+    rename = Path.rename
+
+    def full(self: Path, target: Path) -> Path:
+        if self.name.endswith(".new"):
+            raise OSError(28, "No space left on device")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", full)
+    with pytest.raises(InputError, match="No space left on device; choose another place with -o"):
+        replace_folder(out, folder_files(a="2"), "manifest.json")
+    assert listing(out) == folder_files(a="1") and os.listdir(tmp_path) == ["out"]
