@@ -29,7 +29,7 @@ __all__ = ["Bytes", "Session", "Traffic"]
 Bytes = NDArray[np.uint8]
 
 #: Seconds until an unanswered request is sent again; doubled whenever that was in vain.
-_FIRST_WAIT, _LONGEST_WAIT = 0.3, 5.0
+_FIRST_WAIT, _LONGEST_WAIT = 0.1, 5.0
 #: Seconds between looks at the clock.
 _LOOK = 0.2
 #: Seconds from request to reply beyond which batches do not grow: nothing is gained, and more is lost at once.

@@ -1,0 +1,262 @@
+"""Boards for tests: in Verilator or in Python, behind a TCP port or a serial port, over a link that mangles bytes.
+
+Everything is made of one part, a socket that stands for the link of a board, and of threads that pass bytes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import random
+import select
+import socket
+import threading
+import time
+import tty
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from dais_verif.golden import Golden
+from dais_verif.hil.emulator import build_board, start_board, write_design
+from dais_verif.hil.frames import REPLY, Decoder, Frame, Kind, encode
+from dais_verif.hil.identity import PROTOCOL, Identity
+from dais_verif.hil.link import Link
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch, Column
+from dais_verif.program.ports import ports_of
+from dais_verif.sim.packing import pack_outputs
+
+_Mangle = Callable[[bytes], Iterator[tuple[float, bytes]]]
+
+__all__ = [
+    "Mangler",
+    "computing",
+    "link_to",
+    "mangled",
+    "on_pty",
+    "on_tcp",
+    "python_board",
+    "reversing",
+    "spoiled",
+    "verilated",
+]
+
+
+@dataclass
+class Mangler:
+    """What a bad line does to bytes, each with a probability a byte; ``pause`` seconds for a delay."""
+
+    seed: int
+    lose: float = 0.0
+    flip: float = 0.0
+    double: float = 0.0
+    delay: float = 0.0
+    pause: float = 0.05
+
+    def __post_init__(self) -> None:
+        self._random = random.Random(self.seed)
+
+    def __call__(self, data: bytes) -> Iterator[tuple[float, bytes]]:
+        """What becomes of ``data``: pieces, each after some seconds."""
+        rates = {"lose": self.lose, "flip": self.flip, "double": self.double, "delay": self.delay}
+        kinds = [*rates, "pass"]
+        weights = [*rates.values(), 1 - sum(rates.values())]
+        piece = bytearray()
+        for byte, kind in zip(data, self._random.choices(kinds, weights, k=len(data)), strict=True):
+            if kind == "delay":
+                yield 0.0, bytes(piece)
+                yield self.pause, b""
+                piece = bytearray()
+            if kind == "flip":
+                byte ^= 1 << self._random.randrange(8)
+            piece += bytes([byte] * {"lose": 0, "double": 2}.get(kind, 1))
+        yield 0.0, bytes(piece)
+
+
+def _clean(data: bytes) -> Iterator[tuple[float, bytes]]:
+    yield 0.0, data
+
+
+@contextlib.contextmanager
+def _thread(work: Callable[[Callable[[], bool]], None]) -> Iterator[None]:
+    """``work`` in a thread, until the block ends; it is given what says that it must end."""
+    stop = threading.Event()
+    thread = threading.Thread(target=work, args=(stop.is_set,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _pass_on(one: int, other: int, manglers: tuple[_Mangle, _Mangle], ended: Callable[[], bool]) -> None:
+    """Bytes from each of two descriptors to the other, until one is closed."""
+    ways = {one: (other, manglers[0]), other: (one, manglers[1])}
+    while not ended():
+        for source in select.select(list(ways), [], [], 0.02)[0]:
+            try:
+                data = os.read(source, 4096)
+                if not data:
+                    return
+                target, mangle = ways[source]
+                for pause, piece in mangle(data):
+                    time.sleep(pause)
+                    while piece:
+                        piece = piece[os.write(target, piece) :]
+            except OSError:
+                return
+
+
+@contextlib.contextmanager
+def mangled(board: socket.socket, mangler: Mangler) -> Iterator[socket.socket]:
+    """The board over a line that mangles, both ways."""
+    ours, theirs = socket.socketpair()
+    back = replace(mangler, seed=mangler.seed + 1_000_003)
+
+    def work(ended: Callable[[], bool]) -> None:
+        with theirs:
+            _pass_on(theirs.fileno(), board.fileno(), (mangler, back), ended)
+
+    with ours, _thread(work):
+        yield ours
+
+
+@contextlib.contextmanager
+def on_tcp(board: socket.socket) -> Iterator[str]:
+    """The target of the board behind a TCP port; one connection after the other."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.05)
+
+        def work(ended: Callable[[], bool]) -> None:
+            while not ended():
+                with contextlib.suppress(TimeoutError):
+                    connection, _ = server.accept()
+                    with connection:
+                        connection.setblocking(True)
+                        _pass_on(connection.fileno(), board.fileno(), (_clean, _clean), ended)
+
+        with _thread(work):
+            yield f"tcp://127.0.0.1:{server.getsockname()[1]}"
+
+
+@contextlib.contextmanager
+def on_pty(board: socket.socket) -> Iterator[str]:
+    """The target of the board behind a serial port."""
+    master, slave = os.openpty()
+    tty.setraw(slave)  # and kept open, so that the port is there whether somebody uses it or not
+    try:
+        with _thread(lambda ended: _pass_on(master, board.fileno(), (_clean, _clean), ended)):
+            yield f"serial://{os.ttyname(slave)}"
+    finally:
+        os.close(slave)
+        os.close(master)
+
+
+@contextlib.contextmanager
+def verilated(
+    program: Program, link: str, folder: Path, *, core: str | None = None, latency: int = 0
+) -> Iterator[socket.socket]:
+    """The link of a board in Verilator that says it runs ``program``."""
+    sources = write_design(program, link, folder, core=core, latency=latency)
+    board = build_board(program, sources, link, folder / "build")
+    ours, theirs = socket.socketpair()
+    with ours, theirs, start_board(board, theirs.fileno()):
+        theirs.close()
+        yield ours
+
+
+#: Results of vectors.
+Compute = Callable[[list[bytes]], list[bytes]]
+
+#: What a board says that takes and gives three bytes.
+THREE_BYTES = Identity(PROTOCOL, "0" * 64, 24, 24, 0, 4096)
+
+
+def reversing(vectors: list[bytes]) -> list[bytes]:
+    """A computation whose results are as long as the vectors."""
+    return [vector[::-1] for vector in vectors]
+
+
+def computing(program: Program) -> tuple[Identity, Compute]:
+    """What a board that runs ``program`` says of itself, and what it computes."""
+    ports, golden = ports_of(program), Golden(program)
+    in_bits, out_bits = max(ports.input_bits, 1), max(ports.output_bits, 1)
+
+    def compute(vectors: list[bytes]) -> list[bytes]:
+        words = np.array([int.from_bytes(vector, "little") for vector in vectors], dtype=object)
+        columns = [Column(words >> e.offset & (1 << e.width) - 1, e.lo) for e in ports.inputs]
+        outputs = golden.run_raw(Batch(len(words), tuple(columns)), check=False)
+        return [row.tobytes()[: (out_bits + 7) // 8] for row in pack_outputs(outputs, ports, len(words))]
+
+    return Identity(PROTOCOL, program.hash, in_bits, out_bits, 0, 4096), compute
+
+
+def spoiled(compute: Compute, when: Callable[[int], bool]) -> Compute:
+    """``compute`` with the first bit of a result inverted; ``when``: in which, counted as the board sees them."""
+    count = itertools.count()
+
+    def spoil(vectors: list[bytes]) -> list[bytes]:
+        results = compute(vectors)
+        return [bytes([r[0] ^ 1]) + r[1:] if when(next(count)) else r for r in results]
+
+    return spoil
+
+
+@contextlib.contextmanager
+def python_board(
+    identity: Identity = THREE_BYTES,
+    compute: Compute = reversing,
+    *,
+    answer: Callable[[Frame], list[bytes] | None] = lambda frame: None,
+    echo: bool = False,
+) -> Iterator[socket.socket]:
+    """The link of a board in Python.
+
+    ``answer``: bytes to send in the place of the reply to a request, or None for the usual one.
+    """
+    ours, theirs = socket.socketpair()
+    width = (identity.input_bits + 7) // 8
+
+    def reply(frame: Frame) -> Frame:
+        payload = b""
+        if frame.kind == Kind.IDENTIFY:
+            payload = identity.pack()
+        elif frame.kind == Kind.RUN:
+            payload = b"".join(compute([frame.payload[k : k + width] for k in range(0, len(frame.payload), width)]))
+        return Frame(frame.kind | REPLY, frame.tag, payload)
+
+    def work(ended: Callable[[], bool]) -> None:
+        decoder = Decoder()
+        with theirs, contextlib.suppress(OSError):
+            while not ended():
+                if not select.select([theirs], [], [], 0.02)[0]:
+                    continue
+                data = theirs.recv(4096)
+                if not data:
+                    return
+                if echo:
+                    theirs.sendall(data)
+                    continue
+                before = decoder.damaged
+                for frame in decoder.feed(data):
+                    other = answer(frame)
+                    for sent in [encode(reply(frame))] if other is None else other:
+                        theirs.sendall(sent)
+                for _ in range(decoder.damaged - before):
+                    theirs.sendall(encode(Frame(Kind.DAMAGED | REPLY, 0, b"")))
+
+    with ours, _thread(work):
+        yield ours
+
+
+@contextlib.contextmanager
+def link_to(board: socket.socket) -> Iterator[Link]:
+    """The host's end of the link of a board."""
+    board.setblocking(False)
+    with Link("the board", board.fileno(), lambda: None) as link:
+        yield link

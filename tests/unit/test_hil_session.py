@@ -1,0 +1,252 @@
+"""A session with a board in Python: right results or a clear error, whatever the line does."""
+
+from __future__ import annotations
+
+import itertools
+import socket
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from boards import Mangler, link_to, mangled, python_board
+
+from dais_verif.errors import InputError, ToolError
+from dais_verif.hil.frames import REPLY, Frame, Kind, encode
+from dais_verif.hil.identity import PROTOCOL, Identity, require_fits
+from dais_verif.hil.session import Bytes, Session
+from dais_verif.program import Program
+from dais_verif.program.ports import ports_of
+
+WIDTH = 3
+PROGRAM = Program.build([(-1, 0, -1, 0, (1, 7, 0))], [(0, 0, 0)], inp_shift=[0])
+SHORT = 0.5  # seconds of patience with boards that never answer
+
+
+def blocks(rows: int, size: int, seed: int = 0) -> list[Bytes]:
+    values = np.random.default_rng(seed).integers(0, 256, (rows, WIDTH), dtype=np.uint8)
+    values[values < 40] = 0x7E  # many bytes that must be escaped
+    return [values[k : k + size] for k in range(0, rows, size)]
+
+
+def talk(board: socket.socket, sent: list[Bytes], *, patience: float = 20) -> tuple[list[Bytes], Session]:
+    with link_to(board) as link:
+        session = Session(link, patience)
+        identity = session.identify()
+        return list(session.run(iter(sent), identity)), session
+
+
+def check(sent: list[Bytes], found: list[Bytes]) -> None:
+    assert len(found) == len(sent)
+    for inputs, results in zip(sent, found, strict=True):
+        np.testing.assert_array_equal(results, inputs[:, ::-1])
+
+
+@pytest.mark.parametrize(("rows", "size"), [(1, 1), (1000, 1000), (5000, 256), (7, 2)])
+def test_results_of_a_good_line(rows: int, size: int) -> None:
+    sent = blocks(rows, size)
+    with python_board() as board:
+        found, session = talk(board, sent)
+    check(sent, found)
+    assert session.traffic.repeated == session.traffic.damaged_here == session.traffic.damaged_there == 0
+
+
+def test_latency_is_paid_by_the_batch() -> None:
+    """Thousands of vectors in far fewer requests."""
+    with python_board() as board:
+        _, session = talk(board, blocks(5000, 5000))
+    assert session.traffic.sent < 100
+
+
+def test_blocks_without_rows_and_none_at_all() -> None:
+    empty = np.zeros((0, WIDTH), dtype=np.uint8)
+    with python_board() as board, link_to(board) as link:
+        session = Session(link, 20)
+        identity = session.identify()
+        assert list(session.run(iter([]), identity)) == []
+        some = blocks(5, 5)[0]
+        check([empty, some, empty], list(session.run(iter([empty, some, empty]), identity)))
+
+
+def test_no_more_is_in_flight_than_the_board_has_room_for() -> None:
+    """Of each kind of board: one that drops what does not fit would lose a batch for good."""
+    identity = Identity(PROTOCOL, "0" * 64, 8 * WIDTH, 8 * WIDTH, 0, 64)
+    largest = []
+
+    def look(frame: Frame) -> None:
+        largest.append(5 + len(frame.payload))
+
+    sent = blocks(300, 300)
+    with python_board(identity=identity, answer=look) as board:
+        found, _ = talk(board, sent)
+    check(sent, found)
+    assert max(largest) <= 64 // 4
+
+
+BAD_LINES = {
+    "loses": Mangler(1, lose=0.003),
+    "flips": Mangler(2, flip=0.003),
+    "doubles": Mangler(3, double=0.003),
+    "delays": Mangler(4, delay=0.002, pause=0.15),
+    "all": Mangler(5, lose=0.002, flip=0.002, double=0.002, delay=0.0005),
+    "awful": Mangler(6, lose=0.004, flip=0.004, double=0.004),
+}
+
+
+@pytest.mark.parametrize("name", BAD_LINES)
+def test_a_bad_line_changes_nothing_but_the_time(name: str) -> None:
+    sent = blocks(300, 100)
+    with python_board() as board, mangled(board, BAD_LINES[name]) as line:
+        found, session = talk(line, sent)
+    check(sent, found)
+    assert session.traffic.repeated or name == "delays"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(40))
+def test_bad_lines_of_many_kinds(seed: int) -> None:
+    rates = np.random.default_rng(seed).dirichlet([1] * 3) * 10 ** np.random.default_rng(seed).uniform(-4, -1.6)
+    sent = blocks(1000, 150, seed)
+    mangler = Mangler(seed, *map(float, rates), delay=0.0005)
+    with python_board() as board, mangled(board, mangler) as line:
+        found, _ = talk(line, sent, patience=60)
+    check(sent, found)
+
+
+def usual(frame: Frame) -> bytes:
+    payload = b"".join(frame.payload[k : k + WIDTH][::-1] for k in range(0, len(frame.payload), WIDTH))
+    return encode(Frame(frame.kind | REPLY, frame.tag, payload))
+
+
+def only_run(answer: Callable[[Frame], list[bytes]]) -> Callable[[Frame], list[bytes] | None]:
+    return lambda frame: answer(frame) if frame.kind == Kind.RUN else None
+
+
+def test_replies_that_come_twice_count_once() -> None:
+    sent = blocks(300, 100)
+    with python_board(answer=only_run(lambda frame: [usual(frame)] * 2)) as board:
+        found, session = talk(board, sent)
+    check(sent, found)
+    assert session.traffic.unexpected > 0
+
+
+def test_replies_of_an_earlier_run_do_not_count() -> None:
+    """The board repeats, before each reply, a reply of the right size to a request that this run never made."""
+    sent = blocks(50, 50)
+
+    def stale(frame: Frame) -> list[bytes]:
+        return [encode(Frame(Kind.RUN | REPLY, (frame.tag + 77) % 2**32, bytes(len(frame.payload)))), usual(frame)]
+
+    with python_board(answer=only_run(stale)) as board:
+        found, session = talk(board, sent)
+    check(sent, found)
+    assert session.traffic.unexpected > 0
+
+
+def test_one_reply_that_is_lost_is_noticed_by_the_next() -> None:
+    """And not only after a wait: another reply came in its place."""
+    numbers = itertools.count()
+    sent = blocks(2000, 2000)
+    with python_board(answer=only_run(lambda frame: [] if next(numbers) == 5 else [usual(frame)])) as board:
+        found, session = talk(board, sent)
+    check(sent, found)
+    assert session.traffic.repeated >= 1
+
+
+def test_a_board_that_only_says_that_frames_are_damaged_is_given_up() -> None:
+    damaged = encode(Frame(Kind.DAMAGED | REPLY, 0, b""))
+    with (
+        python_board(answer=only_run(lambda frame: [damaged])) as board,
+        pytest.raises(ToolError, match=r"has not answered for 0\.5 s|was sent 100 times"),
+    ):
+        talk(board, blocks(10, 10), patience=SHORT)
+
+
+def test_a_reply_of_the_wrong_size_is_no_result() -> None:
+    wrong = only_run(lambda frame: [encode(Frame(frame.kind | REPLY, frame.tag, bytes(WIDTH + 1)))])
+    with (
+        python_board(answer=wrong) as board,
+        pytest.raises(ToolError, match="answered 1 vectors with 4 bytes, must be 3"),
+    ):
+        talk(board, blocks(1, 1))
+
+
+def test_a_board_that_falls_silent() -> None:
+    numbers = itertools.count()
+    with (
+        python_board(answer=only_run(lambda frame: [usual(frame)] if next(numbers) < 3 else [])) as board,
+        pytest.raises(ToolError, match=r"has not answered for 0\.5 s, with \d+ batches sent, \d+ of them again"),
+    ):
+        talk(board, blocks(5000, 1000), patience=SHORT)
+
+
+def test_a_board_that_talks_but_never_answers() -> None:
+    """Frames that are good but no replies do not keep the run alive."""
+    noise = [encode(Frame(Kind.RUN | REPLY, tag, b"xyz")) for tag in range(50)]
+    with (
+        python_board(answer=only_run(lambda frame: noise)) as board,
+        pytest.raises(ToolError, match="has not answered"),
+    ):
+        talk(board, blocks(10, 10), patience=SHORT)
+
+
+class TestIdentify:
+    def nobody(self, board: socket.socket) -> str:
+        with link_to(board) as link, pytest.raises(ToolError) as caught:
+            Session(link, SHORT).identify()
+        return str(caught.value)
+
+    def test_silence(self) -> None:
+        with python_board(answer=lambda frame: []) as board:
+            assert "not a byte came back; check power" in self.nobody(board)
+
+    def test_noise(self) -> None:
+        with python_board(answer=lambda frame: [b"boot: hello 1234\r\n~~~x"]) as board:
+            assert "bytes came back that are no answer; check the baud rate" in self.nobody(board)
+
+    def test_an_echo(self) -> None:
+        with python_board(echo=True) as board:
+            assert "came back unchanged; the link is a loop or an echo" in self.nobody(board)
+
+    def test_a_link_that_is_closed(self) -> None:
+        ours, theirs = socket.socketpair()
+        theirs.close()
+        with ours:
+            assert "was closed by the other end" in self.nobody(ours)
+
+    def test_an_answer_to_somebody_else(self) -> None:
+        other = Identity(PROTOCOL, "0" * 64, 24, 24, 0, 4096).pack()
+        answer = [encode(Frame(Kind.IDENTIFY | REPLY, 12345, other))]
+        with python_board(answer=lambda frame: answer) as board:
+            assert "no answer" in self.nobody(board)
+
+    @pytest.mark.parametrize("payload", [b"", b"DAIS", b"SIAD" + bytes(60)])
+    def test_an_answer_that_is_no_identity(self, payload: bytes) -> None:
+        with python_board(answer=lambda frame: [encode(Frame(frame.kind | REPLY, frame.tag, payload))]) as board:
+            assert "no answer" in self.nobody(board)
+
+
+GOOD = Identity(PROTOCOL, PROGRAM.hash, 8, 8, 0, 4096)
+
+
+def test_an_identity_says_what_it_was_given() -> None:
+    for identity in (GOOD, Identity(7, "ab" * 32, 1, 99999, 12, 1 << 20)):
+        assert Identity.parse(identity.pack()) == identity
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (
+            {"program": "0" * 64},
+            rf"another program: expected hash {PROGRAM.hash}, found {'0' * 64}; load the bitstream",
+        ),
+        ({"input_bits": 9}, "has ports of 9 and 8 bits, must be 8 and 8; make its bitstream again"),
+        ({"output_bits": 7}, "has ports of 8 and 7 bits, must be 8 and 8"),
+        ({"protocol": PROTOCOL + 1}, f"speaks version {PROTOCOL + 1} of the protocol, must be {PROTOCOL}"),
+        ({"buffer": 0}, "has no buffer"),
+    ],
+)
+def test_a_board_that_is_another_one(changed: dict[str, int], message: str) -> None:
+    require_fits(GOOD, PROGRAM, ports_of(PROGRAM), "x")
+    with pytest.raises(InputError, match=message):
+        require_fits(GOOD._replace(**changed), PROGRAM, ports_of(PROGRAM), "x")
