@@ -159,10 +159,24 @@ def on_pty(board: socket.socket) -> Iterator[str]:
 
 @contextlib.contextmanager
 def verilated(
-    program: Program, link: str, folder: Path, *, core: str | None = None, latency: int = 0
+    program: Program,
+    link: str,
+    folder: Path,
+    *,
+    core: str | None = None,
+    latency: int = 0,
+    bug: tuple[str, str, str] | None = None,
 ) -> Iterator[socket.socket]:
-    """The link of a board in Verilator that says it runs ``program``."""
+    """The link of a board in Verilator that says it runs ``program``.
+
+    ``bug``: a file of the hand-written RTL, what stands in it once, and what is put there.
+    """
     sources = write_design(program, link, folder, core=core, latency=latency)
+    if bug is not None:
+        file, old, new = bug
+        text = (folder / file).read_text()
+        assert text.count(old) == 1, f"{old!r} is {text.count(old)} times in {file}: choose another bug"
+        (folder / file).write_text(text.replace(old, new))
     board = build_board(program, sources, link, folder / "build")
     ours, theirs = socket.socketpair()
     with ours, theirs, start_board(board, theirs.fileno()):

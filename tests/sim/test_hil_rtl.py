@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import random
+import re
 import socket
+import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from boards import link_to, verilated
 from quality.programs import every_opcode
 
 from dais_verif.golden import run_raw
+from dais_verif.hil.emulator import write_design
 from dais_verif.hil.frames import REPLY, Decoder, Frame, Kind, encode
 from dais_verif.hil.identity import PROTOCOL, Identity
 from dais_verif.program.ports import ports_of
+from dais_verif.sim import tools
 from dais_verif.sim.packing import pack_inputs, pack_outputs
 from dais_verif.stimulus import generate
 
@@ -42,13 +47,15 @@ def vectors(rows: int, seed: int = 0) -> tuple[bytes, bytes]:
     )
 
 
-def exchange(board: socket.socket, data: bytes, replies: int, *, until: Frame | None = None) -> list[Frame]:
+def exchange(
+    board: socket.socket, data: bytes, replies: int, *, until: Frame | None = None, seconds: float = 20
+) -> list[Frame]:
     """Send ``data``; the first ``replies`` frames that come, up to ``until``, and what comes soon after them."""
     decoder: Decoder = Decoder()
     frames: list[Frame] = []
     with link_to(board) as link:
         link.send(data)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + seconds
         while (len(frames) < replies or (until and until not in frames)) and time.monotonic() < deadline:
             frames += decoder.feed(link.receive(0.1))
         frames += decoder.feed(link.receive(0.02))
@@ -153,3 +160,104 @@ def test_any_noise_is_survived(board: socket.socket) -> None:
         found = exchange(board, noise + FLAG + run(tag, inputs), 1, until=reply(tag, outputs))
         assert found.count(reply(tag, outputs)) == 1
         assert set(found) <= {reply(tag, outputs), DAMAGED}
+
+
+_BENCH = """
+module bench;
+  reg clk = 0;
+  reg [7:0] bytes [0:{last}];
+  reg [7:0] data;
+  integer k, bit;
+  reg rx = 1;
+  wire tx;
+  model_uart #(.CLOCKS_PER_BIT({clocks})) dut (.aclk(clk), .aresetn(1'b1), .uart_rx(rx), .uart_tx(tx));
+  always #5 clk = !clk;
+  initial begin
+    $readmemh("bytes.hex", bytes);
+    repeat (100) @(posedge clk);
+    for (k = 0; k <= {last}; k = k + 1) begin
+      data = bytes[k];
+      rx = 0; #{host};
+      for (bit = 0; bit < 8; bit = bit + 1) begin rx = data[bit]; #{host}; end
+      rx = 1; #{host};
+    end
+    repeat ({clocks} * 3000) @(posedge clk);
+    $finish;
+  end
+  reg [7:0] came;
+  integer n;
+  always @(negedge tx) begin
+    #({host} / 2);
+    for (n = 0; n < 8; n = n + 1) begin #{host}; came[n] = tx; end
+    #{host};
+    $display("%b %b", tx, came);
+  end
+endmodule
+"""
+
+
+@pytest.mark.parametrize("deviation", [-2, 0, 2])
+def test_a_board_that_was_only_switched_on_answers_without_a_bit_unknown(deviation: int, tmp_path: Path) -> None:
+    """In Icarus, where a register without a value is X; no button is pressed. The clocks differ by so many percent."""
+    clocks = 20
+    inputs, outputs = vectors(2)
+    data = encode(Frame(Kind.IDENTIFY, 1, b"")) + run(2, inputs)
+    (tmp_path / "bytes.hex").write_text("\n".join(f"{byte:02x}" for byte in data))
+    host = 10 * clocks * (100 + deviation) // 100
+    (tmp_path / "bench.v").write_text(_BENCH.format(last=len(data) - 1, clocks=clocks, host=host))
+    sources = [*write_design(EVERY, "uart", tmp_path), tmp_path / "bench.v"]
+    icarus = tools.icarus()
+    subprocess.run(
+        [icarus.iverilog, "-g2005", "-s", "bench", "-o", tmp_path / "bench.vvp", *sources], check=True, timeout=60
+    )
+    done = subprocess.run(
+        [icarus.vvp, "-n", "bench.vvp"], cwd=tmp_path, check=True, capture_output=True, text=True, timeout=120
+    )
+    lines = [line.split() for line in done.stdout.splitlines() if re.fullmatch("[01xz] [01xz]{8}", line)]
+    assert {stop for stop, _ in lines} == {"1"}
+    frames = Decoder().feed(bytes(int(byte, 2) for _, byte in lines))
+    assert [frame.tag for frame in frames] == [1, 2]
+    assert frames[1] == reply(2, outputs)
+
+
+#: Bugs in the bridge: file, what stands there, what is put there.
+BUGS = [
+    ("dais_deframer.v", "crc == 32'hDEBB20E3", "1'b1"),
+    ("dais_deframer.v", "!dropped && length", "length"),
+    ("dais_deframer.v", "rx_data ^ (escaped ? 8'h20 : 8'h00)", "rx_data"),
+    ("dais_framer.v", "escaping ? plain ^ 8'h20", "escaping ? plain"),
+    ("dais_bridge.v", "if (index != 0) tag <= {8'b0, tag[31:8]};", ""),
+    ("dais_bridge.v", "vector_whole <= request_last || vector_bytes", "vector_whole <= vector_bytes"),
+]
+
+
+def follows_the_protocol(board: socket.socket) -> bool:
+    """Whether a board gives the right answers to good requests, a damaged one, a cut one and one that is too large."""
+    inputs, outputs = vectors(20)
+    bad = bytearray(run(2, inputs))
+    bad[12] ^= 1
+    data = run(0x7E7D7E01, inputs) + bytes(bad) + run(3, inputs * 100) + run(4, inputs[:-1]) + run(5, inputs)
+    try:
+        found = exchange(board, data, 5, seconds=3)
+    except AssertionError:  # damaged replies
+        return False
+    cut = [frame for frame in found if frame.tag == 4]
+    found = [frame for frame in found if frame.tag != 4]
+    # A host never sends part of a vector; what comes back for it is nobody's result, but it must come to an end.
+    return [len(frame.payload) for frame in cut] == [len(outputs)] and found == [
+        reply(0x7E7D7E01, outputs),
+        DAMAGED,
+        DAMAGED,
+        reply(5, outputs),
+    ]
+
+
+def test_a_board_follows_the_protocol(board: socket.socket) -> None:
+    assert follows_the_protocol(board)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: f"{bug[0]} {bug[1]}")
+def test_a_bug_in_the_bridge_is_seen(bug: tuple[str, str, str], tmp_path: Path) -> None:
+    with verilated(EVERY, "fifo", tmp_path, bug=bug) as board:
+        assert not follows_the_protocol(board)
