@@ -23,7 +23,7 @@ __all__ = ["main"]
 
 
 #: One module each, named like the verb. Only the one that is called is imported: a run should not wait for others.
-_VERBS = ("check", "show", "asm", "run", "explain", "profile", "emit", "sim", "hil", "sensitivity", "diff", "cache")
+_VERBS = ("check", "show", "asm", "run", "explain", "profile", "emit", "synth", "sim", "hil", "sensitivity", "diff", "cache")
 
 
 class _Verbs(click.Group):
@@ -50,6 +50,7 @@ def cli() -> None:
     dais-verif explain prog.bin --row 3                every value on the way to the outputs
     dais-verif profile prog.bin      where the golden model's time goes
     dais-verif emit prog.bin -o model.v                its Verilog
+    dais-verif synth prog.bin --target ice40           what that costs on an FPGA, and a netlist
     dais-verif sim prog.bin          its Verilog in Icarus and Verilator against the golden model
     dais-verif hil prog.bin --target serial:///dev/ttyUSB0    a board against the golden model
     dais-verif sensitivity prog.bin  where a wrong bit would hurt, and which bits never matter

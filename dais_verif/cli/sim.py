@@ -30,6 +30,7 @@ from dais_verif.cli.common import (
     vectors_option,
 )
 from dais_verif.cli.folder import WorkFolder, work_folder
+from dais_verif.cli.netlists import netlist_options, with_netlist
 from dais_verif.emit import emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
@@ -42,6 +43,7 @@ from dais_verif.sim.sources import digests
 from dais_verif.stimulus import Generated, Stimulus, read_batch
 from dais_verif.stimulus.counters import MAX_BITS
 from dais_verif.stopwatch import Stopwatch
+from dais_verif.synth.netlist import Netlist
 from dais_verif.verdict import Verdict
 
 #: Ops evaluated in about a second: outside cocotb, in Icarus, and in GHDL where an op is an instance.
@@ -72,6 +74,7 @@ _LARGE = 20_000
     " the RTL or just below, and is mentioned in it, is found unasked.",
 )
 @top_option
+@netlist_options
 @unchecked_option
 @click.option("--waves", is_flag=True, help="Record waves (Icarus FST, others VCD); needs -o or uses dais-verif-out.")
 @click.option(
@@ -106,6 +109,7 @@ def sim(
     rtl: tuple[Path, ...],
     data: tuple[Path, ...],
     top: str,
+    netlist: Netlist | None,
     unchecked: bool,
     waves: bool,
     bulk: bool,
@@ -126,6 +130,7 @@ def sim(
     dais-verif sim prog.bin --inputs x.npy                    your vectors, then generated ones
     dais-verif sim prog.bin --rtl model.v lib.v --top model   somebody else's RTL
     dais-verif sim prog.bin --rtl model.vhd lib.vhd           the same in VHDL, in GHDL
+    dais-verif sim prog.bin --netlist DIR                     what `synth -o DIR` made of it
     dais-verif sim prog.bin --waves -o out                    waves in out/icarus, out/verilator
 
     A mismatch is shown with its vector and the first op whose value diverges. The exit code is the verdict's.
@@ -147,7 +152,8 @@ def sim(
         output = Path("dais-verif-out")
     with work_folder(output) as folder:
         with watch.stage("emit"), _status(loaded, "writing Verilog"):
-            design = _design(loaded, (*rtl, *more_rtl), data, top, folder)
+            rtl = with_netlist((*rtl, *more_rtl), netlist, folder.path)
+            design = _design(loaded, rtl, data, top, folder)
             watched = [*design.sources, *(file.path for file in design.data)]
             hashes = [digest.hex() for digest in digests(watched)]
         with begin(simulators, design, folder.path, seed=seed, waves=waves, timeout=timeout, watch=watch) as begun:

@@ -27,6 +27,7 @@ __all__ = [
     "GhdlTools",
     "IcarusTools",
     "VerilatorTools",
+    "YosysTools",
     "cache_dir",
     "cocotb_entry",
     "cocotb_library",
@@ -35,12 +36,15 @@ __all__ = [
     "has_icarus",
     "icarus",
     "libpython",
+    "nextpnr",
     "verilator",
+    "yosys",
 ]
 
 _ICARUS_VARIABLE = "DAIS_VERIF_IVERILOG"
 _VERILATOR_VARIABLE = "DAIS_VERIF_VERILATOR"
 _GHDL_VARIABLE = "DAIS_VERIF_GHDL"
+_YOSYS_VARIABLE = "DAIS_VERIF_YOSYS"
 _CACHE_VARIABLE = "DAIS_VERIF_CACHE"
 
 #: Verilator recurses deeply on long expressions. Its own driver lifts the stack limit in the same way.
@@ -79,6 +83,15 @@ class GhdlTools:
     version: str
     #: Whether it keeps its machine code in memory, where its other back ends write an executable.
     mcode: bool
+
+
+@dataclass(frozen=True)
+class YosysTools:
+    """Yosys, and the folder with its maps and cell models."""
+
+    yosys: Path
+    share: Path
+    version: str
 
 
 def icarus() -> IcarusTools:
@@ -132,6 +145,19 @@ def ghdl() -> GhdlTools:
     found = _find("ghdl", _GHDL_VARIABLE, "install it (Debian: apt-get install ghdl)")
     text = _output(str(found), "--version")
     return GhdlTools(found, text.partition("\n")[0].removeprefix("GHDL "), mcode="mcode" in text)
+
+
+def yosys() -> YosysTools:
+    """Find Yosys. Its data are in ``share/yosys`` beside the folder that it is in, links followed."""
+    found = _find("yosys", _YOSYS_VARIABLE, "install it (Debian: apt-get install yosys)")
+    version = _output(str(found), "-V").removeprefix("Yosys ").split(" ")[0]
+    return YosysTools(found, found.resolve().parent.parent / "share" / "yosys", version)
+
+
+def nextpnr(family: str) -> Path:
+    """Find the place and route tool for ``family``: ``ice40`` or ``ecp5``."""
+    name = f"nextpnr-{family}"
+    return _find(name, f"DAIS_VERIF_{name.replace('-', '_').upper()}", f"install it (Debian: apt-get install {name})")
 
 
 def cocotb_library(simulator: str) -> Path:

@@ -1,0 +1,46 @@
+"""The options by which ``sim`` takes a netlist for the RTL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dais_verif.cli.common import file_path
+from dais_verif.synth.netlist import Netlist, find_netlist, netlist_sources
+from dais_verif.synth.targets import TARGETS
+
+__all__ = ["netlist_options", "target_option", "with_netlist"]
+
+
+def target_option(*, help: str, **more: Any) -> Callable[[Any], Any]:
+    """``--target``."""
+    return click.option("--target", type=click.Choice(tuple(TARGETS)), help=help, **more)
+
+
+def netlist_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds ``--netlist`` and ``--target``; the command gets one ``netlist`` for both."""
+
+    @wraps(command)
+    def with_options(*arguments: Any, netlist: Path | None, target: str | None, **given: Any) -> Any:
+        if netlist is None and target is not None:
+            raise click.UsageError("--target says what cells a netlist is made of; name it with --netlist.")
+        if netlist is not None and given.get("rtl"):
+            raise click.UsageError("--netlist and --rtl both name what is to be verified; give one of them.")
+        found = None if netlist is None else find_netlist(netlist, target)
+        return command(*arguments, netlist=found, **given)
+
+    for option in (
+        target_option(help="Cells of the netlist; a folder of synth knows them."),
+        click.option("--netlist", type=file_path, help="Verify this netlist: a folder of synth, or a Verilog file."),
+    ):
+        with_options = option(with_options)
+    return with_options
+
+
+def with_netlist(rtl: tuple[Path, ...], netlist: Netlist | None, folder: Path) -> tuple[Path, ...]:
+    """The RTL files of ``netlist`` with the models of its cells, which go into ``folder``; without one, ``rtl``."""
+    return rtl if netlist is None else netlist_sources(netlist, folder)

@@ -1,0 +1,212 @@
+"""``dais-verif synth``: what a program costs on an FPGA, and a netlist that ``sim`` can verify."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from filelock import FileLock, Timeout
+from rich.console import Console
+from rich.table import Table
+
+from dais_verif.cli.common import (
+    console,
+    file_path,
+    json_option,
+    layout_option,
+    load_program,
+    notices,
+    program_argument,
+    top_option,
+)
+from dais_verif.cli.netlists import target_option
+from dais_verif.cli.pipelines import asked_pipeline, control_options, stage_options
+from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.errors import InputError, ToolError
+from dais_verif.files import make_folder, write_atomically
+from dais_verif.program import Program
+from dais_verif.report.console import program_line
+from dais_verif.report.record import SCHEMA, ProgramInfo
+from dais_verif.synth.netlist import RECORD
+from dais_verif.synth.targets import KINDS, TARGETS
+from dais_verif.synth.yosys import Limits, Synthesis, synthesize
+
+
+@click.command()
+@program_argument
+@layout_option
+@target_option(required=True, help="FPGA family; generic: gates of no technology.")
+@click.option("--rtl", type=file_path, multiple=True, help="Synthesize this RTL instead of our own; may be repeated.")
+@top_option
+@stage_options
+@control_options
+@click.option(
+    "--alumacc/--no-alumacc",
+    default=False,
+    show_default=True,
+    help="Let Yosys merge chains of sums; its pass that does so miscompiles a - (-x) (docs/netlists.md).",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True, max=1e9),
+    default=1800,
+    show_default=True,
+    help="Seconds for Yosys.",
+)
+@click.option(
+    "--memory",
+    type=click.IntRange(64, 1 << 30),
+    default=8192,
+    show_default=True,
+    help="Megabytes for each process: Yosys, and ABC that it starts.",
+)
+@click.option("-o", "--output", type=file_path, help="Folder to keep: netlist.v, synth.json, RTL, script, log.")
+@json_option
+@click.argument("more_rtl", nargs=-1, type=file_path)
+def synth(
+    program: Path,
+    layout: str | None,
+    target: str,
+    rtl: tuple[Path, ...],
+    top: str,
+    alumacc: bool,
+    timeout: float,
+    memory: int,
+    output: Path | None,
+    as_json: bool,
+    more_rtl: tuple[Path, ...],
+    **asked: Any,
+) -> None:
+    """Synthesize the Verilog of PROGRAM with Yosys: LUTs, flip-flops, carries, DSPs, block RAMs, logic depth.
+
+    \b
+    dais-verif synth prog.bin --target ice40             what it costs
+    dais-verif synth prog.bin --target xilinx -o net     keep the netlist ...
+    dais-verif sim prog.bin --netlist net                ... and verify it
+    dais-verif synth prog.bin --target ecp5 --stages 4   as a pipeline
+    dais-verif synth prog.bin --target generic --rtl theirs.v --top theirs
+
+    These are counts after mapping, before place and route. No constraint and no timing enters them.
+    """
+    options = asked_pipeline(**asked)
+    if more_rtl and not rtl:
+        raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")
+    if rtl and options:
+        raise click.UsageError("--stages and --max-depth are for the RTL that we write, --rtl names another.")
+    loaded, _ = load_program(program, layout)
+    with _folder(output) as folder:
+        with notices().status("writing Verilog"):
+            sources = _sources(loaded, (*rtl, *more_rtl), top, options, folder)
+        with notices().status(f"yosys: {target}") as status:
+            done = synthesize(
+                sources,
+                top,
+                target,
+                folder,
+                Limits(timeout, memory),
+                alumacc=alumacc,
+                tell=lambda step: status.update(f"yosys: {target}: {step}"),
+            )
+        facts = _facts(loaded, done, sources, emitted=not rtl, kept=output is not None)
+        text = json.dumps(facts, indent=2)
+        write_atomically(folder / RECORD, text.encode())
+    if as_json:
+        click.echo(text)
+    else:
+        _show(console(), loaded, done, facts, output)
+
+
+@contextmanager
+def _folder(output: Path | None) -> Iterator[Path]:
+    """The user's folder, locked; or a temporary one, kept only if a tool failed: its log is there."""
+    if output is None:
+        folder = Path(tempfile.mkdtemp(prefix="dais-verif-"))
+        try:
+            yield folder
+        except ToolError:
+            raise
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        shutil.rmtree(folder, ignore_errors=True)
+        return
+    make_folder(output)
+    try:
+        with FileLock(output / ".lock", timeout=0):
+            # However this run ends, the result of an earlier one is not its result.
+            (output / RECORD).unlink(missing_ok=True)
+            yield output.absolute()
+    except Timeout:
+        raise InputError(f"{str(output)!r} is in use by another run; choose another folder with -o") from None
+    except PermissionError as error:
+        raise InputError(f"cannot write in {str(output)!r}: {error.strerror}; choose another folder with -o") from None
+
+
+def _sources(
+    program: Program, rtl: tuple[Path, ...], top: str, options: PipelineOptions | None, folder: Path
+) -> tuple[Path, ...]:
+    for source in rtl:
+        if not source.is_file():
+            problem = "is a folder" if source.is_dir() else "does not exist"
+            raise InputError(f"RTL file {str(source)!r} {problem}; give the Verilog files of module {top}")
+        if source.suffix.lower() in (".vhd", ".vhdl"):
+            raise InputError(f"RTL file {str(source)!r}: Yosys reads Verilog only; give the Verilog of module {top}")
+    if rtl:
+        return tuple(source.absolute() for source in rtl)
+    text = emit_pipeline(program, top, options).text if options else emit_verilog(program, top)
+    source = folder / "rtl.v"
+    write_atomically(source, text.encode())
+    return (source,)
+
+
+def _facts(
+    program: Program, done: Synthesis, sources: tuple[Path, ...], *, emitted: bool, kept: bool
+) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "program": ProgramInfo.of(program).__dict__,
+        "rtl": {"top": done.top, "emitted": emitted, "files": [str(source) for source in sources]},
+        "target": done.target,
+        "top": done.top,
+        "tools": {"yosys": done.version},
+        "alumacc": done.alumacc,
+        "counts": done.costs.kinds,
+        "cells": done.costs.cells,
+        "depth": {"cells": done.depth.cells, "kinds": done.depth.kinds},
+        "seconds": round(done.seconds, 1),
+        "netlist": str(done.netlist) if kept else None,
+    }
+
+
+def _show(out: Console, program: Program, done: Synthesis, facts: dict[str, Any], output: Path | None) -> None:
+    out.print(f"program    {program_line(ProgramInfo.of(program))}", markup=False)
+    rtl = facts["rtl"]
+    source = "emitted from the program" if rtl["emitted"] else ", ".join(rtl["files"])
+    out.print(f"rtl        module {done.top}, {source}", markup=False)
+    out.print(f"target     {TARGETS[done.target].title}", markup=False)
+    sums = "merged by alumacc, which is known to be wrong at times" if done.alumacc else "each its own adder"
+    out.print(f"yosys      {done.version}, {done.seconds:.1f} s; sums: {sums}", markup=False)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("kind")
+    table.add_column("cells", justify="right")
+    table.add_column("of which")
+    for kind in KINDS:
+        cells = {cell: n for cell, n in done.costs.cells.items() if TARGETS[done.target].kind_of(cell) == kind}
+        if cells:
+            which = ", ".join(f"{number} {cell}" for cell, number in sorted(cells.items()))
+            table.add_row(kind, str(done.costs.kinds[kind]), which)
+    out.print(table if done.costs.cells else "no cells: outputs are inputs or constants")
+    path = ", ".join(f"{number} {kind}" for kind, number in done.depth.kinds.items())
+    out.print(f"depth      {done.depth.cells} cells" + (f" ({path})" if path else ""), markup=False)
+    if output is not None:
+        top = "" if done.top == "model" else f" --top {done.top}"
+        command = f"dais-verif sim {shlex.quote(str(program.origin.path))} --netlist {shlex.quote(str(output))}{top}"
+        out.print(f"netlist    {output / done.netlist.name}", markup=False)
+        out.print(f"verify     {command}", markup=False)

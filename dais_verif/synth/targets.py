@@ -1,0 +1,121 @@
+"""The one table of targets: how Yosys is told of each, what its cells are called, who models them.
+
+Nothing else knows a target by name.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+__all__ = ["KINDS", "TARGETS", "Target"]
+
+#: Kinds of cells, in the order in which they are shown.
+KINDS = ("LUT", "FF", "carry", "DSP", "BRAM", "LUTRAM", "mux", "gate", "other")
+
+#: What the scripts of ice40, ecp5 and generic begin with themselves, up to where sums are mapped.
+_PREPARE = (
+    "proc",
+    "flatten",
+    "opt_expr",
+    "opt_clean",
+    "opt -nodffe -nosdff",
+    "wreduce",
+    "peepopt",
+    "opt_clean",
+)
+
+_XILINX = "synth_xilinx -flatten -noiopad -noclkbuf -family xc7 -top {top} -run"
+
+
+class Target(NamedTuple):
+    """A target. ``title``: for people.
+
+    ``before`` and ``after``: Yosys commands up to the place where sums become adders, and from there on. They end
+    with a mapped netlist; ``{top}`` stands for the module.
+    ``kinds``: for kinds of ``KINDS`` the cell types that belong to it, as shell patterns, which are Yosys' own too;
+    the first kind counts, and what none matches is "other".
+    ``models``: file with models of the cells, below Yosys' share folder. ``defines``: macros that it is read with.
+    ``own_models``: file beside this one with models of cells that Yosys has no model of.
+    ``pnr``: family of nextpnr, if it can place and route the target.
+    """
+
+    title: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    kinds: dict[str, tuple[str, ...]]
+    models: tuple[str, ...]
+    defines: tuple[str, ...] = ()
+    own_models: str | None = None
+    pnr: str | None = None
+
+    def kind_of(self, cell: str) -> str:
+        """The kind of cells of type ``cell``."""
+        matching = (kind for kind, types in self.kinds.items() if any(fnmatchcase(cell, type_) for type_ in types))
+        return next(matching, "other")
+
+    @property
+    def clocked(self) -> tuple[str, ...]:
+        """The cell types at which a path ends."""
+        return self.kinds["FF"] + self.kinds.get("BRAM", ())
+
+
+TARGETS = {
+    "ice40": Target(
+        "Lattice iCE40 (synth_ice40)",
+        before=_PREPARE,
+        # Up to check: what follows there, autoname, takes forever on thousands of ops.
+        after=("synth_ice40 -top {top} -run begin:check",),
+        kinds={
+            "LUT": ("SB_LUT4",),
+            "FF": ("SB_DFF*",),
+            "carry": ("SB_CARRY",),
+            "DSP": ("SB_MAC16",),
+            "BRAM": ("SB_RAM40*", "SB_SPRAM*"),
+        },
+        models=("ice40/cells_sim.v",),
+        # Without it inputs have default values, a syntax that Icarus does not read.
+        defines=("NO_ICE40_DEFAULT_ASSIGNMENTS",),
+        pnr="ice40",
+    ),
+    "ecp5": Target(
+        "Lattice ECP5 (synth_ecp5)",
+        before=_PREPARE,
+        after=("synth_ecp5 -top {top} -run begin:check",),
+        kinds={
+            "LUT": ("LUT4",),
+            "FF": ("TRELLIS_FF",),
+            "carry": ("CCU2C",),
+            "DSP": ("MULT*", "ALU54B"),
+            "BRAM": ("DP16KD", "PDPW16KD"),
+            "LUTRAM": ("TRELLIS_DPR16X4", "DPR16X4C"),
+            "mux": ("PFUMX", "L6MUX21"),
+        },
+        models=("ecp5/cells_sim.v",),
+        own_models="ecp5_multiplier.v",
+        pnr="ecp5",
+    ),
+    "xilinx": Target(
+        "AMD Xilinx 7 series (synth_xilinx -family xc7)",
+        # Multipliers take the sums next to them into their DSP before the other sums are mapped.
+        before=(f"{_XILINX} begin:coarse",),
+        after=(f"{_XILINX} coarse:check",),
+        kinds={
+            "LUT": ("LUT[1-6]", "INV"),
+            "FF": ("FD[CPRS]E", "FD[CPRS]E_1"),
+            "carry": ("CARRY4",),
+            "DSP": ("DSP48E1",),
+            "BRAM": ("RAMB18E1", "RAMB36E1"),
+            "LUTRAM": ("RAM[0-9]*", "SRL*"),
+            "mux": ("MUXF[789]",),
+        },
+        models=("xilinx/cells_sim.v",),
+    ),
+    "generic": Target(
+        "gates and flip-flops of no technology (synth)",
+        before=_PREPARE,
+        after=("synth -top {top} -run begin:check",),
+        kinds={"FF": ("$_DFF*", "$_SDFF*", "$_ALDFF*", "$_FF_", "$_DLATCH*", "$_SR_*"), "gate": ("$_*",)},
+        models=("simcells.v",),
+    ),
+}
