@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 import shutil
 import tempfile
@@ -95,6 +96,8 @@ def synth(
 
     These are counts after mapping, before place and route. No constraint and no timing enters them.
     """
+    if math.isnan(timeout):
+        raise click.UsageError("--timeout must be a number of seconds, not nan.")
     options = asked_pipeline(**asked)
     if more_rtl and not rtl:
         raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")

@@ -48,7 +48,7 @@ def find_netlist(path: Path, target: str | None) -> Netlist:
         return Netlist(path, target)
     try:
         record = json.loads((path / RECORD).read_bytes())
-        made_for = record["target"]
+        made_for = str(record["target"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{str(path)!r} is not a folder of `dais-verif synth ... -o DIR`: no {RECORD} in it"

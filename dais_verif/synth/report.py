@@ -52,13 +52,11 @@ def read_depth(path: Path, types: Mapping[str, str], target: Target) -> Depth:
     """Read what ``ltp`` wrote; ``types``: the type of each cell of the netlist."""
     text = path.read_text(encoding="utf-8", errors="replace")
     length = _LENGTH.search(text)
-    if length is None:  # no path at all: nothing but wires
-        if "no longest path" in text.lower() or "LTP pass" in text:
-            return Depth(0, {})
+    vias = [found[1] for line in text.splitlines() if (found := _VIA.match(line))]
+    if length is None or len(vias) != int(length[1]) or not types.keys() >= set(vias):
         raise ToolError(f"{path} does not hold a longest path of Yosys that this version understands")
-    vias = (found[1] for line in text.splitlines() if (found := _VIA.match(line)))
     kinds = Counter(target.kind_of(types[via]) for via in vias)
-    return Depth(int(length[1]), {kind: kinds[kind] for kind in KINDS if kinds[kind]})
+    return Depth(len(vias), {kind: kinds[kind] for kind in KINDS if kinds[kind]})
 
 
 def cell_types(rtlil: Path) -> dict[str, str]:

@@ -15,7 +15,6 @@ from typing import NamedTuple
 from dais_verif.errors import InputError, ToolError
 from dais_verif.sim import tools
 from dais_verif.sim.process import Session, describe_exit, last_error
-from dais_verif.sim.sources import include_folders
 from dais_verif.synth.report import Costs, Depth, cell_types, read_costs, read_depth
 from dais_verif.synth.targets import TARGETS, Target
 
@@ -64,8 +63,8 @@ def script(sources: Sequence[Path], top: str, target: Target, *, alumacc: bool =
     for path in (*sources, CELLS):
         if set('"\n') & set(str(path)):
             raise InputError(f"Yosys cannot read {str(path)!r}: a quote or line break is in its path; rename it")
-    folders = [f'"{option}"' for option in include_folders(sources)]
-    reading = [" ".join(["read_verilog -sv", *folders, f'"{source.absolute()}"']) for source in sources]
+    # What a source includes is also looked for beside it.
+    reading = [f'read_verilog -sv "{source.absolute()}"' for source in sources]
     sums = [] if alumacc else [f'techmap -map "{CELLS / "sums.v"}"', "opt_clean"]
     lines = [
         *reading,

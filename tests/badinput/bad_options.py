@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bad_case import GOOD, ROWS, Case
+import pytest
+from bad_case import GOOD, ROWS, Case, Setup
 from filelock import FileLock
 
 
 def sim(*options: str, says: tuple[str, ...]) -> Case:
     return Case(("sim", "p.bin", *options), says, {"p.bin": GOOD, "m.v": b"module model; endmodule\n"})
+
+
+def synth(*options: str, says: tuple[str, ...], setup: Setup | None = None, verdict: str = "INVALID_INPUT") -> Case:
+    return Case(("synth", "p.bin", *options), says, {"p.bin": GOOD}, verdict, setup)
+
+
+def _without_yosys(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.delenv("DAIS_VERIF_YOSYS", raising=False)
 
 
 def _held(folder: Path, _: object) -> None:
@@ -60,5 +70,26 @@ CASES = {
     "sim output in /proc": sim("-o", "/proc/out", says=("cannot make the folder '/proc/out'", "another place with -o")),
     "sim output in use": Case(
         ("sim", "p.bin", "-o", "out"), ("'out' is in use by another run", "-o"), {"p.bin": GOOD}, setup=_held
+    ),
+    "netlist missing": sim("--netlist", "net", says=("'net' does not exist", "dais-verif synth")),
+    "netlist a folder of others": sim(
+        "--netlist", ".", says=("'.' is not a folder of `dais-verif synth", "synth.json")
+    ),
+    "netlist without its target": sim("--netlist", "m.v", says=("'m.v'", "--target ice40|ecp5|xilinx|generic")),
+    "netlist and rtl": sim("--netlist", "m.v", "--rtl", "m.v", says=("--netlist and --rtl", "give one of them")),
+    "target without a netlist": sim("--target", "ice40", says=("--target", "name it with --netlist")),
+    "synth for nothing": synth(says=("Missing option '--target'",)),
+    "synth for an unknown target": synth("--target", "asic", says=("--target", "'asic'", "'ice40', 'ecp5', 'xilinx'")),
+    "synth rtl missing": synth("--target", "ice40", "--rtl", "a.v", says=("'a.v' does not exist", "module model")),
+    "synth rtl and stages": synth("--target", "ice40", "--rtl", "a.v", "--stages", "2", says=("--stages", "--rtl")),
+    "synth timeout zero": synth("--target", "ice40", "--timeout", "0", says=("--timeout", "x")),
+    "synth timeout not a number": synth("--target", "ice40", "--timeout", "nan", says=("--timeout", "nan")),
+    "synth memory too small": synth("--target", "ice40", "--memory", "1", says=("--memory", "1")),
+    "synth without yosys": synth(
+        "--target",
+        "ice40",
+        says=("yosys was not found on PATH", "apt-get install yosys", "DAIS_VERIF_YOSYS"),
+        setup=_without_yosys,
+        verdict="TOOL_FAILURE",
     ),
 }

@@ -1,0 +1,204 @@
+"""Netlists: what Yosys makes of a program is what the golden model says, and what it miscompiles is caught."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from quality.door import run_sim, save
+
+from dais_verif.cli import main
+from dais_verif.errors import ToolError
+from dais_verif.program import Program, assemble
+from dais_verif.sim import tools
+from dais_verif.synth.targets import TARGETS
+
+#: A table, a product, a choice, a sum that wraps and an input that reaches an output as it is.
+EVERYTHING = assemble("""
+    input x, y
+    table bumps = [3, 200, 17, 0, 255, 128, 64, 9, 11, 90, 33, 1, 2, 77, 254, 100]
+    a = s4.0 input x
+    b = s4.0 input y
+    bump = u8.0 bumps[a]
+    product = s8.0 a * b
+    chosen = s9.0 msb(product) ? bump : product
+    sum = s11.0 chosen - b<<1
+    cut = s5.0 quant(sum)
+    output 0 = sum
+    output 1 = -cut
+    output 2 = bump
+    output 3 = a
+""")
+
+#: -x wraps for the most negative x, and a sum of more bits reads it.
+NEGATED = {
+    sign: assemble(f"""
+        input a, x
+        p = s12.0 input a
+        q = s8.0 input x
+        negated = s8.0 quant(-q)
+        sum = s18.0 p {sign} negated
+        output 0 = sum
+    """)
+    for sign in "+-"
+}
+
+
+class Made(NamedTuple):
+    """How ``synth`` ended. ``facts``: what ``--json`` printed."""
+
+    code: int
+    facts: dict[str, Any]
+    stderr: str
+    folder: Path
+
+
+def synth(program: Program, folder: Path, target: str, *options: object) -> Made:
+    path, out = save(program, folder), folder / "net"
+    arguments = ["synth", str(path), "--target", target, "-o", str(out), "--json", *map(str, options)]
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with redirect_stdout(stdout), redirect_stderr(stderr):
+        code = main._run(arguments)
+    return Made(code, json.loads(stdout.getvalue()), stderr.getvalue(), out)
+
+
+@pytest.fixture(autouse=True)
+def yosys() -> Iterator[None]:
+    """Where Yosys is absent a test is skipped, but never in CI."""
+    try:
+        tools.yosys()
+    except ToolError as error:
+        if os.environ.get("CI"):
+            pytest.fail(str(error))
+        pytest.skip(str(error))
+    yield
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_netlist_of_every_target_is_the_program(target: str, tmp_path: Path) -> None:
+    made = synth(EVERYTHING, tmp_path, target)
+    assert made.code == 0, made.stderr
+    logic = made.facts["counts"]["gate" if target == "generic" else "LUT"]
+    assert logic > 20 and made.facts["counts"]["FF"] == 0
+    assert made.facts["depth"]["cells"] == sum(made.facts["depth"]["kinds"].values()) > 3
+    simulator = "both" if target in ("ice40", "ecp5") else "icarus"
+    run = run_sim(EVERYTHING, tmp_path, "--netlist", made.folder, "--vectors", 256, simulator=simulator)
+    assert run.ending == ("PASS", 0), run.stderr
+    assert all(result["bits_compared"] == 256 * 29 for result in run.record["simulators"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("sign", NEGATED)
+def test_sums_of_negated_values_are_right_by_default(sign: str, target: str, tmp_path: Path) -> None:
+    made = synth(NEGATED[sign], tmp_path, target)
+    run = run_sim(NEGATED[sign], tmp_path, "--netlist", made.folder, simulator="both")
+    assert run.ending == ("PASS", 0), run.stderr
+
+
+@pytest.mark.parametrize("sign", NEGATED)
+def test_sums_of_negated_values_are_right_on_ice40(sign: str, tmp_path: Path) -> None:
+    made = synth(NEGATED[sign], tmp_path, "ice40")
+    assert made.facts["alumacc"] is False
+    assert made.facts["counts"]["carry"] > 10, "sums keep their carry chains"
+    run = run_sim(NEGATED[sign], tmp_path, "--netlist", made.folder)
+    assert run.ending == ("PASS", 0), run.stderr
+
+
+@pytest.mark.parametrize("sign", NEGATED)
+def test_what_alumacc_miscompiles_is_caught(sign: str, tmp_path: Path) -> None:
+    """If a Yosys comes along that does it right, this fails: then the page on netlists needs another word."""
+    made = synth(NEGATED[sign], tmp_path, "ice40", "--alumacc")
+    assert made.facts["alumacc"] is True
+    run = run_sim(NEGATED[sign], tmp_path, "--netlist", made.folder)
+    assert run.ending == ("RTL_MISMATCH", 1)
+    inputs = run.record["first_mismatch"]["inputs"]
+    assert inputs[1]["bits"] == "10000000"
+
+
+@pytest.mark.parametrize(("target", "init"), [("ice40", "LUT_INIT"), ("ecp5", "INIT")])
+def test_one_wrong_lut_is_caught(target: str, init: str, tmp_path: Path) -> None:
+    made = synth(EVERYTHING, tmp_path, target)
+    netlist = made.folder / "netlist.v"
+    lut = rf"\.{init}\(16'h([0-9a-f]+)\)[^;]*?model_out"
+    text, changed = re.subn(
+        lut, lambda found: found[0].replace(found[1], f"{int(found[1], 16) ^ 0xFFFF:04x}"), netlist.read_text(), count=1
+    )
+    assert changed == 1
+    netlist.write_text(text)
+    run = run_sim(EVERYTHING, tmp_path, "--netlist", netlist, "--target", target)
+    assert run.ending == ("RTL_MISMATCH", 1)
+
+
+def test_the_netlist_keeps_the_ports_and_no_name_of_an_op(tmp_path: Path) -> None:
+    made = synth(EVERYTHING, tmp_path, "generic", "--top", "dut")
+    text = (made.folder / "netlist.v").read_text()
+    assert re.search(r"module dut\(model_inp, model_out\);", text)
+    assert re.search(r"input \[7:0\] model_inp;", text) and re.search(r"output \[28:0\] model_out;", text)
+    assert "op_" not in text, "bits of it may be gone, and blame would believe the rest"
+    run = run_sim(EVERYTHING, tmp_path, "--netlist", made.folder, "--top", "dut")
+    assert run.ending == ("PASS", 0), run.stderr
+
+
+def test_a_pipeline_has_flip_flops_and_is_shallower(tmp_path: Path) -> None:
+    flat, piped = (synth(EVERYTHING, tmp_path / name, "ice40", *more).facts for name, more in PIPELINES.items())
+    assert flat["counts"]["FF"] == 0 < 29 <= piped["counts"]["FF"]
+    assert 0 < piped["depth"]["cells"] < flat["depth"]["cells"]
+
+
+PIPELINES = {"flat": (), "piped": ("--stages", 3)}
+
+
+class TestLimits:
+    def test_of_time(self, tmp_path: Path) -> None:
+        made = synth(EVERYTHING, tmp_path, "xilinx", "--timeout", "0.2")
+        assert made.code == 3
+        assert "the time limit of 0.2 s has passed" in made.stderr and "longer --timeout" in made.stderr
+        assert made.stderr.count("\n") == 1
+        assert not (made.folder / "synth.json").exists()
+
+    def test_of_memory(self, tmp_path: Path) -> None:
+        made = synth(EVERYTHING, tmp_path, "xilinx", "--memory", "64")
+        assert made.code == 3
+        assert "out of memory: 64 MB" in made.stderr and "more --memory" in made.stderr
+
+    def test_leave_no_process(self, tmp_path: Path) -> None:
+        synth(EVERYTHING, tmp_path, "xilinx", "--timeout", "1")
+        left = [path.name for path in Path("/proc").iterdir() if path.name.isdigit() and _works_in(path, tmp_path)]
+        assert left == []
+
+
+def _works_in(process: Path, folder: Path) -> bool:
+    try:
+        return Path(os.readlink(process / "cwd")).is_relative_to(folder)
+    except OSError:
+        return False
+
+
+def test_rtl_that_yosys_cannot_read_is_a_failure_of_one_line(tmp_path: Path) -> None:
+    (tmp_path / "bad.v").write_text("module model(input a, output b);\n  assign b = ;\nendmodule\n")
+    made = synth(EVERYTHING, tmp_path, "ice40", "--rtl", tmp_path / "bad.v")
+    assert made.code == 3
+    assert "bad.v:2: ERROR: syntax error" in made.stderr and made.stderr.count("\n") == 1
+
+
+def test_other_rtl_in_an_odd_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "John's 100% odd; folder, ä"
+    folder.mkdir()
+    (folder / "part.v").write_text("`define WIDTH 8\n")
+    (folder / "top.v").write_text(
+        '`include "part.v"\nmodule top(input [`WIDTH-1:0] model_inp, output [28:0] model_out);\n'
+        "  assign model_out = {4{model_inp}};\nendmodule\n"
+    )
+    made = synth(EVERYTHING, folder, "ice40", "--rtl", folder / "top.v", "--top", "top")
+    assert made.code == 0, made.stderr
+    assert made.facts["cells"] == {} and made.facts["depth"]["cells"] == 0
+    run = run_sim(EVERYTHING, folder, "--netlist", made.folder, "--top", "top")
+    assert run.ending == ("RTL_MISMATCH", 1)

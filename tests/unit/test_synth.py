@@ -1,0 +1,228 @@
+"""What is said to Yosys, how its answers are read, which models a netlist gets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dais_verif.errors import InputError, ToolError
+from dais_verif.sim import tools
+from dais_verif.synth import netlist as netlists
+from dais_verif.synth.netlist import Netlist, find_netlist, models, netlist_sources
+from dais_verif.synth.report import cell_types, read_costs, read_depth
+from dais_verif.synth.targets import KINDS, TARGETS
+from dais_verif.synth.yosys import script
+
+
+class TestTargets:
+    @pytest.mark.parametrize(
+        ("target", "cell", "kind"),
+        [
+            ("ice40", "SB_LUT4", "LUT"),
+            ("ice40", "SB_DFFESR", "FF"),
+            ("ice40", "SB_RAM40_4K", "BRAM"),
+            ("ice40", "SB_IO", "other"),
+            ("ecp5", "CCU2C", "carry"),
+            ("ecp5", "MULT18X18D", "DSP"),
+            ("ecp5", "L6MUX21", "mux"),
+            ("xilinx", "LUT6", "LUT"),
+            ("xilinx", "FDRE_1", "FF"),
+            ("xilinx", "RAM32M", "LUTRAM"),
+            ("xilinx", "RAMB18E1", "BRAM"),
+            ("xilinx", "MUXF8", "mux"),
+            ("generic", "$_SDFFE_PP0P_", "FF"),
+            ("generic", "$_ANDNOT_", "gate"),
+            ("generic", "$alu", "other"),
+        ],
+    )
+    def test_kind_of_a_cell(self, target: str, cell: str, kind: str) -> None:
+        assert TARGETS[target].kind_of(cell) == kind
+
+    @pytest.mark.parametrize("target", TARGETS)
+    def test_kinds_are_known_ones(self, target: str) -> None:
+        assert set(TARGETS[target].kinds) < set(KINDS)
+
+
+class TestScript:
+    @pytest.mark.parametrize("target", TARGETS)
+    def test_sums_are_mapped_before_alumacc_can_merge_them(self, target: str) -> None:
+        lines = script([Path("/x/a.v")], "model", TARGETS[target]).splitlines()
+        place = next(
+            number for number, line in enumerate(lines) if line.startswith("techmap -map") and "sums.v" in line
+        )
+        last = TARGETS[target].after[-1].format(top="model")
+        assert place < lines.index(last)
+        allowed = script([Path("/x/a.v")], "model", TARGETS[target], alumacc=True)
+        assert "sums.v" not in allowed and last in allowed
+
+    def test_the_pass_that_hangs_is_left_out(self) -> None:
+        assert "begin:check" in script([Path("/x/a.v")], "model", TARGETS["ice40"])
+
+    def test_a_path_with_a_quote(self) -> None:
+        with pytest.raises(InputError, match="a quote or line break is in its path; rename it"):
+            script([Path('/x/a".v')], "model", TARGETS["ice40"])
+
+
+STATISTICS = """
+3. Printing statistics.
+{
+   "creator": "Yosys",
+   "modules": {"\\\\m": {}},
+      "design": {
+         "num_cells": 7,
+         "num_cells_by_type": {
+            "SB_CARRY": 2,
+            "SB_DFF": 1,
+            "SB_LUT4": 3,
+            "SB_GB": 1
+         }
+      }
+}
+"""
+
+PATH = """
+4. Executing LTP pass (find longest path).
+
+Longest topological path in m (length=3):
+    0: \\model_inp [6]
+    1: $a.BB [0] (via $abc$610)
+    2: $a.C [1] (via slice[0].carry)
+    3: \\op_5 [6] (via $wrap$630)
+"""
+
+RTLIL = """
+module \\m
+  cell \\SB_LUT4 $abc$610
+    connect \\I0 \\x
+  end
+  cell \\SB_CARRY \\slice[0].carry
+  end
+  cell \\SB_LUT4 $wrap$630
+  end
+end
+"""
+
+
+class TestAnswers:
+    def test_statistics(self, tmp_path: Path) -> None:
+        (tmp_path / "stat").write_text(STATISTICS)
+        costs = read_costs(tmp_path / "stat", TARGETS["ice40"])
+        assert costs.cells == {"SB_CARRY": 2, "SB_DFF": 1, "SB_LUT4": 3, "SB_GB": 1}
+        assert {kind: number for kind, number in costs.kinds.items() if number} == {
+            "LUT": 3,
+            "FF": 1,
+            "carry": 2,
+            "other": 1,
+        }
+
+    @pytest.mark.parametrize("text", ["", "{}", '{"design": {"num_cells_by_type": 3}}', STATISTICS[:-30]])
+    def test_statistics_of_another_kind_are_a_failure(self, text: str, tmp_path: Path) -> None:
+        (tmp_path / "stat").write_text(text)
+        with pytest.raises(ToolError, match="does not hold the statistics of Yosys"):
+            read_costs(tmp_path / "stat", TARGETS["ice40"])
+
+    def test_longest_path(self, tmp_path: Path) -> None:
+        (tmp_path / "ltp").write_text(PATH)
+        (tmp_path / "il").write_text(RTLIL)
+        depth = read_depth(tmp_path / "ltp", cell_types(tmp_path / "il"), TARGETS["ice40"])
+        assert depth == (3, {"LUT": 2, "carry": 1})
+
+    @pytest.mark.parametrize("text", ["", PATH.replace("length=3", "length=4"), PATH.replace("$abc$610", "$abc$611")])
+    def test_a_path_that_is_not_understood_is_a_failure(self, text: str, tmp_path: Path) -> None:
+        (tmp_path / "ltp").write_text(text)
+        (tmp_path / "il").write_text(RTLIL)
+        with pytest.raises(ToolError, match="does not hold a longest path"):
+            read_depth(tmp_path / "ltp", cell_types(tmp_path / "il"), TARGETS["ice40"])
+
+
+class TestFindNetlist:
+    def test_a_folder_knows_its_target(self, tmp_path: Path) -> None:
+        (tmp_path / "synth.json").write_text(json.dumps({"target": "ecp5"}))
+        (tmp_path / "netlist.v").write_text("")
+        assert find_netlist(tmp_path, None) == find_netlist(tmp_path, "ecp5") == (tmp_path / "netlist.v", "ecp5")
+        with pytest.raises(InputError, match="was made for ecp5, not for --target ice40"):
+            find_netlist(tmp_path, "ice40")
+
+    @pytest.mark.parametrize("record", [None, "", "[]", "{}", '{"target": "asic"}', '{"target": ["ice40"]}'])
+    def test_another_folder(self, record: str | None, tmp_path: Path) -> None:
+        if record is not None:
+            (tmp_path / "synth.json").write_text(record)
+        (tmp_path / "netlist.v").write_text("")
+        with pytest.raises(InputError, match="synth"):
+            find_netlist(tmp_path, None)
+
+    def test_a_folder_without_its_netlist(self, tmp_path: Path) -> None:
+        (tmp_path / "synth.json").write_text(json.dumps({"target": "ecp5"}))
+        with pytest.raises(InputError, match="holds no netlist"):
+            find_netlist(tmp_path, None)
+
+    def test_a_file_needs_its_target(self, tmp_path: Path) -> None:
+        (tmp_path / "n.v").write_text("")
+        assert find_netlist(tmp_path / "n.v", "xilinx") == (tmp_path / "n.v", "xilinx")
+        with pytest.raises(InputError, match=r"--target ice40\|ecp5\|xilinx\|generic"):
+            find_netlist(tmp_path / "n.v", None)
+
+    def test_nothing_there(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="does not exist"):
+            find_netlist(tmp_path / "n.v", "xilinx")
+
+
+@pytest.fixture
+def share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Yosys with models of its own."""
+    folder = tmp_path / "share"
+    (folder / "ice40").mkdir(parents=True)
+    (folder / "ice40" / "cells_sim.v").write_text(
+        "`timescale 1ps / 1ps\n`define NOTHING\n// module COMMENT(); endmodule\n"
+        "(* lib_whitebox *)\nmodule LUT (output O);\n  INNER i(O); // endmodule\nendmodule\n"
+        'module OTHER; endmodule\n`include "more.vh"\nmodule INNER(output O); assign O = `NOTHING 1\'b1; endmodule\n'
+    )
+    monkeypatch.setattr(tools, "yosys", lambda: tools.YosysTools(Path("yosys"), folder, "0"))
+    return folder
+
+
+class TestModels:
+    def test_only_what_is_needed(self, share: Path) -> None:
+        text = models("module m(output o); LUT l(o); endmodule", TARGETS["ice40"])
+        assert "module LUT" in text and "module INNER" in text
+        assert "OTHER" not in text and "COMMENT" not in text
+        assert text.startswith("`define NO_ICE40_DEFAULT_ASSIGNMENTS\n`define NOTHING\n")
+        assert "timescale" not in text and "include" not in text
+
+    def test_what_the_netlist_defines_itself_is_not_given_again(self, share: Path) -> None:
+        text = models("module m(output o); LUT l(o); endmodule\nmodule LUT(output O); endmodule", TARGETS["ice40"])
+        assert text == ""
+
+    def test_go_into_the_folder(self, share: Path, tmp_path: Path) -> None:
+        (tmp_path / "n.v").write_text("module m(output o); LUT l(o); endmodule")
+        found = netlist_sources(Netlist(tmp_path / "n.v", "ice40"), tmp_path)
+        assert found == (tmp_path / "n.v", tmp_path / netlists.MODELS)
+        (tmp_path / "n.v").write_text("module m(output o); endmodule")
+        assert netlist_sources(Netlist(tmp_path / "n.v", "ice40"), tmp_path) == (tmp_path / "n.v",)
+
+    def test_a_yosys_without_its_data(self, share: Path) -> None:
+        (share / "ice40" / "cells_sim.v").unlink()
+        with pytest.raises(
+            ToolError, match=r"cells_sim.v, the cell models of Yosys, does not exist; .* DAIS_VERIF_YOSYS"
+        ):
+            models("", TARGETS["ice40"])
+
+
+def test_yosys_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("DAIS_VERIF_YOSYS", raising=False)
+    with pytest.raises(
+        ToolError,
+        match=r"^yosys was not found on PATH; install it \(Debian: apt-get install yosys\),"
+        r" or set DAIS_VERIF_YOSYS to the path of yosys$",
+    ):
+        tools.yosys()
+
+
+def test_nextpnr_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("DAIS_VERIF_NEXTPNR_ICE40", raising=False)
+    with pytest.raises(ToolError, match=r"apt-get install nextpnr-ice40\), or set DAIS_VERIF_NEXTPNR_ICE40 to the"):
+        tools.nextpnr("ice40")
