@@ -23,7 +23,21 @@ __all__ = ["main"]
 
 
 #: One module each, named like the verb. Only the one that is called is imported: a run should not wait for others.
-_VERBS = ("check", "show", "asm", "run", "explain", "profile", "emit", "synth", "sim", "hil", "sensitivity", "diff", "cache")
+_VERBS = (
+    "check",
+    "show",
+    "asm",
+    "run",
+    "explain",
+    "profile",
+    "emit",
+    "synth",
+    "sim",
+    "hil",
+    "sensitivity",
+    "diff",
+    "cache",
+)
 
 
 class _Verbs(click.Group):

@@ -5,15 +5,10 @@ from __future__ import annotations
 import json
 import math
 import shlex
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
-from filelock import FileLock, Timeout
 from rich.console import Console
 from rich.table import Table
 
@@ -27,14 +22,16 @@ from dais_verif.cli.common import (
     program_argument,
     top_option,
 )
+from dais_verif.cli.folder import work_folder
 from dais_verif.cli.netlists import target_option
 from dais_verif.cli.pipelines import asked_pipeline, control_options, stage_options
 from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.errors import InputError, ToolError
-from dais_verif.files import make_folder, write_atomically
+from dais_verif.files import write_atomically
 from dais_verif.program import Program
 from dais_verif.report.console import program_line
 from dais_verif.report.record import SCHEMA, ProgramInfo
+from dais_verif.sim import tools
 from dais_verif.synth.netlist import RECORD
 from dais_verif.synth.targets import KINDS, TARGETS
 from dais_verif.synth.yosys import Limits, Synthesis, synthesize
@@ -104,52 +101,33 @@ def synth(
     if rtl and options:
         raise click.UsageError("--stages and --max-depth are for the RTL that we write, --rtl names another.")
     loaded, _ = load_program(program, layout)
-    with _folder(output) as folder:
+    tools.yosys()  # before anything is written
+    with work_folder(output) as folder:
+        # However this run ends, the netlist of an earlier one is not its netlist.
+        (folder.path / RECORD).unlink(missing_ok=True)
         with notices().status("writing Verilog"):
-            sources = _sources(loaded, (*rtl, *more_rtl), top, options, folder)
-        with notices().status(f"yosys: {target}") as status:
-            done = synthesize(
-                sources,
-                top,
-                target,
-                folder,
-                Limits(timeout, memory),
-                alumacc=alumacc,
-                tell=lambda step: status.update(f"yosys: {target}: {step}"),
-            )
-        facts = _facts(loaded, done, sources, emitted=not rtl, kept=output is not None)
+            sources = _sources(loaded, (*rtl, *more_rtl), top, options, folder.path)
+        try:
+            with notices().status(f"yosys: {target}") as status:
+                done = synthesize(
+                    sources,
+                    top,
+                    target,
+                    folder.path,
+                    Limits(timeout, memory),
+                    alumacc=alumacc,
+                    tell=lambda step: status.update(f"yosys: {target}: {step}"),
+                )
+        except ToolError:
+            folder.kept = True  # its log is there
+            raise
+        facts = _facts(loaded, done, sources, emitted=not rtl, kept=folder.kept)
         text = json.dumps(facts, indent=2)
-        write_atomically(folder / RECORD, text.encode())
+        write_atomically(folder.path / RECORD, text.encode())
     if as_json:
         click.echo(text)
     else:
         _show(console(), loaded, done, facts, output)
-
-
-@contextmanager
-def _folder(output: Path | None) -> Iterator[Path]:
-    """The user's folder, locked; or a temporary one, kept only if a tool failed: its log is there."""
-    if output is None:
-        folder = Path(tempfile.mkdtemp(prefix="dais-verif-"))
-        try:
-            yield folder
-        except ToolError:
-            raise
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        shutil.rmtree(folder, ignore_errors=True)
-        return
-    make_folder(output)
-    try:
-        with FileLock(output / ".lock", timeout=0):
-            # However this run ends, the result of an earlier one is not its result.
-            (output / RECORD).unlink(missing_ok=True)
-            yield output.absolute()
-    except Timeout:
-        raise InputError(f"{str(output)!r} is in use by another run; choose another folder with -o") from None
-    except PermissionError as error:
-        raise InputError(f"cannot write in {str(output)!r}: {error.strerror}; choose another folder with -o") from None
 
 
 def _sources(

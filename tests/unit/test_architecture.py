@@ -13,31 +13,33 @@ PACKAGE = Path(dais_verif.__file__).parent
 
 #: What a folder must not import, with the reason.
 FORBIDDEN = {
-<<<<<<< HEAD
     "program": (
-        ("golden", "emit", "prove", "sim", "hil", "stimulus", "report", "cli"),
+        ("golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "report", "cli"),
         "it is what all others stand on",
     ),
     "golden": (
-        ("emit", "prove", "sim", "hil", "stimulus", "report", "cli"),
+        ("emit", "prove", "sim", "hil", "synth", "stimulus", "report", "cli"),
         "what judges the RTL must not share its bugs",
     ),
-    "emit": (("golden", "prove", "sim", "hil", "stimulus", "report", "cli"), "what is judged must not know the judge"),
-    "prove": (("golden", "emit", "sim", "hil", "stimulus", "report", "cli"), "a third opinion must be its own"),
-    "stimulus": (("golden", "emit", "prove", "sim", "hil", "report", "cli"), "vectors come from the program alone"),
-    "report": (("golden", "emit", "prove", "sim", "hil", "stimulus", "cli"), "a record holds facts and finds none"),
-    "sim": (("cli", "hil"), "it is called from there"),
-    "hil": (("cli",), "it is called from there"),
-=======
-    "program": (("golden", "emit", "prove", "sim", "stimulus", "report", "cli"), "it is what all others stand on"),
-    "golden": (("emit", "prove", "sim", "stimulus", "report", "cli"), "what judges the RTL must not share its bugs"),
-    "emit": (("golden", "prove", "sim", "stimulus", "report", "cli"), "what is judged must not know the judge"),
-    "prove": (("golden", "emit", "sim", "stimulus", "report", "cli"), "a third opinion must be its own"),
-    "stimulus": (("golden", "emit", "prove", "sim", "report", "cli"), "vectors come from the program alone"),
-    "report": (("golden", "emit", "prove", "sim", "stimulus", "cli"), "a record holds facts and finds none"),
-    "sim": (("synth", "cli"), "it is called from there"),
-    "synth": (("program", "golden", "emit", "prove", "stimulus", "report", "cli"), "it knows Verilog, not programs"),
->>>>>>> 1c3e012 (synth: what a program costs on an FPGA, by Yosys, and netlists that sim verifies)
+    "emit": (
+        ("golden", "prove", "sim", "hil", "synth", "stimulus", "report", "cli"),
+        "what is judged must not know the judge",
+    ),
+    "prove": (
+        ("golden", "emit", "sim", "hil", "synth", "stimulus", "report", "cli"),
+        "a third opinion must be its own",
+    ),
+    "stimulus": (
+        ("golden", "emit", "prove", "sim", "hil", "synth", "report", "cli"),
+        "vectors come from the program alone",
+    ),
+    "report": (
+        ("golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "cli"),
+        "a record holds facts and finds none",
+    ),
+    "sim": (("cli", "hil", "synth"), "it is called from there"),
+    "synth": (("program", "golden", "emit", "prove", "hil", "stimulus", "report", "cli"), "it knows RTL alone"),
+    "hil": (("cli", "synth"), "it is called from there"),
 }
 
 #: The one door from the program to the golden model: ``program.run(x)``, a shorthand for users.
