@@ -8,41 +8,50 @@ export PYTHON
 
 # Values go to the recipes through the environment, so spaces and quotes in paths need no care; and to these two
 # only: other tools give names like SIM and WAVES a meaning of their own.
-sim check: export EXAMPLE := $(EXAMPLE)
-sim check: export PROGRAM ?=
+sim synth check: export EXAMPLE := $(EXAMPLE)
+sim synth check: export PROGRAM ?=
 sim: export SIM ?=
 sim: export VECTORS ?= 1000
 sim: export SEED ?= 0
 sim: export INPUTS ?=
-sim: export RTL ?=
-sim: export TOP ?= model
+sim synth: export RTL ?=
+sim synth: export TOP ?= model
 sim: export WAVES ?=
-sim: export OUT ?=
+sim synth: export OUT ?=
 sim: export JOBS ?=
 sim: export EXHAUSTIVE ?=
 sim: export PROFILE ?=
-sim: export LAYOUT ?=
+sim synth: export LAYOUT ?=
+synth: export TARGET ?= ice40
+synth: export STAGES ?=
 
 RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test sim check test test-all lint examples bench-golden bench-sim clean distclean
+.PHONY: help setup setup-synth setup-test sim synth check test test-all lint examples bench-golden bench-sim clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
 	@echo "         [RTL=theirs.v TOP=model] [WAVES=1] [OUT=folder] [LAYOUT=v1|headerless|published]"
 	@echo "         [JOBS=n] [EXHAUSTIVE=1] [PROFILE=1]"
+	@echo "make synth PROGRAM=prog.bin [TARGET=ice40|ecp5|xilinx|generic] [STAGES=n] [RTL=theirs.v TOP=model]"
+	@echo "         [OUT=folder] [LAYOUT=v1|headerless|published]"
 	@echo
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 setup: .venv/.ready  ## Install what is missing: a venv in .venv, Debian packages (sudo if not root), Verilator's runtime
+
+setup-synth: .venv/.ready-synth  ## The same, with what `make synth` needs
 
 setup-test: .venv/.ready-test  ## The same, with what the tests need
 
 # Two terminals may call this at once: the lock lets one work and the other find it done.
 .venv/.ready: $(BUILT_FROM)
 	@flock .setup.lock sh tools/setup.sh run
+
+.venv/.ready-synth: $(BUILT_FROM)
+	@flock .setup.lock sh tools/setup.sh synth
 
 .venv/.ready-test: $(BUILT_FROM)
 	@flock .setup.lock sh tools/setup.sh test
@@ -59,6 +68,15 @@ sim: .venv/.ready  ## Simulate PROGRAM's Verilog in both simulators against the 
 	case "$$WAVES" in ""|0) ;; *) set -- "$$@" --waves;; esac; \
 	case "$$EXHAUSTIVE" in ""|0) ;; *) set -- "$$@" --exhaustive;; esac; \
 	case "$$PROFILE" in ""|0) ;; *) set -- "$$@" --profile;; esac; \
+	$(RUN) "$$@"
+
+synth: .venv/.ready-synth  ## What PROGRAM costs on an FPGA, by Yosys; with OUT also its netlist, for sim --netlist
+	@if [ -z "$$PROGRAM" ]; then echo "no PROGRAM given: taking the shipped example $$EXAMPLE"; fi; \
+	set -- synth "$${PROGRAM:-$$EXAMPLE}" --target "$$TARGET" --top "$$TOP"; \
+	if [ -n "$$STAGES" ]; then set -- "$$@" --stages "$$STAGES"; fi; \
+	if [ -n "$$RTL" ]; then set -- "$$@" --rtl "$$RTL"; fi; \
+	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
+	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
 	$(RUN) "$$@"
 
 check: .venv/.ready  ## Read and check PROGRAM; what ranges prove about overflow

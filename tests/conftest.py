@@ -26,6 +26,7 @@ def pytest_report_header() -> list[str]:
         ("icarus", lambda: tools.icarus().version),
         ("verilator", lambda: tools.verilator().version),
         ("ghdl", lambda: tools.ghdl().version),
+        ("yosys", lambda: tools.yosys().version),
         ("fast engine", lambda: fast.why_not() or fast.isa()),
     ):
         try:

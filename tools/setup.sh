@@ -1,14 +1,17 @@
 #!/bin/sh
 # Install what is missing and nothing else. Called under a lock by the Makefile:
 #   setup.sh run    what `make sim` needs
+#   setup.sh synth  the same, and what `make synth` needs
 #   setup.sh test   the same, and what `make test` needs
 set -eu
 
 kind=$1
 stamp=.venv/.ready
 extra=
+if [ "$kind" != run ]; then
+    stamp=.venv/.ready-$kind
+fi
 if [ "$kind" = test ]; then
-    stamp=.venv/.ready-test
     extra='[test]'
 fi
 
@@ -50,8 +53,10 @@ command -v g++ >/dev/null || debian g++
 "$PYTHON" -c 'import os, sysconfig, sys; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' ||
     debian python3-dev
 command -v iverilog >/dev/null || debian iverilog
-if [ "$kind" = test ]; then
+if [ "$kind" != run ]; then
     command -v yosys >/dev/null || debian yosys
+fi
+if [ "$kind" = test ]; then
     command -v ghdl >/dev/null || debian ghdl
 fi
 
@@ -73,6 +78,6 @@ say "installing Python packages into .venv"
 
 .venv/bin/python -m dais_verif.sim.runtime
 touch "$stamp"
-if [ "$kind" = test ]; then
+if [ "$kind" != run ]; then
     touch .venv/.ready
 fi
