@@ -43,6 +43,11 @@ class Verdict(Enum):
         """The process exit code, 0 for PASS only."""
         return _EXIT_CODES[self]
 
+    @property
+    def next_step(self) -> str:
+        """What a user best does about it; empty where the message itself says so."""
+        return _NEXT_STEPS.get(self, "")
+
 
 _EXIT_CODES = {
     Verdict.PASS: 0,
@@ -57,4 +62,12 @@ _EXIT_CODES = {
     Verdict.NOT_RUN: 6,
     Verdict.NOT_SIGNED_OFF: 7,
     Verdict.INTERRUPTED: 130,
+}
+
+_NEXT_STEPS = {
+    Verdict.RTL_MISMATCH: "the RTL is wrong, or made from another program; look at the first mismatch and its waves",
+    Verdict.PROGRAM_INVALID: "the program is wrong, not the RTL: widen the op's type where the program is made",
+    Verdict.X_IN_OUTPUT: "find what is undriven or never set in the RTL: it is no value on an FPGA; see the waves",
+    Verdict.SIMULATORS_DISAGREE: "the RTL has no one meaning (X, a race, an undriven net): trust neither; see the logs",
+    Verdict.TOOL_FAILURE: "nothing is known of the RTL; read the tool's log, or try the other simulator with --sim",
 }

@@ -8,7 +8,9 @@ import platform
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -25,19 +27,17 @@ from dais_verif.cli.common import (
     program_argument,
     reproduce,
     seed_option,
-    top_option,
     unchecked_option,
     vectors_option,
 )
-from dais_verif.cli.folder import WorkFolder, work_folder
+from dais_verif.cli.dut import DutOptions, design_of, dut_options
+from dais_verif.cli.folder import work_folder
 from dais_verif.cli.netlists import netlist_options, with_netlist
-from dais_verif.emit import emit_verilog
 from dais_verif.errors import InputError
-from dais_verif.files import write_atomically
 from dais_verif.program import Program
 from dais_verif.report.record import ProgramInfo, Record
 from dais_verif.sim.build import SIMULATORS, VHDL_SIMULATORS, Design, simulators_for
-from dais_verif.sim.datafiles import data_files, mentioned
+from dais_verif.sim.datafiles import mentioned
 from dais_verif.sim.simulate import begin
 from dais_verif.sim.sources import digests
 from dais_verif.stimulus import Generated, Stimulus, read_batch
@@ -65,17 +65,10 @@ _LARGE = 20_000
 @vectors_option(1000)
 @seed_option
 @inputs_option
-@click.option("--rtl", type=file_path, multiple=True, help="Verify this RTL instead of our own; may be repeated.")
-@click.option(
-    "--data",
-    type=file_path,
-    multiple=True,
-    help="What the RTL reads in the folder of a run: a file (or all in a folder) for $readmemh, say. What lies beside"
-    " the RTL or just below, and is mentioned in it, is found unasked.",
-)
-@top_option
+@dut_options
 @netlist_options
 @unchecked_option
+@click.option("--out-of-range", is_flag=True, help="Give inputs also beyond the intervals that da4ml's JSON declares.")
 @click.option("--waves", is_flag=True, help="Record waves (Icarus FST, others VCD); needs -o or uses dais-verif-out.")
 @click.option(
     "--bulk/--no-bulk",
@@ -98,7 +91,6 @@ _LARGE = 20_000
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for each build and each run.")
 @click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, RTL, vectors, logs, waves.")
 @json_option
-@click.argument("more_rtl", nargs=-1, type=file_path)
 def sim(
     program: Path,
     layout: str | None,
@@ -106,11 +98,10 @@ def sim(
     vectors: int,
     seed: int,
     inputs: tuple[Path, ...],
-    rtl: tuple[Path, ...],
-    data: tuple[Path, ...],
-    top: str,
+    dut: DutOptions,
     netlist: Netlist | None,
     unchecked: bool,
+    out_of_range: bool,
     waves: bool,
     bulk: bool,
     exhaustive: bool,
@@ -120,7 +111,6 @@ def sim(
     timeout: float | None,
     output: Path | None,
     as_json: bool,
-    more_rtl: tuple[Path, ...],
 ) -> int:
     """Simulate the Verilog of PROGRAM and compare every output bit of every vector with the golden model.
 
@@ -131,29 +121,29 @@ def sim(
     dais-verif sim prog.bin --rtl model.v lib.v --top model   somebody else's RTL
     dais-verif sim prog.bin --rtl model.vhd lib.vhd           the same in VHDL, in GHDL
     dais-verif sim prog.bin --netlist DIR                     what `synth -o DIR` made of it
+    dais-verif sim prog.bin --rtl model.v --ports ports.toml  with other ports (docs/any-dut.md)
+    dais-verif sim prog.bin --rtl model.v --clock clk         pipelined, its latency found out
+    dais-verif sim prog.bin --stages 4                        our RTL, pipelined, with all its pins
     dais-verif sim prog.bin --waves -o out                    waves in out/icarus, out/verilator
 
     A mismatch is shown with its vector and the first op whose value diverges. The exit code is the verdict's.
     """
     if timeout is not None and math.isnan(timeout):
         raise click.UsageError("--timeout must be a number of seconds.")
-    if more_rtl and not rtl:
-        raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")
-    if data and not rtl:
-        raise click.UsageError("--data is for RTL that reads files; give the RTL with --rtl.")
-    simulators = simulators_for(simulator, (*rtl, *more_rtl))
+    simulators = simulators_for(simulator, dut.rtl)
     watch = Stopwatch(started=_process_started())
     watch.add("set-up", watch.started, time.monotonic())
     with watch.stage("read"):
         loaded, warnings = load_program(program, layout)
         given = [read_batch(path, loaded.n_in) for path in inputs]
-        stimulus = Stimulus([*given, Generated([loaded], vectors, seed)])
+        stimulated = replace(loaded, intervals=None) if out_of_range else loaded
+        stimulus = Stimulus([*given, Generated([stimulated], vectors, seed)])
     if waves and output is None:
         output = Path("dais-verif-out")
     with work_folder(output) as folder:
         with watch.stage("emit"), _status(loaded, "writing Verilog"):
-            rtl = with_netlist((*rtl, *more_rtl), netlist, folder.path)
-            design = _design(loaded, rtl, data, top, folder)
+            dut = replace(dut, rtl=with_netlist(dut.rtl, netlist, folder.path))
+            design = design_of(loaded, dut, folder.path)
             watched = [*design.sources, *(file.path for file in design.data)]
             hashes = [digest.hex() for digest in digests(watched)]
         with begin(simulators, design, folder.path, seed=seed, waves=waves, timeout=timeout, watch=watch) as begun:
@@ -175,6 +165,7 @@ def sim(
                 if exhaustive_bits
                 else 0,
                 exhaustive_bits=exhaustive_bits,
+                declared=not out_of_range,
             )
             with Display(notices()) as display:
                 watch.listen(display.stage)
@@ -191,13 +182,7 @@ def sim(
             seed=seed,
             vectors=stimulus.rows,
             reproduce=reproduce(),
-            rtl={
-                "top": top,
-                "emitted": not rtl,
-                "files": [str(source) for source in design.sources],
-                "sha256": hashes[: len(design.sources)],
-                "data": dict(zip((file.name for file in design.data), hashes[len(design.sources) :], strict=True)),
-            },
+            rtl=_rtl(design, dut, hashes),
             tools=_tools(),
             simulators=finding.simulators,
             first_mismatch=finding.first_mismatch,
@@ -245,19 +230,6 @@ def _process_started() -> float:
         return now
 
 
-def _design(program: Program, rtl: Sequence[Path], data: Sequence[Path], top: str, folder: WorkFolder) -> Design:
-    if not rtl:
-        source = folder.path / f"{top}.v"
-        write_atomically(source, emit_verilog(program, top).encode())
-        return Design((source,), top)
-    for source in rtl:
-        if not source.is_file():
-            problem = "is a folder" if source.is_dir() else "does not exist"
-            raise InputError(f"RTL file {str(source)!r} {problem}; give the files of module {top}")
-    sources = tuple(source.absolute() for source in rtl)
-    return Design(sources, top, data_files(sources, data))
-
-
 def _data_not_found(design: Design) -> list[str]:
     """Of a run that went well nobody wants to hear that a name which the RTL mentions, as a default say, is no file."""
     there = [file.name for file in design.data]
@@ -267,6 +239,20 @@ def _data_not_found(design: Design) -> list[str]:
     for line in found:
         notices().print(f"warning: {line}", markup=False)
     return found
+
+
+def _rtl(design: Design, dut: DutOptions, hashes: list[str]) -> dict[str, Any]:
+    """What the record says of the design."""
+    facts: dict[str, Any] = {
+        "top": design.top,
+        "emitted": not dut.rtl,
+        "files": [str(source) for source in design.sources],
+        "sha256": hashes[: len(design.sources)],
+        "data": dict(zip((file.name for file in design.data), hashes[len(design.sources) :], strict=True)),
+    }
+    if design.dut is not None:
+        facts |= {"widths": design.dut.how, "face": design.dut.face.to_tree()}
+    return facts
 
 
 def _status(program: Program, what: str) -> AbstractContextManager[object]:

@@ -25,6 +25,7 @@ from dais_verif.program.ports import ports_of
 from dais_verif.report.record import Blame, Mismatch, SimulatorResult
 from dais_verif.sim.blame import blame_engines, blame_expectation, judge_rows
 from dais_verif.sim.build import Design
+from dais_verif.sim.dut.face import packed
 from dais_verif.sim.feed import Feed
 from dais_verif.sim.job import Answer, Difference, Job, merged
 from dais_verif.sim.mismatch import describe
@@ -65,15 +66,15 @@ class Run:
     def __post_init__(self) -> None:
         self._ports = ports_of(self.program)
         self._golden = Golden(self.program)
-        self._feed = Feed(self._golden, self._ports, [self.vectors], _CHUNK, check=self.check)
+        self._dut = packed(self.program)
+        self._feed = Feed(self._golden, self._dut, [self.vectors], _CHUNK, check=self.check)
         self._board = Scoreboard(
             Job(
                 chunks="",
                 starts=self._feed.starts,
                 answer="",
                 progress=str(self.folder / "progress"),
-                input_bits=self._ports.input_bits,
-                output_bits=self._ports.output_bits,
+                face=self._dut.face,
             )
         )
         self._made: deque[Chunk] = deque()
@@ -158,7 +159,7 @@ class Run:
 
     def _judge(self, row: int, expected: str) -> Blame | None:
         judged = judge_rows(self.program, self._feed.batch(row, row + 1), [row])
-        return blame_expectation(self.program, self._ports, judged, {row: expected}, self.check)
+        return blame_expectation(self.program, self._dut, judged, {row: expected}, self.check)
 
     def _mismatch(self, difference: Difference) -> Mismatch:
         row = difference.row

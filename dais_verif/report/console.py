@@ -28,7 +28,7 @@ def print_record(record: Record, out: Console) -> None:
         _print_board(record.board, out)
     else:
         source = "emitted from the program" if record.rtl["emitted"] else ", ".join(record.rtl["files"])
-        out.print(f"rtl        module {record.rtl['top']}, {source}", markup=False)
+        out.print(f"rtl        module {record.rtl['top']}, {source}{_ports(record)}", markup=False)
     more = f" and {record.exhaustive_vectors} exhaustive" if record.exhaustive_vectors else ""
     out.print(f"stimulus   {record.vectors} vectors{more}, seed {record.seed}{_unchecked(record)}", markup=False)
     if record.simulators:
@@ -41,6 +41,8 @@ def print_record(record: Record, out: Console) -> None:
         _print_mismatch(record.first_mismatch, out)
     out.print(verdict_text(record.verdict, record.message))
     if record.verdict is not Verdict.PASS:
+        if record.verdict.next_step:
+            out.print(f"next       {record.verdict.next_step}", markup=False)
         out.print(f"reproduce  {record.reproduce}", markup=False)
         if record.board is not None and record.first_mismatch is not None:
             out.print(f"simulate   {record.board.replay}", markup=False)
@@ -72,6 +74,14 @@ def program_line(program: ProgramInfo) -> str:
 def verdict_text(verdict: Verdict, message: str) -> Text:
     """The last word of a run: the verdict, in its colour, and why."""
     return Text.assemble(Text(verdict.value, style=_STYLE.get(verdict, "bold red")), "  ", message)
+
+
+def _ports(record: Record) -> str:
+    """What is not as in our own combinational modules."""
+    latencies = sorted({found.latency for found in record.simulators if found.latency is not None})
+    clocked = f"; clocked, latency {' or '.join(map(str, latencies))} edges" if latencies else ""
+    widths = record.rtl.get("widths", "")
+    return f"{clocked}; ports sized by {widths}" if widths and not record.rtl["emitted"] else clocked
 
 
 def _unchecked(record: Record) -> str:

@@ -64,6 +64,7 @@ class SimulatorResult:
     """What one simulator did. ``failure`` is its error if it did not finish; seconds are wall time.
 
     ``bulk_vectors``: how many of the vectors compared were run outside cocotb. ``cached``: it was built before.
+    ``latency``: of a clocked design, as given or found.
     """
 
     name: str
@@ -75,6 +76,7 @@ class SimulatorResult:
     digest: str | None = None
     bulk_vectors: int = 0
     cached: bool = False
+    latency: int | None = None
     build_seconds: float = 0.0
     run_seconds: float = 0.0
     failure: str | None = None
@@ -104,8 +106,8 @@ class InputValue:
 @dataclass(frozen=True)
 class Blame:
     """Where a mismatch comes from. ``kind``: ``op`` (the first op that diverges), ``output`` (all ops agree, the
-    output does not), ``cone`` (the design has no op names), ``golden`` (the golden engines disagree) or ``board``
-    (whether a board repeats it)."""
+    output does not), ``timing`` (right when held), ``cone`` (the design has no op names), ``golden`` (the golden
+    engines disagree) or ``board`` (whether a board repeats it)."""
 
     kind: str
     text: str

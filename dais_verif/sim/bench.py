@@ -1,25 +1,29 @@
-"""The cocotb testbench: drive the packed input port, read the packed output port, compare every bit.
+"""The cocotb testbench: drive the input ports, read the output ports, compare every bit.
 
 Runs inside the simulator. Vectors come in chunks, while later ones are still being made. Through the ports goes one
-wide write and one wide read a vector, as strings; one combinational rule for all simulators: drive, wait, read.
-Where the simulator has a bulk path, the first vectors go through the ports and everything through the bulk path,
-and both must agree on the first.
+wide write and one wide read a vector and port, as strings. Where the simulator has a bulk path, the first vectors go
+through the ports and everything through the bulk path, and both must agree on the first. A clocked design meets
+bubbles, stalls and resets in the first vectors, as far as it has pins for them, and then a sample at every edge.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import cocotb
 import numpy as np
-from cocotb.triggers import Timer
 
-from dais_verif.sim.bulk import evaluator
+from dais_verif.sim.bulk import Evaluator, evaluator
+from dais_verif.sim.clocked import AmbiguousLatency, Clocked, ProtocolError, find_latency
 from dais_verif.sim.job import Answer, Job
 from dais_verif.sim.packing import Words
+from dais_verif.sim.pins import Combinational, Pins, problem_with
 from dais_verif.sim.scoreboard import Chunk, Scoreboard, words_of_text
 
 #: Vectors that also go through the ports where there is a bulk path: all corners are among them.
@@ -33,88 +37,117 @@ _BLOCK = 256
 async def outputs_equal_golden_model(dut: Any) -> None:
     """Every output bit of every vector equals the golden model's."""
     job = Job.given()
-    problem = _port_problem(dut, job)
-    if problem:
-        Answer(port_error=problem).save(Path(job.answer))
-        raise AssertionError(problem)
-    scoreboard = Scoreboard(job)
-    if job.threads:
-        await _in_bulk(dut, job, scoreboard)
-    else:
-        for number in job.numbers:
-            chunk = Chunk.wait(job, number)
-            scoreboard.compare(chunk, *await _through_ports(dut, job, chunk.inputs, scoreboard))
-    answer = scoreboard.answer()
+    problem = problem_with(dut, job.face)
+    answer = Answer(port_error=problem and f"the design does not fit the program: {problem}")
+    if not answer.port_error:
+        scoreboard = Scoreboard(job)
+        try:
+            await _run(dut, job, scoreboard)
+            answer = scoreboard.answer()
+        except AmbiguousLatency as error:
+            answer = Answer(port_error=str(error))
+        except ProtocolError as error:
+            answer = replace(scoreboard.answer(), protocol_error=str(error))
     answer.save(Path(job.answer))
+    assert not answer.port_error, answer.port_error
+    assert not answer.protocol_error, answer.protocol_error
     assert answer.rows == job.rows > 0, "no vector was compared"
     assert not answer.unknown_rows, f"{answer.unknown_rows} vectors with X or Z in the output"
     assert not answer.mismatching_rows, f"{answer.mismatching_rows} vectors differ from the golden model"
 
 
-async def drive(dut: Any, vectors: list[str]) -> list[str]:
-    """The output port's bits for each vector of the input port's bits, most significant bit first."""
-    port, out, wait = dut.model_inp, dut.model_out, Timer(1, unit="ns")
-    found = []
-    for vector in vectors:
-        port.value = vector
-        await wait
-        found.append(str(out.value))
-    return found
-
-
-async def _through_ports(dut: Any, job: Job, inputs: Words, scoreboard: Scoreboard) -> tuple[Words, dict[int, str]]:
-    begin = time.monotonic()
-    found: list[str] = []
-    for start in range(0, len(inputs), _BLOCK):
-        found += await drive(dut, _port_strings(inputs[start : start + _BLOCK], job.input_bits))
-        scoreboard.tell(len(found))
-    words = words_of_text(found, job.output_bits)
-    scoreboard.spent("run", begin)
-    return words
-
-
-async def _in_bulk(dut: Any, job: Job, scoreboard: Scoreboard) -> None:
-    """The first vectors through the ports, then all in threads, each with an instance of the design."""
+async def _run(dut: Any, job: Job, scoreboard: Scoreboard) -> None:
+    """All chunks of the job, compared."""
     numbers = iter(job.numbers)
+    first = next(numbers, None)
+    if first is None:
+        return
+    with ExitStack() as opened:
+        # Before any time passes.
+        evaluators = [opened.enter_context(evaluator(job.face)) for _ in range(job.threads and job.threads + 1)]
+        chunk = Chunk.wait(job, first)
+        ports = await _Ports.of(dut, job, chunk, scoreboard)
+        if evaluators:
+            await _in_bulk(job, chunk, evaluators, ports, scoreboard)
+            return
+    scoreboard.compare(chunk, *await ports.run(chunk.inputs, lively=True))
+    for number in numbers:
+        chunk = Chunk.wait(job, number)
+        scoreboard.compare(chunk, *await ports.run(chunk.inputs))
 
-    def work() -> None:
-        with evaluator(job.output_bits) as evaluate:
-            for number in numbers:  # the next one that nobody has taken
-                chunk = Chunk.wait(job, number)
-                run(chunk, evaluate)
 
-    def run(chunk: Chunk, evaluate: Any) -> Words:
+class _Ports:
+    """The path through the ports."""
+
+    def __init__(self, driver: Combinational | Clocked, job: Job, scoreboard: Scoreboard) -> None:
+        self._driver, self._job, self._scoreboard = driver, job, scoreboard
+
+    @classmethod
+    async def of(cls, dut: Any, job: Job, chunk: Chunk, scoreboard: Scoreboard) -> _Ports:
+        """The design's, ready to run: reset, and with a latency that is known."""
+        pins = Pins(dut, job.face)
+        if job.face.clocking is None:
+            return cls(Combinational(pins), job, scoreboard)
+        driver = Clocked(dut, pins, job.face.clocking, job.seed)
+        rows = _port_strings(chunk.inputs[:SMOKE], job.face.input_bits)
+        await driver.begin(rows[0])
+        if driver.latency is None:
+            expected = _port_strings(chunk.expected[:SMOKE], job.face.output_bits)
+            driver.latency = await find_latency(driver, rows, expected)
+            await driver.begin(rows[0])
+        scoreboard.latency = driver.latency
+        return cls(driver, job, scoreboard)
+
+    async def run(self, inputs: Words, *, lively: bool = False) -> tuple[Words, dict[int, str]]:
+        """The outputs for packed ``inputs``, and those rows that hold X or Z. ``lively``: the first ones."""
         begin = time.monotonic()
-        found: Words = evaluate(chunk.inputs)
+        found: list[str] = []
+        for start in range(0, len(inputs), _BLOCK):
+            rows = _port_strings(inputs[start : start + _BLOCK], self._job.face.input_bits)
+            found += await self._block(rows, lively and start == 0)
+            self._scoreboard.tell(len(found))
+        words = words_of_text(found, self._job.face.output_bits)
+        self._scoreboard.spent("run", begin)
+        return words
+
+    async def _block(self, rows: Sequence[str], lively: bool) -> list[str]:
+        if isinstance(self._driver, Clocked):
+            return await self._driver.run(rows, lively=lively)
+        return await self._driver.run(rows)
+
+
+async def _in_bulk(
+    job: Job, first: Chunk, evaluators: Sequence[Evaluator], ports: _Ports, scoreboard: Scoreboard
+) -> None:
+    """The first vectors through the ports, and all in threads, each with an instance of the design."""
+    numbers = iter(job.numbers[1:])
+    own, *others = evaluators
+
+    def work(evaluate: Evaluator) -> None:
+        for number in numbers:  # the next one that nobody has taken
+            run(Chunk.wait(job, number), evaluate)
+
+    def run(chunk: Chunk, evaluate: Evaluator) -> Words:
+        begin = time.monotonic()
+        found = evaluate(chunk.inputs, scoreboard.latency or 0)
         scoreboard.spent("run", begin)
         scoreboard.compare(chunk, found, bulk=True)
         return found
 
-    first = next(numbers, None)
-    if first is None:
-        return
-    chunk = Chunk.wait(job, first)
     with ThreadPoolExecutor(job.threads) as pool:
-        others = [pool.submit(work) for _ in range(job.threads if len(job.numbers) > 1 else 0)]
-        with evaluator(job.output_bits) as evaluate:
-            found = run(chunk, evaluate)
-        seen, unknown = await _through_ports(dut, job, chunk.inputs[:SMOKE], scoreboard)
-        for other in others:
-            other.result()
+        working = [pool.submit(work, evaluate) for evaluate in (others if len(job.numbers) > 1 else [])]
+        found = run(first, own)
+        seen, unknown = await ports.run(first.inputs[:SMOKE], lively=True)
+        for future in working:
+            future.result()
     differing = np.flatnonzero((seen != found[:SMOKE]).any(axis=1)).tolist() + list(unknown)
+    if differing and job.face.clocking is not None:
+        raise ProtocolError(
+            f"vector {first.start + min(differing)} comes out otherwise among bubbles, stalls and resets than when "
+            "every edge has a sample"
+        )
     if differing:
-        raise RuntimeError(f"vector {chunk.start + min(differing)} gives other outputs through the ports than in bulk")
-
-
-def _port_problem(dut: Any, job: Job) -> str | None:
-    """Why the DUT's ports are not the program's, or None."""
-    for name, bits in (("model_inp", job.input_bits), ("model_out", job.output_bits)):
-        port = getattr(dut, name, None)
-        if port is None:
-            return f"the design has no port {name}; the program needs {name} with {max(bits, 1)} bits"
-        if len(port) != max(bits, 1):
-            return f"port {name} of the design has {len(port)} bits; the program needs {max(bits, 1)}"
-    return None
+        raise RuntimeError(f"vector {first.start + min(differing)} gives other outputs through the ports than in bulk")
 
 
 def _port_strings(words: Words, bits: int) -> list[str]:

@@ -7,7 +7,7 @@ files that let viewers show them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -19,9 +19,9 @@ from dais_verif.golden.batch import Compiled
 from dais_verif.program import FixedType, Op, Program
 from dais_verif.program.graph import cone
 from dais_verif.program.numbers import Batch
-from dais_verif.program.ports import Ports, ports_of
 from dais_verif.report.record import Blame, Value
 from dais_verif.sim.build import Design
+from dais_verif.sim.dut.face import Dut, packed
 from dais_verif.sim.packing import unpack_element
 from dais_verif.sim.replay import replay
 from dais_verif.sim.replay_job import Seen
@@ -99,17 +99,17 @@ def blame_engines(program: Program, compiled: Compiled, batch: Batch, judged: Ma
 
 
 def blame_expectation(
-    program: Program, ports: Ports, judged: Mapping[int, Judged], expected: Mapping[int, str], check: bool
+    program: Program, dut: Dut, judged: Mapping[int, Judged], expected: Mapping[int, str], check: bool
 ) -> Blame | None:
     """The first output of a row that was ``judged`` whose bits in ``expected`` are not the oracle's, or None.
 
-    ``expected``: the bits of ``model_out`` that the RTL must give, whichever engine they come from. With
-    ``check`` the engine also said that no promise is broken.
+    ``expected``: the output row that the RTL must give, whichever engine it comes from. With ``check`` the engine
+    also said that no promise is broken.
     """
     for row, (values, violations) in judged.items():
         if check and violations:
             return _engines_differ(violations[0].op, f"in row {row}: only the oracle sees a violation")
-        outputs = zip(oracle.outputs_of(program, values), program.output_types, ports.outputs, strict=True)
+        outputs = zip(oracle.outputs_of(program, values), dut.output_types, dut.ports.outputs, strict=True)
         for output, (value, kind, element) in enumerate(outputs):
             right, bits = value_of_raw((value * oracle.two(kind.f)).numerator, kind), expected[row]
             if element.width and unpack_element(bits, element) != right.bits:
@@ -136,8 +136,8 @@ def _holds(bits: str, raw: int, kind: FixedType) -> bool:
 class Replay(NamedTuple):
     """What a replay says and leaves: waves of the failing vector, and files with which viewers show them.
 
-    ``found``: the bits of ``model_out``, most significant first. If they are not those of the first run, the mismatch
-    was not repeated.
+    ``found``: the output row, most significant bit first. If it is not that of the first run, the mismatch was not
+    repeated.
     """
 
     blame: Blame
@@ -157,36 +157,49 @@ def replay_mismatch(
     folder: Path,
     *,
     before: str | None = None,
+    latency: int | None = None,
     timeout: float | None = None,
 ) -> Replay:
     """The mismatch of ``output`` in ``row`` replayed in ``simulator``. Raises ``ToolError``.
 
     ``vector``: the bits of the row, most significant first; ``before``: those of the row before it, None: zeros.
+    ``latency``: of a clocked design, in which each of the two is held until its output is there.
     """
-    ports = ports_of(program)
+    dut, name_of = design.dut or packed(program), design.path_of or path_of(program)
     index = program.outputs[output][0]
     ops = [program.ops[i] for i in cone(program, [index] if index >= 0 else []) if program.ops[i].type.width]
-    name_of = path_of(program)
-    asked = [*ask_for(program), *(name_of(op.index) for op in ops)]
+    asked = [*ask_for(program, dut), *(name_of(op.index) for op in ops)]
     before = "0" * len(vector) if before is None else before
-    seen, waves = replay(simulator, design, before, vector, asked, folder, timeout=timeout)
+    face = dut.face.with_latency(latency)
+    seen, waves = replay(simulator, design, face, before, vector, asked, folder, timeout=timeout)
     values = oracle.trace(program, batch.row(row), violations=[])
-    blame = replace(_blame(program, ports, ops, values, output, seen), replayed_in=simulator)
-    views = write_views(program, ports, design.top, seen, waves, output, blame, folder) if waves else ()
-    return Replay(blame, seen.bits.get("model_out", ""), waves, views)
+    blame = replace(_blame(program, dut, name_of, ops, values, output, seen), replayed_in=simulator)
+    views = write_views(program, dut, name_of, design.top, seen, waves, output, blame, folder) if waves else ()
+    return Replay(blame, seen.found, waves, views)
 
 
 def _blame(
-    program: Program, ports: Ports, ops: Sequence[Op], values: Sequence[Fraction], output: int, seen: Seen
+    program: Program,
+    dut: Dut,
+    name_of: Callable[[int], str],
+    ops: Sequence[Op],
+    values: Sequence[Fraction],
+    output: int,
+    seen: Seen,
 ) -> Blame:
     """Which of ``ops``, the cone of ``output`` in SSA order, went wrong; ``values`` are those of all ops."""
-    if _output_is_right(program, ports, values, output, seen):
+    if _output_is_right(program, dut, values, output, seen):
+        if dut.face.clocking is not None:
+            return Blame(
+                "timing",
+                f"output {output} is right when this vector is held: what is computed is right, when is not "
+                "(a register too many or too few, or another latency than the design has)",
+            )
         return Blame(
             "unknown",
             f"output {output} is right when this vector is replayed after the one before it: "
             "what the design computes depends on earlier vectors",
         )
-    name_of = path_of(program)
     if ops and not any(name_of(op.index) in seen.bits for op in ops):
         reached = sorted({op.id0 for op in ops if op.code == -1})
         inputs = ", ".join(map(str, reached[:8])) + (", ..." if len(reached) > 8 else "")
@@ -218,9 +231,9 @@ def _blame(
     return Blame("output", f"all {len(ops)} ops of its cone agree: output {output} itself is put together wrongly")
 
 
-def _output_is_right(program: Program, ports: Ports, values: Sequence[Fraction], output: int, seen: Seen) -> bool:
+def _output_is_right(program: Program, dut: Dut, values: Sequence[Fraction], output: int, seen: Seen) -> bool:
     """Whether the replay does not show the mismatch at all."""
-    element, kind, found = ports.outputs[output], program.output_types[output], seen.bits.get("model_out", "")
+    element, kind, found = dut.ports.outputs[output], dut.output_types[output], seen.found
     if element.width == 0 or len(found) < element.offset + element.width:
         return False
     right = oracle.outputs_of(program, list(values))[output] * oracle.two(kind.f)

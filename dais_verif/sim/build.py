@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +11,7 @@ from types import ModuleType
 from dais_verif.errors import InputError
 from dais_verif.sim import cache, ghdl, icarus, verilator
 from dais_verif.sim.datafiles import DataFile
+from dais_verif.sim.dut.face import MODEL_INP, MODEL_OUT, Dut
 from dais_verif.sim.simulation import Simulation
 from dais_verif.sim.sources import digests, is_vhdl, read_others
 from dais_verif.stopwatch import Stopwatch
@@ -29,11 +30,22 @@ _LOG = "build.log"
 
 @dataclass(frozen=True)
 class Design:
-    """The RTL under test, and what it reads while it is simulated."""
+    """The RTL under test. ``data``: what it reads while it is simulated.
+
+    ``dut``: its ports; None: those of the modules that we emit. ``path_of``: the signal of an op as seen from the top
+    module; None: as in the combinational modules that we emit.
+    """
 
     sources: tuple[Path, ...]
     top: str
     data: tuple[DataFile, ...] = ()
+    dut: Dut | None = None
+    path_of: Callable[[int], str] | None = None
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """The ports that a bench drives or reads."""
+        return self.dut.face.ports if self.dut else (MODEL_INP, MODEL_OUT)
 
 
 def simulators_for(choice: str | None, sources: Sequence[Path]) -> tuple[str, ...]:
@@ -79,7 +91,7 @@ def build(
     """
     module = _MODULES[simulator]
     watch = watch or Stopwatch()
-    options = {"signals": signals, "waves": waves}
+    options = {"ports": design.ports, "signals": signals, "waves": waves}
     folder = folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
 

@@ -18,6 +18,8 @@ from dais_verif.golden import Golden
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Ports
 from dais_verif.sim import process
+from dais_verif.sim.dut.carry import carried
+from dais_verif.sim.dut.face import Dut
 from dais_verif.sim.job import chunk_name
 from dais_verif.sim.packing import bits_of_row, pack_inputs, pack_outputs, row_words
 from dais_verif.stimulus import Vectors
@@ -61,8 +63,9 @@ def chunk_size(rows: int, ports: Ports, shares: int) -> int:
 class Feed:
     """Chunks of ``parts``, one part after the other; a chunk never holds rows of two parts."""
 
-    def __init__(self, golden: Golden, ports: Ports, parts: Sequence[Vectors], rows: int, *, check: bool) -> None:
-        self._golden, self._ports, self._check = golden, ports, check
+    def __init__(self, golden: Golden, dut: Dut, parts: Sequence[Vectors], rows: int, *, check: bool) -> None:
+        self._golden, self._dut, self._check = golden, dut, check
+        self._types = golden.program.output_types
         self._parts = [part for part in parts if part.rows]
         self._first_rows = parts[0].rows if parts else 0
         self._offsets = [0, *itertools.accumulate(part.rows for part in self._parts)]
@@ -103,13 +106,15 @@ class Feed:
             with watch.stage("golden"):
                 outputs = self._golden.run_raw(batch, check=self._check, jobs=1, named=start)
             with watch.stage("pack"):
-                inputs = pack_inputs(batch, self._ports)
-                expected = pack_outputs(outputs, self._ports, batch.rows)
+                ports = self._dut.ports
+                inputs = pack_inputs(batch, ports)
+                given = carried(outputs, self._types, self._dut.output_types, start)
+                expected = pack_outputs(given, ports, batch.rows)
                 for row in wanted:
                     if start <= row < stop:
                         texts = (
                             bits_of_row(words, row - start, bits)
-                            for words, bits in ((inputs, self._ports.input_bits), (expected, self._ports.output_bits))
+                            for words, bits in ((inputs, ports.input_bits), (expected, ports.output_bits))
                         )
                         self.noted[row] = Noted(*texts)
                 path = folder / chunk_name(number)

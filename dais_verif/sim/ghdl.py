@@ -29,6 +29,7 @@ def build(
     top: str,
     build_dir: Path,
     *,
+    ports: Sequence[str] = (),
     signals: bool = False,
     waves: bool = False,
     timeout: float | None = None,
@@ -36,9 +37,10 @@ def build(
 ) -> Simulation:
     """Analyse ``sources``, in whatever order they are given, anew; ``timeout`` is in seconds.
 
-    ``signals`` and ``waves`` change nothing: every signal can be read, and each run decides whether it records.
+    ``ports``, ``signals`` and ``waves`` change nothing: every signal can be read, and each run decides whether it
+    records.
     """
-    del signals, waves
+    del ports, signals, waves
     found = tools.ghdl()
     build_dir = build_dir.absolute()
     session = Session(build_dir / "build.log", cwd=build_dir, timeout=timeout)

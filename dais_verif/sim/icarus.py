@@ -33,9 +33,9 @@ endmodule
 """
 
 
-def identity(*, signals: bool, waves: bool) -> list[str]:
+def identity(*, ports: Sequence[str], signals: bool, waves: bool) -> list[str]:
     """All that a build depends on, save its sources and the name of the top module."""
-    del signals, waves
+    del ports, signals, waves
     return [tools.icarus().version, str(tools.icarus().iverilog), _LANGUAGE, _TIMESCALE, _DUMP]
 
 
@@ -44,6 +44,7 @@ def build(
     top: str,
     build_dir: Path,
     *,
+    ports: Sequence[str] = (),
     signals: bool = False,
     waves: bool = False,
     timeout: float | None = None,
@@ -51,9 +52,10 @@ def build(
 ) -> Simulation:
     """Compile ``sources`` anew, whatever their dates; ``timeout`` is in seconds.
 
-    ``signals`` and ``waves`` change nothing: every signal can be read, and each run decides whether it records.
+    ``ports``, ``signals`` and ``waves`` change nothing: every signal can be read, and each run decides whether it
+    records.
     """
-    del signals, waves
+    del ports, signals, waves
     found = tools.icarus()
     build_dir = build_dir.absolute()
     session = Session(build_dir / "build.log", cwd=build_dir, timeout=timeout)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dais_verif.files import write_atomically
+from dais_verif.sim.dut.face import Face
 
 __all__ = [
     "JOB_VARIABLE",
@@ -78,8 +79,8 @@ class Job:
     answer: str
     #: Receives the number of rows done so far, as text.
     progress: str
-    input_bits: int
-    output_bits: int
+    #: The ports of the design.
+    face: Face
     share: int = 0
     shares: int = 1
     #: Threads for the bulk path, where the simulator has one; 0: every vector goes through the ports.
@@ -88,6 +89,18 @@ class Job:
     digested: int | None = None
     #: Process that makes the chunks; nobody waits for it when it is gone. None: nobody checks.
     maker: int | None = None
+    #: Of the bubbles, stalls and resets that a clocked design meets.
+    seed: int = 0
+
+    @property
+    def input_bits(self) -> int:
+        """Bits of a packed row of inputs."""
+        return self.face.input_bits
+
+    @property
+    def output_bits(self) -> int:
+        """Bits of a packed row of outputs."""
+        return self.face.output_bits
 
     @property
     def numbers(self) -> range:
@@ -101,7 +114,7 @@ class Job:
 
     def save(self, path: Path) -> None:
         """Write as JSON."""
-        write_atomically(path, json.dumps(vars(self)).encode())
+        write_atomically(path, json.dumps({**vars(self), "face": self.face.to_tree()}).encode())
 
     @classmethod
     def given(cls) -> Job:
@@ -113,7 +126,8 @@ class Job:
     @classmethod
     def load(cls, path: Path) -> Job:
         """Read what ``save`` wrote."""
-        return cls(**json.loads(path.read_text()))
+        tree = json.loads(path.read_text())
+        return cls(**{**tree, "face": Face.from_tree(tree["face"])})
 
 
 @dataclass(frozen=True)
@@ -131,10 +145,14 @@ class Answer:
     """What one simulation found.
 
     ``digest`` covers every output bit of the digested chunks, in whatever order they were run. ``bulk_rows``: how
-    many of ``rows`` were run outside cocotb. ``seconds``: busy time by stage.
+    many of ``rows`` were run outside cocotb. ``seconds``: busy time by stage. ``port_error``: why the design cannot
+    be asked at all; ``protocol_error``: how it breaks the protocol of its clock, enable or valid pins. ``latency``: of
+    a clocked design, as given or found.
     """
 
     port_error: str | None = None
+    protocol_error: str | None = None
+    latency: int | None = None
     rows: int = 0
     bits: int = 0
     bulk_rows: int = 0
@@ -171,6 +189,8 @@ def merged(answers: list[Answer]) -> Answer:
     stages = dict.fromkeys(stage for answer in answers for stage in answer.seconds)
     return Answer(
         port_error=next((answer.port_error for answer in answers if answer.port_error), None),
+        protocol_error=next((answer.protocol_error for answer in answers if answer.protocol_error), None),
+        latency=next((answer.latency for answer in answers if answer.latency is not None), None),
         rows=sum(answer.rows for answer in answers),
         bits=sum(answer.bits for answer in answers),
         bulk_rows=sum(answer.bulk_rows for answer in answers),

@@ -35,13 +35,13 @@ def first_difference(outcomes: dict[str, Outcome | ToolError], verdict: Verdict)
 
 def describe(task: Task, batch: Batch, name: str, difference: Difference) -> Mismatch:
     """The first differing output of a row in words and bits; ``batch`` is that row."""
-    program, ports = task.program, task.ports
+    ports = task.ports
     output = 0
     for j, element in enumerate(ports.outputs):
         if unpack_element(difference.found, element) != unpack_element(difference.expected, element):
             output = j
             break
-    kind, element = program.output_types[output], ports.outputs[output]
+    kind, element = task.dut.output_types[output], ports.outputs[output]
     inputs = [
         InputValue(j, oracle.show(value), unpack_element(difference.inputs, ports.inputs[j]))
         for j, value in enumerate(batch.row(0))
@@ -57,12 +57,13 @@ def describe(task: Task, batch: Batch, name: str, difference: Difference) -> Mis
 
 
 def replay_in_simulators(
-    task: Task, batch: Batch, before: Batch | None, difference: Difference, mismatch: Mismatch
+    task: Task, batch: Batch, before: Batch | None, difference: Difference, mismatch: Mismatch, latency: int | None
 ) -> Mismatch:
     """Replay the failing vector, to name the op and leave waves; a replay that fails says so instead.
 
-    ``before``: the vector before it. For Verilog Icarus is asked first, since it builds a design of which every
-    signal can be read in a tenth of the time; but only what repeats the mismatch bit for bit counts.
+    ``before``: the vector before it; ``latency``: of a clocked design. For Verilog Icarus is asked first, since it
+    builds a design of which every signal can be read in a tenth of the time; but only what repeats the mismatch bit for
+    bit counts.
     """
     ports = task.ports
     earlier = bits_of_row(pack_inputs(before, ports), 0, ports.input_bits) if before is not None else None
@@ -83,6 +84,7 @@ def replay_in_simulators(
                 mismatch.output,
                 own,
                 before=earlier,
+                latency=latency,
                 timeout=task.options.timeout,
             )
         except (DaisError, OSError) as error:

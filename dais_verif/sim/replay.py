@@ -8,6 +8,7 @@ from pathlib import Path
 from dais_verif.errors import ToolError
 from dais_verif.sim import launch
 from dais_verif.sim.build import Design, build
+from dais_verif.sim.dut.face import Face
 from dais_verif.sim.job import JOB_VARIABLE
 from dais_verif.sim.replay_job import Question, Seen
 
@@ -20,6 +21,7 @@ _WAVES = {"icarus": "waves.fst", "verilator": "waves.vcd", "ghdl": "waves.vcd"}
 def replay(
     simulator: str,
     design: Design,
+    face: Face,
     before: str,
     vector: str,
     signals: Sequence[str],
@@ -29,14 +31,15 @@ def replay(
 ) -> tuple[Seen, Path | None]:
     """What ``signals`` are after ``before`` and then ``vector``, and the waves of it. Raises ``ToolError``.
 
-    Vectors are bits of ``model_inp``, most significant first. Waves are None if the simulator left none.
+    Vectors are rows of ``face``, whose latency is known, most significant bit first. Waves are None if the simulator
+    left none.
     """
     folder = folder.absolute()
     answer, waves, question = folder / "signals.json", folder / _WAVES[simulator], folder / "probe.json"
     simulation = build(simulator, design, folder / "build", signals=True, waves=True, timeout=timeout)
     answer.unlink(missing_ok=True)
     waves.unlink(missing_ok=True)
-    Question(before, vector, list(signals), str(answer)).save(question)
+    Question(face, before, vector, list(signals), str(answer)).save(question)
     env = {JOB_VARIABLE: str(question)}
     launch.run(simulation, "dais_verif.sim.probe", folder, env=env, waves=True, timeout=timeout)
     if not answer.is_file():

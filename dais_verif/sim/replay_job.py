@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from dais_verif.files import write_atomically
+from dais_verif.sim.dut.face import Face
 
 __all__ = ["HOLD", "Question", "Seen"]
 
@@ -16,8 +17,9 @@ HOLD = 10
 
 @dataclass(frozen=True)
 class Question:
-    """Drive ``before``, then ``vector`` (bits of ``model_inp``, most significant first), then read ``signals``."""
+    """Drive ``before``, then ``vector`` (rows of ``face``, most significant bit first), then read ``signals``."""
 
+    face: Face
     before: str
     vector: str
     signals: list[str]
@@ -30,17 +32,19 @@ class Question:
     @classmethod
     def load(cls, path: Path) -> Question:
         """Read what ``save`` wrote."""
-        return cls(**json.loads(path.read_text()))
+        tree = json.loads(path.read_text())
+        return cls(**{**tree, "face": Face.from_tree(tree["face"])})
 
 
 @dataclass(frozen=True)
 class Seen:
     """What the signals of the top module were at the end of the vector; those that do not exist are left out.
 
-    ``bits``: most significant first. ``ranges``: the declared bounds, left and right; a scalar has none.
-    ``start`` and ``end`` of the vector are in the units of the waves.
+    ``found``: the output row; ``bits``: of each signal; most significant first. ``ranges``: the declared bounds, left
+    and right; a scalar has none. ``start`` and ``end`` of the vector are in the units of the waves.
     """
 
+    found: str
     bits: dict[str, str]
     ranges: dict[str, tuple[int, int]]
     start: int

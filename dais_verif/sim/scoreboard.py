@@ -60,6 +60,8 @@ class Scoreboard:
         self._first_mismatch: Difference | None = None
         self._first_unknown: Difference | None = None
         self._seconds: dict[str, float] = {}
+        #: Of a clocked design, once it is known.
+        self.latency: int | None = None
         self._write_progress()
 
     def compare(self, chunk: Chunk, found: Words, unknown: dict[int, str] | None = None, *, bulk: bool = False) -> None:
@@ -105,6 +107,7 @@ class Scoreboard:
             digest=f"{self._digest:064x}",
             first_mismatch=self._first_mismatch,
             first_unknown=self._first_unknown,
+            latency=self.latency,
             seconds=self._seconds,
         )
 

@@ -157,7 +157,7 @@ def _clear(folder: Path) -> None:
 def _cross_check(simulator: str, answer: Answer, job: Job, failed: bool, folder: Path) -> None:
     """The bench's numbers and cocotb's own verdict must tell the same story."""
     clean = answer.rows == job.rows > 0 and answer.bits == job.rows * job.output_bits
-    clean = clean and not (answer.mismatching_rows or answer.unknown_rows or answer.port_error)
+    clean = clean and not (answer.mismatching_rows or answer.unknown_rows or answer.port_error or answer.protocol_error)
     if clean == failed:
         told = "failed" if failed else "passed"
         raise ToolError(

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from dais_verif.golden import Golden
 from dais_verif.program import Program
-from dais_verif.program.ports import Ports, ports_of
+from dais_verif.program.ports import Ports
 from dais_verif.sim.build import Design
+from dais_verif.sim.dut.face import Dut, packed
 from dais_verif.stopwatch import Stopwatch
 
 __all__ = ["Options", "Task", "Watcher"]
@@ -35,6 +36,8 @@ class Options:
     keep: bool = False
     exhaustive_rows: int = 0
     exhaustive_bits: int = 24
+    #: Inputs keep to the intervals that the program's source declares.
+    declared: bool = True
 
 
 class Watcher:
@@ -59,9 +62,14 @@ class Task:
     watch: Stopwatch
 
     @cached_property
+    def dut(self) -> Dut:
+        """How the design carries the program."""
+        return self.design.dut or packed(self.program)
+
+    @property
     def ports(self) -> Ports:
-        """The ports of the program."""
-        return ports_of(self.program)
+        """Where the elements of the program lie in packed rows."""
+        return self.dut.ports
 
     @cached_property
     def golden(self) -> Golden:

@@ -82,7 +82,7 @@ def simulate_all(task: Task, feed: Feed, begun: Mapping[str, Begun]) -> dict[str
         verdicts, suspect = judged.result()
         if suspect is None and feed.rows:
             expected = {row: feed.noted[row].expected for row in rows}
-            suspect = blame_expectation(task.program, task.ports, verdicts, expected, options.check)
+            suspect = blame_expectation(task.program, task.dut, verdicts, expected, options.check)
         if suspect is not None:
             raise Settled(Verdict.UNKNOWN, suspect.text)
         return {name: future.result() for name, future in running.items()}
@@ -110,13 +110,13 @@ def _plan(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
             starts=starts,
             answer="",
             progress=str(folder / f"progress_{share}"),
-            input_bits=task.ports.input_bits,
-            output_bits=task.ports.output_bits,
+            face=task.dut.face,
             share=share,
             shares=shares,
             threads=options.jobs if in_bulk else 0,
             digested=shared,
             maker=os.getpid(),
+            seed=options.seed,
         )
         for share in range(shares)
     ]

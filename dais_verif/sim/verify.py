@@ -77,10 +77,11 @@ def _verify(task: Task, vectors: Vectors, begun: Mapping[str, Begun]) -> Finding
     with task.watch.stage("plan"):
         plan = Plan((), (), ())
         if options.exhaustive_rows:
-            plan = exhaustive_plan(program, max_rows=options.exhaustive_rows, max_bits=options.exhaustive_bits)
+            given = program if options.declared else replace(program, intervals=None)
+            plan = exhaustive_plan(given, max_rows=options.exhaustive_rows, max_bits=options.exhaustive_bits)
         sweeps = [Swept(sweep, options.seed) for sweep in plan.sweeps]
     size = chunk_size(vectors.rows + sum(sweep.rows for sweep in sweeps), task.ports, options.jobs)
-    feed = Feed(task.golden, task.ports, [vectors, *sweeps], size, check=options.check)
+    feed = Feed(task.golden, task.dut, [vectors, *sweeps], size, check=options.check)
     try:
         outcomes = simulate_all(task, feed, begun)
     except Settled as settled:
@@ -100,11 +101,13 @@ def _verify(task: Task, vectors: Vectors, begun: Mapping[str, Begun]) -> Finding
     judged = judge_rows(program, batch, [difference.row])
     suspect = blame_engines(program, task.golden.compiled, batch, judged)
     expected = {difference.row: difference.expected}
-    suspect = suspect or blame_expectation(program, task.ports, judged, expected, options.check)
+    suspect = suspect or blame_expectation(program, task.dut, judged, expected, options.check)
     if suspect is not None:
         return Finding(Verdict.UNKNOWN, suspect.text, results, replace(mismatch, blame=suspect))
     before = feed.batch(difference.row - 1, difference.row) if difference.row else None
-    return Finding(verdict, message, results, replay_in_simulators(task, batch, before, difference, mismatch))
+    outcome = outcomes[name]
+    latency = outcome.answer.latency if isinstance(outcome, Outcome) else None
+    return Finding(verdict, message, results, replay_in_simulators(task, batch, before, difference, mismatch, latency))
 
 
 def _evidence(ports: Ports, plan: Plan) -> Evidence:
@@ -118,7 +121,8 @@ def _evidence(ports: Ports, plan: Plan) -> Evidence:
 def judge(outcomes: dict[str, Outcome | ToolError], output_bits: int) -> tuple[Verdict, str]:
     """The verdict over all simulators and one line of why. The first that applies:
 
-    a tool failed, ports do not fit, X in an output, simulators disagree, mismatch, nothing compared, pass.
+    a tool failed, ports do not fit, the protocol of its pins is broken, X in an output, simulators disagree,
+    mismatch, nothing compared, pass.
     """
     for name, outcome in outcomes.items():
         if isinstance(outcome, ToolError):
@@ -126,7 +130,10 @@ def judge(outcomes: dict[str, Outcome | ToolError], output_bits: int) -> tuple[V
     answers = {name: o.answer for name, o in outcomes.items() if isinstance(o, Outcome)}
     for answer in answers.values():
         if answer.port_error:
-            return Verdict.INVALID_INPUT, f"the design does not fit the program: {answer.port_error}"
+            return Verdict.INVALID_INPUT, answer.port_error
+    for name, answer in answers.items():
+        if answer.protocol_error:
+            return Verdict.RTL_MISMATCH, f"{answer.protocol_error} ({name})"
     for name, answer in answers.items():
         if answer.unknown_rows:
             return (
@@ -169,5 +176,6 @@ def _result(name: str, outcome: Outcome | ToolError) -> SimulatorResult:
         cached=outcome.cached,
         build_seconds=round(outcome.build_seconds, 3),
         run_seconds=round(outcome.run_seconds, 3),
-        failure=answer.port_error,
+        latency=answer.latency,
+        failure=answer.port_error or answer.protocol_error,
     )

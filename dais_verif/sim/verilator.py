@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dais_verif.sim import runtime, tools
+from dais_verif.sim.dut.face import MODEL_INP, MODEL_OUT
 from dais_verif.sim.process import Session
 from dais_verif.sim.simulation import Simulation
 from dais_verif.sim.sources import include_folders
@@ -40,11 +41,11 @@ _SHORT_FUNCTIONS = ("--output-split-cfuncs", "1000")
 _EXPORTED = ("dais_verif_open", "dais_verif_evaluate", "dais_verif_close")
 
 
-def identity(*, signals: bool, waves: bool) -> list[str]:
+def identity(*, ports: Sequence[str], signals: bool, waves: bool) -> list[str]:
     """All that a build depends on, save its sources and the name of the top module."""
     common = runtime.ensure(waves=waves)
     options = [*_TWO_STATE, *_LIMITS, *_SHORT_FUNCTIONS, str(_UNIT_SIZE), runtime.OPTIMISATION, *_EXPORTED]
-    return [str(common), str(tools.cocotb_library("verilator")), str(signals), *options]
+    return [str(common), str(tools.cocotb_library("verilator")), str(signals), *ports, *options]
 
 
 def build(
@@ -52,9 +53,9 @@ def build(
     top: str,
     build_dir: Path,
     *,
+    ports: Sequence[str] = (MODEL_INP, MODEL_OUT),
     signals: bool = False,
     waves: bool = False,
-    ports: Sequence[str] = ("model_inp", "model_out"),
     timeout: float | None = None,
     watch: Stopwatch | None = None,
 ) -> Simulation:

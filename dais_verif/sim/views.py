@@ -6,16 +6,16 @@ The value of every signal at the failing vector is known here, so each line of a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
 
-from dais_verif.emit.parts import path_of
 from dais_verif.golden import oracle
 from dais_verif.program import Op, Program
-from dais_verif.program.ports import Element, Ports
+from dais_verif.program.ports import Element, ports_of
 from dais_verif.report.record import Blame
 from dais_verif.report.waves import Group, Signal, Trace, View, gtkwave, surfer
+from dais_verif.sim.dut.face import Dut
 from dais_verif.sim.packing import unpack_element
 from dais_verif.sim.replay_job import Seen
 
@@ -30,17 +30,26 @@ def output_signal(output: int) -> str:
     return f"out_{output}"
 
 
-def ask_for(program: Program) -> list[str]:
+def ask_for(program: Program, dut: Dut) -> list[str]:
     """The signals that a view needs besides those of the ops."""
-    return ["model_inp", "model_out", *map(output_signal, range(program.n_out))]
+    ports = [wire.name for wire in (*dut.face.inputs, *dut.face.outputs)]
+    return [*ports, *map(output_signal, range(program.n_out))]
 
 
 def write_views(
-    program: Program, ports: Ports, top: str, seen: Seen, waves: Path, output: int, blame: Blame, folder: Path
+    program: Program,
+    dut: Dut,
+    name_of: Callable[[int], str],
+    top: str,
+    seen: Seen,
+    waves: Path,
+    output: int,
+    blame: Blame,
+    folder: Path,
 ) -> tuple[Path, ...]:
     """Write ``replay.gtkw`` and ``replay.sucl`` beside ``waves``; return their paths."""
     known = None if waves.suffix != ".vcd" else vcd_names(waves)
-    view = _View(program, ports, top, seen, known).view(waves.name, output, blame)
+    view = _View(program, dut, name_of, top, seen, known).view(waves.name, output, blame)
     written = []
     for name, text in (("replay.gtkw", gtkwave(view)), ("replay.sucl", surfer(view))):
         path = folder / name
@@ -69,10 +78,12 @@ def vcd_names(path: Path) -> set[str]:
 class _View:
     """The lines that can be shown of one replay; ``known`` names what the wave has, None: all that was seen."""
 
-    def __init__(self, program: Program, ports: Ports, top: str, seen: Seen, known: set[str] | None) -> None:
-        self._program, self._ports, self._top, self._seen, self._known = program, ports, top, seen, known
-        self._name_of = path_of(program)
-        self._signed_inputs = _signed_inputs(program, ports)
+    def __init__(
+        self, program: Program, dut: Dut, name_of: Callable[[int], str], top: str, seen: Seen, known: set[str] | None
+    ) -> None:
+        self._program, self._dut, self._top, self._seen, self._known = program, dut, top, seen, known
+        self._name_of = name_of
+        self._signed_inputs = _signed_inputs(program)
 
     def view(self, waves: str, output: int, blame: Blame) -> View:
         guilty = self._program.outputs[output][0] if blame.op is None else blame.op
@@ -82,9 +93,7 @@ class _View:
         inputs.update(dict.fromkeys(range(self._program.n_in)))
         outputs = dict.fromkeys([output, *range(self._program.n_out)])
         groups = [
-            _group(
-                "inputs", ["slices of model_inp; first those that the failure depends on"], map(self._input, inputs)
-            ),
+            _group("inputs", ["first those that the failure depends on"], map(self._input, inputs)),
             _group("blame", [_words(blame), "then what it depends on, nearest first"], ops),
             _group("outputs", [f"output {output} differs"], (self._output(j, j == output) for j in outputs)),
         ]
@@ -92,15 +101,15 @@ class _View:
         return View(waves, heading, [g for g in groups if g.traces], self._seen.start, self._seen.end)
 
     def _input(self, j: int) -> Trace | None:
-        element = self._ports.inputs[j]
-        return self._slice("model_inp", f"input {j}", element, j in self._signed_inputs, -element.lo)
+        port, element = self._dut.input_at(j)
+        return self._slice(port, f"input {j}", element, j in self._signed_inputs, -element.lo)
 
     def _output(self, j: int, guilty: bool) -> Trace | None:
-        element, kind = self._ports.outputs[j], self._program.output_types[j]
+        (port, element), kind = self._dut.output_at(j), self._dut.output_types[j]
         own = self._signal(output_signal(j))
         if own is not None and own.width == element.width:
             return self._trace(own, f"out_{j}", 0, own.width, bool(kind.k), kind.f, guilty)
-        return self._slice("model_out", f"output {j}", element, bool(kind.k), kind.f, guilty)
+        return self._slice(port, f"output {j}", element, bool(kind.k), kind.f, guilty)
 
     def _op(self, op: Op, guilty: bool) -> Trace | None:
         own = self._signal(self._name_of(op.index))
@@ -125,7 +134,7 @@ class _View:
 
     def _signal(self, name: str) -> Signal | None:
         bits = self._seen.bits.get(name)
-        if bits is None or (self._known is not None and f"{self._top}.{name}" not in self._known):
+        if bits is None or name.endswith("]") or (self._known is not None and f"{self._top}.{name}" not in self._known):
             return None
         bounds = self._seen.ranges.get(name) if len(bits) > 1 else None
         return Signal(self._top, name, len(bits), bounds)
@@ -138,9 +147,9 @@ def _group(title: str, notes: list[str], traces: Iterable[Trace | None]) -> Grou
     return Group(title, notes, shown[:_MOST])
 
 
-def _signed_inputs(program: Program, ports: Ports) -> set[int]:
+def _signed_inputs(program: Program) -> set[int]:
     """The inputs whose top bit is a sign to an op that reads it."""
-    signed = set()
+    signed, ports = set(), ports_of(program)
     for op in program.ops:
         if op.code == -1 and op.type.k and op.type.width:
             element = ports.inputs[op.id0]

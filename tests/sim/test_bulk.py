@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +20,10 @@ from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.sim import bench, together
 from dais_verif.sim.build import Design
+from dais_verif.sim.dut.face import Face, Wire
 from dais_verif.sim.job import Job, chunk_name
-from dais_verif.sim.scoreboard import Scoreboard
+from dais_verif.sim.packing import Words
+from dais_verif.sim.scoreboard import Chunk, Scoreboard
 from dais_verif.sim.verify import Finding, Options, verify
 from dais_verif.stimulus import generate
 from dais_verif.verdict import Verdict
@@ -101,24 +101,23 @@ def test_paths_that_differ_are_an_error(tmp_path: Path, monkeypatch: pytest.Monk
         starts=[0, 300],
         answer=str(tmp_path / "answer.json"),
         progress=str(tmp_path / "progress"),
-        input_bits=16,
-        output_bits=16,
+        face=Face((Wire("model_inp", 0, 16),), (Wire("model_out", 0, 16),)),
         threads=1,
     )
 
     def run(wrong_row: int) -> None:
         (tmp_path / chunk_name(0)).write_bytes(rows.tobytes() * 2)
 
-        @contextmanager
-        def evaluator(_: int) -> Iterator[Any]:
-            yield lambda inputs: np.where(inputs == wrong_row, inputs + 1, inputs)
+        class Ports:
+            async def run(self, inputs: Words, **_: bool) -> Any:
+                return inputs, {}
 
-        async def through_ports(*arguments: Any) -> Any:
-            return arguments[2], {}
+        def evaluate(inputs: Words, _: int) -> Words:
+            return np.where(inputs == wrong_row, inputs + 1, inputs)
 
-        monkeypatch.setattr(bench, "evaluator", evaluator)
-        monkeypatch.setattr(bench, "_through_ports", through_ports)
-        asyncio.run(bench._in_bulk(None, job, Scoreboard(job)))
+        chunk = Chunk.wait(job, 0)
+        ports: Any = Ports()
+        asyncio.run(bench._in_bulk(job, chunk, [evaluate, evaluate], ports, Scoreboard(job)))
 
     run(wrong_row=bench.SMOKE)
     with pytest.raises(RuntimeError, match="vector 255 gives other outputs through the ports than in bulk"):

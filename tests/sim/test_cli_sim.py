@@ -137,8 +137,8 @@ class TestRtl:
 
     def test_without_the_top_module(self, tmp_path: Path) -> None:
         run = run_sim(EVERY, tmp_path, "--top", "other", rtl=emit_verilog(EVERY))
-        assert run.ending == ("TOOL_FAILURE", 3)
-        assert "other" in run.record["message"]
+        assert run.ending == ("INVALID_INPUT", 2)
+        assert "no module other in the RTL; it holds model" in run.record["message"]
 
     def test_that_does_not_compile(self, tmp_path: Path) -> None:
         run = run_sim(EVERY, tmp_path, rtl="module model(", simulator="both")

@@ -23,6 +23,7 @@ from quality.programs import every_opcode
 from dais_verif.emit import emit_verilog
 from dais_verif.golden import run_raw
 from dais_verif.program.ports import ports_of
+from dais_verif.sim.dut.face import packed
 from dais_verif.sim.job import JOB_VARIABLE, Answer, Job, chunk_name
 from dais_verif.sim.packing import pack_inputs, pack_outputs
 from dais_verif.stimulus import generate
@@ -52,8 +53,7 @@ def job(tmp_path: Path) -> Job:
         starts=[0, ROWS],
         answer=str(tmp_path / "answer.json"),
         progress=str(tmp_path / "progress"),
-        input_bits=ports.input_bits,
-        output_bits=ports.output_bits,
+        face=packed(EVERY).face,
     )
     job.save(tmp_path / "job.json")
     return job

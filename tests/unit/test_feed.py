@@ -20,6 +20,7 @@ from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
 from dais_verif.sim import feed as module
 from dais_verif.sim import process
+from dais_verif.sim.dut.face import packed as dut_of
 from dais_verif.sim.feed import Feed, Outlet, chunk_size
 from dais_verif.sim.job import chunk_name
 from dais_verif.sim.packing import bits_of_row, pack_inputs, pack_outputs
@@ -79,7 +80,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
 
 
 def feed_of(parts: Sequence[Vectors], rows: int, program: Program = WIDE, *, check: bool = True) -> Feed:
-    return Feed(Golden(program), ports_of(program), parts, rows, check=check)
+    return Feed(Golden(program), dut_of(program), parts, rows, check=check)
 
 
 def outlet_in(folder: Path, chunks: int) -> Outlet:

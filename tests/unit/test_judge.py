@@ -38,7 +38,7 @@ TABLE = [
     ([WRONG], Verdict.RTL_MISMATCH, "7 of 100 vectors differ from the golden model"),
     ([X], Verdict.X_IN_OUTPUT, "5 of 100 vectors have X or Z in the output (first)"),
     ([X_AND_WRONG], Verdict.X_IN_OUTPUT, "5 of 100 vectors have X or Z in the output (first)"),
-    ([NO_PORT], Verdict.INVALID_INPUT, "the design does not fit the program: the design has no port model_out"),
+    ([NO_PORT], Verdict.INVALID_INPUT, "the design has no port model_out"),
     ([FAILED], Verdict.TOOL_FAILURE, "first: vvp was killed by SIGSEGV"),
     ([EMPTY], Verdict.NOT_RUN, "nothing was compared: there was no vector"),
     # two: what one finds is not outvoted

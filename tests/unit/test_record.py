@@ -126,7 +126,8 @@ def test_text_for_people() -> None:
     assert re.search(r"^found +\? +\? +1111111X *$", text, re.MULTILINE)
     assert re.search(r"^icarus +11.0 +9 +72 +3 +0 ", text, re.MULTILINE)
     assert re.search(r"^verilator +failed( +-){6} *$", text, re.MULTILINE)
-    assert lines[-2:] == ["RTL_MISMATCH  3 of 9 vectors differ", "reproduce  dais-verif sim 'my prog.bin'"]
+    assert lines[-3] == "RTL_MISMATCH  3 of 9 vectors differ"
+    assert lines[-2:] == [f"next       {Verdict.RTL_MISMATCH.next_step}", "reproduce  dais-verif sim 'my prog.bin'"]
 
 
 def test_brackets_in_names_and_messages_are_no_markup() -> None:

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dais_verif.sim.dut.face import Face, Wire
 from dais_verif.sim.job import JOB_VARIABLE, MAKER_VARIABLE, Answer, Job, chunk_name, merged
 from dais_verif.sim.packing import Words, row_words
 from dais_verif.sim.scoreboard import DIGESTED, Chunk, Scoreboard, words_of_text
@@ -46,8 +47,7 @@ def job(folder: Path, **changes: object) -> Job:
         starts=STARTS,
         answer="",
         progress=str(folder / f"progress_{given['share']}"),
-        input_bits=INPUT_BITS,
-        output_bits=OUTPUT_BITS,
+        face=Face((Wire("model_inp", 0, INPUT_BITS),), (Wire("model_out", 0, OUTPUT_BITS),)),
         **given,  # type: ignore[arg-type]
     )
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from waves import Item, read_gtkw, run_sucl, shown_by_gtkwave
 
+from dais_verif.emit.parts import path_of
 from dais_verif.program import Program
-from dais_verif.program.ports import ports_of
 from dais_verif.report.record import Blame, Value
 from dais_verif.report.waves import Group, Signal, Trace, View, gtkwave, surfer
+from dais_verif.sim.dut.face import packed
 from dais_verif.sim.replay_job import Question, Seen
 from dais_verif.sim.views import ask_for, vcd_names, write_views
 
@@ -128,8 +129,8 @@ def written(program: Program, blame: Blame, folder: Path, *, waves: str = "waves
     bits = {f"op_{op.index}": "0" * op.type.width for op in program.ops}
     bits |= {"model_inp": "0" * 9, "model_out": "0" * 9, "out_0": "0" * 9}
     ranges = {name: (len(value) - 1, 0) for name, value in bits.items()}
-    seen = Seen(bits, ranges, 10_000, 20_000)
-    paths = write_views(program, ports_of(program), "model", seen, folder / waves, 0, blame, folder)
+    seen = Seen("", bits, ranges, 10_000, 20_000)
+    paths = write_views(program, packed(program), path_of(program), "model", seen, folder / waves, 0, blame, folder)
     assert [path.name for path in paths] == ["replay.gtkw", "replay.sucl"]
     return paths[0].read_text()
 
@@ -164,23 +165,23 @@ def test_only_what_the_wave_has_is_shown(tmp_path: Path) -> None:
 def test_an_unsigned_signal_of_its_own_width_is_read_unsigned(tmp_path: Path) -> None:
     """Ours have one more bit, always 0; those of others may not."""
     program = Program.build([(-1, 0, -1, 0, (0, 8, 0))], [(0, 0, 0)], inp_shift=[0])
-    ports = ports_of(program)
     for bits, flags in (("11111111", 0x24), ("011111111", 0x420)):
-        seen = Seen({"op_0": bits}, {"op_0": (len(bits) - 1, 0)}, 10, 20)
-        paths = write_views(program, ports, "model", seen, tmp_path / "waves.fst", 0, Blame("output", ""), tmp_path)
+        seen = Seen("", {"op_0": bits}, {"op_0": (len(bits) - 1, 0)}, 10, 20)
+        waves, blame = tmp_path / "waves.fst", Blame("output", "")
+        paths = write_views(program, packed(program), path_of(program), "model", seen, waves, 0, blame, tmp_path)
         assert [(line.path, line.flags) for line in read_gtkw(paths[0].read_text())[1]] == [("model.op_0", flags)]
         assert "item_rename op_0 input 0 = 255\n" in paths[1].read_text()
 
 
 def test_what_is_asked_for() -> None:
-    assert ask_for(CHAIN) == ["model_inp", "model_out", "out_0"]
+    assert ask_for(CHAIN, packed(CHAIN)) == ["model_inp", "model_out", "out_0"]
 
 
 def test_question_and_answer_survive_the_way_through_a_file(tmp_path: Path) -> None:
-    question = Question("00", "01", ["op_0"], "answer.json")
+    question = Question(packed(CHAIN).face, "00", "01", ["op_0"], "answer.json")
     question.save(tmp_path / "question")
     assert Question.load(tmp_path / "question") == question
-    seen = Seen({"op_0": "1x"}, {"op_0": (1, 0)}, 10, 20)
+    seen = Seen("x0", {"op_0": "1x"}, {"op_0": (1, 0)}, 10, 20)
     seen.save(tmp_path / "seen")
     assert Seen.load(tmp_path / "seen") == seen
 

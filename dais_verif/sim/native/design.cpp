@@ -7,8 +7,12 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "Vdesign.h"
+#include "verilated_sym_props.h"
 #include "Vtop.h"
 
 static Vdesign* design_of(void* pointer) { return static_cast<Vdesign*>(pointer); }
@@ -31,9 +35,124 @@ void Vtop::trace(VerilatedTraceBaseC* file, int levels) {
 
 namespace {
 
+constexpr size_t WORD = 64;
+
+// A port of the design, or an element of one, and the bits of a packed row that it carries.
+struct Pin final {
+    uint8_t* data = nullptr;
+    size_t offset = 0;
+    size_t width = 0;
+};
+
+uint64_t ones(size_t bits) { return bits < WORD ? (uint64_t{1} << bits) - 1 : ~uint64_t{0}; }
+
+// Bits `offset` to `offset + count - 1` of a row, at most a word of them.
+uint64_t bits_at(const uint64_t* row, size_t offset, size_t count) {
+    const size_t word = offset / WORD, shift = offset % WORD;
+    uint64_t bits = row[word] >> shift;
+    if (shift + count > WORD) bits |= row[word + 1] << (WORD - shift);
+    return bits & ones(count);
+}
+
+// The bytes above a port's own bits stay 0, as Verilator wants them.
+void load(const Pin& pin, const uint64_t* row) {
+    for (size_t done = 0; done < pin.width; done += WORD) {
+        const size_t count = pin.width - done < WORD ? pin.width - done : WORD;
+        const uint64_t bits = bits_at(row, pin.offset + done, count);
+        std::memcpy(pin.data + done / 8, &bits, (count + 7) / 8);
+    }
+}
+
+// `row` comes zeroed.
+void store(const Pin& pin, uint64_t* row) {
+    for (size_t done = 0; done < pin.width; done += WORD) {
+        const size_t count = pin.width - done < WORD ? pin.width - done : WORD;
+        uint64_t bits = 0;
+        std::memcpy(&bits, pin.data + done / 8, (count + 7) / 8);
+        const size_t word = (pin.offset + done) / WORD, shift = (pin.offset + done) % WORD;
+        row[word] |= bits << shift;
+        if (shift + count > WORD) row[word + 1] |= bits >> (WORD - shift);
+    }
+}
+
+// An instance of the design with the ports of its face, of which `clock` is there only if the design is clocked.
 struct Instance final {
     VerilatedContext context;
     std::unique_ptr<Vdesign> design;
+    std::vector<Pin> inputs, outputs;
+    Pin clock;
+
+    // The port that the bench calls `name`, which may be an element of an array: "x[3]".
+    Pin find(const std::string& name) const {
+        const VerilatedScope* const scope = context.scopeFind("bulk.TOP");
+        const size_t bracket = name.back() == ']' ? name.rfind('[') : std::string::npos;
+        const VerilatedVar* const found = scope ? scope->varFind(name.substr(0, bracket).c_str()) : nullptr;
+        Pin pin;
+        if (!found) return pin;
+        pin.data = static_cast<uint8_t*>(found->datap());
+        if (bracket != std::string::npos) {
+            if (found->udims() != 1) return Pin{};
+            pin.data += (std::stol(name.substr(bracket + 1)) - found->low(1)) * found->entSize();
+        }
+        return pin;
+    }
+
+    // Takes lines "input NAME OFFSET WIDTH", "output NAME OFFSET WIDTH", "set NAME VALUE", "clock NAME" and
+    // "reset NAME ACTIVE"; false if the design lacks one of them.
+    bool take(const char* face) {
+        std::istringstream lines{face};
+        std::string kind, name;
+        Pin reset;
+        uint64_t active = 0;
+        while (lines >> kind >> name) {
+            Pin pin = find(name);
+            if (!pin.data) return false;
+            if (kind == "input" || kind == "output") {
+                lines >> pin.offset >> pin.width;
+                if (pin.width) (kind == "input" ? inputs : outputs).push_back(pin);
+            } else if (kind == "clock") {
+                clock = pin;
+            } else {
+                uint64_t value = 0;
+                lines >> value;
+                if (kind == "reset") reset = pin, active = value;
+                else std::memcpy(pin.data, &value, value > 0xffffffff ? 8 : value > 0xff ? 4 : 1);
+            }
+        }
+        if (reset.data) {
+            *reset.data = active;
+            for (int edge = 0; edge < 8; ++edge) cycle();
+            *reset.data = !active;
+        }
+        return true;
+    }
+
+    void cycle() {
+        *clock.data = 0;
+        design->eval();
+        *clock.data = 1;
+        design->eval();
+    }
+
+    // Without a clock the outputs follow the inputs; with one, every edge has a sample, the last ones once more the first.
+    void run(const uint64_t* inputs_of, size_t input_words, uint64_t* outputs_of, size_t output_words, size_t rows,
+             size_t latency) {
+        const size_t edges = clock.data && latency ? rows + latency - 1 : rows;
+        for (size_t edge = 0; edge < edges; ++edge) {
+            const uint64_t* const row = inputs_of + edge % rows * input_words;
+            for (const Pin& pin : inputs) load(pin, row);
+            if (clock.data) *clock.data = 0;
+            // A latency of 0 is seen before the edge.
+            if (!clock.data || !latency) {
+                design->eval();
+                for (const Pin& pin : outputs) store(pin, outputs_of + edge * output_words);
+            }
+            if (!clock.data) continue;
+            cycle();
+            if (latency && edge + 1 >= latency)
+                for (const Pin& pin : outputs) store(pin, outputs_of + (edge + 1 - latency) * output_words);
+        }
+    }
 };
 
 // Everything about an instance must be done with its context as the thread's, and the thread may be the one in which
@@ -43,37 +162,9 @@ struct Visit final {
     ~Visit() { Verilated::threadContextp(before); }
 };
 
-// The bytes of a port of any width, or none if the design has no port of that name: cocotb's side tells the user.
-struct Bytes final {
-    void* start;
-    size_t size;
-};
-template <typename Design>
-auto input_port(Design& design, int) -> decltype((void)design.model_inp, Bytes{}) {
-    return {&design.model_inp, sizeof(design.model_inp)};
-}
-template <typename Design>
-auto output_port(Design& design, int) -> decltype((void)design.model_out, Bytes{}) {
-    return {&design.model_out, sizeof(design.model_out)};
-}
-template <typename Design>
-Bytes input_port(Design&, long) { return {nullptr, 0}; }
-template <typename Design>
-Bytes output_port(Design&, long) { return {nullptr, 0}; }
-
-size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
-
 }  // namespace
 
 extern "C" {
-
-void* dais_verif_open() {
-    const Visit visit;
-    Instance* const instance = new Instance;
-    Verilated::threadContextp(&instance->context);
-    instance->design.reset(new Vdesign{&instance->context, "bulk"});
-    return instance;
-}
 
 void dais_verif_close(void* handle) {
     const Visit visit;
@@ -84,20 +175,24 @@ void dais_verif_close(void* handle) {
     delete instance;
 }
 
-// Rows are the ports' bits in little-endian 64-bit words, bits beyond the port 0; `outputs` comes zeroed.
+// An instance with a `face`; null if the design has another one.
+void* dais_verif_open(const char* face) {
+    const Visit visit;
+    Instance* const instance = new Instance;
+    Verilated::threadContextp(&instance->context);
+    instance->design.reset(new Vdesign{&instance->context, "bulk"});
+    if (instance->take(face)) return instance;
+    dais_verif_close(instance);
+    return nullptr;
+}
+
+// Rows are packed in little-endian 64-bit words, bits beyond the ports' 0; `outputs` comes zeroed. `latency`: edges
+// from an input to its output, of a clocked design.
 void dais_verif_evaluate(void* handle, const uint64_t* inputs, size_t input_words, uint64_t* outputs,
-                         size_t output_words, size_t rows) {
+                         size_t output_words, size_t rows, size_t latency) {
     const Visit visit;
     Instance& instance = *static_cast<Instance*>(handle);
     Verilated::threadContextp(&instance.context);
-    const Bytes in = input_port(*instance.design, 0);
-    const Bytes out = output_port(*instance.design, 0);
-    const size_t in_size = lesser(in.size, input_words * sizeof(uint64_t));
-    const size_t out_size = lesser(out.size, output_words * sizeof(uint64_t));
-    for (size_t row = 0; row < rows; ++row) {
-        std::memcpy(in.start, inputs + row * input_words, in_size);
-        instance.design->eval();
-        std::memcpy(outputs + row * output_words, out.start, out_size);
-    }
+    instance.run(inputs, input_words, outputs, output_words, rows, latency);
 }
 }

@@ -1,0 +1,156 @@
+"""The options that say which design is verified, and the design they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dais_verif.cli.common import file_path, top_option
+from dais_verif.cli.pipelines import asked_pipeline, stage_options
+from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.errors import InputError
+from dais_verif.files import write_atomically
+from dais_verif.program import Program
+from dais_verif.sim.build import Design
+from dais_verif.sim.datafiles import data_files
+from dais_verif.sim.dut.bind import bind
+from dais_verif.sim.dut.discover import ports_in
+from dais_verif.sim.dut.face import Clocking, packed
+from dais_verif.sim.dut.ports_file import PortsFile, latency_of, read_ports_file
+from dais_verif.sim.sources import is_vhdl
+
+__all__ = ["DutOptions", "design_of", "dut_options"]
+
+
+@dataclass(frozen=True)
+class DutOptions:
+    """Somebody's RTL, or ours where ``rtl`` is empty; and the pins of a clocked design, if they are given.
+
+    ``data``: what somebody's RTL reads. ``pipeline``: what ours is to be, if not combinational.
+    """
+
+    rtl: tuple[Path, ...]
+    data: tuple[Path, ...]
+    top: str
+    ports: Path | None
+    clocking: Clocking | None
+    pipeline: PipelineOptions | None = None
+
+
+def _latency(context: click.Context, option: click.Parameter, value: str) -> int | None:
+    try:
+        return latency_of(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+_OPTIONS = (
+    click.option("--rtl", type=file_path, multiple=True, help="Verify this RTL instead of our own; may be repeated."),
+    click.option(
+        "--data",
+        type=file_path,
+        multiple=True,
+        help="What the RTL reads in the folder of a run: a file (or all in a folder) for $readmemh, say. What lies"
+        " beside the RTL or just below, and is mentioned in it, is found unasked.",
+    ),
+    top_option,
+    click.option("--ports", type=file_path, help="TOML file that says which ports carry what (docs/any-dut.md)."),
+    click.option("--clock", help="Clock of a pipelined design; one sample is given at every rising edge."),
+    click.option(
+        "--latency",
+        default="auto",
+        show_default=True,
+        callback=_latency,
+        help="Rising edges from an input to its output; auto: found out.",
+    ),
+    click.option("--reset", help="Reset of a clocked design, held at first and once more in mid-stream; NAME:low."),
+    click.option("--enable", help="Clock enable of a clocked design: at 0 all registers keep their values."),
+    click.option("--valid-in", help="Pin that says that an input is valid."),
+    click.option("--valid-out", help="Pin by which the design says that an output is valid."),
+    click.argument("more_rtl", nargs=-1, type=file_path),
+)
+
+
+def dut_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options; the command gets one ``dut`` for all of them."""
+
+    @wraps(command)
+    def with_dut(*arguments: Any, **given: Any) -> Any:
+        own = {name: given.pop(name) for name in ("rtl", "data", "top", "ports", "more_rtl")}
+        pins = {name: given.pop(name) for name in ("clock", "latency", "reset", "enable", "valid_in", "valid_out")}
+        rtl, more = own.pop("rtl"), own.pop("more_rtl")
+        if more and not rtl:
+            raise click.UsageError(f"Got unexpected extra argument ({more[0]}); RTL files follow --rtl.")
+        if own["data"] and not rtl:
+            raise click.UsageError("--data is for RTL that reads files; give the RTL with --rtl.")
+        # All pins, so that all of what they do is exercised.
+        stages = {name: given.pop(name) for name in ("stages", "max_depth", "delay_model")}
+        pipeline = asked_pipeline(**stages)
+        if pipeline is not None:
+            pipeline = replace(pipeline, reset=True, enable=True, valid=True)
+        return command(
+            *arguments, dut=DutOptions((*rtl, *more), clocking=_clocking(**pins), pipeline=pipeline, **own), **given
+        )
+
+    for option in reversed(_OPTIONS):
+        with_dut = option(with_dut)
+    return stage_options(with_dut)
+
+
+def _clocking(
+    clock: str | None,
+    latency: int | None,
+    reset: str | None,
+    enable: str | None,
+    valid_in: str | None,
+    valid_out: str | None,
+) -> Clocking | None:
+    pins = {"--reset": reset, "--enable": enable, "--valid-in": valid_in, "--valid-out": valid_out}
+    if clock is None:
+        given = [option for option, pin in {**pins, "--latency": latency}.items() if pin is not None]
+        if given:
+            raise click.UsageError(f"{given[0]} needs --clock: only a clocked design has one.")
+        return None
+    if valid_out and not valid_in:
+        raise click.UsageError("--valid-out needs --valid-in: what goes in says when something must come out.")
+    name, _, level = (reset or "").partition(":")
+    if level not in ("", "low", "high"):
+        raise click.UsageError(f"--reset {reset} must be a port, or one with its active level: {name}:low.")
+    return Clocking(clock, latency, name or None, level == "low", enable, valid_in, valid_out)
+
+
+def design_of(program: Program, dut: DutOptions, folder: Path) -> Design:
+    """The RTL to verify; our own is written into ``folder``. Raises ``InputError`` if it does not fit ``program``."""
+    if not dut.rtl:
+        if dut.clocking or dut.ports:
+            raise InputError(
+                "our own module has its own ports: --clock and --ports need --rtl (ours is clocked with --stages)"
+            )
+        return _emitted(program, dut, folder / f"{dut.top}.v")
+    if dut.pipeline:
+        raise InputError("--stages and --max-depth shape our own module; of others, name the clock: --clock")
+    for source in dut.rtl:
+        if not source.is_file():
+            problem = "is a folder" if source.is_dir() else "does not exist"
+            raise InputError(f"RTL file {str(source)!r} {problem}; give the files of module {dut.top}")
+    said = read_ports_file(dut.ports) if dut.ports else PortsFile()
+    if dut.clocking is not None:
+        said = PortsFile(said.inputs, said.outputs, dut.clocking, said.ties)
+    sources = tuple(source.absolute() for source in dut.rtl)
+    found = None if any(map(is_vhdl, sources)) else ports_in(sources, dut.top)
+    return Design(sources, dut.top, data_files(sources, dut.data), bind(program, said, found))
+
+
+def _emitted(program: Program, dut: DutOptions, source: Path) -> Design:
+    if dut.pipeline is None:
+        write_atomically(source, emit_verilog(program, dut.top).encode())
+        return Design((source,), dut.top)
+    pipeline = emit_pipeline(program, dut.top, dut.pipeline)
+    write_atomically(source, pipeline.text.encode())
+    pins = Clocking("clk", pipeline.latency, "rst", False, "en", "in_valid", "out_valid")
+    return Design((source,), dut.top, dut=packed(program, pins), path_of=pipeline.path_of)

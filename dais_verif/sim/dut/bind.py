@@ -1,0 +1,157 @@
+"""From a program and somebody else's module to a ``Dut``: every port found, checked and given its meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from dais_verif.errors import InputError
+from dais_verif.program import FixedType, Program
+from dais_verif.program.ports import Element, Ports
+from dais_verif.sim.dut import elements
+from dais_verif.sim.dut.discover import Port
+from dais_verif.sim.dut.elements import Sizing, in_words
+from dais_verif.sim.dut.face import Clocking, Dut, Face, Wire
+from dais_verif.sim.dut.ports_file import PortsFile, Side
+
+__all__ = ["bind", "with_pins"]
+
+_MOST_LISTED = 12
+
+
+def bind(program: Program, said: PortsFile, found: Sequence[Port] | None) -> Dut:
+    """The face of a module for ``program``. ``found``: its ports; None: unknown, and they are taken to be as ``said``.
+
+    Raises ``InputError`` if the module does not fit, with what was expected and what it has.
+    """
+    inputs, wires_in = _side(program, said.inputs, found, "input")
+    outputs, wires_out = _side(program, said.outputs, found, "output")
+    face = Face(wires_in, wires_out, said.clocking, said.ties)
+    if found is not None:
+        _check_pins(face, found)
+    how = " and ".join(dict.fromkeys([inputs.how, outputs.how]))
+    return Dut(face, Ports(inputs.elements, outputs.elements), outputs.types, how)
+
+
+def _side(program: Program, side: Side, found: Sequence[Port] | None, what: str) -> tuple[Sizing, tuple[Wire, ...]]:
+    is_input = what == "input"
+    if side.types is not None:
+        stated = elements.stated_inputs if is_input else elements.stated_outputs
+        candidates = [stated(program, side.types)]
+    else:
+        candidates = (elements.sizings_of_inputs if is_input else elements.sizings_of_outputs)(program)
+    names = side.names(program.n_in if is_input else program.n_out)
+    known = None if found is None else _usable(found, "in" if is_input else "out")
+    if names is None:
+        return _packed(side.port, candidates, known, found, what)
+    return _apart(names, candidates, known, found, what, program.n_in if is_input else program.n_out)
+
+
+def _usable(found: Sequence[Port], direction: str) -> dict[str, int]:
+    return {name: width for port in found if port.direction == direction for name, width in port.wires.items()}
+
+
+def _packed(
+    name: str, candidates: Sequence[Sizing], known: Mapping[str, int] | None, found: Sequence[Port] | None, what: str
+) -> tuple[Sizing, tuple[Wire, ...]]:
+    """All elements in one port."""
+    first = candidates[0]
+    if known is None:
+        return first, (Wire(name, 0, first.bits),)
+    if name not in known:
+        raise InputError(
+            f"the design has no {what} port {name}; the program needs {name} with {max(first.bits, 1)} bits "
+            f"({_in_words(first, what)}); the design has {_listed(found)}: name its ports in a --ports file"
+        )
+    fitting = [sizing for sizing in candidates if max(sizing.bits, 1) == known[name]]
+    if not fitting:
+        others = "".join(f", or {max(other.bits, 1)} by {other.how}" for other in candidates[1:])
+        raise InputError(
+            f"port {name} of the design has {known[name]} bits; the program needs {max(first.bits, 1)} by "
+            f"{first.how}{others} ({_in_words(first, what)}): give the types in a --ports file if they differ"
+        )
+    return fitting[0], (Wire(name, 0, fitting[0].bits),)
+
+
+def _apart(
+    names: Sequence[str],
+    candidates: Sequence[Sizing],
+    known: Mapping[str, int] | None,
+    found: Sequence[Port] | None,
+    what: str,
+    count: int,
+) -> tuple[Sizing, tuple[Wire, ...]]:
+    """A port an element."""
+    if len(names) != count:
+        raise InputError(f"ports file: {len(names)} ports of {what}s, must be {count}: one for each of the program's")
+    problems: list[str] = []
+    for sizing in candidates:
+        wrong = _differences(names, sizing.elements, known)
+        if not wrong:
+            return _wired(names, sizing, known)
+        problems = problems or wrong
+    shown = "; ".join(problems[:_MOST_LISTED])
+    more = f"; and {len(problems) - _MOST_LISTED} more" if len(problems) > _MOST_LISTED else ""
+    raise InputError(f"the design does not fit the program: {shown}{more}; the design has {_listed(found)}")
+
+
+def _differences(names: Sequence[str], wanted: Iterable[Element], known: Mapping[str, int] | None) -> list[str]:
+    wrong = []
+    for name, element in zip(names, wanted, strict=True):
+        if known is None or element.width == 0:
+            continue  # an element without bits needs no port
+        if name not in known:
+            wrong.append(f"port {name} is missing, must have {element.width} bits")
+        elif known[name] != element.width:
+            wrong.append(f"port {name} has {known[name]} bits, must have {element.width}")
+    return wrong
+
+
+def _wired(names: Sequence[str], sizing: Sizing, known: Mapping[str, int] | None) -> tuple[Sizing, tuple[Wire, ...]]:
+    placed, kinds, wires, offset = [], [], [], 0
+    for name, element, kind in zip(names, sizing.elements, sizing.types, strict=True):
+        # A port of an element without bits carries 0, or what nothing reads.
+        width = element.width or (known or {}).get(name, 0)
+        placed.append(element._replace(offset=offset, width=width))
+        kinds.append(kind if element.width else FixedType(0, width, 0))
+        if width:
+            wires.append(Wire(name, offset, width))
+        offset += width
+    return Sizing(tuple(placed), tuple(kinds), sizing.how), tuple(wires)
+
+
+def _check_pins(face: Face, found: Sequence[Port]) -> None:
+    """Every pin exists and goes the right way; no input of the design is left open."""
+    ports = {port.name: port for port in found}
+    driven = [*(face.clocking.driven if face.clocking else []), *(name for name, _ in face.ties)]
+    read = [face.clocking.valid_out] if face.clocking and face.clocking.valid_out else []
+    for name, direction in [*((name, "in") for name in driven), *((name, "out") for name in read)]:
+        if name not in ports or ports[name].direction != direction:
+            raise InputError(f"the design has no {direction}put {name}; it has {_listed(found)}")
+        if ports[name].width != 1 and name not in dict(face.ties):
+            raise InputError(f"port {name} of the design has {ports[name].width} bits, must have 1")
+    for name, value in face.ties:
+        if value.bit_length() > ports[name].width:
+            raise InputError(f"[tie] {name} = {value} does not fit: the port has {ports[name].width} bits")
+    taken = {*driven, *(wire.name for wire in face.inputs)}
+    for port in found:
+        for name in port.wires if port.direction != "out" else ():
+            if name not in taken:
+                raise InputError(
+                    f"nothing drives port {port} of the design: name it as --clock, --reset, --enable or --valid-in, "
+                    "or give it a value under [tie] in a --ports file"
+                )
+
+
+def _in_words(sizing: Sizing, what: str) -> str:
+    return f"{what}s {in_words(sizing.elements)}" if sizing.elements else f"no {what}s"
+
+
+def _listed(found: Sequence[Port] | None) -> str:
+    if not found:
+        return "no ports"
+    return ", ".join(map(str, found[:_MOST_LISTED])) + (", ..." if len(found) > _MOST_LISTED else "")
+
+
+def with_pins(said: PortsFile, pins: Clocking | None) -> PortsFile:
+    """``said`` with the pins of the command line, which have the last word."""
+    return said if pins is None else PortsFile(said.inputs, said.outputs, pins, said.ties)

@@ -1,0 +1,127 @@
+"""Where the elements of a program may lie in a design's ports, and how wide each is there.
+
+Our own modules take the program's types (``program.ports``). da4ml sizes its ports by intervals: an input as the last
+op that reads it, an output by the interval of its op, negated and shifted, and one whose out_idx is -1 like the last
+op. A ports file may say anything, as long as every bit that matters is carried.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dais_verif.errors import InputError
+from dais_verif.program import FixedType, Program
+from dais_verif.program.ports import Element, ports_of
+from dais_verif.program.types import type_of_interval
+
+__all__ = ["Sizing", "in_words", "sizings_of_inputs", "sizings_of_outputs", "stated_inputs", "stated_outputs"]
+
+
+class Sizing(NamedTuple):
+    """The elements of one direction, from bit 0 on without gaps, and in words whose widths they are.
+
+    ``types``: of every element, as the port carries it. Of an input only the weights matter.
+    """
+
+    elements: tuple[Element, ...]
+    types: tuple[FixedType, ...]
+    how: str
+
+    @property
+    def bits(self) -> int:
+        """All bits."""
+        return sum(element.width for element in self.elements)
+
+
+_PROGRAM, _DA4ML, _FILE = "the program's types", "da4ml's intervals", "the ports file"
+
+
+def sizings_of_inputs(program: Program) -> list[Sizing]:
+    """The ways in which inputs are known to be carried, the likelier first."""
+    inputs = ports_of(program).inputs
+    own = Sizing(inputs, tuple(FixedType(0, e.width + e.lo, -e.lo) for e in inputs), _PROGRAM)
+    kinds = [FixedType(0, 0, 0)] * program.n_in
+    for op in program.ops:
+        if op.code == -1:
+            k, i, f = op.type
+            shift = int(program.inp_shift[op.id0])
+            kinds[op.id0] = FixedType(k, i - shift, f + shift)
+    return _in_order(program, own, _sizing(kinds, _DA4ML))
+
+
+def sizings_of_outputs(program: Program) -> list[Sizing]:
+    """The ways in which outputs are known to be carried, the likelier first."""
+    own = _sizing(program.output_types, _PROGRAM)
+    return _in_order(program, own, _sizing(_da4ml_outputs(program), _DA4ML))
+
+
+def _da4ml_outputs(program: Program) -> list[FixedType]:
+    kinds = []
+    for index, shift, negated in program.outputs:
+        if not program.n_ops:
+            kinds.append(FixedType(0, 0, 0))
+            continue
+        op = program.ops[index]  # of -1, Python's last one, as in da4ml
+        lo, hi = program.intervals[op.index] if program.intervals else (op.type.raw_min, op.type.raw_max)
+        kind = type_of_interval(-hi, -lo, op.type.f) if negated else type_of_interval(lo, hi, op.type.f)
+        kinds.append(FixedType(kind.k, kind.i + shift, kind.f - shift))
+    return kinds
+
+
+def _in_order(program: Program, own: Sizing, da4ml: Sizing) -> list[Sizing]:
+    return [da4ml, own] if program.intervals and da4ml.elements != own.elements else [own, da4ml]
+
+
+def stated_inputs(program: Program, kinds: Sequence[FixedType]) -> Sizing:
+    """Inputs as a ports file states their types. Raises ``InputError`` if a bit that an op reads is not carried."""
+    own, stated = ports_of(program).inputs, _sizing(_for_all(kinds, program.n_in, "inputs"), _FILE)
+    for j, (needed, given) in enumerate(zip(own, stated.elements, strict=True)):
+        if needed.width and (given.lo > needed.lo or given.lo + given.width < needed.lo + needed.width):
+            raise InputError(f"ports file: input {j} must carry {_weights(needed)}, its type carries {_weights(given)}")
+    return stated
+
+
+def stated_outputs(program: Program, kinds: Sequence[FixedType]) -> Sizing:
+    """Outputs as a ports file states their types. Raises ``InputError`` if one loses fractional bits.
+
+    Whether every value fits is checked when it occurs.
+    """
+    stated = _sizing(_for_all(kinds, program.n_out, "outputs"), _FILE)
+    for j, (kind, given) in enumerate(zip(program.output_types, stated.types, strict=True)):
+        if kind.width and given.f < kind.f:
+            raise InputError(
+                f"ports file: output {j} has {kind.f} fractional bits ({kind}), its type {given} has fewer"
+            )
+    return stated
+
+
+def _for_all(kinds: Sequence[FixedType], count: int, what: str) -> list[FixedType]:
+    if len(kinds) == 1:
+        return [kinds[0]] * count
+    if len(kinds) != count:
+        raise InputError(f"ports file: {len(kinds)} types of {what}, must be one for all or {count}")
+    return list(kinds)
+
+
+def _sizing(kinds: Sequence[FixedType], how: str) -> Sizing:
+    offsets = itertools.accumulate((kind.width for kind in kinds), initial=0)
+    placed = tuple(Element(offset, kind.width, -kind.f) for offset, kind in zip(offsets, kinds, strict=False))
+    return Sizing(placed, tuple(kinds), how)
+
+
+def _weights(element: Element) -> str:
+    return f"2^{element.lo} to 2^{element.lo + element.width - 1}"
+
+
+def in_words(elements: Sequence[Element]) -> str:
+    """The width of each element, like ones together: ``0-15: 8 bits each, 16: 12 bits``."""
+    runs = []
+    for width, group in itertools.groupby(enumerate(elements), key=lambda pair: pair[1].width):
+        members = [j for j, _ in group]
+        bits = f"{width} bit{'s' if width != 1 else ''}"
+        first, last = members[0], members[-1]
+        runs.append(f"{first}: {bits}" if first == last else f"{first}-{last}: {bits} each")
+    shown = runs[:12]
+    return ", ".join(shown) + (f", and {len(runs) - 12} runs more" if len(runs) > 12 else "")
