@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,6 +57,15 @@ def run(command: list[str], folder: Path, env: dict[str, str] | None = None) -> 
     return output
 
 
+def yosys() -> str:
+    found = shutil.which("yosys")
+    if found is None:
+        if os.environ.get("CI"):
+            pytest.fail("no yosys on PATH")
+        pytest.skip("no yosys on PATH")
+    return found
+
+
 @SHAPE
 def test_icarus_takes_it_as_verilog_2005_without_a_warning(sources: list[str], tmp_path: Path) -> None:
     command = [str(tools.icarus().iverilog), "-g2005", "-Wall", "-s", "model_axis", "-o", "model.vvp", *sources]
@@ -72,13 +83,8 @@ def test_verilator_finds_nothing_to_say(sources: list[str], tmp_path: Path) -> N
 def test_yosys_synthesises_it_and_finds_no_problem(
     shape: tuple[int, int, int, int, bool], sources: list[str], tmp_path: Path
 ) -> None:
-    yosys = shutil.which("yosys")
-    if yosys is None:
-        if os.environ.get("CI"):
-            pytest.fail("no yosys on PATH")
-        pytest.skip("no yosys on PATH")
     script = f"read_verilog {' '.join(sources)}; synth -noalumacc -top model_axis; check -assert"
-    output = run([yosys, "-p", script], tmp_path)
+    output = run([yosys(), "-p", script], tmp_path)
     assert not re.search(r"warning|error|(?<!no )latch inferred", output, re.IGNORECASE)
 
 
@@ -106,3 +112,50 @@ def test_an_installed_package_carries_the_rtl(tmp_path: Path) -> None:
     assert [Path(line) for line in found.split()] == [
         tmp_path / "out/dais_verif/rtl" / name for name in (*AXIS_FILES, *AXIL_FILES)
     ]
+
+
+def paths(netlist: dict[str, Any], top: str) -> set[tuple[str, str]]:
+    """(input, output) pairs of module ``top`` that are joined by logic alone."""
+    module = netlist["modules"][top]
+    driver: dict[int | str, dict[str, Any]] = {}
+    for cell in module["cells"].values():
+        outputs = [name for name, direction in cell["port_directions"].items() if direction == "output"]
+        for name in outputs:
+            driver.update(dict.fromkeys(cell["connections"][name], cell))
+    source = {
+        bit: name for name, port in module["ports"].items() if port["direction"] == "input" for bit in port["bits"]
+    }
+    found = set()
+    for name, port in module["ports"].items():
+        waiting, seen = list(port["bits"]) if port["direction"] == "output" else [], set()
+        while waiting:
+            bit = waiting.pop()
+            if bit in seen or isinstance(bit, str):
+                continue
+            seen.add(bit)
+            if bit in source:
+                found.add((source[bit], name))
+            elif bit in driver and "dff" not in driver[bit]["type"].lower():
+                cell = driver[bit]
+                inputs = [n for n, direction in cell["port_directions"].items() if direction == "input"]
+                waiting += [b for n in inputs for b in cell["connections"][n]]
+    return found
+
+
+@SHAPE
+def test_no_output_depends_on_an_input_without_a_register(
+    shape: tuple[int, int, int, int, bool], sources: list[str], tmp_path: Path
+) -> None:
+    """As AXI demands, and so that a chain of such blocks has no long paths."""
+    script = f"read_verilog {' '.join(sources)}; prep -flatten -top model_axis; write_json netlist.json"
+    run([yosys(), "-q", "-p", script], tmp_path)
+    assert paths(json.loads((tmp_path / "netlist.json").read_text()), "model_axis") == set()
+
+
+def test_a_path_through_logic_alone_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "m.v").write_text(
+        "module m (input clk, input a, input b, output x, output reg y);\n"
+        "assign x = a & y; always @(posedge clk) y <= b;\nendmodule\n"
+    )
+    run([yosys(), "-q", "-p", "read_verilog m.v; prep -flatten -top m; write_json netlist.json"], tmp_path)
+    assert paths(json.loads((tmp_path / "netlist.json").read_text()), "m") == {("a", "x")}

@@ -1,0 +1,120 @@
+"""``make prove-rtl``: the hand-written RTL is proved, and with a bug in it is not."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def tools() -> None:
+    if shutil.which("yosys-smtbmc") is None:
+        if os.environ.get("CI"):
+            pytest.fail("no yosys-smtbmc on PATH")
+        pytest.skip("no yosys-smtbmc on PATH")
+
+
+def prove(folder: Path, *options: str, rtl: Path = ROOT / "rtl") -> tuple[int, str]:
+    command = [sys.executable, str(ROOT / "tools" / "prove_rtl.py"), "--rtl", str(rtl), "-o", str(folder / "proofs")]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=500, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_all_is_proved(tmp_path: Path) -> None:
+    code, text = prove(tmp_path)
+    assert code == 0, text
+    assert "6 of 6 proved" in text
+    # Three situations of the skid buffer, four of each shell, were shown to be possible.
+    assert re.findall(r"^\w+ +(\d) .* proved$", text, re.MULTILINE) == ["3", "4", "4", "4", "4", "4"]
+
+
+SKID, SHELL = "dais_skid.v", "dais_axis.v"
+
+#: Where, what, its bug, and a property that must fail.
+BUGS = {
+    "a beat is dropped under back-pressure": (
+        SKID, "full    <= full || accept;", "full    <= full;", "skid", "held_is_offered"),
+    "the skid buffer gives its input for its spare": (
+        SKID, "full ? spare : s_data", "s_data", "skid", "followed_comes_out"),
+    "the spare is taken while it is full": (
+        SKID, "if (s_ready) spare <=", "spare <=", "skid", "followed_comes_out"),
+    "a beat is given twice": (
+        SKID, "m_valid <= full || accept;", "m_valid <= full || accept || &m_data;", "skid", "held_is_offered"),
+    "the payload changes while it is stalled": (
+        SKID, "if (move) m_data", "m_data", "skid", "payload_holds"),
+    "the reset forgets what is offered": (
+        SKID, "      m_valid <= 1'b0;\n", "", "skid", "dropped_by_reset"),
+    "a clock is lost after each stall": (
+        SKID, "      s_ready <= 1'b1;\n", "      s_ready <= !full;\n", "skid", "room_is_offered"),
+    "room is offered too late": (
+        SKID, "      s_ready <= 1'b1;\n", "      s_ready <= !accept;\n", "LATENCY1", "room_is_offered"),
+    "ready and valid share a path and a beat gets lost": (
+        SKID, "wire accept = s_valid && s_ready;", "wire accept = s_valid;", "skid", "held_is_offered"),
+    "TLAST is that of another beat": (
+        SHELL, "assign m_axis_tlast  = side_out[0];", "assign m_axis_tlast  = side_in[0];",
+        "LATENCY2", "followed_comes_out"),
+    "TUSER does not stand with its beat": (
+        SHELL, "if (enable) side <=", "side <=", "LATENCY2", "payload_holds"),
+    "TVALID drops without TREADY": (
+        SHELL, "else if (enable) valid <= valid_next", "else valid <= {STAGES{enable}} & valid_next",
+        "LATENCY1", "valid_holds"),
+    "the reset forgets what is in the pipeline": (
+        SHELL, "if (!aresetn) valid <= {STAGES{1'b0}};\n    else if", "if", "LATENCY2", "dropped_by_reset"),
+    "pad bits are not 0": (
+        SHELL, "{{OUT_PAD{1'b0}}, result}", "{{OUT_PAD{1'b1}}, result}", "LATENCY0", "pad_is_zero"),
+    "the core does not stand": (
+        SHELL, "assign core_en = enable;", "assign core_en = 1'b1;", "LATENCY1", "payload_holds"),
+    "the register of a combinational core does not stand": (
+        SHELL, "if (enable) held <= core_out", "held <= core_out", "LATENCY0", "payload_holds"),
+    "a pipeline that moves only when it is read": (
+        SHELL, "wire enable = !valid_out || m_axis_tready;", "wire enable = m_axis_tready;",
+        "LATENCY2", "held_is_offered"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BUGS)
+def test_a_bug_is_not_proved(name: str, tmp_path: Path) -> None:
+    file, found, planted, only, property_ = BUGS[name]
+    shutil.copytree(ROOT / "rtl", tmp_path / "rtl")
+    path = tmp_path / "rtl" / file
+    text = path.read_text()
+    assert text.count(found) == 1
+    path.write_text(text.replace(found, planted))
+    code, said = prove(tmp_path, "--only", only, rtl=tmp_path / "rtl")
+    assert code == 1, said
+    assert re.search(rf"FAILED contract: [^;]*\b{property_}\b[^;]*; base: ", said), said
+
+
+def test_what_cannot_happen_is_no_proof(tmp_path: Path) -> None:
+    """A buffer that never takes anything keeps every promise about what it took; the covers say so."""
+    shutil.copytree(ROOT / "rtl", tmp_path / "rtl")
+    path = tmp_path / "rtl" / "formal" / "skid_proof.v"
+    path.write_text(path.read_text().replace("assume (!resetn);", "assume (!resetn);\n  always @* assume (!s_valid);"))
+    code, said = prove(tmp_path, "--only", "skid", rtl=tmp_path / "rtl")
+    assert code == 1 and re.search(r"FAILED cover: cover_", said), said
+
+
+def test_a_missing_tool_is_a_tool_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, said = prove(tmp_path, "--only", "skid")
+    assert code == 3 and "yosys was not found on PATH" in said
+
+
+def test_rtl_that_yosys_cannot_read_is_a_tool_failure(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "rtl", tmp_path / "rtl")
+    (tmp_path / "rtl" / SKID).write_text("module dais_skid (")
+    code, said = prove(tmp_path, "--only", "skid", rtl=tmp_path / "rtl")
+    assert code == 3 and "yosys failed on skid_proof" in said
+
+
+def test_no_proof_of_that_name(tmp_path: Path) -> None:
+    code, said = prove(tmp_path, "--only", "bridge")
+    assert code == 2 and "skid_proof_WIDTH4" in said
