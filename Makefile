@@ -29,7 +29,7 @@ RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-test sim synth check test test-all lint examples bench-golden bench-sim clean distclean
+.PHONY: help setup setup-synth setup-test sim synth check test test-all lint examples bench-golden bench-sim prove-rtl clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
@@ -103,6 +103,9 @@ bench-golden: .venv/.ready-test  ## Our golden engine and da4ml's in turns, held
 bench-sim: .venv/.ready-test  ## sim and da4ml's own flow side by side, held to goals; writes build/bench-sim.md, plots into docs
 	@mkdir -p build
 	.venv/bin/python -m bench.sim -o build/bench-sim.md
+
+prove-rtl: .venv/.ready-test  ## Prove the hand-written RTL with Yosys and z3; logs and traces in build/prove-rtl
+	.venv/bin/python tools/prove_rtl.py
 
 clean:  ## Remove what runs leave in this folder
 	rm -rf build dais-verif-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
