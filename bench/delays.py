@@ -1,7 +1,7 @@
 """The delay model beside a placed and routed FPGA: single ops between registers, in yosys and nextpnr-ice40.
 
-``python -m bench.delays`` prints the table of docs/pipelines.md: what the model of ``examples/ice40.toml`` says, and
-the longest path that nextpnr finds.
+``python -m bench.delays`` prints the tables of docs/pipelines.md: what the model of ``examples/ice40.toml`` says, and
+the longest path that nextpnr finds. With programs as arguments: the same for them in some numbers of stages.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from dais_verif.emit import emit_verilog, read_delay_model
+from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog, read_delay_model
 from dais_verif.emit.delays import SCALE
 from dais_verif.emit.schedule import flow_of, least_depth
-from dais_verif.program import Program
+from dais_verif.program import Program, load
 from dais_verif.program.ports import ports_of
 
 #: Placements, of which the median counts.
@@ -63,16 +63,16 @@ CASES: dict[str, Callable[[], Program]] = {
 }
 
 
-def registered(program: Program) -> str:
-    """The combinational module between two layers of registers, which are fed by a shift register and kept unread."""
+def registered(program: Program, text: str, clock: str = "") -> str:
+    """Module ``model`` of ``text`` after a register that is fed bit by bit and before one that is kept unread."""
     ports = ports_of(program)
     n, m = max(ports.input_bits, 1), max(ports.output_bits, 1)
     return (
-        emit_verilog(program)
+        text
         + f"""
 module top (input clk, input d, output q);
   reg [{n}:0] a; wire [{m - 1}:0] y; (* keep *) reg [{m - 1}:0] b;
-  model core (.model_inp(a[{n - 1}:0]), .model_out(y));
+  model core ({clock} .model_inp(a[{n - 1}:0]), .model_out(y));
   always @(posedge clk) begin a <= {{a, d}}; b <= y; end
   assign q = b[0];
 endmodule
@@ -80,9 +80,14 @@ endmodule
     )
 
 
-def measured(program: Program, folder: Path) -> list[float]:
-    """The longest path from register to register through the core, in ns, for each seed."""
-    (folder / "top.v").write_text(registered(program))
+def measured(text: str) -> float:
+    """The longest path from register to register of module ``top`` in ``text``, in ns: the median of the seeds."""
+    with tempfile.TemporaryDirectory() as folder:
+        return sorted(_measured(text, Path(folder)))[len(SEEDS) // 2]
+
+
+def _measured(text: str, folder: Path) -> list[float]:
+    (folder / "top.v").write_text(text)
     run(["yosys", "-q", "-p", "read_verilog top.v; synth_ice40 -top top -json top.json"], folder)
     found = []
     for seed in SEEDS:
@@ -100,13 +105,12 @@ def run(command: list[str], folder: Path) -> str:
     return done.stdout + done.stderr
 
 
-def main() -> None:
-    """Print the table; what registers cost at both ends is taken off, found as what is left of the first case."""
+def model_table() -> None:
+    """Single ops; what registers cost at both ends is taken off, found as what is left of the first case."""
     rows = []
     for name, make in CASES.items():
         program = make()
-        with tempfile.TemporaryDirectory() as folder:
-            delay = sorted(measured(program, Path(folder)))[len(SEEDS) // 2]
+        delay = measured(registered(program, emit_verilog(program)))
         rows.append((name, least_depth(flow_of(program, MODEL), 1) / SCALE, delay))
     ends = rows[0][2] - rows[0][1]
     print(f"| op | model, {MODEL.unit} | measured, ns |\n| --- | ---: | ---: |")
@@ -115,5 +119,20 @@ def main() -> None:
     print(f"\nRegisters at both ends take {ends:.2f} ns more.")
 
 
+def pipeline_table(path: Path) -> None:
+    """A whole program in some numbers of stages, registers included in what is measured."""
+    program = load(path)
+    print(f"| stages | registers | bits | deepest stage, {MODEL.unit} | measured, ns | MHz |\n|{' ---: |' * 6}")
+    for stages in (1, 2, 3, 5, 8):
+        made = emit_pipeline(program, "model", PipelineOptions(stages=stages, delays=MODEL))
+        delay = measured(registered(program, made.text, ".clk(clk),"))
+        numbers = f"{made.registers} | {made.register_bits} | {max(made.depths):.2f} | {delay:.2f} | {1000 / delay:.0f}"
+        print(f"| {stages} | {numbers} |")
+
+
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:]:
+        for name in sys.argv[1:]:
+            pipeline_table(Path(name))
+    else:
+        model_table()

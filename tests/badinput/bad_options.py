@@ -28,6 +28,14 @@ def _held(folder: Path, _: object) -> None:
     _locks[-1].acquire()
 
 
+def emit(*options: str, says: tuple[str, ...], model: bytes = b"") -> Case:
+    return Case(("emit", "p.bin", *options), says, {"p.bin": GOOD, "d.toml": model})
+
+
+def model(text: bytes, *says: str) -> Case:
+    return emit("--stages", "2", "--delay-model", "d.toml", says=("delay model 'd.toml'", *says), model=text)
+
+
 #: Locks live as long as something refers to them.
 _locks: list[FileLock] = []
 
@@ -92,4 +100,29 @@ CASES = {
         setup=_without_yosys,
         verdict="TOOL_FAILURE",
     ),
+    "stages zero": emit("--stages", "0", says=("--stages", "0", "1<=x<=1000")),
+    "stages text": emit("--stages", "some", says=("--stages", "'some'")),
+    "stages and depth": emit("--stages", "2", "--max-depth", "3", says=("either", "--stages or --max-depth")),
+    "depth too small": emit("--max-depth", "1", says=("op 2 (add) alone takes 1.45 LUT levels", "give at least 1.45")),
+    "depth negative": emit("--max-depth", "-1", says=("--max-depth -1", "from 0")),
+    "depth not a number": emit("--max-depth", "nan", says=("--max-depth nan", "from 0")),
+    "depth infinite": emit("--max-depth", "inf", says=("--max-depth inf", "from 0")),
+    "enable without stages": emit("--enable", says=("--enable", "add --stages or --max-depth")),
+    "delay model without stages": emit("--delay-model", "d.toml", says=("--delay-model", "add --stages")),
+    "reset without valid": emit("--stages", "2", "--reset", says=("--reset", "add --valid")),
+    "delay model missing": emit(
+        "--stages", "2", "--delay-model", "absent.toml", says=("'absent.toml'", "No such file", "name a TOML file")
+    ),
+    "delay model a folder": emit("--stages", "2", "--delay-model", ".", says=("'.'", "directory")),
+    "delay model no TOML": model(b"carry: 0.05", "is no TOML", "line 1", "carry = 0.05"),
+    "delay model no text": model(b"\xff\xfe", "is no TOML"),
+    "delay model with another key": model(b"speed = 3", "'speed' is no coefficient", "carry"),
+    "delay model with a section": model(b"[lut]\na = 1", "lut = {'a': 1} must be a number"),
+    "delay model negative": model(b"carry = -0.1", "carry = -0.1 must be a number from 0"),
+    "delay model infinite": model(b"carry = inf", "carry = inf must be a number"),
+    "delay model of text": model(b"carry = 'much'", "carry = 'much' must be a number"),
+    "delay model of a truth": model(b"carry = true", "carry = True must be a number"),
+    "delay model of no LUT inputs": model(b"lut_inputs = 1", "lut_inputs = 1 must be an integer from 2 to 16"),
+    "delay model of half a LUT input": model(b"lut_inputs = 4.5", "lut_inputs = 4.5 must be an integer"),
+    "delay model with a unit of lines": model(b'unit = "n\\ns"', "unit = 'n\\ns' must be a name"),
 }
