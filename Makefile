@@ -8,28 +8,30 @@ export PYTHON
 
 # Values go to the recipes through the environment, so spaces and quotes in paths need no care; and to these two
 # only: other tools give names like SIM and WAVES a meaning of their own.
-sim synth check: export EXAMPLE := $(EXAMPLE)
-sim synth check: export PROGRAM ?=
+sim hil synth check: export EXAMPLE := $(EXAMPLE)
+sim hil synth check: export PROGRAM ?=
 sim: export SIM ?=
-sim: export VECTORS ?= 1000
-sim: export SEED ?= 0
-sim: export INPUTS ?=
+sim hil: export VECTORS ?= 1000
+sim hil: export SEED ?= 0
+sim hil: export INPUTS ?=
 sim synth: export RTL ?=
 sim synth: export TOP ?= model
 sim: export WAVES ?=
-sim synth: export OUT ?=
+sim hil synth: export OUT ?=
 sim: export JOBS ?=
 sim: export EXHAUSTIVE ?=
 sim: export PROFILE ?=
-sim synth: export LAYOUT ?=
+sim hil synth: export LAYOUT ?=
 synth: export TARGET ?= ice40
 synth: export STAGES ?=
+hil: export TARGET ?=
+hil: export RESUME ?=
 
 RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-test sim synth check test test-all lint examples bench-golden bench-sim prove-rtl clean distclean
+.PHONY: help setup setup-synth setup-test sim hil synth check test test-all lint examples bench-golden bench-sim prove-rtl clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
@@ -37,6 +39,8 @@ help:  ## List the targets
 	@echo "         [JOBS=n] [EXHAUSTIVE=1] [PROFILE=1]"
 	@echo "make synth PROGRAM=prog.bin [TARGET=ice40|ecp5|xilinx|generic] [STAGES=n] [RTL=theirs.v TOP=model]"
 	@echo "         [OUT=folder] [LAYOUT=v1|headerless|published]"
+	@echo "make hil PROGRAM=prog.bin TARGET=serial:///dev/ttyUSB0?baud=115200|tcp://host:port|sim://uart"
+	@echo "         [VECTORS=1000] [SEED=0] [INPUTS=x.npy] [OUT=folder] [RESUME=1] [LAYOUT=...]"
 	@echo
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
@@ -77,6 +81,16 @@ synth: .venv/.ready-synth  ## What PROGRAM costs on an FPGA, by Yosys; with OUT 
 	if [ -n "$$RTL" ]; then set -- "$$@" --rtl "$$RTL"; fi; \
 	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
 	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
+	$(RUN) "$$@"
+
+hil: .venv/.ready  ## Run PROGRAM's vectors on the board at TARGET; without TARGET on a board in simulation
+	@if [ -z "$$PROGRAM" ]; then echo "no PROGRAM given: running the shipped example $$EXAMPLE"; fi; \
+	if [ -z "$$TARGET" ]; then TARGET=sim://uart; echo "no TARGET given: running a board in simulation, $$TARGET"; fi; \
+	set -- hil "$${PROGRAM:-$$EXAMPLE}" --target "$$TARGET" --vectors "$$VECTORS" --seed "$$SEED"; \
+	if [ -n "$$INPUTS" ]; then set -- "$$@" --inputs "$$INPUTS"; fi; \
+	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
+	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
+	case "$$RESUME" in ""|0) ;; *) set -- "$$@" --resume;; esac; \
 	$(RUN) "$$@"
 
 check: .venv/.ready  ## Read and check PROGRAM; what ranges prove about overflow

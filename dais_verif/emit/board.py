@@ -9,7 +9,7 @@ from __future__ import annotations
 from dais_verif.emit.shell import AXIS_FILES
 from dais_verif.emit.writer import Writer
 
-__all__ = ["BOARD_FILES", "LINKS", "buffer_bits", "emit_board_top"]
+__all__ = ["BAUD", "BOARD_FILES", "LINKS", "buffer_bits", "clocks_per_bit", "emit_board_top"]
 
 #: The kinds of byte stream.
 LINKS = ("uart", "fifo")
@@ -18,6 +18,9 @@ _BRIDGE_FILES = (*AXIS_FILES, "dais_crc32.v", "dais_deframer.v", "dais_framer.v"
 
 #: What a top module needs of ``rtl/``, lowest module first.
 BOARD_FILES = {"uart": (*_BRIDGE_FILES, "dais_uart.v"), "fifo": _BRIDGE_FILES}
+
+#: Rate of a UART unless its parameter is set, and of a host unless it is told.
+BAUD = 115200
 
 #: 4096 bytes, with a mark at the end of each frame, are one block RAM of many FPGAs.
 _FEWEST_BUFFER_BITS = 12
@@ -47,13 +50,26 @@ def buffer_bits(input_bits: int) -> int:
     return max(_FEWEST_BUFFER_BITS, (_REQUESTS * (vector + _OVERHEAD) - 1).bit_length())
 
 
+def clocks_per_bit(period: float) -> int:
+    """``CLOCKS_PER_BIT`` of a UART at ``BAUD`` on a clock of ``period`` ns; at least 4, which it needs."""
+    return max(round(1e9 / (period * BAUD)), 4)
+
+
 def emit_board_top(
-    core: str, link: str, program_hash: str, *, input_bits: int, output_bits: int, latency: int = 0
+    core: str,
+    link: str,
+    program_hash: str,
+    *,
+    input_bits: int,
+    output_bits: int,
+    latency: int = 0,
+    period: float = 10.0,
 ) -> str:
     """The text of module ``<core>_<link>``: module ``<core>_axis`` behind a link, one of ``LINKS``.
 
     ``program_hash``: 64 hexadecimal digits, by which a host knows what runs here. ``input_bits``, ``output_bits``: of
-    the core's ports, at least 1. ``latency``: of the core in clocks, for the host to know.
+    the core's ports, at least 1. ``latency``: of the core in clocks, for the host to know. ``period``: of the clock in
+    ns, for which a UART is set.
     """
     out = Writer()
     out.line(f"// {core}, of DAIS program {program_hash},")
@@ -62,7 +78,8 @@ def emit_board_top(
     out.line(f"module {core}_{link} #(")
     with out.indent():
         if link == "uart":
-            out.line("parameter CLOCKS_PER_BIT = 868,  // of aclk: its frequency / baud rate, 100 MHz / 115200")
+            clocks = clocks_per_bit(period)
+            out.line(f"parameter CLOCKS_PER_BIT = {clocks},  // frequency of aclk / {BAUD} baud, for {period:g} ns")
         out.line(f"parameter BUFFER_BITS = {buffer_bits(input_bits)}  // room for 2**BUFFER_BITS bytes of requests")
     out.line(") (")
     with out.indent():

@@ -53,6 +53,7 @@ def project_folder(program: Program, core: str, text: str, wrapping: Wrapping) -
         input_bits=bits[0],
         output_bits=bits[1],
         latency=wrapping.latency,
+        period=wrapping.period,
         user_bits=wrapping.user_bits,
         axil=Identity(program.n_in, program.n_out, program.hash) if wrapping.axil else None,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from dais_verif.emit.board import BAUD, clocks_per_bit
 from dais_verif.emit.registers import register_table
 from dais_verif.version import VERSION
 
@@ -146,11 +147,28 @@ One beat is one vector. Pad bits are ignored at s_axis and 0 at m_axis.
 
 
 def _board(facts: Mapping[str, Any]) -> str:
+    period = facts["period_ns"]
+    pins = {
+        "uart": f"""\
+| UART | `uart_rx`, `uart_tx`: 8N1, {BAUD} baud at the clock of {period:g} ns |
+
+Parameter `CLOCKS_PER_BIT` is the frequency of `aclk` divided by the baud rate ({clocks_per_bit(period)} here). Set it
+to what your clock wants, or give `emit --period` its period.
+
+    dais-verif hil prog.bin --target "serial:///dev/ttyUSB0?baud={BAUD}"
+""",
+        "fifo": """\
+| bytes | `rx_*` from the host, `tx_*` to it; one is passed whenever valid and ready are both 1 |
+
+    dais-verif hil prog.bin --target tcp://host:port
+""",
+    }
     return f"""\
 | vector, result | {facts["input_bits"]} and {facts["output_bits"]} bits |
-| reset | at power-up, and by `aresetn` while it is 0 |
-
-`dais-verif hil` sends vectors to the board, and compares what comes back with the golden model.
+| reset | at power-up, and by `aresetn` while it is 0: a button, or 1 |
+{pins[facts["kind"]]}
+`dais-verif hil` sends vectors to the board, and compares what comes back with the golden model. The whole core, or
+each stage of it, must settle within one clock: if it does not, take a slower clock or `emit --stages`.
 """
 
 
@@ -160,11 +178,16 @@ def _meaning(name: str, facts: Mapping[str, Any]) -> str:
         "dais_axis": "AXI4-Stream shell",
         "dais_selfcheck": "stimulus and signature of the self-check",
         "dais_axil": "AXI4-Lite registers",
+        "dais_bridge": "vectors out of frames, results into frames",
+        "dais_deframer": "frames out of bytes, checked, with a buffer",
+        "dais_framer": "frames into bytes",
+        "dais_crc32": "CRC of a frame",
+        "dais_uart": "bytes on two wires",
         f"{facts['core']}_axis": "shell and core",
         facts["top"]: "the top module",
         facts["core"]: "the program",
     }
-    return known.get(name.removeprefix("rtl/").removesuffix(".v"), "part of the link")
+    return known[name.removeprefix("rtl/").removesuffix(".v")]
 
 
 def _lite(facts: Mapping[str, Any]) -> str:

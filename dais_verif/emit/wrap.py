@@ -31,6 +31,7 @@ def wrap(
     input_bits: int,
     output_bits: int,
     latency: int = 0,
+    period: float = 10.0,
     user_bits: int = 1,
     axil: Identity | None = None,
 ) -> Wrapped:
@@ -38,8 +39,8 @@ def wrap(
 
     ``input_bits``, ``output_bits``: of the core's ports, at least 1. With ``latency`` over 0 the core has ``clk`` and
     ``en`` besides ``model_inp`` and ``model_out``. ``program_hash``: of the program that it was made from, 64
-    hexadecimal digits. ``user_bits``, ``axil``: TUSER and AXI4-Lite, of which a board has no use. Raises
-    ``InputError`` if a module would have the name of a hand-written one.
+    hexadecimal digits. ``period``: of the clock in ns, for which a UART is set. ``user_bits``, ``axil``: TUSER and
+    AXI4-Lite, of which a board has no use. Raises ``InputError`` if a module would have the name of a hand-written one.
     """
     names = BOARD_FILES[kind] if kind in LINKS else AXIS_FILES + (AXIL_FILES if axil else ())
     files = {path.name: path.read_text(encoding="utf-8") for path in shell_sources(*names)}
@@ -47,7 +48,7 @@ def wrap(
     made = {f"{core}.v": text}
     if kind in LINKS:
         made[f"{core}_axis.v"] = emit_axis_top(core, **bits, user_bits=0, axil=None)
-        made[f"{core}_{kind}.v"] = emit_board_top(core, kind, program_hash, **bits)
+        made[f"{core}_{kind}.v"] = emit_board_top(core, kind, program_hash, **bits, period=period)
     else:
         made[f"{core}_axis.v"] = emit_axis_top(core, **bits, user_bits=user_bits, axil=axil)
     for name in made.keys() & files.keys():

@@ -17,11 +17,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import serial
 
+from dais_verif.emit.board import BAUD
 from dais_verif.errors import InputError, ToolError
 
 __all__ = ["Link", "LinkClosed", "Target", "open_link", "parse_target"]
 
-_DEFAULT_BAUD = 115200
 _MOST = 1 << 16
 _EXAMPLES = "serial:///dev/ttyUSB0?baud=115200, tcp://host:port, sim://uart or sim://fifo"
 
@@ -37,7 +37,7 @@ class Target(NamedTuple):
     scheme: str
     place: str
     port: int = 0
-    baud: int = _DEFAULT_BAUD
+    baud: int = BAUD
 
 
 def parse_target(text: str) -> Target:
@@ -46,7 +46,7 @@ def parse_target(text: str) -> Target:
         url = urlsplit(text)
         scheme, place, port = url.scheme, url.hostname or "", url.port or 0
         options = parse_qs(url.query, keep_blank_values=True, strict_parsing=bool(url.query))
-        baud = int(options.pop("baud", [str(_DEFAULT_BAUD)])[-1]) if scheme == "serial" else _DEFAULT_BAUD
+        baud = int(options.pop("baud", [str(BAUD)])[-1]) if scheme == "serial" else BAUD
     except ValueError as error:
         raise InputError(f"--target {text!r}: {error}; must be like {_EXAMPLES}") from None
     if options:

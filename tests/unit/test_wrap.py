@@ -1,8 +1,7 @@
-"""``emit --wrap``: a folder that holds all that synthesis needs, and what linters and Yosys say of it."""
+"""A core behind a link: what linters and Yosys say of it, and what the folder says that holds it."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -10,13 +9,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from quality.door import command, save
-from quality.odd_programs import ODD_PROGRAMS
 from quality.programs import every_opcode
 
 from dais_verif.emit import emit_verilog
-from dais_verif.emit.board import BOARD_FILES, LINKS, buffer_bits, emit_board_top
-from dais_verif.emit.wrap import WRAPS, wrap
+from dais_verif.emit.board import BOARD_FILES, LINKS, buffer_bits, clocks_per_bit, emit_board_top
+from dais_verif.emit.folder import Wrapping, project_folder
+from dais_verif.emit.wrap import wrap
 from dais_verif.program.ports import ports_of
 from dais_verif.sim import tools
 
@@ -109,36 +107,15 @@ def test_the_top_module_names_the_program() -> None:
     assert f".PROGRAM(256'h{EVERY.hash})" in text
 
 
-@pytest.mark.parametrize("kind", WRAPS)
-def test_the_command_writes_a_folder(kind: str, tmp_path: Path) -> None:
-    done = command("emit", save(EVERY, tmp_path), "--wrap", kind, "--top", "net", "-o", tmp_path / "rtl", "--json")
-    assert done.returncode == 0, done.stderr
-    facts = json.loads(done.stdout)["wrapped"]
-    assert (facts["kind"], facts["top"]) == (kind, f"net_{kind}")
-    assert {path.name for path in (tmp_path / "rtl").iterdir()} == set(facts["files"])
-    assert (tmp_path / "rtl" / "net.v").read_text() == emit_verilog(EVERY, "net")
-    files = [str(path) for path in (tmp_path / "rtl").iterdir()]
-    run([str(tools.icarus().iverilog), "-g2005", "-s", facts["top"], "-o", "x.vvp", *files], tmp_path)
+@pytest.mark.parametrize(("period", "clocks"), [(10, 868), (5, 1736), (20.8333, 417), (1000, 9), (5000, 4)])
+def test_a_uart_is_set_for_the_clock(period: float, clocks: int) -> None:
+    assert clocks_per_bit(period) == clocks
+    text = emit_board_top("model", "uart", EVERY.hash, input_bits=8, output_bits=8, period=period)
+    assert f"parameter CLOCKS_PER_BIT = {clocks}," in text
 
 
-def test_a_pipeline_is_given_what_the_shell_needs(tmp_path: Path) -> None:
-    done = command("emit", save(EVERY, tmp_path), "--wrap", "fifo", "--stages", 2, "-o", tmp_path / "rtl")
-    assert done.returncode == 0, done.stderr
-    assert "top module model_fifo" in done.stdout
-    assert "input  wire en" in (tmp_path / "rtl" / "model.v").read_text()
-    assert ".LATENCY(2)" in (tmp_path / "rtl" / "model_fifo.v").read_text()
-    files = [str(path) for path in (tmp_path / "rtl").iterdir()]
-    run([str(tools.icarus().iverilog), "-g2005", "-s", "model_fifo", "-o", "x.vvp", *files], tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ((), "name a folder for them with -o"),
-        (("--stages", "2", "--valid", "-o", "x"), "--reset and --valid cannot be wrapped"),
-        (("--stages", "2", "--reset", "-o", "x"), "--reset and --valid cannot be wrapped"),
-    ],
-)
-def test_what_cannot_be_wrapped(options: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    done = command("emit", save(ODD_PROGRAMS["one bit"], tmp_path), "--wrap", "uart", *options)
-    assert (done.returncode, message in done.stderr) == (2, True), done.stderr
+@pytest.mark.parametrize("link", LINKS)
+def test_the_folder_says_how_to_talk_to_the_board(link: str) -> None:
+    page = project_folder(EVERY, "model", emit_verilog(EVERY), Wrapping(link, period=10.0))["README.md"].decode()
+    assert {"uart": "(868 here)", "fifo": "rx_*"}[link] in page
+    assert "dais-verif hil prog.bin --target" in page
