@@ -151,7 +151,8 @@ class Session:
             if ended and not opened:
                 return
             self._send_what_fits(identity)
-            self._listen()
+            if self._in_flight:  # else all open blocks were done at once, and the next ones are yet to come
+                self._listen()
 
     def _send_what_fits(self, identity: Identity) -> None:
         used = sum(batch.bytes for batch in self._in_flight.values())

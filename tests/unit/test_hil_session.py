@@ -64,7 +64,8 @@ def test_blocks_without_rows_and_none_at_all() -> None:
         identity = session.identify()
         assert list(session.run(iter([]), identity)) == []
         some = blocks(5, 5)[0]
-        check([empty, some, empty], list(session.run(iter([empty, some, empty]), identity)))
+        sent = [empty] * 9 + [some, empty, some] + [empty] * 9
+        check(sent, list(session.run(iter(sent), identity)))
 
 
 def test_no_more_is_in_flight_than_the_board_has_room_for() -> None:
