@@ -152,7 +152,9 @@ def _find(run: Run, output: Path | None, watcher: Watcher) -> Finding:
         return run.finding()
     except KeyboardInterrupt:
         if output is not None:
-            watcher.notice(f"{run.answer.rows} vectors are compared; the same command with --resume goes on from there")
+            watcher.notice(
+                f"{run.journal.kept} vectors are compared; the same command with --resume goes on from there"
+            )
         raise
 
 

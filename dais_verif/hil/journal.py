@@ -17,7 +17,7 @@ __all__ = ["Journal"]
 class Journal:
     """The file ``progress.json`` of a folder. ``of``: what the run depends on; only the same run can be resumed.
 
-    ``rows`` and ``answer``: what is known when a run begins.
+    ``rows`` and ``answer``: what is known when a run begins. ``kept``: rows that are on disk.
     """
 
     def __init__(self, folder: Path, of: Mapping[str, str], *, resume: bool) -> None:
@@ -28,11 +28,13 @@ class Journal:
             self._read()
         else:
             self._path.unlink(missing_ok=True)
+        self.kept = self.rows
 
     def save(self, rows: int, answer: Answer) -> None:
         """The first ``rows`` vectors have been compared, with that ``answer``."""
         tree = {"of": self._of, "rows": rows, "answer": asdict(answer)}
         write_atomically(self._path, json.dumps(tree).encode())
+        self.kept = rows
 
     def exists(self) -> bool:
         """Whether there is something to resume."""
