@@ -1,0 +1,1 @@
+"""Proof that RTL computes a program, for all inputs, op by op."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -102,7 +102,8 @@ def _shifted(t: Term, a: Values, b: Values) -> Values:
 def _lookup(t: Term, index: Values) -> Values:
     entries = np.array([*t.entries, 0], dtype=index.dtype)
     position = np.minimum(index, _n(index, len(t.entries))).astype(np.int64)
-    return entries[position]
+    found: Values = entries[position]
+    return found
 
 
 def _slt(t: Term, a: Values, b: Values) -> Values:
@@ -110,7 +111,7 @@ def _slt(t: Term, a: Values, b: Values) -> Values:
     return _bit((a ^ half) < (b ^ half), a)
 
 
-_RULES: dict[str, Callable[..., Values]] = {
+_RULES: dict[str, Any] = {
     "extract": lambda t, x: _mask(x >> _n(x, t.low), t.width),
     "concat": _concat,
     "sext": _sext,

@@ -1,0 +1,116 @@
+"""What drives what: the RTL as signals with drivers, and the cone of a signal as one term.
+
+A driver becomes a term only when somebody asks for it, and in the variables of whoever asks: two ops of one shape
+get the same term, though their signals have different names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from dais_verif.errors import InputError
+from dais_verif.prove.terms import Term, concat, extract
+
+__all__ = ["Cone", "Driver", "Netlist", "Read", "Signal"]
+
+#: Gives bits ``low .. low + width - 1`` of a signal.
+Read = Callable[["Signal", int, int], Term]
+
+
+class Driver(NamedTuple):
+    """Bits ``low .. low + width - 1`` of a signal are what ``make`` returns, in the readings that it is given."""
+
+    low: int
+    width: int
+    make: Callable[[Read], Term]
+    where: str
+
+
+class Signal:
+    """A net or variable of ``width`` bits. ``name``: its path below the top module. Compared by identity."""
+
+    __slots__ = ("drivers", "name", "where", "width")
+
+    def __init__(self, name: str, width: int, where: str) -> None:
+        self.name, self.width, self.where = name, width, where
+        self.drivers: list[Driver] = []
+
+    def __repr__(self) -> str:
+        return f"<Signal {self.name}>"
+
+    def drive(self, driver: Driver) -> None:
+        """Add a driver. Raises ``InputError`` if a bit has one already."""
+        for other in self.drivers:
+            if driver.low < other.low + other.width and other.low < driver.low + driver.width:
+                bit = max(driver.low, other.low)
+                raise InputError(
+                    f"{driver.where}: bit {bit} of signal {self.name!r} is also driven at {other.where};"
+                    " give every bit one driver"
+                )
+        self.drivers.append(driver)
+
+
+class Netlist(NamedTuple):
+    """An elaborated design: its signals by name, ports among them, and which file says what."""
+
+    top: str
+    signals: dict[str, Signal]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+class Cone:
+    """Terms of signals over cut points.
+
+    ``cut``: gives the term that stands for some bits of a signal, or None to look behind it.
+    """
+
+    def __init__(self, cut: Callable[[Signal, int, int], Term | None]) -> None:
+        self._cut = cut
+        self._driven: dict[tuple[Signal, int], Term] = {}
+        self._open: dict[tuple[Signal, int], None] = {}
+
+    def behind(self, signal: Signal) -> Term:
+        """What drives ``signal``, cut point or not."""
+        return self._gathered(signal, 0, signal.width)
+
+    def read(self, signal: Signal, low: int, width: int) -> Term:
+        """Bits ``low .. low + width - 1`` of ``signal``. Raises ``InputError`` for undriven bits and loops."""
+        cut = self._cut(signal, low, width)
+        return cut if cut is not None else self._gathered(signal, low, width)
+
+    def _gathered(self, signal: Signal, low: int, width: int) -> Term:
+        if len(signal.drivers) == 1:
+            driver = signal.drivers[0]
+            if driver.low <= low and low + width <= driver.low + driver.width:
+                return extract(self._made(signal, driver), low - driver.low, width)
+        parts: list[Term] = []
+        place = low
+        for driver in sorted(signal.drivers):
+            first, last = max(place, driver.low), min(low + width, driver.low + driver.width)
+            if first < last and first == place:
+                parts.append(extract(self._made(signal, driver), first - driver.low, last - first))
+                place = last
+        if place < low + width:
+            raise InputError(
+                f"{signal.where}: bit {place} of signal {signal.name!r} has no driver; every bit that is read needs one"
+            )
+        return concat(*reversed(parts))
+
+    def _made(self, signal: Signal, driver: Driver) -> Term:
+        key = signal, driver.low
+        known = self._driven.get(key)
+        if known is not None:
+            return known
+        if key in self._open:
+            path = [s.name for s, _ in self._open]
+            loop = [*path[path.index(signal.name) :], signal.name]
+            shown = " <- ".join(loop if len(loop) <= 8 else [*loop[:6], "...", loop[-1]])
+            raise InputError(f"{signal.where}: signal {signal.name!r} depends on itself ({shown}); break the loop")
+        self._open[key] = None
+        term = driver.make(self.read)
+        del self._open[key]
+        assert term.width == driver.width, (signal, term.width, driver.width)
+        self._driven[key] = term
+        return term

@@ -1,0 +1,198 @@
+"""What has to be shown: for each op with a signal, and for each output, that two terms are equal.
+
+The signal of op N, if the RTL is right, holds the value of the op in as many bits as it has: cut to its low bits, or
+extended as its type is signed. In the cone of another signal that is taken for granted, so the value is a variable
+there, called by its place and not by its op: ops of one shape have one and the same obligation.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dais_verif.program import Op, Program
+from dais_verif.program.ports import Ports, ports_of
+from dais_verif.prove.meaning import Meaning, bits_of, meaning, output_meaning
+from dais_verif.prove.netlist import Cone, Netlist, Signal
+from dais_verif.prove.terms import Term, concat, const, extract, leaves, resize, var
+
+__all__ = ["Builder", "Obligation", "Source"]
+
+
+class Source(NamedTuple):
+    """What a variable stands for: the value of op ``number``, or the element of input ``number``."""
+
+    kind: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Obligation:
+    """``rtl`` and ``wanted`` are equal wherever all of ``given`` are 1, for all values of the variables.
+
+    ``sources``: what the variables stand for, in the order of their numbers. ``reads``: the ops whose signals the RTL
+    reads there. ``kept``: 1 where the op, and every op that was expanded, keeps its promise.
+    """
+
+    rtl: Term
+    wanted: Term
+    sources: tuple[Source, ...]
+    reads: tuple[int, ...]
+    kept: tuple[Term, ...] = ()
+    given: tuple[Term, ...] = ()
+
+    def variables(self) -> dict[Term, Source]:
+        """The variables, and what each stands for."""
+        return {
+            t: self.sources[int(str(t.data)[1:])]
+            for t in leaves(self.rtl, self.wanted)
+            if t.op == "var" and t.data != "port"
+        }
+
+
+class _Locals:
+    """The variables of one obligation, numbered as they are met."""
+
+    def __init__(self, builder: Builder, expanded: Callable[[int], bool]) -> None:
+        self._builder, self._expanded = builder, expanded
+        self.sources: list[Source] = []
+        self.terms: dict[Source, Term] = {}
+        #: Ops whose signals the RTL reads, whatever became of them.
+        self.reads: dict[int, None] = {}
+        self._values: dict[int, Meaning] = {}
+
+    def variable(self, kind: str, index: int, width: int) -> Term:
+        source = Source(kind, index)
+        term = self.terms.get(source)
+        if term is None:
+            term = self.terms[source] = var(width, f"v{len(self.sources)}")
+            self.sources.append(source)
+        return term
+
+    def value(self, index: int) -> Term:
+        """The value of op ``index``: a variable, or its meaning where it has no cut point or is expanded."""
+        kind = self._builder.program.ops[index].type
+        if kind.width == 0:
+            return const(1, 0)
+        if index in self._builder.cut and not self._expanded(index):
+            return self.variable("op", index, kind.width)
+        return self.meaning(index).value
+
+    def meaning(self, index: int) -> Meaning:
+        """What op ``index`` means, in terms of its operands' values."""
+        waiting = [index]
+        while waiting:  # no recursion: chains of ops without signals may be long
+            op = self._builder.program.ops[waiting[-1]]
+            missing = [i for i in op.operands if self._needs(i)]
+            if missing:
+                waiting += missing
+                continue
+            waiting.pop()
+            if op.index not in self._values:
+                self._values[op.index] = self._meant(op)
+        return self._values[index]
+
+    def _needs(self, index: int) -> bool:
+        behind = index not in self._builder.cut or self._expanded(index)
+        return behind and index not in self._values and self._builder.program.ops[index].type.width > 0
+
+    def _meant(self, op: Op) -> Meaning:
+        program = self._builder.program
+        if op.code == -1:
+            element = self._builder.ports.inputs[op.id0]
+            return meaning(program, op, [self.element(op.id0)] if element.width else [], element)
+        return meaning(program, op, [self.value(i) for i in op.operands])
+
+    def element(self, index: int) -> Term:
+        """The bits of the port that carry input ``index``."""
+        return self.variable("input", index, self._builder.ports.inputs[index].width)
+
+    def obligation(self, rtl: Term, wanted: Term) -> Obligation:
+        """That the two are equal."""
+        ops = self._builder.program.ops
+        kept = {m.kept: None for i, m in self._values.items() if ops[i].spec.promise and m.kept.op != "const"}
+        return Obligation(rtl, wanted, tuple(self.sources), tuple(self.reads), tuple(kept))
+
+
+class Builder:
+    """Makes obligations. ``cut``: the signal of each op that is a cut point; may shrink while ops fail."""
+
+    def __init__(self, program: Program, netlist: Netlist, cut: dict[int, Signal], inp: Signal, out: Signal) -> None:
+        self.program, self.netlist, self.cut = program, netlist, dict(cut)
+        self.ports: Ports = ports_of(program)
+        self._inp, self._out = inp, out
+        self._op_of = {signal: index for index, signal in cut.items()}
+        self._with_bits = [j for j, element in enumerate(self.ports.inputs) if element.width]
+        self._offsets = [self.ports.inputs[j].offset for j in self._with_bits]
+
+    def drop(self, index: int) -> None:
+        """Op ``index`` is no cut point any more."""
+        del self._op_of[self.cut.pop(index)]
+
+    def op(self, index: int, expanded: Callable[[int], bool] = lambda index: False) -> Obligation:
+        """The signal of op ``index``, a cut point, has the op's value. ``expanded``: cut points to look behind."""
+        inside = _Locals(self, expanded)
+        signal = self.cut[index]
+        meant = inside.meaning(index)
+        wanted = self.stored(index, meant.value, signal.width)
+        rtl = self._cone(inside).behind(signal)
+        return inside.obligation(rtl, wanted)
+
+    def output(self, index: int, expanded: Callable[[int], bool] = lambda index: False) -> Obligation:
+        """Output ``index``, which has bits, is what the program says."""
+        inside = _Locals(self, expanded)
+        element = self.ports.outputs[index]
+        op, _, negated = self.program.outputs[index]
+        wanted = output_meaning(self.program.ops[op].type, inside.value(op), negated)
+        rtl = self._cone(inside).read(self._out, element.offset, element.width)
+        return inside.obligation(rtl, wanted)
+
+    def no_output(self) -> Obligation:
+        """A port without any bits is tied to 0."""
+        inside = _Locals(self, lambda index: False)
+        return inside.obligation(self._cone(inside).read(self._out, 0, 1), const(1, 0))
+
+    def meaning_of(self, index: int) -> tuple[Term, dict[int, Term]]:
+        """The value of op ``index`` over variables for those of its operands, which are given too."""
+        op = self.program.ops[index]
+        terms = {i: const(1, 0) for i in op.operands}
+        for number, i in enumerate(terms):
+            if self.program.ops[i].type.width:
+                terms[i] = var(bits_of(self.program.ops[i].type), f"v{number}")
+        if op.code != -1:
+            return meaning(self.program, op, [terms[i] for i in op.operands]).value, terms
+        element = self.ports.inputs[op.id0]
+        operands = [var(element.width, "v0")] if element.width else []
+        return meaning(self.program, op, operands, element).value, {}
+
+    def stored(self, index: int, value: Term, width: int) -> Term:
+        """How a signal of ``width`` bits holds the value of op ``index``."""
+        kind = self.program.ops[index].type
+        return resize(value, width, bool(kind.k)) if kind.width else const(width, 0)
+
+    def _cone(self, inside: _Locals) -> Cone:
+        def cut(signal: Signal, low: int, width: int) -> Term | None:
+            index = self._op_of.get(signal)
+            if index is not None:
+                inside.reads[index] = None
+                return extract(self.stored(index, inside.value(index), signal.width), low, width)
+            return self._input_bits(inside, low, width) if signal is self._inp else None
+
+        return Cone(cut)
+
+    def _input_bits(self, inside: _Locals, low: int, width: int) -> Term:
+        """Bits of ``model_inp``."""
+        parts: list[Term] = []
+        place = low
+        while place < low + width:
+            number = bisect_right(self._offsets, place) - 1
+            if number < 0:  # the one bit of a port without any
+                return concat(var(low + width - place, "port"), *parts[::-1])
+            j = self._with_bits[number]
+            element = self.ports.inputs[j]
+            count = min(element.offset + element.width, low + width) - place
+            parts.append(extract(inside.element(j), place - element.offset, count))
+            place += count
+        return concat(*reversed(parts))

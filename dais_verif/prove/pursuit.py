@@ -1,0 +1,249 @@
+"""What is done about claims that do not hold for all values of what their cones read.
+
+Either these values cannot occur together, and a sharper statement is proved; or they can, and there is an input vector
+that shows it. First many vectors are evaluated on both sides; what they do not refute is stated again with the ranges
+of the values, then over the meanings of one, two and four levels of ops before; and last over the inputs themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from dais_verif.program import Program
+from dais_verif.prove.discharge import Decision
+from dais_verif.prove.facts import Facts
+from dais_verif.prove.netlist import Netlist, Signal
+from dais_verif.prove.obligations import Builder, Obligation
+from dais_verif.prove.pool import Pool
+from dais_verif.prove.results import Claim, Counterexample, Options, Status, Watcher
+from dais_verif.prove.terms import Term
+from dais_verif.prove.witness import (
+    Bools,
+    Columns,
+    Trace,
+    differing_outputs,
+    differing_rows,
+    random_vectors,
+    trace,
+    variations,
+)
+
+__all__ = ["Pursuit"]
+
+Key = tuple[str, int]
+
+_ROWS, _VARIED = 2048, 256
+_LEVELS = (1, 2, 4)
+#: Ops in a cone down to the inputs, at most, that the solver is given.
+_LARGEST = 20_000
+
+
+class Pursuit:
+    """Settles the claims that are open. ``claims``: all, brought up to date."""
+
+    def __init__(
+        self,
+        program: Program,
+        netlist: Netlist,
+        builder: Builder,
+        pool: Pool,
+        options: Options,
+        watcher: Watcher,
+        obligations: dict[Key, Obligation],
+        claims: dict[Key, Claim],
+        inp: Signal,
+        out: Signal,
+    ) -> None:
+        self.program, self.netlist, self.builder, self.pool = program, netlist, builder, pool
+        self.options, self.watcher, self.obligations, self.claims = options, watcher, obligations, claims
+        self._inp, self._out = inp, out
+        self._facts = Facts(program, builder, pool.equal)
+        self._found: Counterexample | None = None
+
+    def run(self) -> Counterexample | None:
+        """A counterexample at the outputs, if there is one."""
+        self._on_vectors(random_vectors(self.builder.ports, _ROWS, self.options.seed), _ROWS)
+        open_ops = [key for key in self._open() if key[0] == "op"]
+        for done, key in enumerate(open_ops):
+            self.watcher.progress("ops pursued", done, len(open_ops))
+            first = min((c.number for c in self.claims.values() if self._refuted(c)), default=self.program.n_ops)
+            # Once it is known that and where the RTL is wrong, later ops can only be wrong as well.
+            if not self._sharper(key) and (self._found is None or key[1] < first):
+                self._at_inputs(key)
+        self._replaced_cuts()
+        return self._found
+
+    def _open(self) -> list[Key]:
+        return [key for key, claim in self.claims.items() if claim.status is Status.UNKNOWN]
+
+    @staticmethod
+    def _refuted(claim: Claim) -> bool:
+        return claim.kind == "op" and claim.status is Status.REFUTED
+
+    # vectors
+
+    def _on_vectors(self, columns: Columns, rows: int) -> None:
+        """Refute what these vectors refute, and look at the outputs."""
+        found = trace(self.program, self.builder.ports, columns, rows)
+        valid = ~found.broken if self.options.check else np.ones(rows, dtype=bool)
+        wrong: dict[int, Bools] = {}
+        for key, claim in list(self.claims.items()):
+            if claim.status is Status.PROVED:
+                continue
+            rows_of = differing_rows(self.obligations[key], found) & valid
+            if claim.kind == "op" and rows_of.any():
+                wrong[claim.number] = rows_of
+                if claim.status is Status.UNKNOWN:
+                    self._refute(key, found.vector(int(np.argmax(rows_of))))
+        if self._found is None:
+            self._at_outputs(found, valid, wrong)
+
+    def _at_outputs(self, found: Trace, valid: Bools, wrong: dict[int, Bools]) -> None:
+        """A row in which an output is wrong: best one in which the first wrong op is wrong."""
+        differing = differing_outputs(
+            self.program, self.builder.ports, self.netlist, self.builder.cut, self._inp, self._out, found
+        )
+        first = min(wrong, default=None)
+        for row_filter in ([valid & wrong[first]] if first is not None else []) + [valid]:
+            for output, rows in differing:
+                if (rows & row_filter).any():
+                    row = int(np.argmax(rows & row_filter))
+                    guilty = min((index for index, rows_of in wrong.items() if rows_of[row]), default=None)
+                    self._found = Counterexample(found.vector(row), output, guilty)
+                    self._refute(("output", output), self._found.vector)
+                    return
+
+    def _refute(self, key: Key, vector: tuple[int, ...]) -> None:
+        self.claims[key] = replace(self.claims[key], status=Status.REFUTED, vector=vector)
+
+    # sharper statements
+
+    def _sharper(self, key: Key) -> bool:
+        """Whether the claim holds when more is said of what its cone reads."""
+        for how, obligation, given in self._statements(key):
+            decided = self.pool.decide(obligation.rtl, obligation.wanted, given)
+            if decided.decision.equal:
+                self._prove(key, decided.decision, how, decided.cached)
+                return True
+        return False
+
+    def _prove(self, key: Key, decision: Decision, how: str, cached: bool = False) -> None:
+        self.claims[key] = replace(
+            self.claims[key],
+            status=Status.PROVED,
+            method=decision.method,
+            how=how,
+            seconds=decision.seconds,
+            cached=cached,
+        )
+
+    def _statements(self, key: Key) -> Iterator[tuple[str, Obligation, tuple[Term, ...]]]:
+        for levels in (0, *_LEVELS):
+            obligation = self._expanded(key, levels) if levels else self.obligations[key]
+            facts = self._known(obligation)
+            name = f"{levels} level{'s' if levels > 1 else ''} of ops" if levels else ""
+            if levels or facts:
+                yield ", ".join(filter(None, (name, "ranges" if facts else ""))), obligation, facts
+            if self.options.check and obligation.kept:
+                words = (name, "ranges" if facts else "", "promises")
+                yield ", ".join(filter(None, words)), obligation, (*facts, *obligation.kept)
+
+    def _known(self, obligation: Obligation) -> tuple[Term, ...]:
+        facts = [
+            self._facts.of(source.number, term)
+            for term, source in obligation.variables().items()
+            if source.kind == "op"
+        ]
+        return tuple(fact for fact in facts if fact.op != "const")
+
+    def _expanded(self, key: Key, levels: int) -> Obligation:
+        """The claim over the ops ``levels`` before those that its cone reads."""
+        ops = self.program.ops
+        seeds = set(self.obligations[key].reads) | set(self._operands(key))
+        behind: set[int] = set()
+        for _ in range(levels):
+            behind |= seeds
+            seeds = {i for index in seeds for i in ops[index].operands} - behind
+        return self._build(key, behind.__contains__)
+
+    def _operands(self, key: Key) -> tuple[int, ...]:
+        return self.program.ops[key[1]].operands if key[0] == "op" else (self.program.outputs[key[1]][0],)
+
+    def _build(self, key: Key, expanded: Callable[[int], bool]) -> Obligation:
+        return (self.builder.op if key[0] == "op" else self.builder.output)(key[1], expanded)
+
+    # over the inputs
+
+    def _at_inputs(self, key: Key) -> None:
+        """Decide the claim over the inputs themselves; a vector that refutes it is tried on all others too."""
+        if self._cone_size(key) > _LARGEST:
+            return
+        obligation = self._build(key, lambda index: True)
+        given = obligation.kept if self.options.check else ()
+        decided = self.pool.decide(obligation.rtl, obligation.wanted, given)
+        decision = decided.decision
+        if decision.equal:
+            self._prove(key, decision, "all ops before" + (", promises" if given else ""), decided.cached)
+        elif decision.equal is False:
+            inputs = {
+                source.number: decision.model.get(term, 0)
+                for term, source in obligation.variables().items()
+                if source.kind == "input"
+            }
+            self._on_vectors(variations(self.builder.ports, inputs, _VARIED, self.options.seed), _VARIED)
+
+    def _cone_size(self, key: Key) -> int:
+        seen = set(self.obligations[key].reads) | set(self._operands(key))
+        work = list(seen)
+        while work:
+            for i in self.program.ops[work.pop()].operands:
+                if i not in seen:
+                    seen.add(i)
+                    work.append(i)
+        return len(seen)
+
+    # without the cut points that do not hold
+
+    def _replaced_cuts(self) -> None:
+        """Outputs that rest on ops which are not proved are proved without them, or not at all."""
+        while self._found is None:
+            failed = {c.number for c in self.claims.values() if c.kind == "op" and c.status is not Status.PROVED}
+            failed &= set(self.builder.cut)
+            resting = self._resting_on(failed)
+            for key in resting | {key for key in self._open() if key[0] == "output"}:
+                self.claims[key] = replace(self.claims[key], status=Status.UNKNOWN)
+            for index in failed:
+                self.builder.drop(index)
+            todo = [key for key in self._open() if key[0] == "output" or key[1] in self.builder.cut]
+            progress = False
+            for done, key in enumerate(todo):
+                self.watcher.progress("claims without wrong ops", done, len(todo))
+                if key[0] == "op" and key not in resting:
+                    continue
+                self.obligations[key] = self._build(key, lambda index: False)
+                obligation = self.obligations[key]
+                decided = self.pool.decide(obligation.rtl, obligation.wanted)
+                if decided.decision.equal:
+                    self._prove(key, decided.decision, "without wrong ops" if resting else "", decided.cached)
+                elif not self._sharper(key):
+                    self._at_inputs(key)
+                progress |= self.claims[key].status is not Status.UNKNOWN
+                if self._found is not None:
+                    return
+            still = {c.number for c in self.claims.values() if c.kind == "op" and c.status is not Status.PROVED}
+            if not still & set(self.builder.cut):
+                return
+
+    def _resting_on(self, failed: set[int]) -> set[Key]:
+        """Claims that take the signal of a failed op for granted, and whatever rests on these."""
+        readers: dict[int, list[Key]] = {}
+        for key, obligation in self.obligations.items():
+            for source in obligation.sources:
+                if source.kind == "op":
+                    readers.setdefault(source.number, []).append(key)
+            for index in obligation.reads:
+                readers.setdefault(index, []).append(key)
+        return {key for index in failed for key in readers.get(index, []) if key[1] not in failed or key[0] != "op"}

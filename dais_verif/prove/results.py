@@ -1,0 +1,108 @@
+"""What a proof is asked, and what it answers."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+from dais_verif.prove.discharge import Method
+from dais_verif.verdict import Verdict
+
+__all__ = ["Claim", "Counterexample", "Options", "Proof", "Status", "Watcher"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """``timeout``: seconds for each obligation. ``check``: promises are promises; False: they wrap like all else.
+
+    ``store``: file of proofs of earlier runs; None: none. ``jobs``: processes at once. ``seed``: of the vectors that
+    look for a counterexample.
+    """
+
+    timeout: float = 20.0
+    check: bool = True
+    jobs: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
+    store: Path | None = None
+    seed: int = 0
+
+
+class Watcher:
+    """Told of what goes on; this one does nothing."""
+
+    def progress(self, what: str, done: int, total: int) -> None:
+        """``done`` of ``total`` of ``what``."""
+
+
+class Status(Enum):
+    """What became of one claim."""
+
+    #: It holds for all values of what its cone reads.
+    PROVED = "PROVED"
+    #: It fails on an input vector that was found.
+    REFUTED = "REFUTED"
+    #: Neither.
+    UNKNOWN = "UNKNOWN"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The signal of op ``number``, or output ``number``, is what the program says.
+
+    ``kind``: ``op`` or ``output``. ``how``: what was needed beyond the plain statement. ``seconds``: of the decision,
+    which claims of one shape share. ``vector``: the bits of every input where it fails, if it is refuted.
+    """
+
+    kind: str
+    number: int
+    status: Status
+    method: Method
+    how: str = ""
+    seconds: float = 0.0
+    cached: bool = False
+    signal: str = ""
+    vector: tuple[int, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        """Which claim."""
+        return f"{self.kind} {self.number}"
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """An input vector, as the bits of every input, on which output ``output`` is wrong.
+
+    ``op``: the first op whose signal is wrong by its own fault, None if all are right or have no signals.
+    """
+
+    vector: tuple[int, ...]
+    output: int
+    op: int | None
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The verdict with all claims. ``unnamed``: ops without a signal. ``conditional``: promises had to be assumed.
+
+    ``obligations``: how many different ones the claims came down to.
+    """
+
+    verdict: Verdict
+    message: str
+    ops: list[Claim]
+    outputs: list[Claim]
+    unnamed: list[int]
+    obligations: int
+    conditional: bool
+    counterexample: Counterexample | None = None
+
+    def methods(self) -> dict[str, int]:
+        """How many claims were decided by which means."""
+        counts: Counter[str] = Counter()
+        for claim in (*self.ops, *self.outputs):
+            if claim.status is Status.PROVED:
+                counts[f"{claim.method.value}{f', {claim.how}' if claim.how else ''}"] += 1
+        return dict(counts.most_common())

@@ -1,0 +1,210 @@
+"""The RTL front end: pyslang elaborates, this module walks the hierarchy and collects drivers.
+
+pyslang's bound tree says the width and sign of every expression and where the language converts; what these mean is
+read from the Verilog standard in ``expressions`` and ``procedures``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyslang
+
+from dais_verif.errors import InputError
+from dais_verif.prove.design import Design, Memory, ast
+from dais_verif.prove.expressions import Converter, target_parts
+from dais_verif.prove.netlist import Driver, Netlist, Read, Signal
+from dais_verif.prove.procedures import combinational, initial
+from dais_verif.prove.terms import Term, extract, resize
+
+__all__ = ["elaborate"]
+
+
+def elaborate(sources: Sequence[Path], top: str) -> Netlist:
+    """Module ``top`` of the Verilog files ``sources``.
+
+    Raises ``InputError`` if the files are not valid Verilog, hold no such module, or use what is not supported.
+    """
+    manager = pyslang.SourceManager()
+    options = ast.CompilationOptions()
+    options.topModules = {top}
+    compilation = ast.Compilation(pyslang.Bag([options]))
+    for source in sources:
+        if not source.is_file():
+            raise InputError(f"RTL file {str(source)!r} does not exist; give the Verilog files of module {top}")
+        compilation.addSyntaxTree(pyslang.syntax.SyntaxTree.fromFile(str(source), manager))
+    root = compilation.getRoot()
+    for diagnostic in compilation.getAllDiagnostics():
+        if diagnostic.isError():
+            text = pyslang.DiagnosticEngine.reportAll(manager, [diagnostic]).strip().split("\n")[0]
+            raise InputError(f"{text.removeprefix('../')}; correct the RTL")
+    found = [instance for instance in root.topInstances if instance.name == top]
+    if not found:
+        raise InputError(f"the RTL has no module {top!r}; name its top module with --top")
+    return _Walk(Design(manager, [source.absolute().parent for source in sources]), compilation).netlist(found[0])
+
+
+class _Walk:
+    """Collects the signals of all scopes, then their drivers, which may name signals of any scope."""
+
+    def __init__(self, design: Design, compilation: Any) -> None:
+        self._design = design
+        #: What pyslang hands out lives as long as the compilation does.
+        design.keep.append(compilation)
+        self._kinds = {
+            ast.SymbolKind.Net: self._declared,
+            ast.SymbolKind.Variable: self._declared,
+            ast.SymbolKind.ContinuousAssign: self._assign,
+            ast.SymbolKind.ProceduralBlock: self._procedure,
+            ast.SymbolKind.Instance: self._instance,
+            ast.SymbolKind.InstanceArray: self._array,
+            ast.SymbolKind.GenerateBlock: self._generated,
+            ast.SymbolKind.GenerateBlockArray: self._generated_array,
+        }
+        self._later: list[Any] = []
+
+    def netlist(self, top: Any) -> Netlist:
+        self._scope(top.body, "")
+        for work in self._later:
+            work()
+        for memory in self._design.memories.values():
+            memory.settle()
+        ports = {way: tuple(p.name for p in top.body.portList if p.direction == way) for way in _WAYS}
+        if any(p.direction not in ports for p in top.body.portList):
+            raise InputError(f"module {top.name!r} has an inout port; only inputs and outputs can be proved")
+        signals = {signal.name: signal for signal in self._design.signals.values()}
+        return Netlist(top.name, signals, ports[ast.ArgumentDirection.In], ports[ast.ArgumentDirection.Out])
+
+    def _scope(self, scope: Any, path: str) -> None:
+        for member in scope:
+            visit = self._kinds.get(member.kind)
+            if visit is not None:
+                visit(member, path)
+            elif member.kind in _REFUSED:
+                where = self._design.where(member.location)
+                raise InputError(f"{where}: {member.kind.name} {member.name!r} is not supported by the proof")
+
+    def _declared(self, symbol: Any, path: str) -> None:
+        kind, where = symbol.type, self._design.where(symbol.location)
+        name = path + symbol.name
+        if not kind.isIntegral:
+            self._design.memories[symbol] = self._memory(symbol, name, where)
+            return
+        signal = self._design.signals[symbol] = Signal(name, kind.bitWidth, where)
+        if symbol.initializer is None:
+            return
+        if symbol.kind == ast.SymbolKind.Net:
+            self._drive(signal, 0, signal.width, symbol.initializer, where)
+        else:
+            self._design.initial[symbol] = symbol.initializer
+
+    def _memory(self, symbol: Any, name: str, where: str) -> Memory:
+        kind = symbol.type
+        element = kind.arrayElementType if kind.isUnpackedArray and kind.hasFixedRange else None
+        if element is None or not element.isIntegral:
+            raise InputError(f"{where}: {name!r} is no vector and no array of vectors; the proof knows nothing else")
+        span = kind.fixedRange
+        return Memory(name, where, element.bitWidth, span.left, span.right)
+
+    def _drive(self, signal: Signal, low: int, width: int, expression: Any, where: str) -> None:
+        convert = self._design.converter
+
+        def make(read: Read) -> Term:
+            return convert(read)(expression)
+
+        signal.drive(Driver(low, width, make, where))
+
+    def _assign(self, symbol: Any, path: str) -> None:
+        def work() -> None:
+            assignment = symbol.assignment
+            where = self._design.where(assignment.sourceRange.start)
+            if symbol.delay is not None:
+                raise InputError(f"{where}: a delay has no meaning in a proof; remove it")
+            self._targets(assignment.left, lambda read: self._design.converter(read)(assignment.right), where)
+
+        self._later.append(work)
+
+    def _targets(self, left: Any, make: Any, where: str) -> None:
+        """Drive everything that ``left`` names with the bits of what ``make`` returns."""
+        parts = target_parts(Converter(self._design, self._no_index), left)
+        total = sum(width for _, _, width in parts)
+        place = total
+        for symbol, low, width in parts:
+            place -= width
+            signal = self._design.signal(symbol, where)
+
+            def piece(read: Read, place: int = place, width: int = width) -> Term:
+                whole: Term = make(read)
+                return extract(whole, place, width)
+
+            signal.drive(Driver(low, width, make if len(parts) == 1 else piece, where))
+
+    def _no_index(self, symbol: Any, low: int, width: int) -> Term:
+        raise InputError(
+            f"{self._design.where(symbol.location)}: {symbol.name!r} is an index on the left; it must be constant"
+        )
+
+    def _procedure(self, block: Any, path: str) -> None:
+        kind, body = block.procedureKind, block.body
+        if kind in (ast.ProceduralBlockKind.Initial,):
+            self._later.append(lambda: initial(self._design, body))
+        elif kind in (ast.ProceduralBlockKind.Always, ast.ProceduralBlockKind.AlwaysComb):
+            self._later.append(lambda: combinational(self._design, body, path))
+        elif kind != ast.ProceduralBlockKind.Final:
+            where = self._design.where(block.location)
+            raise InputError(f"{where}: {kind.name} block in {path.rstrip('.') or 'the top module'!r}: it keeps state")
+
+    def _generated(self, block: Any, path: str) -> None:
+        if not block.isUninstantiated:
+            name = block.name or block.externalName
+            self._scope(block, f"{path}{name}.")
+
+    def _generated_array(self, array: Any, path: str) -> None:
+        for block in array.entries:
+            if not block.isUninstantiated:
+                self._scope(block, f"{path}{array.name or array.externalName}[{block.arrayIndex}].")
+
+    def _array(self, array: Any, path: str) -> None:
+        for element in array:
+            self._instance(element, path)
+
+    def _instance(self, instance: Any, path: str) -> None:
+        if not instance.isModule:
+            where = self._design.where(instance.location)
+            raise InputError(f"{where}: {instance.name!r} is no module; the proof knows nothing else")
+        self._scope(instance.body, f"{path}{instance.name}.")
+        self._later.append(lambda: self._connect(instance))
+
+    def _connect(self, instance: Any) -> None:
+        for connection in instance.portConnections:
+            port, outside = connection.port, connection.expression
+            where = self._design.where(instance.location)
+            if outside is None:
+                continue
+            inside = self._design.signal(port.internalSymbol, where)
+            if port.direction == ast.ArgumentDirection.In:
+                self._drive(inside, 0, inside.width, outside, where)
+            elif port.direction == ast.ArgumentDirection.Out:
+                self._output(inside, port.type.isSigned, outside, where)
+            else:
+                raise InputError(f"{where}: port {port.name!r} is neither input nor output; the proof knows no other")
+
+    def _output(self, inside: Signal, signed: bool, outside: Any, where: str) -> None:
+        left = outside.left if type(outside) is ast.AssignmentExpression else outside
+        width = left.type.bitWidth
+
+        def make(read: Read) -> Term:
+            return resize(read(inside, 0, inside.width), width, signed)
+
+        self._targets(left, make, where)
+
+
+_WAYS = (ast.ArgumentDirection.In, ast.ArgumentDirection.Out)
+_REFUSED = (
+    ast.SymbolKind.PrimitiveInstance,
+    ast.SymbolKind.UninstantiatedDef,
+    ast.SymbolKind.NetAlias,
+    ast.SymbolKind.CheckerInstance,
+)

@@ -1,0 +1,93 @@
+"""Proofs of earlier runs, kept on this machine: obligations that were found to hold, by the hash of all they say.
+
+An entry is believed only if its seal fits; a file that is none of ours, or broken, counts as empty. Refutations are
+not kept: they are found again, and shown.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sqlite3
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+
+from dais_verif.prove import discharge, evaluate, smt, terms
+from dais_verif.prove.discharge import Method
+from dais_verif.prove.terms import Term
+
+__all__ = ["Store", "key_of"]
+
+#: What an old proof depends on besides what it says.
+_DECIDERS = (discharge, evaluate, smt, terms)
+_SECONDS = 5
+
+
+def key_of(a: Term, b: Term, given: tuple[Term, ...]) -> str:
+    """The hash of an obligation as text: every node once, arguments before what reads them."""
+    places: dict[Term, int] = {}
+    lines = []
+    waiting = [*given[::-1], b, a]
+    while waiting:
+        t = waiting[-1]
+        missing = [x for x in t.args if x not in places]
+        waiting += missing
+        if missing:
+            continue
+        waiting.pop()
+        if t in places:
+            continue
+        places[t] = len(places)
+        lines.append(f"{t.op} {t.width} {[places[x] for x in t.args]} {t.data}")
+    lines.append(f"{places[a]} = {places[b]} where {[places[t] for t in given]}")
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _tools() -> str:
+    digest = hashlib.sha256(version("bitwuzla").encode())
+    for module in _DECIDERS:
+        digest.update(Path(str(module.__file__)).read_bytes())
+    return digest.hexdigest()
+
+
+class Store:
+    """The file of proofs at ``path``; None: there is none, nothing is found and nothing kept."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._tools = _tools() if path is not None else ""
+
+    def _seal(self, key: str, method: str) -> str:
+        return hashlib.sha256(f"{self._tools} {key} {method}".encode()).hexdigest()
+
+    def find(self, keys: Iterable[str]) -> dict[str, Method]:
+        """Those of ``keys`` that were proved before, and how."""
+        found: dict[str, Method] = {}
+        if self._path is None or not self._path.is_file():
+            return found
+        try:
+            with contextlib.closing(sqlite3.connect(self._path, timeout=_SECONDS)) as connection:
+                for key in keys:
+                    row = connection.execute("SELECT method, seal FROM proofs WHERE key = ?", (key,)).fetchone()
+                    if row is not None and row[1] == self._seal(key, str(row[0])):
+                        found[key] = Method(row[0])
+        except (sqlite3.Error, ValueError):
+            self._forget()
+        return found
+
+    def keep(self, proved: dict[str, Method]) -> None:
+        """Remember what was proved. A file that cannot be written keeps nothing."""
+        if self._path is None or not proved:
+            return
+        rows = [(key, method.value, self._seal(key, method.value)) for key, method in proved.items()]
+        with contextlib.suppress(sqlite3.Error, OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.closing(sqlite3.connect(self._path, timeout=_SECONDS)) as connection, connection:
+                connection.execute("CREATE TABLE IF NOT EXISTS proofs (key TEXT PRIMARY KEY, method TEXT, seal TEXT)")
+                connection.executemany("INSERT OR REPLACE INTO proofs VALUES (?, ?, ?)", rows)
+
+    def _forget(self) -> None:
+        with contextlib.suppress(OSError):
+            if self._path is not None:
+                self._path.unlink()

@@ -1,0 +1,199 @@
+"""Input vectors on which RTL and program differ: both are evaluated, on many vectors at once.
+
+The program's values come from the meanings of its ops, the RTL's from its cones: this is the prover's own reading of
+either. Whoever shows a vector to a user lets golden model and simulators judge it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.program import Program
+from dais_verif.program.ports import Ports
+from dais_verif.prove.evaluate import Values, evaluate
+from dais_verif.prove.meaning import bits_of, meaning, output_meaning
+from dais_verif.prove.netlist import Cone, Netlist, Signal
+from dais_verif.prove.obligations import Obligation
+from dais_verif.prove.terms import Term, extract, leaves, var
+
+__all__ = ["Trace", "differing_rows", "differing_outputs", "random_vectors", "trace", "variations"]
+
+#: The bits of one input element for each row: Python integers, of shape (rows,).
+Columns = list[NDArray[Any]]
+Bools = NDArray[np.bool_]
+
+
+def random_vectors(ports: Ports, rows: int, seed: int) -> Columns:
+    """The bits of every input: corners in the first rows, then each row denser or sparser."""
+    rng = random.Random(seed)
+    columns = []
+    for element in ports.inputs:
+        top = (1 << element.width) - 1
+        corners = [0, top, top >> 1, (top >> 1) + 1 & top, min(1, top)]
+        column = [corners[row % 5] if row < 5 else _bits(rng, element.width, row) for row in range(rows)]
+        columns.append(np.array(column, dtype=object))
+    return columns
+
+
+def _bits(rng: random.Random, width: int, row: int) -> int:
+    if not width:
+        return 0
+    kind = row % 4
+    if kind == 0 and rng.random() < 0.5:
+        return rng.choice((0, (1 << width) - 1, 1 << (width - 1), (1 << (width - 1)) - 1, 1))
+    value = rng.getrandbits(width)
+    return value & rng.getrandbits(width) if kind == 1 else value
+
+
+def variations(ports: Ports, vector: Mapping[int, int], rows: int, seed: int) -> Columns:
+    """Vectors with the inputs of ``vector`` as they are, the others at random; in the first row they are 0."""
+    columns = random_vectors(ports, rows, seed)
+    for j, column in enumerate(columns):
+        if j in vector:
+            column[:] = vector[j]
+        else:
+            column[0] = 0
+    return columns
+
+
+class Trace:
+    """The values of all ops on some vectors. ``broken``: rows in which a promise is broken."""
+
+    def __init__(self, inputs: Columns, values: list[Values], broken: Bools) -> None:
+        self.inputs, self.values, self.broken = inputs, values, broken
+
+    @property
+    def rows(self) -> int:
+        """How many vectors."""
+        return len(self.broken)
+
+    def vector(self, row: int) -> tuple[int, ...]:
+        """The bits of every input in ``row``."""
+        return tuple(int(column[row]) for column in self.inputs)
+
+
+def trace(program: Program, ports: Ports, inputs: Columns, rows: int) -> Trace:
+    """Evaluate the program on ``inputs``, which has a column an input."""
+    values: list[Values] = []
+    broken = np.zeros(rows, dtype=bool)
+    for op in program.ops:
+        element = ports.inputs[op.id0] if op.code == -1 else None
+        if element is not None:
+            operands = [var(element.width, "v0")] if element.width else []
+            columns = [inputs[op.id0]] if element.width else []
+        else:
+            operands = [var(bits_of(program.ops[i].type), f"v{n}") for n, i in enumerate(op.operands)]
+            columns = [values[i] for i in op.operands]
+        meant = meaning(program, op, operands, element)
+        value, kept = evaluate([meant.value, meant.kept], dict(zip(operands, columns, strict=True)))
+        values.append(_column(value, rows))
+        if op.spec.promise:
+            broken |= np.broadcast_to(np.asarray(kept == 0, dtype=bool), (rows,))
+    return Trace(inputs, values, broken)
+
+
+def _column(value: Values, rows: int) -> Values:
+    return np.broadcast_to(value, (rows,)) if len(value) != rows else value
+
+
+def differing_rows(obligation: Obligation, found: Trace) -> Bools:
+    """Rows in which an obligation fails, whatever hardware makes of what is undefined."""
+    given: dict[Term, Values] = {}
+    for term, source in obligation.variables().items():
+        given[term] = found.inputs[source.number] if source.kind == "input" else found.values[source.number]
+    return _both_ways([obligation.rtl, obligation.wanted], given, found.rows, lambda a, b: a != b)
+
+
+def _both_ways(roots: Sequence[Term], given: dict[Term, Values], rows: int, judge: Callable[..., Any]) -> Bools:
+    """``judge`` of the values of ``roots`` with all that is undefined 0, or with it all ones."""
+    result = np.zeros(rows, dtype=bool)
+    free = [t for t in leaves(*roots) if t not in given]
+    for ones in (False, True):
+        guess = {t: np.full(rows, (1 << t.width) - 1 if ones else 0, dtype=object) for t in free}
+        values = evaluate(roots, {**given, **guess})
+        result |= np.broadcast_to(np.asarray(judge(*values), dtype=bool), (rows,))
+        if not free:
+            break
+    return result
+
+
+def differing_outputs(
+    program: Program, ports: Ports, netlist: Netlist, cut: Mapping[int, Signal], inp: Signal, out: Signal, found: Trace
+) -> list[tuple[int, Bools]]:
+    """For each output with bits, the rows in which the RTL, evaluated as a whole, differs from the program."""
+    result = []
+    wires = [_Wires(ports, set(cut.values()), inp, found, ones) for ones in (False, True)]
+    for j, element in enumerate(ports.outputs):
+        if not element.width:
+            continue
+        op, _, negated = program.outputs[j]
+        kind = program.ops[op].type
+        operand = var(bits_of(kind), "v0")
+        (wanted,) = evaluate([output_meaning(kind, operand, negated)], {operand: found.values[op]})
+        rows = np.zeros(found.rows, dtype=bool)
+        for one in wires:
+            rows |= np.broadcast_to(
+                np.asarray(one.bits(out, element.offset, element.width) != wanted, dtype=bool), rows.shape
+            )
+        result.append((j, rows))
+    return result
+
+
+class _Wires:
+    """The RTL evaluated signal by signal; ``ones``: what is undefined is all ones, else 0."""
+
+    def __init__(self, ports: Ports, stops: set[Signal], inp: Signal, found: Trace, ones: bool) -> None:
+        self._stops, self._inp, self._rows, self._ones = stops, inp, found.rows, ones
+        whole = np.zeros(found.rows, dtype=object)
+        for element, column in zip(ports.inputs, found.inputs, strict=True):
+            whole |= column.astype(object) << element.offset
+        self._values: dict[Signal, Values] = {inp: whole}
+
+    def bits(self, signal: Signal, low: int, width: int) -> Values:
+        """Bits ``low .. low + width - 1`` of ``signal``, which is no stop."""
+        return self._evaluated(lambda cone: cone.read(signal, low, width))
+
+    def _evaluated(self, make: Callable[[Cone], Term]) -> Values:
+        """Evaluate a term, and before it all stops that it reads; without recursion, since chains are long."""
+        waiting: list[tuple[Signal | None, Term, dict[Term, tuple[Signal, int]]]] = [(None, *self._term(make))]
+        while True:
+            signal, term, reads = waiting[-1]
+            missing = next((s for s, _ in reads.values() if s not in self._values), None)
+            if missing is not None:
+                waiting.append((missing, *self._term(partial(Cone.behind, signal=missing))))
+                continue
+            waiting.pop()
+            given: dict[Term, Values] = {}
+            for t, (source, low) in reads.items():
+                given[t] = self._values[source] >> low & ((1 << t.width) - 1)
+            for t in leaves(term):
+                if t not in given:
+                    given[t] = np.full(self._rows, (1 << t.width) - 1 if self._ones else 0, dtype=object)
+            (value,) = evaluate([term], given)
+            value = _column(value, self._rows).astype(object)
+            if signal is None:
+                return value
+            self._values[signal] = value
+
+    def _term(self, make: Callable[[Cone], Term]) -> tuple[Term, dict[Term, tuple[Signal, int]]]:
+        reads: dict[Term, tuple[Signal, int]] = {}
+
+        def cut(signal: Signal, low: int, width: int) -> Term | None:
+            if signal is self._inp:
+                term = var(width, f"inp {low}")
+                reads[term] = signal, low
+                return term
+            if signal not in self._stops:
+                return None
+            term = var(signal.width, f"wire {signal.name}")
+            reads[term] = signal, 0
+            return extract(term, low, width)
+
+        term = make(Cone(cut))
+        return term, reads
