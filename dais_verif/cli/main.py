@@ -33,6 +33,7 @@ _VERBS = (
     "emit",
     "synth",
     "sim",
+    "prove",
     "hil",
     "sensitivity",
     "diff",
@@ -66,6 +67,7 @@ def cli() -> None:
     dais-verif emit prog.bin -o model.v                its Verilog
     dais-verif synth prog.bin --target ice40           what that costs on an FPGA, and a netlist
     dais-verif sim prog.bin          its Verilog in Icarus and Verilator against the golden model
+    dais-verif prove prog.bin        its Verilog proved for all inputs, op by op
     dais-verif hil prog.bin --target serial:///dev/ttyUSB0    a board against the golden model
     dais-verif sensitivity prog.bin  where a wrong bit would hurt, and which bits never matter
     dais-verif diff a.bin b.bin      where two programs first differ

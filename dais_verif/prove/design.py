@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -67,13 +67,15 @@ class Memory:
 class Design:
     """Symbols of the elaborated design, by pyslang's objects; these live as long as ``keep`` does."""
 
-    def __init__(self, manager: Any, folders: list[Path]) -> None:
+    def __init__(self, manager: Any, files: Mapping[str, Path]) -> None:
         self.signals: dict[Any, Signal] = {}
         self.memories: dict[Any, Memory] = {}
         #: What variables hold before anything is assigned to them: an expression.
         self.initial: dict[Any, Any] = {}
         self.keep: list[Any] = [manager]
-        self._manager, self._folders = manager, folders
+        self._manager = manager
+        #: Data files, by the names that the RTL has for them.
+        self.files = files
         self.types: dict[Any, tuple[int, bool]] = {}
 
     def converter(self, read: Read) -> Callable[[Any], Term]:
@@ -96,9 +98,3 @@ class Design:
         """File and line."""
         name = self._manager.getFileName(location)
         return f"{os.path.relpath(name) if name else '?'}:{self._manager.getLineNumber(location)}"
-
-    def file(self, name: str) -> Path | None:
-        """A file that the RTL reads, as simulators find it: from the working folder, or beside the sources."""
-        places = [Path.cwd(), *self._folders]
-        places += [place / "memfiles" for folder in self._folders for place in (folder, folder.parent)]
-        return next((place / name for place in places if (place / name).is_file()), None)

@@ -253,7 +253,7 @@ def _at_variable_place(c: Converter, e: Any, width: int) -> Term:
 
 def _call(c: Converter, e: Any) -> Term:
     if not e.isSystemCall:
-        from dais_verif.prove.procedures import called
+        from dais_verif.prove.execution import called
 
         return called(c, e)
     name = e.subroutineName

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import time
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -88,7 +89,7 @@ class Pool:
         _questions, _timeout = questions[done:], self._options.timeout
         jobs = min(self._options.jobs, len(_questions))
         try:
-            with multiprocessing.get_context("fork").Pool(jobs) as workers:
+            with multiprocessing.get_context("fork").Pool(jobs, _alone) as workers:
                 for number, equal, method, seconds, values in workers.imap_unordered(_decided, range(len(_questions))):
                     question = _questions[number]
                     free = leaves(question[0], question[1], *question[2])
@@ -98,6 +99,12 @@ class Pool:
                     self._watcher.progress("obligations", done, len(questions))
         finally:
             _questions = []
+
+
+def _alone() -> None:
+    """A worker ends when it is told to, without a word; Ctrl-C is for the process that started it."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _decided(number: int) -> tuple[int, bool | None, str, float, list[int]]:

@@ -6,7 +6,7 @@ read from the Verilog standard in ``expressions`` and ``procedures``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,16 @@ import pyslang
 from dais_verif.errors import InputError
 from dais_verif.prove.design import Design, Memory, ast
 from dais_verif.prove.expressions import Converter, target_parts
+from dais_verif.prove.memories import initial
 from dais_verif.prove.netlist import Driver, Netlist, Read, Signal
-from dais_verif.prove.procedures import combinational, initial
+from dais_verif.prove.procedures import combinational
 from dais_verif.prove.terms import Term, extract, resize
 
 __all__ = ["elaborate"]
 
 
-def elaborate(sources: Sequence[Path], top: str) -> Netlist:
-    """Module ``top`` of the Verilog files ``sources``.
+def elaborate(sources: Sequence[Path], top: str, files: Mapping[str, Path] | None = None) -> Netlist:
+    """Module ``top`` of the Verilog files ``sources``. ``files``: what it reads, by the names that it has for them.
 
     Raises ``InputError`` if the files are not valid Verilog, hold no such module, or use what is not supported.
     """
@@ -43,7 +44,7 @@ def elaborate(sources: Sequence[Path], top: str) -> Netlist:
     found = [instance for instance in root.topInstances if instance.name == top]
     if not found:
         raise InputError(f"the RTL has no module {top!r}; name its top module with --top")
-    return _Walk(Design(manager, [source.absolute().parent for source in sources]), compilation).netlist(found[0])
+    return _Walk(Design(manager, files or {}), compilation).netlist(found[0])
 
 
 class _Walk:

@@ -28,6 +28,10 @@ _PREDICATES: dict[str, Any] = {"eq": _K.EQUAL, "ult": _K.BV_ULT, "slt": _K.BV_SL
 _SHIFTS: dict[str, Any] = {"shl": _K.BV_SHL, "lshr": _K.BV_SHR, "ashr": _K.BV_ASHR}
 
 
+#: One for good: bitwuzla's terms must not outlive theirs, and Python says nothing of the order in which it frees.
+_MANAGER = bitwuzla.TermManager()
+
+
 class Answer(NamedTuple):
     """``verdict``: ``sat``, ``unsat`` or ``unknown``. ``model``: values of all variables if ``sat``."""
 
@@ -40,12 +44,11 @@ def satisfy(conditions: Sequence[Term], seconds: float) -> Answer:
     options = bitwuzla.Options()
     options.set(bitwuzla.Option.PRODUCE_MODELS, True)
     options.set(bitwuzla.Option.TIME_LIMIT_PER, max(int(seconds * 1000), 1))
-    manager = bitwuzla.TermManager()
-    solver = bitwuzla.Bitwuzla(manager, options)
-    translation = _Translation(manager)
+    solver = bitwuzla.Bitwuzla(_MANAGER, options)
+    translation = _Translation(_MANAGER)
     for condition, term in zip(conditions, translation(conditions), strict=True):
         assert condition.width == 1
-        solver.assert_formula(manager.mk_term(_K.EQUAL, [term, translation.number(1, 1)]))
+        solver.assert_formula(_MANAGER.mk_term(_K.EQUAL, [term, translation.number(1, 1)]))
     result = solver.check_sat()
     if result == bitwuzla.Result.SAT:
         free = translation.free
@@ -118,28 +121,24 @@ class _Translation:
     def _lookup(self, t: Term, index: Any) -> Any:
         """A choice by each bit of the index, the highest first; equal halves need none."""
         index_width = t.args[0].width
-        known: dict[tuple[int, ...], Any] = {}
-
-        def choose(entries: tuple[int, ...], bit: int) -> Any:
-            if not any(entries):
-                return self.number(t.width, 0)
-            if entries in known:
-                return known[entries]
-            if bit < 0 or len(set(entries)) == 1:
-                result = self.number(t.width, entries[0])
-            else:
-                half = len(entries) // 2
-                chosen = self._term(_K.BV_EXTRACT, [index], [bit, bit])
-                arms = [choose(entries[half:], bit - 1), choose(entries[:half], bit - 1)]
-                result = self._term(_K.ITE, [self._term(_K.EQUAL, [chosen, self.number(1, 1)]), *arms])
-            known[entries] = result
-            return result
-
         used = max((len(t.entries) - 1).bit_length(), 1)
         padded = (*t.entries, *[0] * ((1 << used) - len(t.entries)))
-        found = choose(padded, used - 1)
+        found = self._chosen(t.width, index, padded, used - 1, {})
         if used < index_width:
             high = self._term(_K.BV_EXTRACT, [index], [index_width - 1, used])
             zero = self._term(_K.EQUAL, [high, self.number(index_width - used, 0)])
             found = self._term(_K.ITE, [zero, found, self.number(t.width, 0)])
         return found
+
+    def _chosen(self, width: int, index: Any, entries: tuple[int, ...], bit: int, known: dict[Any, Any]) -> Any:
+        if entries in known:
+            return known[entries]
+        if len(set(entries)) == 1:
+            result = self.number(width, entries[0])
+        else:
+            half = len(entries) // 2
+            high = self._term(_K.EQUAL, [self._term(_K.BV_EXTRACT, [index], [bit, bit]), self.number(1, 1)])
+            arms = [self._chosen(width, index, part, bit - 1, known) for part in (entries[half:], entries[:half])]
+            result = self._term(_K.ITE, [high, *arms])
+        known[entries] = result
+        return result

@@ -20,7 +20,7 @@ from dais_verif.prove.terms import Term
 __all__ = ["Store", "key_of"]
 
 #: What an old proof depends on besides what it says.
-_DECIDERS = (discharge, evaluate, smt, terms)
+_DECIDERS = (discharge, evaluate, smt)
 _SECONDS = 5
 
 
@@ -46,8 +46,9 @@ def key_of(a: Term, b: Term, given: tuple[Term, ...]) -> str:
 
 def _tools() -> str:
     digest = hashlib.sha256(version("bitwuzla").encode())
-    for module in _DECIDERS:
-        digest.update(Path(str(module.__file__)).read_bytes())
+    files = [Path(str(module.__file__)) for module in _DECIDERS]
+    for file in [*files, *sorted(Path(str(terms.__file__)).parent.glob("*.py"))]:
+        digest.update(file.read_bytes())
     return digest.hexdigest()
 
 

@@ -12,7 +12,7 @@ from dais_verif.report.record import BoardInfo, Evidence, Mismatch, ProgramInfo,
 from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
 
-__all__ = ["print_record", "program_line", "verdict_text"]
+__all__ = ["print_mismatch", "print_record", "program_line", "verdict_text"]
 
 _STYLE = {Verdict.PASS: "bold green", Verdict.NOT_RUN: "bold yellow", Verdict.UNKNOWN: "bold yellow"}
 _SHOWN_INPUTS = 32
@@ -38,7 +38,7 @@ def print_record(record: Record, out: Console) -> None:
     if record.profile is not None:
         _print_profile(record.profile, out)
     if record.first_mismatch is not None:
-        _print_mismatch(record.first_mismatch, out)
+        print_mismatch(record.first_mismatch, out)
     out.print(verdict_text(record.verdict, record.message))
     if record.verdict is not Verdict.PASS:
         if record.verdict.next_step:
@@ -145,7 +145,8 @@ def _print_profile(stages: list[Stage], out: Console) -> None:
     out.print(table)
 
 
-def _print_mismatch(mismatch: Mismatch, out: Console) -> None:
+def print_mismatch(mismatch: Mismatch, out: Console) -> None:
+    """The failing vector, what was expected and found, and where it comes from."""
     out.print(
         f"\nfirst mismatch: vector {mismatch.row}, output {mismatch.output}, in {mismatch.simulator}",
         markup=False,

@@ -1,0 +1,138 @@
+"""A proof as text and as a tree for JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+
+from dais_verif import __version__
+from dais_verif.program import Program
+from dais_verif.report.console import print_mismatch, program_line, verdict_text
+from dais_verif.report.record import ProgramInfo
+from dais_verif.sim.verify import Finding
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.verdict import Verdict
+
+if TYPE_CHECKING:
+    from dais_verif.prove.results import Claim, Proof
+
+__all__ = ["PROOF_SCHEMA", "print_proof", "proof_tree"]
+
+PROOF_SCHEMA = "dais-verif/proof/1"
+_SHOWN = 10
+
+
+def proof_tree(program: Program, proof: Proof, finding: Finding | None, watch: Stopwatch) -> dict[str, Any]:
+    """What ``--json`` prints, without the facts that the command line knows."""
+    claims = [*proof.ops, *proof.outputs]
+    worst = max(claims, key=lambda claim: claim.seconds, default=None)
+    counterexample = None
+    if proof.counterexample is not None:
+        op = proof.counterexample.op
+        counterexample = {
+            "inputs": [str(bits) for bits in proof.counterexample.vector],
+            "output": proof.counterexample.output,
+            "op": op,
+            "mnemonic": None if op is None else program.ops[op].spec.mnemonic,
+            "replay": None if finding is None else _replay_tree(finding),
+        }
+    return {
+        "schema": PROOF_SCHEMA,
+        "verdict": proof.verdict.value,
+        "exit_code": proof.verdict.exit_code,
+        "message": proof.message,
+        "tools": {"dais-verif": __version__, "pyslang": version("pyslang"), "bitwuzla": version("bitwuzla")},
+        "claims": {
+            status: {"ops": ops, "outputs": outputs}
+            for status, ops, outputs in (
+                (status, *(sum(c.status.value == status for c in part) for part in (proof.ops, proof.outputs)))
+                for status in ("PROVED", "REFUTED", "UNKNOWN")
+            )
+        },
+        "methods": proof.methods(),
+        "conditional": proof.conditional,
+        "obligations": proof.obligations,
+        "cached_claims": sum(claim.cached for claim in claims),
+        "worst": None if worst is None else {"claim": worst.name, "seconds": round(worst.seconds, 4)},
+        "seconds": {stage.name: round(stage.busy, 3) for stage in watch.stages},
+        "ops_without_signal": proof.unnamed,
+        "ops": [_claim_tree(claim) for claim in proof.ops],
+        "outputs": [_claim_tree(claim) for claim in proof.outputs],
+        "counterexample": counterexample,
+    }
+
+
+def _claim_tree(claim: Claim) -> dict[str, Any]:
+    tree: dict[str, Any] = {claim.kind: claim.number, "status": claim.status.value, "method": claim.method.value}
+    if claim.signal:
+        tree["signal"] = claim.signal
+    if claim.how:
+        tree["how"] = claim.how
+    if claim.vector is not None:
+        tree["inputs"] = [str(bits) for bits in claim.vector]
+    return tree
+
+
+def _replay_tree(finding: Finding) -> dict[str, Any]:
+    return {
+        "verdict": finding.verdict.value,
+        "message": finding.message,
+        "simulators": [asdict(simulator) for simulator in finding.simulators],
+        "first_mismatch": None if finding.first_mismatch is None else asdict(finding.first_mismatch),
+    }
+
+
+def print_proof(info: ProgramInfo, tree: dict[str, Any], proof: Proof, finding: Finding | None, out: Console) -> None:
+    """Print a proof for a person."""
+    rtl, seconds = tree["rtl"], tree["seconds"]
+    out.print(f"program    {program_line(info)}", markup=False)
+    out.print(f"hash       {info.hash}", markup=False)
+    source = "emitted from the program" if rtl["emitted"] else ", ".join(rtl["files"])
+    out.print(f"rtl        module {rtl['top']}, {source}", markup=False)
+    unnamed = f", {len(proof.unnamed)} have none" if proof.unnamed else ""
+    cached = f", {tree['cached_claims']} claims proved by earlier runs" if tree["cached_claims"] else ""
+    out.print(
+        f"claims     {len(proof.ops)} ops with a signal{unnamed}, {len(proof.outputs)} outputs;"
+        f" {proof.obligations} different obligations{cached}",
+        markup=False,
+    )
+    out.print(_methods(proof))
+    if tree["worst"] is not None and tree["worst"]["seconds"] >= 0.01:
+        out.print(f"worst      {tree['worst']['claim']}, {tree['worst']['seconds']:.2f} s", markup=False)
+    out.print("time       " + ", ".join(f"{name} {busy:.2f} s" for name, busy in seconds.items()), markup=False)
+    _print_open(proof, out)
+    if finding is not None and finding.first_mismatch is not None:
+        print_mismatch(finding.first_mismatch, out)
+    out.print(verdict_text(proof.verdict, proof.message))
+    if proof.verdict is not Verdict.PASS:
+        out.print(f"reproduce  {tree['reproduce']}", markup=False)
+
+
+def _methods(proof: Proof) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("status")
+    table.add_column("method")
+    table.add_column("ops", justify="right")
+    table.add_column("outputs", justify="right")
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for claim in (*proof.ops, *proof.outputs):
+        method = f"{claim.method.value}{f', {claim.how}' if claim.how else ''}"
+        proved = claim.status.value == "PROVED"
+        counts[claim.status.value, method if proved else "", claim.kind] += 1
+    for status, method in dict.fromkeys((status, method) for status, method, _ in sorted(counts)):
+        table.add_row(status, method, *(str(counts[status, method, kind]) for kind in ("op", "output")))
+    return table
+
+
+def _print_open(proof: Proof, out: Console) -> None:
+    failed = [claim for claim in (*proof.ops, *proof.outputs) if claim.status.value != "PROVED"]
+    for claim in failed[:_SHOWN]:
+        signal = f"  signal {claim.signal}" if claim.signal else ""
+        out.print(f"{claim.status.value:<10} {claim.name}{signal}", markup=False)
+    if len(failed) > _SHOWN:
+        out.print(f"           ... {len(failed) - _SHOWN} more (--json lists all)", markup=False)

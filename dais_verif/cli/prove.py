@@ -1,0 +1,282 @@
+"""``dais-verif prove``: RTL proved to compute the program for all inputs, op by op."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+import numpy as np
+
+from dais_verif.cli.common import (
+    console,
+    file_path,
+    jobs_option,
+    json_option,
+    layout_option,
+    load_program,
+    notices,
+    program_argument,
+    reproduce,
+    seed_option,
+    top_option,
+    unchecked_option,
+)
+from dais_verif.cli.folder import WorkFolder, work_folder
+from dais_verif.cli.proof_text import print_proof, proof_tree
+from dais_verif.emit import emit_verilog
+from dais_verif.errors import InputError, ToolError
+from dais_verif.files import write_atomically
+from dais_verif.golden.fast import threads
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch
+from dais_verif.program.ports import Ports, ports_of
+from dais_verif.report.record import ProgramInfo
+from dais_verif.sim.build import SIMULATORS, Design
+from dais_verif.sim.datafiles import data_files
+from dais_verif.sim.tools import cache_dir
+from dais_verif.sim.verify import Finding, verify
+from dais_verif.sim.verify import Options as SimOptions
+from dais_verif.stimulus import batch_of_raw
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.verdict import Verdict
+
+if TYPE_CHECKING:
+    from dais_verif.prove.results import Proof
+
+#: What a simulator may say of a vector that the proof found to be wrong.
+_CONFIRMED = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
+
+#: Designs whose signals have no names are followed from the outputs down to the inputs, calls within calls.
+_STACK_BYTES, _DEPTH = 512 << 20, 1_000_000
+
+_T = TypeVar("_T")
+
+
+@click.command()
+@program_argument
+@layout_option
+@click.option("--rtl", type=file_path, multiple=True, help="Prove this RTL instead of our own; may be repeated.")
+@click.option("--data", type=file_path, multiple=True, help="What the RTL reads with $readmemh, if not found unasked.")
+@top_option
+@unchecked_option
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=20.0,
+    show_default=True,
+    help="Seconds for each obligation.",
+)
+@click.option(
+    "--sim",
+    "simulator",
+    type=click.Choice((*SIMULATORS, "both")),
+    default="icarus",
+    show_default=True,
+    help="Simulator that replays a counterexample.",
+)
+@click.option("--cache/--no-cache", default=True, show_default=True, help="Use and keep proofs of earlier runs.")
+@seed_option
+@jobs_option
+@click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, RTL, counterexample, its replay.")
+@json_option
+@click.argument("more_rtl", nargs=-1, type=file_path)
+def prove(
+    program: Path,
+    layout: str | None,
+    rtl: tuple[Path, ...],
+    data: tuple[Path, ...],
+    top: str,
+    unchecked: bool,
+    timeout: float,
+    simulator: str,
+    cache: bool,
+    seed: int,
+    jobs: int | None,
+    output: Path | None,
+    as_json: bool,
+    more_rtl: tuple[Path, ...],
+) -> int:
+    """Prove for all inputs that the combinational Verilog of PROGRAM computes it.
+
+    \b
+    dais-verif prove prog.bin                                   our RTL
+    dais-verif prove prog.bin --rtl model.v lib.v --top model   somebody else's, combinational
+    dais-verif prove prog.bin --unchecked                       also where promises are broken
+
+    Signals named op_N (or vN, as da4ml calls them) are proved one by one; each takes the earlier ones for granted,
+    and so the whole follows. Where the RTL is wrong, an input vector is found, and a simulator replays it.
+
+    \b
+    PROVED    for all inputs
+    REFUTED   on the input vector that is shown; exit code 1
+    UNKNOWN   neither within the time: exit code 6; try a longer --timeout, or sim
+    """
+    if more_rtl and not rtl:
+        raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")
+    if data and not rtl:
+        raise click.UsageError("--data is for RTL that reads files; give the RTL with --rtl.")
+    watch = Stopwatch()
+    with watch.stage("read"):
+        loaded, warnings = load_program(program, layout)
+    with work_folder(output) as folder:
+        with watch.stage("emit"):
+            design = _design(loaded, (*rtl, *more_rtl), data, top, folder)
+        options = {
+            "timeout": timeout,
+            "check": not unchecked,
+            "jobs": threads(jobs),
+            "store": cache_dir() / "proofs" / "proofs.sqlite" if cache else None,
+            "seed": seed,
+        }
+        proof = _deep(lambda: _proved(loaded, design, options, watch))
+        finding = None
+        if proof.counterexample is not None:
+            with watch.stage("replay"):
+                finding = _replayed(loaded, proof, design, folder, simulator, not unchecked)
+            proof = _judged(proof, finding)
+        tree = proof_tree(loaded, proof, finding, watch)
+        tree = {
+            **tree,
+            "program": ProgramInfo.of(loaded).__dict__,
+            "rtl": {"top": top, "emitted": not rtl, "files": [str(source) for source in design.sources]},
+            "unchecked": unchecked,
+            "timeout": timeout,
+            "warnings": warnings,
+            "reproduce": reproduce(),
+        }
+        if proof.counterexample is not None or output is not None:
+            folder.kept = True
+            write_atomically(folder.path / "result.json", json.dumps(tree, indent=2).encode())
+        if as_json:
+            click.echo(json.dumps(tree, indent=2))
+        else:
+            print_proof(ProgramInfo.of(loaded), tree, proof, finding, console())
+            if folder.kept:
+                console().print(f"files      {folder.path}", markup=False)
+    return proof.verdict.exit_code
+
+
+def _design(program: Program, rtl: Sequence[Path], data: Sequence[Path], top: str, folder: WorkFolder) -> Design:
+    if not rtl:
+        source = folder.path / f"{top}.v"
+        write_atomically(source, emit_verilog(program, top).encode())
+        return Design((source,), top)
+    for source in rtl:
+        if not source.is_file():
+            problem = "is a folder" if source.is_dir() else "does not exist"
+            raise InputError(f"RTL file {str(source)!r} {problem}; give the files of module {top}")
+    sources = tuple(source.absolute() for source in rtl)
+    return Design(sources, top, data_files(sources, data))
+
+
+def _proved(program: Program, design: Design, options: dict[str, Any], watch: Stopwatch) -> Proof:
+    try:
+        from dais_verif.prove.proof import prove as prove_design
+        from dais_verif.prove.results import Options, Watcher
+        from dais_verif.prove.slang import elaborate
+    except ImportError as error:
+        raise ToolError(
+            f"the Python package {error.name!r}, which a proof needs, cannot be imported ({error});"
+            " run: pip install pyslang bitwuzla"
+        ) from None
+
+    with watch.stage("elaborate"):
+        netlist = elaborate(design.sources, design.top, {file.name: file.path for file in design.data})
+    with watch.stage("prove"), notices().status("proving") as status:
+
+        class Shown(Watcher):
+            def progress(self, what: str, done: int, total: int) -> None:
+                status.update(f"proving: {done} of {total} {what}")
+
+        return prove_design(program, netlist, Options(**options), Shown())
+
+
+def _deep(work: Callable[[], _T]) -> _T:
+    """``work`` on a stack that is as deep as any design."""
+    import sys
+
+    results: list[_T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK_BYTES)
+    sys.setrecursionlimit(_DEPTH)
+    try:
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        while thread.is_alive():  # wakes for Ctrl-C
+            thread.join(0.1)
+    finally:
+        threading.stack_size(size)
+        sys.setrecursionlimit(limit)
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+# a counterexample in a simulator
+
+
+def _replayed(
+    program: Program, proof: Proof, design: Design, folder: WorkFolder, simulator: str, check: bool
+) -> Finding:
+    """The counterexample, judged by golden model and simulator."""
+    assert proof.counterexample is not None
+    ports = ports_of(program)
+    raws = _signed(program, ports, proof.counterexample.vector)
+    column = np.array([raws], dtype=object).reshape(1, program.n_in)
+    batch = batch_of_raw(Batch.of(column, program.n_in), ports)
+    cells = [_decimal(batch.value(0, j)) for j in range(program.n_in)]
+    write_atomically(folder.path / "counterexample.csv", (",".join(cells) + "\n").encode())
+    simulators = SIMULATORS if simulator == "both" else (simulator,)
+    with notices().status("replaying the counterexample"):
+        return verify(program, batch, design, folder.path, SimOptions(simulators, check=check))
+
+
+def _signed(program: Program, ports: Ports, vector: Sequence[int]) -> list[int]:
+    """The raw inputs: negative where the top bit is set and somebody reads it as a sign."""
+    signed = {
+        op.id0
+        for op in program.ops
+        if op.code == -1 and op.type.k and op.type.width
+        and -op.type.f - int(program.inp_shift[op.id0]) + op.type.width
+        == ports.inputs[op.id0].lo + ports.inputs[op.id0].width
+    }  # fmt: skip
+    raws = []
+    for j, (bits, element) in enumerate(zip(vector, ports.inputs, strict=True)):
+        negative = j in signed and bits >> (element.width - 1)
+        raws.append(bits - (1 << element.width) if negative else bits)
+    return raws
+
+
+def _decimal(value: Fraction) -> str:
+    """A dyadic rational, exactly."""
+    places = value.denominator.bit_length() - 1
+    digits = str(abs(value.numerator) * 5**places).rjust(places + 1, "0")
+    text = f"{digits[: len(digits) - places]}.{digits[len(digits) - places :]}" if places else digits
+    return f"-{text}" if value < 0 else text
+
+
+def _judged(proof: Proof, finding: Finding) -> Proof:
+    """The proof in the light of the replay: what simulators and golden model say of the vector is the last word."""
+    if finding.verdict in _CONFIRMED:
+        return replace(proof, verdict=finding.verdict)
+    if finding.verdict is Verdict.TOOL_FAILURE:
+        return replace(proof, message=f"{proof.message}; not replayed: {finding.message}")
+    return replace(
+        proof,
+        verdict=Verdict.UNKNOWN,
+        message=f"the proof found a counterexample that the simulation does not confirm ({finding.verdict.value}:"
+        f" {finding.message}); please report this",
+    )

@@ -1,0 +1,243 @@
+"""Symbolic execution: what variables hold after statements, as terms. And calls of functions, which are no more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dais_verif.prove.design import Design, ast
+from dais_verif.prove.expressions import Converter, target_parts
+from dais_verif.prove.terms import (
+    Term,
+    add,
+    band,
+    bor,
+    concat,
+    const,
+    eq,
+    extract,
+    ite,
+    leaves,
+    nonzero,
+    var,
+)
+
+__all__ = ["Execution", "called", "flat"]
+
+#: The most iterations of one loop.
+_UNROLLED = 1 << 16
+
+_u = ast.UnaryOperator
+_STEPS = {_u.Preincrement: 1, _u.Postincrement: 1, _u.Predecrement: -1, _u.Postdecrement: -1}
+_SILENT = ("$display", "$write", "$error", "$warning", "$info", "$fatal", "$finish")
+
+
+def flat(s: Any) -> Iterator[Any]:
+    """The statements of nested lists and blocks, in order."""
+    if type(s) is ast.StatementList:
+        for x in s.list:
+            yield from flat(x)
+    elif type(s) is ast.BlockStatement:
+        yield from flat(s.body)
+    elif type(s) is not ast.EmptyStatement:
+        yield s
+
+
+class Execution:
+    """Values of variables while statements run. ``outer``: the value of what was not assigned here."""
+
+    def __init__(self, design: Design, outer: Callable[[Any], Term]) -> None:
+        self.design, self._outer = design, outer
+        self.values: dict[Any, Term] = {}
+        self.convert = Converter(design, self._read)
+        self._rules: dict[Any, Callable[[Any], None]] = {
+            ast.StatementList: self._list,
+            ast.BlockStatement: lambda s: self.statement(s.body),
+            ast.EmptyStatement: lambda s: None,
+            ast.ExpressionStatement: lambda s: self.expression(s.expr),
+            ast.ConditionalStatement: self._conditional,
+            ast.CaseStatement: self._case,
+            ast.ForLoopStatement: self._for,
+            ast.VariableDeclStatement: self._declaration,
+        }
+
+    def statement(self, s: Any) -> None:
+        """Run ``s``. Raises ``InputError`` for what is no combinational code."""
+        rule = self._rules.get(type(s))
+        if rule is None:
+            raise self.convert.refused(s, f"{s.kind.name} statements are not supported by the proof here")
+        rule(s)
+
+    def _read(self, symbol: Any, low: int, width: int) -> Term:
+        return extract(self._whole(symbol), low, width)
+
+    def _whole(self, symbol: Any) -> Term:
+        known = self.values.get(symbol)
+        return known if known is not None else self._outer(symbol)
+
+    def _list(self, s: Any) -> None:
+        for x in s.list:
+            self.statement(x)
+
+    def _declaration(self, s: Any) -> None:
+        symbol = s.symbol
+        width = symbol.type.bitWidth
+        if symbol.initializer is not None:
+            self.values[symbol] = self.convert(symbol.initializer)
+        else:
+            self.values.setdefault(symbol, var(width, f"before {symbol.name}"))
+
+    def expression(self, e: Any) -> None:
+        """Run ``e``, which is a statement."""
+        kind = type(e)
+        if kind is ast.AssignmentExpression:
+            if e.isNonBlocking or e.timingControl is not None:
+                raise self.convert.refused(e, "a nonblocking or delayed assignment keeps state; write =")
+            if e.isCompound:
+                raise self.convert.refused(e, "compound assignments are not supported by the proof")
+            self.assign(e.left, self.convert(e.right))
+        elif kind is ast.UnaryExpression and e.op in _STEPS:
+            old = self.convert(e.operand)
+            self.assign(e.operand, add(old, const(old.width, _STEPS[e.op])))
+        elif kind is ast.CallExpression and e.isSystemCall and e.subroutineName in _SILENT:
+            return
+        else:
+            raise self.convert.refused(e, f"a {e.kind.name} as a statement is not supported by the proof")
+
+    def assign(self, left: Any, value: Term) -> None:
+        """Assign to a signal, a part of it, or several."""
+        place = value.width
+        for symbol, low, width in target_parts(self.convert, left):
+            place -= width
+            piece = extract(value, place, width)
+            total = symbol.type.bitWidth
+            if width == total:
+                self.values[symbol] = piece
+                continue
+            old = self._whole(symbol)
+            parts = [extract(old, low + width, total - low - width)] if low + width < total else []
+            parts.append(piece)
+            if low:
+                parts.append(extract(old, 0, low))
+            self.values[symbol] = concat(*parts)
+
+    def _choose(self, condition: Term, first: Callable[[], None], second: Callable[[], None]) -> None:
+        """Run both, and keep of each variable what ``condition`` chooses."""
+        if condition.op == "const":
+            return (first if condition.value else second)()
+        start = dict(self.values)
+        first()
+        taken, self.values = self.values, start.copy()
+        second()
+        other = self.values
+        self.values = {}
+        for symbol in {**taken, **other}:
+            a, b = (values.get(symbol) for values in (taken, other))
+            a, b = (x if x is not None else self._outer(symbol) for x in (a, b))
+            self.values[symbol] = ite(condition, a, b)
+
+    def _conditional(self, s: Any) -> None:
+        if len(s.conditions) != 1 or s.conditions[0].pattern is not None:
+            raise self.convert.refused(s, "a pattern is not supported by the proof")
+        condition = nonzero(self.convert(s.conditions[0].expr))
+        no = (lambda: None) if s.ifFalse is None else (lambda: self.statement(s.ifFalse))
+        self._choose(condition, lambda: self.statement(s.ifTrue), no)
+
+    def _case(self, s: Any) -> None:
+        if s.condition is ast.CaseStatementCondition.Inside:
+            raise self.convert.refused(s, "case inside is not supported by the proof")
+        subject = self.convert(s.expr)
+        wild = s.condition is not ast.CaseStatementCondition.Normal
+        arms = [([self._matches(subject, x, wild) for x in item.expressions], item.stmt) for item in s.items]
+
+        def run(number: int) -> None:
+            if number == len(arms):
+                if s.defaultCase is not None:
+                    self.statement(s.defaultCase)
+                return
+            matches, body = arms[number]
+            condition = matches[0]
+            for other in matches[1:]:
+                condition = bor(condition, other)
+            self._choose(condition, lambda: self.statement(body), lambda: run(number + 1))
+
+        run(0)
+
+    def _matches(self, subject: Term, e: Any, wild: bool) -> Term:
+        """Whether a case item applies; ``?`` and ``z`` (in casex also ``x``) match anything."""
+        literal = e
+        while type(literal) is ast.ConversionExpression:
+            literal = literal.operand
+        if not wild or type(literal) is not ast.IntegerLiteral or not literal.value.hasUnknown:
+            return eq(subject, self.convert(e))
+        digits = str(literal.value).split("b")[-1].replace("_", "").rjust(subject.width, "0")
+        if "b" not in str(literal.value) or len(digits) != subject.width:
+            raise self.convert.refused(e, "this case item is not supported by the proof; write it in binary")
+        match = const(1, 1)
+        for bit, digit in enumerate(reversed(digits)):
+            if digit in "01":
+                match = band(match, eq(extract(subject, bit, 1), const(1, int(digit))))
+            elif digit in "xX":
+                raise self.convert.refused(e, "X matches anything in simulation only; write ? in a casez")
+        return match
+
+    def _for(self, s: Any) -> None:
+        for symbol in s.loopVars:
+            self.values[symbol] = self.convert(symbol.initializer)
+        for e in s.initializers:
+            self.expression(e)
+        for _ in range(_UNROLLED):
+            going = self.convert(s.stopExpr)
+            if going.op != "const":
+                raise self.convert.refused(s, "the end of this loop depends on a signal; the proof unrolls loops")
+            if not going.value:
+                return
+            self.statement(s.body)
+            for e in s.steps:
+                self.expression(e)
+        raise self.convert.refused(s, f"this loop runs more than {_UNROLLED} times")
+
+
+# functions
+
+
+def called(c: Converter, e: Any) -> Term:
+    """The value of a call of a function of the design."""
+    function = e.subroutine
+    if function.subroutineKind is not ast.SubroutineKind.Function or function.returnType.isVoid:
+        raise c.refused(e, f"{function.name!r} is no function with a value; the proof cannot use it")
+    local: dict[Any, Term] = {}
+
+    def outer(symbol: Any) -> Term:
+        if symbol.parentScope is not None and _inside(symbol, function):
+            return local.setdefault(symbol, var(symbol.type.bitWidth, f"before {symbol.name}"))
+        return c.read(symbol, 0, symbol.type.bitWidth)
+
+    run = Execution(c.design, outer)
+    for formal, actual in zip(function.arguments, e.arguments, strict=True):
+        if formal.direction != ast.ArgumentDirection.In:
+            raise c.refused(e, f"function {function.name!r} has an output argument; the proof cannot use it")
+        run.values[formal] = c(actual)
+    body = list(flat(function.body))
+    result: Term | None = None
+    if body and type(body[-1]) is ast.ReturnStatement:
+        last = body.pop()
+        for s in body:
+            run.statement(s)
+        result = run.convert(last.expr)
+    else:
+        for s in body:
+            run.statement(s)
+        result = run.values.get(function.returnValVar)
+    if result is None or any(t in local.values() for t in leaves(result)):
+        raise c.refused(e, f"function {function.name!r} reads or returns a variable before it is assigned")
+    return result
+
+
+def _inside(symbol: Any, function: Any) -> bool:
+    scope = symbol.parentScope
+    while scope is not None:
+        if scope is function or getattr(scope, "name", None) == function.name:
+            return True
+        scope = getattr(scope, "parentScope", None)
+    return False

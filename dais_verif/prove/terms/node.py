@@ -1,0 +1,139 @@
+"""Nodes: the class, its leaves, and how to walk and rebuild."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+__all__ = ["BUILD", "Term", "commuted", "const", "leaves", "make", "nodes", "number_of", "ones", "rebuild"]
+__all__ += ["signed_value", "undefined", "var"]
+
+
+class Term:
+    """One node. Made by the functions of this module only; compared by identity.
+
+    ``op``: the operation. ``data``: a constant's value, a variable's name, the low bit of an ``extract``, the
+    entries of a ``lookup``, the constant of an ``add``. ``number`` grows, so arguments have smaller ones.
+    """
+
+    __slots__ = ("args", "data", "number", "op", "width")
+
+    def __init__(self, op: str, width: int, args: tuple[Term, ...], data: object, number: int) -> None:
+        self.op, self.width, self.args, self.data, self.number = op, width, args, data, number
+
+    def __repr__(self) -> str:
+        inside = [*map(repr, self.args), *([] if self.data is None else [str(self.data)])]
+        return f"{self.op}{self.width}({', '.join(inside)})"
+
+    @property
+    def value(self) -> int:
+        """The value of a constant."""
+        assert self.op == "const" and isinstance(self.data, int)
+        return self.data
+
+    @property
+    def low(self) -> int:
+        """The low bit of an ``extract``, or the constant of an ``add``."""
+        assert isinstance(self.data, int)
+        return self.data
+
+    @property
+    def entries(self) -> tuple[int, ...]:
+        """The table of a ``lookup``."""
+        assert isinstance(self.data, tuple)
+        return self.data
+
+
+_known: dict[tuple[str, int, tuple[Term, ...], object], Term] = {}
+
+#: Each operation from its width, arguments and data; filled by the modules that define them.
+BUILD: dict[str, Callable[[int, tuple[Term, ...], object], Term]] = {}
+
+
+def make(op: str, width: int, args: tuple[Term, ...] = (), data: object = None) -> Term:
+    """The node as it is, without any rule."""
+    key = (op, width, args, data)
+    term = _known.get(key)
+    if term is None:
+        term = _known[key] = Term(op, width, args, data, len(_known))
+    return term
+
+
+def ones(width: int) -> int:
+    """``width`` ones."""
+    return (1 << width) - 1
+
+
+def signed_value(value: int, width: int) -> int:
+    """``value`` read in two's complement."""
+    return value - (1 << width) if value >> (width - 1) else value
+
+
+def commuted(a: Term, b: Term) -> tuple[Term, Term]:
+    """A constant last, else by number."""
+    if a.op == "const" or (b.op != "const" and b.number < a.number):
+        return b, a
+    return a, b
+
+
+def number_of(t: Term) -> int:
+    """The key to sort by."""
+    return t.number
+
+
+def const(width: int, value: int) -> Term:
+    """The low ``width`` bits of ``value``, which may be negative."""
+    assert width > 0
+    return make("const", width, (), value & ones(width))
+
+
+def var(width: int, name: str) -> Term:
+    """Any value at all, the same one wherever ``name`` stands."""
+    assert width > 0
+    return make("var", width, (), name)
+
+
+def undefined(width: int, what: str, *args: Term) -> Term:
+    """What hardware may choose: a word beyond the end of a memory, say. The same choice for the same ``args``."""
+    return make("undefined", width, args, what)
+
+
+# walking
+
+
+def nodes(*roots: Term) -> list[Term]:
+    """All that ``roots`` are made of, each once, arguments before what reads them."""
+    seen = set(roots)
+    work = list(seen)
+    while work:
+        for x in work.pop().args:
+            if x not in seen:
+                seen.add(x)
+                work.append(x)
+    return sorted(seen, key=number_of)
+
+
+def leaves(*roots: Term) -> list[Term]:
+    """The variables and the undefined terms of ``roots``."""
+    return [t for t in nodes(*roots) if t.op in ("var", "undefined")]
+
+
+def rebuild(root: Term, replaced: Mapping[Term, Term]) -> Term:
+    """``root`` with terms replaced by others of the same width."""
+    new: dict[Term, Term] = {}
+    for t in nodes(root):
+        other = replaced.get(t)
+        if other is None:
+            args = tuple(new[x] for x in t.args)
+            other = t if args == t.args else BUILD[t.op](t.width, args, t.data)
+        assert other.width == t.width
+        new[t] = other
+    return new[root]
+
+
+BUILD.update(
+    {
+        "const": lambda w, args, data: make("const", w, (), data),
+        "var": lambda w, args, data: make("var", w, (), data),
+        "undefined": lambda w, args, data: make("undefined", w, args, data),
+    }
+)

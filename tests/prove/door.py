@@ -1,0 +1,54 @@
+"""``dais-verif prove`` through the public door, in process: arguments in, exit code and tree out."""
+
+from __future__ import annotations
+
+import io
+import json
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from quality.door import planted, save
+
+from dais_verif.cli import main
+from dais_verif.program import Program
+
+__all__ = ["Run", "planted", "run_prove"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a run ended. ``tree`` is what ``--json`` printed."""
+
+    exit_code: int
+    tree: dict[str, Any]
+    stderr: str
+
+    @property
+    def ending(self) -> tuple[str, int]:
+        """Verdict and exit code."""
+        return self.tree["verdict"], self.exit_code
+
+    def statuses(self, kind: str) -> dict[int, str]:
+        """What became of each op or output."""
+        return {claim[kind]: claim["status"] for claim in self.tree[f"{kind}s"]}
+
+    @property
+    def refuted(self) -> list[int]:
+        """The ops that are refuted."""
+        return [op for op, status in self.statuses("op").items() if status == "REFUTED"]
+
+
+def run_prove(program: Program, folder: Path, *options: object, rtl: str | None = None, cache: bool = False) -> Run:
+    """Prove the Verilog text ``rtl``, or our own; ``folder`` receives everything."""
+    arguments = ["prove", str(save(program, folder)), "--json", "--jobs", "1", *map(str, options)]
+    if not cache:
+        arguments.append("--no-cache")
+    if rtl is not None:
+        (folder / "design.v").write_text(rtl)
+        arguments += ["--rtl", str(folder / "design.v"), "-o", str(folder / "out")]
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with redirect_stdout(stdout), redirect_stderr(stderr):
+        code = main._run(arguments)
+    return Run(code, json.loads(stdout.getvalue()), stderr.getvalue())

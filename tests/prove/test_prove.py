@@ -1,0 +1,70 @@
+"""Our own RTL is proved: real programs, all opcodes, and programs of odd shapes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from prove.door import run_prove
+from quality.odd_programs import ODD_PROGRAMS
+from quality.programs import dense_network, every_opcode, overflowing
+
+from dais_verif.program import Program, load
+
+CORPUS = [
+    "p01_addsub_tiny",
+    "p03_fir16",
+    "p04_sort8",
+    "p05_softmax_lut",
+    "p06_matmul_2in",
+    "p10_bitops",
+    "p11_cmvm_raw",
+    "p12_quant_modes",
+    "p14_v041_minmaxmul",
+]
+LARGE = ["p02_mlp_jet", "p07_dct8x8", "p08_conv_tiny", "p09_dense64", "p13_hgq_jet"]
+
+
+def all_proved(program: Program, folder: Path, *options: object) -> None:
+    run = run_prove(program, folder, *options)
+    assert run.ending == ("PASS", 0), (run.tree["message"], run.stderr)
+    assert set(run.statuses("op").values()) <= {"PROVED"}
+    assert set(run.statuses("op")) == set(range(program.n_ops)), "every op is a cut point of its own"
+    assert set(run.statuses("output").values()) == {"PROVED"}
+    with_bits = [j for j, kind in enumerate(program.output_types) if kind.width]
+    assert list(run.statuses("output")) == with_bits
+    assert not run.tree["conditional"], "what our RTL does where promises break is proved too"
+
+
+@pytest.mark.parametrize("program", [every_opcode(), dense_network()], ids=["every-opcode", "dense-network"])
+def test_every_op_is_proved(program: Program, tmp_path: Path) -> None:
+    all_proved(program, tmp_path)
+
+
+def test_wrapping_where_a_promise_breaks_is_proved(tmp_path: Path) -> None:
+    all_proved(overflowing(), tmp_path)
+
+
+@pytest.mark.parametrize("name", [n for n in ODD_PROGRAMS if any(t.width for t in ODD_PROGRAMS[n].output_types)])
+def test_programs_of_odd_shapes(name: str, tmp_path: Path) -> None:
+    all_proved(ODD_PROGRAMS[name], tmp_path)
+
+
+@pytest.mark.parametrize("name", [n for n in ODD_PROGRAMS if not any(t.width for t in ODD_PROGRAMS[n].output_types)])
+def test_nothing_to_prove_is_no_pass(name: str, tmp_path: Path) -> None:
+    assert run_prove(ODD_PROGRAMS[name], tmp_path).ending == ("NOT_RUN", 6)
+
+
+@pytest.mark.parametrize("name", [*CORPUS, *(pytest.param(n, marks=pytest.mark.slow) for n in LARGE)])
+def test_real_programs(name: str, corpus: Path, tmp_path: Path) -> None:
+    all_proved(load(corpus / name / "prog.v1.bin"), tmp_path, "--unchecked")
+
+
+def test_the_tree_says_what_was_done(tmp_path: Path) -> None:
+    run = run_prove(every_opcode(), tmp_path)
+    claims = run.tree["claims"]
+    assert claims["PROVED"] == {"ops": 32, "outputs": 17}
+    assert claims["REFUTED"] == claims["UNKNOWN"] == {"ops": 0, "outputs": 0}
+    assert sum(run.tree["methods"].values()) == 49
+    assert {"identical", "exhaustive"} <= set(run.tree["methods"])
+    assert run.tree["counterexample"] is None

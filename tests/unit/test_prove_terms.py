@@ -1,0 +1,213 @@
+"""Terms: the normal form changes no value, and numpy and solver read a term as these tests do."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from dais_verif.prove import terms as T
+from dais_verif.prove.evaluate import evaluate
+from dais_verif.prove.smt import satisfy
+from dais_verif.prove.terms import Term, const, eq, nodes, rebuild, var
+from dais_verif.prove.terms.node import BUILD
+
+Values = dict[str, int]
+Value = Callable[[Values], int]
+
+
+def signed(value: int, width: int) -> int:
+    return value - (1 << width) if width and value >> (width - 1) else value
+
+
+class Grown:
+    """A random term, and its value computed without any of the package's rules."""
+
+    def __init__(self, rng: random.Random, widest: int) -> None:
+        self.rng, self.widest = rng, widest
+        self.names = {f"x{n}": rng.randint(1, widest) for n in range(3)}
+
+    def leaf(self, width: int) -> tuple[Term, Value]:
+        rng = self.rng
+        fitting = [name for name, w in self.names.items() if w == width]
+        if fitting and rng.random() < 0.8:
+            name = rng.choice(fitting)
+            return var(width, name), lambda v: v[name]
+        if rng.random() < 0.6:
+            name = rng.choice(list(self.names))
+            w = self.names[name]
+            if w >= width:
+                low = rng.choice((0, w - width, rng.randint(0, w - width)))
+                return T.extract(var(w, name), low, width), lambda v: v[name] >> low & ((1 << width) - 1)
+            return T.sext(var(w, name), width), lambda v: signed(v[name], w) % (1 << width)
+        value = rng.choice((0, 1, (1 << width) - 1, 1 << (width - 1), rng.getrandbits(width)))
+        return const(width, value), lambda v: value
+
+    def term(self, width: int, depth: int) -> tuple[Term, Value]:
+        if depth == 0:
+            return self.leaf(width)
+        rng = self.rng
+        full = (1 << width) - 1
+        kind = rng.choice(KINDS)
+        if kind in ("add", "sub", "mul", "and", "or", "xor", "udiv", "urem", "shl", "lshr", "ashr"):
+            (a, x), (b, y) = self.term(width, depth - 1), self.term(width, depth - 1)
+            build = {"and": T.band, "or": T.bor, "xor": T.bxor}.get(kind) or getattr(T, kind)
+            return build(a, b), lambda v: ARITHMETIC[kind](x(v), y(v), width) & full
+        if kind in ("neg", "not"):
+            a, x = self.term(width, depth - 1)
+            return (T.neg if kind == "neg" else T.bnot)(a), lambda v: (-x(v) - (kind == "not")) & full
+        if kind == "concat" and width > 1:
+            cut = rng.randint(1, width - 1)
+            (a, x), (b, y) = self.term(width - cut, depth - 1), self.term(cut, depth - 1)
+            if rng.random() < 0.4:
+                a, x = const(width - cut, 0), lambda v: 0
+            elif rng.random() < 0.3:
+                a = T.sext(T.top_bit(b), width - cut)
+                return T.concat(a, b), lambda v: signed(y(v), cut) & full
+            return T.concat(a, b), lambda v: x(v) << cut | y(v)
+        if kind == "extract":
+            wide = width + rng.randint(0, 6)
+            low = rng.choice((0, wide - width, rng.randint(0, wide - width)))
+            a, x = self.term(wide, depth - 1)
+            return T.extract(a, low, width), lambda v: x(v) >> low & full
+        if kind in ("sext", "zext") and width > 1:
+            narrow = rng.randint(1, width - 1)
+            a, x = self.term(narrow, depth - 1)
+            if kind == "zext":
+                return T.zext(a, width), x
+            return T.sext(a, width), lambda v: signed(x(v), narrow) & full
+        if kind == "ite":
+            (c, p), (a, x), (b, y) = self.term(1, depth - 1), self.term(width, depth - 1), self.term(width, depth - 1)
+            return T.ite(c, a, b), lambda v: x(v) if p(v) else y(v)
+        if kind == "lookup":
+            w = rng.randint(1, 4)
+            i, p = self.term(w, depth - 1)
+            entries = [rng.getrandbits(width) for _ in range(rng.randint(1, 18))]
+            return T.lookup(i, entries, width), lambda v: entries[p(v)] if p(v) < len(entries) else 0
+        if kind in ("eq", "ult", "slt") and width == 1:
+            w = rng.randint(1, self.widest)
+            (a, x), (b, y) = self.term(w, depth - 1), self.term(w, depth - 1)
+            return getattr(T, kind)(a, b), lambda v: COMPARISONS[kind](x(v), y(v), w)
+        return self.term(width, depth - 1)
+
+
+#: What can break a rule most easily is there twice.
+KINDS = [
+    *("add", "sub", "neg", "mul", "udiv", "urem", "and", "or", "xor", "not", "shl", "lshr", "ashr"),
+    *("concat", "extract", "sext", "zext", "ite", "eq", "ult", "slt", "lookup"),
+    *("add", "neg", "sext", "zext", "concat", "extract"),
+]
+
+ARITHMETIC: dict[str, Callable[[int, int, int], int]] = {
+    "add": lambda a, b, w: a + b,
+    "sub": lambda a, b, w: a - b,
+    "mul": lambda a, b, w: a * b,
+    "and": lambda a, b, w: a & b,
+    "or": lambda a, b, w: a | b,
+    "xor": lambda a, b, w: a ^ b,
+    "udiv": lambda a, b, w: a // b if b else -1,
+    "urem": lambda a, b, w: a % b if b else a,
+    "shl": lambda a, b, w: a << b if b < w else 0,
+    "lshr": lambda a, b, w: a >> b if b < w else 0,
+    "ashr": lambda a, b, w: signed(a, w) >> min(b, w),
+}
+COMPARISONS: dict[str, Callable[[int, int, int], int]] = {
+    "eq": lambda a, b, w: int(a == b),
+    "ult": lambda a, b, w: int(a < b),
+    "slt": lambda a, b, w: int(signed(a, w) < signed(b, w)),
+}
+
+
+def some_values(rng: random.Random, names: dict[str, int]) -> Values:
+    return {
+        name: rng.choice((0, 1, (1 << w) - 1, 1 << (w - 1), rng.getrandbits(w), rng.getrandbits(w)))
+        for name, w in names.items()
+    }
+
+
+def campaign(seed: int, count: int) -> set[str]:
+    rng = random.Random(seed)
+    seen: set[str] = set()
+    for _ in range(count):
+        grown = Grown(rng, rng.choice((3, 6, 12, 40, 70)))
+        term, value = grown.term(rng.randint(1, grown.widest), rng.randint(1, 5))
+        seen |= {t.op for t in nodes(term)}
+        rows = [some_values(rng, grown.names) for _ in range(12)]
+        given = {var(w, name): np.array([row[name] for row in rows], dtype=object) for name, w in grown.names.items()}
+        (found,) = evaluate([term], given)
+        wanted = [value(row) for row in rows]
+        assert [int(x) for x in np.broadcast_to(found, (12,))] == wanted, term
+        assert rebuild(term, {}) is term, "a normal form is one"
+    return seen
+
+
+OPERATIONS = set(BUILD) - {"undefined"}
+
+
+def test_no_rule_changes_a_value() -> None:
+    assert campaign(1, 4_000) == OPERATIONS
+
+
+@pytest.mark.slow
+def test_no_rule_changes_a_value_of_many() -> None:
+    assert campaign(2, 300_000) == OPERATIONS
+
+
+def test_the_solver_reads_terms_as_numpy_does() -> None:
+    rng = random.Random(3)
+    seen: set[str] = set()
+    for _ in range(400):
+        grown = Grown(rng, rng.choice((3, 6, 12, 70)))
+        term, value = grown.term(rng.randint(1, grown.widest), rng.randint(1, 4))
+        seen |= {t.op for t in nodes(term)}
+        row = some_values(rng, grown.names)
+        fixed = [eq(var(w, name), const(w, row[name])) for name, w in grown.names.items()]
+        assert satisfy([*fixed, eq(term, const(term.width, value(row)))], 10).verdict == "sat", term
+        assert satisfy([*fixed, T.bnot(eq(term, const(term.width, value(row))))], 10).verdict == "unsat", term
+    assert seen >= OPERATIONS - {"udiv", "urem"}
+
+
+def test_a_model_is_one() -> None:
+    x, y = var(8, "x"), var(8, "y")
+    answer = satisfy([eq(T.mul(x, y), const(8, 77)), T.ult(const(8, 1), x), T.ult(x, const(8, 70))], 10)
+    assert answer.verdict == "sat"
+    assert answer.model[x] * answer.model[y] % 256 == 77 and 1 < answer.model[x] < 70
+
+
+@pytest.mark.parametrize("width", [1, 4, 9])
+def test_equal_sums_are_one_object(width: int) -> None:
+    a, b = var(width, "a"), var(width, "b")
+    one = const(width, 1)
+    assert T.add(a, b) is T.add(b, a)
+    assert T.sub(T.add(a, b), b) is a
+    assert T.add(T.bnot(a), one) is T.neg(a)
+    assert T.sub(T.neg(a), one) is T.bnot(a)
+    assert T.add(a, a) is T.mul(a, const(width, 2))
+    assert T.add(a, a) is T.shl(a, const(4, 1))
+
+
+def test_sums_that_cannot_overflow_are_one_in_any_width() -> None:
+    a, b = var(8, "a"), var(8, "b")
+    narrow = T.sext(T.add(T.sext(a, 9), T.sext(b, 9)), 14)
+    assert narrow is T.add(T.sext(a, 14), T.sext(b, 14))
+    unsigned = T.zext(T.add(T.zext(a, 9), T.zext(b, 9)), 14)
+    assert unsigned is T.add(T.zext(a, 14), T.zext(b, 14))
+    assert T.sext(T.add(a, b), 9) is not T.add(T.sext(a, 9), T.sext(b, 9)), "this one can"
+    product = T.mul(T.sext(a, 16), T.zext(b, 16))
+    assert T.extract(T.mul(T.sext(a, 40), T.zext(b, 40)), 0, 16) is product
+
+
+def test_replicated_signs_are_sign_extensions() -> None:
+    a = var(6, "a")
+    sign = T.extract(a, 5, 1)
+    assert T.concat(sign, sign, sign, a) is T.sext(a, 9)
+    assert T.concat(T.extract(a, 3, 3), T.extract(a, 0, 3)) is a
+    assert T.band(T.sext(a, 9), const(9, 63)) is T.zext(a, 9)
+
+
+def test_what_is_undefined_is_the_same_for_the_same_reason_only() -> None:
+    i, j = var(4, "i"), var(4, "j")
+    assert T.undefined(8, "a word", i) is T.undefined(8, "a word", i)
+    assert T.undefined(8, "a word", i) is not T.undefined(8, "a word", j)
