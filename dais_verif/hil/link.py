@@ -23,6 +23,8 @@ from dais_verif.errors import InputError, ToolError
 __all__ = ["Link", "LinkClosed", "Target", "open_link", "parse_target"]
 
 _MOST = 1 << 16
+#: Seconds for a connection, at most.
+_LONGEST_CONNECT = 60.0
 _EXAMPLES = "serial:///dev/ttyUSB0?baud=115200, tcp://host:port, sim://uart or sim://fifo"
 
 
@@ -125,7 +127,7 @@ def open_link(target: Target, timeout: float) -> Link:
     if target.scheme == "serial":
         return _serial(target)
     try:
-        connection = socket.create_connection((target.place, target.port), timeout)
+        connection = socket.create_connection((target.place, target.port), min(timeout, _LONGEST_CONNECT))
     except OSError as error:
         raise ToolError(
             f"{target.text} cannot be reached: {error.strerror or error}; is the server of the board running there?"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dais_verif.errors import DaisError, ToolError, ViolationError
+from dais_verif.errors import DaisError, InputError, ToolError, ViolationError
 from dais_verif.golden import Golden
 from dais_verif.hil.identity import Identity
 from dais_verif.hil.journal import Journal
@@ -26,7 +26,6 @@ from dais_verif.report.record import Blame, Mismatch, SimulatorResult
 from dais_verif.sim.blame import blame_engines, blame_expectation, judge_rows
 from dais_verif.sim.build import Design
 from dais_verif.sim.dut.face import packed
-from dais_verif.sim.feed import Feed
 from dais_verif.sim.job import Answer, Difference, Job, merged
 from dais_verif.sim.mismatch import describe
 from dais_verif.sim.packing import Words, bits_of_row, pack_inputs, pack_outputs, row_words
@@ -67,11 +66,14 @@ class Run:
         self._ports = ports_of(self.program)
         self._golden = Golden(self.program)
         self._dut = packed(self.program)
-        self._feed = Feed(self._golden, self._dut, [self.vectors], _CHUNK, check=self.check)
+        rows = self.vectors.rows
+        self._starts = [*range(0, rows, _CHUNK), rows]
+        if self.journal.rows not in self._starts or self.journal.rows != self.journal.answer.rows:
+            raise InputError("what the earlier run has left cannot be used; start afresh without --resume")
         self._board = Scoreboard(
             Job(
                 chunks="",
-                starts=self._feed.starts,
+                starts=self._starts,
                 answer="",
                 progress=str(self.folder / "progress"),
                 face=self._dut.face,
@@ -79,7 +81,7 @@ class Run:
         )
         self._made: deque[Chunk] = deque()
         self._noted: dict[int, str] = {}
-        self._wanted = _few(self.vectors.rows, max(1, min(_ORACLE_ROWS, _ORACLE_OPS // max(self.program.n_ops, 1))))
+        self._wanted = _few(rows, max(1, min(_ORACLE_ROWS, _ORACLE_OPS // max(self.program.n_ops, 1))))
 
     def finding(self) -> Finding:
         """What the board makes of the vectors. What fails, and promises that are broken, are findings too."""
@@ -127,7 +129,7 @@ class Run:
         results = self.session.run(
             self._blocks(before),
             self.identity,
-            lambda rows: self.watcher.vectors(BOARD, before + rows, self._feed.rows),
+            lambda rows: self.watcher.vectors(BOARD, before + rows, self.vectors.rows),
         )
         for found in results:
             chunk = self._made.popleft()
@@ -136,10 +138,10 @@ class Run:
 
     def _blocks(self, first: int) -> Iterator[Bytes]:
         """Vectors from row ``first`` on, as bytes, a chunk at a time; what is expected of each goes to ``_made``."""
-        for number, (start, stop) in enumerate(itertools.pairwise(self._feed.starts)):
+        for number, (start, stop) in enumerate(itertools.pairwise(self._starts)):
             if start < first:
                 continue
-            batch = self._feed.batch(start, stop)
+            batch = self.vectors.slice(start, stop)
             outputs = self._golden.run_raw(batch, check=self.check, jobs=1, named=start)
             inputs = pack_inputs(batch, self._ports)
             expected = pack_outputs(outputs, self._ports, batch.rows)
@@ -158,12 +160,12 @@ class Run:
         return None
 
     def _judge(self, row: int, expected: str) -> Blame | None:
-        judged = judge_rows(self.program, self._feed.batch(row, row + 1), [row])
+        judged = judge_rows(self.program, self.vectors.slice(row, row + 1), [row])
         return blame_expectation(self.program, self._dut, judged, {row: expected}, self.check)
 
     def _mismatch(self, difference: Difference) -> Mismatch:
         row = difference.row
-        batch = self._feed.batch(row, row + 1)
+        batch = self.vectors.slice(row, row + 1)
         task = Task(self.program, Design((), ""), self.folder, Options(()), self.watcher, Stopwatch())
         mismatch = describe(task, batch, BOARD, difference)
         judged = judge_rows(self.program, batch, [row])
@@ -175,7 +177,7 @@ class Run:
         """Whether a vector that failed fails again, alone: what is not the same each time is no fault of the logic."""
         row = difference.row
         self.watcher.notice(f"sending vector {row} again, {_AGAIN} times")
-        vector = _bytes(pack_inputs(self._feed.batch(row, row + 1), self._ports), self._ports.input_bits)
+        vector = _bytes(pack_inputs(self.vectors.slice(row, row + 1), self._ports), self._ports.input_bits)
         bits = self._ports.output_bits
         try:
             (results,) = self.session.run([np.repeat(vector, _AGAIN, axis=0)], self.identity)

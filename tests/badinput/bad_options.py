@@ -13,6 +13,10 @@ def sim(*options: str, says: tuple[str, ...]) -> Case:
     return Case(("sim", "p.bin", *options), says, {"p.bin": GOOD, "m.v": b"module model; endmodule\n"})
 
 
+def hil(*options: str, says: tuple[str, ...]) -> Case:
+    return Case(("hil", "p.bin", *options), says, {"p.bin": GOOD})
+
+
 def synth(*options: str, says: tuple[str, ...], setup: Setup | None = None, verdict: str = "INVALID_INPUT") -> Case:
     return Case(("synth", "p.bin", *options), says, {"p.bin": GOOD}, verdict, setup)
 
@@ -125,4 +129,14 @@ CASES = {
     "delay model of no LUT inputs": model(b"lut_inputs = 1", "lut_inputs = 1 must be an integer from 2 to 16"),
     "delay model of half a LUT input": model(b"lut_inputs = 4.5", "lut_inputs = 4.5 must be an integer"),
     "delay model with a unit of lines": model(b'unit = "n\\ns"', "unit = 'n\\ns' must be a name"),
+    "target missing": hil(says=("Missing option '--target'",)),
+    "target unknown": hil(
+        "--target", "usb:3", says=("--target 'usb:3'", "serial:///dev/ttyUSB0?baud=115200, tcp://host:port")
+    ),
+    "baud rate text": hil("--target", "serial:///dev/ttyS0?baud=fast", says=("--target", "fast", "must be like")),
+    "timeout of a board 0": hil("--target", "sim://fifo", "--timeout", "0", says=("--timeout", "0", "x>0")),
+    "timeout of a board no number": hil(
+        "--target", "sim://fifo", "--timeout", "nan", says=("--timeout must be a number of seconds",)
+    ),
+    "resume without a folder": hil("--target", "sim://fifo", "--resume", says=("--resume needs the folder", "-o DIR")),
 }

@@ -211,9 +211,18 @@ class TestWrongBoards:
         assert run.ending == ("TOOL_FAILURE", 3)
         assert "bytes came back that are no answer; check the baud rate" in run.record["message"]
 
+    def test_whose_port_another_program_uses(self, tmp_path: Path) -> None:
+        with python_board(*computing(EVERY)) as board, on_pty(board) as target:
+            with serial.Serial(target.removeprefix("serial://"), exclusive=True):
+                run = hil(EVERY, tmp_path, target)
+            assert run.ending == ("TOOL_FAILURE", 3)
+            assert "another program uses it" in run.record["message"]
+            assert hil(EVERY, tmp_path, target).ending == ("PASS", 0)
+
     @pytest.mark.parametrize(
         ("target", "message"),
         [
+            ("serial:///dev/null", "serial port '/dev/null' cannot be opened: "),
             ("tcp://127.0.0.1:1", "cannot be reached: Connection refused"),
             ("serial:///nowhere/ttyUSB9", "cannot be opened: No such file or directory; is the board plugged in?"),
         ],
@@ -303,10 +312,15 @@ class TestBrokenOffRuns:
         assert run.ending == ("INVALID_INPUT", 2)
         assert "there is nothing to resume" in run.record["message"]
 
-    def test_resume_from_a_file_that_is_none(self, instant: str, tmp_path: Path) -> None:
-        (tmp_path / "out").mkdir()
-        (tmp_path / "out" / "progress.json").write_text('{"of": 3}')
-        run = hil(EVERY, tmp_path, instant, "--resume")
+    @pytest.mark.parametrize("change", [None, {"rows": 1000}, {"rows": 0}, {"rows": "many"}, {"answer": {"x": 1}}])
+    def test_resume_from_a_file_that_is_none(self, change: dict[str, Any] | None, tmp_path: Path) -> None:
+        answer, _ = dying(1500)
+        with python_board(*computing(EVERY), answer=answer) as board, on_tcp(board) as target:
+            assert hil(EVERY, tmp_path, target, "--vectors", 2500, "--timeout", 0.5).exit_code == 3
+        path = tmp_path / "out" / "progress.json"
+        path.write_text("{}" if change is None else json.dumps({**json.loads(path.read_text()), **change}))
+        with python_board(*computing(EVERY)) as board, on_tcp(board) as target:
+            run = hil(EVERY, tmp_path, target, "--vectors", 2500, "--resume")
         assert run.ending == ("INVALID_INPUT", 2)
         assert "start afresh without --resume" in run.record["message"]
 
@@ -330,7 +344,7 @@ class TestBrokenOffRuns:
             done = int(re.search(r"(\d+) vectors are compared; the same command with --resume", stderr)[1])
             serial.Serial(target.removeprefix("serial://"), exclusive=True).close()
             kept = json.loads((tmp_path / "out" / "progress.json").read_text())
-            assert 0 < kept["rows"] == done
+            assert 0 < done <= kept["rows"] == kept["answer"]["rows"]
             assert not (tmp_path / "out" / "result.json").exists()
 
 
