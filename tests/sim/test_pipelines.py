@@ -19,11 +19,11 @@ from dais_verif.program.numbers import Batch
 from dais_verif.sim.build import SIMULATORS
 from dais_verif.stimulus import generate
 
-ROWS = 150
+ROWS = 100
 EVERY = every_opcode()
 
-SMALL = ("p01", "p03", "p04", "p05", "p06", "p10", "p11", "p12", "p14")
-LARGE = ("p02", "p07", "p08", "p09", "p13")
+SMALL = ("p01", "p04", "p05", "p06", "p10", "p11", "p14")
+LARGE = ("p02", "p03", "p07", "p08", "p09", "p12", "p13")
 
 both = pytest.mark.parametrize("simulator", SIMULATORS)
 
@@ -81,9 +81,9 @@ def cycles(rng: random.Random, total: int, rows: int = ROWS) -> list[Cycle]:
 
 @both
 def test_random_programs_with_stalls_gaps_and_resets(simulator: str, tmp_path: Path) -> None:
-    seen = stream(random_instances(range(25)), cycles(random.Random(1), 400), simulator, tmp_path)
+    seen = stream(random_instances(range(15)), cycles(random.Random(1), 300), simulator, tmp_path)
     assert seen.wrong == []
-    assert seen.compared > 25 * 350
+    assert seen.compared > 15 * 200
 
 
 @pytest.mark.slow
