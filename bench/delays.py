@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -99,6 +100,8 @@ def _measured(text: str, folder: Path) -> list[float]:
 
 def run(command: list[str], folder: Path) -> str:
     """What ``command`` prints."""
+    if shutil.which(command[0]) is None:
+        sys.exit(f"no {command[0]} on PATH; Debian has it as package {command[0]}")
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode:
         sys.exit(f"{command[0]} failed: {(done.stdout + done.stderr)[-500:]}")
