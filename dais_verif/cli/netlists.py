@@ -22,13 +22,13 @@ def target_option(*, help: str, **more: Any) -> Callable[[Any], Any]:
 
 
 def netlist_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds ``--netlist`` and ``--target``; the command gets one ``netlist`` for both."""
+    """Adds ``--netlist`` and ``--target``; the command, which has a ``dut``, gets one ``netlist`` for both."""
 
     @wraps(command)
     def with_options(*arguments: Any, netlist: Path | None, target: str | None, **given: Any) -> Any:
         if netlist is None and target is not None:
             raise click.UsageError("--target says what cells a netlist is made of; name it with --netlist.")
-        if netlist is not None and given.get("rtl"):
+        if netlist is not None and given["dut"].rtl:
             raise click.UsageError("--netlist and --rtl both name what is to be verified; give one of them.")
         found = None if netlist is None else find_netlist(netlist, target)
         return command(*arguments, netlist=found, **given)

@@ -50,7 +50,7 @@ class Clocked:
         self._random = random.Random(seed)
         self._wait = Timer(1, unit="ns")
         self._edges = 0
-        #: The sample that each place of the pipeline holds, newest first; None: no valid one.
+        #: The sample that each place of the pipeline holds, the next to come out first; None: no valid one.
         self._line: deque[int | None] = deque()
         self.latency = clocking.latency
 
@@ -59,7 +59,8 @@ class Clocked:
         if self._reset is not None:
             await self._hold_reset(row, _FIRST_RESET)
         for _ in range(self.latency or 0):  # what is not reset still holds what was never driven
-            await self._edge(row, valid=False)
+            await self._drive(row, valid=False)
+            await self._rise()
         self._line = deque([None] * (self.latency or 0), maxlen=self.latency)
 
     async def run(self, rows: Sequence[str], *, lively: bool = False) -> list[str]:
@@ -76,45 +77,58 @@ class Clocked:
                 # What is under way is lost, as it must be, and sent again.
                 waiting.extendleft(sample for sample in self._line if sample is not None and not found[sample])
                 await self._hold_reset(rows[waiting[0]], _RESET)
-                self._line.extendleft([None] * len(self._line))
+                self._line.extend([None] * len(self._line))
                 continue
             stalled = lively and self._enable is not None and self._random.random() < _STALLS
             bubble = not waiting or (lively and self._valid_in is not None and self._random.random() < _BUBBLES)
             sample = None if bubble else waiting[0]
-            used = sample is not None and not stalled
-            row = rows[sample] if used and sample is not None else rows[self._random.randrange(len(rows))]
-            before = await self._edge(row, enable=not stalled, valid=sample is not None)
-            if stalled:
-                self._check_stall(found)
-                continue
-            if sample is not None:
-                waiting.popleft()
-            if self.latency == 0:
+            # What is not taken must not matter.
+            row = rows[self._random.randrange(len(rows)) if stalled or sample is None else sample]
+            await self._drive(row, enable=not stalled, valid=sample is not None)
+            if self._line or not stalled:
+                self._look(self._line[0] if self._line else sample, found)
+            await self._rise()
+            if not stalled:
+                self._line.append(sample)
                 if sample is not None:
-                    found[sample] = before
-                continue
-            self._line.appendleft(sample)
-            seen = self._line[-1]
-            self._check_valid(seen is not None)
-            if seen is not None:
-                found[seen] = self._pins.read()
+                    waiting.popleft()
         return found
 
-    async def trace(self, rows: Sequence[str], more: int) -> tuple[list[str], list[str]]:
-        """The outputs before and after each edge while ``rows`` are given, then the last of them for ``more`` edges."""
-        before, after = [], []
+    async def trace(self, rows: Sequence[str], more: int) -> list[str]:
+        """The output at each edge while ``rows`` are given, then the last of them for ``more`` edges."""
+        seen = []
         for edge in range(len(rows) + more):
-            before.append(await self._edge(rows[min(edge, len(rows) - 1)], valid=edge < len(rows)))
-            after.append(self._pins.read())
-        return before, after
+            await self._drive(rows[min(edge, len(rows) - 1)], valid=edge < len(rows))
+            seen.append(self._pins.read())
+            await self._rise()
+        return seen
 
     async def hold(self, row: str, edges: int) -> None:
         """Give ``row`` for so many edges."""
         for _ in range(edges):
-            await self._edge(row)
+            await self._drive(row)
+            await self._rise()
 
-    async def _edge(self, row: str, *, enable: bool = True, valid: bool = True, reset: bool = False) -> str:
-        """One clock cycle with ``row``; the output just before its rising edge."""
+    def _look(self, due: int | None, found: list[str]) -> None:
+        """What the design gives just before an edge, at which sample ``due`` must be there, or none."""
+        pin = self._valid_out
+        if pin is not None and str(pin.value) != str(int(due is not None)):
+            raise ProtocolError(
+                f"{self._names.valid_out} is {pin.value} at clock edge {self._edges}, must be {int(due is not None)}: "
+                f"what is given with {self._names.valid_in} comes out {self.latency} edges later, and nothing else does"
+            )
+        if due is None:
+            return
+        seen = self._pins.read()
+        if found[due] and found[due] != seen:
+            raise ProtocolError(
+                f"the output changed before clock edge {self._edges}, though {self._names.enable} was 0 at the one "
+                "before: a register of the design does not keep its value"
+            )
+        found[due] = seen
+
+    async def _drive(self, row: str, *, enable: bool = True, valid: bool = True, reset: bool = False) -> None:
+        """The first half of a clock cycle, with the clock low."""
         self._clock.value = 0
         self._pins.write(row)
         if self._reset is not None:
@@ -124,32 +138,17 @@ class Clocked:
         if self._valid_in is not None:
             self._valid_in.value = int(valid)
         await self._wait
-        before = self._pins.read() if self.latency in (0, None) else ""
+
+    async def _rise(self) -> None:
+        """The second half, which begins with the edge."""
         self._clock.value = 1
         await self._wait
         self._edges += 1
-        return before
 
     async def _hold_reset(self, row: str, edges: int) -> None:
         for _ in range(edges):
-            await self._edge(row, valid=False, reset=True)
-
-    def _check_valid(self, expected: bool) -> None:
-        if self._valid_out is None or str(self._valid_out.value) == str(int(expected)):
-            return
-        name, found, due = self._names.valid_out, self._valid_out.value, int(expected)
-        raise ProtocolError(
-            f"{name} is {found} after clock edge {self._edges}, must be {due}: a sample given with "
-            f"{self._names.valid_in} comes out {self.latency} edges later, and nothing else does"
-        )
-
-    def _check_stall(self, found: Sequence[str]) -> None:
-        seen = self._line[-1] if self._line else None
-        if seen is not None and self._pins.read() != found[seen]:
-            raise ProtocolError(
-                f"the output changed at clock edge {self._edges}, at which {self._names.enable} was 0: "
-                "a register of the design does not keep its value"
-            )
+            await self._drive(row, valid=False, reset=True)
+            await self._rise()
 
 
 async def find_latency(clocked: Clocked, rows: Sequence[str], expected: Sequence[str]) -> int:
@@ -158,11 +157,10 @@ async def find_latency(clocked: Clocked, rows: Sequence[str], expected: Sequence
     Raises ``AmbiguousLatency`` if several are, ``ProtocolError`` if none is, not even for most rows.
     """
     rows, expected = rows[:_CALIBRATION], expected[:_CALIBRATION]
-    before, after = await clocked.trace(rows, _MOST_LATENCY)
+    seen = await clocked.trace(rows, _MOST_LATENCY)
     right = Counter(dict.fromkeys(range(_MOST_LATENCY + 1), 0))
     for latency in right:
-        found = after[latency - 1 :] if latency else before
-        right[latency] = sum(a == b for a, b in zip(expected, found, strict=False))
+        right[latency] = sum(a == b for a, b in zip(expected, seen[latency:], strict=False))
     (best, count), (_, second) = right.most_common(2)
     whole = [latency for latency, rows_right in right.items() if rows_right == len(rows)]
     if len(whole) > 1:

@@ -134,23 +134,20 @@ struct Instance final {
         design->eval();
     }
 
-    // Without a clock the outputs follow the inputs; with one, every edge has a sample, the last ones once more the first.
+    // Without a clock the outputs follow the inputs; with one, every edge has a sample, the last ones once more the
+    // first, and an output is what is there just before the edge that is `latency` edges later.
     void run(const uint64_t* inputs_of, size_t input_words, uint64_t* outputs_of, size_t output_words, size_t rows,
              size_t latency) {
-        const size_t edges = clock.data && latency ? rows + latency - 1 : rows;
-        for (size_t edge = 0; edge < edges; ++edge) {
+        for (size_t edge = 0; edge < rows + latency; ++edge) {
             const uint64_t* const row = inputs_of + edge % rows * input_words;
             for (const Pin& pin : inputs) load(pin, row);
             if (clock.data) *clock.data = 0;
-            // A latency of 0 is seen before the edge.
-            if (!clock.data || !latency) {
-                design->eval();
-                for (const Pin& pin : outputs) store(pin, outputs_of + edge * output_words);
-            }
+            design->eval();
+            if (edge >= latency)
+                for (const Pin& pin : outputs) store(pin, outputs_of + (edge - latency) * output_words);
             if (!clock.data) continue;
-            cycle();
-            if (latency && edge + 1 >= latency)
-                for (const Pin& pin : outputs) store(pin, outputs_of + (edge + 1 - latency) * output_words);
+            *clock.data = 1;
+            design->eval();
         }
     }
 };
