@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dais_verif.errors import InputError, ToolError
@@ -17,8 +17,9 @@ from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
 from dais_verif.sim import launch, process
-from dais_verif.sim.axis_job import AXIS_JOB_VARIABLE, SCENARIOS, AxisAnswer, AxisJob, Scenario
+from dais_verif.sim.axis_job import AXIS_JOB_VARIABLE, QUIET, SCENARIOS, AxisAnswer, AxisJob, Scenario
 from dais_verif.sim.build import Design, build
+from dais_verif.sim.dut.face import Dut, Face, Wire
 from dais_verif.sim.packing import pack_inputs, pack_outputs
 from dais_verif.verdict import Verdict
 
@@ -90,6 +91,11 @@ def simulate_axis(
         scenarios=tuple(scenarios),
     )
 
+    # The ports are all that the bench looks at, and so all that a simulator must leave as it is.
+    others = tuple((name, 0) for name in (*job.widths, *QUIET) if not name.endswith("tdata"))
+    wires = (Wire("s_axis_tdata", 0, ports.input_bits),), (Wire("m_axis_tdata", 0, ports.output_bits),)
+    design = replace(design, dut=Dut(Face(*wires, ties=others), ports, program.output_types))
+
     def one(simulator: str) -> AxisOutcome | ToolError:
         try:
             return _simulate(simulator, design, job, folder / simulator, seed=seed, waves=waves, timeout=timeout)
@@ -106,14 +112,13 @@ def _simulate(
     simulator: str, design: Design, job: AxisJob, folder: Path, *, seed: int, waves: bool, timeout: float | None
 ) -> AxisOutcome:
     started = time.monotonic()
-    # Every signal is made public: a build for the bench of the bare core makes that core's ports public alone.
-    simulation = build(simulator, design, folder / "build", signals=True, waves=waves, timeout=timeout)
+    simulation = build(simulator, design, folder / "build", waves=waves, timeout=timeout)
     built = time.monotonic()
     run = folder / "run"
     shutil.rmtree(run, ignore_errors=True)
     run.mkdir(parents=True)
     answer_path, job_path = run / "answer.json", run / "job.json"
-    AxisJob(**{**vars(job), "answer": str(answer_path)}).save(job_path)
+    replace(job, answer=str(answer_path)).save(job_path)
     env = {AXIS_JOB_VARIABLE: str(job_path)}
     results = launch.run(simulation, _BENCH, run, env=env, seed=seed, waves=waves, timeout=timeout)
     log = run / "simulation.log"

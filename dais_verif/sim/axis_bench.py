@@ -15,14 +15,11 @@ import cocotb
 import numpy as np
 from cocotb.triggers import Timer
 
-from dais_verif.sim.axis_job import AXIS_JOB_VARIABLE, AxisAnswer, AxisJob, Heard, Scenario
+from dais_verif.sim.axis_job import AXIS_JOB_VARIABLE, QUIET, AxisAnswer, AxisJob, Heard, Scenario
 from dais_verif.sim.packing import bits_of_row, row_words
 from dais_verif.sim.stream import NEVER, Beat, Sink, StreamScoreboard
 
 _HALF = Timer(1, unit="ns")
-
-#: Inputs of an AXI4-Lite block, where there is one: nobody speaks to it here.
-_QUIET = tuple(f"s_axil_{name}" for name in ("awvalid", "wvalid", "bready", "arvalid", "rready"))
 
 
 @cocotb.test()
@@ -37,7 +34,7 @@ async def every_beat_equals_golden_model(dut: Any) -> None:
         _texts(Path(path), job.rows, bits)
         for path, bits in ((job.inputs, job.input_bits), (job.expected, job.output_bits))
     )
-    for name in _QUIET:
+    for name in QUIET:
         if getattr(dut, name, None) is not None:
             getattr(dut, name).value = 0
     heard = []
@@ -188,21 +185,7 @@ def _texts(path: Path, rows: int, bits: int) -> list[str]:
 
 def _port_problem(dut: Any, job: AxisJob) -> str | None:
     """Why the ports are not those of the shell, or None."""
-    widths = {
-        "aclk": 1,
-        "aresetn": 1,
-        "s_axis_tdata": 8 * -(-max(job.input_bits, 1) // 8),
-        "s_axis_tvalid": 1,
-        "s_axis_tready": 1,
-        "s_axis_tlast": 1,
-        "s_axis_tuser": max(job.user_bits, 1),
-        "m_axis_tdata": 8 * -(-max(job.output_bits, 1) // 8),
-        "m_axis_tvalid": 1,
-        "m_axis_tready": 1,
-        "m_axis_tlast": 1,
-        "m_axis_tuser": max(job.user_bits, 1),
-    }
-    for name, bits in widths.items():
+    for name, bits in job.widths.items():
         port = getattr(dut, name, None)
         if port is None:
             return f"the design has no port {name}; the AXI4-Stream shell needs it, with {bits} bits"

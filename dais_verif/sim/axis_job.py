@@ -9,10 +9,14 @@ from pathlib import Path
 from dais_verif.files import write_atomically
 from dais_verif.sim.stream import NEVER, Pauses
 
-__all__ = ["AXIS_JOB_VARIABLE", "SCENARIOS", "AxisAnswer", "AxisJob", "Heard", "Scenario"]
+__all__ = ["AXIS_JOB_VARIABLE", "QUIET", "SCENARIOS", "AxisAnswer", "AxisJob", "Heard", "Scenario"]
 
 #: Environment variable that names the job file.
 AXIS_JOB_VARIABLE = "DAIS_VERIF_AXIS_JOB"
+
+
+#: Inputs of an AXI4-Lite block, which the design may have: nobody speaks to it here.
+QUIET = tuple(f"s_axil_{name}" for name in ("awvalid", "wvalid", "bready", "arvalid", "rready"))
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,22 @@ class AxisJob:
     latency: int
     seed: int = 0
     scenarios: tuple[Scenario, ...] = SCENARIOS
+
+    @property
+    def widths(self) -> dict[str, int]:
+        """The bits of every port that the design must have."""
+        streams = {
+            f"{side}_axis_{name}": width
+            for side, bits in (("s", self.input_bits), ("m", self.output_bits))
+            for name, width in {
+                "tdata": 8 * -(-max(bits, 1) // 8),
+                "tvalid": 1,
+                "tready": 1,
+                "tlast": 1,
+                "tuser": max(self.user_bits, 1),
+            }.items()
+        }
+        return {"aclk": 1, "aresetn": 1, **streams}
 
     def save(self, path: Path) -> None:
         """Write as JSON."""
