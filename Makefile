@@ -16,6 +16,9 @@ sim hil: export SEED ?= 0
 sim hil: export INPUTS ?=
 sim synth: export RTL ?=
 sim synth: export TOP ?= model
+sim: export PORTS ?=
+sim: export CLOCK ?=
+sim: export LATENCY ?=
 sim: export WAVES ?=
 sim hil synth: export OUT ?=
 sim: export JOBS ?=
@@ -23,7 +26,7 @@ sim: export EXHAUSTIVE ?=
 sim: export PROFILE ?=
 sim hil synth: export LAYOUT ?=
 synth: export TARGET ?= ice40
-synth: export STAGES ?=
+sim synth: export STAGES ?=
 hil: export TARGET ?=
 hil: export RESUME ?=
 
@@ -35,7 +38,7 @@ BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golde
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
-	@echo "         [RTL=theirs.v TOP=model] [WAVES=1] [OUT=folder] [LAYOUT=v1|headerless|published]"
+	@echo "         [RTL='a.v b.v' TOP=model PORTS=ports.toml CLOCK=clk LATENCY=n] [STAGES=n] [WAVES=1] [OUT=folder] [LAYOUT=v1|headerless|published]"
 	@echo "         [JOBS=n] [EXHAUSTIVE=1] [PROFILE=1]"
 	@echo "make synth PROGRAM=prog.bin [TARGET=ice40|ecp5|xilinx|generic] [STAGES=n] [RTL=theirs.v TOP=model]"
 	@echo "         [OUT=folder] [LAYOUT=v1|headerless|published]"
@@ -65,7 +68,11 @@ sim: .venv/.ready  ## Simulate PROGRAM's Verilog in both simulators against the 
 	set -- sim "$${PROGRAM:-$$EXAMPLE}" --vectors "$$VECTORS" --seed "$$SEED" --top "$$TOP"; \
 	if [ -n "$$SIM" ]; then set -- "$$@" --sim "$$SIM"; fi; \
 	if [ -n "$$INPUTS" ]; then set -- "$$@" --inputs "$$INPUTS"; fi; \
-	if [ -n "$$RTL" ]; then set -- "$$@" --rtl "$$RTL"; fi; \
+	if [ -e "$$RTL" ]; then set -- "$$@" --rtl "$$RTL"; else for file in $$RTL; do set -- "$$@" --rtl "$$file"; done; fi; \
+	if [ -n "$$PORTS" ]; then set -- "$$@" --ports "$$PORTS"; fi; \
+	if [ -n "$$CLOCK" ]; then set -- "$$@" --clock "$$CLOCK"; fi; \
+	if [ -n "$$LATENCY" ]; then set -- "$$@" --latency "$$LATENCY"; fi; \
+	if [ -n "$$STAGES" ]; then set -- "$$@" --stages "$$STAGES"; fi; \
 	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
 	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
 	if [ -n "$$JOBS" ]; then set -- "$$@" --jobs "$$JOBS"; fi; \
