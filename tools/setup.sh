@@ -57,6 +57,7 @@ if [ "$kind" != run ]; then
     command -v yosys >/dev/null || debian yosys
 fi
 if [ "$kind" = test ]; then
+    command -v nextpnr-ice40 >/dev/null || debian nextpnr-ice40
     command -v ghdl >/dev/null || debian ghdl
 fi
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.status import Status
 from rich.table import Table
 
 from dais_verif.cli.common import (
@@ -32,9 +33,12 @@ from dais_verif.program import Program
 from dais_verif.report.console import program_line
 from dais_verif.report.record import SCHEMA, ProgramInfo
 from dais_verif.sim import tools
+from dais_verif.synth.limits import Limits
 from dais_verif.synth.netlist import RECORD
+from dais_verif.synth.pnr import place
 from dais_verif.synth.targets import KINDS, TARGETS
-from dais_verif.synth.yosys import Limits, Synthesis, synthesize
+from dais_verif.synth.yosys import Synthesis, synthesize
+from dais_verif.verdict import Verdict
 
 
 @click.command()
@@ -51,19 +55,21 @@ from dais_verif.synth.yosys import Limits, Synthesis, synthesize
     show_default=True,
     help="Let Yosys merge chains of sums; its pass that does so miscompiles a - (-x) (docs/netlists.md).",
 )
+@click.option("--pnr", is_flag=True, help="Also place and route with nextpnr, for the clock that it allows.")
+@click.option("--clock", default="clk", show_default=True, help="With --pnr: the clock, of RTL that has one.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True, max=1e9),
     default=1800,
     show_default=True,
-    help="Seconds for Yosys.",
+    help="Seconds for Yosys, and again for nextpnr.",
 )
 @click.option(
     "--memory",
     type=click.IntRange(64, 1 << 30),
     default=8192,
     show_default=True,
-    help="Megabytes for each process: Yosys, and ABC that it starts.",
+    help="Megabytes for each process: Yosys, ABC that it starts, nextpnr.",
 )
 @click.option("-o", "--output", type=file_path, help="Folder to keep: netlist.v, synth.json, RTL, script, log.")
 @json_option
@@ -75,13 +81,15 @@ def synth(
     rtl: tuple[Path, ...],
     top: str,
     alumacc: bool,
+    pnr: bool,
+    clock: str,
     timeout: float,
     memory: int,
     output: Path | None,
     as_json: bool,
     more_rtl: tuple[Path, ...],
     **asked: Any,
-) -> None:
+) -> int:
     """Synthesize the Verilog of PROGRAM with Yosys: LUTs, flip-flops, carries, DSPs, block RAMs, logic depth.
 
     \b
@@ -91,7 +99,9 @@ def synth(
     dais-verif synth prog.bin --target ecp5 --stages 4   as a pipeline
     dais-verif synth prog.bin --target generic --rtl theirs.v --top theirs
 
-    These are counts after mapping, before place and route. No constraint and no timing enters them.
+    dais-verif synth prog.bin --target ice40 --pnr       and the clock that it allows, by nextpnr
+
+    Counts are those after mapping, before place and route. Exit code 6: --pnr was asked for and could not run.
     """
     if math.isnan(timeout):
         raise click.UsageError("--timeout must be a number of seconds, not nan.")
@@ -101,12 +111,16 @@ def synth(
     if rtl and options:
         raise click.UsageError("--stages and --max-depth are for the RTL that we write, --rtl names another.")
     loaded, _ = load_program(program, layout)
+    if pnr and TARGETS[target].board is None:
+        able = ", ".join(name for name, other in TARGETS.items() if other.board)
+        raise click.UsageError(f"--pnr: no free tool places and routes {target}; there is one for {able}.")
     tools.yosys()  # before anything is written
     with work_folder(output) as folder:
         # However this run ends, the netlist of an earlier one is not its netlist.
         (folder.path / RECORD).unlink(missing_ok=True)
         with notices().status("writing Verilog"):
             sources = _sources(loaded, (*rtl, *more_rtl), top, options, folder.path)
+        limits = Limits(timeout, memory)
         try:
             with notices().status(f"yosys: {target}") as status:
                 done = synthesize(
@@ -114,20 +128,38 @@ def synth(
                     top,
                     target,
                     folder.path,
-                    Limits(timeout, memory),
+                    limits,
                     alumacc=alumacc,
                     tell=lambda step: status.update(f"yosys: {target}: {step}"),
                 )
+                placed = _placed(done, clock, limits, status) if pnr else None
         except ToolError:
             folder.kept = True  # its log is there
             raise
-        facts = _facts(loaded, done, sources, emitted=not rtl, kept=folder.kept)
+        if placed and placed["verdict"] == Verdict.TOOL_FAILURE.value:
+            folder.kept = True
+        facts = _facts(loaded, done, sources, emitted=not rtl, kept=output is not None)
+        facts["pnr"] = placed
         text = json.dumps(facts, indent=2)
         write_atomically(folder.path / RECORD, text.encode())
     if as_json:
         click.echo(text)
     else:
         _show(console(), loaded, done, facts, output)
+    return Verdict[placed["verdict"]].exit_code if placed and placed["verdict"] else 0
+
+
+def _placed(done: Synthesis, clock: str, limits: Limits, status: Status) -> dict[str, Any]:
+    """What place and route found. ``verdict``: None if it did; why not, else: the counts stand all the same."""
+    try:
+        tools.nextpnr(done.target)
+    except ToolError as error:
+        return {"verdict": Verdict.NOT_RUN.value, "message": str(error)}
+    try:
+        placed = place(done, clock, limits, tell=lambda step: status.update(f"place and route: {step}"))
+    except ToolError as error:
+        return {"verdict": Verdict.TOOL_FAILURE.value, "message": str(error)}
+    return {"verdict": None, "message": None, **placed._asdict(), "seconds": round(placed.seconds, 1)}
 
 
 def _sources(
@@ -186,8 +218,20 @@ def _show(out: Console, program: Program, done: Synthesis, facts: dict[str, Any]
     out.print(table if done.costs.cells else "no cells: outputs are inputs or constants")
     path = ", ".join(f"{number} {kind}" for kind, number in done.depth.kinds.items())
     out.print(f"depth      {done.depth.cells} cells" + (f" ({path})" if path else ""), markup=False)
+    if placed := facts["pnr"]:
+        out.print(_placed_line(placed), markup=False)
     if output is not None:
         top = "" if done.top == "model" else f" --top {done.top}"
         command = f"dais-verif sim {shlex.quote(str(program.origin.path))} --netlist {shlex.quote(str(output))}{top}"
         out.print(f"netlist    {output / done.netlist.name}", markup=False)
         out.print(f"verify     {command}", markup=False)
+
+
+def _placed_line(placed: dict[str, Any]) -> str:
+    if placed["verdict"]:
+        return f"Fmax       {placed['verdict']}: {placed['message']}"
+    used = ", ".join(f"{used} of {available} {name}" for name, (used, available) in placed["used"].items())
+    return (
+        f"Fmax       {placed['fmax']:.1f} MHz, estimated on {placed['device']}, register to register\n"
+        f"used       {used} (the registers around it included)"
+    )

@@ -155,9 +155,14 @@ def yosys() -> YosysTools:
 
 
 def nextpnr(family: str) -> Path:
-    """Find the place and route tool for ``family``: ``ice40`` or ``ecp5``."""
+    """Find the place and route tool for ``family``, ``ice40`` or ``ecp5``; a wheel's also beside Python."""
     name = f"nextpnr-{family}"
-    return _find(name, f"DAIS_VERIF_{name.replace('-', '_').upper()}", f"install it (Debian: apt-get install {name})")
+    variable = f"DAIS_VERIF_{name.replace('-', '_').upper()}"
+    if not os.environ.get(variable) and shutil.which(name) is None:
+        wheel = shutil.which(f"yowasp-{name}", path=os.pathsep.join([os.environ.get("PATH", ""), sys.prefix + "/bin"]))
+        if wheel is not None:
+            return Path(wheel).absolute()
+    return _find(name, variable, f"install it (Debian: apt-get install {name}; PyPI: pip install yowasp-{name})")
 
 
 def cocotb_library(simulator: str) -> Path:

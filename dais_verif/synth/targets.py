@@ -8,7 +8,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-__all__ = ["KINDS", "TARGETS", "Target"]
+__all__ = ["KINDS", "TARGETS", "Board", "Target"]
 
 #: Kinds of cells, in the order in which they are shown.
 KINDS = ("LUT", "FF", "carry", "DSP", "BRAM", "LUTRAM", "mux", "gate", "other")
@@ -28,6 +28,14 @@ _PREPARE = (
 _XILINX = "synth_xilinx -flatten -noiopad -noclkbuf -family xc7 -top {top} -run"
 
 
+class Board(NamedTuple):
+    """A device: the ``family`` in the name of nextpnr's program, the ``options`` that name it there, its name."""
+
+    family: str
+    options: tuple[str, ...]
+    device: str
+
+
 class Target(NamedTuple):
     """A target. ``title``: for people.
 
@@ -37,7 +45,7 @@ class Target(NamedTuple):
     the first kind counts, and what none matches is "other".
     ``models``: file with models of the cells, below Yosys' share folder. ``defines``: macros that it is read with.
     ``own_models``: file beside this one with models of cells that Yosys has no model of.
-    ``pnr``: family of nextpnr, if it can place and route the target.
+    ``board``: the device on which nextpnr places and routes it, where it can.
     """
 
     title: str
@@ -47,7 +55,7 @@ class Target(NamedTuple):
     models: tuple[str, ...]
     defines: tuple[str, ...] = ()
     own_models: str | None = None
-    pnr: str | None = None
+    board: Board | None = None
 
     def kind_of(self, cell: str) -> str:
         """The kind of cells of type ``cell``."""
@@ -76,7 +84,7 @@ TARGETS = {
         models=("ice40/cells_sim.v",),
         # Without it inputs have default values, a syntax that Icarus does not read.
         defines=("NO_ICE40_DEFAULT_ASSIGNMENTS",),
-        pnr="ice40",
+        board=Board("ice40", ("--hx8k", "--package", "ct256", "--pcf-allow-unconstrained"), "iCE40HX8K-CT256"),
     ),
     "ecp5": Target(
         "Lattice ECP5 (synth_ecp5)",
@@ -93,7 +101,7 @@ TARGETS = {
         },
         models=("ecp5/cells_sim.v",),
         own_models="ecp5_multiplier.v",
-        pnr="ecp5",
+        board=Board("ecp5", ("--85k", "--package", "CABGA756", "--lpf-allow-unconstrained"), "LFE5U-85F-CABGA756"),
     ),
     "xilinx": Target(
         "AMD Xilinx 7 series (synth_xilinx -family xc7)",

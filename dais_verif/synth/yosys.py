@@ -6,19 +6,18 @@ Everything it reads and writes lies in one folder, script and log included: ``yo
 from __future__ import annotations
 
 import re
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import InputError
 from dais_verif.sim import tools
-from dais_verif.sim.process import Session, describe_exit, last_error
+from dais_verif.synth.limits import Limits, Tell, run_limited
 from dais_verif.synth.report import Costs, Depth, cell_types, read_costs, read_depth
 from dais_verif.synth.targets import TARGETS, Target
 
-__all__ = ["CELLS", "NETLIST", "Limits", "Synthesis", "script", "synthesize"]
+__all__ = ["CELLS", "NETLIST", "RTLIL", "STEP", "Synthesis", "script", "synthesize"]
 
 #: Our own maps and models.
 CELLS = Path(__file__).parent / "cells"
@@ -27,17 +26,8 @@ CELLS = Path(__file__).parent / "cells"
 NETLIST, RTLIL, SCRIPT, LOG = "netlist.v", "netlist.il", "synth.ys", "yosys.log"
 _STATISTICS, _PATH = "stat.json", "ltp.txt"
 
-_PASS = re.compile(rb"^\d+(?:\.\d+)*\. Executing (\S+) pass", re.MULTILINE)
-_EXHAUSTED = re.compile(r"bad_alloc|out of memory|cannot allocate memory|return code (137|139|134|9|11|6)\b", re.I)
-
-_LESS = "try a smaller program, a pipeline's stage by itself, another target"
-
-
-class Limits(NamedTuple):
-    """``seconds`` for the whole run; ``megabytes`` of address space for each process: Yosys, and ABC that it starts."""
-
-    seconds: float
-    megabytes: int
+#: The name of a pass, where the log says that it begins.
+STEP = re.compile(r"^\d+(?:\.\d+)*\. Executing (\S+) pass", re.MULTILINE)
 
 
 class Synthesis(NamedTuple):
@@ -76,7 +66,9 @@ def script(sources: Sequence[Path], top: str, target: Target, *, alumacc: bool =
         "check",
         f"tee -q -o {_STATISTICS} stat -json",
         " ".join([f"tee -q -o {_PATH} ltp -noff *", *(f"t:{cells} %d" for cells in target.clocked)]),
-        f"write_rtlil {RTLIL}",
+        f"select {top}",  # without the models of cells that the script has read
+        f"write_rtlil -selected {RTLIL}",
+        "select -clear",
         f"write_verilog -noattr {NETLIST}",
     ]
     return "\n".join([*lines, ""])
@@ -90,7 +82,7 @@ def synthesize(
     limits: Limits,
     *,
     alumacc: bool = False,
-    tell: Callable[[str], None] = lambda step: None,
+    tell: Tell = lambda step: None,
 ) -> Synthesis:
     """Map module ``top`` of ``sources`` to ``target`` in ``folder``; ``tell`` hears of every pass of Yosys.
 
@@ -100,7 +92,11 @@ def synthesize(
     chosen = TARGETS[target]
     text = script(sources, top, chosen, alumacc=alumacc)
     begun = time.monotonic()
-    run_yosys(found, text, folder, limits, tell=tell)
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in (NETLIST, RTLIL, _STATISTICS, _PATH):
+        (folder / file).unlink(missing_ok=True)
+    (folder / SCRIPT).write_text(text, encoding="utf-8")
+    run_limited("yosys", [str(found.yosys), "-s", SCRIPT], folder / LOG, limits, step=STEP, tell=tell)
     types = cell_types(folder / RTLIL)
     return Synthesis(
         target,
@@ -112,64 +108,3 @@ def synthesize(
         read_depth(folder / _PATH, types, chosen),
         time.monotonic() - begun,
     )
-
-
-def run_yosys(
-    found: tools.YosysTools,
-    text: str,
-    folder: Path,
-    limits: Limits,
-    *,
-    name: str = SCRIPT,
-    log: str = LOG,
-    tell: Callable[[str], None] = lambda step: None,
-) -> None:
-    """Run the script ``text``, which is kept in ``folder`` under ``name``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for file in (NETLIST, RTLIL, _STATISTICS, _PATH):
-        (folder / file).unlink(missing_ok=True)
-    (folder / name).write_text(text, encoding="utf-8")
-    session = Session(folder / log, cwd=folder, timeout=limits.seconds)
-    begun = time.monotonic()
-    with _Follower(session.log, tell):
-        try:
-            code = session.run("yosys", _limited([str(found.yosys), "-s", name], limits.megabytes))
-        except ToolError as error:
-            if time.monotonic() - begun < limits.seconds:
-                raise
-            raise ToolError(f"{error}; {_LESS} or a longer --timeout") from None
-    if code == 0:
-        return
-    if _EXHAUSTED.search(session.log.read_text(encoding="utf-8", errors="replace")[-20_000:]) or code == -9:
-        raise ToolError(
-            f"yosys ran out of memory: {limits.megabytes} MB for each process are not enough (full output:"
-            f" {session.log}); {_LESS} or more --memory"
-        )
-    raise ToolError(f"yosys {describe_exit(code)}: {last_error(session.log)} (full output: {session.log})")
-
-
-def _limited(command: Sequence[str], megabytes: int) -> list[str]:
-    return ["/bin/sh", "-c", 'ulimit -v "$1"; shift; exec "$@"', "sh", str(megabytes * 1024), *command]
-
-
-class _Follower:
-    """Tells of the last pass that a growing log names."""
-
-    def __init__(self, log: Path, tell: Callable[[str], None]) -> None:
-        self._log, self._tell = log, tell
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._follow, daemon=True)
-
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-        self._thread.join()
-
-    def _follow(self) -> None:
-        with self._log.open("rb") as log:
-            while not self._done.wait(0.5):
-                passes = _PASS.findall(log.read())
-                if passes:
-                    self._tell(passes[-1].decode(errors="replace").lower())

@@ -97,6 +97,7 @@ CASES = {
     "synth timeout zero": synth("--target", "ice40", "--timeout", "0", says=("--timeout", "x")),
     "synth timeout not a number": synth("--target", "ice40", "--timeout", "nan", says=("--timeout", "nan")),
     "synth memory too small": synth("--target", "ice40", "--memory", "1", says=("--memory", "1")),
+    "synth pnr without a tool": synth("--target", "xilinx", "--pnr", says=("--pnr", "xilinx", "ice40, ecp5")),
     "synth without yosys": synth(
         "--target",
         "ice40",

@@ -160,19 +160,61 @@ class TestLimits:
     def test_of_time(self, tmp_path: Path) -> None:
         made = synth(EVERYTHING, tmp_path, "xilinx", "--timeout", "0.2")
         assert made.code == 3
-        assert "the time limit of 0.2 s has passed" in made.stderr and "longer --timeout" in made.stderr
+        assert "the time limit of 0.2 s has passed" in made.stderr and "allow more with --timeout" in made.stderr
         assert made.stderr.count("\n") == 1
         assert not (made.folder / "synth.json").exists()
 
     def test_of_memory(self, tmp_path: Path) -> None:
         made = synth(EVERYTHING, tmp_path, "xilinx", "--memory", "64")
         assert made.code == 3
-        assert "out of memory: 64 MB" in made.stderr and "more --memory" in made.stderr
+        assert (
+            "ran out of memory: a process may take 64 MB" in made.stderr and "allow more with --memory" in made.stderr
+        )
 
     def test_leave_no_process(self, tmp_path: Path) -> None:
         synth(EVERYTHING, tmp_path, "xilinx", "--timeout", "1")
         left = [path.name for path in Path("/proc").iterdir() if path.name.isdigit() and _works_in(path, tmp_path)]
         assert left == []
+
+
+class TestPlaceAndRoute:
+    def test_gives_a_clock_and_what_it_takes(self, tmp_path: Path) -> None:
+        try:
+            tools.nextpnr("ice40")
+        except ToolError as error:
+            pytest.skip(str(error))
+        made = synth(EVERYTHING, tmp_path, "ice40", "--pnr", "--stages", 2)
+        assert made.code == 0, made.stderr
+        placed = made.facts["pnr"]
+        assert placed["verdict"] is None and placed["device"] == "iCE40HX8K-CT256"
+        assert 1 < placed["fmax"] < 1000
+        used, available = placed["used"]["ICESTORM_LC"]
+        # The netlist, 8 bits that drive it and twice 29 that take its outputs.
+        assert made.facts["counts"]["LUT"] < used < available
+        assert used >= made.facts["counts"]["FF"] + 8 + 2 * 29
+
+    def test_that_cannot_run_is_said_and_the_counts_stand(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("DAIS_VERIF_NEXTPNR_ICE40", "/none/such")
+        made = synth(EVERYTHING, tmp_path, "ice40", "--pnr")
+        assert made.code == 6
+        assert made.facts["pnr"]["verdict"] == "NOT_RUN" and "DAIS_VERIF_NEXTPNR_ICE40" in made.facts["pnr"]["message"]
+        assert made.facts["counts"]["LUT"] > 20 and (made.folder / "netlist.v").is_file()
+
+    def test_that_fails_is_a_failure(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "broken").write_text("#!/bin/sh\necho ERROR: no Bels remaining of type ICESTORM_LC\nexit 255\n")
+        (tmp_path / "broken").chmod(0o755)
+        monkeypatch.setenv("DAIS_VERIF_NEXTPNR_ICE40", str(tmp_path / "broken"))
+        made = synth(EVERYTHING, tmp_path, "ice40", "--pnr")
+        assert made.code == 3
+        assert made.facts["pnr"]["verdict"] == "TOOL_FAILURE" and "no Bels remaining" in made.facts["pnr"]["message"]
+
+    def test_without_a_report_is_a_failure(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("DAIS_VERIF_NEXTPNR_ICE40", "/bin/true")
+        made = synth(EVERYTHING, tmp_path, "ice40", "--pnr")
+        assert made.code == 3
+        assert "does not hold a report of nextpnr" in made.facts["pnr"]["message"]
 
 
 def _works_in(process: Path, folder: Path) -> bool:

