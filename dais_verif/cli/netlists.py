@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from dais_verif.cli.common import file_path
+from dais_verif.cli.dut import DutOptions
 from dais_verif.synth.netlist import Netlist, find_netlist, netlist_sources
 from dais_verif.synth.targets import TARGETS
 
@@ -25,13 +26,15 @@ def netlist_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds ``--netlist`` and ``--target``; the command, which has a ``dut``, gets one ``netlist`` for both."""
 
     @wraps(command)
-    def with_options(*arguments: Any, netlist: Path | None, target: str | None, **given: Any) -> Any:
+    def with_options(*arguments: Any, dut: DutOptions, netlist: Path | None, target: str | None, **given: Any) -> Any:
         if netlist is None and target is not None:
             raise click.UsageError("--target says what cells a netlist is made of; name it with --netlist.")
-        if netlist is not None and given["dut"].rtl:
+        if netlist is not None and dut.rtl:
             raise click.UsageError("--netlist and --rtl both name what is to be verified; give one of them.")
+        if netlist is not None and dut.pipeline:
+            raise click.UsageError("--stages makes RTL of ours; a netlist of a pipeline takes --clock instead.")
         found = None if netlist is None else find_netlist(netlist, target)
-        return command(*arguments, netlist=found, **given)
+        return command(*arguments, dut=dut, netlist=found, **given)
 
     for option in (
         target_option(help="Cells of the netlist; a folder of synth knows them."),

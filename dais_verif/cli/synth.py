@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from dais_verif.cli.common import (
     load_program,
     notices,
     program_argument,
+    reproduce,
     top_option,
 )
 from dais_verif.cli.folder import work_folder
@@ -139,13 +139,13 @@ def synth(
         if placed and placed["verdict"] == Verdict.TOOL_FAILURE.value:
             folder.kept = True
         facts = _facts(loaded, done, sources, emitted=not rtl, kept=output is not None)
-        facts["pnr"] = placed
+        facts |= {"verify": _verify(loaded, output, top, options) if output else None, "pnr": placed}
         text = json.dumps(facts, indent=2)
         write_atomically(folder.path / RECORD, text.encode())
     if as_json:
         click.echo(text)
     else:
-        _show(console(), loaded, done, facts, output)
+        _show(console(), loaded, done, facts)
     return Verdict[placed["verdict"]].exit_code if placed and placed["verdict"] else 0
 
 
@@ -198,7 +198,7 @@ def _facts(
     }
 
 
-def _show(out: Console, program: Program, done: Synthesis, facts: dict[str, Any], output: Path | None) -> None:
+def _show(out: Console, program: Program, done: Synthesis, facts: dict[str, Any]) -> None:
     out.print(f"program    {program_line(ProgramInfo.of(program))}", markup=False)
     rtl = facts["rtl"]
     source = "emitted from the program" if rtl["emitted"] else ", ".join(rtl["files"])
@@ -220,11 +220,21 @@ def _show(out: Console, program: Program, done: Synthesis, facts: dict[str, Any]
     out.print(f"depth      {done.depth.cells} cells" + (f" ({path})" if path else ""), markup=False)
     if placed := facts["pnr"]:
         out.print(_placed_line(placed), markup=False)
-    if output is not None:
-        top = "" if done.top == "model" else f" --top {done.top}"
-        command = f"dais-verif sim {shlex.quote(str(program.origin.path))} --netlist {shlex.quote(str(output))}{top}"
-        out.print(f"netlist    {output / done.netlist.name}", markup=False)
-        out.print(f"verify     {command}", markup=False)
+    if facts["netlist"]:
+        out.print(f"netlist    {facts['netlist']}", markup=False)
+        out.print(f"verify     {facts['verify']}", markup=False)
+
+
+def _verify(program: Program, output: Path, top: str, options: PipelineOptions | None) -> str:
+    """The command that verifies the netlist, to copy."""
+    words = ["sim", str(program.origin.path), "--netlist", str(output)]
+    if top != "model":
+        words += ["--top", top]
+    if options:
+        words += ["--clock", "clk"]
+        words += ["--reset", "rst"] * options.reset + ["--enable", "en"] * options.enable
+        words += ["--valid-in", "in_valid", "--valid-out", "out_valid"] * options.valid
+    return reproduce(words)
 
 
 def _placed_line(placed: dict[str, Any]) -> str:

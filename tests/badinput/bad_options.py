@@ -89,6 +89,7 @@ CASES = {
     ),
     "netlist without its target": sim("--netlist", "m.v", says=("'m.v'", "--target ice40|ecp5|xilinx|generic")),
     "netlist and rtl": sim("--netlist", "m.v", "--rtl", "m.v", says=("--netlist and --rtl", "give one of them")),
+    "netlist and stages": sim("--netlist", "m.v", "--stages", "2", says=("--stages", "--clock")),
     "target without a netlist": sim("--target", "ice40", says=("--target", "name it with --netlist")),
     "synth for nothing": synth(says=("Missing option '--target'",)),
     "synth for an unknown target": synth("--target", "asic", says=("--target", "'asic'", "'ice40', 'ecp5', 'xilinx'")),
