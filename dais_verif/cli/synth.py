@@ -55,6 +55,9 @@ from dais_verif.verdict import Verdict
     show_default=True,
     help="Let Yosys merge chains of sums; its pass that does so miscompiles a - (-x) (docs/netlists.md).",
 )
+@click.option(
+    "--bram/--no-bram", default=True, show_default=True, help="Let Yosys put tables of pipelines into block RAMs."
+)
 @click.option("--pnr", is_flag=True, help="Also place and route with nextpnr, for the clock that it allows.")
 @click.option("--clock", default="clk", show_default=True, help="With --pnr: the clock, of RTL that has one.")
 @click.option(
@@ -81,6 +84,7 @@ def synth(
     rtl: tuple[Path, ...],
     top: str,
     alumacc: bool,
+    bram: bool,
     pnr: bool,
     clock: str,
     timeout: float,
@@ -130,6 +134,7 @@ def synth(
                     folder.path,
                     limits,
                     alumacc=alumacc,
+                    bram=bram,
                     tell=lambda step: status.update(f"yosys: {target}: {step}"),
                 )
                 placed = _placed(done, clock, limits, status) if pnr else None

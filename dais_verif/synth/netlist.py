@@ -27,6 +27,7 @@ RECORD = "synth.json"
 MODELS = "cells.v"
 
 _MODULE = re.compile(r"^[ \t]*(?:\(\*[^\n]*\*\)\s*)?module\s+(\\\S+|\w+).*?\bendmodule\b", re.MULTILINE | re.DOTALL)
+_DECLARES = re.compile(r"\s*(?:(?:parameter|localparam|input|output|inout|endmodule)\b|(?:wire|reg)\b[^=]*$|$)")
 _WORD = re.compile(r"\\\S+|[A-Za-z_]\w*")
 _DEFINE = re.compile(r"^`(?!timescale|include|default_nettype|resetall).*$", re.MULTILINE)
 
@@ -73,7 +74,10 @@ def netlist_sources(netlist: Netlist, folder: Path) -> tuple[Path, ...]:
 
 
 def models(netlist: str, target: Target) -> str:
-    """Models of the cells that the Verilog text ``netlist`` names, and of those that they name in turn."""
+    """Models of the cells that the Verilog text ``netlist`` names, and of those that they name in turn.
+
+    Raises ``InputError`` for a cell of which there is none: it would look like a netlist that is wrong.
+    """
     wanted = _words(netlist) - {found[1] for found in _MODULE.finditer(netlist)}
     available: dict[str, str] = {}
     heading = [f"`define {name}" for name in target.defines]
@@ -87,6 +91,11 @@ def models(netlist: str, target: Target) -> str:
         for name in found:
             chosen[name] = available[name]
             wanted |= _words(available[name])
+    if empty := sorted(name for name, module in chosen.items() if not _computes(module)):
+        raise InputError(
+            f"Yosys has no model that simulates {', '.join(empty)}, which the netlist uses; synthesize with --no-bram"
+            " if these are block RAMs, or give netlist and the vendor's models with --rtl"
+        )
     if not chosen:
         return ""
     return "\n\n".join(["\n".join(heading), *chosen.values(), ""])
@@ -108,6 +117,12 @@ def _model_files(target: Target) -> list[Path]:
 def _modules(source: str) -> Iterator[tuple[str, str]]:
     for found in _MODULE.finditer(source):
         yield found[1], found[0]
+
+
+def _computes(module: str) -> bool:
+    """Whether ``module`` holds more than declarations and delays."""
+    body = re.sub(r"\bspecify\b.*?\bendspecify\b|\(\*.*?\*\)|^\s*`.*?$", " ", module, flags=re.DOTALL | re.MULTILINE)
+    return any(not _DECLARES.match(statement) for statement in body.split(";")[1:])
 
 
 def _words(text: str) -> set[str]:

@@ -64,7 +64,7 @@ def place(done: Synthesis, clock: str, limits: Limits, *, tell: Tell = lambda st
     (folder / _HARNESS).write_text(harness(done.top, ports, clock), encoding="utf-8")
     lines = [
         f"read_verilog {_HARNESS}",
-        *(command.format(top=f"{done.top}_harness") for command in target.after),
+        *(command.format(top=f"{done.top}_harness", flags="") for command in target.after),
         # What stood for the netlist so far makes room for it.
         f"delete {done.top}",
         f"read_rtlil {RTLIL}",

@@ -25,7 +25,7 @@ _PREPARE = (
     "opt_clean",
 )
 
-_XILINX = "synth_xilinx -flatten -noiopad -noclkbuf -family xc7 -top {top} -run"
+_XILINX = "synth_xilinx -flatten -noiopad -noclkbuf -family xc7 {flags} -top {top} -run"
 
 
 class Board(NamedTuple):
@@ -40,10 +40,11 @@ class Target(NamedTuple):
     """A target. ``title``: for people.
 
     ``before`` and ``after``: Yosys commands up to the place where sums become adders, and from there on. They end
-    with a mapped netlist; ``{top}`` stands for the module.
+    with a mapped netlist; ``{top}`` stands for the module, ``{flags}`` for ``no_bram`` or nothing.
     ``kinds``: for kinds of ``KINDS`` the cell types that belong to it, as shell patterns, which are Yosys' own too;
     the first kind counts, and what none matches is "other".
     ``models``: file with models of the cells, below Yosys' share folder. ``defines``: macros that it is read with.
+    ``no_bram``: the flag that keeps tables out of block RAMs.
     ``own_models``: file beside this one with models of cells that Yosys has no model of.
     ``board``: the device on which nextpnr places and routes it, where it can.
     """
@@ -54,6 +55,7 @@ class Target(NamedTuple):
     kinds: dict[str, tuple[str, ...]]
     models: tuple[str, ...]
     defines: tuple[str, ...] = ()
+    no_bram: str = "-nobram"
     own_models: str | None = None
     board: Board | None = None
 
@@ -73,7 +75,7 @@ TARGETS = {
         "Lattice iCE40 (synth_ice40)",
         before=_PREPARE,
         # Up to check: what follows there, autoname, takes forever on thousands of ops.
-        after=("synth_ice40 -top {top} -run begin:check",),
+        after=("synth_ice40 {flags} -top {top} -run begin:check",),
         kinds={
             "LUT": ("SB_LUT4",),
             "FF": ("SB_DFF*",),
@@ -89,7 +91,7 @@ TARGETS = {
     "ecp5": Target(
         "Lattice ECP5 (synth_ecp5)",
         before=_PREPARE,
-        after=("synth_ecp5 -top {top} -run begin:check",),
+        after=("synth_ecp5 {flags} -top {top} -run begin:check",),
         kinds={
             "LUT": ("LUT4",),
             "FF": ("TRELLIS_FF",),
@@ -125,5 +127,6 @@ TARGETS = {
         after=("synth -top {top} -run begin:check",),
         kinds={"FF": ("$_DFF*", "$_SDFF*", "$_ALDFF*", "$_FF_", "$_DLATCH*", "$_SR_*"), "gate": ("$_*",)},
         models=("simcells.v",),
+        no_bram="",
     ),
 }

@@ -48,8 +48,11 @@ class Synthesis(NamedTuple):
         return self.folder / NETLIST
 
 
-def script(sources: Sequence[Path], top: str, target: Target, *, alumacc: bool = False) -> str:
-    """The commands that make a netlist of ``sources``. Raises ``InputError`` if a path cannot be written in one."""
+def script(sources: Sequence[Path], top: str, target: Target, *, alumacc: bool = False, bram: bool = True) -> str:
+    """The commands that make a netlist of ``sources``, without block RAMs unless ``bram``.
+
+    Raises ``InputError`` if a path cannot be written in a script.
+    """
     for path in (*sources, CELLS):
         if set('"\n') & set(str(path)):
             raise InputError(f"Yosys cannot read {str(path)!r}: a quote or line break is in its path; rename it")
@@ -59,7 +62,10 @@ def script(sources: Sequence[Path], top: str, target: Target, *, alumacc: bool =
     lines = [
         *reading,
         f"hierarchy -top {top}",
-        *(command.format(top=top) for command in (*target.before, *sums, *target.after)),
+        *(
+            command.format(top=top, flags="" if bram else target.no_bram)
+            for command in (*target.before, *sums, *target.after)
+        ),
         # Names of signals would be taken for the ops they were, but bits that nobody needed are gone.
         "rename -hide w:*",
         "opt_clean -purge",
@@ -82,6 +88,7 @@ def synthesize(
     limits: Limits,
     *,
     alumacc: bool = False,
+    bram: bool = True,
     tell: Tell = lambda step: None,
 ) -> Synthesis:
     """Map module ``top`` of ``sources`` to ``target`` in ``folder``; ``tell`` hears of every pass of Yosys.
@@ -90,7 +97,7 @@ def synthesize(
     """
     found = tools.yosys()
     chosen = TARGETS[target]
-    text = script(sources, top, chosen, alumacc=alumacc)
+    text = script(sources, top, chosen, alumacc=alumacc, bram=bram)
     begun = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
     for file in (NETLIST, RTLIL, _STATISTICS, _PATH):

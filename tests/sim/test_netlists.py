@@ -155,6 +155,58 @@ def test_a_pipeline_has_flip_flops_and_is_shallower(tmp_path: Path) -> None:
 
 PIPELINES = {"flat": (), "piped": ("--stages", 3)}
 
+PINS = ("--clock", "clk", "--reset", "rst", "--enable", "en", "--valid-in", "in_valid", "--valid-out", "out_valid")
+
+
+@pytest.mark.parametrize(
+    "target", ["ice40", *(pytest.param(t, marks=pytest.mark.slow) for t in TARGETS if t != "ice40")]
+)
+def test_a_pipeline_is_verified_with_all_its_pins(target: str, tmp_path: Path) -> None:
+    made = synth(EVERYTHING, tmp_path, target, "--stages", 3, "--reset", "--enable", "--valid")
+    assert " ".join(PINS) in made.facts["verify"]
+    run = run_sim(EVERYTHING, tmp_path, "--netlist", made.folder, *PINS, "--vectors", 200, simulator="both")
+    assert run.ending == ("PASS", 0), run.stderr
+
+
+#: A table that is worth a block RAM, read between registers.
+LARGE = assemble(f"""
+    input x
+    table noise = [{", ".join(str(x * x * 40503 >> 7 & 0xFFFF) for x in range(512))}]
+    a = s9.0 input x
+    b = u16.0 noise[a]
+    output 0 = b
+""")
+
+
+class TestBlockRam:
+    def test_keeps_the_table(self, tmp_path: Path) -> None:
+        made = synth(LARGE, tmp_path, "ice40", "--stages", 2)
+        assert made.facts["counts"]["BRAM"] > 0
+        run = run_sim(LARGE, tmp_path, "--netlist", made.folder, "--clock", "clk")
+        assert run.ending == ("PASS", 0), run.stderr
+
+    def test_with_a_wrong_bit_is_caught(self, tmp_path: Path) -> None:
+        made = synth(LARGE, tmp_path, "ice40", "--stages", 2)
+        netlist = made.folder / "netlist.v"
+        text, changed = re.subn(
+            r"\.INIT_0\(256'h.", lambda found: found[0][:-1] + f"{int(found[0][-1], 16) ^ 8:x}", netlist.read_text()
+        )
+        assert changed
+        netlist.write_text(text)
+        run = run_sim(LARGE, tmp_path, "--netlist", made.folder, "--clock", "clk", "--latency", 2, "--exhaustive")
+        assert run.ending == ("RTL_MISMATCH", 1)
+
+    def test_that_nobody_models_is_refused_and_can_be_left_out(self, tmp_path: Path) -> None:
+        made = synth(LARGE, tmp_path, "ecp5", "--stages", 2)
+        assert made.facts["counts"]["BRAM"] > 0
+        run = run_sim(LARGE, tmp_path, "--netlist", made.folder, "--clock", "clk")
+        assert run.ending == ("INVALID_INPUT", 2)
+        assert "no model that simulates DP16KD" in run.stderr
+        made = synth(LARGE, tmp_path, "ecp5", "--stages", 2, "--no-bram")
+        assert made.facts["counts"]["BRAM"] == 0
+        run = run_sim(LARGE, tmp_path, "--netlist", made.folder, "--clock", "clk")
+        assert run.ending == ("PASS", 0), run.stderr
+
 
 class TestLimits:
     def test_of_time(self, tmp_path: Path) -> None:

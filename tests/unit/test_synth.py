@@ -54,13 +54,18 @@ class TestScript:
         place = next(
             number for number, line in enumerate(lines) if line.startswith("techmap -map") and "sums.v" in line
         )
-        last = TARGETS[target].after[-1].format(top="model")
+        last = TARGETS[target].after[-1].format(top="model", flags="")
         assert place < lines.index(last)
         allowed = script([Path("/x/a.v")], "model", TARGETS[target], alumacc=True)
         assert "sums.v" not in allowed and last in allowed
 
     def test_the_pass_that_hangs_is_left_out(self) -> None:
         assert "begin:check" in script([Path("/x/a.v")], "model", TARGETS["ice40"])
+
+    @pytest.mark.parametrize("target", ["ice40", "ecp5", "xilinx"])
+    def test_tables_are_kept_out_of_block_rams_if_asked(self, target: str) -> None:
+        texts = [script([Path("/x/a.v")], "model", TARGETS[target], bram=bram) for bram in (False, True)]
+        assert ["-nobram" in text for text in texts] == [True, False]
 
     def test_a_path_with_a_quote(self) -> None:
         with pytest.raises(InputError, match="a quote or line break is in its path; rename it"):
@@ -196,6 +201,19 @@ class TestModels:
     def test_what_the_netlist_defines_itself_is_not_given_again(self, share: Path) -> None:
         text = models("module m(output o); LUT l(o); endmodule\nmodule LUT(output O); endmodule", TARGETS["ice40"])
         assert text == ""
+
+    def test_one_that_only_declares_is_refused(self, share: Path) -> None:
+        """It would leave its outputs undriven, and the netlist would look wrong."""
+        with (share / "ice40" / "cells_sim.v").open("a") as file:
+            file.write(
+                "module HOLLOW (\n  (* port *) input A,\n  output reg O\n);\n"
+                "  parameter INIT = 1;\n`ifdef X\n  wire w;\n`endif\n"
+                "  specify\n    (A => O) = 3;\n  endspecify\nendmodule\n"
+            )
+        with pytest.raises(
+            InputError, match=r"no model that simulates HOLLOW, which .* --no-bram if these are block RAMs"
+        ):
+            models("module m(output o); HOLLOW l(1'b0, o); LUT k(); endmodule", TARGETS["ice40"])
 
     def test_go_into_the_folder(self, share: Path, tmp_path: Path) -> None:
         (tmp_path / "n.v").write_text("module m(output o); LUT l(o); endmodule")
