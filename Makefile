@@ -34,7 +34,7 @@ RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-test sim hil synth check test test-all lint examples bench-golden bench-sim prove-rtl clean distclean
+.PHONY: help setup setup-synth setup-test sim hil synth check test test-interop test-all lint examples bench-golden bench-sim prove-rtl clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
@@ -105,6 +105,9 @@ check: .venv/.ready  ## Read and check PROGRAM; what ranges prove about overflow
 
 test: .venv/.ready-test lint  ## The fast suite: minutes on two cores
 	.venv/bin/python -m pytest -n 2 --dist loadscope -m "not slow" tests
+
+test-interop: .venv/.ready-test  ## da4ml: its interpreters, its Verilog and VHDL of networks, bugs planted in them; many minutes
+	.venv/bin/python -m pytest -n 2 --dist load tests/interop
 
 test-all: .venv/.ready-test lint  ## Everything, long campaigns included
 	.venv/bin/python -m pytest -n 2 --dist loadscope tests

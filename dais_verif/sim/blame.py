@@ -22,6 +22,7 @@ from dais_verif.program.numbers import Batch
 from dais_verif.report.record import Blame, Value
 from dais_verif.sim.build import Design
 from dais_verif.sim.dut.face import Dut, packed
+from dais_verif.sim.naming import DA4ML, chosen
 from dais_verif.sim.packing import unpack_element
 from dais_verif.sim.replay import replay
 from dais_verif.sim.replay_job import Seen
@@ -165,13 +166,14 @@ def replay_mismatch(
     ``vector``: the bits of the row, most significant first; ``before``: those of the row before it, None: zeros.
     ``latency``: of a clocked design, in which each of the two is held until its output is there.
     """
-    dut, name_of = design.dut or packed(program), design.path_of or path_of(program)
+    dut, own = design.dut or packed(program), design.path_of or path_of(program)
     index = program.outputs[output][0]
     ops = [program.ops[i] for i in cone(program, [index] if index >= 0 else []) if program.ops[i].type.width]
-    asked = [*ask_for(program, dut), *(name_of(op.index) for op in ops)]
+    asked = [*ask_for(program, dut), *(name(op.index) for op in ops for name in (own, DA4ML))]
     before = "0" * len(vector) if before is None else before
     face = dut.face.with_latency(latency)
     seen, waves = replay(simulator, design, face, before, vector, asked, folder, timeout=timeout)
+    name_of = chosen(ops, own, seen.bits)
     values = oracle.trace(program, batch.row(row), violations=[])
     blame = replace(_blame(program, dut, name_of, ops, values, output, seen), replayed_in=simulator)
     views = write_views(program, dut, name_of, design.top, seen, waves, output, blame, folder) if waves else ()
@@ -219,6 +221,7 @@ def _blame(
         shown = bits if _holds(own, raw, op.type) else own
         missing = sum(name_of(other.index) not in seen.bits for other in ops if other.index < op.index)
         unnamed = f" ({missing} earlier ops of the cone have no signal)" if missing else ""
+        unnamed += f", signal {DA4ML(op.index)}" if name_of is DA4ML else ""
         return Blame(
             "op",
             f"{op} is the first op whose value diverges{unnamed}",

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from interop.cases import CASES, RIGHT, Case, Wrong
+from interop.rtl_cases import RTL, cell
 from interop.shapes import part_of_a_table
 
 from dais_verif.files import write_atomically
@@ -55,9 +56,13 @@ def written(text: str, cases: Sequence[Case] = CASES) -> str:
 
 
 def _table(cases: Sequence[Case]) -> str:
-    lines = ["| case | witness | exact | C++ interpreter | Python executor |", "|---|---|---|---|---|"]
+    lines = [
+        "| case | witness | exact | C++ interpreter | Python executor | Verilog | VHDL |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for case in cases:
-        cells = (case.what, f"`{case.name}`", _exact(case), _answer(case.cpp), _answer(case.python))
+        rtl = map(cell, RTL[case.name])
+        cells = (case.what, f"`{case.name}`", _exact(case), _answer(case.cpp), _answer(case.python), *rtl)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

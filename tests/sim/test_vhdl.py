@@ -36,6 +36,24 @@ output 1 = %5
 #: One bit in, one bit out.
 BIT = "input 0\n%0 = u1.0 input 0\noutput 0 = %0\n"
 
+#: 1 of 7, else 0.
+LAST_OF_EIGHT = "input 0\ntable 0 = [0, 0, 0, 0, 0, 0, 0, 1]\n%0 = u3.0 input 0\n%1 = u1.0 table 0[%0]\noutput 0 = %1\n"
+
+#: Seven values that are neither, then 1.
+NINE = """\
+library ieee;
+use ieee.std_logic_1164.all;
+use ieee.numeric_std.all;
+entity model is
+  port (model_inp : in std_logic_vector(2 downto 0); model_out : out std_logic);
+end entity;
+architecture rtl of model is
+  constant all_of_them : std_logic_vector(0 to 7) := "UXZWLH-1";
+begin
+  model_out <= all_of_them(to_integer(unsigned(model_inp)));
+end architecture;
+"""
+
 ONE_BIT = """\
 library ieee;
 use ieee.std_logic_1164.all;
@@ -129,13 +147,16 @@ class TestVerdicts:
         assert run.record["first_mismatch"]["blame"]["op"] == 4
         assert run.record["first_mismatch"]["found"]["bits"] == "X" * 9
 
-    @pytest.mark.parametrize("value", "UXZWLH-")
-    def test_every_value_that_is_neither_0_nor_1(self, tmp_path: Path, value: str) -> None:
-        run = one_bit(tmp_path, f"(0 => '{value}')")
+    def test_every_value_that_is_neither_0_nor_1(self, tmp_path: Path) -> None:
+        """Each of the seven in one of eight vectors: were one taken for a 0, one vector less would have X."""
+        (tmp_path / "model.vhd").write_text(NINE)
+        (tmp_path / "x.csv").write_text("".join(f"{value}\n" for value in range(8)))
+        options = ("--inputs", str(tmp_path / "x.csv"), "--vectors", "0", "--exhaustive-bits", "0")
+        run = sim(tmp_path, LAST_OF_EIGHT, tmp_path / "model.vhd", options=options)
         assert run.ending == ("X_IN_OUTPUT", 4)
-        assert run.record["first_mismatch"]["found"]["bits"] == value
-        simulator = run.record["simulators"][0]
-        assert simulator["vectors_with_x"] == simulator["vectors_compared"] == 12
+        (simulator,) = run.record["simulators"]
+        assert (simulator["vectors_compared"], simulator["vectors_with_x"], simulator["mismatches"]) == (8, 7, 0)
+        assert run.record["first_mismatch"]["found"]["bits"] == "U"
 
     def test_without_vectors_nothing_passes(self, tmp_path: Path) -> None:
         assert addsub(tmp_path, "--vectors", "0").ending == ("NOT_RUN", 6)
@@ -178,6 +199,50 @@ class TestSources:
         run = sim(tmp_path, ADDSUB, HERE / "addsub.vhd", options=("--top", "addsub"))
         assert run.ending == ("TOOL_FAILURE", 3)
         assert 'unit "grid" not found in library "work"' in run.record["message"]
+
+
+PORTS = """\
+[inputs]
+ports = ["a", "b"]
+[outputs]
+ports = ["sum", "difference"]
+[clock]
+port = "clk"
+reset = "rst_n"
+reset_active = "low"
+enable = "ce"
+valid_in = "valid_in"
+valid_out = "valid_out"
+"""
+
+
+class TestClocked:
+    """A port an element, and every pin that a bench can drive."""
+
+    def verify(self, folder: Path, old: str = "", new: str = "") -> Run:
+        text = (HERE / "addsub_clocked.vhd").read_text()
+        assert not old or text.count(old) == 1
+        (folder / "addsub_clocked.vhd").write_text(text.replace(old, new) if old else text)
+        (folder / "ports.toml").write_text(PORTS)
+        options = ("--ports", str(folder / "ports.toml"), "--top", "addsub_clocked", "--vectors", "200")
+        files = (folder / "addsub_clocked.vhd", HERE / "grid.vhd")
+        return sim(folder, ADDSUB, *files, options=(*options, "--exhaustive-bits", "0"))
+
+    def test_right(self, tmp_path: Path) -> None:
+        run = self.verify(tmp_path)
+        assert run.ending == ("PASS", 0), run.record["message"]
+        assert run.record["simulators"][0]["latency"] == 2
+
+    def test_a_register_that_ignores_the_enable(self, tmp_path: Path) -> None:
+        run = self.verify(
+            tmp_path, "        valid_out <= valid;\n      end if;", "      end if;\n      valid_out <= valid;"
+        )
+        assert run.ending == ("RTL_MISMATCH", 1)
+        assert "valid_out" in run.record["message"]
+
+    def test_a_wrong_sum(self, tmp_path: Path) -> None:
+        run = self.verify(tmp_path, "up(b_held, 3, 9)", "up(b_held, 2, 9)")
+        assert run.ending == ("RTL_MISMATCH", 1)
 
 
 TABLE = """\

@@ -1,0 +1,25 @@
+"""What a design calls the signals of its ops: ours are ``op_N``, in da4ml's Verilog and VHDL they are ``vN``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from dais_verif.program import Op
+
+__all__ = ["DA4ML", "chosen"]
+
+Naming = Callable[[int], str]
+
+DA4ML: Naming = "v{}".format
+
+
+def chosen(ops: Sequence[Op], own: Naming, seen: Mapping[str, str]) -> Naming:
+    """The names by which the bits of ``ops`` are found in ``seen``: ``own``, or da4ml's if there are none.
+
+    Anybody may call a signal v3. So da4ml's count only where most of them have as many bits as the op; not all of
+    them, for a wrong width is a mistake to be found.
+    """
+    if any(own(op.index) in seen for op in ops):
+        return own
+    theirs = [len(seen[DA4ML(op.index)]) == op.type.width for op in ops if DA4ML(op.index) in seen]
+    return DA4ML if 2 * sum(theirs) > len(theirs) else own

@@ -1,0 +1,101 @@
+"""RTL that da4ml writes, and the verdict of ``dais-verif sim`` on it."""
+
+from __future__ import annotations
+
+import io
+import json
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dais_verif.cli import main
+
+__all__ = ["Rtl", "Verdict", "sim", "write"]
+
+TOP = "model"
+
+
+@dataclass(frozen=True)
+class Rtl:
+    """What da4ml wrote: its program as JSON and its sources. ``latency``: rising edges in a clocked design."""
+
+    program: Path
+    sources: tuple[Path, ...]
+    latency: int | None = None
+
+    def edited(self, folder: Path, name: str, old: str, new: str) -> Rtl:
+        """A copy in ``folder`` in which ``old``, which occurs once in the source ``name``, is ``new``."""
+        folder.mkdir(parents=True, exist_ok=True)
+        copies = []
+        for source in self.sources:
+            text = source.read_text()
+            if source.name == name:
+                assert text.count(old) == 1, f"{old!r} is {text.count(old)} times in {name}: choose another bug"
+                text = text.replace(old, new)
+            copies.append(folder / source.name)
+            copies[-1].write_text(text)
+        for table in self.sources[0].parent.glob("memfiles/*"):
+            (folder / table.name).write_bytes(table.read_bytes())
+        return replace(self, sources=tuple(copies))
+
+
+def write(logic: Any, folder: Path, flavor: str = "verilog", *, cutoff: float = -1, layers: int = 1) -> Rtl:
+    """The RTL of da4ml's ``logic``; a pipeline if ``cutoff`` is positive, with ``layers`` of registers a stage."""
+    from da4ml.codegen import VerilogModel, VHDLModel
+
+    writer = VerilogModel if flavor == "verilog" else VHDLModel
+    model = writer(logic, TOP, folder, latency_cutoff=cutoff, register_layers=layers, print_latency=False)
+    model.write()
+    program = folder / "program.json"
+    logic.save(program)
+    suffix = "v" if flavor == "verilog" else "vhd"
+    own = [path for path in sorted((folder / "src").glob(f"*.{suffix}")) if not path.stem.endswith("_wrapper")]
+    sources = (*own, *sorted((folder / "src" / "static").glob(f"*.{suffix}")))
+    if cutoff <= 0:
+        return Rtl(program, sources)
+    stages = json.loads((folder / "metadata.json").read_text())["latency"]
+    return Rtl(program, sources, stages * layers + 1)
+
+
+class Verdict(NamedTuple):
+    """How ``sim`` ended. ``record`` is what ``--json`` printed."""
+
+    verdict: str
+    exit_code: int
+    record: dict[str, Any]
+
+    @property
+    def ending(self) -> tuple[str, int]:
+        """Verdict and exit code."""
+        return self.verdict, self.exit_code
+
+    @property
+    def mismatch(self) -> dict[str, Any]:
+        """The first mismatch."""
+        found: dict[str, Any] = self.record["first_mismatch"]
+        return found
+
+    @property
+    def blame(self) -> dict[str, Any]:
+        """What it is blamed on."""
+        found: dict[str, Any] = self.mismatch["blame"]
+        return found
+
+
+def sim(rtl: Rtl, folder: Path, *options: str, latency: str | None = "auto") -> Verdict:
+    """``dais-verif sim`` of ``rtl``, on the vectors asked for and no others unless ``options`` speak of exhausting.
+
+    ``latency`` is given where the design has a clock.
+    """
+    arguments = ["sim", str(rtl.program), "--json", "-o", str(folder / "out")]
+    if rtl.latency is not None:
+        arguments += ["--clock", "clk"]
+        arguments += ["--latency", latency] if latency else []
+    if not any(option.startswith("--exhaustive") for option in options):
+        arguments += ["--exhaustive-bits", "0"]
+    stdout = io.StringIO()
+    with redirect_stdout(stdout), redirect_stderr(io.StringIO()):
+        code = main._run([*arguments, *options, "--rtl", *map(str, rtl.sources)])
+    record = json.loads(stdout.getvalue())
+    return Verdict(record["verdict"], code, record)

@@ -1,0 +1,153 @@
+"""What is known to be wrong with da4ml's RTL: each is seen, with the right verdict, exit code and op."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from interop.cases import CASES, Case
+from interop.networks import traced
+from interop.peer import json_tree
+from interop.rtl import Verdict, sim, write
+from interop.rtl_cases import NOT_WRITTEN, RTL, Found
+from interop.test_rtl import need_ghdl
+
+from dais_verif.verdict import Verdict as Verdicts
+
+pytestmark = pytest.mark.usefixtures("da4ml")
+
+BY_NAME = {case.name: case for case in CASES}
+
+#: One of each kind goes through the fast suite.
+FAST = {"verilog": ("relu_of_minus", "output_zero", "quant_wider"), "vhdl": ("add_no_bits",)}
+
+
+def of_witness(case: Case, flavor: str, folder: Path, *options: str) -> Verdict:
+    """``sim`` on the vector of the witness and 100 others; violations are carried on past."""
+    from da4ml.types import CombLogic
+
+    try:
+        rtl = write(CombLogic.deserialize(json_tree(case.witness.program)), folder, flavor)
+    except (AssertionError, OverflowError, IndexError, ValueError) as error:
+        return Verdict(NOT_WRITTEN, 0, {"message": repr(error)})
+    np.save(folder / "x.npy", np.array([[float(value) for value in case.witness.cases[0].inputs]]))
+    return sim(rtl, folder, "--inputs", str(folder / "x.npy"), "--vectors", "100", "--unchecked", *options)
+
+
+def judged(verdict: Verdict) -> Found:
+    op = verdict.blame["op"] if verdict.record.get("first_mismatch") else None
+    return Found(verdict.verdict, op)
+
+
+PARAMETERS = [
+    pytest.param(case, flavor, marks=() if case.name in FAST[flavor] else pytest.mark.slow, id=f"{case.name}-{flavor}")
+    for flavor in ("verilog", "vhdl")
+    for case in CASES
+]
+
+
+@pytest.mark.parametrize(("case", "flavor"), PARAMETERS)
+def test_witness(case: Case, flavor: str, tmp_path: Path) -> None:
+    if flavor == "vhdl":
+        need_ghdl()
+    options = ("--sim", "icarus") if case.name in FAST["verilog"] and flavor == "verilog" else ()
+    verdict = of_witness(case, flavor, tmp_path, *options)
+    assert judged(verdict) == RTL[case.name][flavor == "vhdl"], verdict.record["message"]
+    if verdict.verdict != NOT_WRITTEN:
+        assert verdict.exit_code == Verdicts(verdict.verdict).exit_code
+
+
+def test_every_witness_is_spoken_of() -> None:
+    assert list(RTL) == [case.name for case in CASES]
+
+
+class TestTables:
+    """lookup_table.v: Icarus does not take an attribute of it, and that is no fault of the program or its table."""
+
+    def test_icarus_cannot_build_them(self, tmp_path: Path) -> None:
+        verdict = sim(write(traced("lookup"), tmp_path), tmp_path, "--sim", "icarus")
+        assert verdict.ending == ("TOOL_FAILURE", 3)
+        assert verdict.record["message"].startswith("icarus: iverilog exited with code ")
+        assert "lookup_table.v:13: error: " in verdict.record["message"]
+        assert verdict.record["simulators"][0]["mismatches"] == 0
+
+    @pytest.mark.slow
+    def test_both_is_a_failure_but_says_that_verilator_found_no_mismatch(self, tmp_path: Path) -> None:
+        verdict = sim(write(traced("lookup"), tmp_path), tmp_path, "--vectors", "300")
+        assert verdict.ending == ("TOOL_FAILURE", 3)
+        icarus, verilator = verdict.record["simulators"]
+        assert "lookup_table.v" in icarus["failure"] and verilator["failure"] is None
+        assert (verilator["vectors_compared"], verilator["mismatches"]) == (300, 0)
+
+    @pytest.mark.slow
+    def test_icarus_takes_them_without_the_attribute(self, tmp_path: Path) -> None:
+        attribute = '(* rom_style = (BW_IN <= 999) ? "distributed" : "block" *)'
+        rtl = write(traced("lookup"), tmp_path).edited(tmp_path / "cut", "lookup_table.v", attribute, "")
+        assert sim(rtl, tmp_path, "--vectors", "300", "--sim", "icarus").ending == ("PASS", 0)
+
+    @pytest.mark.parametrize("entry", [0, pytest.param(40, marks=pytest.mark.slow)])
+    def test_a_wrong_entry(self, entry: int, tmp_path: Path) -> None:
+        attribute = '(* rom_style = (BW_IN <= 999) ? "distributed" : "block" *)'
+        rtl = write(traced("lookup"), tmp_path).edited(tmp_path / "cut", "lookup_table.v", attribute, "")
+        for table in (tmp_path / "cut").glob("*.mem"):
+            lines = table.read_text().split("\n")
+            lines[entry] = f"{int(lines[entry], 16) ^ 1:02X}"
+            table.write_text("\n".join(lines))
+        verdict = sim(rtl, tmp_path, "--sim", "icarus")
+        assert verdict.ending == ("RTL_MISMATCH", 1)
+        assert verdict.blame["mnemonic"] == "lookup"
+
+    def test_a_missing_table(self, tmp_path: Path) -> None:
+        attribute = '(* rom_style = (BW_IN <= 999) ? "distributed" : "block" *)'
+        rtl = write(traced("lookup"), tmp_path).edited(tmp_path / "cut", "lookup_table.v", attribute, "")
+        for table in (tmp_path / "cut").glob("*.mem"):
+            table.unlink()
+        verdict = sim(rtl, tmp_path, "--vectors", "10", "--sim", "icarus")
+        assert verdict.ending == ("X_IN_OUTPUT", 4)
+        assert any("give it with --data" in warning and "table_" in warning for warning in verdict.record["warnings"])
+
+
+def test_an_overflow_is_the_programs_fault(tmp_path: Path) -> None:
+    """Where the RTL wraps as hardware does, and nobody asked to carry on."""
+    from da4ml.types import CombLogic
+
+    rtl = write(CombLogic.deserialize(json_tree(BY_NAME["add_overflow"].witness.program)), tmp_path)
+    verdict = sim(rtl, tmp_path, "--sim", "icarus")
+    assert verdict.ending == ("PROGRAM_INVALID", 2)
+    assert "op 2 (add)" in verdict.record["message"]
+
+
+@pytest.mark.slow
+def test_two_states_do_not_see_what_is_not_driven(tmp_path: Path) -> None:
+    """An output of out_idx -1 is left at Z. Verilator alone reads 0 there, which is right by luck."""
+    case = BY_NAME["output_zero"]
+    assert of_witness(case, "verilog", tmp_path / "two", "--sim", "verilator").ending == ("PASS", 0)
+    assert of_witness(case, "verilog", tmp_path / "four", "--sim", "icarus").ending == ("X_IN_OUTPUT", 4)
+
+
+class TestInputShift:
+    """da4ml's port has as many bits as the op that reads it; which weights they have is for the user to say.
+
+    By the program they are those bits of the input that the op takes. da4ml's own wrapper does not shift: it connects
+    the input by the type of the op, which is that of the input times ``2**inp_shift``.
+    """
+
+    WRAPPER = """\
+module wired(input [3:0] model_inp, output [2:0] model_out);
+  model whole(model_inp[3:1], model_out);  // s3.0 of s4.1: without the bit of weight 1/2
+endmodule
+"""
+
+    @pytest.mark.slow
+    def test_as_the_program_means_it(self, tmp_path: Path) -> None:
+        assert of_witness(BY_NAME["input_shift"], "verilog", tmp_path, "--sim", "icarus").ending == ("PASS", 0)
+
+    def test_as_da4ml_wires_it(self, tmp_path: Path) -> None:
+        (tmp_path / "wired.v").write_text(self.WRAPPER)
+        (tmp_path / "ports.toml").write_text('[inputs]\ntypes = "s4.1"\n')
+        options = ("--sim", "icarus", "--rtl", str(tmp_path / "wired.v"), "--ports", str(tmp_path / "ports.toml"))
+        verdict = of_witness(BY_NAME["input_shift"], "verilog", tmp_path / "rtl", *options, "--top", "wired")
+        assert verdict.ending == ("RTL_MISMATCH", 1)
+        assert verdict.mismatch["expected"]["raw"] == -2  # of 3
+        assert verdict.mismatch["found"]["raw"] == 3

@@ -1,0 +1,33 @@
+"""Whose names the signals of a design are taken for."""
+
+from __future__ import annotations
+
+import pytest
+
+from dais_verif.program import Program
+from dais_verif.sim.naming import DA4ML, chosen
+
+OWN = "op_{}".format
+
+#: Ops of 3, 5 and 6 bits.
+OPS = Program.build(
+    [(-1, 0, -1, 0, (0, 3, 0)), (-1, 1, -1, 0, (1, 4, 0)), (0, 0, 1, 0, (1, 5, 0))], [(2, 0, 0)], inp_shift=[0, 0]
+).ops
+
+
+@pytest.mark.parametrize(
+    ("seen", "expected"),
+    [
+        ({"op_0": "000", "v0": "000", "v1": "00000"}, OWN),
+        ({"op_2": "0", "v0": "000", "v1": "00000", "v2": "000000"}, OWN),
+        ({"v0": "000", "v1": "00000", "v2": "000000"}, DA4ML),
+        ({"v2": "XXXXXX"}, DA4ML),
+        ({"v0": "000", "v1": "00000", "v2": "00000"}, DA4ML),  # one bit too few: a mistake to be found
+        ({"v0": "000", "v1": "0000"}, OWN),  # not most of them
+        ({"v0": "00000000", "v1": "00000000", "v2": "000000"}, OWN),  # somebody's v0, v1, v2
+        ({"model_out": "000000"}, OWN),
+        ({}, OWN),
+    ],
+)
+def test_whose_names(seen: dict[str, str], expected: object) -> None:
+    assert chosen(OPS, OWN, seen) is expected
