@@ -44,6 +44,8 @@ class Proof(NamedTuple):
 PROOFS = (
     Proof("skid_proof", {"WIDTH": 4}, ("dais_skid.v",)),
     *(Proof("axis_proof", {"LATENCY": latency}, ("dais_skid.v", "dais_axis.v")) for latency in range(5)),
+    Proof("deframer_proof", {"BUFFER_BITS": 2}, ("dais_crc32.v", "dais_deframer.v")),
+    Proof("bridge_proof", {"OUT_BITS": 9}, ("dais_crc32.v", "dais_deframer.v", "dais_framer.v", "dais_bridge.v")),
 )
 
 
