@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from axis_designs import planted_in_shell, wrapped
 from quality.door import planted
+from quality.odd_programs import ODD_PROGRAMS
 from quality.programs import every_opcode
 
 from dais_verif.emit.registers import MAGIC, REGISTERS, VERSION
@@ -31,9 +32,15 @@ SIGNATURE_TEST = "signatures_are_those_of_the_golden_model"
 
 
 def failing(
-    program: Program, folder: Path, *, simulator: str = "icarus", latency: int = 0, bug: tuple[str, str] | None = None
+    program: Program,
+    folder: Path,
+    *,
+    simulator: str = "icarus",
+    latency: int = 0,
+    bug: tuple[str, str] | None = None,
+    only: str = "",
 ) -> tuple[list[str], str]:
-    """The tests of the bench that fail, and the log."""
+    """The tests of the bench that fail, and the log; ``only``: one test alone."""
     ports = ports_of(program)
     design = wrapped(program, folder, latency=latency, user_bits=2, axil=True, bug=bug)
     facts = {
@@ -59,7 +66,7 @@ def failing(
     }
     (folder / "job.json").write_text(json.dumps(job))
     simulation = build(simulator, design, folder / "build", signals=True, timeout=200)
-    env = {"PYTHONPATH": str(Path(__file__).parent), "AXIL_JOB": str(folder / "job.json")}
+    env = {"PYTHONPATH": str(Path(__file__).parent), "AXIL_JOB": str(folder / "job.json"), "COCOTB_TEST_FILTER": only}
     results = launch.run(simulation, "axil_bench", folder, env=env, timeout=200)
     failed = [name.rpartition(".")[2] for name in launch.failed_tests(results)]
     return failed, (folder / "simulation.log").read_text()
@@ -144,8 +151,21 @@ def reference(program: Program, beats: int) -> int:
     return signature
 
 
-def test_signatures_follow_the_written_rule() -> None:
-    assert selfcheck_signatures(EVERY, [3, 40]) == {3: reference(EVERY, 3), 40: reference(EVERY, 40)}
+@pytest.mark.parametrize("name", ["every opcode", "wide", "inputs not read", "one bit", "far points"])
+def test_signatures_follow_the_written_rule(name: str) -> None:
+    program = EVERY if name == "every opcode" else ODD_PROGRAMS[name]
+    assert selfcheck_signatures(program, [3, 12]) == {3: reference(program, 3), 12: reference(program, 12)}
+
+
+def test_nothing_is_foretold_of_a_program_without_output_bits() -> None:
+    blind = next(program for program in ODD_PROGRAMS.values() if not ports_of(program).output_bits)
+    with pytest.raises(InputError, match="a self-check would compare nothing"):
+        selfcheck_signatures(blind, [5])
+
+
+def test_a_check_of_wide_ports(tmp_path: Path) -> None:
+    failed, log = failing(ODD_PROGRAMS["wide"], tmp_path, only=SIGNATURE_TEST)
+    assert failed == [] and "PASS=1 " in log, log
 
 
 def test_stimulus_packs_to_itself() -> None:

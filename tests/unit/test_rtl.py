@@ -26,7 +26,7 @@ SHAPES = [
     (13, 21, 0, 0, True),
     (30, 7, 1, 3, False),
     (1, 1, 5, 0, True),
-    (200, 64, 4, 8, True),
+    (70, 64, 4, 8, True),
 ]
 SHAPE = pytest.mark.parametrize("shape", SHAPES, ids=str)
 
