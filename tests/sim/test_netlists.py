@@ -88,7 +88,7 @@ def test_a_netlist_of_every_target_is_the_program(target: str, tmp_path: Path) -
     logic = made.facts["counts"]["gate" if target == "generic" else "LUT"]
     assert logic > 20 and made.facts["counts"]["FF"] == 0
     assert made.facts["depth"]["cells"] == sum(made.facts["depth"]["kinds"].values()) > 3
-    simulator = "both" if target in ("ice40", "ecp5") else "icarus"
+    simulator = "both" if target == "ecp5" else "icarus"  # ice40 is in both as a pipeline
     run = run_sim(EVERYTHING, tmp_path, "--netlist", made.folder, "--vectors", 256, simulator=simulator)
     assert run.ending == ("PASS", 0), run.stderr
     assert all(result["bits_compared"] == 256 * 29 for result in run.record["simulators"])
@@ -103,12 +103,11 @@ def test_sums_of_negated_values_are_right_by_default(sign: str, target: str, tmp
     assert run.ending == ("PASS", 0), run.stderr
 
 
-@pytest.mark.parametrize("sign", NEGATED)
-def test_sums_of_negated_values_are_right_on_ice40(sign: str, tmp_path: Path) -> None:
-    made = synth(NEGATED[sign], tmp_path, "ice40")
+def test_sums_of_negated_values_are_right_on_ice40(tmp_path: Path) -> None:
+    made = synth(NEGATED["-"], tmp_path, "ice40")
     assert made.facts["alumacc"] is False
     assert made.facts["counts"]["carry"] > 10, "sums keep their carry chains"
-    run = run_sim(NEGATED[sign], tmp_path, "--netlist", made.folder)
+    run = run_sim(NEGATED["-"], tmp_path, "--netlist", made.folder)
     assert run.ending == ("PASS", 0), run.stderr
 
 
@@ -123,7 +122,9 @@ def test_what_alumacc_miscompiles_is_caught(sign: str, tmp_path: Path) -> None:
     assert inputs[1]["bits"] == "10000000"
 
 
-@pytest.mark.parametrize(("target", "init"), [("ice40", "LUT_INIT"), ("ecp5", "INIT")])
+@pytest.mark.parametrize(
+    ("target", "init"), [("ice40", "LUT_INIT"), pytest.param("ecp5", "INIT", marks=pytest.mark.slow)]
+)
 def test_one_wrong_lut_is_caught(target: str, init: str, tmp_path: Path) -> None:
     made = synth(EVERYTHING, tmp_path, target)
     netlist = made.folder / "netlist.v"
@@ -196,12 +197,15 @@ class TestBlockRam:
         run = run_sim(LARGE, tmp_path, "--netlist", made.folder, "--clock", "clk", "--latency", 2, "--exhaustive")
         assert run.ending == ("RTL_MISMATCH", 1)
 
-    def test_that_nobody_models_is_refused_and_can_be_left_out(self, tmp_path: Path) -> None:
+    def test_that_nobody_models_is_refused(self, tmp_path: Path) -> None:
         made = synth(LARGE, tmp_path, "ecp5", "--stages", 2)
         assert made.facts["counts"]["BRAM"] > 0
         run = run_sim(LARGE, tmp_path, "--netlist", made.folder, "--clock", "clk")
         assert run.ending == ("INVALID_INPUT", 2)
         assert "no model that simulates DP16KD" in run.stderr
+
+    @pytest.mark.slow
+    def test_can_be_left_out(self, tmp_path: Path) -> None:
         made = synth(LARGE, tmp_path, "ecp5", "--stages", 2, "--no-bram")
         assert made.facts["counts"]["BRAM"] == 0
         run = run_sim(LARGE, tmp_path, "--netlist", made.folder, "--clock", "clk")
@@ -249,22 +253,22 @@ class TestPlaceAndRoute:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("DAIS_VERIF_NEXTPNR_ICE40", "/none/such")
-        made = synth(EVERYTHING, tmp_path, "ice40", "--pnr")
+        made = synth(NEGATED["-"], tmp_path, "ice40", "--pnr")
         assert made.code == 6
         assert made.facts["pnr"]["verdict"] == "NOT_RUN" and "DAIS_VERIF_NEXTPNR_ICE40" in made.facts["pnr"]["message"]
-        assert made.facts["counts"]["LUT"] > 20 and (made.folder / "netlist.v").is_file()
+        assert made.facts["counts"]["LUT"] > 10 and (made.folder / "netlist.v").is_file()
 
     def test_that_fails_is_a_failure(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / "broken").write_text("#!/bin/sh\necho ERROR: no Bels remaining of type ICESTORM_LC\nexit 255\n")
         (tmp_path / "broken").chmod(0o755)
         monkeypatch.setenv("DAIS_VERIF_NEXTPNR_ICE40", str(tmp_path / "broken"))
-        made = synth(EVERYTHING, tmp_path, "ice40", "--pnr")
+        made = synth(NEGATED["-"], tmp_path, "ice40", "--pnr")
         assert made.code == 3
         assert made.facts["pnr"]["verdict"] == "TOOL_FAILURE" and "no Bels remaining" in made.facts["pnr"]["message"]
 
     def test_without_a_report_is_a_failure(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("DAIS_VERIF_NEXTPNR_ICE40", "/bin/true")
-        made = synth(EVERYTHING, tmp_path, "ice40", "--pnr")
+        made = synth(NEGATED["-"], tmp_path, "ice40", "--pnr")
         assert made.code == 3
         assert "does not hold a report of nextpnr" in made.facts["pnr"]["message"]
 
