@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from rich.console import Console
 
 from dais_verif.cli.common import file_path
 from dais_verif.emit import Pipeline, PipelineOptions, read_delay_model
 from dais_verif.emit.delays import DEFAULT
 from dais_verif.emit.pipeline import MOST_STAGES
 from dais_verif.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = ["asked_pipeline", "control_options", "facts", "show", "stage_options"]
 
