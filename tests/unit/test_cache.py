@@ -3,74 +3,20 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import shutil
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from builds import FACTS, KEY, NAMES, built, keys, put
 from hypothesis import given
 from hypothesis import strategies as st
 from quality.door import command
 
-from dais_verif.errors import InputError, ToolError
-from dais_verif.sim import cache, process
-
-NAMES = ("simulation", "build.log")
-FACTS = {"simulator": "icarus", "top": "model", "version": "11.0"}
-KEY = "0123456789abcdef"
-
-#: Without the import of anything again; nothing of pytest runs in the child.
-#: The children touch files only, so threads that other tests left in this process do not matter to them.
-FORK = multiprocessing.get_context("fork")
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("DAIS_VERIF_CACHE_MB", raising=False)
-    return tmp_path / "cache" / "builds"
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """The folder of a run."""
-    folder = tmp_path / "run"
-    folder.mkdir()
-    return folder
-
-
-def built(folder: Path, text: str = "built", size: int = 0) -> Path:
-    """What a build leaves in ``folder``, the executable ``size`` bytes large."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in NAMES:
-        (folder / name).unlink(missing_ok=True)
-    (folder / "simulation").write_bytes(text.encode().ljust(size, b"."))
-    (folder / "simulation").chmod(0o755)
-    (folder / "build.log").write_text(f"log of {text}")
-    return folder
-
-
-def put(key: str, folder: Path, *, size: int = 0, used: float | None = None) -> None:
-    cache.put(key, NAMES, built(folder / "built", key, size), FACTS)
-    if used is not None:
-        os.utime(cache.home() / key, (used, used))
-
-
-def keys() -> list[str]:
-    return [entry.key for entry in cache.entries()]
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+from dais_verif.errors import InputError
+from dais_verif.sim import cache
 
 
 class TestKey:
@@ -267,81 +213,6 @@ class TestLeftOvers:
         assert not cache.fetch(KEY, NAMES, folder)
 
 
-class TestManyAtOnce:
-    def test_put_the_same(self, home: Path, tmp_path: Path) -> None:
-        """In processes of several threads each: one entry comes of it, and nobody ever sees a part of one."""
-
-        def work(number: int) -> None:
-            own = tmp_path / f"{os.getpid()}" / f"{number}"
-            for key in ("x", "y", "z") * 4:
-                put(key, own)
-                assert cache.fetch(key, NAMES, built(own))
-                assert ((own / "simulation").read_text(), (own / "build.log").read_text()) == (key, f"log of {key}")
-
-        at_once(work, processes=3, threads=3)
-        assert sorted(path.name for path in home.iterdir()) == ["x", "y", "z"]
-
-    def test_put_fetch_and_clear(self, home: Path, tmp_path: Path) -> None:
-        """Whoever fetches gets all of an entry or nothing, whatever becomes of the entry."""
-
-        def work(number: int) -> None:
-            own = tmp_path / f"{os.getpid()}" / f"{number}"
-            own.mkdir(parents=True)
-            for _ in range(40):
-                if number == 0:
-                    cache.clear()
-                elif number == 1:
-                    put(KEY, own)
-                elif cache.fetch(KEY, NAMES, own):
-                    assert ((own / "simulation").read_text(), (own / "build.log").read_text()) == (KEY, f"log of {KEY}")
-                else:
-                    assert list(own.iterdir()) == []
-
-        at_once(work, processes=2, threads=4)
-        assert {path.name for path in home.iterdir()} <= {KEY}
-
-    def test_shrink(self, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("DAIS_VERIF_CACHE_MB", "1")
-
-        def work(number: int) -> None:
-            own = tmp_path / f"{os.getpid()}" / f"{number}"
-            for key in range(5):
-                put(f"{os.getpid()}-{number}-{key}", own, size=450_000)
-
-        at_once(work, processes=2, threads=2)
-        put(KEY, tmp_path, size=450_000)
-        assert KEY in keys() and len(keys()) <= 2
-        assert not [path for path in home.iterdir() if path.name.startswith(".passing-")]
-
-
-def at_once(work: Callable[[int], None], *, processes: int, threads: int) -> None:
-    """Run ``work`` in that many processes of so many threads each; all must come to their end."""
-
-    def in_threads() -> None:
-        failures: list[BaseException] = []
-
-        def one(number: int) -> None:
-            try:
-                work(number)
-            except BaseException as error:
-                failures.append(error)
-                raise
-
-        running = [threading.Thread(target=one, args=(number,)) for number in range(threads)]
-        for thread in running:
-            thread.start()
-        for thread in running:
-            thread.join()
-        os._exit(1 if failures else 0)
-
-    children = [FORK.Process(target=in_threads) for _ in range(processes)]
-    for child in children:
-        child.start()
-    for child in children:
-        child.join(60)
-    assert [child.exitcode for child in children] == [0] * processes
-
-
 class TestNoCache:
     """Where the folder cannot be made there is no cache, and no error either."""
 
@@ -360,102 +231,6 @@ class TestNoCache:
     def test_has_a_turn_for_everybody(self) -> None:
         with cache.turn(KEY), cache.turn(KEY):
             pass
-
-
-class TestTurn:
-    def test_lets_one_build_and_the_others_wait(self, folder: Path) -> None:
-        """As builds do: who comes second finds what the first has made."""
-        told: list[str] = []
-
-        def build(number: int) -> None:
-            own = folder / f"{number}"
-            own.mkdir()
-            with cache.turn(KEY):
-                if cache.fetch(KEY, NAMES, own):
-                    told.append("found")
-                    return
-                time.sleep(0.3)
-                put(KEY, own)
-                told.append("built")
-
-        threads = [threading.Thread(target=build, args=(number,)) for number in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert told == ["built", "found", "found", "found"]
-
-    def test_leaves_no_file(self, home: Path) -> None:
-        with cache.turn(KEY):
-            pass
-        assert list(home.iterdir()) == []
-
-    def test_is_of_one_key(self) -> None:
-        with cache.turn("one"), cache.turn("other", timeout=10):
-            pass
-
-    def test_comes_when_the_time_is_over(self) -> None:
-        with cache.turn(KEY):
-            for _ in range(2):  # who did not wait for the first must not end its turn
-                begin = time.monotonic()
-                with cache.turn(KEY, timeout=0.3):
-                    assert 0.3 <= time.monotonic() - begin < 5
-
-    def test_ends_with_an_error_in_it(self) -> None:
-        with pytest.raises(ToolError), cache.turn(KEY):
-            raise ToolError("no build")
-        with in_time(5), cache.turn(KEY):
-            pass
-
-    def test_of_a_killed_run_is_over(self) -> None:
-        ready = FORK.Event()
-
-        def hold() -> None:
-            with cache.turn(KEY):
-                ready.set()
-                time.sleep(60)
-
-        holder = FORK.Process(target=hold)
-        holder.start()
-        assert ready.wait(20)
-        with cache.turn(KEY, timeout=0.2):
-            pass
-        threading.Timer(0.3, os.kill, (holder.pid, signal.SIGKILL)).start()
-        with in_time(5), cache.turn(KEY):
-            holder.join(5)
-            assert holder.exitcode == -signal.SIGKILL
-        # What the killed run left is no hindrance for anybody.
-        with in_time(5), cache.turn(KEY):
-            pass
-
-    def test_is_not_waited_for_by_a_run_that_is_stopped(self) -> None:
-        def wait() -> None:
-            with cache.turn(KEY):
-                pass
-
-        class Stopped(Exception):
-            pass
-
-        with cache.turn(KEY), in_time(5):
-            with pytest.raises(Stopped), process.workers(1) as pool:
-                waiting = pool.submit(wait)
-                time.sleep(0.1)
-                raise Stopped
-            with pytest.raises(ToolError, match="the build was stopped with the run"):
-                waiting.result()
-
-
-class in_time:
-    """What is inside takes less than ``seconds``."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-
-    def __enter__(self) -> None:
-        self._begin = time.monotonic()
-
-    def __exit__(self, *_: object) -> None:
-        assert time.monotonic() - self._begin < self._seconds
 
 
 class TestVerb:
@@ -502,10 +277,3 @@ class TestVerb:
         shown = command("cache", DAIS_VERIF_CACHE_MB="lots")
         assert shown.returncode == 2
         assert shown.stderr.count("\n") == 1 and "DAIS_VERIF_CACHE_MB is 'lots'" in shown.stderr
-
-
-@pytest.fixture(autouse=True)
-def no_thread_left() -> Iterator[None]:
-    before = threading.active_count()
-    yield
-    wait_until(lambda: threading.active_count() <= before, seconds=5)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -12,84 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from strategies import programs
+from sweeps import U8, check_promises, declare, low_bits, port_rows, reads, values_of
 
 from dais_verif.errors import InputError
 from dais_verif.golden import oracle
 from dais_verif.program import Program
-from dais_verif.program.cones import bits_of, input_bits
-from dais_verif.program.numbers import floor_to_grid
+from dais_verif.program.cones import input_bits
 from dais_verif.program.ports import ports_of
-from dais_verif.stimulus.domain import domain_of
-from dais_verif.stimulus.exhaustive import LeftOut, Plan, plan
-from dais_verif.stimulus.sweep import Sweep
-
-U8 = (0, 8, 0)
-S8 = (1, 7, 0)
-
-
-def reads(n: int, kind: tuple[int, int, int] = U8) -> list[Any]:
-    """``n`` ops that read an input each."""
-    return [(-1, j, -1, 0, kind) for j in range(n)]
-
-
-def low_bits(op: int, n: int) -> tuple[Any, ...]:
-    """An op that keeps the ``n`` lowest bits of an integer."""
-    return (3, op, -1, 0, (0, n, 0))
-
-
-def declare(program: Program, *intervals: tuple[int, int]) -> Program:
-    """``program`` with intervals declared for its first ops."""
-    rest = ((op.type.raw_min, op.type.raw_max) for op in program.ops[len(intervals) :])
-    return replace(program, intervals=(*intervals, *rest))
-
-
-def values_of(program: Program, port: int) -> list[Fraction]:
-    """The input vector for which ``model_inp`` is ``port``."""
-    return [(port >> e.offset) % (1 << e.width) * oracle.two(e.lo) for e in ports_of(program).inputs]
-
-
-def port_rows(sweep: Sweep, start: int = 0, stop: int = 1 << 40, seed: int = 0) -> list[int]:
-    """``model_inp`` of every row, as ``batch`` and the packing rule of the page give it; as ``packed`` gives it too."""
-    batch = sweep.batch(start, stop, seed)
-    rows = [0] * batch.rows
-    for column, element in zip(batch.columns, sweep.domain.ports.inputs, strict=True):
-        for row, value in enumerate(floor_to_grid(column, -element.lo).tolist()):
-            rows[row] |= value % (1 << element.width) << element.offset
-    packed = sweep.packed(start, stop, seed)
-    assert packed.dtype == np.dtype("<u8") and packed.shape == (
-        len(rows),
-        max(1, -(-sweep.domain.ports.input_bits // 64)),
-    )
-    assert [int.from_bytes(row.tobytes(), "little") for row in packed] == rows
-    return rows
-
-
-def gather(port: int, mask: int) -> int:
-    """The bits of ``port`` at the places of ``mask``, side by side."""
-    return sum((port >> bit & 1) << n for n, bit in enumerate(bits_of(mask)))
-
-
-def check_promises(program: Program, found: Plan) -> None:
-    """What a plan says of itself, on all rows of all sweeps."""
-    cones = input_bits(program)
-    met: set[int] = set()
-    for number, sweep in enumerate(found.sweeps):
-        assert sweep.number == number
-        rows = port_rows(sweep)
-        assert len(rows) == sweep.rows == max((c.size for c in sweep.counters), default=1)
-        for counter in sweep.counters:
-            seen = [gather(port, counter.free | counter.declared) for port in rows]
-            for lap in range(0, sweep.rows, counter.size):
-                part = seen[lap : lap + counter.size]
-                assert len(set(part)) == len(part)
-        for output in sweep.outputs:
-            mask = cones[output]
-            assert mask is not None
-            if not program.intervals:
-                assert {gather(port, mask) for port in rows} == set(range(1 << mask.bit_count()))
-        met.update(sweep.outputs)
-    assert found.exhausted == tuple(sorted(met))
-    assert found.rows == sum(sweep.rows for sweep in found.sweeps)
+from dais_verif.stimulus.exhaustive import LeftOut, plan
 
 
 @given(programs(widest=8))
@@ -347,151 +276,6 @@ def test_the_first_rows_are_spread_over_all_combinations() -> None:
     first = sorted(port_rows(sweep, 0, 1000))
     gaps = [b - a for a, b in pairwise(first)]
     assert max(gaps) < 4 * (1 << 20) / 1000
-
-
-def declared_ports(program: Program) -> set[int]:
-    """All ``model_inp`` of which every reader sees what it declares, by brute force."""
-    ports = ports_of(program)
-    shifts = program.inp_shift.tolist()
-    readers = [(op, *ports.slice_of(op, shifts[op.id0])) for op in program.ops if op.code == -1 and op.type.width]
-    assert program.intervals is not None
-    allowed = set()
-    for port in range(1 << ports.input_bits):
-        for op, start, width in readers:
-            raw = (port >> start) % (1 << width)
-            raw -= 1 << width if raw > op.type.raw_max else 0
-            if not program.intervals[op.index][0] <= raw <= program.intervals[op.index][1]:
-                break
-        else:
-            allowed.add(port)
-    return allowed
-
-
-def test_declared_intervals_are_what_is_exhausted() -> None:
-    rows = [*reads(1, (1, 3, 0)), (-1, 1, -1, 0, (0, 3, 1)), (0, 0, 1, 0, (1, 5, 1)), (-1, 2, -1, 0, (0, 3, 0))]
-    program = declare(Program.build(rows, [(2, 0, 0), (0, 0, 0)], inp_shift=[0, 0, 0]), (-5, 6), (2, 11))
-    found = plan(program, max_rows=1000)
-    assert (found.rows, found.exhausted) == (12 * 10, (0, 1))
-    ports = port_rows(found.sweeps[0])
-    assert {port % 256 for port in ports} == {port % 256 for port in declared_ports(program)}
-    assert len({port % 256 for port in ports}) == 120
-    batch = found.sweeps[0].batch(0, 120, 0)
-    assert {int(v) for v in batch.columns[0].mantissa} == set(range(-5, 7))
-    assert {int(v) for v in batch.columns[1].mantissa} == set(range(2, 12))
-    assert plan(program, max_rows=119).could == (LeftOut(0, 120),)
-    # Without declarations: every bit.
-    assert plan(replace(program, intervals=None), max_rows=1000).rows == 256
-
-
-@given(programs(widest=6))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_with_intervals_every_declared_combination_of_a_cone_is_met(case: tuple[Program, random.Random]) -> None:
-    program, rng = case
-    if ports_of(program).input_bits > 11:
-        return
-    intervals = []
-    for op in program.ops:
-        ends = sorted(rng.randint(op.type.raw_min, op.type.raw_max) for _ in range(2))
-        intervals.append((ends[0], ends[1]) if rng.random() < 0.7 else (op.type.raw_min, op.type.raw_max))
-    program = replace(program, intervals=tuple(intervals))
-    allowed = declared_ports(program)
-    domain = domain_of(program)
-    found = plan(program, max_rows=1 << 12, max_bits=11)
-    check_promises(program, found)
-    cones = input_bits(program)
-    for sweep in found.sweeps:
-        ports = port_rows(sweep)
-        if not domain.tangled:
-            assert set(ports) <= allowed
-        for output in sweep.outputs:
-            mask = cones[output]
-            assert mask is not None
-            wanted = {port & mask for port in allowed}
-            assert not wanted or {port & mask for port in ports} == wanted
-    left = {left.output for left in found.could}
-    for output, mask in enumerate(cones):
-        assert mask is not None
-        bits = program.output_types[output].width > 0
-        assert (output in found.exhausted or output in left) == (bits and not mask & domain.tangled)
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_declared_cones_that_overlap_nest_and_share_inputs(seed: int) -> None:
-    """Sums of low, high or all bits of some of four small inputs, half of which declare intervals."""
-    rng = random.Random(seed)
-    rows: list[Any] = []
-    intervals = []
-    for j in range(4):
-        k, width = rng.getrandbits(1), rng.randint(2, 3)
-        ends = (0, (1 << width) - 1) if not k else (-(1 << width - 1), (1 << width - 1) - 1)
-        lo, hi = sorted((rng.randint(*ends), rng.randint(*ends))) if rng.random() < 0.5 else ends
-        rows.append((-1, j, -1, 0, (k, width - k, 0)))
-        intervals.append((lo, hi))
-    outputs = []
-    for _ in range(rng.randint(2, 6)):
-        total = None
-        for j in rng.sample(range(4), rng.randint(1, 3)):
-            low, high = rng.choice(((0, 3), (0, 1), (1, 3), (1, 2)))
-            rows.append((3, j, -1, 0, (0, high, -low)))
-            if total is not None:
-                rows.append((10, total, len(rows) - 1, 2 << 56, (0, 3, 0)))
-            total = len(rows) - 1
-        assert total is not None
-        outputs.append((total, 0, 0))
-    program = declare(Program.build(rows, outputs, inp_shift=[0] * 4), *intervals)
-    allowed = declared_ports(program)
-    for max_rows in (rng.randint(1, 200), 1 << 12):
-        found = plan(program, max_rows=max_rows, max_bits=12)
-        assert found.rows <= max_rows
-        assert sorted([*found.exhausted, *(left.output for left in found.could)]) == list(range(len(outputs)))
-        check_promises(program, found)
-        for sweep in found.sweeps:
-            ports = port_rows(sweep, seed=seed)
-            assert set(ports) <= allowed
-            for output in sweep.outputs:
-                mask = input_bits(program)[output]
-                assert mask is not None
-                assert {port & mask for port in ports} == {port & mask for port in allowed}
-    assert not found.could
-
-
-def test_a_part_of_a_declared_interval() -> None:
-    """Three bits in the midst of a wide input: all their patterns, the value always within the interval."""
-    rows = [*reads(1, (0, 70, 0)), (3, 0, -1, 0, (0, 3 + 4, -4)), (3, 1, -1, 0, (0, 7, -4))]
-    for lo, hi, patterns in ((0, 1 << 69, 8), (35, 1 << 69, 8), (35, 90, 4), (33, 40, 1), (100, 200, 7), (120, 130, 2)):
-        program = declare(Program.build(rows, [(2, 0, 0)], inp_shift=[0]), (lo, hi))
-        (sweep,) = plan(program, max_rows=100).sweeps
-        assert sweep.rows == patterns
-        seen = [port_rows(sweep, seed=seed) for seed in range(5)]
-        for ports in seen:
-            assert all(lo <= port <= hi for port in ports)
-            assert len({port >> 4 & 7 for port in ports}) == patterns
-        assert len({tuple(ports) for ports in seen}) > 1
-
-
-def test_declarations_that_do_not_fit_together_are_never_exhausted() -> None:
-    """One op reads the low four bits, declared 0..9; one reads six, declared 3..40; 3..9 is what both declare."""
-    rows = [*reads(1, (0, 6, 0)), (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 2, 0))]
-    program = Program.build(rows, [(0, 0, 0), (1, 0, 0), (2, 0, 0)], inp_shift=[0, 0])
-    found = plan(declare(program, (3, 40), (0, 9)), max_rows=1000)
-    assert (found.exhausted, found.could, found.rows) == ((2,), (), 4)
-    assert all(3 <= port % 64 <= 9 for seed in range(20) for port in port_rows(found.sweeps[0], seed=seed))
-    nothing_in_common = plan(declare(program, (30, 40), (0, 9)), max_rows=1000)
-    assert nothing_in_common.exhausted == (2,)
-    signed_too = [(-1, 0, -1, 0, (1, 5, 0)), (-1, 0, -1, 0, (0, 6, 0))]
-    program = Program.build(signed_too, [(0, 0, 0), (1, 0, 0)], inp_shift=[0])
-    assert plan(declare(program, (-20, 20), (5, 50)), max_rows=1000).exhausted == ()
-    alike = [*reads(1, (0, 6, 0)), *reads(1, (0, 6, 0))]
-    program = Program.build(alike, [(0, 0, 0), (1, 0, 0)], inp_shift=[0])
-    found = plan(declare(program, (3, 40), (9, 50)), max_rows=1000)
-    assert (found.exhausted, found.rows) == ((0, 1), 32)
-
-
-def test_an_interval_narrow_in_many_bits_is_few_rows() -> None:
-    program = declare(Program.build(reads(1, (0, 30, 0)), [(0, 0, 0)], inp_shift=[0]), (10**9, 10**9 + 4))
-    found = plan(program, max_rows=1000)
-    assert (found.exhausted, found.rows) == ((0,), 5)
-    assert sorted(port_rows(found.sweeps[0])) == [10**9 + n for n in range(5)]
 
 
 def test_several_readers_see_their_slices() -> None:

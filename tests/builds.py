@@ -1,0 +1,64 @@
+"""A cache of builds for one test, and what is put into it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dais_verif.sim import cache
+
+NAMES = ("simulation", "build.log")
+FACTS = {"simulator": "icarus", "top": "model", "version": "11.0"}
+KEY = "0123456789abcdef"
+
+#: Without the import of anything again; nothing of pytest runs in the child.
+#: The children touch files only, so threads that other tests left in this process do not matter to them.
+FORK = multiprocessing.get_context("fork")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("DAIS_VERIF_CACHE_MB", raising=False)
+    return tmp_path / "cache" / "builds"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of a run."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    return folder
+
+
+def built(folder: Path, text: str = "built", size: int = 0) -> Path:
+    """What a build leaves in ``folder``, the executable ``size`` bytes large."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in NAMES:
+        (folder / name).unlink(missing_ok=True)
+    (folder / "simulation").write_bytes(text.encode().ljust(size, b"."))
+    (folder / "simulation").chmod(0o755)
+    (folder / "build.log").write_text(f"log of {text}")
+    return folder
+
+
+def put(key: str, folder: Path, *, size: int = 0, used: float | None = None) -> None:
+    cache.put(key, NAMES, built(folder / "built", key, size), FACTS)
+    if used is not None:
+        os.utime(cache.home() / key, (used, used))
+
+
+def keys() -> list[str]:
+    return [entry.key for entry in cache.entries()]
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)

@@ -1,0 +1,194 @@
+"""Many runs share the cache of builds: nobody sees a part of an entry, and one builds while others wait."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from builds import FORK, KEY, NAMES, built, keys, put, wait_until
+
+from dais_verif.errors import ToolError
+from dais_verif.sim import cache, process
+
+
+class TestManyAtOnce:
+    def test_put_the_same(self, home: Path, tmp_path: Path) -> None:
+        """In processes of several threads each: one entry comes of it, and nobody ever sees a part of one."""
+
+        def work(number: int) -> None:
+            own = tmp_path / f"{os.getpid()}" / f"{number}"
+            for key in ("x", "y", "z") * 4:
+                put(key, own)
+                assert cache.fetch(key, NAMES, built(own))
+                assert ((own / "simulation").read_text(), (own / "build.log").read_text()) == (key, f"log of {key}")
+
+        at_once(work, processes=3, threads=3)
+        assert sorted(path.name for path in home.iterdir()) == ["x", "y", "z"]
+
+    def test_put_fetch_and_clear(self, home: Path, tmp_path: Path) -> None:
+        """Whoever fetches gets all of an entry or nothing, whatever becomes of the entry."""
+
+        def work(number: int) -> None:
+            own = tmp_path / f"{os.getpid()}" / f"{number}"
+            own.mkdir(parents=True)
+            for _ in range(40):
+                if number == 0:
+                    cache.clear()
+                elif number == 1:
+                    put(KEY, own)
+                elif cache.fetch(KEY, NAMES, own):
+                    assert ((own / "simulation").read_text(), (own / "build.log").read_text()) == (KEY, f"log of {KEY}")
+                else:
+                    assert list(own.iterdir()) == []
+
+        at_once(work, processes=2, threads=4)
+        assert {path.name for path in home.iterdir()} <= {KEY}
+
+    def test_shrink(self, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("DAIS_VERIF_CACHE_MB", "1")
+
+        def work(number: int) -> None:
+            own = tmp_path / f"{os.getpid()}" / f"{number}"
+            for key in range(5):
+                put(f"{os.getpid()}-{number}-{key}", own, size=450_000)
+
+        at_once(work, processes=2, threads=2)
+        put(KEY, tmp_path, size=450_000)
+        assert KEY in keys() and len(keys()) <= 2
+        assert not [path for path in home.iterdir() if path.name.startswith(".passing-")]
+
+
+def at_once(work: Callable[[int], None], *, processes: int, threads: int) -> None:
+    """Run ``work`` in that many processes of so many threads each; all must come to their end."""
+
+    def in_threads() -> None:
+        failures: list[BaseException] = []
+
+        def one(number: int) -> None:
+            try:
+                work(number)
+            except BaseException as error:
+                failures.append(error)
+                raise
+
+        running = [threading.Thread(target=one, args=(number,)) for number in range(threads)]
+        for thread in running:
+            thread.start()
+        for thread in running:
+            thread.join()
+        os._exit(1 if failures else 0)
+
+    children = [FORK.Process(target=in_threads) for _ in range(processes)]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join(60)
+    assert [child.exitcode for child in children] == [0] * processes
+
+
+class TestTurn:
+    def test_lets_one_build_and_the_others_wait(self, folder: Path) -> None:
+        """As builds do: who comes second finds what the first has made."""
+        told: list[str] = []
+
+        def build(number: int) -> None:
+            own = folder / f"{number}"
+            own.mkdir()
+            with cache.turn(KEY):
+                if cache.fetch(KEY, NAMES, own):
+                    told.append("found")
+                    return
+                time.sleep(0.3)
+                put(KEY, own)
+                told.append("built")
+
+        threads = [threading.Thread(target=build, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert told == ["built", "found", "found", "found"]
+
+    def test_leaves_no_file(self, home: Path) -> None:
+        with cache.turn(KEY):
+            pass
+        assert list(home.iterdir()) == []
+
+    def test_is_of_one_key(self) -> None:
+        with cache.turn("one"), cache.turn("other", timeout=10):
+            pass
+
+    def test_comes_when_the_time_is_over(self) -> None:
+        with cache.turn(KEY):
+            for _ in range(2):  # who did not wait for the first must not end its turn
+                begin = time.monotonic()
+                with cache.turn(KEY, timeout=0.3):
+                    assert 0.3 <= time.monotonic() - begin < 5
+
+    def test_ends_with_an_error_in_it(self) -> None:
+        with pytest.raises(ToolError), cache.turn(KEY):
+            raise ToolError("no build")
+        with in_time(5), cache.turn(KEY):
+            pass
+
+    def test_of_a_killed_run_is_over(self) -> None:
+        ready = FORK.Event()
+
+        def hold() -> None:
+            with cache.turn(KEY):
+                ready.set()
+                time.sleep(60)
+
+        holder = FORK.Process(target=hold)
+        holder.start()
+        assert ready.wait(20)
+        with cache.turn(KEY, timeout=0.2):
+            pass
+        threading.Timer(0.3, os.kill, (holder.pid, signal.SIGKILL)).start()
+        with in_time(5), cache.turn(KEY):
+            holder.join(5)
+            assert holder.exitcode == -signal.SIGKILL
+        # What the killed run left is no hindrance for anybody.
+        with in_time(5), cache.turn(KEY):
+            pass
+
+    def test_is_not_waited_for_by_a_run_that_is_stopped(self) -> None:
+        def wait() -> None:
+            with cache.turn(KEY):
+                pass
+
+        class Stopped(Exception):
+            pass
+
+        with cache.turn(KEY), in_time(5):
+            with pytest.raises(Stopped), process.workers(1) as pool:
+                waiting = pool.submit(wait)
+                time.sleep(0.1)
+                raise Stopped
+            with pytest.raises(ToolError, match="the build was stopped with the run"):
+                waiting.result()
+
+
+class in_time:
+    """What is inside takes less than ``seconds``."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def __enter__(self) -> None:
+        self._begin = time.monotonic()
+
+    def __exit__(self, *_: object) -> None:
+        assert time.monotonic() - self._begin < self._seconds
+
+
+@pytest.fixture(autouse=True)
+def no_thread_left() -> Iterator[None]:
+    before = threading.active_count()
+    yield
+    wait_until(lambda: threading.active_count() <= before, seconds=5)
