@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from dais_verif.sim import cache
 
 NAMES = ("simulation", "build.log")
@@ -19,21 +17,6 @@ KEY = "0123456789abcdef"
 #: Without the import of anything again; nothing of pytest runs in the child.
 #: The children touch files only, so threads that other tests left in this process do not matter to them.
 FORK = multiprocessing.get_context("fork")
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("DAIS_VERIF_CACHE_MB", raising=False)
-    return tmp_path / "cache" / "builds"
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """The folder of a run."""
-    folder = tmp_path / "run"
-    folder.mkdir()
-    return folder
 
 
 def built(folder: Path, text: str = "built", size: int = 0) -> Path:

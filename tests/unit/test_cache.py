@@ -19,6 +19,21 @@ from dais_verif.errors import InputError
 from dais_verif.sim import cache
 
 
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("DAIS_VERIF_CACHE_MB", raising=False)
+    return tmp_path / "cache" / "builds"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of a run."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    return folder
+
+
 class TestKey:
     @pytest.mark.parametrize(
         ("one", "other"),

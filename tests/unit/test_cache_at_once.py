@@ -16,6 +16,21 @@ from dais_verif.errors import ToolError
 from dais_verif.sim import cache, process
 
 
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("DAIS_VERIF_CACHE_MB", raising=False)
+    return tmp_path / "cache" / "builds"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of a run."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    return folder
+
+
 class TestManyAtOnce:
     def test_put_the_same(self, home: Path, tmp_path: Path) -> None:
         """In processes of several threads each: one entry comes of it, and nobody ever sees a part of one."""
