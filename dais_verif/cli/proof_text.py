@@ -14,12 +14,12 @@ from dais_verif import __version__
 from dais_verif.program import Program
 from dais_verif.report.console import print_mismatch, program_line, verdict_text
 from dais_verif.report.record import ProgramInfo
-from dais_verif.sim.verify import Finding
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
     from dais_verif.prove.results import Claim, Proof
+    from dais_verif.sim.verify import Finding
 
 __all__ = ["PROOF_SCHEMA", "print_proof", "proof_tree"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 import numpy as np
@@ -37,17 +37,16 @@ from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Ports, ports_of
 from dais_verif.report.record import ProgramInfo
-from dais_verif.sim.build import SIMULATORS, Design
-from dais_verif.sim.datafiles import data_files
+from dais_verif.sim.datafiles import DataFile, data_files
 from dais_verif.sim.tools import cache_dir
-from dais_verif.sim.verify import Finding, verify
-from dais_verif.sim.verify import Options as SimOptions
-from dais_verif.stimulus import batch_of_raw
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
     from dais_verif.prove.results import Proof
+    from dais_verif.sim.verify import Finding
+
+_SIMULATORS = ("icarus", "verilator")
 
 #: What a simulator may say of a vector that the proof found to be wrong.
 _CONFIRMED = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
@@ -56,6 +55,14 @@ _CONFIRMED = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISA
 _STACK_BYTES, _DEPTH = 512 << 20, 1_000_000
 
 _T = TypeVar("_T")
+
+
+class _Rtl(NamedTuple):
+    """What is proved: a ``Design``, before simulators come into it."""
+
+    sources: tuple[Path, ...]
+    top: str
+    data: tuple[DataFile, ...]
 
 
 @click.command()
@@ -75,7 +82,7 @@ _T = TypeVar("_T")
 @click.option(
     "--sim",
     "simulator",
-    type=click.Choice((*SIMULATORS, "both")),
+    type=click.Choice((*_SIMULATORS, "both")),
     default="icarus",
     show_default=True,
     help="Simulator that replays a counterexample.",
@@ -126,7 +133,7 @@ def prove(
         loaded, warnings = load_program(program, layout)
     with work_folder(output) as folder:
         with watch.stage("emit"):
-            design = _design(loaded, (*rtl, *more_rtl), data, top, folder)
+            design = _rtl(loaded, (*rtl, *more_rtl), data, top, folder)
         options = {
             "timeout": timeout,
             "check": not unchecked,
@@ -162,20 +169,20 @@ def prove(
     return proof.verdict.exit_code
 
 
-def _design(program: Program, rtl: Sequence[Path], data: Sequence[Path], top: str, folder: WorkFolder) -> Design:
+def _rtl(program: Program, rtl: Sequence[Path], data: Sequence[Path], top: str, folder: WorkFolder) -> _Rtl:
     if not rtl:
         source = folder.path / f"{top}.v"
         write_atomically(source, emit_verilog(program, top).encode())
-        return Design((source,), top)
+        return _Rtl((source,), top, ())
     for source in rtl:
         if not source.is_file():
             problem = "is a folder" if source.is_dir() else "does not exist"
             raise InputError(f"RTL file {str(source)!r} {problem}; give the files of module {top}")
     sources = tuple(source.absolute() for source in rtl)
-    return Design(sources, top, data_files(sources, data))
+    return _Rtl(sources, top, data_files(sources, data))
 
 
-def _proved(program: Program, design: Design, options: dict[str, Any], watch: Stopwatch) -> Proof:
+def _proved(program: Program, rtl: _Rtl, options: dict[str, Any], watch: Stopwatch) -> Proof:
     try:
         from dais_verif.prove.proof import prove as prove_design
         from dais_verif.prove.results import Options, Watcher
@@ -187,7 +194,7 @@ def _proved(program: Program, design: Design, options: dict[str, Any], watch: St
         ) from None
 
     with watch.stage("elaborate"):
-        netlist = elaborate(design.sources, design.top, {file.name: file.path for file in design.data})
+        netlist = elaborate(rtl.sources, rtl.top, {file.name: file.path for file in rtl.data})
     with watch.stage("prove"), notices().status("proving") as status:
 
         class Shown(Watcher):
@@ -228,10 +235,14 @@ def _deep(work: Callable[[], _T]) -> _T:
 # a counterexample in a simulator
 
 
-def _replayed(
-    program: Program, proof: Proof, design: Design, folder: WorkFolder, simulator: str, check: bool
-) -> Finding:
+def _replayed(program: Program, proof: Proof, rtl: _Rtl, folder: WorkFolder, simulator: str, check: bool) -> Finding:
     """The counterexample, judged by golden model and simulator."""
+    # Only imported now: a proof that succeeds needs no simulator.
+    from dais_verif.sim.build import Design
+    from dais_verif.sim.verify import Options as SimOptions
+    from dais_verif.sim.verify import verify
+    from dais_verif.stimulus import batch_of_raw
+
     assert proof.counterexample is not None
     ports = ports_of(program)
     raws = _signed(program, ports, proof.counterexample.vector)
@@ -239,9 +250,9 @@ def _replayed(
     batch = batch_of_raw(Batch.of(column, program.n_in), ports)
     cells = [_decimal(batch.value(0, j)) for j in range(program.n_in)]
     write_atomically(folder.path / "counterexample.csv", (",".join(cells) + "\n").encode())
-    simulators = SIMULATORS if simulator == "both" else (simulator,)
+    simulators = _SIMULATORS if simulator == "both" else (simulator,)
     with notices().status("replaying the counterexample"):
-        return verify(program, batch, design, folder.path, SimOptions(simulators, check=check))
+        return verify(program, batch, Design(*rtl), folder.path, SimOptions(simulators, check=check))
 
 
 def _signed(program: Program, ports: Ports, vector: Sequence[int]) -> list[int]:

@@ -12,7 +12,7 @@ from dais_verif.program import FixedType, Program
 from dais_verif.program.ranges import Interval, analyse
 from dais_verif.prove.discharge import Decision
 from dais_verif.prove.obligations import Builder
-from dais_verif.prove.terms import Term, band, bnot, const, eq, extract, slt, ult
+from dais_verif.prove.terms import Term, band, bnot, const, eq, extract, resize, slt, ult
 
 __all__ = ["Facts", "within"]
 
@@ -42,11 +42,11 @@ class Facts:
         self._known: dict[int, bool] = {}
 
     def of(self, index: int, value: Term) -> Term:
-        """What is known of op ``index``, said of the term ``value``."""
+        """What is known of op ``index``, said of the term ``value``, which may lack high bits that say nothing."""
         kind = self._program.ops[index].type
         if not kind.width or not self._holds(index):
             return const(1, 1)
-        return within(kind, value, self._intervals[index])
+        return within(kind, resize(value, kind.width, bool(kind.k)), self._intervals[index])
 
     def _says_nothing(self, index: int) -> bool:
         kind, interval = self._program.ops[index].type, self._intervals[index]

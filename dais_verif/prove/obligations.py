@@ -1,8 +1,8 @@
 """What has to be shown: for each op with a signal, and for each output, that two terms are equal.
 
-The signal of op N, if the RTL is right, holds the value of the op in as many bits as it has: cut to its low bits, or
-extended as its type is signed. In the cone of another signal that is taken for granted, so the value is a variable
-there, called by its place and not by its op: ops of one shape have one and the same obligation.
+The signal of op N, if the RTL is right, holds the value of the op in as many bits as it has: extended as its type is
+signed, or without high bits that say nothing. In the cone of another signal that is taken for granted, so the value is
+a variable there, called by its place and not by its op: ops of one shape have one and the same obligation.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ class _Locals:
         if kind.width == 0:
             return const(1, 0)
         if index in self._builder.cut and not self._expanded(index):
-            return self.variable("op", index, kind.width)
+            bits = min(kind.width, self._builder.cut[index].width)
+            return resize(self.variable("op", index, bits), kind.width, bool(kind.k))
         return self.meaning(index).value
 
     def meaning(self, index: int) -> Meaning:
@@ -134,11 +135,12 @@ class Builder:
     def op(self, index: int, expanded: Callable[[int], bool] = lambda index: False) -> Obligation:
         """The signal of op ``index``, a cut point, has the op's value. ``expanded``: cut points to look behind."""
         inside = _Locals(self, expanded)
-        signal = self.cut[index]
-        meant = inside.meaning(index)
-        wanted = self.stored(index, meant.value, signal.width)
+        signal, kind = self.cut[index], self.program.ops[index].type
+        value = inside.meaning(index).value
+        # A signal that is too narrow for the type must hold the value all the same.
+        width = max(signal.width, value.width)
         rtl = self._cone(inside).behind(signal)
-        return inside.obligation(rtl, wanted)
+        return inside.obligation(resize(rtl, width, bool(kind.k)), self.stored(index, value, width))
 
     def output(self, index: int, expanded: Callable[[int], bool] = lambda index: False) -> Obligation:
         """Output ``index``, which has bits, is what the program says."""

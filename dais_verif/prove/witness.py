@@ -106,8 +106,13 @@ def differing_rows(obligation: Obligation, found: Trace) -> Bools:
     """Rows in which an obligation fails, whatever hardware makes of what is undefined."""
     given: dict[Term, Values] = {}
     for term, source in obligation.variables().items():
-        given[term] = found.inputs[source.number] if source.kind == "input" else found.values[source.number]
+        column = found.inputs[source.number] if source.kind == "input" else found.values[source.number]
+        given[term] = column if source.kind == "input" else _low_bits(column, term.width)
     return _both_ways([obligation.rtl, obligation.wanted], given, found.rows, lambda a, b: a != b)
+
+
+def _low_bits(column: Values, width: int) -> Values:
+    return column.astype(object) & ((1 << width) - 1)
 
 
 def _both_ways(roots: Sequence[Term], given: dict[Term, Values], rows: int, judge: Callable[..., Any]) -> Bools:
