@@ -94,6 +94,9 @@ def _proof(
         where = "for all inputs on which the program keeps its promises" if conditional else "for all inputs"
         verdict = Verdict.PASS
         message = f"all {len(outputs)} outputs equal the program {where}; {len(ops)} ops are cut points"
+        wrong = sum(claim.status is not Status.PROVED for claim in ops)
+        if wrong:
+            message += f"; {wrong} signals do not hold what their names say, and no output needs them to"
     unnamed = [op.index for op in program.ops if op.index not in cut]
     return Proof(verdict, message, ops, outputs, unnamed, len(pool), conditional, counterexample)
 

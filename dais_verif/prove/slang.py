@@ -31,6 +31,7 @@ def elaborate(sources: Sequence[Path], top: str, files: Mapping[str, Path] | Non
     manager = pyslang.SourceManager()
     options = ast.CompilationOptions()
     options.topModules = {top}
+    options.flags = ast.CompilationFlags.AllowUseBeforeDeclare  # as synthesis does
     compilation = ast.Compilation(pyslang.Bag([options]))
     for source in sources:
         if not source.is_file():
@@ -40,11 +41,11 @@ def elaborate(sources: Sequence[Path], top: str, files: Mapping[str, Path] | Non
     for diagnostic in compilation.getAllDiagnostics():
         if diagnostic.isError():
             text = pyslang.DiagnosticEngine.reportAll(manager, [diagnostic]).strip().split("\n")[0]
-            raise InputError(f"{text.removeprefix('../')}; correct the RTL")
-    found = [instance for instance in root.topInstances if instance.name == top]
-    if not found:
-        raise InputError(f"the RTL has no module {top!r}; name its top module with --top")
-    return _Walk(Design(manager, files or {}), compilation).netlist(found[0])
+            if "not a valid top-level module" in text:
+                raise InputError(f"the RTL has no module {top!r}; name its top module with --top")
+            raise InputError(f"{text}; correct the RTL")
+    (instance,) = (instance for instance in root.topInstances if instance.name == top)
+    return _Walk(Design(manager, files or {}), compilation).netlist(instance)
 
 
 class _Walk:

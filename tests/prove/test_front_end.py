@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import InputError, ToolError
 from dais_verif.prove.evaluate import evaluate
 from dais_verif.prove.netlist import Cone, Netlist
 from dais_verif.prove.slang import elaborate
@@ -18,6 +18,9 @@ from dais_verif.sim import tools
 
 INPUTS = {"a": ("", 5), "b": ("signed", 7), "c": ("", 1), "d": ("signed", 4), "e": ("", 9), "f": ("signed", 12)}
 
+
+#: A value that no right answer is.
+UNDEFINED = 0xEE
 
 DIVISORS = ("3'sd3", "4'sd4", "-4'sd5", "3'd6")
 
@@ -37,7 +40,7 @@ def term_of(netlist: Netlist, name: str) -> Term:
 
 def value_of(term: Term, row: dict[str, int]) -> int:
     given = {t: np.array([row[str(t.data)]], dtype=object) for t in leaves(term) if t.op == "var"}
-    assert all(t.op == "var" for t in leaves(term)), "nothing is undefined here"
+    given |= {t: np.array([UNDEFINED], dtype=object) for t in leaves(term) if t.op == "undefined"}
     return int(evaluate([term], given)[0][0])
 
 
@@ -119,3 +122,131 @@ def run_icarus(
     values = [int(word, 16) for word in done.stdout.split()]
     assert len(values) == len(rows) * len(names)
     return [values[n * len(names) : (n + 1) * len(names)] for n in range(len(rows))]
+
+
+def procedure(body: str, declarations: str = "") -> str:
+    return f"""module dut(input [3:0] a, input signed [3:0] b, input c, output [7:0] y);
+{declarations}
+{body}
+endmodule"""
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("reg [7:0] r; always @* begin r = a; if (c) r = r + 1; end assign y = r;", lambda a, b, c: a + c),
+        ("reg [7:0] r; always @(a or c) if (c) r = a; else r = ~a; assign y = r;", lambda a, b, c: a if c else ~a),
+        (
+            "reg [7:0] r; always @* case (a) 0: r = 5; 1, 2: r = 6; default: r = a; endcase assign y = r;",
+            lambda a, b, c: {0: 5, 1: 6, 2: 6}.get(a, a),
+        ),
+        (
+            "reg [7:0] r; always @* casez (a) 4'b1???: r = 1; 4'b?1??: r = 2; default: r = 3; endcase assign y = r;",
+            lambda a, b, c: 1 if a & 8 else 2 if a & 4 else 3,
+        ),
+        (
+            "integer i; reg [7:0] r; always @* begin r = 0; for (i = 0; i < 4; i = i + 1) r = r + a[i]; end"
+            " assign y = r;",
+            lambda a, b, c: bin(a).count("1"),
+        ),
+        (
+            "integer i; reg [7:0] r; always @* for (i = 0; i < 4; i = i + 1) begin r[2*i] = a[3 - i]; r[2*i+1] = c; end"
+            " assign y = r;",
+            lambda a, b, c: sum((a >> (3 - i) & 1) << 2 * i | c << (2 * i + 1) for i in range(4)),
+        ),
+        (
+            "function [7:0] f(input [3:0] x); f = x * x; endfunction assign y = f(a) - f(3);",
+            lambda a, b, c: a * a - 9,
+        ),
+        (
+            "function [7:0] f(input [3:0] x); begin f = x; if (x > 7) f = 8'd16 - x; end endfunction assign y = f(a);",
+            lambda a, b, c: 16 - a if a > 7 else a,
+        ),
+        ("wire [3:0] p; wire [3:0] q; assign {p, q} = {b, a}; assign y = p * q;", lambda a, b, c: (b & 15) * a),
+        ("assign y[3:0] = a; assign y[7:4] = b;", lambda a, b, c: a | (b & 15) << 4),
+        ("assign y = a[b[1:0]];", lambda a, b, c: a >> (b & 3) & 1),
+        ("wire [0:3] r; assign r = a; assign y = {r[0], r[1:3]} + r[3];", lambda a, b, c: a + (a & 1)),
+        ("wire [5:2] r; assign r = a; assign y = r[3 +: 2] + r[5 -: 2];", lambda a, b, c: (a >> 1 & 3) + (a >> 2)),
+        (
+            "reg [7:0] m [3:0]; initial begin m[0] = 9; m[1] = 8; m[2] = 250; m[3] = 1; end assign y = m[a[1:0]];",
+            lambda a, b, c: (9, 8, 250, 1)[a & 3],
+        ),
+        (
+            "reg signed [7:0] m [-2:1]; integer k; initial for (k = -2; k < 2; k = k + 1) m[k] = k * 3;"
+            " wire signed [1:0] i = b; assign y = m[i];",
+            lambda a, b, c: 3 * (((b & 3) ^ 2) - 2),
+        ),
+        (
+            "genvar g; wire [7:0] s [0:0]; wire [3:0] t; generate for (g = 0; g < 4; g = g + 1) begin : bits"
+            " wire n; assign n = a[g] ^ c; assign t[g] = n; end endgenerate assign y = t;".replace(
+                "wire [7:0] s [0:0]; ", ""
+            ),
+            lambda a, b, c: a ^ (15 if c else 0),
+        ),
+        ("sub #(.W(4)) s (.x(a), .z(y[3:0])); assign y[7:4] = 0;", lambda a, b, c: -a & 15),
+        ("sub #(6) s (b, y);", lambda a, b, c: -b & 63),
+        ("localparam [3:0] K = 3; assign y = a * K + $clog2(9);", lambda a, b, c: a * 3 + 4),
+    ],
+)  # fmt: skip
+def test_what_blocks_functions_memories_and_instances_compute(text: str, value: object, tmp_path: Path) -> None:
+    sub = "module sub #(parameter W = 8)(input [W-1:0] x, output [W-1:0] z); assign z = -x; endmodule"
+    netlist = elaborated(f"{procedure(text)}\n{sub}", tmp_path)
+    term = term_of(netlist, "y")
+    for a in range(16):
+        for b in range(-8, 8):
+            for c in (0, 1):
+                found = value_of(term, {"a": a, "b": b & 15, "c": c})
+                assert found == value(a, b, c) & 255, (a, b, c)  # type: ignore[operator]
+
+
+def test_a_memory_file(tmp_path: Path) -> None:
+    (tmp_path / "t.mem").write_text("// table\n1f 2_0\n@3 XX 5\n")
+    text = 'reg [7:0] m [0:4]; initial $readmemh("t.mem", m); wire [1:0] i = a; assign y = c ? m[4] : m[i & 1];'
+    term = term_of(elaborated(procedure(text), tmp_path, **{"t.mem": tmp_path / "t.mem"}), "y")
+    assert [value_of(term, {"a": a, "c": c}) for a in (0, 1, 2) for c in (0, 1)] == [0x1F, 5, 0x20, 5, 0x1F, 5]
+
+
+def test_a_word_beyond_the_memory_is_undefined(tmp_path: Path) -> None:
+    text = "reg [7:0] m [0:2]; initial begin m[0] = 1; m[1] = 2; m[2] = 3; end assign y = m[a];"
+    term = term_of(elaborated(procedure(text), tmp_path), "y")
+    assert [t.op for t in leaves(term)].count("undefined") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("assign y = a; assign y[2] = c;", "bit 2 of signal 'y' is also driven at"),
+        ("reg [7:0] r; always @* r = a; always @* r = b; assign y = r;", "bit 0 of signal 'r' is also driven"),
+        ("wire [7:0] w; assign w[6:0] = a; assign y = w;", "bit 7 of signal 'w' has no driver"),
+        ("wire w; assign y = w;", "bit 0 of signal 'w' has no driver"),
+        ("wire [7:0] v, w; assign v = w + 1; assign w = v + a; assign y = v;", "depends on itself"),
+        ("reg [7:0] r; always @* r = r + a; assign y = r;", "signal 'r' is read or kept before the block assigns it"),
+        ("reg [7:0] r; always @* if (c) r = a; assign y = r;", "signal 'r' is read or kept before"),
+        ("reg [7:0] r; always @* case (a) 0: r = 1; 1: r = 2; endcase assign y = r;", "signal 'r' is read or kept"),
+        ("reg [7:0] r, q; always @* begin q = r; r = a; end assign y = q;", "signal 'r' is read or kept before"),
+        ("reg [7:0] r; always @(a) r = a + b; assign y = r;", "reads 'b', which its sensitivity list lacks"),
+        ("reg [7:0] r; always @(posedge c) r = a; assign y = r;", "a block with a clock keeps state"),
+        ("reg [7:0] r; always @* r <= a; assign y = r;", "a nonblocking or delayed assignment"),
+        ("assign y = c ? a : 8'bx;", "X and Z have no value"),
+        ("assign y = c ? a : 8'hz;", "X and Z have no value"),
+        ("assign y = a[4];", "reaches beyond the 4 bits"),
+        ("bufif1 (y[0], a[0], c);", "PrimitiveInstance"),
+        ("lost s (a, y);", "unknown module 'lost'"),
+        ("assign y = nothing;", "use of undeclared identifier"),
+        ("real r; assign y = a;", "is no vector and no array of vectors"),
+        ("assign #3 y = a;", "a delay has no meaning"),
+        ('reg [7:0] m [0:1]; initial $readmemh("no.mem", m); assign y = m[c];', "memory file 'no.mem' was not found"),
+        ("assign y = a +; wire z;", "expected expression"),
+    ],
+)  # fmt: skip
+def test_what_is_no_combinational_logic_is_refused_by_name(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"\w") as error:
+        term_of(elaborated(procedure(text), tmp_path), "y")
+    assert message in str(error.value), error.value
+    assert "\n" not in str(error.value)
+    assert "dut.v:" in str(error.value)
+
+
+def test_another_top_module(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no module 'other'"):
+        elaborated(procedure("assign y = a;"), tmp_path, "other")

@@ -1,0 +1,150 @@
+"""RTL that says the same in other words is proved; RTL without names, or with wrong ones, is judged by its outputs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from prove.door import planted, run_prove
+from quality.programs import dense_network, every_opcode, unproved
+
+from dais_verif.emit import emit_verilog
+from dais_verif.program import Program
+
+EVERY = every_opcode()
+
+
+@pytest.mark.parametrize(
+    ("line", "old", "new"),
+    [
+        ("op_4 =", "(op_1 <<< 3)", "(op_1 + op_1 + op_1 + op_1 + (op_1 <<< 2))"),
+        ("op_4 =", "(op_1 <<< 3)", "op_1 * 8"),
+        ("op_5 =", "(op_2 <<< 5) - op_0", "(op_2 <<< 5) + ~op_0 + 1"),
+        ("op_6 =", "(op_4[10] ? 1'sb0 : (op_4 >>> 2))", "((op_4 < 0 ? 11'sd0 : op_4) >>> 2)"),
+        ("op_9_exact =", "-op_5", "~op_5 + 12'sd1"),
+        ("op_13 =", "op_0[7] ? (op_6 <<< 1) : op_1", "(op_0 >= 0) ? op_1 : op_6 * 2"),
+        ("op_15 =", "op_3 * op_2", "(op_2 <<< 2) * (op_3 >>> 2) + op_2 * $signed({1'b0, op_3[1:0]})"),
+        ("op_16 =", "table_0[op_16_index]", "table_0[{!op_8[3], op_8[2:0]}]"),
+        ("op_20 =", "|op_8", "op_8 != 0"),
+        ("op_23 =", "op_0 ^ (op_1 <<< 3)", "(op_0 | (op_1 <<< 3)) & ~(op_0 & (op_1 <<< 3))"),
+        ("op_26 =", "op_20 + 4'sd5", "op_20[0] ? 6 : 5"),
+        ("op_31 =", "(op_6 <<< 1) + op_7", "op_7 - (-op_6) - (-op_6)"),
+    ],
+)
+def test_an_equal_expression_is_proved(line: str, old: str, new: str, tmp_path: Path) -> None:
+    run = run_prove(EVERY, tmp_path, rtl=planted(EVERY, line, old, new))
+    assert run.ending == ("PASS", 0), run.tree["message"]
+    assert set(run.statuses("op").values()) == {"PROVED"}
+
+
+def renamed(text: str, pattern: str = r"\bop_(\d+)\b") -> str:
+    return re.sub(pattern, r"n\1", text)
+
+
+def test_renamed_helpers(tmp_path: Path) -> None:
+    run = run_prove(EVERY, tmp_path, rtl=emit_verilog(EVERY).replace("_exact", "_full").replace("_index", "_at"))
+    assert run.ending == ("PASS", 0)
+
+
+def test_some_ops_without_names(tmp_path: Path) -> None:
+    rtl = renamed(emit_verilog(EVERY), r"\bop_(4|9|14|26)\b")
+    run = run_prove(EVERY, tmp_path, rtl=rtl)
+    assert run.ending == ("PASS", 0), run.tree["message"]
+    assert run.tree["ops_without_signal"] == [4, 9, 14, 26]
+
+
+def test_no_names_at_all(tmp_path: Path) -> None:
+    run = run_prove(EVERY, tmp_path, rtl=renamed(emit_verilog(EVERY)))
+    assert run.ending == ("PASS", 0), run.tree["message"]
+    assert run.tree["ops"] == []
+    assert set(run.statuses("output").values()) == {"PROVED"}
+
+
+def test_no_names_and_a_bug(tmp_path: Path) -> None:
+    rtl = renamed(planted(EVERY, "op_26 =", "4'sd5", "4'sd4"))
+    run = run_prove(EVERY, tmp_path, rtl=rtl)
+    assert run.ending == ("RTL_MISMATCH", 1)
+    found = run.tree["counterexample"]
+    assert (found["op"], found["output"], found["replay"]["verdict"]) == (None, 14, "RTL_MISMATCH")
+
+
+def test_da4ml_names(tmp_path: Path) -> None:
+    run = run_prove(EVERY, tmp_path, rtl=re.sub(r"\bop_(\d+)\b", r"v\1", emit_verilog(EVERY)))
+    assert run.ending == ("PASS", 0)
+    assert len(run.tree["ops"]) == EVERY.n_ops
+
+
+def test_names_that_mean_something_else_do_not_matter(tmp_path: Path) -> None:
+    """Ops 4 and 30 swap their names: neither signal is what it is called, and the outputs are right all the same."""
+    text = re.sub(r"\bop_(4|30)\b", lambda m: {"4": "op_30", "30": "op_4"}[m[1]], emit_verilog(EVERY))
+    run = run_prove(EVERY, tmp_path, rtl=text)
+    assert run.ending == ("PASS", 0), run.tree["message"]
+    failed = {op for op, status in run.statuses("op").items() if status != "PROVED"}
+    assert {4, 30} <= failed
+    assert f"{len(failed)} signals do not hold what their names say" in run.tree["message"]
+
+
+def test_a_wrong_signal_that_nobody_sees(tmp_path: Path) -> None:
+    """Op 3 is wrong in a bit that op 15 puts right again."""
+    rtl = planted(EVERY, "op_3 =", "model_inp[5:2]", "~model_inp[5:2]")
+    rtl = rtl.replace("op_15 = op_3 * op_2", "op_15 = (~op_3) * op_2").replace("op_19 = op_3 -", "op_19 = (~op_3) -")
+    run = run_prove(EVERY, tmp_path, rtl=rtl)
+    assert run.ending == ("PASS", 0), run.tree["message"]
+    assert 3 in run.refuted
+
+
+def wide_sum(type_of_sum: tuple[int, int, int]) -> Program:
+    """x - max(x, 0) never leaves -128..0, which only who sees both operands together can know."""
+    rows = [(-1, 0, -1, 0, (1, 7, 0)), (2, 0, -1, 0, (0, 7, 0)), (1, 0, 1, 0, type_of_sum)]
+    return Program.build(rows, [(2, 0, 0)], inp_shift=[0])
+
+
+def test_what_only_the_ops_before_show_is_proved_with_them(tmp_path: Path) -> None:
+    """The difference is never positive; RTL that makes use of it is right."""
+    program = wide_sum((1, 8, 0))
+    rtl = planted(program, "op_2 =", "op_0 - op_1", "(op_0 - op_1 > 0) ? 9'sd77 : op_0 - op_1")
+    run = run_prove(program, tmp_path, rtl=rtl)
+    assert run.ending == ("PASS", 0), run.tree["message"]
+    assert run.tree["ops"][2]["how"].startswith("1 level of ops")
+
+
+def test_what_ranges_show_is_proved_with_ranges(tmp_path: Path) -> None:
+    """5 or 6 in three bits: no other value comes in."""
+    rtl = planted(EVERY, "op_27_index =", "op_26 - 4'sd4", "op_26 - 4'sd4 + (op_26 < 5)")
+    run = run_prove(EVERY, tmp_path, rtl=rtl)
+    assert run.ending == ("PASS", 0), run.tree["message"]
+    assert run.tree["ops"][27]["how"] == "ranges"
+
+
+def test_a_promise_is_taken_for_granted_only_where_it_is_needed(tmp_path: Path) -> None:
+    """A sum that saturates where the program breaks its promise: right by the promise, wrong with --unchecked."""
+    rows = [(-1, 0, -1, 0, (1, 7, 0)), (4, 0, -1, 1, (1, 7, 0))]
+    program = Program.build(rows, [(1, 0, 0)], inp_shift=[0])
+    rtl = planted(program, "op_1 =", "op_0 + 2'sd1", "(op_0 == 127) ? 8'sd127 : op_0 + 2'sd1")
+    run = run_prove(program, tmp_path, rtl=rtl)
+    assert run.ending == ("PASS", 0), run.tree["message"]
+    assert run.tree["conditional"] and "keeps its promises" in run.tree["message"]
+    unchecked = run_prove(program, tmp_path / "unchecked", "--unchecked", rtl=rtl)
+    assert unchecked.ending == ("RTL_MISMATCH", 1)
+    assert unchecked.tree["counterexample"]["inputs"] == ["127"]
+
+
+def test_a_dense_network_without_names_is_proved_or_unknown_but_never_wrong(tmp_path: Path) -> None:
+    program = dense_network()
+    run = run_prove(program, tmp_path, "--timeout", 2, rtl=renamed(emit_verilog(program)))
+    assert run.ending in (("PASS", 0), ("UNKNOWN", 6))
+
+
+def test_time_that_is_up_is_unknown(tmp_path: Path) -> None:
+    """A product of two 40-bit values written the other way round by parts: no solver decides it at once."""
+    rows = [(-1, 0, -1, 0, (1, 39, 0)), (-1, 1, -1, 0, (1, 39, 0)), (7, 0, 1, 0, (1, 79, 0))]
+    program = Program.build(rows, [(2, 0, 0)], inp_shift=[0, 0])
+    parts = "(((op_0 >>> 20) * op_1) <<< 20) + $signed({1'b0, op_0[19:0]}) * op_1"
+    run = run_prove(program, tmp_path, "--timeout", 0.2, rtl=planted(program, "op_2 =", "op_0 * op_1", parts))
+    assert run.ending == ("UNKNOWN", 6)
+    assert run.statuses("output") == {0: "UNKNOWN"}
+
+
+def test_a_promise_that_intervals_do_not_show(tmp_path: Path) -> None:
+    assert run_prove(unproved(), tmp_path).ending == ("PASS", 0)
