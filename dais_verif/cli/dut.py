@@ -22,6 +22,7 @@ from dais_verif.sim.dut.bind import bind
 from dais_verif.sim.dut.discover import ports_in
 from dais_verif.sim.dut.face import Clocking, packed
 from dais_verif.sim.dut.ports_file import PortsFile, latency_of, read_ports_file
+from dais_verif.sim.dut.vhdl_ports import in_lower_case, vhdl_ports_in
 from dais_verif.sim.sources import is_vhdl
 
 __all__ = ["DutOptions", "design_of", "dut_options"]
@@ -142,8 +143,13 @@ def design_of(program: Program, dut: DutOptions, folder: Path) -> Design:
     if dut.clocking is not None:
         said = PortsFile(said.inputs, said.outputs, dut.clocking, said.ties)
     sources = tuple(source.absolute() for source in dut.rtl)
-    found = None if any(map(is_vhdl, sources)) else ports_in(sources, dut.top)
-    return Design(sources, dut.top, data_files(sources, dut.data), bind(program, said, found))
+    top = dut.top
+    if any(map(is_vhdl, sources)):
+        top = top.lower()
+        said, found = in_lower_case(said), vhdl_ports_in(sources, top)
+    else:
+        found = ports_in(sources, top)
+    return Design(sources, top, data_files(sources, dut.data), bind(program, said, found))
 
 
 def _emitted(program: Program, dut: DutOptions, source: Path) -> Design:

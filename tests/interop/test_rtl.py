@@ -79,6 +79,47 @@ def test_is_right(name: str, form: str, tmp_path: Path) -> None:
         assert run["latency"] == rtl.latency
 
 
+#: The real programs that Icarus and GHDL run in seconds, and what they do not pass.
+CORPUS_PROGRAMS = ("p01", "p03", "p04", "p05", "p06", "p10", "p11", "p12", "p14")
+CORPUS_FINDINGS = {
+    # Output 3 has out_idx -1 and is left open.
+    ("p11", "verilog"): ("X_IN_OUTPUT", 4),
+    ("p11", "vhdl"): ("X_IN_OUTPUT", 4),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["verilog", "vhdl"])
+@pytest.mark.parametrize("program", CORPUS_PROGRAMS)
+def test_real_programs(program: str, form: str, corpus: Path, tmp_path: Path) -> None:
+    from da4ml.types import CombLogic
+
+    if form == "vhdl":
+        need_ghdl()
+    (path,) = corpus.glob(f"{program}_*/da4ml.json")
+    rtl = write(CombLogic.load(path), tmp_path, form)
+    # p05 has tables.
+    options = {"verilog": ("--sim", "verilator" if program == "p05" else "icarus"), "vhdl": ()}[form]
+    inputs = ("--inputs", str(path.with_name("inputs.npy")), "--vectors", "0")
+    verdict = sim(rtl, tmp_path, *inputs, *options)
+    assert verdict.ending == CORPUS_FINDINGS.get((program, form), ("PASS", 0)), verdict.record["message"]
+
+
+@pytest.mark.slow
+def test_the_other_outputs_of_a_real_program_with_one_left_open(corpus: Path, tmp_path: Path) -> None:
+    """p11, once its output 3 is driven: inputs with an inp_shift of up to 127 are right."""
+    from da4ml.types import CombLogic
+
+    path = corpus / "p11_cmvm_raw" / "da4ml.json"
+    logic = CombLogic.load(path)
+    rtl = write(logic, tmp_path)
+    low = sum(int(sum(kif)) for kif in logic.out_kifs.T[:3])
+    driven = f"assign model_out[{low + int(sum(logic.out_kifs.T[3])) - 1}:{low}] = 0;\n\nendmodule"
+    rtl = rtl.edited(tmp_path / "driven", "model.v", "endmodule", driven)
+    verdict = sim(rtl, tmp_path, "--inputs", str(path.with_name("inputs.npy")), "--sim", "icarus")
+    assert verdict.ending == ("PASS", 0), verdict.record["message"]
+
+
 def test_networks_hold_every_opcode_that_the_tracer_writes() -> None:
     found = {op.opcode for name in NETWORKS for op in traced(name).ops}
     assert found >= {-6, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}

@@ -240,6 +240,23 @@ class TestClocked:
         assert run.ending == ("RTL_MISMATCH", 1)
         assert "valid_out" in run.record["message"]
 
+    def test_pins_are_found_whatever_their_case(self, tmp_path: Path) -> None:
+        text = (HERE / "addsub_clocked.vhd").read_text().replace("clk,", "CLK,")
+        (tmp_path / "addsub_clocked.vhd").write_text(text)
+        (tmp_path / "ports.toml").write_text(PORTS.replace('"clk"', '"Clk"').replace('"sum"', '"SUM"'))
+        options = ("--ports", str(tmp_path / "ports.toml"), "--top", "ADDSUB_clocked", "--vectors", "20")
+        assert sim(tmp_path, ADDSUB, tmp_path / "addsub_clocked.vhd", HERE / "grid.vhd", options=options).ending == (
+            "PASS",
+            0,
+        )
+
+    def test_a_clock_that_nobody_names(self, tmp_path: Path) -> None:
+        (tmp_path / "ports.toml").write_text(PORTS.partition("[clock]")[0])
+        options = ("--ports", str(tmp_path / "ports.toml"), "--top", "addsub_clocked")
+        run = sim(tmp_path, ADDSUB, HERE / "addsub_clocked.vhd", HERE / "grid.vhd", options=options)
+        assert run.ending == ("INVALID_INPUT", 2)
+        assert run.record["message"].startswith("nothing drives port clk (in, 1 bit) of the design: name it as --clock")
+
     def test_a_wrong_sum(self, tmp_path: Path) -> None:
         run = self.verify(tmp_path, "up(b_held, 3, 9)", "up(b_held, 2, 9)")
         assert run.ending == ("RTL_MISMATCH", 1)

@@ -1,0 +1,121 @@
+"""The ports of a VHDL entity, as far as its text tells: vectors of bits whose bounds are numbers or use generics.
+
+What cannot be told here is left to GHDL, which finds out when the design runs.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from dais_verif.sim.dut.discover import Port
+from dais_verif.sim.dut.face import Clocking
+from dais_verif.sim.dut.ports_file import PortsFile, Side
+
+__all__ = ["in_lower_case", "vhdl_ports_in"]
+
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_DECLARATION = re.compile(
+    r"\s*(?:signal\s+|constant\s+)?([\w\s,]+?)\s*:\s*(?:(in|out|inout|buffer)\s+)?(.+)", re.DOTALL
+)
+_BIT = re.compile(r"(std_logic|std_ulogic|bit)\s*")
+_VECTOR = re.compile(
+    r"(?:std_logic_vector|std_ulogic_vector|bit_vector|(?:u_|unresolved_)?(?:un)?signed)\s*"
+    r"\((.+?)\s+(downto|to)\s+(.+)\)\s*",
+    re.DOTALL,
+)
+_OPERATIONS = {
+    ast.Add: int.__add__,
+    ast.Sub: int.__sub__,
+    ast.Mult: int.__mul__,
+    ast.FloorDiv: int.__floordiv__,
+}
+
+
+def vhdl_ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
+    """The ports of entity ``top`` in ``sources``, by names in lower case; None if they cannot be told."""
+    text = "\n".join(_COMMENT.sub(" ", source.read_text(encoding="latin-1")) for source in sources).lower()
+    entity = re.search(rf"\bentity\s+{re.escape(top.lower())}\s+is\b(.*?)\bend\b", text, re.DOTALL)
+    if entity is None:
+        return None
+    generics: dict[str, int | None] = {}
+    for names, _, what in _declarations(entity[1], "generic"):
+        default = what.partition(":=")[2]
+        value = _number(default, {}) if default else None
+        generics.update(dict.fromkeys(names, value))
+    ports = []
+    for names, direction, what in _declarations(entity[1], "port"):
+        width = _width(what.partition(":=")[0].strip(), generics)
+        if width is None:
+            return None
+        ports += [Port(name, {"buffer": "out"}.get(direction, direction), width) for name in names]
+    return tuple(ports) or None
+
+
+def in_lower_case(said: PortsFile) -> PortsFile:
+    """The same with all names as VHDL means them, which knows no upper case."""
+
+    def side(given: Side) -> Side:
+        return replace(given, port=given.port.lower(), ports=given.ports and tuple(map(str.lower, given.ports)))
+
+    clocking = said.clocking
+    if clocking is not None:
+        pins = {pin: name.lower() for pin, name in vars(clocking).items() if isinstance(name, str)}
+        clocking = Clocking(**{**vars(clocking), **pins})
+    ties = tuple((name.lower(), value) for name, value in said.ties)
+    return PortsFile(side(said.inputs), side(said.outputs), clocking, ties)
+
+
+def _declarations(body: str, clause: str) -> Iterator[tuple[list[str], str, str]]:
+    """Names, direction and the rest of each declaration in the ``port`` or ``generic`` clause of an entity."""
+    found = re.search(rf"\b{clause}\s*\(", body)
+    if found is None:
+        return
+    depth, end = 1, found.end()
+    while depth and end < len(body):
+        depth += {"(": 1, ")": -1}.get(body[end], 0)
+        end += 1
+    for declaration in body[found.end() : end - 1].split(";"):
+        parts = _DECLARATION.fullmatch(declaration)
+        if parts:
+            yield [name.strip() for name in parts[1].split(",")], parts[2] or "in", parts[3]
+        elif declaration.strip():
+            yield [declaration.strip()], "inout", ""
+
+
+def _width(kind: str, generics: Mapping[str, int | None]) -> int | None:
+    if _BIT.fullmatch(kind):
+        return 1
+    vector = _VECTOR.fullmatch(kind)
+    if vector is None:
+        return None
+    left, right = _number(vector[1], generics), _number(vector[3], generics)
+    if left is None or right is None:
+        return None
+    return max(0, left - right + 1 if vector[2] == "downto" else right - left + 1)
+
+
+def _number(text: str, generics: Mapping[str, int | None]) -> int | None:
+    """The value of an expression of integers and generics; None if it has anything else."""
+
+    def value(node: ast.expr) -> int:
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            return node.value
+        if isinstance(node, ast.Name):
+            found = generics.get(node.id)
+            if found is not None:
+                return found
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -value(node.operand)
+        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
+            return _OPERATIONS[type(node.op)](value(node.left), value(node.right))
+        raise ValueError
+
+    try:
+        # Divisions of VHDL cut towards 0, ours down: the same where nothing is negative.
+        return value(ast.parse(text.strip().replace("/", "//"), mode="eval").body)
+    except (SyntaxError, ValueError, ZeroDivisionError):
+        return None
