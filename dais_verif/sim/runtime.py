@@ -55,6 +55,7 @@ _HEADERS_TEXT = """\
 #if VM_TRACE_VCD
 #include "verilated_vcd_c.h"
 #endif
+#include "extends.h"
 """
 
 _OPTIONS = "options.json"
@@ -175,7 +176,7 @@ def _build(verilator: tools.VerilatorTools, folder: Path, *, waves: bool) -> Non
     main = main_object(Path())
     commands = [
         compile_command(verilator, manifest, tools.cocotb_main(), main, OPTIMISATION, include=[NATIVE]),
-        compile_command(verilator, manifest, Path(HEADERS), Path(f"{HEADERS}.gch"), OPTIMISATION),
+        compile_command(verilator, manifest, Path(HEADERS), Path(f"{HEADERS}.gch"), OPTIMISATION, include=[NATIVE]),
         *(
             compile_command(verilator, manifest, source, Path(f"{source.stem}.o"), OPTIMISATION)
             for source in manifest.runtime
