@@ -135,7 +135,7 @@ def test_threads_and_chunks_do_not_change_the_answer(tmp_path: Path) -> None:
 
 def test_shares_of_icarus_together_run_every_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = found(EVERY, tmp_path / "one", Options(("icarus",), check=False, jobs=3))
-    monkeypatch.setattr(together, "_SHARE_BUDGET", 20_000)
+    monkeypatch.setitem(together._SHARE_BUDGET, "icarus", 20_000)
     three = found(EVERY, tmp_path / "three", Options(("icarus",), check=False, jobs=3))
     assert (tmp_path / "three" / "icarus" / "share_2" / "answer.json").exists()
     assert not (tmp_path / "one" / "icarus" / "share_1").exists()
