@@ -32,19 +32,20 @@ create_clock -name aclk -period {period:g} [get_ports aclk]
 
 def vivado_script(top: str, rtl: Iterable[str]) -> str:
     """Adds the sources to the project that is open; without one, makes none."""
-    listed = " \\\n".join(f"  [file join $here {name}]" for name in rtl)
+    listed = " \\\n".join(f"  [file join $here {{{name}}}]" for name in rtl)
     return f"""\
 # Adds {top} to the Vivado project that is open: source vivado.tcl
 # To synthesise it alone instead, without a project:
-#   source vivado.tcl; read_xdc [file join $here constraints {top}.xdc]
+#   source vivado.tcl; read_xdc $constraints
 #   synth_design -top {top} -part <part> -mode out_of_context
 set here [file dirname [file normalize [info script]]]
 set sources [list \\
 {listed}]
+set constraints [file join $here {{constraints/{top}.xdc}}]
 if {{[llength [get_projects -quiet]] > 0}} {{
   add_files -fileset sources_1 -norecurse $sources
-  add_files -fileset constrs_1 -norecurse [file join $here constraints {top}.xdc]
-  set_property USED_IN {{out_of_context}} [get_files [file join $here constraints {top}.xdc]]
+  add_files -fileset constrs_1 -norecurse $constraints
+  set_property USED_IN {{out_of_context}} [get_files $constraints]
   update_compile_order -fileset sources_1
 }} else {{
   read_verilog $sources

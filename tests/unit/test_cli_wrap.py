@@ -211,6 +211,19 @@ def test_constraints_name_the_clock(kind: str, folder: Path, tmp_path: Path) -> 
     assert "CALL create_clock -name aclk -period 5 port:aclk" in said
 
 
+@pytest.mark.parametrize("top", ["core", "shell", "registers", "selfcheck", "nn$1"])
+def test_names_of_instances_and_odd_names_do_no_harm(top: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    emitted(out, "--wrap", "axis", "--axil", "--stages", "1", "--top", top)
+    icarus = [str(tools.icarus().iverilog), "-g2005", "-Wall", "-s", f"{top}_axis", "-o", os.devnull]
+    sources = (out / "files.f").read_text().split()
+    assert run([*icarus, *sources], out) == ""
+    found = tools.verilator()
+    run([*found.driver, "--lint-only", "-Wall", "--top-module", f"{top}_axis", *sources], out, dict(found.env))
+    (tmp_path / "vivado.tcl").write_text(VIVADO.format(project="", script=out / "vivado.tcl"))
+    assert f"{out}/rtl/{top}_axis.v" in run([yosys(), "-q", "-c", str(tmp_path / "vivado.tcl")], tmp_path)
+
+
 def test_registers_lie_apart() -> None:
     words = [register.offset + 4 * k for register in REGISTERS for k in range(register.bits // 32)]
     assert len(set(words)) == len(words) and max(words) < 256
