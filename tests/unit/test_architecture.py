@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -86,6 +89,18 @@ def test_the_rule_speaks_of_folders_that_exist() -> None:
 def test_an_import_is_seen_however_it_is_written(source: str, found: set[str], tmp_path: Path) -> None:
     (tmp_path / "module.py").write_text(source)
     assert imports_of(tmp_path / "module.py") == found
+
+
+def test_a_simulator_is_started_before_what_it_does_not_need_is_loaded() -> None:
+    """Each of these takes some percent of a run whose design was built before."""
+    late = ("cocotb", "pytest", "rich", "filelock", "dais_verif.golden", "dais_verif.sim.verify")
+    code = (
+        "import sys, dais_verif.cli.sim\nfrom dais_verif.sim import tools\ntools.cocotb_entry()\n"
+        f"print(*(name for name in {late} if name in sys.modules))"
+    )
+    path = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+    done = subprocess.run([sys.executable, "-c", code], env=path, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 def test_no_file_outgrows_a_few_screens() -> None:
