@@ -8,23 +8,24 @@ export PYTHON
 
 # Values go to the recipes through the environment, so spaces and quotes in paths need no care; and to these two
 # only: other tools give names like SIM and WAVES a meaning of their own.
-sim hil synth check: export EXAMPLE := $(EXAMPLE)
-sim hil synth check: export PROGRAM ?=
+sim prove hil synth check: export EXAMPLE := $(EXAMPLE)
+sim prove hil synth check: export PROGRAM ?=
 sim: export SIM ?=
 sim hil: export VECTORS ?= 1000
 sim hil: export SEED ?= 0
 sim hil: export INPUTS ?=
-sim synth: export RTL ?=
-sim synth: export TOP ?= model
+sim prove synth: export RTL ?=
+sim prove synth: export TOP ?= model
 sim: export PORTS ?=
 sim: export CLOCK ?=
 sim: export LATENCY ?=
 sim: export WAVES ?=
-sim hil synth: export OUT ?=
-sim: export JOBS ?=
+sim prove hil synth: export OUT ?=
+sim prove: export JOBS ?=
 sim: export EXHAUSTIVE ?=
 sim: export PROFILE ?=
-sim hil synth: export LAYOUT ?=
+sim prove hil synth: export LAYOUT ?=
+prove: export TIMEOUT ?=
 synth: export TARGET ?= ice40
 sim synth: export STAGES ?=
 hil: export TARGET ?=
@@ -34,12 +35,13 @@ RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-test sim hil synth check test test-interop test-all lint examples bench-golden bench-sim prove-rtl clean distclean
+.PHONY: help setup setup-synth setup-test sim prove hil synth check test test-interop test-all lint examples bench-golden bench-sim prove-rtl clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
 	@echo "         [RTL='a.v b.v' TOP=model PORTS=ports.toml CLOCK=clk LATENCY=n] [STAGES=n] [WAVES=1] [OUT=folder] [LAYOUT=v1|headerless|published]"
 	@echo "         [JOBS=n] [EXHAUSTIVE=1] [PROFILE=1]"
+	@echo "make prove PROGRAM=prog.bin [RTL='a.v b.v' TOP=model] [TIMEOUT=seconds] [OUT=folder] [JOBS=n] [LAYOUT=...]"
 	@echo "make synth PROGRAM=prog.bin [TARGET=ice40|ecp5|xilinx|generic] [STAGES=n] [RTL=theirs.v TOP=model]"
 	@echo "         [OUT=folder] [LAYOUT=v1|headerless|published]"
 	@echo "make hil PROGRAM=prog.bin TARGET=serial:///dev/ttyUSB0?baud=115200|tcp://host:port|sim://uart"
@@ -98,6 +100,16 @@ hil: .venv/.ready  ## Run PROGRAM's vectors on the board at TARGET; without TARG
 	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
 	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
 	case "$$RESUME" in ""|0) ;; *) set -- "$$@" --resume;; esac; \
+	$(RUN) "$$@"
+
+prove: .venv/.ready  ## Prove for all inputs that PROGRAM's Verilog, or RTL, computes it
+	@if [ -z "$$PROGRAM" ]; then echo "no PROGRAM given: proving the shipped example $$EXAMPLE"; fi; \
+	set -- prove "$${PROGRAM:-$$EXAMPLE}" --top "$$TOP"; \
+	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
+	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
+	if [ -n "$$JOBS" ]; then set -- "$$@" --jobs "$$JOBS"; fi; \
+	if [ -n "$$TIMEOUT" ]; then set -- "$$@" --timeout "$$TIMEOUT"; fi; \
+	if [ -n "$$RTL" ]; then set -- "$$@" --rtl $$RTL; fi; \
 	$(RUN) "$$@"
 
 check: .venv/.ready  ## Read and check PROGRAM; what ranges prove about overflow

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from dais_verif.cli.common import console, json_option
+from dais_verif.cli.common import PROOF_STORE, console, json_option
 from dais_verif.sim import cache as builds
 from dais_verif.sim import tools
 
@@ -22,7 +22,7 @@ _MEGABYTE = 1_000_000
 @click.pass_context
 @json_option
 def cache(context: click.Context, as_json: bool) -> int:
-    """Show the simulations that are kept, or remove them.
+    """Show the simulations and proofs that are kept, or remove them.
 
     \b
     dais-verif cache             what there is, last used first
@@ -43,6 +43,7 @@ def cache(context: click.Context, as_json: bool) -> int:
             "limit_bytes": builds.limit(),
             "runtime_bytes": common,
             "builds_bytes": total,
+            "proofs_bytes": _proofs(),
             "builds": [
                 {"key": entry.key, "bytes": entry.bytes, "used": entry.used, "facts": entry.facts} for entry in found
             ],
@@ -60,16 +61,24 @@ def cache(context: click.Context, as_json: bool) -> int:
         out.print(table)
     out.print(f"folder     {tools.cache_dir()}", markup=False)
     out.print(f"builds     {len(found)}, {_megabytes(total)} of at most {_megabytes(builds.limit())}", markup=False)
+    out.print(f"proofs     {_megabytes(_proofs())}", markup=False)
     out.print(f"runtime    {_megabytes(common)}, compiled once for this machine", markup=False)
     return 0
 
 
 @cache.command()
 def clear() -> int:
-    """Remove every build. What is compiled once per machine stays."""
-    number, size = len(builds.entries()), builds.clear()
-    console().print(f"removed {number} builds, {_megabytes(size)}", markup=False)
+    """Remove every build and every proof. What is compiled once per machine stays."""
+    number, size, proofs = len(builds.entries()), builds.clear(), _proofs()
+    (tools.cache_dir() / PROOF_STORE).unlink(missing_ok=True)
+    more = f", and {_megabytes(proofs)} of proofs" if proofs else ""
+    console().print(f"removed {number} builds, {_megabytes(size)}{more}", markup=False)
     return 0
+
+
+def _proofs() -> int:
+    store = tools.cache_dir() / PROOF_STORE
+    return store.stat().st_size if store.is_file() else 0
 
 
 def _size(folder: Path) -> int:

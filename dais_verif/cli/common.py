@@ -35,6 +35,7 @@ __all__ = [
     "unchecked_option",
     "vectors_option",
     # helpers
+    "PROOF_STORE",
     "console",
     "load_program",
     "notices",
@@ -56,6 +57,9 @@ def _all_cpus(context: click.Context, option: click.Parameter, value: int | None
     """What is meant if nothing is said: None leaves it to the environment variable."""
     return value if value is not None or "DAIS_VERIF_THREADS" in os.environ else len(os.sched_getaffinity(0))
 
+
+#: Where proofs are kept, in the folder of what is kept on this machine.
+PROOF_STORE = Path("proofs", "proofs.sqlite")
 
 file_path = click.Path(path_type=Path)
 

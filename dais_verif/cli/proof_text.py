@@ -111,6 +111,8 @@ def print_proof(info: ProgramInfo, tree: dict[str, Any], proof: Proof, finding: 
     out.print(verdict_text(proof.verdict, proof.message))
     if proof.verdict is not Verdict.PASS:
         out.print(f"reproduce  {tree['reproduce']}", markup=False)
+    if tree["simulate"] is not None:
+        out.print(f"simulate   {tree['simulate']}", markup=False)
 
 
 def _methods(proof: Proof) -> Table:

@@ -14,6 +14,7 @@ import click
 import numpy as np
 
 from dais_verif.cli.common import (
+    PROOF_STORE,
     console,
     file_path,
     jobs_option,
@@ -138,7 +139,7 @@ def prove(
             "timeout": timeout,
             "check": not unchecked,
             "jobs": threads(jobs),
-            "store": cache_dir() / "proofs" / "proofs.sqlite" if cache else None,
+            "store": cache_dir() / PROOF_STORE if cache else None,
             "seed": seed,
         }
         proof = _deep(lambda: _proved(loaded, design, options, watch))
@@ -156,6 +157,7 @@ def prove(
             "timeout": timeout,
             "warnings": warnings,
             "reproduce": reproduce(),
+            "simulate": _simulate(program, layout, design, bool(rtl), folder) if finding is not None else None,
         }
         if proof.counterexample is not None or output is not None:
             folder.kept = True
@@ -253,6 +255,14 @@ def _replayed(program: Program, proof: Proof, rtl: _Rtl, folder: WorkFolder, sim
     simulators = _SIMULATORS if simulator == "both" else (simulator,)
     with notices().status("replaying the counterexample"):
         return verify(program, batch, Design(*rtl), folder.path, SimOptions(simulators, check=check))
+
+
+def _simulate(program: Path, layout: str | None, rtl: _Rtl, theirs: bool, folder: WorkFolder) -> str:
+    """The command that runs the counterexample, to copy."""
+    arguments = ["sim", str(program), *(["--layout", layout] if layout else [])]
+    if theirs:
+        arguments += ["--top", rtl.top, *(part for source in rtl.sources for part in ("--rtl", str(source)))]
+    return reproduce([*arguments, "--inputs", str(folder.path / "counterexample.csv"), "--vectors", "0"])
 
 
 def _signed(program: Program, ports: Ports, vector: Sequence[int]) -> list[int]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 from prove.door import planted, run_prove
+from quality.door import command
 from quality.programs import dense_network, every_opcode
 from quality.test_planted_rtl_bugs import BUGS, VARIANTS, Bug
 
@@ -125,3 +128,13 @@ def test_an_undefined_word_is_refuted_and_seen_as_x(tmp_path: Path) -> None:
     run = run_prove(EVERY, tmp_path, rtl=planted(EVERY, "op_16_index =", "5'sd8", "5'sd9"))
     assert run.ending in (("X_IN_OUTPUT", 4), MISMATCH)
     assert run.tree["counterexample"]["op"] == 16
+
+
+def test_the_line_to_copy_runs_the_counterexample(tmp_path: Path) -> None:
+    run = run_prove(EVERY, tmp_path, rtl=planted(EVERY, "op_26 =", "4'sd5", "4'sd4"))
+    words = shlex.split(run.tree["simulate"])
+    done = command(*words[words.index("sim") :], "--sim", "icarus", "--json", "-o", tmp_path / "again")
+    assert done.returncode == 1, done.stderr
+    record = json.loads(done.stdout)
+    assert (record["verdict"], record["vectors"]) == ("RTL_MISMATCH", 1)
+    assert record["first_mismatch"]["blame"]["op"] == 26

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from prove.door import Run, planted, run_prove
 from quality.programs import every_opcode
 
+from dais_verif.cli import main
 from dais_verif.prove.discharge import Method
 from dais_verif.prove.store import Store, key_of
 from dais_verif.prove.terms import add, const, sext, var
@@ -99,3 +101,12 @@ def test_a_store_that_cannot_be_written_does_no_harm(tmp_path: Path, home: Path)
     home.parent.mkdir(parents=True)
     home.mkdir()
     assert proved(tmp_path).ending == ("PASS", 0)
+
+
+def test_cache_shows_and_removes_proofs(tmp_path: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    proved(tmp_path)
+    assert main._run(["cache", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["proofs_bytes"] == home.stat().st_size > 0
+    assert main._run(["cache", "clear"]) == 0
+    assert "of proofs" in capsys.readouterr().out
+    assert not home.exists()
