@@ -18,7 +18,7 @@ from dais_verif.sim import datafiles, tools
 from dais_verif.sim.process import Session, describe_exit, first_error, last_error
 from dais_verif.sim.simulation import Simulation
 
-__all__ = ["failed_tests", "run"]
+__all__ = ["cause", "failed_tests", "run"]
 
 _RESULTS = "results.xml"
 
@@ -65,12 +65,16 @@ def run(
     tool = f"the {simulation.simulator} simulation"
     code = session.run(tool, [*simulation.command, *_WAVES[simulation.simulator][waves]])
     if code != 0:
-        # GHDL ends with "simulation failed", after what cocotb says of that.
-        cause = (first_error if simulation.simulator == "ghdl" else last_error)(session.log)
-        raise ToolError(f"{tool} {describe_exit(code)}: {cause} (full output: {session.log})")
+        raise ToolError(f"{tool} {describe_exit(code)}: {cause(simulation, session.log)} (full output: {session.log})")
     if not _cases(results):
         raise ToolError(f"{tool} ran no test: {last_error(session.log)} (full output: {session.log})")
     return results
+
+
+def cause(simulation: Simulation, log: Path) -> str:
+    """The line of a run's ``log`` that most likely says why it broke off."""
+    # GHDL says so first, then cocotb what it thinks of that, then GHDL that the simulation failed.
+    return (first_error if simulation.simulator == "ghdl" else last_error)(log)
 
 
 def failed_tests(results: Path) -> list[str]:

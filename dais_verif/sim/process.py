@@ -26,10 +26,11 @@ __all__ = ["Session", "describe_exit", "first_error", "last_error", "raise_if_st
 
 _Result = TypeVar("_Result")
 
-#: GHDL puts nothing between place and message of an error, and "warning:" of a warning.
+#: GHDL puts nothing between place and message of an error, and "warning:" of a warning. A design may also end the
+#: simulation by a failed assertion, by never settling, or as if it were a bench.
 _ERROR = re.compile(
     r"(^|[\s%:])(fatal|error|critical|exception|\w+Error)\b|No such file|terminate called"
-    r"|^\S.*\.vhdl?:\d+:\d+: (?!warning)",
+    r"|^\S.*\.vhdl?:\d+:\d+: (?!warning)|\(assertion failure\)|stopped @\S+ by --stop-delta|^simulation finished @",
     re.IGNORECASE,
 )
 _LONGEST_EXCERPT = 300

@@ -130,7 +130,9 @@ class Begun:
         else:
             results = self._run(simulation, folder)
         if not answer_path.is_file():
-            raise ToolError(f"the {self.simulator} bench gave no answer (full output: {folder / 'simulation.log'})")
+            log = folder / "simulation.log"
+            why = launch.cause(simulation, log)
+            raise ToolError(f"the {self.simulator} bench gave no answer: {why} (full output: {log})")
         answer = Answer.load(answer_path)
         _cross_check(self.simulator, answer, job, bool(launch.failed_tests(results)), folder)
         return answer

@@ -352,6 +352,30 @@ class TestFailures:
         assert run.ending == ("TOOL_FAILURE", 3)
         assert "out of bounds" in run.record["message"]
 
+    @pytest.mark.parametrize(
+        ("statement", "message"),
+        [
+            ('assert model_inp /= "1" report "never a one" severity failure;', "(assertion failure): never a one"),
+            ("process begin wait for 3 ns; std.env.finish; end process;", "simulation finished @3ns"),
+            ("loops <= not loops;", "simulation stopped @0ms by --stop-delta=5000"),
+        ],
+        ids=["assertion", "finish", "never settles"],
+    )
+    def test_a_design_that_ends_the_simulation(self, tmp_path: Path, statement: str, message: str) -> None:
+        text = ONE_BIT.format(kind="std_logic_vector(0 downto 0)", expression=f"model_inp;\n  {statement.rstrip(';')}")
+        (tmp_path / "model.vhd").write_text(text.replace("\nbegin", "\n  signal loops : bit;\nbegin"))
+        run = sim(tmp_path, BIT, tmp_path / "model.vhd", options=("--vectors", "10"))
+        assert run.ending == ("TOOL_FAILURE", 3)
+        assert message in run.record["message"]
+
+    def test_what_a_design_reports_does_not_matter(self, tmp_path: Path) -> None:
+        """As long as it goes on."""
+        statement = 'assert false report "error: 1" severity error'
+        (tmp_path / "model.vhd").write_text(
+            ONE_BIT.format(kind="std_logic_vector(0 downto 0)", expression=f"model_inp;\n  {statement}")
+        )
+        assert sim(tmp_path, BIT, tmp_path / "model.vhd").ending == ("PASS", 0)
+
     def test_ports_that_do_not_fit(self, tmp_path: Path) -> None:
         run = sim(tmp_path, BIT, HERE / "addsub.vhd", HERE / "grid.vhd", options=("--top", "addsub"))
         assert run.ending == ("INVALID_INPUT", 2)
