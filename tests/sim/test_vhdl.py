@@ -163,13 +163,21 @@ class TestVerdicts:
 
 
 class TestSources:
-    @pytest.mark.parametrize("kind", ["std_logic_vector(0 downto 0)", "std_ulogic", "std_logic"])
+    @pytest.mark.parametrize(
+        "kind",
+        [
+            pytest.param("std_logic_vector(0 downto 0)", marks=pytest.mark.slow),
+            pytest.param("std_ulogic", marks=pytest.mark.slow),
+            "std_logic",
+        ],
+    )
     def test_ports_of_one_bit(self, tmp_path: Path, kind: str) -> None:
         assert one_bit(tmp_path, "model_inp", kind).ending == ("PASS", 0)
 
     def test_upper_case(self, tmp_path: Path) -> None:
         assert one_bit(tmp_path, "model_inp", upper=True).ending == ("PASS", 0)
 
+    @pytest.mark.slow
     def test_a_top_in_upper_case(self, tmp_path: Path) -> None:
         assert addsub(tmp_path, "--top", "AddSub").ending == ("PASS", 0)
 
@@ -182,6 +190,7 @@ class TestSources:
         assert addsub(tmp_path).ending == ("PASS", 0)
         assert addsub(tmp_path, old="op_2, 7) -", new="op_2, 7) +").ending == ("RTL_MISMATCH", 1)
 
+    @pytest.mark.slow
     def test_a_file_that_no_part_of_the_design_needs(self, tmp_path: Path) -> None:
         (tmp_path / "other.vhd").write_text("entity other is\n  port (a : in nothing);\nend entity;\n")
         run = sim(
@@ -301,14 +310,14 @@ class TestData:
         path.write_text(table)
         return path
 
-    @pytest.mark.parametrize("place", [".", "memfiles"])
+    @pytest.mark.parametrize("place", [pytest.param(".", marks=pytest.mark.slow), "memfiles"])
     def test_a_table_is_found_beside_the_source_or_just_below(self, tmp_path: Path, place: str) -> None:
         self.write(tmp_path, place)
         run = sim(tmp_path, SQUARES, tmp_path / "model.vhd")
         assert run.ending == ("PASS", 0)
         assert list(run.record["rtl"]["data"]) == ["squares.mem"]
 
-    @pytest.mark.parametrize("what", ["squares.mem", "."])
+    @pytest.mark.parametrize("what", ["squares.mem", pytest.param(".", marks=pytest.mark.slow)])
     def test_a_table_that_is_given_or_whose_folder_is(self, tmp_path: Path, what: str) -> None:
         folder = self.write(tmp_path, "else/where").parent
         run = sim(tmp_path, SQUARES, tmp_path / "model.vhd", options=("--data", str(folder / what)))
@@ -356,8 +365,12 @@ class TestFailures:
         ("statement", "message"),
         [
             ('assert model_inp /= "1" report "never a one" severity failure;', "(assertion failure): never a one"),
-            ("process begin wait for 3 ns; std.env.finish; end process;", "simulation finished @3ns"),
-            ("loops <= not loops;", "simulation stopped @0ms by --stop-delta=5000"),
+            pytest.param(
+                "process begin wait for 3 ns; std.env.finish; end process;",
+                "simulation finished @3ns",
+                marks=pytest.mark.slow,
+            ),
+            pytest.param("loops <= not loops;", "simulation stopped @0ms by --stop-delta=5000", marks=pytest.mark.slow),
         ],
         ids=["assertion", "finish", "never settles"],
     )
@@ -368,6 +381,7 @@ class TestFailures:
         assert run.ending == ("TOOL_FAILURE", 3)
         assert message in run.record["message"]
 
+    @pytest.mark.slow
     def test_what_a_design_reports_does_not_matter(self, tmp_path: Path) -> None:
         """As long as it goes on."""
         statement = 'assert false report "error: 1" severity error'
