@@ -12,6 +12,7 @@ import click
 
 from dais_verif.cli.common import file_path, top_option
 from dais_verif.cli.pipelines import asked_pipeline, stage_options
+from dais_verif.cli.wrapped import Wrapped, find_wrapped
 from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
@@ -41,6 +42,7 @@ class DutOptions:
     ports: Path | None
     clocking: Clocking | None
     pipeline: PipelineOptions | None = None
+    wrapped: Wrapped | None = None
 
 
 def _latency(context: click.Context, option: click.Parameter, value: str) -> int | None:
@@ -60,6 +62,7 @@ _OPTIONS = (
         " beside the RTL or just below, and is mentioned in it, is found unasked.",
     ),
     top_option,
+    click.option("--wrapped", type=file_path, help="Verify a folder of `emit --wrap axis`, through its streams."),
     click.option("--ports", type=file_path, help="TOML file that says which ports carry what (docs/any-dut.md)."),
     click.option("--clock", help="Clock of a pipelined design; one sample is given at every rising edge."),
     click.option(
@@ -94,9 +97,13 @@ def dut_options(command: Callable[..., Any]) -> Callable[..., Any]:
         pipeline = asked_pipeline(**stages)
         if pipeline is not None:
             pipeline = replace(pipeline, reset=True, enable=True, valid=True)
-        return command(
-            *arguments, dut=DutOptions((*rtl, *more), clocking=_clocking(**pins), pipeline=pipeline, **own), **given
-        )
+        dut = DutOptions((*rtl, *more), clocking=_clocking(**pins), pipeline=pipeline, **own)
+        wrapped: Path | None = given.pop("wrapped")
+        if wrapped is not None:
+            if dut.rtl or dut.pipeline or dut.clocking or dut.ports:
+                raise click.UsageError("--wrapped names all of the design: no RTL, ports, clock or stages beside it.")
+            dut = replace(dut, wrapped=find_wrapped(wrapped))
+        return command(*arguments, dut=dut, **given)
 
     for option in reversed(_OPTIONS):
         with_dut = option(with_dut)
@@ -127,6 +134,8 @@ def _clocking(
 
 def design_of(program: Program, dut: DutOptions, folder: Path) -> Design:
     """The RTL to verify; our own is written into ``folder``. Raises ``InputError`` if it does not fit ``program``."""
+    if dut.wrapped is not None:
+        return dut.wrapped.design
     if not dut.rtl:
         if dut.clocking or dut.ports:
             raise InputError(

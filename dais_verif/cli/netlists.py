@@ -29,8 +29,9 @@ def netlist_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_options(*arguments: Any, dut: DutOptions, netlist: Path | None, target: str | None, **given: Any) -> Any:
         if netlist is None and target is not None:
             raise click.UsageError("--target says what cells a netlist is made of; name it with --netlist.")
-        if netlist is not None and dut.rtl:
-            raise click.UsageError("--netlist and --rtl both name what is to be verified; give one of them.")
+        if netlist is not None and (dut.rtl or dut.wrapped):
+            other = "--rtl" if dut.rtl else "--wrapped"
+            raise click.UsageError(f"--netlist and {other} both name what is to be verified; give one of them.")
         if netlist is not None and dut.pipeline:
             raise click.UsageError("--stages makes RTL of ours; a netlist of a pipeline takes --clock instead.")
         found = None if netlist is None else find_netlist(netlist, target)

@@ -33,6 +33,7 @@ from dais_verif.cli.common import (
 from dais_verif.cli.dut import DutOptions, design_of, dut_options
 from dais_verif.cli.folder import work_folder
 from dais_verif.cli.netlists import netlist_options, with_netlist
+from dais_verif.cli.wrapped import verify_wrapped
 from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.report.record import ProgramInfo, Record
@@ -124,6 +125,7 @@ def sim(
     dais-verif sim prog.bin --rtl model.v --ports ports.toml  with other ports (docs/any-dut.md)
     dais-verif sim prog.bin --rtl model.v --clock clk         pipelined, its latency found out
     dais-verif sim prog.bin --stages 4                        our RTL, pipelined, with all its pins
+    dais-verif sim prog.bin --wrapped DIR                     what `emit --wrap axis -o DIR` wrote, through its streams
     dais-verif sim prog.bin --waves -o out                    waves in out/icarus, out/verilator
 
     A mismatch is shown with its vector and the first op whose value diverges. The exit code is the verdict's.
@@ -146,30 +148,44 @@ def sim(
             design = design_of(loaded, dut, folder.path)
             watched = [*design.sources, *(file.path for file in design.data)]
             hashes = [digest.hex() for digest in digests(watched)]
-        with begin(simulators, design, folder.path, seed=seed, waves=waves, timeout=timeout, watch=watch) as begun:
-            # Only now, while the simulators start: to load all this takes as long as to simulate a small design.
-            from dais_verif.cli.display import Display
-            from dais_verif.golden.fast import threads
-            from dais_verif.sim.verify import Options, verify
+        if dut.wrapped is not None:
+            with notices().status("simulating streams"):
+                finding = verify_wrapped(
+                    loaded,
+                    stimulus.slice(0, stimulus.rows),
+                    dut.wrapped,
+                    folder.path,
+                    simulators=simulators,
+                    check=not unchecked,
+                    seed=seed,
+                    waves=waves,
+                    timeout=timeout,
+                )
+        else:
+            with begin(simulators, design, folder.path, seed=seed, waves=waves, timeout=timeout, watch=watch) as begun:
+                # Only now, while the simulators start: to load all this takes as long as to simulate a small design.
+                from dais_verif.cli.display import Display
+                from dais_verif.golden.fast import threads
+                from dais_verif.sim.verify import Options, verify
 
-            options = Options(
-                simulators,
-                check=not unchecked,
-                waves=waves,
-                seed=seed,
-                timeout=timeout,
-                jobs=threads(jobs),
-                bulk=bulk,
-                keep=output is not None,
-                exhaustive_rows=_exhaustive_rows(loaded, simulators, bulk and not waves, stimulus.rows, exhaustive)
-                if exhaustive_bits
-                else 0,
-                exhaustive_bits=exhaustive_bits,
-                declared=not out_of_range,
-            )
-            with Display(notices()) as display:
-                watch.listen(display.stage)
-                finding = verify(loaded, stimulus, design, folder.path, options, display, watch, begun)
+                options = Options(
+                    simulators,
+                    check=not unchecked,
+                    waves=waves,
+                    seed=seed,
+                    timeout=timeout,
+                    jobs=threads(jobs),
+                    bulk=bulk,
+                    keep=output is not None,
+                    exhaustive_rows=_exhaustive_rows(loaded, simulators, bulk and not waves, stimulus.rows, exhaustive)
+                    if exhaustive_bits
+                    else 0,
+                    exhaustive_bits=exhaustive_bits,
+                    declared=not out_of_range,
+                )
+                with Display(notices()) as display:
+                    watch.listen(display.stage)
+                    finding = verify(loaded, stimulus, design, folder.path, options, display, watch, begun)
         for source, before, after in zip(watched, hashes, digests(watched), strict=True):
             if before != after.hex():
                 raise InputError(f"RTL file {str(source)!r} was changed while it was simulated; run again")
@@ -245,7 +261,7 @@ def _rtl(design: Design, dut: DutOptions, hashes: list[str]) -> dict[str, Any]:
     """What the record says of the design."""
     facts: dict[str, Any] = {
         "top": design.top,
-        "emitted": not dut.rtl,
+        "emitted": not dut.rtl and dut.wrapped is None,
         "files": [str(source) for source in design.sources],
         "sha256": hashes[: len(design.sources)],
         "data": dict(zip((file.name for file in design.data), hashes[len(design.sources) :], strict=True)),

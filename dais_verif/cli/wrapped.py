@@ -1,0 +1,124 @@
+"""A folder of ``emit --wrap axis`` as the design that ``sim`` verifies: through its streams, as it is deployed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dais_verif.errors import InputError, ToolError, ViolationError
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch
+from dais_verif.report.record import SimulatorResult
+from dais_verif.sim.build import Design
+from dais_verif.verdict import Verdict
+
+if TYPE_CHECKING:
+    from dais_verif.sim.axis import AxisOutcome
+    from dais_verif.sim.verify import Finding
+
+__all__ = ["Wrapped", "find_wrapped", "verify_wrapped"]
+
+_FACTS = "dais.json"
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    """A folder, and what its ``dais.json`` says of it. ``latency``: of the core, in clocks."""
+
+    design: Design
+    latency: int
+    user_bits: int
+    program_hash: str
+
+
+def find_wrapped(folder: Path) -> Wrapped:
+    """What ``emit --wrap axis`` wrote into ``folder``. Its files may be changed since: what is there is verified.
+
+    Raises ``InputError`` if it is no such folder.
+    """
+    path = folder / _FACTS
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        if facts["kind"] != "axis":
+            target = f"sim://{facts['kind']}"
+            raise InputError(
+                f"{str(folder)!r} is for bytes of a link; `dais-verif hil --target {target}` simulates that"
+            )
+        sources = tuple(folder.absolute() / name for name in facts["files"] if name.endswith(".v"))
+        design = Design(sources, str(facts["top"]))
+        found = Wrapped(design, int(facts["core_latency"]), int(facts["user_bits"]), str(facts["program"]["hash"]))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(
+            f"{str(folder)!r} is no folder of `dais-verif emit --wrap axis -o DIR`: {_FACTS} is missing or damaged"
+        ) from None
+    for source in sources:
+        if not source.is_file():
+            raise InputError(f"{str(source)!r}, of which {str(path)!r} speaks, is not there; write the folder again")
+    return found
+
+
+def verify_wrapped(
+    program: Program,
+    batch: Batch,
+    wrapped: Wrapped,
+    folder: Path,
+    *,
+    simulators: Sequence[str],
+    check: bool,
+    seed: int,
+    waves: bool,
+    timeout: float | None,
+) -> Finding:
+    """Every vector of ``batch`` as a beat, in all scenarios of pauses and resets, in all ``simulators``.
+
+    Raises ``InputError`` if the folder holds another program.
+    """
+    from dais_verif.sim.axis import simulate_axis
+    from dais_verif.sim.verify import Finding
+
+    if wrapped.program_hash != program.hash:
+        raise InputError(
+            f"the folder holds program {wrapped.program_hash[:16]}..., this one is {program.hash[:16]}...; "
+            "wrap this program, or name the other"
+        )
+    try:
+        found = simulate_axis(
+            program,
+            batch,
+            wrapped.design,
+            folder,
+            latency=wrapped.latency,
+            user_bits=wrapped.user_bits,
+            simulators=simulators,
+            check=check,
+            seed=seed,
+            waves=waves,
+            timeout=timeout,
+        )
+    except ViolationError as error:
+        return Finding(Verdict.PROGRAM_INVALID, f"{error}; --unchecked carries on with the quantised value", [])
+    output_bits = sum(kind.width for kind in program.output_types)
+    results = [_result(name, outcome, output_bits) for name, outcome in found.outcomes.items()]
+    return Finding(found.verdict, found.message, results)
+
+
+def _result(name: str, outcome: AxisOutcome | ToolError, output_bits: int) -> SimulatorResult:
+    if isinstance(outcome, ToolError):
+        return SimulatorResult(name, failure=str(outcome))
+    heard = outcome.answer.heard
+    beats = sum(one.compared for one in heard)
+    return SimulatorResult(
+        name,
+        outcome.version,
+        vectors_compared=beats,
+        bits_compared=beats * output_bits,
+        mismatches=sum(one.total_problems for one in heard),
+        vectors_with_x=sum(one.unknown for one in heard),
+        cached=outcome.cached,
+        build_seconds=round(outcome.build_seconds, 3),
+        run_seconds=round(outcome.run_seconds, 3),
+        failure=outcome.answer.port_error,
+    )
