@@ -16,6 +16,7 @@ sim hil: export SEED ?= 0
 sim hil: export INPUTS ?=
 sim prove synth: export RTL ?=
 sim prove synth: export TOP ?= model
+sim: export DATA ?=
 sim: export PORTS ?=
 sim: export CLOCK ?=
 sim: export LATENCY ?=
@@ -39,7 +40,7 @@ BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golde
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
-	@echo "         [RTL='a.v b.v' TOP=model PORTS=ports.toml CLOCK=clk LATENCY=n] [STAGES=n] [WAVES=1] [OUT=folder] [LAYOUT=v1|headerless|published]"
+	@echo "         [RTL='a.v b.v' TOP=model DATA=folder PORTS=ports.toml CLOCK=clk LATENCY=n] [STAGES=n] [WAVES=1] [OUT=folder] [LAYOUT=v1|headerless|published]"
 	@echo "         [JOBS=n] [EXHAUSTIVE=1] [PROFILE=1]"
 	@echo "make prove PROGRAM=prog.bin [RTL='a.v b.v' TOP=model] [TIMEOUT=seconds] [OUT=folder] [JOBS=n] [LAYOUT=...]"
 	@echo "make synth PROGRAM=prog.bin [TARGET=ice40|ecp5|xilinx|generic] [STAGES=n] [RTL=theirs.v TOP=model]"
@@ -71,6 +72,7 @@ sim: .venv/.ready  ## Simulate PROGRAM's Verilog in both simulators against the 
 	if [ -n "$$SIM" ]; then set -- "$$@" --sim "$$SIM"; fi; \
 	if [ -n "$$INPUTS" ]; then set -- "$$@" --inputs "$$INPUTS"; fi; \
 	if [ -e "$$RTL" ]; then set -- "$$@" --rtl "$$RTL"; else for file in $$RTL; do set -- "$$@" --rtl "$$file"; done; fi; \
+	if [ -n "$$DATA" ]; then set -- "$$@" --data "$$DATA"; fi; \
 	if [ -n "$$PORTS" ]; then set -- "$$@" --ports "$$PORTS"; fi; \
 	if [ -n "$$CLOCK" ]; then set -- "$$@" --clock "$$CLOCK"; fi; \
 	if [ -n "$$LATENCY" ]; then set -- "$$@" --latency "$$LATENCY"; fi; \
