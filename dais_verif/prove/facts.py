@@ -34,12 +34,16 @@ def within(kind: FixedType, value: Term, interval: Interval) -> Term:
 
 
 class Facts:
-    """What is known of each value: proved when it is asked for, and then remembered."""
+    """What is known of each value: proved when it is asked for, and then remembered.
 
-    def __init__(self, program: Program, builder: Builder, decide: Decide) -> None:
+    ``declared``: inputs lie in the intervals that their source declares; nothing proves that.
+    """
+
+    def __init__(self, program: Program, builder: Builder, decide: Decide, declared: bool = False) -> None:
         self._program, self._builder, self._decide = program, builder, decide
-        self._intervals = analyse(program).intervals
-        self._known: dict[int, bool] = {}
+        self._intervals = analyse(program, declared=declared).intervals
+        declares = declared and program.intervals is not None
+        self._known = {op.index: True for op in program.ops if op.code == -1 and declares}
 
     def of(self, index: int, value: Term) -> Term:
         """What is known of op ``index``, said of the term ``value``, which may lack high bits that say nothing."""

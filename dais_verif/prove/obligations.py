@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from dais_verif.program import Op, Program
@@ -110,6 +110,11 @@ class _Locals:
         """The bits of the port that carry input ``index``."""
         return self.variable("input", index, self._builder.ports.inputs[index].width)
 
+    def known(self, index: int) -> list[tuple[int, Term]]:
+        """The values of all ops that occur, op ``index`` excepted: variables, and those that were expanded."""
+        variables = [(s.number, term) for s, term in self.terms.items() if s.kind == "op"]
+        return [*variables, *((i, m.value) for i, m in self._values.items() if i != index)]
+
     def obligation(self, rtl: Term, wanted: Term) -> Obligation:
         """That the two are equal."""
         ops = self._builder.program.ops
@@ -127,6 +132,22 @@ class Builder:
         self._op_of = {signal: index for index, signal in cut.items()}
         self._with_bits = [j for j, element in enumerate(self.ports.inputs) if element.width]
         self._offsets = [self.ports.inputs[j].offset for j in self._with_bits]
+
+    @classmethod
+    def of_program(cls, program: Program) -> Builder:
+        """A builder for questions about the program alone, with every op as a cut point."""
+        cut = {op.index: Signal(f"op {op.index}", bits_of(op.type), "") for op in program.ops if op.type.width}
+        nothing = Signal("", 1, "")
+        return cls(program, Netlist("", {}, (), ()), cut, nothing, nothing)
+
+    def promise(self, index: int, expanded: Callable[[int], bool], about: Callable[[int, Term], Term]) -> Obligation:
+        """Op ``index`` keeps its promise, if all that were expanded do. ``about``: what is known of a value."""
+        inside = _Locals(self, lambda i: i == index or expanded(i))
+        kept = inside.meaning(index).kept
+        before = inside.obligation(kept, const(1, 1))
+        facts = [about(i, value) for i, value in inside.known(index)]
+        given = [term for term in (*before.kept, *facts) if term is not kept and term.op != "const"]
+        return replace(before, given=tuple(dict.fromkeys(given)))
 
     def drop(self, index: int) -> None:
         """Op ``index`` is no cut point any more."""

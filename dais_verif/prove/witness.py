@@ -63,10 +63,13 @@ def variations(ports: Ports, vector: Mapping[int, int], rows: int, seed: int) ->
 
 
 class Trace:
-    """The values of all ops on some vectors. ``broken``: rows in which a promise is broken."""
+    """The values of all ops on some vectors.
 
-    def __init__(self, inputs: Columns, values: list[Values], broken: Bools) -> None:
-        self.inputs, self.values, self.broken = inputs, values, broken
+    ``broken``: rows in which a promise is broken. ``by``: by which ops, where all ops that they depend on keep theirs.
+    """
+
+    def __init__(self, inputs: Columns, values: list[Values], broken: Bools, by: dict[int, Bools]) -> None:
+        self.inputs, self.values, self.broken, self.by = inputs, values, broken, by
 
     @property
     def rows(self) -> int:
@@ -82,6 +85,8 @@ def trace(program: Program, ports: Ports, inputs: Columns, rows: int) -> Trace:
     """Evaluate the program on ``inputs``, which has a column an input."""
     values: list[Values] = []
     broken = np.zeros(rows, dtype=bool)
+    by: dict[int, Bools] = {}
+    spoilt: dict[int, Bools] = {}  # what depends on a broken promise
     for op in program.ops:
         element = ports.inputs[op.id0] if op.code == -1 else None
         if element is not None:
@@ -94,8 +99,16 @@ def trace(program: Program, ports: Ports, inputs: Columns, rows: int) -> Trace:
         value, kept = evaluate([meant.value, meant.kept], dict(zip(operands, columns, strict=True)))
         values.append(_column(value, rows))
         if op.spec.promise:
-            broken |= np.broadcast_to(np.asarray(kept == 0, dtype=bool), (rows,))
-    return Trace(inputs, values, broken)
+            lost = np.broadcast_to(np.asarray(kept == 0, dtype=bool), (rows,))
+            broken |= lost
+        else:
+            lost = np.zeros(rows, dtype=bool)
+        before = [spoilt[i] for i in op.operands if i in spoilt]
+        if lost.any():
+            by[op.index] = lost & ~np.logical_or.reduce(before) if before else lost
+        if before or lost.any():
+            spoilt[op.index] = np.logical_or.reduce([lost, *before])
+    return Trace(inputs, values, broken, by)
 
 
 def _column(value: Values, rows: int) -> Values:

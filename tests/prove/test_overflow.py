@@ -1,0 +1,127 @@
+"""Promises: proved where intervals are too coarse, and shown by a vector where they are broken."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from fractions import Fraction
+
+import pytest
+from quality.programs import overflowing, unproved
+
+from dais_verif.golden import oracle
+from dais_verif.program import Program
+from dais_verif.program.ports import ports_of
+from dais_verif.program.ranges import Status as Shown
+from dais_verif.program.ranges import analyse
+from dais_verif.prove.overflow import Promise, examine
+from dais_verif.prove.results import Options, Status
+
+OPTIONS = Options(timeout=20, jobs=1)
+
+
+def suspects(program: Program) -> list[int]:
+    return analyse(program).promises(Shown.POSSIBLE)
+
+
+def violated(program: Program, vector: tuple[int, ...]) -> list[int]:
+    """The ops that break a promise by themselves, by the oracle's word."""
+    elements = ports_of(program).inputs
+    values = [bits * Fraction(2) ** e.lo for bits, e in zip(vector, elements, strict=True)]
+    found: list[oracle.Violation] = []
+    oracle.trace(program, values, violations=found)
+    broken = {violation.op.index for violation in found}
+    return [op for op in sorted(broken) if not broken & cone(program, op)]
+
+
+def cone(program: Program, op: int) -> set[int]:
+    """All ops that ``op`` depends on."""
+    found: set[int] = set()
+    work = [op]
+    while work:
+        more = set(program.ops[work.pop()].operands) - found
+        found |= more
+        work += more
+    return found
+
+
+def test_a_difference_that_never_overflows() -> None:
+    program = unproved()
+    assert suspects(program) == [2]
+    assert examine(program, [2], OPTIONS) == [Promise(2, Status.PROVED, "1 level of ops")]
+
+
+def test_one_value_that_overflows() -> None:
+    (promise,) = examine(overflowing(), [1], OPTIONS)
+    assert (promise.status, promise.vector) == (Status.REFUTED, (127,))
+
+
+def test_an_overflow_that_random_vectors_do_not_meet() -> None:
+    """Only the largest of two 20-bit values overflows."""
+    rows = [(-1, j, -1, 0, (0, 20, 0)) for j in range(2)]
+    rows += [(0, 0, 1, 0, (0, 21, 0)), (4, 2, -1, (1 << 21) - (1 << 21) + 1, (0, 21, 0))]
+    rows += [(4, 3, -1, 1, (0, 21, 0))]
+    program = Program.build(rows, [(4, 0, 0)], inp_shift=[0, 0])
+    found = {promise.op: promise for promise in examine(program, suspects(program), OPTIONS)}
+    for promise in found.values():
+        assert promise.status is Status.REFUTED
+        assert promise.vector is not None and promise.op in violated(program, promise.vector)
+
+
+def test_a_lost_fraction_and_an_index_outside() -> None:
+    rows = [
+        (-1, 0, -1, 0, (1, 3, 2)),
+        (4, 0, -1, 1, (1, 4, 1)),  # loses the last bit of odd values
+        (3, 0, -1, 0, (0, 3, 0)),
+        (8, 2, -1, 0, (0, 4, 0)),  # 6 entries for 8 values
+    ]
+    program = Program.build(rows, [(1, 0, 0), (3, 0, 0)], inp_shift=[0], tables=[[1, 2, 3, 4, 5, 6]])
+    found = examine(program, suspects(program), OPTIONS)
+    assert [(p.op, p.status) for p in found] == [(1, Status.REFUTED), (3, Status.REFUTED)]
+    for promise in found:
+        assert promise.vector is not None and promise.op in violated(program, promise.vector)
+
+
+def test_correlations_over_several_ops() -> None:
+    """(a + b) - (a - b) is 2b, which fits where neither interval says so."""
+    s8 = (1, 7, 0)
+    rows = [
+        (-1, 0, -1, 0, s8),
+        (-1, 1, -1, 0, s8),
+        (0, 0, 1, 0, (1, 8, 0)),
+        (1, 0, 1, 0, (1, 8, 0)),
+        (1, 2, 3, 0, (1, 8, 0)),
+    ]
+    program = Program.build(rows, [(4, 0, 0)], inp_shift=[0, 0])
+    assert suspects(program) == [4]
+    (promise,) = examine(program, [4], OPTIONS)
+    assert (promise.status, promise.how) == (Status.PROVED, "1 level of ops")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs_against_all_their_inputs(seed: int) -> None:
+    """What is proved is never broken, what is broken is by the oracle's word too: on every input there is."""
+    rng = random.Random(seed)
+    program = small_program(rng)
+    found = {p.op: p for p in examine(program, suspects(program), OPTIONS)}
+    elements = ports_of(program).inputs
+    broken: set[int] = set()
+    for vector in itertools.product(*(range(1 << e.width) for e in elements)):
+        broken |= set(violated(program, vector))
+    for op, promise in found.items():
+        assert promise.status is not Status.UNKNOWN
+        assert (promise.status is Status.REFUTED) == (op in broken), (op, promise)
+        if promise.vector is not None:
+            assert op in violated(program, promise.vector)
+
+
+def small_program(rng: random.Random) -> Program:
+    """A few ops over six input bits, with types that often are too narrow."""
+    rows: list[tuple[int, int, int, int, tuple[int, int, int]]] = []
+    rows += [(-1, j, -1, 0, (rng.getrandbits(1), 2, 0)) for j in range(2)]
+    for index in range(2, 9):
+        a, b = rng.randrange(index), rng.randrange(index)
+        code, data = rng.choice(((0, rng.randint(-1, 1)), (1, 0), (4, rng.randint(-3, 3)), (7, 0), (2, 0), (3, 0)))
+        kind = (rng.getrandbits(1), rng.randint(2, 5), rng.choice((0, 0, 1)))
+        rows.append((code, a, b if code in (0, 1, 7) else -1, data, kind))
+    return Program.build(rows, [(8, 0, 0)], inp_shift=[0, 0])
