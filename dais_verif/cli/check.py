@@ -1,4 +1,7 @@
-"""``dais-verif check``: is it a valid program, what is in it, and can anything overflow?"""
+"""``dais-verif check``: is it a valid program, what is in it, and can anything overflow?
+
+What intervals cannot exclude is put to the prover, which proves that it never happens or finds an input for it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,16 @@ from typing import Any
 import click
 from rich.table import Table
 
-from dais_verif.cli.common import console, json_option, layout_option, load_program, program_argument
+from dais_verif.cli.common import (
+    console,
+    json_option,
+    layout_option,
+    load_program,
+    notices,
+    program_argument,
+    progress,
+)
+from dais_verif.cli.vectors import decimal, real_inputs
 from dais_verif.program import OPCODES, Program
 from dais_verif.program.checks import meaningless_data
 from dais_verif.program.graph import dead_ops, depths
@@ -20,24 +32,38 @@ from dais_verif.report.record import SCHEMA, ProgramInfo
 from dais_verif.verdict import Verdict
 
 _SHOWN = 10
+#: The most ops that a proof is tried of, if nobody asks for all.
+_EXAMINED = 200
 
 
 @click.command()
 @program_argument
 @layout_option
 @click.option("--all", "show_all", is_flag=True, help=f"List every op concerned, not only the first {_SHOWN}.")
+@click.option("--proof/--no-proof", default=True, show_default=True, help="Examine what intervals leave possible.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=5.0,
+    show_default=True,
+    help="Seconds for each question to the solver.",
+)
 @json_option
-def check(program: Path, layout: str | None, show_all: bool, as_json: bool) -> int:
+def check(program: Path, layout: str | None, show_all: bool, proof: bool, timeout: float, as_json: bool) -> int:
     """Read PROGRAM, check its structure, and say what intervals prove about overflow.
 
     \b
     For every op that promises not to change its value (add, sub, add_const, const, mul, lookup, bitwise):
       proved     no input can make it overflow or lose a fraction
-      possible   intervals cannot exclude it; run and sim check it on every vector
+      possible   intervals cannot exclude it: then a proof is tried, over the ops before it and down to the inputs
+                 (at most 200 ops; --all: all of them), which proves it, or finds an input that breaks it;
+                 what is left is checked by run and sim on every vector
       certain    every input breaks it: the program is invalid (exit code 2)
     """
     loaded, warnings = load_program(program, layout)
     facts = _facts(loaded, warnings)
+    if proof:
+        _examine(loaded, facts["overflow"], timeout, show_all)
     if as_json:
         click.echo(json.dumps(facts, indent=2))
     else:
@@ -77,14 +103,57 @@ def _facts(program: Program, warnings: list[str]) -> dict[str, Any]:
     }
 
 
+def _examine(program: Program, overflow: dict[str, Any], timeout: float, everything: bool) -> None:
+    """Ask the prover of what is possible; add what it found."""
+    suspects = [item["op"] for item in overflow["possible"]]
+    if not suspects:
+        return
+    try:
+        from dais_verif.prove.overflow import examine
+        from dais_verif.prove.results import Options, Watcher
+    except ImportError as error:
+        notices().print(f"warning: {error.name} is missing: intervals are all that is known of overflow", markup=False)
+        return
+    asked = suspects if everything else suspects[:_EXAMINED]
+    with progress("examining promises") as tell:
+
+        class Shown(Watcher):
+            def progress(self, what: str, done: int, total: int) -> None:
+                if what == "promises":
+                    tell(done, total)
+
+        found = examine(program, asked, Options(timeout=timeout, jobs=1), declared=True, watcher=Shown())
+    kinds = {"PROVED": "proved_by_proof", "REFUTED": "broken", "UNKNOWN": "undecided"}
+    for status, name in kinds.items():
+        overflow[name] = [
+            {
+                **_named_op(program, promise.op),
+                **({"how": promise.how} if promise.how else {}),
+                **({"inputs": _reals(program, promise.vector)} if promise.vector is not None else {}),
+            }
+            for promise in found
+            if promise.status.value == status
+        ]
+    overflow["undecided"] += [_named_op(program, index) for index in suspects[len(asked) :]]
+
+
+def _reals(program: Program, vector: tuple[int, ...]) -> list[str]:
+    """The inputs as exact numbers."""
+    return [decimal(value) for value in real_inputs(program, vector)]
+
+
+def _named_op(program: Program, index: int) -> dict[str, Any]:
+    op = program.ops[index]
+    return {"op": index, "mnemonic": op.spec.mnemonic, "type": str(op.type)}
+
+
 def _histogram(program: Program) -> dict[str, int]:
     counts = Counter(program.columns.code.tolist())
     return {f"{code} {OPCODES[code].mnemonic}": counts[code] for code in sorted(counts)}
 
 
 def _suspects(analysis: Analysis, status: Status) -> list[dict[str, Any]]:
-    ops = analysis.program.ops
-    return [{"op": i, "mnemonic": ops[i].spec.mnemonic, "type": str(ops[i].type)} for i in analysis.promises(status)]
+    return [_named_op(analysis.program, index) for index in analysis.promises(status)]
 
 
 def _print(program: Program, facts: dict[str, Any], show_all: bool) -> None:
@@ -116,6 +185,7 @@ def _print(program: Program, facts: dict[str, Any], show_all: bool) -> None:
             f"{overflow['proved_impossible']} ops proved safe from {overflow['inputs']} of the inputs",
         ),
         ("  possible", _listing([_named(item) for item in overflow["possible"]], show_all)),
+        *_proof_rows(overflow, show_all),
         ("  certain", _listing([_named(item) for item in overflow["certain"]], show_all)),
     ]
     if facts["meaningless_data"]:
@@ -123,7 +193,24 @@ def _print(program: Program, facts: dict[str, Any], show_all: bool) -> None:
     for name, value in rows:
         table.add_row(name, str(value))
     out.print(table, markup=False)
-    out.print(f"{facts['verdict']}: " + ("the program is valid" if facts["exit_code"] == 0 else "see certain overflow"))
+    broken = len(overflow.get("broken", []))
+    some = f"; {broken} ops break their promise on some inputs" if broken else ""
+    answer = f"the program is valid{some}" if facts["exit_code"] == 0 else "see certain overflow"
+    out.print(f"{facts['verdict']}: {answer}")
+
+
+def _proof_rows(overflow: dict[str, Any], show_all: bool) -> list[tuple[str, str]]:
+    """What became of the possible ones, if somebody asked."""
+    if "broken" not in overflow:
+        return []
+    rows = [("    proved safe", _listing([_named(item) for item in overflow["proved_by_proof"]], show_all))]
+    rows.append(("    broken", _listing([_named(item) for item in overflow["broken"]], show_all)))
+    if overflow["broken"]:
+        first = overflow["broken"][0]
+        rows.append((f"      op {first['op']}", f"by inputs {', '.join(first['inputs'])}"))
+    if overflow["undecided"]:
+        rows.append(("    undecided", _listing([_named(item) for item in overflow["undecided"]], show_all)))
+    return rows
 
 
 def _named(item: dict[str, Any]) -> str:

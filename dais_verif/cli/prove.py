@@ -6,7 +6,6 @@ import json
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -30,13 +29,14 @@ from dais_verif.cli.common import (
 )
 from dais_verif.cli.folder import WorkFolder, work_folder
 from dais_verif.cli.proof_text import print_proof, proof_tree
+from dais_verif.cli.vectors import decimal, real_inputs, signed_inputs
 from dais_verif.emit import emit_verilog
 from dais_verif.errors import InputError, ToolError
 from dais_verif.files import write_atomically
 from dais_verif.golden.fast import threads
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
-from dais_verif.program.ports import Ports, ports_of
+from dais_verif.program.ports import ports_of
 from dais_verif.report.record import ProgramInfo
 from dais_verif.sim.datafiles import DataFile, data_files
 from dais_verif.sim.tools import cache_dir
@@ -246,11 +246,10 @@ def _replayed(program: Program, proof: Proof, rtl: _Rtl, folder: WorkFolder, sim
     from dais_verif.stimulus import batch_of_raw
 
     assert proof.counterexample is not None
-    ports = ports_of(program)
-    raws = _signed(program, ports, proof.counterexample.vector)
-    column = np.array([raws], dtype=object).reshape(1, program.n_in)
-    batch = batch_of_raw(Batch.of(column, program.n_in), ports)
-    cells = [_decimal(batch.value(0, j)) for j in range(program.n_in)]
+    vector = proof.counterexample.vector
+    row = np.array([signed_inputs(program, vector)], dtype=object).reshape(1, program.n_in)
+    batch = batch_of_raw(Batch.of(row, program.n_in), ports_of(program))
+    cells = map(decimal, real_inputs(program, vector))
     write_atomically(folder.path / "counterexample.csv", (",".join(cells) + "\n").encode())
     simulators = _SIMULATORS if simulator == "both" else (simulator,)
     with notices().status("replaying the counterexample"):
@@ -263,30 +262,6 @@ def _simulate(program: Path, layout: str | None, rtl: _Rtl, theirs: bool, folder
     if theirs:
         arguments += ["--top", rtl.top, *(part for source in rtl.sources for part in ("--rtl", str(source)))]
     return reproduce([*arguments, "--inputs", str(folder.path / "counterexample.csv"), "--vectors", "0"])
-
-
-def _signed(program: Program, ports: Ports, vector: Sequence[int]) -> list[int]:
-    """The raw inputs: negative where the top bit is set and somebody reads it as a sign."""
-    signed = {
-        op.id0
-        for op in program.ops
-        if op.code == -1 and op.type.k and op.type.width
-        and -op.type.f - int(program.inp_shift[op.id0]) + op.type.width
-        == ports.inputs[op.id0].lo + ports.inputs[op.id0].width
-    }  # fmt: skip
-    raws = []
-    for j, (bits, element) in enumerate(zip(vector, ports.inputs, strict=True)):
-        negative = j in signed and bits >> (element.width - 1)
-        raws.append(bits - (1 << element.width) if negative else bits)
-    return raws
-
-
-def _decimal(value: Fraction) -> str:
-    """A dyadic rational, exactly."""
-    places = value.denominator.bit_length() - 1
-    digits = str(abs(value.numerator) * 5**places).rjust(places + 1, "0")
-    text = f"{digits[: len(digits) - places]}.{digits[len(digits) - places :]}" if places else digits
-    return f"-{text}" if value < 0 else text
 
 
 def _judged(proof: Proof, finding: Finding) -> Proof:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import pytest
+from quality.door import save
 from quality.programs import overflowing, unproved
 
+from dais_verif.cli import main
 from dais_verif.golden import oracle
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
@@ -125,3 +131,40 @@ def small_program(rng: random.Random) -> Program:
         kind = (rng.getrandbits(1), rng.randint(2, 5), rng.choice((0, 0, 1)))
         rows.append((code, a, b if code in (0, 1, 7) else -1, data, kind))
     return Program.build(rows, [(8, 0, 0)], inp_shift=[0, 0])
+
+
+def checked(program: Program, folder: Path, capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
+    assert main._run(["check", str(save(program, folder)), "--json", *options]) == 0
+    overflow: dict[str, Any] = json.loads(capsys.readouterr().out)["overflow"]
+    return overflow
+
+
+def test_check_proves_what_intervals_leave_possible(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    overflow = checked(unproved(), tmp_path, capsys)
+    assert [item["op"] for item in overflow["possible"]] == [2]
+    assert overflow["proved_by_proof"] == [{"op": 2, "mnemonic": "sub", "type": "s8.0", "how": "1 level of ops"}]
+    assert overflow["broken"] == overflow["undecided"] == []
+
+
+def test_check_shows_an_input_that_breaks_a_promise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    overflow = checked(overflowing(), tmp_path, capsys)
+    assert overflow["broken"] == [{"op": 1, "mnemonic": "add_const", "type": "s8.0", "inputs": ["127"]}]
+    assert main._run(["check", str(tmp_path / "prog.bin")]) == 0
+    shown = capsys.readouterr().out
+    assert "by inputs 127" in shown and "1 ops break their promise on some inputs" in shown
+    (tmp_path / "x.csv").write_text(",".join(overflow["broken"][0]["inputs"]) + "\n")
+    arguments = ["run", str(tmp_path / "prog.bin"), "--inputs", str(tmp_path / "x.csv"), "-o", str(tmp_path / "y.npy")]
+    assert main._run(arguments) == 2, "the golden model says so too"
+
+
+def test_check_without_a_proof(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "broken" not in checked(overflowing(), tmp_path, capsys, "--no-proof")
+
+
+def test_declared_intervals_bound_the_inputs() -> None:
+    program = replace(overflowing(), intervals=((-128, 126), (-127, 127)))
+    assert suspects(program) == [1], "by types alone"
+    (promise,) = examine(program, [1], OPTIONS, declared=True)
+    assert promise.status is Status.PROVED
+    (promise,) = examine(replace(program, intervals=((-128, 127), (-127, 127))), [1], OPTIONS, declared=True)
+    assert (promise.status, promise.vector) == (Status.REFUTED, (127,))

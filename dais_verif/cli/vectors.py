@@ -1,0 +1,41 @@
+"""A vector that the prover found, which is the bits of port elements, in the numbers that ``run`` and ``sim`` take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from dais_verif.program import Program
+from dais_verif.program.ports import ports_of
+
+__all__ = ["decimal", "real_inputs", "signed_inputs"]
+
+
+def signed_inputs(program: Program, vector: Sequence[int]) -> list[int]:
+    """The raw inputs: negative where the top bit is set and some op reads it as a sign."""
+    elements = ports_of(program).inputs
+    signed = set()
+    for op in program.ops:
+        if op.code == -1 and op.type.k and op.type.width:
+            top = -op.type.f - int(program.inp_shift[op.id0]) + op.type.width
+            if top == elements[op.id0].lo + elements[op.id0].width:
+                signed.add(op.id0)
+    raws = []
+    for j, (bits, element) in enumerate(zip(vector, elements, strict=True)):
+        negative = j in signed and bits >> (element.width - 1)
+        raws.append(bits - (1 << element.width) if negative else bits)
+    return raws
+
+
+def real_inputs(program: Program, vector: Sequence[int]) -> list[Fraction]:
+    """The inputs, exact."""
+    pairs = zip(signed_inputs(program, vector), ports_of(program).inputs, strict=True)
+    return [raw * Fraction(2) ** element.lo for raw, element in pairs]
+
+
+def decimal(value: Fraction) -> str:
+    """A dyadic rational as a decimal number, exactly."""
+    places = value.denominator.bit_length() - 1
+    digits = str(abs(value.numerator) * 5**places).rjust(places + 1, "0")
+    text = f"{digits[: len(digits) - places]}.{digits[len(digits) - places :]}" if places else digits
+    return f"-{text}" if value < 0 else text
