@@ -156,6 +156,8 @@ def synth(
 
 def _placed(done: Synthesis, clock: str, limits: Limits, status: Status) -> dict[str, Any]:
     """What place and route found. ``verdict``: None if it did; why not, else: the counts stand all the same."""
+    if not done.costs.cells:
+        return {"verdict": Verdict.NOT_RUN.value, "message": "there are no cells, and so no path, to place"}
     try:
         tools.nextpnr(done.target)
     except ToolError as error:

@@ -75,6 +75,12 @@ def script(sources: Sequence[Path], top: str, target: Target, *, alumacc: bool =
         f"select {top}",  # without the models of cells that the script has read
         f"write_rtlil -selected {RTLIL}",
         "select -clear",
+        # Simulators look at a whole vector whenever a bit of it changes: so cells are joined by single bits, and the
+        # vectors of the ports are assigned once, bit by bit. A netlist of 600 output bits runs 25 times as fast.
+        "iopadmap -bits -inpad port Y:A -outpad port A:Y",
+        "setparam -set A_SIGNED 0 -set A_WIDTH 1 -set Y_WIDTH 1 t:port",
+        "chtype -set $pos t:port",
+        "splitnets",
         f"write_verilog -noattr {NETLIST}",
     ]
     return "\n".join([*lines, ""])

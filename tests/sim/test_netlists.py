@@ -88,6 +88,7 @@ def test_a_netlist_of_every_target_is_the_program(target: str, tmp_path: Path) -
     logic = made.facts["counts"]["gate" if target == "generic" else "LUT"]
     assert logic > 20 and made.facts["counts"]["FF"] == 0
     assert made.facts["depth"]["cells"] == sum(made.facts["depth"]["kinds"].values()) > 3
+    assert made.facts["counts"]["DSP"] == (target == "ecp5")
     simulator = "both" if target == "ecp5" else "icarus"  # ice40 is in both as a pipeline
     run = run_sim(EVERYTHING, tmp_path, "--netlist", made.folder, "--vectors", 256, simulator=simulator)
     assert run.ending == ("PASS", 0), run.stderr
@@ -128,9 +129,11 @@ def test_what_alumacc_miscompiles_is_caught(sign: str, tmp_path: Path) -> None:
 def test_one_wrong_lut_is_caught(target: str, init: str, tmp_path: Path) -> None:
     made = synth(EVERYTHING, tmp_path, target)
     netlist = made.folder / "netlist.v"
-    lut = rf"\.{init}\(16'h([0-9a-f]+)\)[^;]*?model_out"
+    text = netlist.read_text()
+    last = "|".join(re.findall(r"assign model_out\[\d+\] = \+ (\w+);", text))
+    lut = rf"\.{init}\(16'h([0-9a-f]+)\)[^;]*?\.[OZ]\((?:{last})\)"
     text, changed = re.subn(
-        lut, lambda found: found[0].replace(found[1], f"{int(found[1], 16) ^ 0xFFFF:04x}"), netlist.read_text(), count=1
+        lut, lambda found: found[0].replace(found[1], f"{int(found[1], 16) ^ 0xFFFF:04x}", 1), text, count=1
     )
     assert changed == 1
     netlist.write_text(text)
@@ -143,6 +146,7 @@ def test_the_netlist_keeps_the_ports_and_no_name_of_an_op(tmp_path: Path) -> Non
     text = (made.folder / "netlist.v").read_text()
     assert re.search(r"module dut\(model_inp, model_out\);", text)
     assert re.search(r"input \[7:0\] model_inp;", text) and re.search(r"output \[28:0\] model_out;", text)
+    assert len(re.findall(r"wire \[", text)) == 2, "wider nets than ports make simulators slow"
     assert "op_" not in text, "bits of it may be gone, and blame would believe the rest"
     run = run_sim(EVERYTHING, tmp_path, "--netlist", made.folder, "--top", "dut")
     assert run.ending == ("PASS", 0), run.stderr
@@ -257,6 +261,12 @@ class TestPlaceAndRoute:
         assert made.code == 6
         assert made.facts["pnr"]["verdict"] == "NOT_RUN" and "DAIS_VERIF_NEXTPNR_ICE40" in made.facts["pnr"]["message"]
         assert made.facts["counts"]["LUT"] > 10 and (made.folder / "netlist.v").is_file()
+
+    def test_of_nothing_says_nothing(self, tmp_path: Path) -> None:
+        wires = assemble("input x\na = s4.0 input x\noutput 0 = a")
+        made = synth(wires, tmp_path, "ice40", "--pnr")
+        assert made.code == 6
+        assert made.facts["pnr"]["verdict"] == "NOT_RUN" and "no cells" in made.facts["pnr"]["message"]
 
     def test_that_fails_is_a_failure(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / "broken").write_text("#!/bin/sh\necho ERROR: no Bels remaining of type ICESTORM_LC\nexit 255\n")
