@@ -46,7 +46,7 @@ module dais_selfcheck #(
 
   input  wire                                   start,  // for one clock; ignored unless idle and beats > 0
   input  wire                                   give_up,  // stops waiting for the stream to drain
-  input  wire [31:0]                            beats,
+  input  wire [31:0]                            beats,  // must stay while busy
   output wire                                   waiting,
   output wire                                   busy,
   output reg                                    done,   // `signature` is that of the last check

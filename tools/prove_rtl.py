@@ -34,16 +34,21 @@ class Proof(NamedTuple):
     module: str
     parameters: dict[str, int]
     sources: tuple[str, ...]
+    defines: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """For people, and for files."""
-        return "_".join([self.module, *(f"{key}{value}" for key, value in self.parameters.items())])
+        return "_".join([self.module, *(f"{key}{value}" for key, value in self.parameters.items()), *self.defines])
 
 
 PROOFS = (
     Proof("skid_proof", {"WIDTH": 4}, ("dais_skid.v",)),
     *(Proof("axis_proof", {"LATENCY": latency}, ("dais_skid.v", "dais_axis.v")) for latency in range(5)),
+    *(
+        Proof("axis_proof", {"LATENCY": latency}, ("dais_skid.v", "dais_axis.v", "dais_selfcheck.v"), ("SWITCH",))
+        for latency in range(2)
+    ),
     Proof("deframer_proof", {"BUFFER_BITS": 2}, ("dais_crc32.v", "dais_deframer.v")),
     Proof("bridge_proof", {"OUT_BITS": 9}, ("dais_crc32.v", "dais_deframer.v", "dais_framer.v", "dais_bridge.v")),
 )
@@ -105,7 +110,7 @@ def translated(proof: Proof, rtl: Path, folder: Path, *defines: str) -> str:
     for source in sources:
         shutil.copy(source, folder / f"{name}_{source.name}")
     files = " ".join(f"{name}_{source.name}" for source in sources)
-    macros = " ".join(f"-D{macro}" for macro in defines)
+    macros = " ".join(f"-D{macro}" for macro in (*proof.defines, *defines))
     values = " ".join(f"-set {key} {value}" for key, value in proof.parameters.items())
     script = (
         f"read_verilog -formal {macros} {files}; chparam {values} {proof.module};"
@@ -175,10 +180,10 @@ def main() -> int:
     except (ToolFailure, OSError) as error:
         print(f"prove-rtl: TOOL_FAILURE: {error}", file=sys.stderr)
         return 3
-    print(f"{'proof':<22}{'covers':>6}  {'time':>7}  result")
+    print(f"{'proof':<27}{'covers':>6}  {'time':>7}  result")
     for result in results:
         verdict = "proved" if not result.failed else f"FAILED {'; '.join(result.failed)}"
-        print(f"{result.proof.name:<22}{result.covers:>6}  {result.seconds:>5.1f} s  {verdict}")
+        print(f"{result.proof.name:<27}{result.covers:>6}  {result.seconds:>5.1f} s  {verdict}")
     wrong = sum(bool(result.failed) for result in results)
     print(f"{len(results) - wrong} of {len(results)} proved; logs and traces in {options.output}")
     return 1 if wrong else 0

@@ -3,6 +3,9 @@
 //
 // One beat is followed: the n-th since a reset, modulo 16, for an arbitrary n. No two of 16 can be confused, as the shell
 // never holds more than LATENCY + 2 or 3.
+//
+// With SWITCH defined the streams pass dais_selfcheck, which may be started and told to give up at any time: all holds as
+// before, for the stream of the outside.
 `default_nettype none
 
 module axis_proof #(
@@ -24,14 +27,54 @@ module axis_proof #(
   wire [1:0]      m_axis_tuser;
   wire [BITS-1:0] core_inp, core_out;
 
+  wire       to_tvalid, to_tready, to_tlast, from_tvalid, from_tready, from_tlast;
+  wire [7:0] to_tdata, from_tdata;
+  wire [1:0] to_tuser, from_tuser;
+
   dais_axis #(.IN_BITS(BITS), .OUT_BITS(BITS), .LATENCY(LATENCY), .USER_BITS(2)) dut (
+    .aclk(aclk), .aresetn(aresetn),
+    .s_axis_tdata(to_tdata), .s_axis_tvalid(to_tvalid), .s_axis_tready(to_tready),
+    .s_axis_tlast(to_tlast), .s_axis_tuser(to_tuser),
+    .m_axis_tdata(from_tdata), .m_axis_tvalid(from_tvalid), .m_axis_tready(from_tready),
+    .m_axis_tlast(from_tlast), .m_axis_tuser(from_tuser),
+    .core_inp(core_inp), .core_out(core_out), .core_en(core_en)
+  );
+
+  wire idle, checking;  // the streams pass; vectors of a self-check are in the shell
+`ifdef SWITCH
+  (* anyseq *) reg start, give_up;
+  (* anyseq *) reg [31:0] beats;
+  wire waiting, busy, done;
+  wire [31:0] signature;
+  dais_selfcheck #(.IN_BITS(BITS), .OUT_BITS(BITS), .USER_BITS(2)) switch (
     .aclk(aclk), .aresetn(aresetn),
     .s_axis_tdata(s_axis_tdata), .s_axis_tvalid(s_axis_tvalid), .s_axis_tready(s_axis_tready),
     .s_axis_tlast(s_axis_tlast), .s_axis_tuser(s_axis_tuser),
     .m_axis_tdata(m_axis_tdata), .m_axis_tvalid(m_axis_tvalid), .m_axis_tready(m_axis_tready),
     .m_axis_tlast(m_axis_tlast), .m_axis_tuser(m_axis_tuser),
-    .core_inp(core_inp), .core_out(core_out), .core_en(core_en)
+    .to_tdata(to_tdata), .to_tvalid(to_tvalid), .to_tready(to_tready), .to_tlast(to_tlast), .to_tuser(to_tuser),
+    .from_tdata(from_tdata), .from_tvalid(from_tvalid), .from_tready(from_tready), .from_tlast(from_tlast),
+    .from_tuser(from_tuser),
+    .start(start), .give_up(give_up), .beats(beats), .waiting(waiting), .busy(busy), .done(done), .signature(signature)
   );
+  (* hierconn *) wire [1:0]  \switch.state ;
+  (* hierconn *) wire [31:0] \switch.in_flight ;
+  (* hierconn *) wire [31:0] \switch.to_send ;
+  (* hierconn *) wire [31:0] \switch.to_come ;
+  // As dais_axil keeps it.
+  reg [31:0] beats_before;
+  always @(posedge aclk) beats_before <= beats;
+  always @* if (busy) assume (beats == beats_before);
+  assign idle = \switch.state == 0;
+  assign checking = \switch.state >= 2;
+`else
+  assign {to_tdata, to_tvalid, to_tlast, to_tuser} = {s_axis_tdata, s_axis_tvalid, s_axis_tlast, s_axis_tuser};
+  assign {m_axis_tdata, m_axis_tvalid, m_axis_tlast, m_axis_tuser} = {from_tdata, from_tvalid, from_tlast, from_tuser};
+  assign s_axis_tready = to_tready;
+  assign from_tready = m_axis_tready;
+  assign idle = 1'b1;
+  assign checking = 1'b0;
+`endif
 
   (* anyconst *) reg [BITS-1:0] key;
   // The value that belongs to each stage, youngest in the least significant bits; of the shell if LATENCY is 0.
@@ -98,7 +141,7 @@ module axis_proof #(
         payload_holds:  assert (payload == $past(payload));
       end
       // While the receiver takes what is offered, there is room: every clock can carry a beat.
-      if ($past(m_axis_tready) && $past(aresetn, 2) && $past(m_axis_tready, 2))
+      if ($past(m_axis_tready) && $past(aresetn, 2) && $past(m_axis_tready, 2) && idle)
         room_is_offered: assert (s_axis_tready);
     end
     if (m_axis_tvalid) begin
@@ -120,22 +163,29 @@ module axis_proof #(
     distance = 0;
     for (j = STAGES - 1; j >= 0; j = j - 1) begin
       if (\dut.valid [j]) begin
-        if (given + ahead == n) assert ({values[BITS*j +: BITS], \dut.side [3*j +: 3]} == result);
+        if (given + ahead == n && !checking) assert ({values[BITS*j +: BITS], \dut.side [3*j +: 3]} == result);
         ahead = ahead + 1;
       end
       if (ahead == 0) distance = distance + 1;
     end
     if (\dut.skid.m_valid ) begin
-      if (given + ahead == n) skid_is_right: assert (\dut.skid.m_data == followed);
+      if (given + ahead == n && !checking) skid_is_right: assert (\dut.skid.m_data == followed);
       ahead = ahead + 1;
     end
     if (\dut.skid.full ) begin
-      if (given + ahead == n) spare_is_right: assert (\dut.skid.spare == followed);
+      if (given + ahead == n && !checking) spare_is_right: assert (\dut.skid.spare == followed);
       ahead = ahead + 1;
     end
-    count_is_right:     assert (held == ahead);
-    full_means_both:    assert (!\dut.skid.full || (\dut.skid.m_valid && !s_axis_tready));
-    ready_unless_full:  assert (s_axis_tready || \dut.skid.full || !$past(aresetn));
+    count_is_right:     assert (held == (checking ? 0 : ahead));
+    full_means_both:    assert (!\dut.skid.full || (\dut.skid.m_valid && !to_tready));
+    ready_unless_full:  assert (to_tready || \dut.skid.full || !$past(aresetn));
+`ifdef SWITCH
+    flight_is_right:    assert (\switch.in_flight == ahead);
+    check_is_right:     assert (\switch.state != 2 || (\switch.to_come != 0 && \switch.to_come >= \switch.to_send
+                                && \switch.to_come - \switch.to_send == \switch.in_flight ));
+    beats_are_some:     assert (\switch.state != 1 || beats_before != 0);
+    fold_is_right:      assert (\switch.state != 3 || \switch.in_flight == 0);
+`endif
     front_moves_on:     assert (held == 0 || m_axis_tvalid || waited + distance <= STAGES);
   end
 `endif
@@ -145,6 +195,10 @@ module axis_proof #(
     cover_full:      cover (held == STAGES + 2);
     cover_followed:  cover (m_axis_tvalid && m_axis_tready && given == n && n == 3 && \dut.skid.full );
     cover_reset:     cover ($past(begun && held == STAGES + 2 && !aresetn) && taken == 0);
+`ifdef SWITCH
+    cover_check:     cover (given > 1 && held == 2 && idle && done && $past(idle));
+    cover_give_up:   cover (held == 2 && idle && $past(waiting && give_up));
+`endif
     cover_bubble:    cover (waited == STAGES);
   end
 endmodule
