@@ -28,7 +28,7 @@ sim: export PROFILE ?=
 sim prove hil synth: export LAYOUT ?=
 prove: export TIMEOUT ?=
 synth: export TARGET ?= ice40
-sim synth: export STAGES ?=
+sim prove synth: export STAGES ?=
 hil: export TARGET ?=
 hil: export RESUME ?=
 
@@ -42,7 +42,7 @@ help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
 	@echo "         [RTL='a.v b.v' TOP=model DATA=folder PORTS=ports.toml CLOCK=clk LATENCY=n] [STAGES=n] [WAVES=1] [OUT=folder] [LAYOUT=v1|headerless|published]"
 	@echo "         [JOBS=n] [EXHAUSTIVE=1] [PROFILE=1]"
-	@echo "make prove PROGRAM=prog.bin [RTL='a.v b.v' TOP=model] [TIMEOUT=seconds] [OUT=folder] [JOBS=n] [LAYOUT=...]"
+	@echo "make prove PROGRAM=prog.bin [STAGES=n] [RTL='a.v b.v' TOP=model] [TIMEOUT=seconds] [OUT=folder] [JOBS=n] [LAYOUT=...]"
 	@echo "make synth PROGRAM=prog.bin [TARGET=ice40|ecp5|xilinx|generic] [STAGES=n] [RTL=theirs.v TOP=model]"
 	@echo "         [OUT=folder] [LAYOUT=v1|headerless|published]"
 	@echo "make hil PROGRAM=prog.bin TARGET=serial:///dev/ttyUSB0?baud=115200|tcp://host:port|sim://uart"
@@ -110,6 +110,7 @@ prove: .venv/.ready  ## Prove for all inputs that PROGRAM's Verilog, or RTL, com
 	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
 	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
 	if [ -n "$$JOBS" ]; then set -- "$$@" --jobs "$$JOBS"; fi; \
+	if [ -n "$$STAGES" ]; then set -- "$$@" --stages "$$STAGES"; fi; \
 	if [ -n "$$TIMEOUT" ]; then set -- "$$@" --timeout "$$TIMEOUT"; fi; \
 	if [ -n "$$RTL" ]; then set -- "$$@" --rtl $$RTL; fi; \
 	$(RUN) "$$@"

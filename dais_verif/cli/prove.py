@@ -28,9 +28,10 @@ from dais_verif.cli.common import (
     unchecked_option,
 )
 from dais_verif.cli.folder import WorkFolder, work_folder
+from dais_verif.cli.pipelines import asked_pipeline, control_options, stage_options
 from dais_verif.cli.proof_text import print_proof, proof_tree
 from dais_verif.cli.vectors import decimal, real_inputs, signed_inputs
-from dais_verif.emit import emit_verilog
+from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.errors import InputError, ToolError
 from dais_verif.files import write_atomically
 from dais_verif.golden.fast import threads
@@ -44,10 +45,14 @@ from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
+    from dais_verif.prove.ages import Timing
     from dais_verif.prove.results import Proof
     from dais_verif.sim.verify import Finding
 
 _SIMULATORS = ("icarus", "verilator")
+
+#: Pins of a pipeline that carry no data, as our own has them.
+_PINS = ("rst", "in_valid", "out_valid")
 
 #: What a simulator may say of a vector that the proof found to be wrong.
 _CONFIRMED = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
@@ -72,6 +77,8 @@ class _Rtl(NamedTuple):
 @click.option("--rtl", type=file_path, multiple=True, help="Prove this RTL instead of our own; may be repeated.")
 @click.option("--data", type=file_path, multiple=True, help="What the RTL reads with $readmemh, if not found unasked.")
 @top_option
+@control_options
+@stage_options
 @unchecked_option
 @click.option(
     "--timeout",
@@ -100,6 +107,12 @@ def prove(
     rtl: tuple[Path, ...],
     data: tuple[Path, ...],
     top: str,
+    stages: int | None,
+    max_depth: float | None,
+    delay_model: Path | None,
+    reset: bool,
+    enable: bool,
+    valid: bool,
     unchecked: bool,
     timeout: float,
     simulator: str,
@@ -110,11 +123,12 @@ def prove(
     as_json: bool,
     more_rtl: tuple[Path, ...],
 ) -> int:
-    """Prove for all inputs that the combinational Verilog of PROGRAM computes it.
+    """Prove for all inputs that the Verilog of PROGRAM, combinational or a pipeline, computes it.
 
     \b
     dais-verif prove prog.bin                                   our RTL
-    dais-verif prove prog.bin --rtl model.v lib.v --top model   somebody else's, combinational
+    dais-verif prove prog.bin --stages 4                        our RTL, pipelined
+    dais-verif prove prog.bin --rtl model.v lib.v --top model   somebody else's
     dais-verif prove prog.bin --unchecked                       also where promises are broken
 
     Signals named op_N (or vN, as da4ml calls them) are proved one by one; each takes the earlier ones for granted,
@@ -129,12 +143,15 @@ def prove(
         raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")
     if data and not rtl:
         raise click.UsageError("--data is for RTL that reads files; give the RTL with --rtl.")
+    pipeline = asked_pipeline(stages, max_depth, delay_model, reset=reset, enable=enable, valid=valid)
+    if pipeline is not None and rtl:
+        raise click.UsageError("--stages and --max-depth are for our own RTL; leave them out with --rtl.")
     watch = Stopwatch()
     with watch.stage("read"):
         loaded, warnings = load_program(program, layout)
     with work_folder(output) as folder:
         with watch.stage("emit"):
-            design = _rtl(loaded, (*rtl, *more_rtl), data, top, folder)
+            design = _rtl(loaded, (*rtl, *more_rtl), data, top, folder, pipeline)
         options = {
             "timeout": timeout,
             "check": not unchecked,
@@ -157,7 +174,7 @@ def prove(
             "timeout": timeout,
             "warnings": warnings,
             "reproduce": reproduce(),
-            "simulate": _simulate(program, layout, design, bool(rtl), folder) if finding is not None else None,
+            "simulate": None if finding is None else _simulate(program, layout, design, proof.timing, folder),
         }
         if proof.counterexample is not None or output is not None:
             folder.kept = True
@@ -171,10 +188,18 @@ def prove(
     return proof.verdict.exit_code
 
 
-def _rtl(program: Program, rtl: Sequence[Path], data: Sequence[Path], top: str, folder: WorkFolder) -> _Rtl:
+def _rtl(
+    program: Program,
+    rtl: Sequence[Path],
+    data: Sequence[Path],
+    top: str,
+    folder: WorkFolder,
+    pipeline: PipelineOptions | None,
+) -> _Rtl:
     if not rtl:
         source = folder.path / f"{top}.v"
-        write_atomically(source, emit_verilog(program, top).encode())
+        text = emit_verilog(program, top) if pipeline is None else emit_pipeline(program, top, pipeline).text
+        write_atomically(source, text.encode())
         return _Rtl((source,), top, ())
     for source in rtl:
         if not source.is_file():
@@ -241,6 +266,7 @@ def _replayed(program: Program, proof: Proof, rtl: _Rtl, folder: WorkFolder, sim
     """The counterexample, judged by golden model and simulator."""
     # Only imported now: a proof that succeeds needs no simulator.
     from dais_verif.sim.build import Design
+    from dais_verif.sim.dut.face import Clocking, packed
     from dais_verif.sim.verify import Options as SimOptions
     from dais_verif.sim.verify import verify
     from dais_verif.stimulus import batch_of_raw
@@ -253,14 +279,22 @@ def _replayed(program: Program, proof: Proof, rtl: _Rtl, folder: WorkFolder, sim
     write_atomically(folder.path / "counterexample.csv", (",".join(cells) + "\n").encode())
     simulators = _SIMULATORS if simulator == "both" else (simulator,)
     with notices().status("replaying the counterexample"):
-        return verify(program, batch, Design(*rtl), folder.path, SimOptions(simulators, check=check))
+        dut = None
+        if proof.timing is not None:
+            pins = proof.timing
+            reset, valid_in, valid_out = (name if name in proof.pins else None for name in _PINS)
+            clocking = Clocking(pins.clock, pins.latency, reset, False, pins.enable, valid_in, valid_out)
+            dut = packed(program, clocking)
+        return verify(program, batch, Design(*rtl, dut=dut), folder.path, SimOptions(simulators, check=check))
 
 
-def _simulate(program: Path, layout: str | None, rtl: _Rtl, theirs: bool, folder: WorkFolder) -> str:
+def _simulate(program: Path, layout: str | None, rtl: _Rtl, timing: Timing | None, folder: WorkFolder) -> str:
     """The command that runs the counterexample, to copy."""
     arguments = ["sim", str(program), *(["--layout", layout] if layout else [])]
-    if theirs:
-        arguments += ["--top", rtl.top, *(part for source in rtl.sources for part in ("--rtl", str(source)))]
+    if timing is not None:
+        arguments += ["--clock", timing.clock, "--latency", str(timing.latency)]
+        arguments += ["--enable", timing.enable] if timing.enable else []
+    arguments += ["--top", rtl.top, *(part for source in rtl.sources for part in ("--rtl", str(source)))]
     return reproduce([*arguments, "--inputs", str(folder.path / "counterexample.csv"), "--vectors", "0"])
 
 

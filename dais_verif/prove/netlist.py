@@ -12,19 +12,30 @@ from typing import NamedTuple
 from dais_verif.errors import InputError
 from dais_verif.prove.terms import Term, concat, extract
 
-__all__ = ["Cone", "Driver", "Netlist", "Read", "Signal"]
+__all__ = ["Clock", "Cone", "Driver", "Netlist", "Read", "Signal"]
 
 #: Gives bits ``low .. low + width - 1`` of a signal.
 Read = Callable[["Signal", int, int], Term]
 
 
+class Clock(NamedTuple):
+    """A register takes its value at rising edges of ``signal``, of those at which ``enable`` is 1 if it has one."""
+
+    signal: Signal
+    enable: Signal | None
+
+
 class Driver(NamedTuple):
-    """Bits ``low .. low + width - 1`` of a signal are what ``make`` returns, in the readings that it is given."""
+    """Bits ``low .. low + width - 1`` of a signal are what ``make`` returns, in the readings that it is given.
+
+    ``clock``: they are so after an edge; None: at once.
+    """
 
     low: int
     width: int
     make: Callable[[Read], Term]
     where: str
+    clock: Clock | None = None
 
 
 class Signal:
@@ -87,7 +98,7 @@ class Cone:
                 return extract(self._made(signal, driver), low - driver.low, width)
         parts: list[Term] = []
         place = low
-        for driver in sorted(signal.drivers):
+        for driver in sorted(signal.drivers, key=lambda driver: driver.low):
             first, last = max(place, driver.low), min(low + width, driver.low + driver.width)
             if first < last and first == place:
                 parts.append(extract(self._made(signal, driver), first - driver.low, last - first))

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from dais_verif.errors import InputError
 from dais_verif.program import Op, Program
 from dais_verif.program.ports import Ports, ports_of
 from dais_verif.prove.meaning import Meaning, bits_of, meaning, output_meaning
@@ -201,7 +202,11 @@ class Builder:
             if index is not None:
                 inside.reads[index] = None
                 return extract(self.stored(index, inside.value(index), signal.width), low, width)
-            return self._input_bits(inside, low, width) if signal is self._inp else None
+            if signal is self._inp:
+                return self._input_bits(inside, low, width)
+            if signal.name in self.netlist.inputs:
+                raise InputError(f"an output or an op depends on input {signal.name!r}; only model_inp may carry data")
+            return None
 
         return Cone(cut)
 

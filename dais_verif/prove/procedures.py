@@ -1,8 +1,8 @@
-"""Combinational ``always`` blocks as drivers of the signals that they assign.
+"""``always`` blocks as drivers of the signals that they assign; those with a clock are in ``registers``.
 
-A block is executed symbolically, statement by statement; what is assigned on some paths only becomes a choice. A
-signal that keeps an old value on any path would be a latch and is refused. What is assigned once and for all is read
-through its signal afterwards, which therefore can be a cut point of the proof.
+A combinational block is executed symbolically, statement by statement; what is assigned on some paths only becomes a
+choice. A signal that keeps an old value on any path would be a latch and is refused. What is assigned once and for all
+is read through its signal afterwards, which therefore can be a cut point of the proof.
 """
 
 from __future__ import annotations
@@ -16,13 +16,18 @@ from dais_verif.prove.design import Design, ast
 from dais_verif.prove.execution import Execution, flat
 from dais_verif.prove.expressions import Converter
 from dais_verif.prove.netlist import Driver, Read, Signal
+from dais_verif.prove.registers import clock_of, registers
 from dais_verif.prove.terms import Term, leaves, rebuild, var
 
 __all__ = ["combinational"]
 
 
 def combinational(design: Design, body: Any, path: str) -> None:
-    """Add the drivers of an ``always`` block. Raises ``InputError`` for latches, clocks and incomplete lists."""
+    """Add the drivers of an ``always`` block. Raises ``InputError`` for latches and incomplete lists."""
+    clock = clock_of(body)
+    if clock is not None:
+        registers(design, body, clock)
+        return
     where = design.where(body.sourceRange.start)
     listed, body = _sensitivity(design, body, where)
     statements = list(flat(body))
@@ -97,7 +102,7 @@ def _sensitivity(design: Design, body: Any, where: str) -> tuple[set[Any] | None
     listed: set[Any] = set()
     for event in events:
         if event.kind is not ast.TimingControlKind.SignalEvent or event.edge is not ast.EdgeKind.None_:
-            raise InputError(f"{where}: a block with a clock keeps state; the proof is of combinational logic")
+            raise InputError(f"{where}: the proof supports one rising edge of a clock, and this block has other edges")
         listed.update(_names(event.expr))
     return listed, body.stmt
 

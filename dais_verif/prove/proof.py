@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
+from dais_verif.prove.ages import Timing, timing_of
 from dais_verif.prove.netlist import Netlist, Signal
 from dais_verif.prove.obligations import Builder, Obligation
 from dais_verif.prove.pool import Pool
@@ -29,7 +31,7 @@ _EVERY = 256
 
 
 def prove(program: Program, netlist: Netlist, options: Options, watcher: Watcher | None = None) -> Proof:
-    """Prove that the combinational design ``netlist`` computes ``program`` for all inputs, or refute it.
+    """Prove that ``netlist``, combinational or a pipeline, computes ``program`` for all inputs, or refute it.
 
     Raises ``InputError`` if the ports do not fit the program, or if the RTL has loops, latches, X or undriven bits
     where the proof must look.
@@ -37,6 +39,10 @@ def prove(program: Program, netlist: Netlist, options: Options, watcher: Watcher
     watcher = watcher or Watcher()
     inp, out = _ports(program, netlist)
     cut = named_signals(program, netlist)
+    timing = timing_of(netlist, inp, out, list(cut.values()))
+    others = [name for name in netlist.inputs if name != "model_inp"]
+    if others and timing is None:
+        raise InputError(f"module {netlist.top!r} has the further input {others[0]!r}; the proof drives model_inp only")
     builder = Builder(program, netlist, cut, inp, out)
     pool = Pool(options, watcher)
     obligations: dict[tuple[str, int], Obligation] = {}
@@ -58,7 +64,8 @@ def prove(program: Program, netlist: Netlist, options: Options, watcher: Watcher
         pursuit = Pursuit(program, netlist, builder, pool, options, watcher, obligations, claims, inp, out)
         counterexample = pursuit.run()
         claims = pursuit.claims
-    return _proof(program, cut, claims, pool, counterexample)
+    proof = _proof(program, cut, claims, pool, counterexample, timing)
+    return replace(proof, pins=(*netlist.inputs, *netlist.outputs))
 
 
 def _claim(key: tuple[str, int], obligation: Obligation, cut: Mapping[int, Signal], pool: Pool) -> Claim:
@@ -75,6 +82,7 @@ def _proof(
     claims: Mapping[tuple[str, int], Claim],
     pool: Pool,
     counterexample: Counterexample | None,
+    timing: Timing | None,
 ) -> Proof:
     ops = [claim for claim in claims.values() if claim.kind == "op"]
     outputs = [claim for claim in claims.values() if claim.kind == "output"]
@@ -94,11 +102,14 @@ def _proof(
         where = "for all inputs on which the program keeps its promises" if conditional else "for all inputs"
         verdict = Verdict.PASS
         message = f"all {len(outputs)} outputs equal the program {where}; {len(ops)} ops are cut points"
+        if timing is not None:
+            enabled = f" at which {timing.enable} is 1" if timing.enable else ""
+            message += f"; latency {timing.latency} edges of {timing.clock}{enabled}"
         wrong = sum(claim.status is not Status.PROVED for claim in ops)
         if wrong:
             message += f"; {wrong} signals do not hold what their names say, and no output needs them to"
     unnamed = [op.index for op in program.ops if op.index not in cut]
-    return Proof(verdict, message, ops, outputs, unnamed, len(pool), conditional, counterexample)
+    return Proof(verdict, message, ops, outputs, unnamed, len(pool), conditional, counterexample, timing)
 
 
 def _listed(claims: Sequence[Claim]) -> str:
@@ -123,9 +134,6 @@ def _ports(program: Program, netlist: Netlist) -> tuple[Signal, Signal]:
                 f"{way} {name!r} of module {netlist.top!r} has {signal.width} bits; this program needs {max(bits, 1)}"
             )
         found.append(signal)
-    others = [name for name in netlist.inputs if name != "model_inp"]
-    if others:
-        raise InputError(f"module {netlist.top!r} has the further input {others[0]!r}; the proof drives model_inp only")
     return found[0], found[1]
 
 

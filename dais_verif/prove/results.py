@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+from dais_verif.prove.ages import Timing
 from dais_verif.prove.discharge import Method
 from dais_verif.verdict import Verdict
 
@@ -87,7 +88,8 @@ class Counterexample:
 class Proof:
     """The verdict with all claims. ``unnamed``: ops without a signal. ``conditional``: promises had to be assumed.
 
-    ``obligations``: how many different ones the claims came down to.
+    ``obligations``: how many different ones the claims came down to. ``timing``: of a pipeline.
+    ``pins``: the ports of the design.
     """
 
     verdict: Verdict
@@ -98,6 +100,8 @@ class Proof:
     obligations: int
     conditional: bool
     counterexample: Counterexample | None = None
+    timing: Timing | None = None
+    pins: tuple[str, ...] = ()
 
     def methods(self) -> dict[str, int]:
         """How many claims were decided by which means."""

@@ -152,7 +152,7 @@ class _Walk:
         kind, body = block.procedureKind, block.body
         if kind in (ast.ProceduralBlockKind.Initial,):
             self._later.append(lambda: initial(self._design, body))
-        elif kind in (ast.ProceduralBlockKind.Always, ast.ProceduralBlockKind.AlwaysComb):
+        elif kind in _BLOCKS:
             self._later.append(lambda: combinational(self._design, body, path))
         elif kind != ast.ProceduralBlockKind.Final:
             where = self._design.where(block.location)
@@ -204,6 +204,7 @@ class _Walk:
 
 
 _WAYS = (ast.ArgumentDirection.In, ast.ArgumentDirection.Out)
+_BLOCKS = (ast.ProceduralBlockKind.Always, ast.ProceduralBlockKind.AlwaysComb, ast.ProceduralBlockKind.AlwaysFF)
 _REFUSED = (
     ast.SymbolKind.PrimitiveInstance,
     ast.SymbolKind.UninstantiatedDef,

@@ -225,7 +225,7 @@ def test_a_word_beyond_the_memory_is_undefined(tmp_path: Path) -> None:
         ("reg [7:0] r; always @* case (a) 0: r = 1; 1: r = 2; endcase assign y = r;", "signal 'r' is read or kept"),
         ("reg [7:0] r, q; always @* begin q = r; r = a; end assign y = q;", "signal 'r' is read or kept before"),
         ("reg [7:0] r; always @(a) r = a + b; assign y = r;", "reads 'b', which its sensitivity list lacks"),
-        ("reg [7:0] r; always @(posedge c) r = a; assign y = r;", "a block with a clock keeps state"),
+        ("reg [7:0] r; always @(posedge c) r = a; assign y = r;", "neither r <= d nor if (en) r <= d"),
         ("reg [7:0] r; always @* r <= a; assign y = r;", "a nonblocking or delayed assignment"),
         ("assign y = c ? a : 8'bx;", "X and Z have no value"),
         ("assign y = c ? a : 8'hz;", "X and Z have no value"),

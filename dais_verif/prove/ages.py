@@ -1,0 +1,111 @@
+"""How old the vector is that a signal speaks of: 0 edges for the inputs, one more behind every register.
+
+If all that a signal is made of has one age, it is a function of one vector, the same function as if its registers were
+wires. Then a pipeline is proved as the combinational logic that it is, and its latency is the age of its outputs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dais_verif.errors import InputError
+from dais_verif.prove.netlist import Cone, Driver, Netlist, Signal
+from dais_verif.prove.terms import Term, extract, var
+
+__all__ = ["Timing", "timing_of"]
+
+
+class Timing(NamedTuple):
+    """``latency`` in edges of ``clock``, of those at which ``enable`` is 1 if there is one."""
+
+    latency: int
+    clock: str
+    enable: str | None
+
+
+def timing_of(netlist: Netlist, inp: Signal, out: Signal, others: list[Signal]) -> Timing | None:
+    """The timing of a pipeline, None for a design without registers; every one of ``others`` must have one age, too.
+
+    Raises ``InputError`` if two ages meet, or if there are several clocks or enables.
+    """
+    if not any(driver.clock for signal in netlist.signals.values() for driver in signal.drivers):
+        return None
+    ages = _Ages(netlist, inp)
+    for signal in others:
+        ages.of(signal, 0, signal.width)
+    latency = ages.of(out, 0, out.width)
+    for what, names in (("clocks", ages.clocks), ("clock enables", ages.enables)):
+        if len(names) > 1:
+            shown = ", ".join(sorted(name or "none" for name in names))
+            raise InputError(f"registers of module {netlist.top!r} have different {what}: {shown}; the proof knows one")
+    if not ages.clocks:
+        return None  # registers that nothing reads
+    return Timing(latency or 0, *ages.clocks, *ages.enables)
+
+
+class _Ages:
+    def __init__(self, netlist: Netlist, inp: Signal) -> None:
+        self._netlist, self._inp = netlist, inp
+        self._known: dict[tuple[Signal, int], int | None] = {}
+        self._open: set[tuple[Signal, int]] = set()
+        self._inputs: dict[Signal, str] = {}
+        self.clocks: set[str] = set()
+        self.enables: set[str | None] = set()
+
+    def of(self, signal: Signal, low: int, width: int) -> int | None:
+        """The age of some bits; None for constants. Raises ``InputError`` if they have several."""
+        if signal is self._inp:
+            return 0
+        found: dict[int, str] = {}
+        for driver in signal.drivers:
+            if driver.low < low + width and low < driver.low + driver.width:
+                age = self._of_driver(signal, driver)
+                if age is not None:
+                    found[age] = f"bit {driver.low} of {signal.name}"
+        return self._one(found, signal)
+
+    def _input(self, signal: Signal) -> str:
+        """The input of the design that clocks or enables registers, maybe by another name within an instance."""
+        if signal not in self._inputs:
+            inputs = {name: self._netlist.signals[name] for name in self._netlist.inputs}
+            known = {wire: var(wire.width, name) for name, wire in inputs.items() if wire is not self._inp}
+            cone = Cone(lambda wire, low, width: extract(known[wire], low, width) if wire in known else None)
+            term = cone.read(signal, 0, signal.width)
+            if term.op != "var" or term.width != 1:
+                raise InputError(f"{signal.where}: {signal.name!r}, a clock or an enable, is no input by itself")
+            self._inputs[signal] = str(term.data)
+        return self._inputs[signal]
+
+    def _one(self, found: dict[int, str], signal: Signal) -> int | None:
+        if len(found) > 1:
+            shown = ", ".join(f"{name} is {age} edges old" for age, name in sorted(found.items()))
+            raise InputError(
+                f"{signal.where}: signal {signal.name!r} mixes vectors of different clock edges ({shown});"
+                " delay all by as many registers"
+            )
+        return next(iter(found), None)
+
+    def _of_driver(self, signal: Signal, driver: Driver) -> int | None:
+        key = signal, driver.low
+        if key in self._known:
+            return self._known[key]
+        if key in self._open:
+            raise InputError(f"{signal.where}: signal {signal.name!r} depends on itself; the proof knows no state")
+        self._open.add(key)
+        found: dict[int, str] = {}
+
+        def read(source: Signal, low: int, width: int) -> Term:
+            age = self.of(source, low, width)
+            if age is not None:
+                found[age] = source.name
+            return var(width, "some age")
+
+        driver.make(read)
+        self._open.discard(key)
+        age = self._one(found, signal)
+        if driver.clock is not None and age is not None:
+            self.clocks.add(self._input(driver.clock.signal))
+            self.enables.add(None if driver.clock.enable is None else self._input(driver.clock.enable))
+            age += 1
+        self._known[key] = age
+        return age
