@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -22,6 +22,7 @@ from dais_verif.cli.common import (
     layout_option,
     load_program,
     notices,
+    progress,
     reproduce,
     seed_option,
     stimulus,
@@ -34,9 +35,13 @@ from dais_verif.golden.compare import Comparison, Witness, compare, first_differ
 from dais_verif.golden.oracle import show
 from dais_verif.program import LAYOUTS, Program
 from dais_verif.program.listing import in_words
+from dais_verif.program.numbers import Batch
 from dais_verif.report.console import program_line, verdict_text
 from dais_verif.report.record import SCHEMA, ProgramInfo
 from dais_verif.verdict import Verdict
+
+if TYPE_CHECKING:
+    from dais_verif.prove.equivalence import Equivalence
 
 
 @click.command()
@@ -49,6 +54,16 @@ from dais_verif.verdict import Verdict
 @inputs_option
 @click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True, help="Golden engine.")
 @unchecked_option
+@click.option(
+    "--prove", is_flag=True, help="Where no vector shows a difference, prove that no input does, or find one."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=20.0,
+    show_default=True,
+    help="Seconds for each question of a proof.",
+)
 @click.option("-o", "--output", type=file_path, help="File for the witness, if there is one: .npy, else CSV.")
 @json_option
 def diff(
@@ -61,6 +76,8 @@ def diff(
     inputs: tuple[Path, ...],
     engine: Engine,
     unchecked: bool,
+    prove: bool,
+    timeout: float,
     output: Path | None,
     as_json: bool,
 ) -> int:
@@ -70,6 +87,7 @@ def diff(
     dais-verif diff a.bin b.bin
     dais-verif diff a.bin b.json --vectors 100000 --seed 7
     dais-verif diff a.bin b.bin --inputs x.npy --vectors 0 -o witness.npy
+    dais-verif diff a.bin b.bin --prove
 
     Both must have as many inputs and outputs; types and ops may differ. Generated vectors hold the corners of the
     input types of both.
@@ -79,6 +97,9 @@ def diff(
     PROGRAMS_DIFFER   exit code 1; the first vector and output that differ, an input vector that shows it with as
                       many zeros and short numbers as were found, and the first op that differs
     PROGRAM_INVALID   exit code 2; A or B breaks a promise on a vector (--unchecked carries on)
+    UNKNOWN           exit code 6; with --prove: neither proved nor refuted, for the outputs that are named
+
+    --prove compares what hardware computes, for all inputs: what breaks a promise is quantised, in A and B alike.
     """
     loaded_a, warnings = load_program(a, layout)
     loaded_b, more = load_program(b, layout_b or layout)
@@ -89,6 +110,18 @@ def diff(
         found = compare(loaded_a, loaded_b, batch, engine=engine, check=not unchecked, names=names)
     identical = loaded_a.hash == loaded_b.hash
     verdict, message = _verdict(found, identical)
+    proof = None
+    if prove and not found.differing:
+        proof = _proof(loaded_a, loaded_b, timeout, seed)
+        verdict, message = _proved(proof)
+        if proof.witness is not None:
+            batch = Batch.of([list(proof.witness)], loaded_a.n_in)
+            found = compare(loaded_a, loaded_b, batch, engine=engine, check=False, names=names)
+            if not found.differing:
+                verdict, message = (
+                    Verdict.UNKNOWN,
+                    "the golden model does not see what the prover does; please report it",
+                )
     facts: dict[str, Any] = {
         "schema": SCHEMA,
         "verdict": verdict.value,
@@ -105,6 +138,7 @@ def diff(
         "bits_compared": found.rows * found.bits,
         "differing_vectors": found.differing,
         "difference": _difference(loaded_a, loaded_b, found.witness) if found.witness else None,
+        "proof": proof and _facts_of(proof),
         "replay": None,
         "warnings": warnings + more,
         "reproduce": reproduce(),
@@ -133,6 +167,41 @@ def _verdict(found: Comparison, identical: bool) -> tuple[Verdict, str]:
         return Verdict.PROGRAMS_DIFFER, f"{found.differing} of {found.rows} vectors differ"
     known = "the same program" if identical else "that is no proof that there is none"
     return Verdict.PASS, f"no difference on {found.rows} vectors; {known}"
+
+
+def _proof(a: Program, b: Program, timeout: float, seed: int) -> Equivalence:
+    from dais_verif.prove.equivalence import compare_programs
+
+    with progress("proving ops and outputs equal") as tell:
+        return compare_programs(a, b, timeout=timeout, seed=seed, tell=tell)
+
+
+def _proved(proof: Equivalence) -> tuple[Verdict, str]:
+    """What a proof comes to; its witness is still to be looked at."""
+    if not proof.equal:
+        return Verdict.NOT_RUN, "nothing was compared: the programs have no outputs"
+    if proof.witness is not None:
+        return Verdict.PROGRAMS_DIFFER, f"output {proof.equal.index(False)} differs; no generated vector shows it"
+    if proof.undecided:
+        known = f"; {len(proof.proved)} of {len(proof.equal)} are equal for all inputs"
+        return Verdict.UNKNOWN, f"undecided: {_outputs(proof.undecided)}{known}; a longer --timeout may help"
+    return Verdict.PASS, f"equal for all inputs: {_outputs(proof.proved)}"
+
+
+def _outputs(numbers: Sequence[int], most: int = 12) -> str:
+    if len(numbers) > most:
+        return f"{len(numbers)} outputs"
+    return f"output{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+
+
+def _facts_of(proof: Equivalence) -> dict[str, Any]:
+    return {
+        "proved": proof.proved,
+        "undecided": proof.undecided,
+        "merged_ops": proof.merged,
+        "methods": {method.value: count for method, count in proof.methods.items()},
+        "seconds": round(proof.seconds, 3),
+    }
 
 
 def _structure(a: Program, b: Program) -> dict[str, Any] | None:
@@ -204,6 +273,10 @@ def _print(facts: dict[str, Any], out: Console) -> None:
         for name in ("a", "b"):
             out.print(f"           {name}: {first[name] or 'has no such op'}", markup=False)
     out.print(f"stimulus   {facts['vectors']} vectors, seed {facts['seed']}{unchecked}", markup=False)
+    if facts["proof"]:
+        methods = ", ".join(f"{name} {count}" for name, count in facts["proof"]["methods"].items())
+        merged, seconds = facts["proof"]["merged_ops"], facts["proof"]["seconds"]
+        out.print(f"proof      {merged} ops of b equal one of a ({methods}), {seconds:.1f} s", markup=False)
     if difference:
         _print_difference(difference, out)
     out.print(verdict_text(Verdict[facts["verdict"]], facts["message"]))

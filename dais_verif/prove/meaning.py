@@ -35,7 +35,7 @@ from dais_verif.prove.terms import (
     ult,
 )
 
-__all__ = ["Meaning", "bits_of", "meaning", "output_meaning"]
+__all__ = ["Meaning", "aligned", "as_type", "bits_of", "meaning", "output_meaning"]
 
 
 class Meaning(NamedTuple):
@@ -159,6 +159,18 @@ def output_meaning(kind: FixedType, value: Term, negated: bool) -> Term:
         return value
     exact = _number(kind, value)
     return resize(exact.negated().term, kind.width + 1, signed=True)
+
+
+def aligned(kind_a: FixedType, a: Term, kind_b: FixedType, b: Term) -> tuple[Term, Term]:
+    """Two values as terms that are equal exactly where they are the same number."""
+    x, y, _ = _together(_number(kind_a, a), _number(kind_b, b), 0)
+    return x, y
+
+
+def as_type(kind: FixedType, value: Term, other: FixedType, *, negated: bool = False) -> Term:
+    """± a value of type ``kind``, quantised to type ``other``."""
+    exact = _number(kind, value)
+    return _quantised(exact.negated() if negated else exact, other)
 
 
 def _input(s: _Scope) -> Integer:
