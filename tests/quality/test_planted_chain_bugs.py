@@ -126,7 +126,7 @@ def test_the_wrong_design_is_never_simulated(simulator: str, tmp_path: Path) -> 
     [
         ("output wire [112:0] model_out", "output wire [111:0] model_out", "port model_out of the design has 112 bits"),
         ("input  wire [18:0] model_inp", "input  wire [19:0] model_inp", "port model_inp of the design has 20 bits"),
-        ("model_out", "model_outs", "no port model_out"),
+        ("model_out", "model_outs", "no output port model_out"),
     ],
     ids=["narrow-output", "wide-input", "missing"],
 )

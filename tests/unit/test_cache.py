@@ -269,6 +269,7 @@ class TestVerb:
         assert lines[3:] == [
             f"folder     {home.parent}",
             "builds     2, 1.5 MB of at most 2000.0 MB",
+            "proofs     0.0 MB",
             "runtime    2.0 MB, compiled once for this machine",
         ]
 
