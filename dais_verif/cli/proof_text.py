@@ -62,6 +62,7 @@ def proof_tree(program: Program, proof: Proof, finding: Finding | None, watch: S
         "worst": None if worst is None else {"claim": worst.name, "seconds": round(worst.seconds, 4)},
         "seconds": {stage.name: round(stage.busy, 3) for stage in watch.stages},
         "ops_without_signal": proof.unnamed,
+        "signals_matched_by_value": proof.guessed,
         "ops": [_claim_tree(claim) for claim in proof.ops],
         "outputs": [_claim_tree(claim) for claim in proof.outputs],
         "counterexample": counterexample,
@@ -96,9 +97,10 @@ def print_proof(info: ProgramInfo, tree: dict[str, Any], proof: Proof, finding: 
     source = "emitted from the program" if rtl["emitted"] else ", ".join(rtl["files"])
     out.print(f"rtl        module {rtl['top']}, {source}", markup=False)
     unnamed = f", {len(proof.unnamed)} have none" if proof.unnamed else ""
+    guessed = f" ({proof.guessed} found by their values)" if proof.guessed else ""
     cached = f", {tree['cached_claims']} claims proved by earlier runs" if tree["cached_claims"] else ""
     out.print(
-        f"claims     {len(proof.ops)} ops with a signal{unnamed}, {len(proof.outputs)} outputs;"
+        f"claims     {len(proof.ops)} ops with a signal{guessed}{unnamed}, {len(proof.outputs)} outputs;"
         f" {proof.obligations} different obligations{cached}",
         markup=False,
     )

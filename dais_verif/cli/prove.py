@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import multiprocessing
+import os
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -233,8 +237,6 @@ def _proved(program: Program, rtl: _Rtl, options: dict[str, Any], watch: Stopwat
 
 def _deep(work: Callable[[], _T]) -> _T:
     """``work`` on a stack that is as deep as any design."""
-    import sys
-
     results: list[_T] = []
     errors: list[BaseException] = []
 
@@ -251,12 +253,23 @@ def _deep(work: Callable[[], _T]) -> _T:
         thread.start()
         while thread.is_alive():  # wakes for Ctrl-C
             thread.join(0.1)
+    except KeyboardInterrupt:
+        atexit.register(_leave)  # the thread cannot be stopped, and what it holds must not be taken apart under it
+        raise
     finally:
         threading.stack_size(size)
         sys.setrecursionlimit(limit)
     if errors:
         raise errors[0]
     return results[0]
+
+
+def _leave() -> None:
+    for child in multiprocessing.active_children():
+        child.kill()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(Verdict.INTERRUPTED.exit_code)
 
 
 # a counterexample in a simulator

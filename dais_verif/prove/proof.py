@@ -15,6 +15,7 @@ from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.prove.ages import Timing, timing_of
+from dais_verif.prove.matching import matched_signals
 from dais_verif.prove.netlist import Netlist, Signal
 from dais_verif.prove.obligations import Builder, Obligation
 from dais_verif.prove.pool import Pool
@@ -39,6 +40,11 @@ def prove(program: Program, netlist: Netlist, options: Options, watcher: Watcher
     watcher = watcher or Watcher()
     inp, out = _ports(program, netlist)
     cut = named_signals(program, netlist)
+    guessed: dict[int, Signal] = {}
+    if len(cut) < program.n_ops:
+        watcher.progress("signals matched", 0, program.n_ops - len(cut))
+        guessed = matched_signals(program, ports_of(program), netlist, cut, inp, out, options.seed)
+        cut = dict(sorted({**cut, **guessed}.items()))
     timing = timing_of(netlist, inp, out, list(cut.values()))
     others = [name for name in netlist.inputs if name != "model_inp"]
     if others and timing is None:
@@ -65,7 +71,7 @@ def prove(program: Program, netlist: Netlist, options: Options, watcher: Watcher
         counterexample = pursuit.run()
         claims = pursuit.claims
     proof = _proof(program, cut, claims, pool, counterexample, timing)
-    return replace(proof, pins=(*netlist.inputs, *netlist.outputs))
+    return replace(proof, pins=(*netlist.inputs, *netlist.outputs), guessed=len(guessed))
 
 
 def _claim(key: tuple[str, int], obligation: Obligation, cut: Mapping[int, Signal], pool: Pool) -> Claim:

@@ -89,7 +89,7 @@ class Proof:
     """The verdict with all claims. ``unnamed``: ops without a signal. ``conditional``: promises had to be assumed.
 
     ``obligations``: how many different ones the claims came down to. ``timing``: of a pipeline.
-    ``pins``: the ports of the design.
+    ``pins``: the ports of the design. ``guessed``: signals that were found by their values, not by name.
     """
 
     verdict: Verdict
@@ -102,6 +102,7 @@ class Proof:
     counterexample: Counterexample | None = None
     timing: Timing | None = None
     pins: tuple[str, ...] = ()
+    guessed: int = 0
 
     def methods(self) -> dict[str, int]:
         """How many claims were decided by which means."""

@@ -22,7 +22,7 @@ from dais_verif.prove.netlist import Cone, Netlist, Signal
 from dais_verif.prove.obligations import Obligation
 from dais_verif.prove.terms import Term, extract, leaves, var
 
-__all__ = ["Trace", "differing_rows", "differing_outputs", "random_vectors", "trace", "variations"]
+__all__ = ["Trace", "Wires", "differing_rows", "differing_outputs", "random_vectors", "trace", "variations"]
 
 #: The bits of one input element for each row: Python integers, of shape (rows,).
 Columns = list[NDArray[Any]]
@@ -146,7 +146,7 @@ def differing_outputs(
 ) -> list[tuple[int, Bools]]:
     """For each output with bits, the rows in which the RTL, evaluated as a whole, differs from the program."""
     result = []
-    wires = [_Wires(ports, set(cut.values()), inp, found, ones) for ones in (False, True)]
+    wires = [Wires(ports, set(cut.values()), inp, found, ones) for ones in (False, True)]
     for j, element in enumerate(ports.outputs):
         if not element.width:
             continue
@@ -163,15 +163,18 @@ def differing_outputs(
     return result
 
 
-class _Wires:
-    """The RTL evaluated signal by signal; ``ones``: what is undefined is all ones, else 0."""
+class Wires:
+    """The RTL evaluated signal by signal; ``ones``: what is undefined is all ones, else 0.
+
+    ``stops``: signals whose values are remembered, in ``values``, once something reads them.
+    """
 
     def __init__(self, ports: Ports, stops: set[Signal], inp: Signal, found: Trace, ones: bool) -> None:
         self._stops, self._inp, self._rows, self._ones = stops, inp, found.rows, ones
         whole = np.zeros(found.rows, dtype=object)
         for element, column in zip(ports.inputs, found.inputs, strict=True):
             whole |= column.astype(object) << element.offset
-        self._values: dict[Signal, Values] = {inp: whole}
+        self.values: dict[Signal, Values] = {inp: whole}
 
     def bits(self, signal: Signal, low: int, width: int) -> Values:
         """Bits ``low .. low + width - 1`` of ``signal``, which is no stop."""
@@ -182,14 +185,14 @@ class _Wires:
         waiting: list[tuple[Signal | None, Term, dict[Term, tuple[Signal, int]]]] = [(None, *self._term(make))]
         while True:
             signal, term, reads = waiting[-1]
-            missing = next((s for s, _ in reads.values() if s not in self._values), None)
+            missing = next((s for s, _ in reads.values() if s not in self.values), None)
             if missing is not None:
                 waiting.append((missing, *self._term(partial(Cone.behind, signal=missing))))
                 continue
             waiting.pop()
             given: dict[Term, Values] = {}
             for t, (source, low) in reads.items():
-                given[t] = self._values[source] >> low & ((1 << t.width) - 1)
+                given[t] = self.values[source] >> low & ((1 << t.width) - 1)
             for t in leaves(term):
                 if t not in given:
                     given[t] = np.full(self._rows, (1 << t.width) - 1 if self._ones else 0, dtype=object)
@@ -197,7 +200,7 @@ class _Wires:
             value = _column(value, self._rows).astype(object)
             if signal is None:
                 return value
-            self._values[signal] = value
+            self.values[signal] = value
 
     def _term(self, make: Callable[[Cone], Term]) -> tuple[Term, dict[Term, tuple[Signal, int]]]:
         reads: dict[Term, tuple[Signal, int]] = {}
