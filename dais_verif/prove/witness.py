@@ -146,7 +146,9 @@ def differing_outputs(
 ) -> list[tuple[int, Bools]]:
     """For each output with bits, the rows in which the RTL, evaluated as a whole, differs from the program."""
     result = []
-    wires = [Wires(ports, set(cut.values()), inp, found, ones) for ones in (False, True)]
+    # A wide register is read bit by bit: it is evaluated once, and not for each reader.
+    clocked = {s for s in netlist.signals.values() if any(driver.clock for driver in s.drivers)} - {out}
+    wires = [Wires(ports, {*cut.values(), *clocked}, inp, found, ones) for ones in (False, True)]
     for j, element in enumerate(ports.outputs):
         if not element.width:
             continue
@@ -156,6 +158,8 @@ def differing_outputs(
         (wanted,) = evaluate([output_meaning(kind, operand, negated)], {operand: found.values[op]})
         rows = np.zeros(found.rows, dtype=bool)
         for one in wires:
+            if one.ones and not wires[0].guesses:
+                break
             rows |= np.broadcast_to(
                 np.asarray(one.bits(out, element.offset, element.width) != wanted, dtype=bool), rows.shape
             )
@@ -170,7 +174,9 @@ class Wires:
     """
 
     def __init__(self, ports: Ports, stops: set[Signal], inp: Signal, found: Trace, ones: bool) -> None:
-        self._stops, self._inp, self._rows, self._ones = stops, inp, found.rows, ones
+        self._stops, self._inp, self._rows, self.ones = stops, inp, found.rows, ones
+        #: Whether something undefined was met.
+        self.guesses = False
         whole = np.zeros(found.rows, dtype=object)
         for element, column in zip(ports.inputs, found.inputs, strict=True):
             whole |= column.astype(object) << element.offset
@@ -182,20 +188,29 @@ class Wires:
 
     def _evaluated(self, make: Callable[[Cone], Term]) -> Values:
         """Evaluate a term, and before it all stops that it reads; without recursion, since chains are long."""
-        waiting: list[tuple[Signal | None, Term, dict[Term, tuple[Signal, int]]]] = [(None, *self._term(make))]
+        waiting: list[Signal | None] = [None]
+        terms: dict[Signal | None, tuple[Term, dict[Term, tuple[Signal, int]]]] = {None: self._term(make)}
         while True:
-            signal, term, reads = waiting[-1]
-            missing = next((s for s, _ in reads.values() if s not in self.values), None)
-            if missing is not None:
-                waiting.append((missing, *self._term(partial(Cone.behind, signal=missing))))
+            signal = waiting[-1]
+            if signal is not None and signal in self.values:  # somebody else needed it as well
+                waiting.pop()
                 continue
+            if signal is not None and signal not in terms:
+                terms[signal] = self._term(partial(Cone.behind, signal=signal))
+            term, reads = terms[signal]
+            missing = {source for source, _ in reads.values()} - self.values.keys()
+            if missing:
+                waiting += missing
+                continue
+            del terms[signal]
             waiting.pop()
             given: dict[Term, Values] = {}
             for t, (source, low) in reads.items():
                 given[t] = self.values[source] >> low & ((1 << t.width) - 1)
             for t in leaves(term):
                 if t not in given:
-                    given[t] = np.full(self._rows, (1 << t.width) - 1 if self._ones else 0, dtype=object)
+                    self.guesses = True
+                    given[t] = np.full(self._rows, (1 << t.width) - 1 if self.ones else 0, dtype=object)
             (value,) = evaluate([term], given)
             value = _column(value, self._rows).astype(object)
             if signal is None:
