@@ -187,10 +187,15 @@ def merged(answers: list[Answer]) -> Answer:
     for answer in answers:
         digest ^= int(answer.digest or "0", 16)
     stages = dict.fromkeys(stage for answer in answers for stage in answer.seconds)
+    latencies = sorted({answer.latency for answer in answers if answer.latency is not None})
+    varying = "the latency is " + " for some vectors, and ".join(map(str, latencies)) + " for others"
     return Answer(
         port_error=next((answer.port_error for answer in answers if answer.port_error), None),
-        protocol_error=next((answer.protocol_error for answer in answers if answer.protocol_error), None),
-        latency=next((answer.latency for answer in answers if answer.latency is not None), None),
+        protocol_error=next(
+            (answer.protocol_error for answer in answers if answer.protocol_error),
+            varying if len(latencies) > 1 else None,
+        ),
+        latency=latencies[0] if latencies else None,
         rows=sum(answer.rows for answer in answers),
         bits=sum(answer.bits for answer in answers),
         bulk_rows=sum(answer.bulk_rows for answer in answers),

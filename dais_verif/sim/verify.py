@@ -140,6 +140,10 @@ def judge(outcomes: dict[str, Outcome | ToolError], output_bits: int) -> tuple[V
                 Verdict.X_IN_OUTPUT,
                 f"{answer.unknown_rows} of {answer.rows} vectors have X or Z in the output ({name})",
             )
+    latencies = {name: answer.latency for name, answer in answers.items() if answer.latency is not None}
+    if len(set(latencies.values())) > 1:
+        found = ", ".join(f"{latency} in {name}" for name, latency in latencies.items())
+        return Verdict.SIMULATORS_DISAGREE, f"the simulators find different latencies in the same RTL: {found}"
     if len({answer.digest for answer in answers.values()}) > 1:
         counts = ", ".join(f"{name} {answer.mismatching_rows}" for name, answer in answers.items())
         return (

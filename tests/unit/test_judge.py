@@ -29,6 +29,8 @@ WRONG_OTHERWISE = outcome(mismatching_rows=9, first_mismatch=FIRST, digest="wors
 X = outcome(unknown_rows=5, first_unknown=FIRST, digest="with x")
 X_AND_WRONG = outcome(unknown_rows=5, mismatching_rows=2, first_unknown=FIRST, first_mismatch=FIRST, digest="both")
 NO_PORT = outcome(port_error="the design has no port model_out", rows=0, bits=0, digest="")
+BROKEN = outcome(protocol_error="vout is 0 at clock edge 7")
+LATE, LATER = outcome(latency=2), outcome(latency=3)
 EMPTY = outcome(rows=0, bits=0, digest="none")
 NO_BITS = outcome(bits=0, digest="zeros")
 
@@ -41,7 +43,11 @@ TABLE = [
     ([NO_PORT], Verdict.INVALID_INPUT, "the design has no port model_out"),
     ([FAILED], Verdict.TOOL_FAILURE, "first: vvp was killed by SIGSEGV"),
     ([EMPTY], Verdict.NOT_RUN, "nothing was compared: there was no vector"),
+    ([BROKEN], Verdict.RTL_MISMATCH, "vout is 0 at clock edge 7 (first)"),
     # two: what one finds is not outvoted
+    ([LATE, LATE], Verdict.PASS, "all 800 output bits of 100 vectors equal the golden model"),
+    ([LATE, LATER], Verdict.SIMULATORS_DISAGREE, "different latencies in the same RTL: 2 in first, 3 in second"),
+    ([CLEAN, BROKEN], Verdict.RTL_MISMATCH, "(second)"),
     ([CLEAN, CLEAN], Verdict.PASS, "all 800 output bits of 100 vectors equal the golden model"),
     ([WRONG, WRONG], Verdict.RTL_MISMATCH, "7 of 100 vectors differ from the golden model"),
     ([CLEAN, WRONG], Verdict.SIMULATORS_DISAGREE, "(mismatches: first 0, second 7)"),

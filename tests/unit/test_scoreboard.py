@@ -377,3 +377,10 @@ def test_an_answer_comes_back_from_its_file(tmp_path: Path) -> None:
     own = job(tmp_path, share=1, shares=3, digested=2, maker=7)
     own.save(tmp_path / "job.json")
     assert Job.load(tmp_path / "job.json") == own
+
+
+def test_shares_that_find_different_latencies_are_no_answer() -> None:
+    same = merged([Answer(rows=1, latency=2), Answer(rows=1, latency=2), Answer(rows=1)])
+    assert (same.latency, same.protocol_error) == (2, None)
+    found = merged([Answer(rows=1, latency=3), Answer(rows=1, latency=2)])
+    assert found.protocol_error == "the latency is 2 for some vectors, and 3 for others"
