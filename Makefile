@@ -40,8 +40,8 @@ BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golde
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
-	@echo "         [RTL='a.v b.v' TOP=model DATA=folder PORTS=ports.toml CLOCK=clk LATENCY=n] [STAGES=n] [WAVES=1] [OUT=folder] [LAYOUT=v1|headerless|published]"
-	@echo "         [JOBS=n] [EXHAUSTIVE=1] [PROFILE=1]"
+	@echo "         [RTL='a.v b.v' TOP=model DATA=folder PORTS=ports.toml CLOCK=clk LATENCY=n] [STAGES=n]"
+	@echo "         [WAVES=1] [OUT=folder] [LAYOUT=v1|headerless|published] [JOBS=n] [EXHAUSTIVE=1] [PROFILE=1]"
 	@echo "make prove PROGRAM=prog.bin [STAGES=n] [RTL='a.v b.v' TOP=model] [TIMEOUT=seconds] [OUT=folder] [JOBS=n] [LAYOUT=...]"
 	@echo "make synth PROGRAM=prog.bin [TARGET=ice40|ecp5|xilinx|generic] [STAGES=n] [RTL=theirs.v TOP=model]"
 	@echo "         [OUT=folder] [LAYOUT=v1|headerless|published]"
