@@ -56,14 +56,18 @@ def check(program: Path, layout: str | None, show_all: bool, proof: bool, timeou
     For every op that promises not to change its value (add, sub, add_const, const, mul, lookup, bitwise):
       proved     no input can make it overflow or lose a fraction
       possible   intervals cannot exclude it: then a proof is tried, over the ops before it and down to the inputs
-                 (at most 200 ops; --all: all of them), which proves it, or finds an input that breaks it;
-                 what is left is checked by run and sim on every vector
-      certain    every input breaks it: the program is invalid (exit code 2)
+                 (at most 200 ops; --all: all of them)
+      broken     that found an input that breaks it: PROGRAM_INVALID, exit code 2
+      undecided  it did neither: UNKNOWN, exit code 6; run and sim check such ops on every vector
+      certain    every input breaks it: PROGRAM_INVALID, exit code 2
+    With --no-proof what is possible stays so, and PASS speaks of the structure and of what is certain alone.
     """
     loaded, warnings = load_program(program, layout)
     facts = _facts(loaded, warnings)
     if proof:
         _examine(loaded, facts["overflow"], timeout, show_all)
+        verdict = _verdict(facts["overflow"])
+        facts |= {"verdict": verdict.value, "exit_code": verdict.exit_code}
     if as_json:
         click.echo(json.dumps(facts, indent=2))
     else:
@@ -103,6 +107,13 @@ def _facts(program: Program, warnings: list[str]) -> dict[str, Any]:
     }
 
 
+def _verdict(overflow: dict[str, Any]) -> Verdict:
+    """What is known of all promises together."""
+    if overflow["certain"] or overflow.get("broken"):
+        return Verdict.PROGRAM_INVALID
+    return Verdict.UNKNOWN if overflow.get("undecided") else Verdict.PASS
+
+
 def _examine(program: Program, overflow: dict[str, Any], timeout: float, everything: bool) -> None:
     """Ask the prover of what is possible; add what it found."""
     suspects = [item["op"] for item in overflow["possible"]]
@@ -113,6 +124,7 @@ def _examine(program: Program, overflow: dict[str, Any], timeout: float, everyth
         from dais_verif.prove.results import Options, Watcher
     except ImportError as error:
         notices().print(f"warning: {error.name} is missing: intervals are all that is known of overflow", markup=False)
+        overflow |= {"proved_by_proof": [], "broken": [], "undecided": overflow["possible"]}
         return
     asked = suspects if everything else suspects[:_EXAMINED]
     with progress("examining promises") as tell:
@@ -193,9 +205,15 @@ def _print(program: Program, facts: dict[str, Any], show_all: bool) -> None:
     for name, value in rows:
         table.add_row(name, str(value))
     out.print(table, markup=False)
-    broken = len(overflow.get("broken", []))
-    some = f"; {broken} ops break their promise on some inputs" if broken else ""
-    answer = f"the program is valid{some}" if facts["exit_code"] == 0 else "see certain overflow"
+    broken, undecided = len(overflow.get("broken", [])), len(overflow.get("undecided", []))
+    if overflow["certain"]:
+        answer = "see certain overflow"
+    elif broken:
+        answer = f"{broken} op{'s' if broken > 1 else ''} can be made to break a promise by the inputs shown"
+    elif undecided:
+        answer = f"{undecided} promises are neither proved nor broken; --all or a longer --timeout may decide them"
+    else:
+        answer = "the program is valid"
     out.print(f"{facts['verdict']}: {answer}")
 
 

@@ -132,6 +132,8 @@ def sim(
     """
     if timeout is not None and math.isnan(timeout):
         raise click.UsageError("--timeout must be a number of seconds.")
+    if dut.wrapped is not None and exhaustive:
+        raise click.UsageError("--exhaustive is not for --wrapped: exhaust the core, which sim verifies without it.")
     simulators = simulators_for(simulator, dut.rtl)
     watch = Stopwatch(started=_process_started())
     watch.add("set-up", watch.started, time.monotonic())

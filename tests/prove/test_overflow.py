@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -20,6 +21,7 @@ from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.program.ranges import Status as Shown
 from dais_verif.program.ranges import analyse
+from dais_verif.prove import overflow as overflow_module
 from dais_verif.prove.overflow import Promise, examine
 from dais_verif.prove.results import Options, Status
 
@@ -133,8 +135,10 @@ def small_program(rng: random.Random) -> Program:
     return Program.build(rows, [(8, 0, 0)], inp_shift=[0, 0])
 
 
-def checked(program: Program, folder: Path, capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
-    assert main._run(["check", str(save(program, folder)), "--json", *options]) == 0
+def checked(
+    program: Program, folder: Path, capsys: pytest.CaptureFixture[str], *options: str, code: int = 0
+) -> dict[str, Any]:
+    assert main._run(["check", str(save(program, folder)), "--json", *options]) == code
     overflow: dict[str, Any] = json.loads(capsys.readouterr().out)["overflow"]
     return overflow
 
@@ -147,11 +151,11 @@ def test_check_proves_what_intervals_leave_possible(tmp_path: Path, capsys: pyte
 
 
 def test_check_shows_an_input_that_breaks_a_promise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    overflow = checked(overflowing(), tmp_path, capsys)
+    overflow = checked(overflowing(), tmp_path, capsys, code=2)
     assert overflow["broken"] == [{"op": 1, "mnemonic": "add_const", "type": "s8.0", "inputs": ["127"]}]
-    assert main._run(["check", str(tmp_path / "prog.bin")]) == 0
+    assert main._run(["check", str(tmp_path / "prog.bin")]) == 2
     shown = capsys.readouterr().out
-    assert "by inputs 127" in shown and "1 ops break their promise on some inputs" in shown
+    assert "by inputs 127" in shown and "PROGRAM_INVALID: 1 op can be made to break a promise" in shown
     (tmp_path / "x.csv").write_text(",".join(overflow["broken"][0]["inputs"]) + "\n")
     arguments = ["run", str(tmp_path / "prog.bin"), "--inputs", str(tmp_path / "x.csv"), "-o", str(tmp_path / "y.npy")]
     assert main._run(arguments) == 2, "the golden model says so too"
@@ -159,6 +163,24 @@ def test_check_shows_an_input_that_breaks_a_promise(tmp_path: Path, capsys: pyte
 
 def test_check_without_a_proof(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "broken" not in checked(overflowing(), tmp_path, capsys, "--no-proof")
+    assert main._run(["check", str(tmp_path / "prog.bin"), "--no-proof"]) == 0
+
+
+def test_what_nobody_decides_is_no_pass(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overflow_module, "examine", lambda *_, **__: [Promise(1, Status.UNKNOWN)])
+    assert [item["op"] for item in checked(overflowing(), tmp_path, capsys, code=6)["undecided"]] == [1]
+    assert main._run(["check", str(tmp_path / "prog.bin")]) == 6
+    assert "UNKNOWN: 1 promises are neither proved nor broken" in capsys.readouterr().out
+
+
+def test_without_the_prover_nothing_is_proved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "dais_verif.prove.overflow", None)
+    assert [item["op"] for item in checked(overflowing(), tmp_path, capsys, code=6)["undecided"]] == [1]
+    assert main._run(["check", str(tmp_path / "prog.bin")]) == 6
 
 
 def test_declared_intervals_bound_the_inputs() -> None:

@@ -84,5 +84,7 @@ def test_a_folder_that_cannot_be_used(spoil: object, words: str, tmp_path: Path)
 def test_other_wraps_and_other_designs_beside_it(tmp_path: Path) -> None:
     fifo = run_sim(SUM, tmp_path, "--wrapped", wrapped(tmp_path, kind="fifo"))
     assert fifo.ending == ("INVALID_INPUT", 2) and "dais-verif hil --target sim://fifo" in fifo.record["message"]
+    swept = run_sim(SUM, tmp_path / "swept", "--wrapped", wrapped(tmp_path / "axis"), "--exhaustive")
+    assert swept.ending == ("INVALID_INPUT", 2) and "--exhaustive is not for --wrapped" in swept.record["message"]
     both = run_sim(SUM, tmp_path, "--wrapped", "x", "--stages", 2)
     assert both.ending == ("INVALID_INPUT", 2) and "--wrapped names all of the design" in both.record["message"]
