@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dais_verif.program import Program
+from dais_verif.report.coverage import Coverage
 from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
 
@@ -18,13 +19,18 @@ __all__ = [
     # the record and its parts
     "Blame",
     "BoardInfo",
+    "Decision",
     "Evidence",
     "InputValue",
     "Mismatch",
+    "OutputEvidence",
     "ProgramInfo",
     "Record",
     "SimulatorResult",
+    "StimulusClass",
+    "Times",
     "Value",
+    "Waiver",
 ]
 
 SCHEMA = "dais-verif/result/1"
@@ -147,6 +153,54 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class OutputEvidence:
+    """How much is known of one output. ``grade``: ``proved`` for all inputs, ``exhausted`` (all inputs that reach it
+    were compared), ``sampled`` or ``none``. ``vectors``: that compared it, 0 where only a proof speaks of it."""
+
+    output: int
+    grade: str
+    vectors: int
+
+
+@dataclass(frozen=True)
+class StimulusClass:
+    """Vectors of one origin. ``name``: ``file``, ``generated`` (corners, out of range, off the grid, random),
+    ``directed`` (computed from the program) or ``exhaustive``. ``source``: the file, with ``sha256`` of its bytes."""
+
+    name: str
+    vectors: int
+    source: str | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What was chosen where the input leaves it open: the layout, the ports, a latency, what overflow means."""
+
+    what: str
+    chosen: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Waiver:
+    """A failure that somebody answers for. ``what``: the stage or bin. ``expires``: the last day, YYYY-MM-DD."""
+
+    what: str
+    reason: str
+    expires: str
+    by: str = ""
+
+
+@dataclass(frozen=True)
+class Times:
+    """When a run started (ISO 8601, UTC) and how long it took, in seconds of wall time."""
+
+    started: str
+    seconds: float
+
+
+@dataclass(frozen=True)
 class BoardInfo:
     """The board of a run of ``hil``, as it was named and as it says it is.
 
@@ -194,6 +248,17 @@ class Record:
     profile: list[Stage] | None = None
     #: Where it ran, if not in simulators.
     board: BoardInfo | None = None
+    #: ``running`` while it is written step by step, then ``complete``. A run that is not complete has no verdict to
+    #: act on: until then it says NOT_RUN.
+    state: str = "complete"
+    times: Times | None = None
+    #: Where the vectors came from, in the order in which they ran.
+    stimulus: list[StimulusClass] = field(default_factory=list)
+    #: What is known of each output; empty unless the verdict is PASS.
+    outputs: list[OutputEvidence] = field(default_factory=list)
+    decisions: list[Decision] = field(default_factory=list)
+    coverage: Coverage | None = None
+    waivers: list[Waiver] = field(default_factory=list)
 
     def to_json(self) -> str:
         """One JSON object."""

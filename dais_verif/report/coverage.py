@@ -1,0 +1,47 @@
+"""Functional coverage of a run: which of the things that a program can do its vectors made it do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Coverage", "CoverageGroup", "OpenBin"]
+
+
+@dataclass(frozen=True)
+class CoverageGroup:
+    """Bins of one kind, such as ``mux arm`` or ``bit``."""
+
+    name: str
+    bins: int
+    hit: int
+    unreachable: int
+
+
+@dataclass(frozen=True)
+class OpenBin:
+    """A bin neither hit nor shown to be unreachable, of an op, an input or an output."""
+
+    group: str
+    op: int | None
+    input: int | None
+    output: int | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """``vectors``: that were counted, ``directed`` of them computed from the program to close bins.
+
+    ``percent``: of bins not shown to be unreachable, those that were hit, rounded down to one decimal; 100.0 only if
+    nothing is open. ``ops`` and ``outputs``: for each ``[bins, hit, unreachable]``. ``open``: the first 1,000 of
+    ``open_total``.
+    """
+
+    vectors: int
+    directed: int
+    percent: float
+    groups: list[CoverageGroup]
+    ops: list[list[int]]
+    outputs: list[list[int]]
+    open: list[OpenBin]
+    open_total: int

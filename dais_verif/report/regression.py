@@ -1,0 +1,68 @@
+"""The record of a regression: many runs, each with a record of its own."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+
+from dais_verif.report.record import Times
+from dais_verif.verdict import Verdict
+
+__all__ = ["REGRESSION_SCHEMA", "Job", "JobResult", "Regression"]
+
+REGRESSION_SCHEMA = "dais-verif/regression/1"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run that is planned. ``id``: unique in the regression, made of all the rest, such as
+    ``p02_mlp_jet/emitted/both/0``. ``program``: path as it was given. ``arguments``: of the verb, after the program."""
+
+    id: str
+    program: str
+    variant: str
+    simulator: str
+    seed: int
+    arguments: list[str]
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """What became of a job. ``attempts``: the verdicts of all its runs, in order; ``flaky`` if they differ.
+
+    ``result``: its ``result.json``, relative to the folder of the regression. ``resumed``: taken over from before an
+    interruption. ``skipped`` jobs (fail-fast) have the verdict NOT_RUN.
+    """
+
+    job: Job
+    verdict: Verdict
+    message: str
+    seconds: float
+    attempts: list[Verdict]
+    flaky: bool = False
+    result: str | None = None
+    reproduce: str = ""
+    worker: str = ""
+    resumed: bool = False
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A run of ``regress``. ``planned``: jobs of this shard. ``state``: ``running`` while it is written, then
+    ``complete``."""
+
+    verdict: Verdict
+    message: str
+    planned: int
+    reproduce: str
+    jobs: list[JobResult] = field(default_factory=list)
+    shard: str | None = None
+    cluster: str | None = None
+    tools: dict[str, str] = field(default_factory=dict)
+    times: Times | None = None
+    state: str = "complete"
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        tree = {"schema": REGRESSION_SCHEMA, **asdict(self), "exit_code": self.verdict.exit_code}
+        return json.dumps(tree, indent=2, default=lambda verdict: verdict.value)

@@ -1,0 +1,65 @@
+"""The record of a sign-off: every stage that the policy asks for, what it found, and whether that is enough."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from dais_verif.report.coverage import Coverage
+from dais_verif.report.record import Decision, OutputEvidence, ProgramInfo, Times, Waiver
+from dais_verif.verdict import Verdict
+
+__all__ = ["SIGNOFF_SCHEMA", "SignOff", "StageResult"]
+
+SIGNOFF_SCHEMA = "dais-verif/signoff/1"
+
+
+@dataclass(frozen=True)
+class StageResult:
+    """One stage. ``passed``: it did what the policy asks of it. ``ran`` is False where it could not even begin.
+
+    ``must_fail``: it shows that the chain can fail (a poisoned golden model, RTL known to be bad), and passes only if
+    ``verdict`` is the failure that was planted. ``evidence``: files in the folder of the sign-off, such as a run's
+    ``result.json``. ``waived``: a waiver stands in for it; it has not passed.
+    """
+
+    name: str
+    verdict: Verdict
+    message: str
+    ran: bool
+    passed: bool
+    must_fail: bool = False
+    waived: bool = False
+    seconds: float = 0.0
+    evidence: list[str] = field(default_factory=list)
+    reproduce: str = ""
+
+
+@dataclass(frozen=True)
+class SignOff:
+    """A run of ``signoff``: PASS (signed off) or NOT_SIGNED_OFF, or the error that ended it."""
+
+    verdict: Verdict
+    message: str
+    program: ProgramInfo
+    policy: dict[str, Any]
+    seed: int
+    reproduce: str
+    rtl: dict[str, Any]
+    tools: dict[str, str]
+    stages: list[StageResult] = field(default_factory=list)
+    #: The best evidence for each output.
+    outputs: list[OutputEvidence] = field(default_factory=list)
+    coverage: Coverage | None = None
+    decisions: list[Decision] = field(default_factory=list)
+    waivers: list[Waiver] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    times: Times | None = None
+    #: ``running`` while it is written step by step, then ``complete``.
+    state: str = "complete"
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        tree = {"schema": SIGNOFF_SCHEMA, **asdict(self), "exit_code": self.verdict.exit_code}
+        return json.dumps(tree, indent=2, default=lambda verdict: verdict.value)
