@@ -13,17 +13,17 @@ import click
 from dais_verif.cli.common import file_path, top_option
 from dais_verif.cli.pipelines import asked_pipeline, stage_options
 from dais_verif.cli.wrapped import Wrapped, find_wrapped
+from dais_verif.dut.bind import bind
+from dais_verif.dut.discover import ports_in
+from dais_verif.dut.face import Clocking, packed
+from dais_verif.dut.ports_file import PortsFile, latency_of, read_ports_file
+from dais_verif.dut.vhdl_ports import in_lower_case, vhdl_ports_in
 from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.program import Program
 from dais_verif.sim.build import Design
 from dais_verif.sim.datafiles import data_files
-from dais_verif.sim.dut.bind import bind
-from dais_verif.sim.dut.discover import ports_in
-from dais_verif.sim.dut.face import Clocking, packed
-from dais_verif.sim.dut.ports_file import PortsFile, latency_of, read_ports_file
-from dais_verif.sim.dut.vhdl_ports import in_lower_case, vhdl_ports_in
 from dais_verif.sim.sources import is_vhdl
 
 __all__ = ["DutOptions", "design_of", "dut_options"]

@@ -278,8 +278,8 @@ def _leave() -> None:
 def _replayed(program: Program, proof: Proof, rtl: _Rtl, folder: WorkFolder, simulator: str, check: bool) -> Finding:
     """The counterexample, judged by golden model and simulator."""
     # Only imported now: a proof that succeeds needs no simulator.
+    from dais_verif.dut.face import Clocking, packed
     from dais_verif.sim.build import Design
-    from dais_verif.sim.dut.face import Clocking, packed
     from dais_verif.sim.verify import Options as SimOptions
     from dais_verif.sim.verify import verify
     from dais_verif.stimulus import batch_of_raw

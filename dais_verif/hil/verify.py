@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dais_verif.dut.face import packed
 from dais_verif.errors import DaisError, InputError, ToolError, ViolationError
 from dais_verif.golden import Golden
 from dais_verif.hil.identity import Identity
@@ -25,7 +26,6 @@ from dais_verif.program.ports import ports_of
 from dais_verif.report.record import Blame, Mismatch, SimulatorResult
 from dais_verif.sim.blame import blame_engines, blame_expectation, judge_rows
 from dais_verif.sim.build import Design
-from dais_verif.sim.dut.face import packed
 from dais_verif.sim.job import Answer, Difference, Job, merged
 from dais_verif.sim.mismatch import describe
 from dais_verif.sim.packing import Words, bits_of_row, pack_inputs, pack_outputs, row_words

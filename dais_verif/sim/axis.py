@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dais_verif.dut.face import Dut, Face, Wire
 from dais_verif.errors import InputError, ToolError
 from dais_verif.golden import Golden
 from dais_verif.program import Program
@@ -19,7 +20,6 @@ from dais_verif.program.ports import ports_of
 from dais_verif.sim import launch, process
 from dais_verif.sim.axis_job import AXIS_JOB_VARIABLE, QUIET, SCENARIOS, AxisAnswer, AxisJob, Scenario
 from dais_verif.sim.build import Design, build
-from dais_verif.sim.dut.face import Dut, Face, Wire
 from dais_verif.sim.packing import pack_inputs, pack_outputs
 from dais_verif.verdict import Verdict
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
+from dais_verif.dut.face import Dut, packed
 from dais_verif.emit.parts import path_of
 from dais_verif.golden import oracle
 from dais_verif.golden.batch import Compiled
@@ -21,7 +22,6 @@ from dais_verif.program.graph import cone
 from dais_verif.program.numbers import Batch
 from dais_verif.report.record import Blame, Value
 from dais_verif.sim.build import Design
-from dais_verif.sim.dut.face import Dut, packed
 from dais_verif.sim.naming import DA4ML, chosen
 from dais_verif.sim.packing import unpack_element
 from dais_verif.sim.replay import replay

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 
+from dais_verif.dut.face import MODEL_INP, MODEL_OUT, Dut
 from dais_verif.errors import InputError
 from dais_verif.sim import cache, ghdl, icarus, verilator
 from dais_verif.sim.datafiles import DataFile
-from dais_verif.sim.dut.face import MODEL_INP, MODEL_OUT, Dut
 from dais_verif.sim.simulation import Simulation
 from dais_verif.sim.sources import digests, is_vhdl, read_others
 from dais_verif.stopwatch import Stopwatch

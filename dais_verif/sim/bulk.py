@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from dais_verif.sim.dut.face import Face
+from dais_verif.dut.face import Face
 from dais_verif.sim.packing import Words, row_words
 
 __all__ = ["Evaluator", "evaluator"]

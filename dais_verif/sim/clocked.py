@@ -14,7 +14,7 @@ from typing import Any
 
 from cocotb.triggers import Timer
 
-from dais_verif.sim.dut.face import Clocking
+from dais_verif.dut.face import Clocking
 from dais_verif.sim.pins import Pins, handle_of
 
 __all__ = ["AmbiguousLatency", "Clocked", "ProtocolError", "find_latency"]

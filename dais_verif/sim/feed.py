@@ -13,13 +13,13 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from dais_verif.dut.carry import carried
+from dais_verif.dut.face import Dut
 from dais_verif.files import link_or_copy
 from dais_verif.golden import Golden
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Ports
 from dais_verif.sim import process
-from dais_verif.sim.dut.carry import carried
-from dais_verif.sim.dut.face import Dut
 from dais_verif.sim.job import chunk_name
 from dais_verif.sim.packing import bits_of_row, pack_inputs, pack_outputs, row_words
 from dais_verif.stimulus import Vectors

@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dais_verif.dut.face import Face
 from dais_verif.files import write_atomically
-from dais_verif.sim.dut.face import Face
 
 __all__ = [
     "JOB_VARIABLE",

@@ -11,7 +11,7 @@ from typing import Any
 
 from cocotb.triggers import Timer
 
-from dais_verif.sim.dut.face import Face, Wire
+from dais_verif.dut.face import Face, Wire
 
 __all__ = ["Combinational", "Pins", "handle_of", "problem_with"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from dais_verif.dut.face import Face
 from dais_verif.errors import ToolError
 from dais_verif.sim import launch
 from dais_verif.sim.build import Design, build
-from dais_verif.sim.dut.face import Face
 from dais_verif.sim.job import JOB_VARIABLE
 from dais_verif.sim.replay_job import Question, Seen
 

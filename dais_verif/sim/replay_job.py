@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from dais_verif.dut.face import Face
 from dais_verif.files import write_atomically
-from dais_verif.sim.dut.face import Face
 
 __all__ = ["HOLD", "Question", "Seen"]
 

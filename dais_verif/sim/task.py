@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from dais_verif.dut.face import Dut, packed
 from dais_verif.golden import Golden
 from dais_verif.program import Program
 from dais_verif.program.ports import Ports
 from dais_verif.sim.build import Design
-from dais_verif.sim.dut.face import Dut, packed
 from dais_verif.stopwatch import Stopwatch
 
 __all__ = ["Options", "Task", "Watcher"]

@@ -12,8 +12,8 @@ import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from dais_verif.dut.face import MODEL_INP, MODEL_OUT
 from dais_verif.sim import runtime, tools
-from dais_verif.sim.dut.face import MODEL_INP, MODEL_OUT
 from dais_verif.sim.process import Session
 from dais_verif.sim.simulation import Simulation
 from dais_verif.sim.sources import include_folders

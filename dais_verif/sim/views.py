@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
 
+from dais_verif.dut.face import Dut
 from dais_verif.golden import oracle
 from dais_verif.program import Op, Program
 from dais_verif.program.ports import Element, ports_of
 from dais_verif.report.record import Blame
 from dais_verif.report.waves import Group, Signal, Trace, View, gtkwave, surfer
-from dais_verif.sim.dut.face import Dut
 from dais_verif.sim.packing import unpack_element
 from dais_verif.sim.replay_job import Seen
 

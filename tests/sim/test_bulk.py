@@ -15,12 +15,12 @@ from quality.odd_programs import ODD_PROGRAMS
 from quality.programs import every_opcode
 from strategies import programs
 
+from dais_verif.dut.face import Face, Wire
 from dais_verif.emit import emit_verilog
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.sim import bench, together
 from dais_verif.sim.build import Design
-from dais_verif.sim.dut.face import Face, Wire
 from dais_verif.sim.job import Job, chunk_name
 from dais_verif.sim.packing import Words
 from dais_verif.sim.scoreboard import Chunk, Scoreboard

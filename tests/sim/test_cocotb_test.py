@@ -20,10 +20,10 @@ import pytest
 from quality.door import planted
 from quality.programs import every_opcode
 
+from dais_verif.dut.face import packed
 from dais_verif.emit import emit_verilog
 from dais_verif.golden import run_raw
 from dais_verif.program.ports import ports_of
-from dais_verif.sim.dut.face import packed
 from dais_verif.sim.job import JOB_VARIABLE, Answer, Job, chunk_name
 from dais_verif.sim.packing import pack_inputs, pack_outputs
 from dais_verif.stimulus import generate

@@ -17,31 +17,35 @@ PACKAGE = Path(dais_verif.__file__).parent
 #: What a folder must not import, with the reason.
 FORBIDDEN = {
     "program": (
-        ("golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "report", "cli"),
+        ("dut", "golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "report", "cli"),
         "it is what all others stand on",
     ),
     "golden": (
-        ("emit", "prove", "sim", "hil", "synth", "stimulus", "report", "cli"),
+        ("dut", "emit", "prove", "sim", "hil", "synth", "stimulus", "report", "cli"),
         "what judges the RTL must not share its bugs",
     ),
     "emit": (
-        ("golden", "prove", "sim", "hil", "synth", "stimulus", "report", "cli"),
+        ("dut", "golden", "prove", "sim", "hil", "synth", "stimulus", "report", "cli"),
         "what is judged must not know the judge",
+    ),
+    "dut": (
+        ("golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "report", "cli"),
+        "both judges look at a design through it",
     ),
     "prove": (
         ("golden", "emit", "sim", "hil", "synth", "stimulus", "report", "cli"),
         "a third opinion must be its own",
     ),
     "stimulus": (
-        ("golden", "emit", "prove", "sim", "hil", "synth", "report", "cli"),
+        ("dut", "golden", "emit", "prove", "sim", "hil", "synth", "report", "cli"),
         "vectors come from the program alone",
     ),
     "report": (
-        ("golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "cli"),
+        ("dut", "golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "cli"),
         "a record holds facts and finds none",
     ),
     "sim": (("cli", "hil", "synth"), "it is called from there"),
-    "synth": (("program", "golden", "emit", "prove", "hil", "stimulus", "report", "cli"), "it knows RTL alone"),
+    "synth": (("program", "dut", "golden", "emit", "prove", "hil", "stimulus", "report", "cli"), "it knows RTL alone"),
     "hil": (("cli", "synth"), "it is called from there"),
 }
 

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from strategies import programs
 
+from dais_verif.dut.bind import bind
+from dais_verif.dut.carry import carried
+from dais_verif.dut.discover import Port, ports_in
+from dais_verif.dut.elements import in_words, sizings_of_inputs, sizings_of_outputs
+from dais_verif.dut.face import Clocking, Dut, Face, Wire, packed
+from dais_verif.dut.ports_file import PortsFile, Side
 from dais_verif.errors import InputError, ViolationError
 from dais_verif.program import FixedType, Program
 from dais_verif.program.ports import ports_of
-from dais_verif.sim.dut.bind import bind
-from dais_verif.sim.dut.carry import carried
-from dais_verif.sim.dut.discover import Port, ports_in
-from dais_verif.sim.dut.elements import in_words, sizings_of_inputs, sizings_of_outputs
-from dais_verif.sim.dut.face import Clocking, Dut, Face, Wire, packed
-from dais_verif.sim.dut.ports_file import PortsFile, Side
 
 #: Inputs s4.0 and s6.1; outputs their sum s8.1, minus it, and a constant 0.
 SUM = Program.build(

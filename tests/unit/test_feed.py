@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dais_verif.dut.face import packed as dut_of
 from dais_verif.errors import ToolError, ViolationError
 from dais_verif.golden import Golden
 from dais_verif.program import Program
@@ -20,7 +21,6 @@ from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
 from dais_verif.sim import feed as module
 from dais_verif.sim import process
-from dais_verif.sim.dut.face import packed as dut_of
 from dais_verif.sim.feed import Feed, Outlet, chunk_size
 from dais_verif.sim.job import chunk_name
 from dais_verif.sim.packing import bits_of_row, pack_inputs, pack_outputs

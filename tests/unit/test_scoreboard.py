@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dais_verif.sim.dut.face import Face, Wire
+from dais_verif.dut.face import Face, Wire
 from dais_verif.sim.job import JOB_VARIABLE, MAKER_VARIABLE, Answer, Job, chunk_name, merged
 from dais_verif.sim.packing import Words, row_words
 from dais_verif.sim.scoreboard import DIGESTED, Chunk, Scoreboard, words_of_text

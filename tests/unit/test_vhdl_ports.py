@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.sim.dut.discover import Port
-from dais_verif.sim.dut.face import Clocking
-from dais_verif.sim.dut.ports_file import PortsFile, Side
-from dais_verif.sim.dut.vhdl_ports import in_lower_case, vhdl_ports_in
+from dais_verif.dut.discover import Port
+from dais_verif.dut.face import Clocking
+from dais_verif.dut.ports_file import PortsFile, Side
+from dais_verif.dut.vhdl_ports import in_lower_case, vhdl_ports_in
 
 
 def ports(folder: Path, text: str, top: str = "model") -> tuple[Port, ...] | None:

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dais_verif.sim.dut.discover import Port
-from dais_verif.sim.dut.face import Clocking
-from dais_verif.sim.dut.ports_file import PortsFile, Side
+from dais_verif.dut.discover import Port
+from dais_verif.dut.face import Clocking
+from dais_verif.dut.ports_file import PortsFile, Side
 
 __all__ = ["in_lower_case", "vhdl_ports_in"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from dais_verif.dut import elements
+from dais_verif.dut.discover import Port
+from dais_verif.dut.elements import Sizing, in_words
+from dais_verif.dut.face import Clocking, Dut, Face, Wire
+from dais_verif.dut.ports_file import PortsFile, Side
 from dais_verif.errors import InputError
 from dais_verif.program import FixedType, Program
 from dais_verif.program.ports import Element, Ports
-from dais_verif.sim.dut import elements
-from dais_verif.sim.dut.discover import Port
-from dais_verif.sim.dut.elements import Sizing, in_words
-from dais_verif.sim.dut.face import Clocking, Dut, Face, Wire
-from dais_verif.sim.dut.ports_file import PortsFile, Side
 
 __all__ = ["bind", "with_pins"]
 

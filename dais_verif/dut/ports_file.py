@@ -28,10 +28,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from dais_verif.dut.face import MODEL_INP, MODEL_OUT, Clocking
 from dais_verif.errors import InputError
 from dais_verif.program import FixedType
 from dais_verif.program.types import LIMIT
-from dais_verif.sim.dut.face import MODEL_INP, MODEL_OUT, Clocking
 
 if sys.version_info >= (3, 11):
     import tomllib
