@@ -6,9 +6,10 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-from dais_verif.errors import InputError
+from dais_verif.errors import DaisError, InputError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.report.record import Record
 from dais_verif.verdict import Verdict
@@ -22,9 +23,23 @@ class WorkFolder:
     def __init__(self, path: Path, users: bool) -> None:
         self.path, self._users = path, users
         self.kept = users
+        self._begun: Record | None = None
+
+    def begin(self, record: Record) -> None:
+        """Write what is known before the run begins, so that a run that is killed leaves that."""
+        if self._users:
+            self._begun = record
+            write_atomically(self.path / "result.json", record.to_json().encode())
+
+    def broken_off(self, verdict: Verdict, message: str) -> None:
+        """The run ended without a finding: nobody may take it for one that goes on."""
+        if self._begun is not None:
+            record = replace(self._begun, verdict=verdict, message=message, state="complete")
+            write_atomically(self.path / "result.json", record.to_json().encode())
 
     def keep(self, record: Record) -> None:
         """Write the record if the folder stays."""
+        self._begun = None
         self.kept = self._users or (record.simulators != [] and record.verdict is not Verdict.PASS)
         if self.kept:
             write_atomically(self.path / "result.json", record.to_json().encode())
@@ -48,7 +63,15 @@ def work_folder(output: Path | None) -> Iterator[WorkFolder]:
         with FileLock(output / ".lock", timeout=0):
             # However this run ends, the result of an earlier one is not its result.
             (output / "result.json").unlink(missing_ok=True)
-            yield WorkFolder(output.absolute(), users=True)
+            folder = WorkFolder(output.absolute(), users=True)
+            try:
+                yield folder
+            except DaisError as error:
+                folder.broken_off(error.verdict, str(error))
+                raise
+            except KeyboardInterrupt:
+                folder.broken_off(Verdict.INTERRUPTED, "interrupted")
+                raise
     except Timeout:
         raise InputError(f"{str(output)!r} is in use by another run; choose another folder with -o") from None
     except PermissionError as error:

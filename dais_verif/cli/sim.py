@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-import platform
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
-from dais_verif import __version__
 from dais_verif.cli.common import (
     console,
     file_path,
@@ -25,7 +22,6 @@ from dais_verif.cli.common import (
     load_program,
     notices,
     program_argument,
-    reproduce,
     seed_option,
     unchecked_option,
     vectors_option,
@@ -33,10 +29,11 @@ from dais_verif.cli.common import (
 from dais_verif.cli.dut import DutOptions, design_of, dut_options
 from dais_verif.cli.folder import work_folder
 from dais_verif.cli.netlists import netlist_options, with_netlist
+from dais_verif.cli.recording import Asked, begun_record, finished_record, given_vectors
 from dais_verif.cli.wrapped import verify_wrapped
 from dais_verif.errors import InputError
 from dais_verif.program import Program
-from dais_verif.report.record import ProgramInfo, Record
+from dais_verif.report.record import StimulusClass
 from dais_verif.sim.build import SIMULATORS, VHDL_SIMULATORS, Design, simulators_for
 from dais_verif.sim.datafiles import mentioned
 from dais_verif.sim.simulate import begin
@@ -140,6 +137,8 @@ def sim(
     with watch.stage("read"):
         loaded, warnings = load_program(program, layout)
         given = [read_batch(path, loaded.n_in) for path in inputs]
+        classes = [given_vectors(path, batch.rows) for path, batch in zip(inputs, given, strict=True)]
+        classes += [StimulusClass("generated", vectors)] if vectors else []
         stimulated = replace(loaded, intervals=None) if out_of_range else loaded
         stimulus = Stimulus([*given, Generated([stimulated], vectors, seed)])
     if waves and output is None:
@@ -150,6 +149,9 @@ def sim(
             design = design_of(loaded, dut, folder.path)
             watched = [*design.sources, *(file.path for file in design.data)]
             hashes = [digest.hex() for digest in digests(watched)]
+        asked = Asked(layout, seed, classes, unchecked, out_of_range)
+        record = begun_record(loaded, design, dut, hashes, warnings, asked)
+        folder.begin(record)
         if dut.wrapped is not None:
             with notices().status("simulating streams"):
                 finding = verify_wrapped(
@@ -192,31 +194,15 @@ def sim(
             if before != after.hex():
                 raise InputError(f"RTL file {str(source)!r} was changed while it was simulated; run again")
         if finding.verdict is not Verdict.PASS:
-            warnings = [*warnings, *_data_not_found(design)]
-        record = Record(
-            verdict=finding.verdict,
-            message=finding.message,
-            program=ProgramInfo.of(loaded),
-            seed=seed,
-            vectors=stimulus.rows,
-            reproduce=reproduce(),
-            rtl=_rtl(design, dut, hashes),
-            tools=_tools(),
-            simulators=finding.simulators,
-            first_mismatch=finding.first_mismatch,
-            unchecked=unchecked,
-            warnings=warnings,
-            evidence=finding.evidence,
-            exhaustive_vectors=finding.exhaustive_vectors,
-            profile=watch.stages if profile else None,
-        )
+            record = replace(record, warnings=[*warnings, *_data_not_found(design)])
+        record = finished_record(record, loaded, finding, watch)
         folder.keep(record)
     if as_json:
         click.echo(record.to_json())
     else:
         from dais_verif.report.console import print_record
 
-        print_record(record, console())
+        print_record(record, console(), profile=profile)
         if folder.kept:
             console().print(f"files      {folder.path}", markup=False)
     return record.verdict.exit_code
@@ -259,31 +245,6 @@ def _data_not_found(design: Design) -> list[str]:
     return found
 
 
-def _rtl(design: Design, dut: DutOptions, hashes: list[str]) -> dict[str, Any]:
-    """What the record says of the design."""
-    facts: dict[str, Any] = {
-        "top": design.top,
-        "emitted": not dut.rtl and dut.wrapped is None,
-        "files": [str(source) for source in design.sources],
-        "sha256": hashes[: len(design.sources)],
-        "data": dict(zip((file.name for file in design.data), hashes[len(design.sources) :], strict=True)),
-    }
-    if design.dut is not None:
-        facts |= {"widths": design.dut.how, "face": design.dut.face.to_tree()}
-    return facts
-
-
 def _status(program: Program, what: str) -> AbstractContextManager[object]:
     """A line on the terminal while ``what`` is done, if it takes long enough to be read."""
     return notices().status(what) if program.n_ops > _LARGE else nullcontext()
-
-
-def _tools() -> dict[str, str]:
-    from importlib.metadata import version
-
-    names = ("cocotb", "numpy")
-    return {
-        "dais-verif": __version__,
-        "python": platform.python_version(),
-        **{name: version(name) for name in names},
-    }

@@ -20,8 +20,8 @@ _SHOWN_BITS = 128
 _TIME_LINE = 50
 
 
-def print_record(record: Record, out: Console) -> None:
-    """Print ``record`` for a person."""
+def print_record(record: Record, out: Console, *, profile: bool = False) -> None:
+    """Print ``record`` for a person; ``profile``: also where the time went."""
     out.print(f"program    {program_line(record.program)}", markup=False)
     out.print(f"hash       {record.program.hash}", markup=False)
     if record.board is not None:
@@ -35,7 +35,7 @@ def print_record(record: Record, out: Console) -> None:
         out.print(_simulators(record))
     if record.evidence is not None:
         _print_evidence(record.evidence, out)
-    if record.profile is not None:
+    if profile and record.profile is not None:
         _print_profile(record.profile, out)
     if record.first_mismatch is not None:
         print_mismatch(record.first_mismatch, out)

@@ -244,7 +244,7 @@ class Record:
     evidence: Evidence | None = None
     #: Vectors that were added to exhaust outputs.
     exhaustive_vectors: int = 0
-    #: Where the time went; None if nobody asked.
+    #: Where the time went; None if nobody measured.
     profile: list[Stage] | None = None
     #: Where it ran, if not in simulators.
     board: BoardInfo | None = None

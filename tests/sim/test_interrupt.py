@@ -88,7 +88,8 @@ def check_interrupted(done: subprocess.CompletedProcess[str], folder: Path) -> N
     assert "Traceback" not in done.stderr
     assert "dais-verif: INTERRUPTED: interrupted" in done.stderr
     wait_until(lambda: processes_in(folder / "out") == [], seconds=3)
-    assert not (folder / "out" / "result.json").exists()
+    kept = json.loads((folder / "out" / "result.json").read_text())
+    assert (kept["verdict"], kept["state"]) == ("INTERRUPTED", "complete")
 
 
 def test_ctrl_c_while_both_simulators_run(

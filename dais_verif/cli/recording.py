@@ -1,0 +1,143 @@
+"""The record of a run of ``sim``: what is known before the simulators start, and what they add."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dais_verif import __version__
+from dais_verif.cli.common import reproduce
+from dais_verif.cli.dut import DutOptions
+from dais_verif.errors import InputError
+from dais_verif.program import Program
+from dais_verif.report.record import Decision, OutputEvidence, ProgramInfo, Record, StimulusClass, Times
+from dais_verif.sim.build import Design
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.verdict import Verdict
+
+if TYPE_CHECKING:
+    from dais_verif.sim.verify import Finding
+
+__all__ = ["Asked", "begun_record", "finished_record", "given_vectors"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user asked of a run, as far as the record tells it."""
+
+    layout: str | None
+    seed: int
+    stimulus: list[StimulusClass]
+    unchecked: bool
+    out_of_range: bool
+
+
+def given_vectors(path: Path, rows: int) -> StimulusClass:
+    """The vectors of a file."""
+    try:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None
+    return StimulusClass("file", rows, str(path), digest)
+
+
+def begun_record(
+    program: Program, design: Design, dut: DutOptions, hashes: Sequence[str], warnings: list[str], asked: Asked
+) -> Record:
+    """The record while the run goes on. ``hashes``: SHA-256 of the design's sources, then of its data files."""
+    return Record(
+        verdict=Verdict.NOT_RUN,
+        message="the run has not ended",
+        program=ProgramInfo.of(program),
+        seed=asked.seed,
+        vectors=sum(part.vectors for part in asked.stimulus),
+        reproduce=reproduce(),
+        rtl=_rtl(design, dut, hashes),
+        tools={},  # to ask for versions takes as long as to start a simulator
+        unchecked=asked.unchecked,
+        warnings=warnings,
+        state="running",
+        times=Times(datetime.now(timezone.utc).isoformat(timespec="seconds"), 0.0),
+        stimulus=asked.stimulus,
+        decisions=_decisions(program, design, dut, asked),
+    )
+
+
+def finished_record(record: Record, program: Program, finding: Finding, watch: Stopwatch) -> Record:
+    """The record of a run that found ``finding``. The time is that since the command started."""
+    assert record.times is not None
+    swept = [StimulusClass("exhaustive", finding.exhaustive_vectors)] if finding.exhaustive_vectors else []
+    found = {simulator.latency for simulator in finding.simulators if simulator.latency is not None}
+    latencies = [Decision("latency", f"{latency} clock edges", "as the design showed it") for latency in sorted(found)]
+    return replace(
+        record,
+        verdict=finding.verdict,
+        message=finding.message,
+        tools=_tools(),
+        simulators=finding.simulators,
+        first_mismatch=finding.first_mismatch,
+        evidence=finding.evidence,
+        exhaustive_vectors=finding.exhaustive_vectors,
+        profile=watch.stages,
+        state="complete",
+        times=replace(record.times, seconds=round(time.monotonic() - watch.started, 3)),
+        stimulus=[*record.stimulus, *swept],
+        outputs=_outputs(program, finding),
+        decisions=[*record.decisions, *latencies],
+    )
+
+
+def _outputs(program: Program, finding: Finding) -> list[OutputEvidence]:
+    if finding.evidence is None:
+        return []
+    vectors = max(simulator.vectors_compared for simulator in finding.simulators)
+    grades = dict.fromkeys(finding.evidence.exhausted, "exhausted") | dict.fromkeys(finding.evidence.sampled, "sampled")
+    return [
+        OutputEvidence(output, grades[output], vectors) if output in grades else OutputEvidence(output, "none", 0)
+        for output in range(program.n_out)
+    ]
+
+
+def _decisions(program: Program, design: Design, dut: DutOptions, asked: Asked) -> list[Decision]:
+    """What the input leaves open, and how it was read."""
+    origin = program.origin
+    told = asked.layout is not None
+    why = "--layout" if told else "assumed: both word orders are valid" if origin.assumed else "detected"
+    found = [Decision("layout", origin.layout, why)]
+    if program.intervals is not None:
+        declared = ("all values of their types", "--out-of-range") if asked.out_of_range else ("declared intervals", "")
+        found.append(Decision("range of the inputs", declared[0], declared[1] or "the program's source declares them"))
+    overflow = ("carried on past", "--unchecked") if asked.unchecked else ("checked on every vector", "default")
+    found.append(Decision("overflow", *overflow))
+    if design.dut is not None and dut.rtl:
+        found.append(Decision("width of the ports", design.dut.how, "--ports" if dut.ports else "read in the RTL"))
+    return found
+
+
+def _rtl(design: Design, dut: DutOptions, hashes: Sequence[str]) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "top": design.top,
+        "emitted": not dut.rtl and dut.wrapped is None,
+        "files": [str(source) for source in design.sources],
+        "sha256": list(hashes[: len(design.sources)]),
+        "data": dict(zip((file.name for file in design.data), hashes[len(design.sources) :], strict=True)),
+    }
+    if design.dut is not None:
+        facts |= {"widths": design.dut.how, "face": design.dut.face.to_tree()}
+    return facts
+
+
+def _tools() -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {
+        "dais-verif": __version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in ("cocotb", "numpy")},
+    }
