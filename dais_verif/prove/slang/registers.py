@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from dais_verif.errors import InputError
-from dais_verif.prove.design import Design, ast
-from dais_verif.prove.execution import flat
-from dais_verif.prove.expressions import Converter, target_parts
 from dais_verif.prove.netlist import Clock, Driver, Read, Signal
+from dais_verif.prove.slang.design import Design, ast
+from dais_verif.prove.slang.execution import flat
+from dais_verif.prove.slang.expressions import Converter, target_parts
 from dais_verif.prove.terms import Term, extract
 
 __all__ = ["clock_of", "registers"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from dais_verif.errors import InputError
-from dais_verif.prove.design import Design, Memory, ast
-from dais_verif.prove.execution import Execution, flat
-from dais_verif.prove.expressions import Converter, static_index
+from dais_verif.prove.memory import Memory
+from dais_verif.prove.slang.design import Design, ast
+from dais_verif.prove.slang.execution import Execution, flat
+from dais_verif.prove.slang.expressions import Converter, static_index
 from dais_verif.prove.terms import Term
 
 __all__ = ["initial"]

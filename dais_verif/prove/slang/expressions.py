@@ -11,7 +11,8 @@ from functools import reduce
 from typing import Any
 
 from dais_verif.errors import InputError
-from dais_verif.prove.design import Design, ast, chosen
+from dais_verif.prove.memory import chosen
+from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.terms import (
     Term,
     add,
@@ -253,7 +254,7 @@ def _at_variable_place(c: Converter, e: Any, width: int) -> Term:
 
 def _call(c: Converter, e: Any) -> Term:
     if not e.isSystemCall:
-        from dais_verif.prove.execution import called
+        from dais_verif.prove.slang.execution import called
 
         return called(c, e)
     name = e.subroutineName

@@ -13,11 +13,12 @@ from typing import Any
 import pyslang
 
 from dais_verif.errors import InputError
-from dais_verif.prove.design import Design, Memory, ast
-from dais_verif.prove.expressions import Converter, target_parts
-from dais_verif.prove.memories import initial
+from dais_verif.prove.memory import Memory
 from dais_verif.prove.netlist import Driver, Netlist, Read, Signal
-from dais_verif.prove.procedures import combinational
+from dais_verif.prove.slang.design import Design, ast
+from dais_verif.prove.slang.expressions import Converter, target_parts
+from dais_verif.prove.slang.memories import initial
+from dais_verif.prove.slang.procedures import combinational
 from dais_verif.prove.terms import Term, extract, resize
 
 __all__ = ["elaborate"]

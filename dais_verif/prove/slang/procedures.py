@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dais_verif.errors import InputError
-from dais_verif.prove.design import Design, ast
-from dais_verif.prove.execution import Execution, flat
-from dais_verif.prove.expressions import Converter
 from dais_verif.prove.netlist import Driver, Read, Signal
-from dais_verif.prove.registers import clock_of, registers
+from dais_verif.prove.slang.design import Design, ast
+from dais_verif.prove.slang.execution import Execution, flat
+from dais_verif.prove.slang.expressions import Converter
+from dais_verif.prove.slang.registers import clock_of, registers
 from dais_verif.prove.terms import Term, leaves, rebuild, var
 
 __all__ = ["combinational"]

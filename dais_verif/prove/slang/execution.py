@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dais_verif.prove.design import Design, ast
-from dais_verif.prove.expressions import Converter, target_parts
+from dais_verif.prove.slang.design import Design, ast
+from dais_verif.prove.slang.expressions import Converter, target_parts
 from dais_verif.prove.terms import (
     Term,
     add,

@@ -1,22 +1,10 @@
-"""What the front end knows of a design while it walks it: symbols, memories, places in files."""
+"""Words and bits at places that a signal chooses: memories that are filled once, and selects with a variable index."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any
-
-import pyslang
-
-from dais_verif.errors import InputError
-from dais_verif.prove.netlist import Read, Signal
 from dais_verif.prove.terms import Term, add, const, ite, lookup, neg, resize, ult, undefined
 
-__all__ = ["Design", "Memory", "ast", "chosen"]
-
-#: Its type stubs say less than its objects offer.
-ast: Any = pyslang.ast
+__all__ = ["Memory", "chosen"]
 
 
 def chosen(index: Term, signed: bool, left: int, right: int) -> tuple[Term, Term | None]:
@@ -62,39 +50,3 @@ class Memory:
         if not all(self._filled):
             word = ite(lookup(position, self._filled, 1), word, nothing)
         return word if inside is None else ite(inside, word, nothing)
-
-
-class Design:
-    """Symbols of the elaborated design, by pyslang's objects; these live as long as ``keep`` does."""
-
-    def __init__(self, manager: Any, files: Mapping[str, Path]) -> None:
-        self.signals: dict[Any, Signal] = {}
-        self.memories: dict[Any, Memory] = {}
-        #: What variables hold before anything is assigned to them: an expression.
-        self.initial: dict[Any, Any] = {}
-        self.keep: list[Any] = [manager]
-        self._manager = manager
-        #: Data files, by the names that the RTL has for them.
-        self.files = files
-        self.types: dict[Any, tuple[int, bool]] = {}
-
-    def converter(self, read: Read) -> Callable[[Any], Term]:
-        """What turns an expression into a term."""
-        from dais_verif.prove.expressions import Converter
-
-        return Converter(self, lambda symbol, low, width: read(self.signal(symbol), low, width))
-
-    def signal(self, symbol: Any, where: str | None = None) -> Signal:
-        """The signal of ``symbol``. Raises ``InputError`` if it is something else."""
-        found = self.signals.get(symbol)
-        if found is None:
-            raise InputError(
-                f"{where or self.where(symbol.location)}: {symbol.name!r} is no signal of the design"
-                " or not assigned before it is read; the proof cannot use it"
-            )
-        return found
-
-    def where(self, location: Any) -> str:
-        """File and line."""
-        name = self._manager.getFileName(location)
-        return f"{os.path.relpath(name) if name else '?'}:{self._manager.getLineNumber(location)}"

@@ -1,0 +1,5 @@
+"""The first front end: pyslang elaborates and binds, ``walk`` collects drivers."""
+
+from dais_verif.prove.slang.walk import elaborate
+
+__all__ = ["elaborate"]

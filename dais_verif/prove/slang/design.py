@@ -1,0 +1,56 @@
+"""What the front end knows of a design while it walks it: symbols, memories, places in files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyslang
+
+from dais_verif.errors import InputError
+from dais_verif.prove.memory import Memory
+from dais_verif.prove.netlist import Read, Signal
+from dais_verif.prove.terms import Term
+
+__all__ = ["Design", "ast"]
+
+#: Its type stubs say less than its objects offer.
+ast: Any = pyslang.ast
+
+
+class Design:
+    """Symbols of the elaborated design, by pyslang's objects; these live as long as ``keep`` does."""
+
+    def __init__(self, manager: Any, files: Mapping[str, Path]) -> None:
+        self.signals: dict[Any, Signal] = {}
+        self.memories: dict[Any, Memory] = {}
+        #: What variables hold before anything is assigned to them: an expression.
+        self.initial: dict[Any, Any] = {}
+        self.keep: list[Any] = [manager]
+        self._manager = manager
+        #: Data files, by the names that the RTL has for them.
+        self.files = files
+        self.types: dict[Any, tuple[int, bool]] = {}
+
+    def converter(self, read: Read) -> Callable[[Any], Term]:
+        """What turns an expression into a term."""
+        from dais_verif.prove.slang.expressions import Converter
+
+        return Converter(self, lambda symbol, low, width: read(self.signal(symbol), low, width))
+
+    def signal(self, symbol: Any, where: str | None = None) -> Signal:
+        """The signal of ``symbol``. Raises ``InputError`` if it is something else."""
+        found = self.signals.get(symbol)
+        if found is None:
+            raise InputError(
+                f"{where or self.where(symbol.location)}: {symbol.name!r} is no signal of the design"
+                " or not assigned before it is read; the proof cannot use it"
+            )
+        return found
+
+    def where(self, location: Any) -> str:
+        """File and line."""
+        name = self._manager.getFileName(location)
+        return f"{os.path.relpath(name) if name else '?'}:{self._manager.getLineNumber(location)}"
