@@ -36,7 +36,7 @@ RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-test sim prove hil synth check test test-interop test-all lint examples bench-golden bench-sim prove-rtl clean distclean
+.PHONY: help setup setup-synth setup-test sim prove hil synth check test test-interop test-all lint examples schemas bench-golden bench-sim prove-rtl clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
@@ -134,6 +134,9 @@ lint: .venv/.ready-test  ## ruff and mypy --strict
 
 examples: .venv/.ready  ## Make the example programs again
 	.venv/bin/python examples/make_examples.py
+
+schemas: .venv/.ready  ## Write the JSON schemas of records again, from the dataclasses
+	.venv/bin/python -m dais_verif.report.schema
 
 bench-golden: .venv/.ready-test  ## Our golden engine and da4ml's in turns, held to goals; writes build/bench-golden.md
 	@mkdir -p build

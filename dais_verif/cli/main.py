@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import io
-import json
 import os
 import signal
 import sys
@@ -16,7 +15,7 @@ import click
 
 from dais_verif import __version__
 from dais_verif.errors import DaisError
-from dais_verif.report.record import SCHEMA
+from dais_verif.report.record import Failed
 from dais_verif.verdict import Verdict
 
 __all__ = ["main"]
@@ -37,6 +36,7 @@ _VERBS = (
     "hil",
     "sensitivity",
     "diff",
+    "schema",
     "cache",
 )
 
@@ -71,6 +71,7 @@ def cli() -> None:
     dais-verif hil prog.bin --target serial:///dev/ttyUSB0    a board against the golden model
     dais-verif sensitivity prog.bin  where a wrong bit would hurt, and which bits never matter
     dais-verif diff a.bin b.bin      where two programs first differ
+    dais-verif schema result         the JSON schema of what --json prints
     dais-verif cache                 simulations kept from earlier runs; clear removes them
 
     \b
@@ -138,6 +139,5 @@ def _report(arguments: list[str], verdict: Verdict, message: str) -> int:
     line = " ".join(message.split())
     click.echo(f"dais-verif: {verdict.value}: {line}", err=True)
     if "--json" in arguments:
-        tree = {"schema": SCHEMA, "verdict": verdict.value, "exit_code": verdict.exit_code, "message": line}
-        click.echo(json.dumps(tree, indent=2))
+        click.echo(Failed(verdict, line).to_json())
     return verdict.exit_code

@@ -21,6 +21,7 @@ __all__ = [
     "BoardInfo",
     "Decision",
     "Evidence",
+    "Failed",
     "InputValue",
     "Mismatch",
     "OutputEvidence",
@@ -266,3 +267,16 @@ class Record:
         tree["verdict"] = self.verdict.value
         tree["exit_code"] = self.verdict.exit_code
         return json.dumps(tree, indent=2)
+
+
+@dataclass(frozen=True)
+class Failed:
+    """What ``--json`` prints of a run that ended in an error, before there was anything to record."""
+
+    verdict: Verdict
+    message: str
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        tree = {"schema": SCHEMA, "verdict": self.verdict.value, "exit_code": self.verdict.exit_code}
+        return json.dumps({**tree, "message": self.message}, indent=2)

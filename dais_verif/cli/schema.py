@@ -1,0 +1,25 @@
+"""``dais-verif schema``: the JSON schema of records."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["schema"]
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(("result", "regression", "signoff")))
+def schema(kind: str) -> int:
+    """Print the JSON schema of the records of KIND: what --json prints and -o keeps.
+
+    \b
+    dais-verif schema result         of sim and hil: result.json
+    dais-verif schema regression     of regress: regression.json
+    dais-verif schema signoff        of signoff: signoff.json
+
+    Later versions only add fields.
+    """
+    from dais_verif.report.schema import schema_path
+
+    click.echo(schema_path(kind).read_text(encoding="utf-8"), nl=False)
+    return 0

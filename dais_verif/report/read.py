@@ -1,0 +1,69 @@
+"""Records back from files: whatever ``--json`` printed or ``-o`` kept, as the dataclass that it was.
+
+Fields that a later version may have added are passed over; whatever else is not as published is refused.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+
+from dais_verif.errors import InputError
+from dais_verif.report.record import SCHEMA, Failed, Record
+from dais_verif.report.regression import REGRESSION_SCHEMA, Regression
+from dais_verif.report.signoff import SIGNOFF_SCHEMA, SignOff
+
+__all__ = ["AnyRecord", "parse_record", "read_record"]
+
+AnyRecord: TypeAlias = Record | Failed | Regression | SignOff
+
+#: What a run leaves in the folder of ``-o``.
+_NAMES = ("signoff.json", "regression.json", "result.json")
+
+_KINDS: dict[str, type[Record] | type[Regression] | type[SignOff]] = {
+    SCHEMA: Record,
+    REGRESSION_SCHEMA: Regression,
+    SIGNOFF_SCHEMA: SignOff,
+}
+
+
+def read_record(path: Path) -> AnyRecord:
+    """The record in the file ``path``, or in the folder ``path`` of a run. Raises ``InputError`` if it is none."""
+    if path.is_dir():
+        there = [path / name for name in _NAMES if (path / name).is_file()]
+        if not there:
+            raise InputError(f"{str(path)!r} holds no record of a run: none of {', '.join(_NAMES)}")
+        path = there[0]
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"cannot read {str(path)!r}: {error.strerror}; give the record of a run (-o, --json)"
+        ) from None
+    return parse_record(data, str(path))
+
+
+def parse_record(data: bytes, name: str) -> AnyRecord:
+    """The record that ``data`` is. Raises ``InputError`` with ``name`` and the field if it is none."""
+    try:
+        tree = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"{name} is no record of a run: no JSON ({error})") from None
+    schema = tree.get("schema") if isinstance(tree, dict) else None
+    if not isinstance(schema, str) or schema not in _KINDS:
+        raise InputError(f"{name} is no record of a run: its schema must be one of {', '.join(_KINDS)}, not {schema!r}")
+    kind = Failed if schema == SCHEMA and set(tree) <= {"schema", "verdict", "exit_code", "message"} else _KINDS[schema]
+    return _convert(tree, kind, name)
+
+
+def _convert(tree: Any, kind: type[AnyRecord], name: str) -> AnyRecord:
+    try:
+        record: AnyRecord = msgspec.convert(tree, kind, str_keys=True)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{name} is no record as {tree['schema']} has it: {error}") from None
+    if tree.get("exit_code") != record.verdict.exit_code:
+        given, rule = tree.get("exit_code"), f"{record.verdict.exit_code} with {record.verdict.value}"
+        raise InputError(f"{name} is no record as {tree['schema']} has it: exit_code is {given!r}, must be {rule}")
+    return record

@@ -1,0 +1,63 @@
+"""The published JSON schemas of records, one a kind, made from the dataclasses.
+
+They are files, so that whoever reads records needs nothing of ours; ``make schemas`` writes them again, and a test
+says when they are out of date.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dais_verif.files import write_atomically
+from dais_verif.report.record import SCHEMA, Failed, Record
+from dais_verif.report.regression import REGRESSION_SCHEMA, Regression
+from dais_verif.report.signoff import SIGNOFF_SCHEMA, SignOff
+
+__all__ = ["KINDS", "make_schema", "schema_path"]
+
+KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
+    "result": (SCHEMA, (Record, Failed)),
+    "regression": (REGRESSION_SCHEMA, (Regression,)),
+    "signoff": (SIGNOFF_SCHEMA, (SignOff,)),
+}
+
+
+def schema_path(kind: str) -> Path:
+    """The file with the schema of ``kind``."""
+    return Path(__file__).parent / "schemas" / f"{kind}.json"
+
+
+def make_schema(kind: str) -> str:
+    """The schema of ``kind`` (JSON Schema 2020-12) as it must be."""
+    name, types = KINDS[kind]
+    references, definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    for reference in references:
+        _add_head(definitions[reference["$ref"].rpartition("/")[2]], name)
+    tree: dict[str, Any] = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:{name.replace('/', ':')}",
+        "title": f"{name}: what dais-verif keeps of a run",
+    }
+    if len(references) == 1:
+        tree |= references[0]
+    else:  # a run that ended in an error speaks of no program
+        tree |= {"if": {"required": ["program"]}, "then": references[0], "else": references[1]}
+    for definition in definitions.values():  # some versions of Python keep the indentation of docstrings
+        definition["description"] = " ".join(definition["description"].replace("``", "").split())
+    return json.dumps({**tree, "$defs": definitions}, indent=2) + "\n"
+
+
+def _add_head(definition: dict[str, Any], schema: str) -> None:
+    """The fields that a record has in its file only. Others may come: extra ones are no error."""
+    head = {"schema": {"const": schema}, "exit_code": {"type": "integer"}}
+    definition["properties"] = {**head, **definition["properties"]}
+    definition["required"] = [*head, *definition["required"]]
+
+
+if __name__ == "__main__":
+    for each in KINDS:
+        write_atomically(schema_path(each), make_schema(each).encode())

@@ -1,0 +1,194 @@
+"""Records back from files, and the published schemas: whatever we write conforms, whatever does not is refused."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from dais_verif.errors import InputError
+from dais_verif.report.coverage import Coverage, CoverageGroup, OpenBin
+from dais_verif.report.read import AnyRecord, parse_record, read_record
+from dais_verif.report.record import (
+    Blame,
+    Decision,
+    Evidence,
+    Failed,
+    InputValue,
+    Mismatch,
+    OutputEvidence,
+    ProgramInfo,
+    Record,
+    SimulatorResult,
+    StimulusClass,
+    Times,
+    Value,
+    Waiver,
+)
+from dais_verif.report.regression import Job, JobResult, Regression
+from dais_verif.report.schema import KINDS, make_schema, schema_path
+from dais_verif.report.signoff import SignOff, StageResult
+from dais_verif.stopwatch import Stage
+from dais_verif.verdict import Verdict
+
+HUGE = Value("0.5", 1 << 200, "01X")
+PROGRAM = ProgramInfo("p [ä].bin", "00", None, "v1", False, 1, 1, 1)
+COVERAGE = Coverage(9, 1, 50.0, [CoverageGroup("bit", 2, 1, 0)], [[2, 1, 0]], [], [OpenBin("bit", 1, None, 0, "x")], 1)
+BLAME = Blame("op", "op 0 is wrong", 0, "input", "s8.0", HUGE, Value(None, None, "X"))
+RECORD = Record(
+    Verdict.RTL_MISMATCH,
+    "3 of 9 vectors differ",
+    PROGRAM,
+    seed=1 << 70,
+    vectors=9,
+    reproduce="dais-verif sim 'my prog.bin'",
+    rtl={"top": "model", "emitted": False, "files": ["/a b.v"], "face": {"any": [1, None]}},
+    tools={"cocotb": "2.1"},
+    simulators=[SimulatorResult("icarus", "11.0", 9, 72, 3), SimulatorResult("verilator", failure="out of memory")],
+    first_mismatch=Mismatch("icarus", 17, 0, HUGE, HUGE, [InputValue(0, "-1", "1")], BLAME, views=["a.gtkw"]),
+    evidence=Evidence([0], [1], {1: 1 << 24}),
+    profile=[Stage("read", 0, 0.5, 0.25)],
+    times=Times("2026-11-21T10:00:00Z", 1.5),
+    stimulus=[StimulusClass("file", 9, "x.npy", "00")],
+    outputs=[OutputEvidence(0, "sampled", 9)],
+    decisions=[Decision("layout", "v1", "its header says so")],
+    coverage=COVERAGE,
+    waivers=[Waiver("coverage", "known", "2027-01-01")],
+)
+JOB = JobResult(
+    Job("p/emitted/both/0", "p.bin", "emitted", "both", 0, ["--seed", "0"]),
+    Verdict.TOOL_FAILURE,
+    "the time limit has passed",
+    1.0,
+    [Verdict.TOOL_FAILURE, Verdict.PASS],
+    flaky=True,
+)
+RECORDS: dict[str, tuple[str, AnyRecord]] = {
+    "record": ("result", RECORD),
+    "failed": ("result", Failed(Verdict.INVALID_INPUT, "no such file")),
+    "regression": (
+        "regression",
+        Regression(Verdict.NOT_RUN, "0 jobs", 1, "dais-verif regress", [JOB], state="running"),
+    ),
+    "signoff": (
+        "signoff",
+        SignOff(
+            Verdict.NOT_SIGNED_OFF,
+            "a stage did not run",
+            PROGRAM,
+            {"stages": ["sim"]},
+            0,
+            "dais-verif signoff",
+            {},
+            {},
+            [StageResult("sim", Verdict.NOT_RUN, "no simulator", False, False)],
+            coverage=COVERAGE,
+        ),
+    ),
+}
+
+
+def validate(kind: str, text: str) -> None:
+    schema = json.loads(schema_path(kind).read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema).validate(json.loads(text))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_published_schemas_are_current(kind: str) -> None:
+    assert schema_path(kind).read_text(encoding="utf-8") == make_schema(kind), "make schemas"
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_what_is_written_conforms_and_comes_back(name: str) -> None:
+    kind, record = RECORDS[name]
+    validate(kind, record.to_json())
+    assert parse_record(record.to_json().encode(), "x") == record
+
+
+@pytest.mark.parametrize(("name", "verdict"), [(name, verdict) for name in RECORDS for verdict in Verdict])
+def test_every_verdict_comes_back(name: str, verdict: Verdict) -> None:
+    record = replace(RECORDS[name][1], verdict=verdict)
+    assert parse_record(record.to_json().encode(), "x").verdict is verdict
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_fields_of_later_versions_are_passed_over(name: str) -> None:
+    kind, record = RECORDS[name]
+    tree: dict[str, Any] = json.loads(record.to_json())
+    if name == "failed":
+        return  # with more fields it would be something else
+    tree["later"] = {"more": 1}
+    validate(kind, json.dumps(tree))
+    assert parse_record(json.dumps(tree).encode(), "x") == record
+
+
+def changed(**fields: object) -> str:
+    return json.dumps({**json.loads(RECORD.to_json()), **fields})
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "no JSON"),
+        ("{", "no JSON"),
+        ("[" * 100_000, "no JSON"),
+        ("\xff", "no JSON"),
+        ("[1]", "its schema must be one of"),
+        ("{}", "not None"),
+        ('{"schema": ["dais-verif/result/1"]}', "its schema must be one of"),
+        ('{"schema": "dais-verif/result/2"}', "not 'dais-verif/result/2'"),
+        ('{"schema": "dais-verif/regression/1"}', "missing required field `verdict`"),
+        (changed(verdict="FINE"), "Invalid enum value 'FINE' - at `$.verdict`"),
+        (changed(verdict="PASS"), "exit_code is 1, must be 0 with PASS"),
+        (changed(exit_code=None), "exit_code is None, must be 1 with RTL_MISMATCH"),
+        (changed(vectors="9"), "Expected `int`, got `str` - at `$.vectors`"),
+        (changed(program={"path": "p"}), "at `$.program`"),
+    ],
+    ids=range(14),
+)
+def test_what_is_no_record_is_refused_in_a_line(text: str, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(InputError) as caught:
+        read_record(path)
+    assert problem in str(caught.value) and str(path) in str(caught.value)
+    if "no JSON" not in problem and "exit_code is 1" not in problem:
+        with pytest.raises(jsonschema.ValidationError):
+            validate("result", text)
+
+
+def test_a_folder_stands_for_its_record(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no record"):
+        read_record(tmp_path)
+    (tmp_path / "result.json").write_text(RECORD.to_json())
+    assert read_record(tmp_path) == RECORD
+    with pytest.raises(InputError, match="No such file"):
+        read_record(tmp_path / "absent")
+
+
+def test_a_real_run_conforms(tmp_path: Path) -> None:
+    """And a real error, and what the verb prints is the schema."""
+    example = Path(__file__).parents[2] / "examples" / "sort_two.bin"
+
+    def call(*words: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "dais_verif", *map(str, words)], capture_output=True, text=True, check=False
+        )
+
+    run = call("sim", example, "--sim", "icarus", "--vectors", "9", "--json", "-o", tmp_path)
+    assert run.returncode == 0
+    record = read_record(tmp_path)
+    assert isinstance(record, Record) and record.simulators[0].bits_compared > 0
+    assert json.loads(record.to_json()) == json.loads(run.stdout)
+    refused = call("sim", tmp_path / "none.bin", "--json")
+    assert isinstance(parse_record(refused.stdout.encode(), "x"), Failed)
+    for text in (run.stdout, refused.stdout):
+        validate("result", text)
+    assert call("schema", "result").stdout == make_schema("result")
