@@ -1,0 +1,264 @@
+"""pytest plugin: programs as tests.
+
+``pytest --dais prog.bin folder/`` makes a test of every program. A function marked
+``@pytest.mark.dais_program("prog.bin", vectors=5000)`` is run with the record of every program as ``dais_result``. Each
+runs ``dais-verif`` in a process of its own, and passes only if its record says that bits were compared and all equal.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+__all__ = ["ProgramFailed", "ProgramFile", "ProgramItem", "ProgramResult", "dais_result"]
+
+#: What a folder is searched for; da4ml's JSON has to be named, since anything may be JSON.
+_SUFFIXES = (".bin", ".dais")
+
+_GIVEN = pytest.StashKey[frozenset[Path]]()
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One run: ``options`` are those of the verb ``verb`` without their dashes, ``True`` for a flag."""
+
+    program: Path
+    verb: str = "sim"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def words(self, folder: Path) -> list[str]:
+        """The command."""
+        words = [sys.executable, "-m", "dais_verif", self.verb, str(self.program)]
+        for name, value in self.options.items():
+            values = value if isinstance(value, (list, tuple)) else [value]
+            for one in values:
+                words += [f"--{name.replace('_', '-')}", *([] if one is True else [str(one)])]
+        return [*words, "-o", str(folder)]
+
+
+class ProgramFailed(Exception):
+    """A run that did not pass; the text is what it printed."""
+
+
+# command line
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options, all of which begin with ``--dais``."""
+    group = parser.getgroup("dais", "DAIS programs (dais-verif)")
+    group.addoption(
+        "--dais",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="PROGRAM",
+        help="Programs, or folders of *.bin and *.dais, each a test: its RTL in the simulators against the golden"
+        " model. Test files go before this option.",
+    )
+    group.addoption("--dais-sim", choices=("icarus", "verilator", "both"), help="Simulator. Default: both.")
+    group.addoption("--dais-vectors", type=int, metavar="N", help="Vectors for each program. Default: 1000.")
+    group.addoption("--dais-seed", type=int, metavar="S", help="Seed of the generated vectors. Default: 0.")
+    group.addoption("--dais-stages", type=int, metavar="N", help="A pipeline of N stages instead of one module.")
+    group.addoption("--dais-prove", action="store_true", help="A second test for each program: a proof of its RTL.")
+    group.addoption("--dais-out", type=Path, metavar="DIR", help="Folder to keep what runs leave, one folder a test.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Programs that were given are arguments like test files; alone, they are all of them."""
+    config.addinivalue_line(
+        "markers",
+        "dais_program(*programs, **options): run `dais-verif sim` with these options on each program; the test takes"
+        " the record as dais_result.",
+    )
+    given = list(_programs([Path(text) for text in config.getoption("--dais")]))
+    config.stash[_GIVEN] = frozenset(given)
+    if given:
+        own = config.args if config.args_source is pytest.Config.ArgsSource.ARGS else []
+        config.args = list(dict.fromkeys([*own, *map(str, given)]))
+
+
+def _programs(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir():
+            found = sorted(file for file in path.rglob("*") if file.suffix in _SUFFIXES and file.is_file())
+            if not found:
+                raise pytest.UsageError(f"--dais: no program ({' or '.join(_SUFFIXES)}) in the folder {str(path)!r}")
+            yield from (file.resolve() for file in found)
+        elif not path.is_file():
+            raise pytest.UsageError(f"--dais: program {str(path)!r} does not exist")
+        elif path.suffix == ".py":
+            raise pytest.UsageError(f"--dais: {str(path)!r} is no program; test files go before --dais")
+        else:
+            yield path.resolve()
+
+
+# programs as tests
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ProgramFile | None:
+    """A collector for a program that was given."""
+    if file_path.resolve() not in parent.config.stash[_GIVEN]:
+        return None
+    return ProgramFile.from_parent(parent, path=file_path)
+
+
+class ProgramFile(pytest.File):
+    """The tests of one program."""
+
+    def collect(self) -> Iterator[ProgramItem]:
+        """``sim``, and ``prove`` if that is asked for."""
+        option = self.config.getoption
+        stages = {} if option("--dais-stages") is None else {"stages": option("--dais-stages")}
+        asked = {"sim": option("--dais-sim"), "vectors": option("--dais-vectors"), "seed": option("--dais-seed")}
+        options = {name: value for name, value in asked.items() if value is not None}
+        variant = f"[stages={stages['stages']}]" if stages else ""
+        yield ProgramItem.from_parent(self, name=f"sim{variant}", ask=Ask(self.path, "sim", {**options, **stages}))
+        if option("--dais-prove"):
+            yield ProgramItem.from_parent(self, name=f"prove{variant}", ask=Ask(self.path, "prove", stages))
+
+
+class ProgramItem(pytest.Item):
+    """One run of one program."""
+
+    def __init__(self, *, ask: Ask, **given: Any) -> None:
+        super().__init__(**given)
+        self.ask = ask
+
+    def runtest(self) -> None:
+        """Run it; raises ``ProgramFailed``."""
+        factory: pytest.TempPathFactory = self.config._tmp_path_factory  # type: ignore[attr-defined]
+        folder = _folder(self.config, factory, self.nodeid)
+        record = _run(self.ask, folder)
+        self.user_properties += _properties(record)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """What the run printed, not where Python was."""
+        if isinstance(excinfo.value, ProgramFailed):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """The program, which has no lines."""
+        return self.path, None, f"{self.path.name}: {self.name}"
+
+
+# programs of a test function
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A marked function is a test for each of its programs; their paths are relative to its file."""
+    marker = metafunc.definition.get_closest_marker("dais_program")
+    if marker is None:
+        return
+    where = metafunc.definition.nodeid
+    if "dais_result" not in metafunc.fixturenames:
+        pytest.fail(f"{where} is marked dais_program and would run none: it must take dais_result", pytrace=False)
+    beside = metafunc.definition.path.parent
+    paths = [path for text in marker.args for path in _matching(beside, str(text))]
+    if not paths:
+        pytest.fail(f"{where}: dais_program names no program that exists: {list(marker.args)}", pytrace=False)
+    asks = [Ask(path, "sim", marker.kwargs) for path in paths]
+    metafunc.parametrize("dais_result", asks, ids=_names(paths), indirect=True)
+
+
+def _matching(beside: Path, text: str) -> list[Path]:
+    if Path(text).is_absolute():
+        return [Path(text)] if Path(text).is_file() else []
+    return sorted(path for path in beside.glob(text) if path.is_file())
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """Stems, or file names where two are alike."""
+    stems = [path.stem for path in paths]
+    return stems if len(set(stems)) == len(stems) else [path.name for path in paths]
+
+
+class ProgramResult(Mapping[str, Any]):
+    """The record of a run (docs/result.md), made when somebody first looks, at the latest as the test begins."""
+
+    def __init__(self, ask: Ask, folder: Path) -> None:
+        self._ask, self._folder = ask, folder
+
+    @cached_property
+    def record(self) -> Mapping[str, Any]:
+        """The record. Raises ``ProgramFailed``."""
+        return _run(self._ask, self._folder)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.record[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.record)
+
+    def __len__(self) -> int:
+        return len(self.record)
+
+
+@pytest.fixture
+def dais_result(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ProgramResult:
+    """The record of a run of the test's program; the test fails with what the run printed if it did not pass."""
+    ask: Ask | None = getattr(request, "param", None)
+    if ask is None:
+        pytest.fail("dais_result needs a program: mark the test with @pytest.mark.dais_program(...)", pytrace=False)
+    return ProgramResult(ask, _folder(request.config, tmp_path_factory, request.node.nodeid))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """The run is part of the test, not of what comes before: so it fails, and is no error."""
+    result = getattr(item, "funcargs", {}).get("dais_result")
+    if isinstance(result, ProgramResult):
+        try:
+            item.user_properties += _properties(result.record)
+        except ProgramFailed as failure:
+            pytest.fail(str(failure), pytrace=False)
+
+
+# runs
+
+
+def _folder(config: pytest.Config, factory: pytest.TempPathFactory, name: str) -> Path:
+    kept: Path | None = config.getoption("--dais-out")
+    simple = re.sub(r"[^\w.=-]+", "_", name)[-150:]
+    return factory.mktemp(simple) if kept is None else kept / simple
+
+
+def _run(ask: Ask, folder: Path) -> dict[str, Any]:
+    """The record of a run that passed. Raises ``ProgramFailed``."""
+    done = subprocess.run(ask.words(folder), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    said = f"{done.stdout}{done.stderr if done.returncode else ''}".strip()
+    if done.returncode:
+        raise ProgramFailed(said or f"dais-verif {ask.verb} ended with exit code {done.returncode}")
+    record: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    problem = _vacuous(ask.verb, record)
+    if problem:
+        raise ProgramFailed(f"{said}\n{problem}")
+    return record
+
+
+def _vacuous(verb: str, record: Mapping[str, Any]) -> str | None:
+    """Why a record is none of a pass, whatever its exit code was."""
+    if record["verdict"] != "PASS":
+        return f"the verdict in result.json is {record['verdict']}"
+    if verb == "sim" and not (record["simulators"] and all(one["bits_compared"] for one in record["simulators"])):
+        return "a simulator compared no bit"
+    if verb == "prove" and not (record["outputs"] and all(one["status"] == "PROVED" for one in record["outputs"])):
+        return "an output was not proved"
+    return None
+
+
+def _properties(record: Mapping[str, Any]) -> list[tuple[str, object]]:
+    """What JUnit XML says of a run beside its time."""
+    found: list[tuple[str, object]] = [("dais_hash", record["program"]["hash"]), ("dais_verdict", record["verdict"])]
+    for one in record.get("simulators", []):
+        found.append((f"dais_{one['name']}", f"{one['vectors_compared']} vectors, {one['bits_compared']} bits"))
+    return found

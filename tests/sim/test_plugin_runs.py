@@ -1,0 +1,78 @@
+"""Programs as tests of pytest: they run, fail with what the run printed, in parallel too, and say so in JUnit XML."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from quality.door import planted, save
+from quality.programs import every_opcode
+from unit.test_pytest_plugin import run_pytest
+
+EVERY = every_opcode()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Two programs, and RTL that is wrong."""
+    for name in ("good", "other"):
+        shutil.move(save(EVERY, tmp_path), tmp_path / f"{name}.bin")
+    (tmp_path / "bad.v").write_text(planted(EVERY, "op_4 =", "+", "-"))
+    return tmp_path
+
+
+def test_in_parallel_with_a_junit_report(project: Path) -> None:
+    done = run_pytest(
+        project,
+        "--dais", "good.bin", "other.bin", "--dais-vectors", 20, "--dais-sim", "icarus",
+        "-n", 2, "--junit-xml", "report.xml", "--dais-out", "kept",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert "2 passed" in done.stdout
+    cases = list(ET.parse(project / "report.xml").iter("testcase"))
+    names = sorted((case.get("classname"), case.get("name")) for case in cases)
+    assert names == [("good.bin", "sim"), ("other.bin", "sim")]
+    properties = {one.get("name"): one.get("value") for one in cases[0].iter("property")}
+    assert properties["dais_verdict"] == "PASS" and "vectors" in properties["dais_icarus"]
+    kept = json.loads((project / "kept" / "good.bin_sim" / "result.json").read_text())
+    assert properties["dais_hash"] == kept["program"]["hash"] == EVERY.hash
+
+
+def test_a_failure_shows_the_mismatch_and_how_to_reproduce_it(project: Path) -> None:
+    (project / "test_marked.py").write_text(
+        "import pytest\n\n"
+        "@pytest.mark.dais_program('good.bin', sim='icarus', rtl='bad.v', vectors=50)\n"
+        "def test_wrong(dais_result): pass\n\n"
+        "@pytest.mark.dais_program('good.bin', 'other.bin', sim='icarus', vectors=50)\n"
+        "def test_right(dais_result):\n"
+        "    assert dais_result['simulators'][0]['vectors_compared'] >= 50\n"
+    )
+    done = run_pytest(project, "test_marked.py")
+    assert done.returncode == 1
+    assert "1 failed, 2 passed" in done.stdout
+    assert "blame      op 4" in done.stdout and "reproduce  " in done.stdout
+    assert "RTL_MISMATCH" in done.stdout and "Traceback" not in done.stdout
+
+
+def test_what_is_no_program_fails_with_one_line(project: Path) -> None:
+    (project / "odd.bin").write_bytes(b"no program")
+    done = run_pytest(project, "--dais", "odd.bin")
+    assert done.returncode == 1
+    assert "INVALID_INPUT" in done.stdout and "Traceback" not in done.stdout
+
+
+def test_no_vectors_are_no_pass(project: Path) -> None:
+    done = run_pytest(project, "--dais", "good.bin", "--dais-vectors", 0, "--dais-sim", "icarus")
+    assert done.returncode == 1
+    assert "NOT_RUN" in done.stdout
+
+
+def test_a_proof(project: Path) -> None:
+    done = run_pytest(project, "--dais", "good.bin", "--dais-prove", "-k", "prove", "--dais-out", "kept")
+    assert done.returncode == 0, done.stdout
+    assert json.loads((project / "kept" / "good.bin_prove" / "result.json").read_text())["schema"].startswith(
+        "dais-verif/proof/"
+    )

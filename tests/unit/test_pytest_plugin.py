@@ -1,0 +1,133 @@
+"""The pytest plugin: what it collects, what it refuses. Runs themselves are in tests/sim/test_plugin_runs.py."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dais_verif.pytest_plugin import Ask, _vacuous
+
+ROOT = Path(__file__).parents[2]
+
+
+def run_pytest(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """pytest in ``folder``, with our plugin and xdist alone."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "dais_verif.pytest_plugin",
+        "-p",
+        "xdist",
+        "-p",
+        "no:cacheprovider",
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "200"}
+    return subprocess.run(
+        [*command, *map(str, arguments)], cwd=folder, env=environment, capture_output=True, text=True, timeout=200
+    )
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with two programs that are none, which only a run would find out, a text and a test."""
+    (tmp_path / "programs" / "more").mkdir(parents=True)
+    for name in ("a.bin", "more/b.dais", "notes.txt"):
+        (tmp_path / "programs" / name).write_bytes(b"no program")
+    (tmp_path / "test_other.py").write_text("def test_other() -> None:\n    pass\n")
+    return tmp_path
+
+
+def collected(folder: Path, *arguments: object) -> list[str]:
+    done = run_pytest(folder, "--collect-only", "-q", *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [line for line in done.stdout.splitlines() if "::" in line]
+
+
+def test_programs_alone_are_all_tests(project: Path) -> None:
+    assert collected(project, "--dais", "programs") == ["programs/a.bin::sim", "programs/more/b.dais::sim"]
+
+
+def test_programs_stand_beside_test_files_that_were_named(project: Path) -> None:
+    assert collected(project, "test_other.py", "--dais", "programs/a.bin") == [
+        "test_other.py::test_other",
+        "programs/a.bin::sim",
+    ]
+
+
+def test_without_programs_nothing_changes(project: Path) -> None:
+    assert collected(project) == ["test_other.py::test_other"]
+
+
+def test_a_proof_is_a_test_of_its_own(project: Path) -> None:
+    found = collected(project, "--dais", "programs/a.bin", "--dais-prove", "--dais-stages", "2")
+    assert found == ["programs/a.bin::sim[stages=2]", "programs/a.bin::prove[stages=2]"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--dais", "nowhere.bin"], "--dais: program 'nowhere.bin' does not exist"),
+        (["--dais", "empty"], "--dais: no program (.bin or .dais) in the folder 'empty'"),
+        (["--dais", "programs", "test_other.py"], "--dais: 'test_other.py' is no program; test files go before --dais"),
+    ],
+)
+def test_what_is_no_program_is_refused(project: Path, arguments: list[str], says: str) -> None:
+    (project / "empty").mkdir()
+    done = run_pytest(project, *arguments)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert says in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_marked_function_is_a_test_a_program(project: Path) -> None:
+    (project / "test_marked.py").write_text(
+        "import pytest\n\n"
+        "@pytest.mark.dais_program('programs/**/*.bin', 'programs/more/b.dais', vectors=10)\n"
+        "def test_it(dais_result): pass\n"
+    )
+    assert collected(project, "test_marked.py") == ["test_marked.py::test_it[a]", "test_marked.py::test_it[b]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("@pytest.mark.dais_program('programs/a.bin')\ndef test_it(): pass\n", "it must take dais_result"),
+        ("@pytest.mark.dais_program('none/*.bin')\ndef test_it(dais_result): pass\n", "names no program that exists"),
+        ("def test_it(dais_result): pass\n", "dais_result needs a program"),
+    ],
+)
+def test_a_marked_function_that_would_run_nothing_fails(project: Path, text: str, says: str) -> None:
+    (project / "test_marked.py").write_text(f"import pytest\n\n{text}")
+    done = run_pytest(project, "test_marked.py")
+    assert done.returncode != 0 and says in done.stdout
+    assert "passed" not in done.stdout
+
+
+def test_options_of_the_marker_are_those_of_the_verb() -> None:
+    options = {"vectors": 5, "unchecked": True, "rtl": ["a.v", "b.v"], "valid_in": "v"}
+    words = " ".join(Ask(Path("p.bin"), "sim", options).words(Path("out"))[1:])
+    said = "--vectors 5 --unchecked --rtl a.v --rtl b.v --valid-in v"
+    assert words == f"-m dais_verif sim p.bin {said} -o out"
+
+
+PASS = {"verdict": "PASS", "simulators": [{"bits_compared": 8}], "outputs": [{"status": "PROVED"}]}
+
+
+@pytest.mark.parametrize(
+    ("verb", "changed", "says"),
+    [
+        ("sim", {"verdict": "NOT_RUN"}, "the verdict in result.json is NOT_RUN"),
+        ("sim", {"simulators": []}, "a simulator compared no bit"),
+        ("sim", {"simulators": [{"bits_compared": 8}, {"bits_compared": 0}]}, "a simulator compared no bit"),
+        ("prove", {"outputs": []}, "an output was not proved"),
+        ("prove", {"outputs": [{"status": "UNKNOWN"}]}, "an output was not proved"),
+    ],
+)
+def test_an_exit_code_alone_makes_no_pass(verb: str, changed: dict[str, object], says: str) -> None:
+    assert _vacuous(verb, PASS) is None
+    assert _vacuous(verb, {**PASS, **changed}) == says
