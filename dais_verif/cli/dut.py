@@ -26,7 +26,7 @@ from dais_verif.sim.build import Design
 from dais_verif.sim.datafiles import data_files
 from dais_verif.sim.sources import is_vhdl
 
-__all__ = ["DutOptions", "design_of", "dut_options"]
+__all__ = ["DutOptions", "design_of", "dut_options", "emitted", "given", "rtl_options"]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,6 @@ _OPTIONS = (
         " beside the RTL or just below, and is mentioned in it, is found unasked.",
     ),
     top_option,
-    click.option("--wrapped", type=file_path, help="Verify a folder of `emit --wrap axis`, through its streams."),
     click.option("--ports", type=file_path, help="TOML file that says which ports carry what (docs/any-dut.md)."),
     click.option("--clock", help="Clock of a pipelined design; one sample is given at every rising edge."),
     click.option(
@@ -72,7 +71,7 @@ _OPTIONS = (
         callback=_latency,
         help="Rising edges from an input to its output; auto: found out.",
     ),
-    click.option("--reset", help="Reset of a clocked design, held at first and once more in mid-stream; NAME:low."),
+    click.option("--reset", help="Reset of a clocked design: what is under way is dropped; NAME:low."),
     click.option("--enable", help="Clock enable of a clocked design: at 0 all registers keep their values."),
     click.option("--valid-in", help="Pin that says that an input is valid."),
     click.option("--valid-out", help="Pin by which the design says that an output is valid."),
@@ -80,8 +79,8 @@ _OPTIONS = (
 )
 
 
-def dut_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options; the command gets one ``dut`` for all of them."""
+def rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options for RTL, its ports and pins, and our pipelines; the command gets one ``dut`` for all of them."""
 
     @wraps(command)
     def with_dut(*arguments: Any, **given: Any) -> Any:
@@ -98,16 +97,26 @@ def dut_options(command: Callable[..., Any]) -> Callable[..., Any]:
         if pipeline is not None:
             pipeline = replace(pipeline, reset=True, enable=True, valid=True)
         dut = DutOptions((*rtl, *more), clocking=_clocking(**pins), pipeline=pipeline, **own)
-        wrapped: Path | None = given.pop("wrapped")
+        return command(*arguments, dut=dut, **given)
+
+    for option in reversed(_OPTIONS):
+        with_dut = option(with_dut)
+    return stage_options(with_dut)
+
+
+def dut_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, and ``--wrapped``."""
+
+    @click.option("--wrapped", type=file_path, help="Verify a folder of `emit --wrap axis`, through its streams.")
+    @wraps(command)
+    def with_wrapped(*arguments: Any, dut: DutOptions, wrapped: Path | None, **given: Any) -> Any:
         if wrapped is not None:
             if dut.rtl or dut.pipeline or dut.clocking or dut.ports:
                 raise click.UsageError("--wrapped names all of the design: no RTL, ports, clock or stages beside it.")
             dut = replace(dut, wrapped=find_wrapped(wrapped))
         return command(*arguments, dut=dut, **given)
 
-    for option in reversed(_OPTIONS):
-        with_dut = option(with_dut)
-    return stage_options(with_dut)
+    return rtl_options(with_wrapped)
 
 
 def _clocking(
@@ -137,11 +146,20 @@ def design_of(program: Program, dut: DutOptions, folder: Path) -> Design:
     if dut.wrapped is not None:
         return dut.wrapped.design
     if not dut.rtl:
-        if dut.clocking or dut.ports:
-            raise InputError(
-                "our own module has its own ports: --clock and --ports need --rtl (ours is clocked with --stages)"
-            )
-        return _emitted(program, dut, folder / f"{dut.top}.v")
+        return emitted(program, dut, folder)
+    design, said = given(dut)
+    if any(map(is_vhdl, design.sources)):
+        found = vhdl_ports_in(design.sources, design.top)
+    else:
+        found = ports_in(design.sources, design.top)
+    return replace(design, dut=bind(program, said, found))
+
+
+def given(dut: DutOptions) -> tuple[Design, PortsFile]:
+    """Somebody's RTL, and what is said of its ports, which were not looked at yet.
+
+    Raises ``InputError`` if a file cannot be read, or an option is for our own module.
+    """
     if dut.pipeline:
         raise InputError("--stages and --max-depth shape our own module; of others, name the clock: --clock")
     for source in dut.rtl:
@@ -152,16 +170,18 @@ def design_of(program: Program, dut: DutOptions, folder: Path) -> Design:
     if dut.clocking is not None:
         said = PortsFile(said.inputs, said.outputs, dut.clocking, said.ties)
     sources = tuple(source.absolute() for source in dut.rtl)
-    top = dut.top
-    if any(map(is_vhdl, sources)):
-        top = top.lower()
-        said, found = in_lower_case(said), vhdl_ports_in(sources, top)
-    else:
-        found = ports_in(sources, top)
-    return Design(sources, top, data_files(sources, dut.data), bind(program, said, found))
+    vhdl = any(map(is_vhdl, sources))
+    design = Design(sources, dut.top.lower() if vhdl else dut.top, data_files(sources, dut.data))
+    return design, in_lower_case(said) if vhdl else said
 
 
-def _emitted(program: Program, dut: DutOptions, source: Path) -> Design:
+def emitted(program: Program, dut: DutOptions, folder: Path) -> Design:
+    """Our own RTL, written into ``folder``. Raises ``InputError`` for options that are for somebody else's."""
+    if dut.clocking or dut.ports:
+        raise InputError(
+            "our own module has its own ports: --clock and --ports need --rtl (ours is clocked with --stages)"
+        )
+    source = folder / f"{dut.top}.v"
     if dut.pipeline is None:
         write_atomically(source, emit_verilog(program, dut.top).encode())
         return Design((source,), dut.top)

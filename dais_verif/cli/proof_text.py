@@ -56,6 +56,7 @@ def proof_tree(program: Program, proof: Proof, finding: Finding | None, watch: S
         },
         "methods": proof.methods(),
         "conditional": proof.conditional,
+        "within_declared_intervals": proof.bounded,
         "timing": None if proof.timing is None else proof.timing._asdict(),
         "obligations": proof.obligations,
         "cached_claims": sum(claim.cached for claim in claims),

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dais_verif.program import Program
-from dais_verif.program.ports import ports_of
+from dais_verif.program.ports import Element, ports_of
 
 __all__ = ["decimal", "real_inputs", "signed_inputs"]
 
 
-def signed_inputs(program: Program, vector: Sequence[int]) -> list[int]:
-    """The raw inputs: negative where the top bit is set and some op reads it as a sign."""
-    elements = ports_of(program).inputs
+def signed_inputs(program: Program, vector: Sequence[int], elements: Sequence[Element] | None = None) -> list[int]:
+    """The raw inputs: negative where the top bit is set and some op reads it as a sign.
+
+    ``elements``: what bits they are; None: those that the program's types need.
+    """
+    elements = elements or ports_of(program).inputs
     signed = set()
     for op in program.ops:
         if op.code == -1 and op.type.k and op.type.width:
@@ -27,9 +30,10 @@ def signed_inputs(program: Program, vector: Sequence[int]) -> list[int]:
     return raws
 
 
-def real_inputs(program: Program, vector: Sequence[int]) -> list[Fraction]:
+def real_inputs(program: Program, vector: Sequence[int], elements: Sequence[Element] | None = None) -> list[Fraction]:
     """The inputs, exact."""
-    pairs = zip(signed_inputs(program, vector), ports_of(program).inputs, strict=True)
+    elements = elements or ports_of(program).inputs
+    pairs = zip(signed_inputs(program, vector, elements), elements, strict=True)
     return [raw * Fraction(2) ** element.lo for raw, element in pairs]
 
 

@@ -18,8 +18,10 @@ __all__ = ["bind", "with_pins"]
 _MOST_LISTED = 12
 
 
-def bind(program: Program, said: PortsFile, found: Sequence[Port] | None) -> Dut:
+def bind(program: Program, said: PortsFile, found: Sequence[Port] | None, *, open_inputs: bool = False) -> Dut:
     """The face of a module for ``program``. ``found``: its ports; None: unknown, and they are taken to be as ``said``.
+
+    ``open_inputs``: there may be inputs of which nothing is said.
 
     Raises ``InputError`` if the module does not fit, with what was expected and what it has.
     """
@@ -28,6 +30,8 @@ def bind(program: Program, said: PortsFile, found: Sequence[Port] | None) -> Dut
     face = Face(wires_in, wires_out, said.clocking, said.ties)
     if found is not None:
         _check_pins(face, found)
+        if not open_inputs:
+            _check_driven(face, found)
     how = " and ".join(dict.fromkeys([inputs.how, outputs.how]))
     return Dut(face, Ports(inputs.elements, outputs.elements), outputs.types, how)
 
@@ -120,9 +124,9 @@ def _wired(names: Sequence[str], sizing: Sizing, known: Mapping[str, int] | None
 
 
 def _check_pins(face: Face, found: Sequence[Port]) -> None:
-    """Every pin exists and goes the right way; no input of the design is left open."""
+    """Every pin exists and goes the right way."""
     ports = {port.name: port for port in found}
-    driven = [*(face.clocking.driven if face.clocking else []), *(name for name, _ in face.ties)]
+    driven = _driven(face)
     read = [face.clocking.valid_out] if face.clocking and face.clocking.valid_out else []
     for name, direction in [*((name, "in") for name in driven), *((name, "out") for name in read)]:
         if name not in ports or ports[name].direction != direction:
@@ -132,7 +136,15 @@ def _check_pins(face: Face, found: Sequence[Port]) -> None:
     for name, value in face.ties:
         if value.bit_length() > ports[name].width:
             raise InputError(f"[tie] {name} = {value} does not fit: the port has {ports[name].width} bits")
-    taken = {*driven, *(wire.name for wire in face.inputs)}
+
+
+def _driven(face: Face) -> list[str]:
+    return [*(face.clocking.driven if face.clocking else []), *(name for name, _ in face.ties)]
+
+
+def _check_driven(face: Face, found: Sequence[Port]) -> None:
+    """No input of the design is left open."""
+    taken = {*_driven(face), *(wire.name for wire in face.inputs)}
     for port in found:
         for name in port.wires if port.direction != "out" else ():
             if name not in taken:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dais_verif.dut.face import Clocking
 from dais_verif.errors import InputError
+from dais_verif.prove.boundary import Boundary
 from dais_verif.prove.netlist import Cone, Driver, Netlist, Signal
 from dais_verif.prove.terms import Term, extract, var
 
@@ -23,29 +25,45 @@ class Timing(NamedTuple):
     enable: str | None
 
 
-def timing_of(netlist: Netlist, inp: Signal, out: Signal, others: list[Signal]) -> Timing | None:
+def timing_of(
+    netlist: Netlist, boundary: Boundary, others: list[Signal], said: Clocking | None = None
+) -> Timing | None:
     """The timing of a pipeline, None for a design without registers; every one of ``others`` must have one age, too.
 
-    Raises ``InputError`` if two ages meet, or if there are several clocks or enables.
+    ``said``: its pins, where they are known. Raises ``InputError`` if two ages meet, if there are several clocks or
+    enables, or others than those.
     """
     if not any(driver.clock for signal in netlist.signals.values() for driver in signal.drivers):
-        return None
-    ages = _Ages(netlist, inp)
+        return None if said is None else Timing(0, said.clock, said.enable)
+    ages = _Ages(netlist, boundary)
     for signal in others:
         ages.of(signal, 0, signal.width)
-    latency = ages.of(out, 0, out.width)
+    latency = ages.of_outputs()
     for what, names in (("clocks", ages.clocks), ("clock enables", ages.enables)):
         if len(names) > 1:
             shown = ", ".join(sorted(name or "none" for name in names))
             raise InputError(f"registers of module {netlist.top!r} have different {what}: {shown}; the proof knows one")
     if not ages.clocks:
-        return None  # registers that nothing reads
-    return Timing(latency or 0, *ages.clocks, *ages.enables)
+        return None if said is None else Timing(0, said.clock, said.enable)  # registers that nothing reads
+    timing = Timing(latency or 0, *ages.clocks, *ages.enables)
+    for what, pin, found in (
+        ()
+        if said is None
+        else (
+            ("clock", said.clock, timing.clock),
+            ("clock enable", said.enable, timing.enable),
+        )
+    ):
+        if pin != found:
+            raise InputError(
+                f"the {what} of module {netlist.top!r} is {found or 'none'}, not {pin or 'none'} as was said"
+            )
+    return timing
 
 
 class _Ages:
-    def __init__(self, netlist: Netlist, inp: Signal) -> None:
-        self._netlist, self._inp = netlist, inp
+    def __init__(self, netlist: Netlist, boundary: Boundary) -> None:
+        self._netlist, self._boundary = netlist, boundary
         self._known: dict[tuple[Signal, int], int | None] = {}
         self._open: set[tuple[Signal, int]] = set()
         self._inputs: dict[Signal, str] = {}
@@ -54,8 +72,8 @@ class _Ages:
 
     def of(self, signal: Signal, low: int, width: int) -> int | None:
         """The age of some bits; None for constants. Raises ``InputError`` if they have several."""
-        if signal is self._inp:
-            return 0
+        if self._boundary.is_input(signal):
+            return None if signal in self._boundary.constants else 0
         found: dict[int, str] = {}
         for driver in signal.drivers:
             if driver.low < low + width and low < driver.low + driver.width:
@@ -64,11 +82,20 @@ class _Ages:
                     found[age] = f"bit {driver.low} of {signal.name}"
         return self._one(found, signal)
 
+    def of_outputs(self) -> int | None:
+        """The latency: the one age of all that carries outputs."""
+        found: dict[int, str] = {}
+        for signal, wire in self._boundary.wires:
+            age = self.of(signal, 0, max(wire.width, 1))
+            if age is not None:
+                found[age] = signal.name
+        return self._one(found, self._boundary.wires[-1][0]) if self._boundary.wires else None
+
     def _input(self, signal: Signal) -> str:
         """The input of the design that clocks or enables registers, maybe by another name within an instance."""
         if signal not in self._inputs:
             inputs = {name: self._netlist.signals[name] for name in self._netlist.inputs}
-            known = {wire: var(wire.width, name) for name, wire in inputs.items() if wire is not self._inp}
+            known = {wire: var(wire.width, name) for name, wire in inputs.items() if not self._boundary.is_input(wire)}
             cone = Cone(lambda wire, low, width: extract(known[wire], low, width) if wire in known else None)
             term = cone.read(signal, 0, signal.width)
             if term.op != "var" or term.width != 1:

@@ -5,8 +5,11 @@ That is a guess, and a wrong one does no harm: like every name it only proposes 
 
 from __future__ import annotations
 
+from functools import partial
+
 from dais_verif.program import Program
-from dais_verif.program.ports import Ports
+from dais_verif.prove.boundary import Boundary
+from dais_verif.prove.declared import Declared
 from dais_verif.prove.evaluate import Values
 from dais_verif.prove.netlist import Netlist, Signal
 from dais_verif.prove.witness import Wires, random_vectors, trace
@@ -19,17 +22,24 @@ _MORE = 2
 
 
 def matched_signals(
-    program: Program, ports: Ports, netlist: Netlist, cut: dict[int, Signal], inp: Signal, out: Signal, seed: int
+    program: Program,
+    boundary: Boundary,
+    netlist: Netlist,
+    cut: dict[int, Signal],
+    declared: Declared,
+    seed: int,
 ) -> dict[int, Signal]:
     """A signal for each op without one in ``cut``, as far as one behaves like it; no signal for two ops."""
     missing = [op for op in program.ops if op.index not in cut and op.type.width > 1]
-    taken = {*cut.values(), inp, out}
+    taken = {*cut.values(), *boundary.result_ports}
     free = [signal for signal in netlist.signals.values() if signal.drivers and signal not in taken]
     if not missing or not free:
         return {}
-    found = trace(program, ports, random_vectors(ports, _ROWS, seed), _ROWS)
-    wires = Wires(ports, {*free, *cut.values()}, inp, found, ones=False)
-    wires.bits(out, 0, out.width)
+    vectors = declared.moved_inside(random_vectors(boundary.inputs, _ROWS, seed))
+    found = trace(program, boundary.inputs, vectors, _ROWS)
+    wires = Wires(boundary, {*free, *cut.values()}, found, ones=False)
+    for number in boundary.claimed:
+        wires.evaluated(partial(boundary.result, number))
     behaviour: dict[tuple[int, bytes], list[Signal]] = {}
     for signal, values in wires.values.items():
         if signal not in taken:

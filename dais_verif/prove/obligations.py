@@ -7,17 +7,16 @@ a variable there, called by its place and not by its op: ops of one shape have o
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from dais_verif.errors import InputError
 from dais_verif.program import Op, Program
-from dais_verif.program.ports import Ports, ports_of
+from dais_verif.prove.boundary import NOTHING, Boundary
 from dais_verif.prove.meaning import Meaning, bits_of, meaning, output_meaning
 from dais_verif.prove.netlist import Cone, Netlist, Signal
-from dais_verif.prove.terms import Term, concat, const, extract, leaves, resize, var
+from dais_verif.prove.terms import Term, const, extract, leaves, resize, var
 
 __all__ = ["Builder", "Obligation", "Source"]
 
@@ -49,7 +48,7 @@ class Obligation:
         return {
             t: self.sources[int(str(t.data)[1:])]
             for t in leaves(self.rtl, self.wanted)
-            if t.op == "var" and t.data != "port"
+            if t.op == "var" and not str(t.data).startswith(NOTHING)
         }
 
 
@@ -103,13 +102,13 @@ class _Locals:
     def _meant(self, op: Op) -> Meaning:
         program = self._builder.program
         if op.code == -1:
-            element = self._builder.ports.inputs[op.id0]
+            element = self._builder.boundary.inputs[op.id0]
             return meaning(program, op, [self.element(op.id0)] if element.width else [], element)
         return meaning(program, op, [self.value(i) for i in op.operands])
 
     def element(self, index: int) -> Term:
-        """The bits of the port that carry input ``index``."""
-        return self.variable("input", index, self._builder.ports.inputs[index].width)
+        """The bits of input ``index``."""
+        return self.variable("input", index, self._builder.boundary.inputs[index].width)
 
     def known(self, index: int) -> list[tuple[int, Term]]:
         """The values of all ops that occur, op ``index`` excepted: variables, and those that were expanded."""
@@ -126,20 +125,15 @@ class _Locals:
 class Builder:
     """Makes obligations. ``cut``: the signal of each op that is a cut point; may shrink while ops fail."""
 
-    def __init__(self, program: Program, netlist: Netlist, cut: dict[int, Signal], inp: Signal, out: Signal) -> None:
-        self.program, self.netlist, self.cut = program, netlist, dict(cut)
-        self.ports: Ports = ports_of(program)
-        self._inp, self._out = inp, out
+    def __init__(self, program: Program, netlist: Netlist, cut: dict[int, Signal], boundary: Boundary) -> None:
+        self.program, self.netlist, self.cut, self.boundary = program, netlist, dict(cut), boundary
         self._op_of = {signal: index for index, signal in cut.items()}
-        self._with_bits = [j for j, element in enumerate(self.ports.inputs) if element.width]
-        self._offsets = [self.ports.inputs[j].offset for j in self._with_bits]
 
     @classmethod
     def of_program(cls, program: Program) -> Builder:
         """A builder for questions about the program alone, with every op as a cut point."""
         cut = {op.index: Signal(f"op {op.index}", bits_of(op.type), "") for op in program.ops if op.type.width}
-        nothing = Signal("", 1, "")
-        return cls(program, Netlist("", {}, (), ()), cut, nothing, nothing)
+        return cls(program, Netlist("", {}, (), ()), cut, Boundary.of_program(program))
 
     def promise(self, index: int, expanded: Callable[[int], bool], about: Callable[[int, Term], Term]) -> Obligation:
         """Op ``index`` keeps its promise, if all that were expanded do. ``about``: what is known of a value."""
@@ -167,16 +161,17 @@ class Builder:
     def output(self, index: int, expanded: Callable[[int], bool] = lambda index: False) -> Obligation:
         """Output ``index``, which has bits, is what the program says."""
         inside = _Locals(self, expanded)
-        element = self.ports.outputs[index]
-        op, _, negated = self.program.outputs[index]
-        wanted = output_meaning(self.program.ops[op].type, inside.value(op), negated)
-        rtl = self._cone(inside).read(self._out, element.offset, element.width)
-        return inside.obligation(rtl, wanted)
+        wanted = const(1, 0)
+        if self.boundary.own[index].width:
+            op, _, negated = self.program.outputs[index]
+            wanted = output_meaning(self.program.ops[op].type, inside.value(op), negated)
+        rtl = self.boundary.result(index, self._cone(inside).read)
+        return inside.obligation(*self.boundary.as_numbers(index, rtl, wanted))
 
-    def no_output(self) -> Obligation:
+    def no_output(self, port: Signal) -> Obligation:
         """A port without any bits is tied to 0."""
         inside = _Locals(self, lambda index: False)
-        return inside.obligation(self._cone(inside).read(self._out, 0, 1), const(1, 0))
+        return inside.obligation(self._cone(inside).read(port, 0, port.width), const(port.width, 0))
 
     def meaning_of(self, index: int) -> tuple[Term, dict[int, Term]]:
         """The value of op ``index`` over variables for those of its operands, which are given too."""
@@ -187,7 +182,7 @@ class Builder:
                 terms[i] = var(bits_of(self.program.ops[i].type), f"v{number}")
         if op.code != -1:
             return meaning(self.program, op, [terms[i] for i in op.operands]).value, terms
-        element = self.ports.inputs[op.id0]
+        element = self.boundary.inputs[op.id0]
         operands = [var(element.width, "v0")] if element.width else []
         return meaning(self.program, op, operands, element).value, {}
 
@@ -202,25 +197,13 @@ class Builder:
             if index is not None:
                 inside.reads[index] = None
                 return extract(self.stored(index, inside.value(index), signal.width), low, width)
-            if signal is self._inp:
-                return self._input_bits(inside, low, width)
+            if self.boundary.is_input(signal):
+                return self.boundary.given(signal, low, width, inside.element)
             if signal.name in self.netlist.inputs:
-                raise InputError(f"an output or an op depends on input {signal.name!r}; only model_inp may carry data")
+                raise InputError(
+                    f"an output or an op depends on input {signal.name!r}, which carries no data;"
+                    " give it a value under [tie] in a --ports file"
+                )
             return None
 
         return Cone(cut)
-
-    def _input_bits(self, inside: _Locals, low: int, width: int) -> Term:
-        """Bits of ``model_inp``."""
-        parts: list[Term] = []
-        place = low
-        while place < low + width:
-            number = bisect_right(self._offsets, place) - 1
-            if number < 0:  # the one bit of a port without any
-                return concat(var(low + width - place, "port"), *parts[::-1])
-            j = self._with_bits[number]
-            element = self.ports.inputs[j]
-            count = min(element.offset + element.width, low + width) - place
-            parts.append(extract(inside.element(j), place - element.offset, count))
-            place += count
-        return concat(*reversed(parts))

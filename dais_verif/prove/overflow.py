@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from dais_verif.program import Program
-from dais_verif.program.ranges import analyse
+from dais_verif.prove.declared import Declared
 from dais_verif.prove.facts import Facts
 from dais_verif.prove.obligations import Builder, Obligation
 from dais_verif.prove.pool import Pool
 from dais_verif.prove.results import Options, Status, Watcher
-from dais_verif.prove.witness import Bools, Columns, Trace, random_vectors, trace
+from dais_verif.prove.witness import Columns, random_vectors, trace
 
 __all__ = ["Promise", "examine"]
 
@@ -61,11 +61,11 @@ class _Examination:
         self._builder = Builder.of_program(program)
         self._pool = Pool(options, watcher)
         self._facts = Facts(program, self._builder, self._pool.equal, declared)
-        self._declared = declared and program.intervals is not None
+        self._declared = Declared(program, self._builder.boundary.inputs, declared)
         self._broken: dict[int, tuple[int, ...]] = {}
 
     def run(self, suspects: list[int]) -> list[Promise]:
-        self._try(random_vectors(self._builder.ports, _ROWS, self._seed), _ROWS)
+        self._try(random_vectors(self._builder.boundary.inputs, _ROWS, self._seed), _ROWS)
         found = []
         for done, index in enumerate(suspects):
             self._watcher.progress("promises", done, len(suspects))
@@ -74,26 +74,11 @@ class _Examination:
 
     def _try(self, columns: Columns, rows: int) -> None:
         """Remember the promises that these vectors break."""
-        found = trace(self._program, self._builder.ports, columns, rows)
-        allowed = self._allowed(found)
+        found = trace(self._program, self._builder.boundary.inputs, columns, rows)
+        allowed = self._declared.allowed(found)
         for index, lost in found.by.items():
             if (lost & allowed).any():
                 self._broken.setdefault(index, found.vector(int(np.argmax(lost & allowed))))
-
-    def _allowed(self, found: Trace) -> Bools:
-        """Rows in which every input lies where its source declares it to be."""
-        allowed = np.ones(found.rows, dtype=bool)
-        if self._declared:
-            intervals = analyse(self._program, declared=True).intervals
-            for op in self._program.ops:
-                if op.code == -1 and op.type.width:
-                    values = found.values[op.index].astype(object)
-                    if op.type.k:
-                        half = 1 << (op.type.width - 1)
-                        values = (values ^ half) - half
-                    inside = (values >= intervals[op.index].lo) & (values <= intervals[op.index].hi)
-                    allowed &= np.asarray(inside, dtype=bool)
-        return allowed
 
     def _one(self, index: int) -> Promise:
         if index in self._broken:
@@ -108,7 +93,7 @@ class _Examination:
             return Promise(index, Status.PROVED, "all ops before")
         if decision.equal is False:
             inputs = {s.number: decision.model.get(t, 0) for t, s in obligation.variables().items()}
-            columns = random_vectors(self._builder.ports, _ROWS, self._seed)
+            columns = random_vectors(self._builder.boundary.inputs, _ROWS, self._seed)
             for j, column in enumerate(columns):
                 column[:] = inputs.get(j, column)
                 column[0] = inputs.get(j, 0)

@@ -11,15 +11,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from dais_verif.dut.face import Dut
 from dais_verif.errors import InputError
 from dais_verif.program import Program
-from dais_verif.program.ports import ports_of
 from dais_verif.prove.ages import Timing, timing_of
+from dais_verif.prove.boundary import Boundary
+from dais_verif.prove.declared import Declared
 from dais_verif.prove.matching import matched_signals
 from dais_verif.prove.netlist import Netlist, Signal
 from dais_verif.prove.obligations import Builder, Obligation
 from dais_verif.prove.pool import Pool
-from dais_verif.prove.pursuit import Pursuit
+from dais_verif.prove.pursuit import DECLARED, Pursuit
 from dais_verif.prove.results import Claim, Counterexample, Options, Proof, Status, Watcher
 from dais_verif.verdict import Verdict
 
@@ -31,25 +33,25 @@ _NAMES = (re.compile(r"(?:.*\.)?op_(\d+)"), re.compile(r"v(\d+)"))
 _EVERY = 256
 
 
-def prove(program: Program, netlist: Netlist, options: Options, watcher: Watcher | None = None) -> Proof:
+def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watcher: Watcher | None = None) -> Proof:
     """Prove that ``netlist``, combinational or a pipeline, computes ``program`` for all inputs, or refute it.
+
+    ``dut``: how its ports carry the program.
 
     Raises ``InputError`` if the ports do not fit the program, or if the RTL has loops, latches, X or undriven bits
     where the proof must look.
     """
     watcher = watcher or Watcher()
-    inp, out = _ports(program, netlist)
+    boundary = Boundary.of(program, netlist, dut)
+    declared = Declared(program, boundary.inputs, options.declared)
     cut = named_signals(program, netlist)
     guessed: dict[int, Signal] = {}
     if len(cut) < program.n_ops:
         watcher.progress("signals matched", 0, program.n_ops - len(cut))
-        guessed = matched_signals(program, ports_of(program), netlist, cut, inp, out, options.seed)
+        guessed = matched_signals(program, boundary, netlist, cut, declared, options.seed)
         cut = dict(sorted({**cut, **guessed}.items()))
-    timing = timing_of(netlist, inp, out, list(cut.values()))
-    others = [name for name in netlist.inputs if name != "model_inp"]
-    if others and timing is None:
-        raise InputError(f"module {netlist.top!r} has the further input {others[0]!r}; the proof drives model_inp only")
-    builder = Builder(program, netlist, cut, inp, out)
+    timing = timing_of(netlist, boundary, list(cut.values()), dut.face.clocking)
+    builder = Builder(program, netlist, cut, boundary)
     pool = Pool(options, watcher)
     obligations: dict[tuple[str, int], Obligation] = {}
     for done, index in enumerate(cut):
@@ -57,21 +59,26 @@ def prove(program: Program, netlist: Netlist, options: Options, watcher: Watcher
         if done % _EVERY == 0:
             watcher.progress("ops read", done, len(cut))
     _refuse_loops({index: obligations["op", index].reads for index in cut}, cut)
-    with_bits = [j for j, element in enumerate(builder.ports.outputs) if element.width]
-    for j in with_bits:
+    for j in boundary.claimed:
         obligations["output", j] = builder.output(j)
-    tied = [] if with_bits else [builder.no_output()]
+    tied = [builder.no_output(signal) for signal, wire in boundary.wires if not wire.width]
     pool.decide_all((o.rtl, o.wanted, o.given) for o in (*obligations.values(), *tied))
     claims = {key: _claim(key, obligation, cut, pool) for key, obligation in obligations.items()}
-    if tied and not pool.decide(tied[0].rtl, tied[0].wanted).decision.equal:
+    if not all(pool.decide(o.rtl, o.wanted).decision.equal for o in tied):
         raise InputError("the program has no output bits, so its port must be tied to 0, and it is not")
     counterexample = None
     if any(claim.status is not Status.PROVED for claim in claims.values()):
-        pursuit = Pursuit(program, netlist, builder, pool, options, watcher, obligations, claims, inp, out)
+        pursuit = Pursuit(program, netlist, builder, pool, options, watcher, declared, obligations, claims)
         counterexample = pursuit.run()
         claims = pursuit.claims
     proof = _proof(program, cut, claims, pool, counterexample, timing)
-    return replace(proof, pins=(*netlist.inputs, *netlist.outputs), guessed=len(guessed))
+    return replace(
+        proof,
+        pins=(*netlist.inputs, *netlist.outputs),
+        inputs=netlist.inputs,
+        elements=boundary.inputs,
+        guessed=len(guessed),
+    )
 
 
 def _claim(key: tuple[str, int], obligation: Obligation, cut: Mapping[int, Signal], pool: Pool) -> Claim:
@@ -93,7 +100,8 @@ def _proof(
     ops = [claim for claim in claims.values() if claim.kind == "op"]
     outputs = [claim for claim in claims.values() if claim.kind == "output"]
     undecided = [claim for claim in outputs if claim.status is not Status.PROVED]
-    conditional = any("promise" in claim.how for claim in claims.values() if claim.status is Status.PROVED)
+    hows = [claim.how for claim in claims.values() if claim.status is Status.PROVED]
+    conditional, bounded = (any(word in how for how in hows) for word in ("promises", DECLARED))
     if counterexample is not None:
         verdict = Verdict.RTL_MISMATCH
         message = f"output {counterexample.output} is wrong on an input vector that was found"
@@ -105,7 +113,8 @@ def _proof(
     elif not outputs:
         verdict, message = Verdict.NOT_RUN, "nothing was proved: the program has no output bits"
     else:
-        where = "for all inputs on which the program keeps its promises" if conditional else "for all inputs"
+        where = "for all inputs" + " within their declared intervals" * bounded
+        where += " on which the program keeps its promises" * conditional
         verdict = Verdict.PASS
         message = f"all {len(outputs)} outputs equal the program {where}; {len(ops)} ops are cut points"
         if timing is not None:
@@ -115,32 +124,12 @@ def _proof(
         if wrong:
             message += f"; {wrong} signals do not hold what their names say, and no output needs them to"
     unnamed = [op.index for op in program.ops if op.index not in cut]
-    return Proof(verdict, message, ops, outputs, unnamed, len(pool), conditional, counterexample, timing)
+    return Proof(verdict, message, ops, outputs, unnamed, len(pool), conditional, bounded, counterexample, timing)
 
 
 def _listed(claims: Sequence[Claim]) -> str:
     shown = ", ".join(str(claim.number) for claim in claims[:8])
     return shown + (", ..." if len(claims) > 8 else "")
-
-
-def _ports(program: Program, netlist: Netlist) -> tuple[Signal, Signal]:
-    """The two packed ports. Raises ``InputError`` if they are not those of the program."""
-    ports = ports_of(program)
-    found = []
-    for name, way, names, bits in (
-        ("model_inp", "input", netlist.inputs, ports.input_bits),
-        ("model_out", "output", netlist.outputs, ports.output_bits),
-    ):
-        if name not in names:
-            listed = ", ".join((*netlist.inputs, *netlist.outputs)) or "none"
-            raise InputError(f"module {netlist.top!r} has no {way} {name!r} (ports: {listed}); see `dais-verif emit`")
-        signal = netlist.signals[name]
-        if signal.width != max(bits, 1):
-            raise InputError(
-                f"{way} {name!r} of module {netlist.top!r} has {signal.width} bits; this program needs {max(bits, 1)}"
-            )
-        found.append(signal)
-    return found[0], found[1]
 
 
 def named_signals(program: Program, netlist: Netlist) -> dict[int, Signal]:

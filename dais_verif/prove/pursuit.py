@@ -13,9 +13,10 @@ from dataclasses import replace
 import numpy as np
 
 from dais_verif.program import Program
+from dais_verif.prove.declared import Declared
 from dais_verif.prove.discharge import Decision
 from dais_verif.prove.facts import Facts
-from dais_verif.prove.netlist import Netlist, Signal
+from dais_verif.prove.netlist import Netlist
 from dais_verif.prove.obligations import Builder, Obligation
 from dais_verif.prove.pool import Pool
 from dais_verif.prove.results import Claim, Counterexample, Options, Status, Watcher
@@ -31,9 +32,12 @@ from dais_verif.prove.witness import (
     variations,
 )
 
-__all__ = ["Pursuit"]
+__all__ = ["DECLARED", "Pursuit"]
 
 Key = tuple[str, int]
+
+#: Words of ``Claim.how`` that say what a proof had to assume.
+DECLARED, _PROMISES = "declared intervals", "promises"
 
 _ROWS, _VARIED = 2048, 256
 _LEVELS = (1, 2, 4)
@@ -52,20 +56,23 @@ class Pursuit:
         pool: Pool,
         options: Options,
         watcher: Watcher,
+        declared: Declared,
         obligations: dict[Key, Obligation],
         claims: dict[Key, Claim],
-        inp: Signal,
-        out: Signal,
     ) -> None:
         self.program, self.netlist, self.builder, self.pool = program, netlist, builder, pool
         self.options, self.watcher, self.obligations, self.claims = options, watcher, obligations, claims
-        self._inp, self._out = inp, out
-        self._facts = Facts(program, builder, pool.equal)
+        self._declared = declared
+        #: What may be said of values, and how that is called.
+        self._facts = [("ranges", Facts(program, builder, pool.equal))]
+        if declared:
+            self._facts.append((DECLARED, Facts(program, builder, pool.equal, declared=True)))
         self._found: Counterexample | None = None
 
     def run(self) -> Counterexample | None:
         """A counterexample at the outputs, if there is one."""
-        self._on_vectors(random_vectors(self.builder.ports, _ROWS, self.options.seed), _ROWS)
+        vectors = random_vectors(self.builder.boundary.inputs, _ROWS, self.options.seed)
+        self._on_vectors(self._declared.moved_inside(vectors), _ROWS)
         open_ops = [key for key in self._open() if key[0] == "op"]
         for done, key in enumerate(open_ops):
             self.watcher.progress("ops pursued", done, len(open_ops))
@@ -87,8 +94,10 @@ class Pursuit:
 
     def _on_vectors(self, columns: Columns, rows: int) -> None:
         """Refute what these vectors refute, and look at the outputs."""
-        found = trace(self.program, self.builder.ports, columns, rows)
-        valid = ~found.broken if self.options.check else np.ones(rows, dtype=bool)
+        found = trace(self.program, self.builder.boundary.inputs, columns, rows)
+        valid = self._declared.allowed(found)
+        if self.options.check:
+            valid &= ~found.broken
         wrong: dict[int, Bools] = {}
         for key, claim in list(self.claims.items()):
             if claim.status is Status.PROVED:
@@ -103,9 +112,7 @@ class Pursuit:
 
     def _at_outputs(self, found: Trace, valid: Bools, wrong: dict[int, Bools]) -> None:
         """A row in which an output is wrong: best one in which the first wrong op is wrong."""
-        differing = differing_outputs(
-            self.program, self.builder.ports, self.netlist, self.builder.cut, self._inp, self._out, found
-        )
+        differing = differing_outputs(self.program, self.builder.boundary, self.netlist, self.builder.cut, found)
         first = min(wrong, default=None)
         for row_filter in ([valid & wrong[first]] if first is not None else []) + [valid]:
             for output, rows in differing:
@@ -143,21 +150,25 @@ class Pursuit:
     def _statements(self, key: Key) -> Iterator[tuple[str, Obligation, tuple[Term, ...]]]:
         for levels in (0, *_LEVELS):
             obligation = self._expanded(key, levels) if levels else self.obligations[key]
-            facts = self._known(obligation)
             name = f"{levels} level{'s' if levels > 1 else ''} of ops" if levels else ""
-            if levels or facts:
-                yield ", ".join(filter(None, (name, "ranges" if facts else ""))), obligation, facts
-            if self.options.check and obligation.kept:
-                words = (name, "ranges" if facts else "", "promises")
-                yield ", ".join(filter(None, words)), obligation, (*facts, *obligation.kept)
+            known: tuple[Term, ...] = ()
+            for word, facts in self._facts:
+                before, known = known, self._known(obligation, facts, word == DECLARED)
+                if word == DECLARED and known == before:
+                    continue
+                if levels or known:
+                    yield _words(name, word if known else ""), obligation, known
+                if self.options.check and obligation.kept:
+                    yield _words(name, word if known else "", _PROMISES), obligation, (*known, *obligation.kept)
 
-    def _known(self, obligation: Obligation) -> tuple[Term, ...]:
-        facts = [
-            self._facts.of(source.number, term)
-            for term, source in obligation.variables().items()
-            if source.kind == "op"
-        ]
-        return tuple(fact for fact in facts if fact.op != "const")
+    def _known(self, obligation: Obligation, facts: Facts, declared: bool) -> tuple[Term, ...]:
+        known: list[Term] = []
+        for term, source in obligation.variables().items():
+            if source.kind == "op":
+                known.append(facts.of(source.number, term))
+            elif declared:
+                known += self._declared.of_input(source.number, term)
+        return tuple(fact for fact in known if fact.op != "const")
 
     def _expanded(self, key: Key, levels: int) -> Obligation:
         """The claim over the ops ``levels`` before those that its cone reads."""
@@ -182,18 +193,20 @@ class Pursuit:
         if self._cone_size(key) > _LARGEST:
             return
         obligation = self._build(key, lambda index: True)
-        given = obligation.kept if self.options.check else ()
-        decided = self.pool.decide(obligation.rtl, obligation.wanted, given)
-        decision = decided.decision
-        if decision.equal:
-            self._prove(key, decision, "all ops before" + (", promises" if given else ""), decided.cached)
-        elif decision.equal is False:
-            inputs = {
-                source.number: decision.model.get(term, 0)
-                for term, source in obligation.variables().items()
-                if source.kind == "input"
-            }
-            self._on_vectors(variations(self.builder.ports, inputs, _VARIED, self.options.seed), _VARIED)
+        kept = obligation.kept if self.options.check else ()
+        inputs = {term: s.number for term, s in obligation.variables().items() if s.kind == "input"}
+        bounds = [term for variable, number in inputs.items() for term in self._declared.of_input(number, variable)]
+        for word, given in (("", kept), (DECLARED, (*kept, *bounds)))[: 1 + bool(bounds)]:
+            decided = self.pool.decide(obligation.rtl, obligation.wanted, given)
+            decision = decided.decision
+            if decision.equal:
+                self._prove(key, decision, _words("all ops before", word, _PROMISES if kept else ""), decided.cached)
+            elif decision.equal is False:
+                vector = {number: decision.model.get(term, 0) for term, number in inputs.items()}
+                columns = variations(self.builder.boundary.inputs, vector, _VARIED, self.options.seed)
+                self._on_vectors(self._declared.moved_inside(columns) if word else columns, _VARIED)
+            if self.claims[key].status is not Status.UNKNOWN:
+                return
 
     def _cone_size(self, key: Key) -> int:
         seen = set(self.obligations[key].reads) | set(self._operands(key))
@@ -247,3 +260,7 @@ class Pursuit:
             for index in obligation.reads:
                 readers.setdefault(index, []).append(key)
         return {key for index in failed for key in readers.get(index, []) if key[1] not in failed or key[0] != "op"}
+
+
+def _words(*parts: str) -> str:
+    return ", ".join(filter(None, parts))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+from dais_verif.program.ports import Element
 from dais_verif.prove.ages import Timing
 from dais_verif.prove.discharge import Method
 from dais_verif.verdict import Verdict
@@ -20,7 +21,8 @@ class Options:
     """``timeout``: seconds for each obligation. ``check``: promises are promises; False: they wrap like all else.
 
     ``store``: file of proofs of earlier runs; None: none. ``jobs``: processes at once. ``seed``: of the vectors that
-    look for a counterexample.
+    look for a counterexample. ``declared``: inputs lie in the intervals that the program's source declares, where a
+    proof needs that.
     """
 
     timeout: float = 20.0
@@ -28,6 +30,7 @@ class Options:
     jobs: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
     store: Path | None = None
     seed: int = 0
+    declared: bool = True
 
 
 class Watcher:
@@ -87,9 +90,11 @@ class Counterexample:
 @dataclass(frozen=True)
 class Proof:
     """The verdict with all claims. ``unnamed``: ops without a signal. ``conditional``: promises had to be assumed.
+    ``bounded``: inputs had to lie in their declared intervals.
 
     ``obligations``: how many different ones the claims came down to. ``timing``: of a pipeline.
-    ``pins``: the ports of the design. ``guessed``: signals that were found by their values, not by name.
+    ``pins``: the ports of the design; ``inputs``: of them. ``elements``: what bits of every input a vector consists of.
+    ``guessed``: signals that were found by their values, not by name.
     """
 
     verdict: Verdict
@@ -99,9 +104,12 @@ class Proof:
     unnamed: list[int]
     obligations: int
     conditional: bool
+    bounded: bool
     counterexample: Counterexample | None = None
     timing: Timing | None = None
     pins: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    elements: tuple[Element, ...] = ()
     guessed: int = 0
 
     def methods(self) -> dict[str, int]:

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.program import Program
-from dais_verif.program.ports import Ports
+from dais_verif.program.ports import Element
+from dais_verif.prove.boundary import Boundary
 from dais_verif.prove.evaluate import Values, evaluate
 from dais_verif.prove.meaning import bits_of, meaning, output_meaning
-from dais_verif.prove.netlist import Cone, Netlist, Signal
+from dais_verif.prove.netlist import Cone, Netlist, Read, Signal
 from dais_verif.prove.obligations import Obligation
-from dais_verif.prove.terms import Term, extract, leaves, var
+from dais_verif.prove.terms import Term, const, extract, leaves, var
 
 __all__ = ["Trace", "Wires", "differing_rows", "differing_outputs", "random_vectors", "trace", "variations"]
 
@@ -29,11 +30,11 @@ Columns = list[NDArray[Any]]
 Bools = NDArray[np.bool_]
 
 
-def random_vectors(ports: Ports, rows: int, seed: int) -> Columns:
+def random_vectors(elements: Sequence[Element], rows: int, seed: int) -> Columns:
     """The bits of every input: corners in the first rows, then each row denser or sparser."""
     rng = random.Random(seed)
     columns = []
-    for element in ports.inputs:
+    for element in elements:
         top = (1 << element.width) - 1
         corners = [0, top, top >> 1, (top >> 1) + 1 & top, min(1, top)]
         column = [corners[row % 5] if row < 5 else _bits(rng, element.width, row) for row in range(rows)]
@@ -51,9 +52,9 @@ def _bits(rng: random.Random, width: int, row: int) -> int:
     return value & rng.getrandbits(width) if kind == 1 else value
 
 
-def variations(ports: Ports, vector: Mapping[int, int], rows: int, seed: int) -> Columns:
+def variations(elements: Sequence[Element], vector: Mapping[int, int], rows: int, seed: int) -> Columns:
     """Vectors with the inputs of ``vector`` as they are, the others at random; in the first row they are 0."""
-    columns = random_vectors(ports, rows, seed)
+    columns = random_vectors(elements, rows, seed)
     for j, column in enumerate(columns):
         if j in vector:
             column[:] = vector[j]
@@ -81,14 +82,14 @@ class Trace:
         return tuple(int(column[row]) for column in self.inputs)
 
 
-def trace(program: Program, ports: Ports, inputs: Columns, rows: int) -> Trace:
-    """Evaluate the program on ``inputs``, which has a column an input."""
+def trace(program: Program, elements: Sequence[Element], inputs: Columns, rows: int) -> Trace:
+    """Evaluate the program on ``inputs``, which has a column an input, whose bits are those of ``elements``."""
     values: list[Values] = []
     broken = np.zeros(rows, dtype=bool)
     by: dict[int, Bools] = {}
     spoilt: dict[int, Bools] = {}  # what depends on a broken promise
     for op in program.ops:
-        element = ports.inputs[op.id0] if op.code == -1 else None
+        element = elements[op.id0] if op.code == -1 else None
         if element is not None:
             operands = [var(element.width, "v0")] if element.width else []
             columns = [inputs[op.id0]] if element.width else []
@@ -142,27 +143,29 @@ def _both_ways(roots: Sequence[Term], given: dict[Term, Values], rows: int, judg
 
 
 def differing_outputs(
-    program: Program, ports: Ports, netlist: Netlist, cut: Mapping[int, Signal], inp: Signal, out: Signal, found: Trace
+    program: Program, boundary: Boundary, netlist: Netlist, cut: Mapping[int, Signal], found: Trace
 ) -> list[tuple[int, Bools]]:
-    """For each output with bits, the rows in which the RTL, evaluated as a whole, differs from the program."""
+    """For each output that is claimed, the rows in which the RTL, evaluated as a whole, differs from the program."""
     result = []
     # A wide register is read bit by bit: it is evaluated once, and not for each reader.
-    clocked = {s for s in netlist.signals.values() if any(driver.clock for driver in s.drivers)} - {out}
-    wires = [Wires(ports, {*cut.values(), *clocked}, inp, found, ones) for ones in (False, True)]
-    for j, element in enumerate(ports.outputs):
-        if not element.width:
-            continue
-        op, _, negated = program.outputs[j]
-        kind = program.ops[op].type
-        operand = var(bits_of(kind), "v0")
-        (wanted,) = evaluate([output_meaning(kind, operand, negated)], {operand: found.values[op]})
+    clocked = {s for s in netlist.signals.values() if any(driver.clock for driver in s.drivers)}
+    wires = [Wires(boundary, {*cut.values(), *clocked}, found, ones) for ones in (False, True)]
+    for j in boundary.claimed:
+        wanted, given = const(1, 0), {}
+        if boundary.own[j].width:
+            op, _, negated = program.outputs[j]
+            kind = program.ops[op].type
+            operand = var(bits_of(kind), "v0")
+            wanted, given = output_meaning(kind, operand, negated), {operand: found.values[op]}
+        bits = var(max(boundary.outputs[j].width, 1), "found")
+        pair = boundary.as_numbers(j, bits, wanted)
         rows = np.zeros(found.rows, dtype=bool)
         for one in wires:
             if one.ones and not wires[0].guesses:
                 break
-            rows |= np.broadcast_to(
-                np.asarray(one.bits(out, element.offset, element.width) != wanted, dtype=bool), rows.shape
-            )
+            column = one.evaluated(partial(boundary.result, j))
+            is_, must_be = evaluate(pair, {**given, bits: column})
+            rows |= np.broadcast_to(np.asarray(is_ != must_be, dtype=bool), rows.shape)
         result.append((j, rows))
     return result
 
@@ -173,23 +176,19 @@ class Wires:
     ``stops``: signals whose values are remembered, in ``values``, once something reads them.
     """
 
-    def __init__(self, ports: Ports, stops: set[Signal], inp: Signal, found: Trace, ones: bool) -> None:
-        self._stops, self._inp, self._rows, self.ones = stops, inp, found.rows, ones
+    def __init__(self, boundary: Boundary, stops: set[Signal], found: Trace, ones: bool) -> None:
+        self._boundary, self._stops, self._inputs, self._rows = boundary, stops, found.inputs, found.rows
+        self.ones = ones
         #: Whether something undefined was met.
         self.guesses = False
-        whole = np.zeros(found.rows, dtype=object)
-        for element, column in zip(ports.inputs, found.inputs, strict=True):
-            whole |= column.astype(object) << element.offset
-        self.values: dict[Signal, Values] = {inp: whole}
+        self.values: dict[Signal, Values] = {}
 
-    def bits(self, signal: Signal, low: int, width: int) -> Values:
-        """Bits ``low .. low + width - 1`` of ``signal``, which is no stop."""
-        return self._evaluated(lambda cone: cone.read(signal, low, width))
-
-    def _evaluated(self, make: Callable[[Cone], Term]) -> Values:
+    def evaluated(self, make: Callable[[Read], Term]) -> Values:
         """Evaluate a term, and before it all stops that it reads; without recursion, since chains are long."""
         waiting: list[Signal | None] = [None]
-        terms: dict[Signal | None, tuple[Term, dict[Term, tuple[Signal, int]]]] = {None: self._term(make)}
+        terms: dict[Signal | None, tuple[Term, dict[Term, Signal | int]]] = {
+            None: self._term(lambda cone: make(cone.read))
+        }
         while True:
             signal = waiting[-1]
             if signal is not None and signal in self.values:  # somebody else needed it as well
@@ -198,15 +197,15 @@ class Wires:
             if signal is not None and signal not in terms:
                 terms[signal] = self._term(partial(Cone.behind, signal=signal))
             term, reads = terms[signal]
-            missing = {source for source, _ in reads.values()} - self.values.keys()
+            missing = {source for source in reads.values() if isinstance(source, Signal)} - self.values.keys()
             if missing:
                 waiting += missing
                 continue
             del terms[signal]
             waiting.pop()
             given: dict[Term, Values] = {}
-            for t, (source, low) in reads.items():
-                given[t] = self.values[source] >> low & ((1 << t.width) - 1)
+            for t, source in reads.items():
+                given[t] = self.values[source] if isinstance(source, Signal) else self._inputs[source]
             for t in leaves(term):
                 if t not in given:
                     self.guesses = True
@@ -217,18 +216,22 @@ class Wires:
                 return value
             self.values[signal] = value
 
-    def _term(self, make: Callable[[Cone], Term]) -> tuple[Term, dict[Term, tuple[Signal, int]]]:
-        reads: dict[Term, tuple[Signal, int]] = {}
+    def _term(self, make: Callable[[Cone], Term]) -> tuple[Term, dict[Term, Signal | int]]:
+        """A term over inputs, by number, and stops."""
+        reads: dict[Term, Signal | int] = {}
+
+        def element(number: int) -> Term:
+            term = var(self._boundary.inputs[number].width, f"input {number}")
+            reads[term] = number
+            return term
 
         def cut(signal: Signal, low: int, width: int) -> Term | None:
-            if signal is self._inp:
-                term = var(width, f"inp {low}")
-                reads[term] = signal, low
-                return term
+            if self._boundary.is_input(signal):
+                return self._boundary.given(signal, low, width, element)
             if signal not in self._stops:
                 return None
             term = var(signal.width, f"wire {signal.name}")
-            reads[term] = signal, 0
+            reads[term] = signal
             return extract(term, low, width)
 
         term = make(Cone(cut))

@@ -1,0 +1,102 @@
+"""What a proof found to be wrong, before golden model and simulators: their word is the last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dais_verif.cli.common import notices, reproduce
+from dais_verif.cli.folder import WorkFolder
+from dais_verif.cli.vectors import decimal, real_inputs, signed_inputs
+from dais_verif.dut.face import Clocking, Dut
+from dais_verif.files import write_atomically
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch
+from dais_verif.program.ports import Ports
+from dais_verif.sim.build import Design
+from dais_verif.verdict import Verdict
+
+if TYPE_CHECKING:
+    from dais_verif.prove.results import Proof
+    from dais_verif.sim.verify import Finding
+
+__all__ = ["judged", "replayable", "replayed", "simulate_command"]
+
+_FILE = "counterexample.csv"
+
+#: Pins of a pipeline that nobody named, as our own has them.
+_RESET, _VALID_IN, _VALID_OUT = "rst", "in_valid", "out_valid"
+
+#: What a simulator may say of a vector that the proof found to be wrong.
+_CONFIRMED = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
+
+
+def replayable(dut: Dut, proof: Proof) -> Dut:
+    """The design with the pins and the latency that the proof found; inputs of which nothing is known are tied to 0."""
+    if proof.timing is None:
+        return dut
+    clocking = dut.face.clocking
+    if clocking is None:
+        reset, valid_in, valid_out = (name if name in proof.pins else None for name in (_RESET, _VALID_IN, _VALID_OUT))
+        valid_out = valid_out if valid_in else None
+        clocking = Clocking(proof.timing.clock, None, reset, False, proof.timing.enable, valid_in, valid_out)
+    face = replace(dut.face, clocking=replace(clocking, latency=proof.timing.latency))
+    known = {*face.ports, *(wire.name for wire in face.inputs)}
+    open_inputs = tuple((name, 0) for name in proof.inputs if name not in known)
+    return replace(dut, face=replace(face, ties=(*face.ties, *open_inputs)))
+
+
+def replayed(
+    program: Program, proof: Proof, design: Design, folder: WorkFolder, simulators: Sequence[str], check: bool
+) -> Finding:
+    """The counterexample, judged by golden model and simulators."""
+    # Only imported now: a proof that succeeds needs no simulator.
+    from dais_verif.sim.verify import Options, verify
+    from dais_verif.stimulus import batch_of_raw
+
+    assert proof.counterexample is not None
+    vector, elements = proof.counterexample.vector, proof.elements
+    row = np.array([signed_inputs(program, vector, elements)], dtype=object).reshape(1, program.n_in)
+    batch = batch_of_raw(Batch.of(row, program.n_in), Ports(elements, ()))
+    cells = map(decimal, real_inputs(program, vector, elements))
+    write_atomically(folder.path / _FILE, (",".join(cells) + "\n").encode())
+    with notices().status("replaying the counterexample"):
+        return verify(program, batch, design, folder.path, Options(tuple(simulators), check=check))
+
+
+def simulate_command(
+    program: Path, layout: str | None, design: Design, data: Sequence[Path], ports: Path | None, folder: WorkFolder
+) -> str:
+    """The command that runs the counterexample, to copy."""
+    arguments = ["sim", str(program), *(["--layout", layout] if layout else [])]
+    arguments += ["--ports", str(ports)] if ports else []
+    clocking = design.dut.face.clocking if design.dut else None
+    if clocking is not None:
+        reset = f"{clocking.reset}:low" if clocking.reset and clocking.reset_low else clocking.reset
+        pins = {"--clock": clocking.clock, "--latency": clocking.latency, "--reset": reset, "--enable": clocking.enable}
+        pins |= {"--valid-in": clocking.valid_in, "--valid-out": clocking.valid_out}
+        arguments += [word for option, pin in pins.items() if pin is not None for word in (option, str(pin))]
+    arguments += ["--top", design.top]
+    arguments += [word for source in design.sources for word in ("--rtl", str(source))]
+    arguments += [word for file in data for word in ("--data", str(file))]
+    return reproduce([*arguments, "--inputs", str(folder.path / _FILE), "--vectors", "0"])
+
+
+def judged(proof: Proof, finding: Finding) -> Proof:
+    """The proof in the light of the replay: what simulators and golden model say of the vector is the last word."""
+    if finding.verdict in _CONFIRMED:
+        return replace(proof, verdict=finding.verdict)
+    if finding.verdict is Verdict.PROGRAM_INVALID:  # an output that its port cannot hold, whatever the RTL does
+        return replace(proof, verdict=finding.verdict, message=finding.message)
+    if finding.verdict is Verdict.TOOL_FAILURE:
+        return replace(proof, message=f"{proof.message}; not replayed: {finding.message}")
+    return replace(
+        proof,
+        verdict=Verdict.UNKNOWN,
+        message=f"the proof found a counterexample that the simulation does not confirm ({finding.verdict.value}:"
+        f" {finding.message}); please report this",
+    )

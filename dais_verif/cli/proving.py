@@ -1,0 +1,113 @@
+"""Elaborating and proving a design, with progress, on a stack that is deep enough."""
+
+from __future__ import annotations
+
+import atexit
+import multiprocessing
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from dais_verif.cli.common import notices
+from dais_verif.dut.bind import bind
+from dais_verif.dut.discover import Port
+from dais_verif.dut.face import Dut, packed
+from dais_verif.dut.ports_file import PortsFile
+from dais_verif.errors import ToolError
+from dais_verif.program import Program
+from dais_verif.sim.build import Design
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.verdict import Verdict
+
+if TYPE_CHECKING:
+    from dais_verif.prove.netlist import Netlist
+    from dais_verif.prove.results import Proof
+
+__all__ = ["proved"]
+
+#: Designs whose signals have no names are followed from the outputs down to the inputs, calls within calls.
+_STACK_BYTES, _DEPTH = 512 << 20, 1_000_000
+
+_T = TypeVar("_T")
+
+
+def proved(
+    program: Program, design: Design, said: PortsFile | None, options: dict[str, Any], watch: Stopwatch
+) -> tuple[Proof, Dut]:
+    """The proof of ``design``, and how it carries ``program``. ``said``: of its ports; None: ``design`` knows them.
+
+    Raises ``InputError`` if the design does not fit, ``ToolError`` if a package is missing.
+    """
+    return _deep(lambda: _proved(program, design, said, options, watch))
+
+
+def _proved(
+    program: Program, design: Design, said: PortsFile | None, options: dict[str, Any], watch: Stopwatch
+) -> tuple[Proof, Dut]:
+    try:
+        from dais_verif.prove.proof import prove
+        from dais_verif.prove.results import Options, Watcher
+        from dais_verif.prove.slang import elaborate
+    except ImportError as error:
+        raise ToolError(
+            f"the Python package {error.name!r}, which a proof needs, cannot be imported ({error});"
+            " run: pip install pyslang bitwuzla"
+        ) from None
+
+    with watch.stage("elaborate"):
+        netlist = elaborate(design.sources, design.top, {file.name: file.path for file in design.data})
+    if said is not None:
+        dut = bind(program, said, _ports(netlist), open_inputs=said.clocking is None)
+    else:
+        dut = design.dut or packed(program)
+    with watch.stage("prove"), notices().status("proving") as status:
+
+        class Shown(Watcher):
+            def progress(self, what: str, done: int, total: int) -> None:
+                status.update(f"proving: {done} of {total} {what}")
+
+        return prove(program, netlist, dut, Options(**options), Shown()), dut
+
+
+def _ports(netlist: Netlist) -> list[Port]:
+    ways = (("in", netlist.inputs), ("out", netlist.outputs))
+    return [Port(name, way, netlist.signals[name].width) for way, names in ways for name in names]
+
+
+def _deep(work: Callable[[], _T]) -> _T:
+    """``work`` on a stack that is as deep as any design."""
+    results: list[_T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK_BYTES)
+    sys.setrecursionlimit(_DEPTH)
+    try:
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        while thread.is_alive():  # wakes for Ctrl-C
+            thread.join(0.1)
+    except KeyboardInterrupt:
+        atexit.register(_leave)  # the thread cannot be stopped, and what it holds must not be taken apart under it
+        raise
+    finally:
+        threading.stack_size(size)
+        sys.setrecursionlimit(limit)
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def _leave() -> None:
+    for child in multiprocessing.active_children():
+        child.kill()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(Verdict.INTERRUPTED.exit_code)
