@@ -37,6 +37,7 @@ class Boundary:
     """``inputs``: the variable of every input; ``outputs``: where every output lies in the rows that ``wires`` make up.
 
     ``kinds``: their types there. ``pieces``: of every port that carries inputs. ``constants``: inputs with one value.
+    ``others``: inputs that are neither.
     """
 
     inputs: tuple[Element, ...]
@@ -46,6 +47,7 @@ class Boundary:
     wires: tuple[tuple[Signal, Wire], ...]
     pieces: Mapping[Signal, tuple[Piece, ...]]
     constants: Mapping[Signal, int]
+    others: frozenset[Signal] = frozenset()
 
     @classmethod
     def of(cls, program: Program, netlist: Netlist, dut: Dut) -> Boundary:
@@ -64,7 +66,8 @@ class Boundary:
             said |= {pin: value for pin, value in _steady(dut.face.clocking) if pin is not None}
         constants = {netlist.signals[name]: value for name, value in said.items() if name in netlist.inputs}
         kinds = dut.output_types
-        return cls(inputs, dut.ports.outputs, kinds, program.output_types, outputs, pieces, constants)
+        others = frozenset({netlist.signals[name] for name in netlist.inputs} - pieces.keys() - constants.keys())
+        return cls(inputs, dut.ports.outputs, kinds, program.output_types, outputs, pieces, constants, others)
 
     @classmethod
     def of_program(cls, program: Program) -> Boundary:
@@ -73,7 +76,7 @@ class Boundary:
         return cls(own.inputs, own.outputs, kinds, kinds, (), {}, {})
 
     def is_input(self, signal: Signal) -> bool:
-        """Whether ``given`` knows it."""
+        """Whether ``given`` knows its bits."""
         return signal in self.pieces or signal in self.constants
 
     @property
@@ -81,10 +84,20 @@ class Boundary:
         """The ports that carry outputs."""
         return tuple(dict.fromkeys(signal for signal, _ in self.wires))
 
-    def given(self, signal: Signal, low: int, width: int, element: Callable[[int], Term]) -> Term:
-        """Bits of an input port. ``element``: the variable of an input."""
+    def given(self, signal: Signal, low: int, width: int, element: Callable[[int], Term]) -> Term | None:
+        """Bits of an input port, None for any other signal. ``element``: the variable of an input.
+
+        Raises ``InputError`` for an input of which nothing is known.
+        """
         if signal in self.constants:
             return const(width, self.constants[signal] >> low)
+        if signal in self.others:
+            raise InputError(
+                f"an output or an op depends on input {signal.name!r}, which carries no data;"
+                " give it a value under [tie] in a --ports file"
+            )
+        if signal not in self.pieces:
+            return None
         parts: list[Term] = []
         place, end = low, low + width
         for piece in self.pieces[signal]:

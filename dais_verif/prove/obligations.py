@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from dais_verif.errors import InputError
 from dais_verif.program import Op, Program
 from dais_verif.prove.boundary import NOTHING, Boundary
 from dais_verif.prove.meaning import Meaning, bits_of, meaning, output_meaning
@@ -197,13 +196,6 @@ class Builder:
             if index is not None:
                 inside.reads[index] = None
                 return extract(self.stored(index, inside.value(index), signal.width), low, width)
-            if self.boundary.is_input(signal):
-                return self.boundary.given(signal, low, width, inside.element)
-            if signal.name in self.netlist.inputs:
-                raise InputError(
-                    f"an output or an op depends on input {signal.name!r}, which carries no data;"
-                    " give it a value under [tie] in a --ports file"
-                )
-            return None
+            return self.boundary.given(signal, low, width, inside.element)
 
         return Cone(cut)

@@ -72,6 +72,10 @@ def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watche
         counterexample = pursuit.run()
         claims = pursuit.claims
     proof = _proof(program, cut, claims, pool, counterexample, timing)
+    said = dut.face.clocking.latency if dut.face.clocking else None
+    if proof.verdict is Verdict.PASS and timing is not None and said not in (None, timing.latency):
+        late = f"the outputs are right {timing.latency} edges of {timing.clock} after their inputs, not {said}"
+        proof = replace(proof, verdict=Verdict.RTL_MISMATCH, message=late)
     return replace(
         proof,
         pins=(*netlist.inputs, *netlist.outputs),

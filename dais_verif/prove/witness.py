@@ -226,10 +226,8 @@ class Wires:
             return term
 
         def cut(signal: Signal, low: int, width: int) -> Term | None:
-            if self._boundary.is_input(signal):
-                return self._boundary.given(signal, low, width, element)
             if signal not in self._stops:
-                return None
+                return self._boundary.given(signal, low, width, element)
             term = var(signal.width, f"wire {signal.name}")
             reads[term] = signal
             return extract(term, low, width)

@@ -40,9 +40,13 @@ class Run:
         return [op for op, status in self.statuses("op").items() if status == "REFUTED"]
 
 
-def run_prove(program: Program, folder: Path, *options: object, rtl: str | None = None, cache: bool = False) -> Run:
+def run_prove(
+    program: Program | Path, folder: Path, *options: object, rtl: str | None = None, cache: bool = False
+) -> Run:
     """Prove the Verilog text ``rtl``, or our own; ``folder`` receives everything."""
-    arguments = ["prove", str(save(program, folder)), "--json", "--jobs", "1", *map(str, options)]
+    path = program if isinstance(program, Path) else save(program, folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    arguments = ["prove", str(path), "--json", "--jobs", "1", *map(str, options)]
     if not cache:
         arguments.append("--no-cache")
     if rtl is not None:

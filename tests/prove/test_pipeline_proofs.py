@@ -21,12 +21,13 @@ def pipelined(stages: int, **control: bool) -> str:
 
 
 @pytest.mark.parametrize("stages", [1, 2, 5])
-@pytest.mark.parametrize("control", [(), ("--enable",), ("--valid",), ("--enable", "--valid", "--reset")])
+@pytest.mark.parametrize("control", [(), ("enable",), ("valid",), ("enable", "valid", "reset")])
 def test_our_pipelines(stages: int, control: tuple[str, ...], tmp_path: Path) -> None:
-    run = run_prove(EVERY, tmp_path, "--stages", stages, *control)
+    """With pins or without: what is clock, what enable, the prover finds out."""
+    run = run_prove(EVERY, tmp_path, rtl=pipelined(stages, **dict.fromkeys(control, True)))
     assert run.ending == ("PASS", 0), (run.tree["message"], run.stderr)
     assert set(run.statuses("op").values()) == {"PROVED"}
-    enable = "en" if "--enable" in control else None
+    enable = "en" if "enable" in control else None
     assert run.tree["timing"] == {"latency": stages, "clock": "clk", "enable": enable}
 
 
@@ -136,3 +137,18 @@ def test_outputs_of_different_ages_are_refused(tmp_path: Path) -> None:
     run = run_prove(EVERY, tmp_path, rtl=rtl)
     assert run.ending == ("INVALID_INPUT", 2), run.tree["message"]
     assert "mixes vectors of different clock edges" in run.tree["message"]
+
+
+PINS = ("--clock", "clk", "--reset", "rst", "--enable", "en", "--valid-in", "in_valid", "--valid-out", "out_valid")
+
+
+def test_pins_and_a_latency_that_are_given(tmp_path: Path) -> None:
+    rtl = pipelined(3, enable=True, valid=True, reset=True)
+    run = run_prove(EVERY, tmp_path / "right", *PINS, "--latency", 3, rtl=rtl)
+    assert run.ending == ("PASS", 0), (run.tree["message"], run.stderr)
+    run = run_prove(EVERY, tmp_path / "late", *PINS, "--latency", 4, rtl=rtl)
+    assert run.ending == ("RTL_MISMATCH", 1)
+    assert "right 3 edges of clk after their inputs, not 4" in run.tree["message"]
+    run = run_prove(EVERY, tmp_path / "open", *PINS[:4], "--latency", 3, rtl=rtl)
+    assert run.ending == ("INVALID_INPUT", 2)
+    assert "nothing drives port en" in run.tree["message"]

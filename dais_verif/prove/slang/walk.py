@@ -123,6 +123,8 @@ class _Walk:
         def work() -> None:
             assignment = symbol.assignment
             where = self._design.where(assignment.sourceRange.start)
+            if type(assignment) is not ast.AssignmentExpression:
+                raise InputError(f"{where}: this is no valid assignment; correct the RTL")
             if symbol.delay is not None:
                 raise InputError(f"{where}: a delay has no meaning in a proof; remove it")
             self._targets(assignment.left, lambda read: self._design.converter(read)(assignment.right), where)
