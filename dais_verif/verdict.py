@@ -5,9 +5,10 @@ The codes are fixed for good: scripts and CI act on them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 
-__all__ = ["Verdict"]
+__all__ = ["Verdict", "worst"]
 
 
 class Verdict(Enum):
@@ -71,3 +72,24 @@ _NEXT_STEPS = {
     Verdict.SIMULATORS_DISAGREE: "the RTL has no one meaning (X, a race, an undriven net): trust neither; see the logs",
     Verdict.TOOL_FAILURE: "nothing is known of the RTL; read the tool's log, or try the other simulator with --sim",
 }
+
+#: What many runs end in, if any of them did: what was found in RTL, then in programs, then why nothing was found.
+_WORST_FIRST = (
+    Verdict.INTERRUPTED,
+    Verdict.RTL_MISMATCH,
+    Verdict.PROGRAMS_DIFFER,
+    Verdict.X_IN_OUTPUT,
+    Verdict.SIMULATORS_DISAGREE,
+    Verdict.PROGRAM_INVALID,
+    Verdict.NOT_SIGNED_OFF,
+    Verdict.INVALID_INPUT,
+    Verdict.TOOL_FAILURE,
+    Verdict.UNKNOWN,
+    Verdict.NOT_RUN,
+    Verdict.PASS,
+)
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict of runs that ended in ``verdicts``; NOT_RUN if there are none."""
+    return min(verdicts, key=_WORST_FIRST.index, default=Verdict.NOT_RUN)

@@ -32,6 +32,7 @@ _VERBS = (
     "emit",
     "synth",
     "sim",
+    "regress",
     "prove",
     "hil",
     "sensitivity",
@@ -67,6 +68,7 @@ def cli() -> None:
     dais-verif emit prog.bin -o model.v                its Verilog
     dais-verif synth prog.bin --target ice40           what that costs on an FPGA, and a netlist
     dais-verif sim prog.bin          its Verilog in Icarus and Verilator against the golden model
+    dais-verif regress programs/     many programs at once, here or on a cluster
     dais-verif prove prog.bin        its Verilog proved for all inputs, op by op
     dais-verif hil prog.bin --target serial:///dev/ttyUSB0    a board against the golden model
     dais-verif sensitivity prog.bin  where a wrong bit would hurt, and which bits never matter

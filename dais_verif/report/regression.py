@@ -30,8 +30,10 @@ class Job:
 class JobResult:
     """What became of a job. ``attempts``: the verdicts of all its runs, in order; ``flaky`` if they differ.
 
-    ``result``: its ``result.json``, relative to the folder of the regression. ``resumed``: taken over from before an
-    interruption. ``skipped`` jobs (fail-fast) have the verdict NOT_RUN.
+    ``result``: its ``result.json``, relative to the folder of the regression; of the attempt that ended in
+    ``verdict``. ``resumed``: taken over from before an interruption. ``skipped`` jobs (fail-fast) have the verdict
+    NOT_RUN and no attempts. ``blame``: of a mismatch, where it is and which op is first. ``bits_compared``: by all
+    simulators.
     """
 
     job: Job
@@ -44,12 +46,14 @@ class JobResult:
     reproduce: str = ""
     worker: str = ""
     resumed: bool = False
+    blame: str = ""
+    bits_compared: int = 0
 
 
 @dataclass(frozen=True)
 class Regression:
-    """A run of ``regress``. ``planned``: jobs of this shard. ``state``: ``running`` while it is written, then
-    ``complete``."""
+    """A run of ``regress``. ``planned``: jobs of this shard; ``jobs``: those that have ended, in the order of the plan.
+    ``flaky``: how many of them are. ``state``: ``running`` while it is written, then ``complete``."""
 
     verdict: Verdict
     message: str
@@ -61,6 +65,8 @@ class Regression:
     tools: dict[str, str] = field(default_factory=dict)
     times: Times | None = None
     state: str = "complete"
+    flaky: int = 0
+    warnings: list[str] = field(default_factory=list)
 
     def to_json(self) -> str:
         """One JSON object."""

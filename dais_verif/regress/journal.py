@@ -1,0 +1,63 @@
+"""Finished jobs, one JSON line each, written when they end: what an interrupted run has done is not done again."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import msgspec
+
+from dais_verif.report.regression import JobResult
+
+__all__ = ["Journal", "read_journal"]
+
+NAME = "journal.jsonl"
+
+
+class _Line(msgspec.Struct):
+    fingerprint: str
+    result: JobResult
+
+
+def read_journal(folder: Path) -> dict[str, JobResult]:
+    """Results of the run in ``folder``, by fingerprint, the last of each. A line that was not written to its end counts
+    as none, and so does a result whose file is gone."""
+    found: dict[str, JobResult] = {}
+    try:
+        lines = (folder / NAME).read_bytes().split(b"\n")[:-1]
+    except OSError:
+        return {}
+    for text in lines:
+        try:
+            line = msgspec.json.decode(text, type=_Line)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            continue
+        if line.result.result is None or (folder / line.result.result).is_file():
+            found[line.fingerprint] = line.result
+    return found
+
+
+class Journal:
+    """The journal of the run in ``folder``: a new one, or the one that is there, carried on."""
+
+    def __init__(self, folder: Path, *, carry_on: bool) -> None:
+        self._file = (folder / NAME).open("ab" if carry_on else "wb", buffering=0)
+        if carry_on:  # what a line's writer did not live to end is no line, and nothing may be written behind it
+            text = (folder / NAME).read_bytes()
+            self._file.truncate(text.rfind(b"\n") + 1)
+
+    def add(self, fingerprint: str, result: JobResult) -> None:
+        """Keep ``result``; on return it is on the disk."""
+        self._file.write(_line(fingerprint, result))
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """End it."""
+        self._file.close()
+
+
+def _line(fingerprint: str, result: JobResult) -> bytes:
+    tree = {"fingerprint": fingerprint, "result": asdict(replace(result, resumed=False))}
+    return json.dumps(tree, default=lambda verdict: verdict.value).encode() + b"\n"

@@ -1,0 +1,94 @@
+"""Which files are meant: a file, a folder, a glob; and what to call them."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Found", "find", "names_of", "stem_of"]
+
+_SUFFIXES = (".bin", ".dais", ".json", ".json.gz")
+#: A folder with one of these is what a run of ours left, and what is in it are no programs.
+_OURS = ("result.json", "regression.json", "signoff.json")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A program at ``path``; ``name``: as seen from the folder that was asked for."""
+
+    path: Path
+    name: str
+
+
+def find(pattern: str) -> list[Found]:
+    """The programs that ``pattern`` means, sorted; none if it is a folder without any, or a glob that fits nothing.
+
+    A plain path is a program whatever is there: whoever reads it says what is wrong with it.
+    """
+    path = Path(pattern)
+    if path.is_dir():
+        return [Found(file, file.relative_to(path).as_posix()) for file in _walk(path)]
+    if path.exists() or not glob.has_magic(pattern):
+        return [Found(path, path.name)]
+    found: list[Found] = []
+    for match in sorted(glob.glob(pattern, recursive=True)):
+        found += find(match) if Path(match).is_dir() or _is_program(Path(match)) else []
+    return found
+
+
+def names_of(found: Iterable[Found]) -> dict[Path, str]:
+    """A name for each program, by its real path: its own, or as much more of its path as tells it from others."""
+    names: dict[Path, str] = {}
+    for each in found:
+        names.setdefault(_real(each.path), each.name)
+    while True:
+        by_name: dict[str, list[Path]] = {}
+        for path, name in names.items():
+            by_name.setdefault(name, []).append(path)
+        twice = [path for paths in by_name.values() if len(paths) > 1 for path in paths]
+        if not twice:
+            return names
+        for path in twice:
+            names[path] = _longer(path, names[path])
+
+
+def stem_of(path: Path) -> str:
+    """The name of a program's file without the suffix that says what it is."""
+    suffix = next((suffix for suffix in reversed(_SUFFIXES) if path.name.endswith(suffix)), path.suffix)
+    return path.name.removesuffix(suffix)
+
+
+def _longer(path: Path, name: str) -> str:
+    parts: Sequence[str] = path.parts
+    return "/".join(parts[-min(name.count("/") + 2, len(parts) - 1) :])
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for place, folders, files in os.walk(folder):
+        here = Path(place)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        if here != folder and any(name in files for name in _OURS):
+            folders.clear()
+            continue
+        yield from (here / name for name in sorted(files) if not name.startswith(".") and _is_program(here / name))
+
+
+def _is_program(path: Path) -> bool:
+    """Whether somebody who names a folder means this file: by its suffix, and JSON if it is a list, as da4ml's is."""
+    if not path.name.endswith(_SUFFIXES) or not path.is_file():
+        return False
+    if not path.name.endswith((".json", ".json.gz")):
+        return True
+    try:
+        with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as file:
+            return bytes(file.read(64)).lstrip()[:1] == b"["
+    except (OSError, EOFError):
+        return True  # broken, and whoever reads it says so

@@ -1,0 +1,250 @@
+"""The process that jobs are forked from, so that each is a process of its own and none has to load anything.
+
+    who asks ── warden ── keeper, one a job ── job ── simulators, compilers
+
+Whatever ends, what is below it ends too: a socket between each two of the first three says so by closing, however
+its other end died. A keeper adopts what its job leaves behind, in whatever session that is, and ends all of it before
+it tells how the job ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import select
+import selectors
+import shutil
+import signal
+import socket
+import sys
+import time
+import traceback
+from collections.abc import Callable, Container, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+import filelock
+import psutil
+
+__all__ = ["LOCK", "STDERR", "STDOUT", "main"]
+
+#: In the folder of a job: what it printed; the lock that keeps a second keeper of the same job out.
+STDOUT, STDERR, LOCK = "stdout.txt", "stderr.txt", ".keeper.lock"
+
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_MESSAGE_BYTES = 1 << 20
+#: An earlier keeper of the same job has to end processes; then it lets go.
+_LOCK_SECONDS = 60
+#: The longest wait that every system takes.
+_LOOK_SECONDS = 3600
+_END_SECONDS = 30
+
+
+def main() -> None:
+    """Serve ``SOCKET ENTRY MODULE...``: the function that jobs call with their arguments, and what it will need."""
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    for name in sys.argv[3:]:
+        importlib.import_module(name)
+    entry = pkgutil.resolve_name(sys.argv[2])
+    gc.collect()
+    gc.freeze()  # what is loaded stays shared with the jobs
+    _serve(channel, entry)
+
+
+def _serve(channel: socket.socket, entry: Callable[[list[str]], object]) -> None:
+    """Start a keeper for each request and pass on what it says, until nobody is left to ask."""
+    keepers: dict[int, tuple[int, socket.socket]] = {}  # by the number of the job
+    with selectors.DefaultSelector() as selector:
+        selector.register(channel, selectors.EVENT_READ)
+        asked = True
+        while asked or keepers:
+            for key, _ in selector.select():
+                if key.fileobj is channel:
+                    message = channel.recv(_MESSAGE_BYTES)
+                    asked = bool(message)
+                    request = json.loads(message or "{}")
+                    stopped = [request["stop"]] if "stop" in request else [] if asked else list(keepers)
+                    for number in set(stopped) & set(keepers):
+                        keepers[number][1].shutdown(socket.SHUT_WR)
+                    if not asked:
+                        selector.unregister(channel)
+                    elif "arguments" in request:
+                        pid, line = _start(request, entry, [channel, *(line for _, line in keepers.values())])
+                        keepers[request["number"]] = pid, line
+                        selector.register(line, selectors.EVENT_READ, request["number"])
+                    continue
+                pid, line = keepers.pop(key.data)
+                selector.unregister(line)
+                ending = json.loads(line.recv(_MESSAGE_BYTES) or '{"ended": "lost"}')
+                line.close()
+                os.waitpid(pid, 0)
+                if ending["ended"] == "lost":
+                    _end_children(spared={pid for pid, _ in keepers.values()})
+                with contextlib.suppress(OSError):
+                    channel.send(json.dumps({"number": key.data, **ending}).encode())
+
+
+def _start(
+    request: Mapping[str, Any], entry: Callable[[list[str]], object], others: list[socket.socket]
+) -> tuple[int, socket.socket]:
+    """Fork a keeper, which closes ``others``: only who holds an end of a line may keep it open."""
+    ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    pid = os.fork()
+    if pid:
+        its.close()
+        return pid, ours
+    try:
+        for other in (ours, *others):
+            other.close()
+        its.send(json.dumps(_keep(request, its, entry)).encode())
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
+
+
+def _keep(request: Mapping[str, Any], line: socket.socket, entry: Callable[[list[str]], object]) -> dict[str, Any]:
+    """Run a job and end what it leaves. ``ended``: ``itself`` (with ``code``), ``late``, ``stopped`` or ``busy``."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    begin = time.monotonic()
+    folder = Path(request["folder"])
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = filelock.FileLock(folder / LOCK)
+    while not lock.is_locked:
+        with contextlib.suppress(filelock.Timeout):
+            lock.acquire(timeout=0.2)
+        if not lock.is_locked and _closed(line, 0):
+            return {"ended": "stopped"}
+        if not lock.is_locked and time.monotonic() - begin > _LOCK_SECONDS:
+            return {"ended": "busy"}
+    with lock:
+        _empty(folder)
+        begin = time.monotonic()
+        ending = _watch(request, line, entry)
+        _end_children()
+        return {**ending, "seconds": time.monotonic() - begin}
+
+
+def _watch(request: Mapping[str, Any], line: socket.socket, entry: Callable[[list[str]], object]) -> dict[str, Any]:
+    """Start the job, and wait for its end, the end of its time, or the end of whoever wants it."""
+    woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake)
+    keeper = os.getpid()
+    job = os.fork()
+    if not job:
+        line.close()
+        _become(request, keeper, entry)
+    deadline = time.monotonic() + request["timeout"]
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return {"ended": "late"}
+        if _closed(line, min(left, _LOOK_SECONDS), woken):
+            return {"ended": "stopped"}
+        with contextlib.suppress(BlockingIOError):
+            os.read(woken, 1 << 16)
+        for pid, status in _collected():
+            if pid == job:
+                return {"ended": "itself", "code": os.waitstatus_to_exitcode(status)}
+
+
+def _become(request: Mapping[str, Any], keeper: int, entry: Callable[[list[str]], object]) -> NoReturn:
+    """Be the job: a process as a shell would start it, in a session of its own."""
+    code: object = 1
+    try:
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.setsid()
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != keeper:
+            os._exit(1)
+        folder = Path(request["folder"])
+        for target, path in enumerate((Path(os.devnull), folder / STDOUT, folder / STDERR)):
+            descriptor = os.open(path, os.O_RDONLY if not target else os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+            os.dup2(descriptor, target)
+            os.close(descriptor)
+        os.chdir(request["cwd"])
+        os.environ.update(request["env"])
+        sys.argv = ["dais-verif", *request["arguments"]]
+        entry(request["arguments"])
+        code = 0
+    except SystemExit as error:
+        code = error.code
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code if isinstance(code, int) else 0 if code is None else 1)
+
+
+def _empty(folder: Path) -> None:
+    """Remove what an earlier run left in ``folder``."""
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+        elif entry.name != LOCK:
+            entry.unlink()
+
+
+def _closed(line: socket.socket, seconds: float, also: int | None = None) -> bool:
+    """Whether the other end of ``line`` closes within ``seconds``; returns early when ``also`` can be read."""
+    waited = [line.fileno()] if also is None else [line.fileno(), also]
+    readable, _, _ = select.select(waited, [], [], seconds)
+    return line.fileno() in readable and line.recv(1) == b""
+
+
+def _collected() -> list[tuple[int, int]]:
+    """Children that have ended, with their status."""
+    found = []
+    with contextlib.suppress(ChildProcessError):  # there are no more
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            found.append(ended)
+    return found
+
+
+def _childless() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return True
+    return False
+
+
+def _end_children(spared: Container[int] = ()) -> None:
+    """End all descendants but the children ``spared`` and what is below them.
+
+    Whatever loses its parent becomes a child of this process, so that none is missed, and none is left in the end.
+    """
+    deadline = time.monotonic() + _END_SECONDS
+    while time.monotonic() < deadline:
+        # Most jobs leave nothing, and it takes a while to look at all processes.
+        children = [] if _childless() else [c for c in psutil.Process().children() if c.pid not in spared]
+        if not children:
+            return
+        for child in children:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                for process in (*child.children(recursive=True), child):
+                    with contextlib.suppress(psutil.NoSuchProcess):
+                        process.kill()
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(child.pid, os.WNOHANG)
+        time.sleep(0.005)
+
+
+def _prctl(option: int, value: int) -> None:
+    ctypes.CDLL(None, use_errno=True).prctl(option, ctypes.c_ulong(value), 0, 0, 0)
+
+
+if __name__ == "__main__":
+    main()

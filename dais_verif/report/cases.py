@@ -1,0 +1,109 @@
+"""A record as test cases, which is how JUnit and GitHub see the world.
+
+Whoever looks at the cases alone must not see a pass where the record has none: if no case says why, one more does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dais_verif.report.read import AnyRecord
+from dais_verif.report.record import Failed, Record
+from dais_verif.report.regression import JobResult, Regression
+from dais_verif.report.signoff import SignOff, StageResult
+from dais_verif.verdict import Verdict
+
+__all__ = ["Case", "cases_of", "title_of"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing that was tested. ``passed`` and ``skipped`` exclude each other; neither: it failed, and ``verdict``
+    says how. ``details``: lines below the message. ``file``: what a reader would look at first."""
+
+    group: str
+    name: str
+    verdict: Verdict
+    message: str
+    details: tuple[str, ...] = ()
+    seconds: float = 0.0
+    passed: bool = False
+    skipped: bool = False
+    flaky: bool = False
+    file: str | None = None
+
+
+def cases_of(record: AnyRecord) -> list[Case]:
+    """All cases of ``record``."""
+    match record:
+        case Regression():
+            cases = [_of_job(result) for result in record.jobs]
+        case SignOff():
+            cases = [_of_stage(stage, record) for stage in record.stages]
+        case Record() | Failed():
+            cases = [_of_run(record)]
+    missing = record.planned - len(record.jobs) if isinstance(record, Regression) else 0
+    if missing > 0:
+        cases.append(Case("regress", "jobs that did not end", Verdict.NOT_RUN, f"{missing} jobs did not end"))
+    if record.verdict is not Verdict.PASS and all(case.passed or case.skipped for case in cases):
+        cases.append(Case(title_of(record), "verdict", record.verdict, record.message))
+    return cases
+
+
+def title_of(record: AnyRecord) -> str:
+    """What kind of run it was."""
+    names = {Regression: "regress", SignOff: "signoff", Record: "run", Failed: "run"}
+    return f"dais-verif {names[type(record)]}"
+
+
+def _of_job(result: JobResult) -> Case:
+    program = result.job.id.rsplit("/", 3)[0]
+    return Case(
+        f"{result.job.variant}.{result.job.simulator}",
+        f"{program}, seed {result.job.seed}",
+        result.verdict,
+        result.message,
+        _lines(result.blame, f"reproduce: {result.reproduce}"),
+        result.seconds,
+        result.verdict is Verdict.PASS,
+        result.verdict is not Verdict.PASS and not result.attempts,
+        result.flaky,
+        result.job.program,
+    )
+
+
+def _of_stage(stage: StageResult, record: SignOff) -> Case:
+    return Case(
+        "signoff",
+        stage.name,
+        stage.verdict,
+        f"{stage.message}{' (waived)' if stage.waived else ''}",
+        _lines(f"reproduce: {stage.reproduce}" if stage.reproduce else ""),
+        stage.seconds,
+        stage.passed or stage.waived,
+        file=record.program.path,
+    )
+
+
+def _of_run(record: Record | Failed) -> Case:
+    if isinstance(record, Failed):
+        return Case("run", "run", record.verdict, record.message)
+    found = record.first_mismatch
+    blame = ""
+    if found is not None:
+        blame = f"vector {found.row}, output {found.output}, in {found.simulator}"
+        blame += f": {found.blame.text}" if found.blame is not None else ""
+    return Case(
+        ".".join(simulator.name for simulator in record.simulators) or "run",
+        f"{record.program.path or record.program.hash}, seed {record.seed}",
+        record.verdict,
+        record.message,
+        _lines(blame, f"reproduce: {record.reproduce}"),
+        record.times.seconds if record.times is not None else 0.0,
+        record.verdict is Verdict.PASS,
+        file=record.program.path,
+    )
+
+
+def _lines(*lines: str) -> tuple[str, ...]:
+    return tuple(line for line in lines if line)

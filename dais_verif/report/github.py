@@ -1,0 +1,96 @@
+"""Records for GitHub: annotations, which are commands on standard output, and the summary of a step, in Markdown."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dais_verif.errors import InputError
+from dais_verif.report.cases import Case, cases_of, title_of
+from dais_verif.report.read import AnyRecord
+from dais_verif.verdict import Verdict
+
+__all__ = ["append_summary", "commands_of", "summary_of"]
+
+#: GitHub shows no more of each kind for a step.
+_ANNOTATIONS = 10
+#: A summary may take 1 MiB; nobody reads that either.
+_ROWS, _LONGEST_CELL = 100, 500
+_VARIABLE = "GITHUB_STEP_SUMMARY"
+
+
+def commands_of(record: AnyRecord) -> str:
+    """A line for each failure, at most ten, and a warning for each flaky job that passed all the same."""
+    cases = cases_of(record)
+    failed = [case for case in cases if not case.passed and not case.skipped]
+    flaky = [case for case in cases if case.passed and case.flaky]
+    lines = [_command("error", case) for case in failed]
+    if len(lines) > _ANNOTATIONS:
+        more = len(lines) - _ANNOTATIONS + 1
+        rest = Case("", "", record.verdict, f"{more} more failures: see the summary of the step, or the record")
+        lines = [*lines[: _ANNOTATIONS - 1], _command("error", rest)]
+    lines += [_command("warning", case) for case in flaky[:_ANNOTATIONS]]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def summary_of(record: AnyRecord) -> str:
+    """The verdict, then a table of what failed or was flaky."""
+    cases = cases_of(record)
+    shown = [case for case in cases if (not case.passed and not case.skipped) or case.flaky]
+    mark = ":white_check_mark:" if record.verdict is Verdict.PASS else ":x:"
+    lines = [f"### {mark} {title_of(record)}: {record.verdict.value}", "", _markdown(record.message), ""]
+    if shown:
+        lines += ["| verdict | what | message |", "|---|---|---|"]
+        lines += [_row((case.verdict.value, f"{case.name}, {case.group}", _details(case))) for case in shown[:_ROWS]]
+    if len(shown) > _ROWS:
+        lines += ["", f"and {len(shown) - _ROWS} more"]
+    return "\n".join([*lines, ""])
+
+
+def append_summary(text: str, environ: Mapping[str, str]) -> None:
+    """Add ``text`` to the summary of the step that runs, if one does. Raises ``InputError`` if that cannot be."""
+    path = environ.get(_VARIABLE)
+    if not path:
+        return
+    try:
+        with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except OSError as error:
+        raise InputError(f"{_VARIABLE} names {path!r}, which cannot be written: {error.strerror}") from None
+
+
+def _command(kind: str, case: Case) -> str:
+    title = f"{case.verdict.value}: {case.name}" if case.name else case.verdict.value
+    properties = {"file": _relative(case.file), "title": title} if case.file else {"title": title}
+    said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{kind} {said}::{_data(_details(case))}"
+
+
+def _relative(path: str) -> str:
+    """As seen from the folder of the checkout, where steps run."""
+    absolute = Path(path).absolute()
+    return str(absolute.relative_to(Path.cwd())) if absolute.is_relative_to(Path.cwd()) else os.path.normpath(path)
+
+
+def _details(case: Case) -> str:
+    return "\n".join((case.message, *case.details))
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _row(cells: Sequence[str]) -> str:
+    cut = [cell if len(cell) <= _LONGEST_CELL else f"{cell[:_LONGEST_CELL]}…" for cell in cells]
+    return f"| {' | '.join(map(_markdown, cut))} |"
+
+
+def _markdown(text: str) -> str:
+    """``text`` as it is, whatever it holds: no markup, no cell border, no HTML."""
+    letters = (f"&#{ord(x)};" if x.isascii() and not (x.isalnum() or x in " .,;") else x for x in text)
+    return "".join(letters).replace("&#10;", "<br>")

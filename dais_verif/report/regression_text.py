@@ -1,0 +1,64 @@
+"""A regression on the terminal: the failures first, each with the line that reproduces it, then the verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from rich.console import Console
+from rich.table import Table
+
+from dais_verif.report.console import verdict_text
+from dais_verif.report.regression import JobResult, Regression
+from dais_verif.verdict import Verdict
+
+__all__ = ["print_regression"]
+
+#: More failures than this are in the record only: nobody reads them here.
+_SHOWN = 20
+
+
+def print_regression(record: Regression, out: Console) -> None:
+    """Print ``record`` for a person."""
+    failed = [result for result in record.jobs if result.verdict is not Verdict.PASS and result.attempts]
+    for result in failed[:_SHOWN]:
+        _print_failure(result, out)
+    if len(failed) > _SHOWN:
+        out.print(f"... {len(failed) - _SHOWN} more failures in the record\n", markup=False)
+    for result in record.jobs:
+        if result.flaky and result.verdict is Verdict.PASS:
+            out.print(f"flaky      {result.job.id}: {result.message}", markup=False)
+    if record.jobs:
+        out.print(_table(record))
+    for warning in record.warnings:
+        out.print(f"warning    {warning}", markup=False)
+    out.print(verdict_text(record.verdict, record.message))
+    if record.verdict is not Verdict.PASS:
+        out.print(f"reproduce  {record.reproduce}", markup=False)
+
+
+def _print_failure(result: JobResult, out: Console) -> None:
+    out.print(verdict_text(result.verdict, result.job.id))
+    out.print(f"  {result.message}", markup=False)
+    if result.blame:
+        out.print(f"  {result.blame}", markup=False)
+    out.print(f"  reproduce  {result.reproduce}\n", markup=False)
+
+
+def _table(record: Regression) -> Table:
+    """How many of each variant, simulator and verdict."""
+    rows: dict[tuple[str, str], Counter[str]] = {}
+    for result in record.jobs:
+        counts = rows.setdefault((result.job.variant, result.job.simulator), Counter())
+        counts["jobs"] += 1
+        counts["passed"] += result.verdict is Verdict.PASS
+        counts["flaky"] += result.flaky
+        counts["bits compared"] += result.bits_compared
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("variant", "simulator"):
+        table.add_column(name)
+    numbers = ("jobs", "passed", "flaky", "bits compared")
+    for name in numbers:
+        table.add_column(name, justify="right")
+    for (variant, simulator), counts in rows.items():
+        table.add_row(variant, simulator, *(str(counts[name]) for name in numbers))
+    return table
