@@ -10,7 +10,13 @@ export PYTHON
 # only: other tools give names like SIM and WAVES a meaning of their own.
 sim prove hil synth check: export EXAMPLE := $(EXAMPLE)
 sim prove hil synth check: export PROGRAM ?=
-sim: export SIM ?=
+sim regress: export SIM ?=
+regress: export PROGRAMS ?= examples
+regress: export VECTORS ?=
+regress: export SEED ?=
+regress: export SHARD ?=
+regress: export CLUSTER ?=
+regress: export JUNIT ?=
 sim hil: export VECTORS ?= 1000
 sim hil: export SEED ?= 0
 sim hil: export INPUTS ?=
@@ -21,27 +27,29 @@ sim: export PORTS ?=
 sim: export CLOCK ?=
 sim: export LATENCY ?=
 sim: export WAVES ?=
-sim prove hil synth: export OUT ?=
-sim prove: export JOBS ?=
+sim regress prove hil synth: export OUT ?=
+sim regress prove: export JOBS ?=
 sim: export EXHAUSTIVE ?=
 sim: export PROFILE ?=
 sim prove hil synth: export LAYOUT ?=
-prove: export TIMEOUT ?=
+prove regress: export TIMEOUT ?=
 synth: export TARGET ?= ice40
 sim prove synth: export STAGES ?=
 hil: export TARGET ?=
-hil: export RESUME ?=
+hil regress: export RESUME ?=
 
 RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-test sim prove hil synth check test test-interop test-all lint examples schemas bench-golden bench-sim prove-rtl clean distclean
+.PHONY: help setup setup-synth setup-test sim regress prove hil synth check test test-interop test-all lint examples schemas bench-golden bench-sim prove-rtl clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
 	@echo "         [RTL='a.v b.v' TOP=model DATA=folder PORTS=ports.toml CLOCK=clk LATENCY=n] [STAGES=n]"
 	@echo "         [WAVES=1] [OUT=folder] [LAYOUT=v1|headerless|published] [JOBS=n] [EXHAUSTIVE=1] [PROFILE=1]"
+	@echo "make regress PROGRAMS='folder more/*.bin regress.toml' [SIM=...] [SEED=0] [VECTORS=1000] [OUT=folder] [JOBS=n]"
+	@echo "         [SHARD=2/5] [RESUME=1] [TIMEOUT=seconds] [CLUSTER=local:2|tcp://host:port|slurm:20|lsf:20] [JUNIT=file]"
 	@echo "make prove PROGRAM=prog.bin [STAGES=n] [RTL='a.v b.v' TOP=model] [TIMEOUT=seconds] [OUT=folder] [JOBS=n] [LAYOUT=...]"
 	@echo "make synth PROGRAM=prog.bin [TARGET=ice40|ecp5|xilinx|generic] [STAGES=n] [RTL=theirs.v TOP=model]"
 	@echo "         [OUT=folder] [LAYOUT=v1|headerless|published]"
@@ -83,6 +91,20 @@ sim: .venv/.ready  ## Simulate PROGRAM's Verilog in both simulators against the 
 	case "$$WAVES" in ""|0) ;; *) set -- "$$@" --waves;; esac; \
 	case "$$EXHAUSTIVE" in ""|0) ;; *) set -- "$$@" --exhaustive;; esac; \
 	case "$$PROFILE" in ""|0) ;; *) set -- "$$@" --profile;; esac; \
+	$(RUN) "$$@"
+
+regress: .venv/.ready  ## Simulate all of PROGRAMS: folders, globs, manifests; on this machine or a CLUSTER
+	@set -f; if [ -e "$$PROGRAMS" ]; then set -- regress "$$PROGRAMS"; else set -- regress $$PROGRAMS; fi; \
+	if [ -n "$$SIM" ]; then set -- "$$@" --sim "$$SIM"; fi; \
+	if [ -n "$$SEED" ]; then set -- "$$@" --seed "$$SEED"; fi; \
+	if [ -n "$$VECTORS" ]; then set -- "$$@" --vectors "$$VECTORS"; fi; \
+	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
+	if [ -n "$$JOBS" ]; then set -- "$$@" --jobs "$$JOBS"; fi; \
+	if [ -n "$$SHARD" ]; then set -- "$$@" --shard "$$SHARD"; fi; \
+	if [ -n "$$TIMEOUT" ]; then set -- "$$@" --timeout "$$TIMEOUT"; fi; \
+	if [ -n "$$CLUSTER" ]; then set -- "$$@" --cluster "$$CLUSTER"; fi; \
+	if [ -n "$$JUNIT" ]; then set -- "$$@" --junit "$$JUNIT"; fi; \
+	case "$$RESUME" in ""|0) ;; *) set -- "$$@" --resume;; esac; \
 	$(RUN) "$$@"
 
 synth: .venv/.ready-synth  ## What PROGRAM costs on an FPGA, by Yosys; with OUT also its netlist, for sim --netlist
@@ -150,7 +172,7 @@ prove-rtl: .venv/.ready-test  ## Prove the hand-written RTL with Yosys and z3; l
 	.venv/bin/python tools/prove_rtl.py
 
 clean:  ## Remove what runs leave in this folder
-	rm -rf build dais-verif-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build dais-verif-out dais-verif-regress .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 distclean: clean  ## Also remove the venv
 	rm -rf .venv .setup.lock dais_verif/golden/_kernel*.so

@@ -25,7 +25,7 @@ from dais_verif.version import VERSION
 __all__ = ["Cluster", "check_name"]
 
 _NAME = re.compile(r"(local|slurm|lsf)(?::([1-9]\d{0,4}))?|(?:tcp|tls|ucx|ws|wss)://\S+")
-_INSTALL = "pip install 'dais-verif[cluster]'"
+_INSTALL = "pip install distributed dask-jobqueue"
 #: For a worker to join a scheduler that runs already, and for processes to end.
 _JOIN_SECONDS, _END_SECONDS = 60, 30
 
@@ -92,7 +92,7 @@ def _connect(name: str, jobs: int) -> tuple[Any, Any]:
         dask.config.set({"logging.distributed": "critical"})
         distributed = importlib.import_module("distributed")
     except ImportError:
-        raise ToolError(f"--cluster needs dask.distributed: {_INSTALL}") from None
+        raise ToolError(f"--cluster needs dask.distributed, which is not installed: {_INSTALL}") from None
     kind, _, number = name.partition(":")
     if "://" in name:
         try:
@@ -120,7 +120,7 @@ def _queue(kind: str) -> Any:
     try:
         dask_jobqueue = importlib.import_module("dask_jobqueue")
     except ImportError:
-        raise ToolError(f"--cluster {kind} needs dask-jobqueue: {_INSTALL}") from None
+        raise ToolError(f"--cluster {kind} needs dask-jobqueue, which is not installed: {_INSTALL}") from None
     make = {"slurm": "SLURMCluster", "lsf": "LSFCluster"}[kind]
     try:
         return getattr(dask_jobqueue, make)()

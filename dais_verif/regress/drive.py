@@ -130,7 +130,8 @@ class _Run:
             if time.monotonic() - self._written > _WRITE_SECONDS:
                 self.write(Verdict.NOT_RUN, "running")
         executor.close()
-        for future in wait(pending, _END_SECONDS).done:
+        # A future that was cancelled before it ran tells nobody, and would be waited for in vain.
+        for future in wait({future for future in pending if not future.cancelled()}, _END_SECONDS).done:
             with contextlib.suppress(CancelledError, Stopped):
                 future.result()  # it had ended just before
                 self._collect(future, *futures[future])

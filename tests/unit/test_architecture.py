@@ -17,36 +17,43 @@ PACKAGE = Path(dais_verif.__file__).parent
 #: What a folder must not import, with the reason.
 FORBIDDEN = {
     "program": (
-        ("dut", "golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "report", "cli"),
+        ("dut", "golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "report", "regress", "cli"),
         "it is what all others stand on",
     ),
     "golden": (
-        ("dut", "emit", "prove", "sim", "hil", "synth", "stimulus", "report", "cli"),
+        ("dut", "emit", "prove", "sim", "hil", "synth", "stimulus", "report", "regress", "cli"),
         "what judges the RTL must not share its bugs",
     ),
     "emit": (
-        ("dut", "golden", "prove", "sim", "hil", "synth", "stimulus", "report", "cli"),
+        ("dut", "golden", "prove", "sim", "hil", "synth", "stimulus", "report", "regress", "cli"),
         "what is judged must not know the judge",
     ),
     "dut": (
-        ("golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "report", "cli"),
+        ("golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "report", "regress", "cli"),
         "both judges look at a design through it",
     ),
     "prove": (
-        ("golden", "emit", "sim", "hil", "synth", "stimulus", "report", "cli"),
+        ("golden", "emit", "sim", "hil", "synth", "stimulus", "report", "regress", "cli"),
         "a third opinion must be its own",
     ),
     "stimulus": (
-        ("dut", "golden", "emit", "prove", "sim", "hil", "synth", "report", "cli"),
+        ("dut", "golden", "emit", "prove", "sim", "hil", "synth", "report", "regress", "cli"),
         "vectors come from the program alone",
     ),
     "report": (
-        ("dut", "golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "cli"),
+        ("dut", "golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "regress", "cli"),
         "a record holds facts and finds none",
     ),
-    "sim": (("cli", "hil", "synth"), "it is called from there"),
-    "synth": (("program", "dut", "golden", "emit", "prove", "hil", "stimulus", "report", "cli"), "it knows RTL alone"),
-    "hil": (("cli", "synth"), "it is called from there"),
+    "sim": (("regress", "cli", "hil", "synth"), "it is called from there"),
+    "synth": (
+        ("program", "dut", "golden", "emit", "prove", "hil", "stimulus", "report", "regress", "cli"),
+        "it knows RTL alone",
+    ),
+    "hil": (("regress", "cli", "synth"), "it is called from there"),
+    "regress": (
+        ("program", "dut", "golden", "emit", "prove", "hil", "synth", "stimulus", "cli"),
+        "a job is a process of its own: it knows commands and records",
+    ),
 }
 
 #: The one door from the program to the golden model: ``program.run(x)``, a shorthand for users.

@@ -1,0 +1,101 @@
+"""Jobs that do what their program says in plain words, and ``dais-verif`` with such jobs in place of ``sim``.
+
+``python -m fake_jobs regress ...`` is the real command down to the processes that it starts; only what a job does is
+faked: it takes no simulator and no second.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NoReturn
+
+from dais_verif.report.record import Failed, ProgramInfo, Record, SimulatorResult
+from dais_verif.verdict import Verdict
+
+__all__ = ["ENTRY", "MARK", "marked", "run"]
+
+ENTRY = "fake_jobs:run"
+
+#: An environment variable by which all processes of a test are found, in whatever session or group they are.
+MARK = "DAIS_VERIF_TEST_MARK"
+
+
+def run(arguments: list[str]) -> None:
+    """The job: ``sim PROGRAM ... -o FOLDER``."""
+    program, folder = Path(arguments[1]), Path(arguments[arguments.index("-o") + 1])
+    seed = int(arguments[arguments.index("--seed") + 1])
+    try:
+        words = program.read_text().split()
+    except OSError as error:
+        end(folder, Failed(Verdict.INVALID_INPUT, f"cannot read {str(program)!r}: {error.strerror}"))
+    what, number = words[0], float(words[1]) if len(words) > 1 else 0.0
+    if what == "slow":
+        time.sleep(number)
+    if what == "hang":
+        subprocess.Popen(["sleep", "1000"], start_new_session=True)
+        time.sleep(1000)
+    if what == "leave":
+        subprocess.Popen(["sleep", "1000"], start_new_session=True)
+    if what == "crash":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if what == "raise":
+        raise RuntimeError("a bug of ours")
+    if what == "lie":
+        raise SystemExit(0)
+    if what == "broken":
+        print(Failed(Verdict.INVALID_INPUT, "no program").to_json())
+        raise SystemExit(2)
+    verdict = Verdict.PASS
+    if what == "fail":
+        verdict = Verdict.RTL_MISMATCH
+    if what == "flaky":  # fails so many times, then passes
+        counter = program.with_suffix(".count")
+        before = int(counter.read_text()) if counter.exists() else 0
+        counter.write_text(str(before + 1))
+        verdict = Verdict.RTL_MISMATCH if before < number else verdict
+    info = ProgramInfo(str(program), "00", None, "v1", False, 1, 1, 1)
+    bits = 0 if what == "nothing" else 8
+    simulators = [SimulatorResult("icarus", "11", 1, bits, int(verdict is not Verdict.PASS))]
+    end(folder, Record(verdict, f"it says {what}", info, seed, 1, "dais-verif sim", {}, {}, simulators))
+
+
+def end(folder: Path, record: Record | Failed) -> NoReturn:
+    """As ``sim`` ends."""
+    if isinstance(record, Record):
+        (folder / "result.json").write_text(record.to_json())
+    print(record.to_json())
+    raise SystemExit(record.verdict.exit_code)
+
+
+def marked(mark: str) -> list[str]:
+    """The processes, living ones only, that a test with ``mark`` has started, by their command lines."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (process / "environ").read_bytes().split(b"\0")
+            if f"{MARK}={mark}".encode() in environment and "\nState:\tZ" not in (process / "status").read_text():
+                found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+        except OSError:
+            continue
+    return found
+
+
+def patch() -> None:
+    """From now on jobs are fakes."""
+    from dais_verif.regress import cluster, executors
+
+    executors.Local = functools.partial(executors.Local, entry=ENTRY, preload=())  # type: ignore[assignment,misc]
+    cluster.Cluster = functools.partial(cluster.Cluster, entry=ENTRY, preload=())  # type: ignore[assignment,misc]
+
+
+if __name__ == "__main__":
+    from dais_verif.cli.main import main
+
+    patch()
+    main(sys.argv[1:])

@@ -1,0 +1,274 @@
+"""``regress`` down to the processes that it starts, with jobs that do what they are told: every kind of end of a job,
+and every kind of end of the whole."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import fake_jobs
+import pytest
+
+from dais_verif.cli import main
+from dais_verif.regress import cluster, executors
+from dais_verif.regress.journal import read_journal
+from dais_verif.report.read import parse_record, read_record
+from dais_verif.report.regression import Regression
+from dais_verif.verdict import Verdict
+
+Call = Callable[..., tuple[int, Regression]]
+
+
+@pytest.fixture(autouse=True)
+def faked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No simulators, no history of this machine."""
+    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
+    for module, name in ((executors, "Local"), (cluster, "Cluster")):
+        monkeypatch.setattr(module, name, getattr(module, name))
+    fake_jobs.patch()
+
+
+@pytest.fixture
+def regress(tmp_path: Path) -> Call:
+    """Call the command; the code that it ends with and its record."""
+
+    def call(*words: object) -> tuple[int, Regression]:
+        stdout = io.StringIO()
+        arguments = ["regress", *map(str, words), "--json", "-o", str(tmp_path / "out")]
+        with redirect_stdout(stdout), redirect_stderr(io.StringIO()):
+            code = main._run(arguments)
+        record = parse_record(stdout.getvalue().encode(), "stdout")
+        assert isinstance(record, Regression) and record == read_record(tmp_path / "out")
+        assert record.verdict.exit_code == code and record.state == "complete"
+        return code, record
+
+    return call
+
+
+def write(folder: Path, **programs: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, text in programs.items():
+        (folder / f"{name}.bin").write_text(text)
+    return folder
+
+
+def verdicts(record: Regression) -> dict[str, str]:
+    return {Path(result.job.program).stem: result.verdict.value for result in record.jobs}
+
+
+def test_every_end_of_a_job(regress: Call, tmp_path: Path) -> None:
+    """None of them stops the others; what passed leaves its record only."""
+    words = ("pass", "fail", "broken", "crash", "raise", "lie", "nothing", "leave", "hang")
+    programs = write(tmp_path / "programs", **{word: word for word in words})
+    code, record = regress(programs, programs / "absent.bin", "--retries", 0, "--timeout", 1.5, "--jobs", 4)
+    assert (code, record.verdict) == (1, Verdict.RTL_MISMATCH)
+    assert record.message == "2 of 10 jobs passed, 8 failed"
+    assert verdicts(record) == {
+        "pass": "PASS",
+        "leave": "PASS",
+        "fail": "RTL_MISMATCH",
+        "broken": "INVALID_INPUT",
+        "absent": "INVALID_INPUT",
+        "crash": "TOOL_FAILURE",
+        "raise": "TOOL_FAILURE",
+        "lie": "TOOL_FAILURE",
+        "hang": "TOOL_FAILURE",
+        "nothing": "NOT_RUN",
+    }
+    messages = {Path(result.job.program).stem: result.message for result in record.jobs}
+    assert messages["crash"] == "the job was killed by SIGSEGV"
+    assert messages["hang"] == "stopped: the job's time limit of 1.5 s has passed"
+    assert messages["raise"].endswith("no record that says so: RuntimeError: a bug of ours")
+    assert "code 0 and no record" in messages["lie"]
+    assert "No such file" in messages["absent"]
+    for result in record.jobs:
+        assert result.result is not None
+        kept = read_record(tmp_path / "out" / result.result)
+        assert kept.verdict is result.verdict or result.job.program.endswith("nothing.bin")
+        files = {path.name for path in (tmp_path / "out" / result.result).parent.iterdir()}
+        assert ("stderr.txt" in files) == (result.verdict is not Verdict.PASS)
+
+
+def test_flaky(regress: Call, tmp_path: Path) -> None:
+    """A failure unless somebody says otherwise, and told from what always fails."""
+    programs = write(tmp_path / "programs", once="flaky 1", always="fail", good="pass")
+    code, record = regress(programs)
+    assert (code, record.flaky) == (1, 1)
+    attempts = {Path(result.job.program).stem: result.attempts for result in record.jobs}
+    assert attempts["once"] == [Verdict.RTL_MISMATCH, Verdict.PASS]
+    assert attempts["always"] == [Verdict.RTL_MISMATCH] * 2 and attempts["good"] == [Verdict.PASS]
+    (flaky,) = [result for result in record.jobs if result.flaky]
+    assert flaky.verdict is Verdict.RTL_MISMATCH and "flaky, RTL_MISMATCH, then PASS" in flaky.message
+    assert flaky.result is not None and (tmp_path / "out" / flaky.result).parent.name != "rerun-1"
+    (programs / "once.count").unlink()
+    (programs / "always.bin").unlink()
+    code, record = regress(programs, "--allow-flaky", "--retries", 3)
+    assert (code, record.flaky, record.message) == (0, 1, "2 of 2 jobs passed, 1 flaky")
+
+
+@pytest.mark.parametrize(("words", "problem"), [([], "holds no program"), (["--shard", "1/2"], "holds no program")])
+def test_nothing_to_run_is_no_pass(words: list[str], problem: str, regress: Call, tmp_path: Path) -> None:
+    code, record = regress(write(tmp_path / "programs"), *words)
+    assert (code, record.verdict) == (6, Verdict.NOT_RUN) and problem in record.message
+
+
+def test_a_pattern_that_fits_nothing_is_no_pass(regress: Call, tmp_path: Path) -> None:
+    programs = write(tmp_path / "programs", good="pass")
+    code, record = regress(programs, tmp_path / "lost*")
+    assert (code, record.verdict) == (6, Verdict.NOT_RUN)
+    assert record.message.startswith("1 of 1 jobs passed") and "lost*" in record.message
+
+
+def test_fail_fast_skips_the_rest(regress: Call, tmp_path: Path) -> None:
+    programs = write(tmp_path / "programs", a="fail", **{f"b{i}": "slow 20" for i in range(5)})
+    code, record = regress(programs, "--fail-fast", "--retries", 0)
+    assert code == 1
+    assert record.message == "0 of 6 jobs passed, 1 failed, 5 skipped"
+    assert [result.attempts for result in record.jobs if result.job.program.endswith("a.bin")] == [
+        [Verdict.RTL_MISMATCH]
+    ]
+    assert all(result.verdict is Verdict.NOT_RUN for result in record.jobs if not result.attempts)
+
+
+def test_what_failed_runs_first_and_alone(regress: Call, tmp_path: Path) -> None:
+    programs = write(tmp_path / "programs", **dict.fromkeys("abcd", "pass"), z="fail")
+    regress(programs, "--jobs", 1)
+    write(programs, z="pass", d="slow 0.1")
+    code, record = regress(programs, "--jobs", 1, "--rerun-failed")
+    assert code == 0
+    # d has changed: its old result says nothing of it.
+    assert {Path(result.job.program).stem for result in record.jobs if not result.resumed} == {"d", "z"}
+    journal = [json.loads(line) for line in (tmp_path / "out" / "journal.jsonl").read_text().splitlines()]
+    assert [Path(line["result"]["job"]["program"]).stem for line in journal[-2:]] == ["z", "d"]
+
+
+@pytest.mark.parametrize(
+    ("change", "again"),
+    [
+        (["--vectors", "1000"], {"a": False, "b": False}),
+        (["--vectors", "7"], {"a": True, "b": True}),
+        ("edit", {"a": True, "b": False}),
+        ("lost", {"a": True, "b": False}),
+    ],
+    ids=["same", "vectors", "edited", "lost"],
+)
+def test_resume_takes_over_what_still_holds(change: Any, again: dict[str, bool], regress: Call, tmp_path: Path) -> None:
+    programs = write(tmp_path / "programs", a="pass", b="fail")
+    _, before = regress(programs, "--retries", 0)
+    words: list[str] = change if isinstance(change, list) else []
+    if change == "edit":
+        write(programs, a="pass 1")
+    if change == "lost":
+        (path,) = (tmp_path / "out" / "jobs").glob("a.bin*/result.json")
+        path.unlink()
+    _, record = regress(programs, "--retries", 0, "--resume", *words)
+    assert {Path(result.job.program).stem: not result.resumed for result in record.jobs} == again
+    assert verdicts(record) == verdicts(before)
+
+
+def test_seeds(regress: Call, tmp_path: Path) -> None:
+    programs = write(tmp_path / "programs", a="pass")
+    _, fresh = regress(programs, "--fresh-seed")
+    _, other = regress(programs, "--fresh-seed")
+    (one,), (two,) = ({result.job.seed for result in record.jobs} for record in (fresh, other))
+    assert one != two
+    (tmp_path / "earlier.json").write_text(fresh.to_json())
+    _, same = regress(programs, "--seed-from", tmp_path / "earlier.json")
+    assert [result.job for result in same.jobs] == [result.job for result in fresh.jobs]
+
+
+def unlike(record: Regression) -> Regression:
+    """Without what differs from run to run and place to place."""
+    jobs = [replace(result, seconds=0, worker="", resumed=False) for result in record.jobs]
+    return replace(record, jobs=jobs, times=None, reproduce="", cluster=None)
+
+
+class TestInterrupted:
+    """The real command, killed."""
+
+    @pytest.fixture
+    def start(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., subprocess.Popen[str]]:
+        monkeypatch.setenv(fake_jobs.MARK, str(tmp_path))
+
+        def start(*words: object) -> subprocess.Popen[str]:
+            arguments = [sys.executable, "-m", "fake_jobs", "regress", *map(str, words), "-o", str(tmp_path / "out")]
+            env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+            return subprocess.Popen(
+                arguments, env=env, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            )
+
+        return start
+
+    @staticmethod
+    def left(tmp_path: Path) -> list[str]:
+        return [line for line in fake_jobs.marked(str(tmp_path)) if "pytest" not in line]
+
+    def test_by_ctrl_c(self, start: Callable[..., subprocess.Popen[str]], regress: Call, tmp_path: Path) -> None:
+        """The record has what has ended; nothing is left at the moment of the end."""
+        programs = write(tmp_path / "programs", a="pass", b="fail", c="hang", d="hang")
+        process = start(programs, "--retries", 0, "--jobs", 2)
+        wait_until(lambda: len(read_journal(tmp_path / "out")) == 2 and any("sleep" in x for x in self.left(tmp_path)))
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert self.left(tmp_path) == []
+        record = read_record(tmp_path / "out")
+        assert isinstance(record, Regression) and record.verdict is Verdict.INTERRUPTED
+        assert verdicts(record) == {"a": "PASS", "b": "RTL_MISMATCH"}
+        assert record.message == "1 of 4 jobs passed, 1 failed, 2 not finished; --resume carries on"
+
+    def kill_and_resume(
+        self, start: Callable[..., subprocess.Popen[str]], regress: Call, tmp_path: Path, moments: list[float]
+    ) -> None:
+        """Killed after each of ``moments`` seconds, whole group and all; then it must carry on to the same end."""
+        texts = ["pass", "fail", "slow 0.1", "leave", "slow 0.3"]
+        programs = write(tmp_path / "programs", **{f"p{i}": texts[i % 5] for i in range(20)})
+        finished: dict[str, Any] = {}
+        taken_over = 0
+        for moment in moments:
+            process = start(programs, "--resume")
+            time.sleep(moment)
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            wait_until(lambda: self.left(tmp_path) == [])
+            journal = read_journal(tmp_path / "out")
+            for fingerprint, result in finished.items():
+                assert journal[fingerprint] == result, "a finished result was lost"
+            finished = dict(journal)
+            for result in finished.values():
+                assert result.result is not None
+                assert read_record(tmp_path / "out" / result.result).verdict is result.verdict
+        before = {result.job.id for result in finished.values()}
+        code, record = regress(programs, "--resume")
+        taken_over = sum(result.resumed for result in record.jobs)
+        assert code == 1 and taken_over == len(before)
+        _, undisturbed = regress(programs)
+        assert unlike(record) == unlike(undisturbed)
+
+    def test_by_sigkill(self, start: Callable[..., subprocess.Popen[str]], regress: Call, tmp_path: Path) -> None:
+        self.kill_and_resume(start, regress, tmp_path, [1.2])
+
+    @pytest.mark.slow
+    def test_by_sigkill_at_20_random_moments(
+        self, start: Callable[..., subprocess.Popen[str]], regress: Call, tmp_path: Path
+    ) -> None:
+        rng = random.Random(1)
+        self.kill_and_resume(start, regress, tmp_path, [rng.uniform(0.2, 1.8) for _ in range(20)])
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

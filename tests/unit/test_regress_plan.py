@@ -1,0 +1,298 @@
+"""What a regression plans: which files, what they are called, in which order, in which shard, and what decides a
+result."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dais_verif.errors import InputError
+from dais_verif.regress.history import History, Past
+from dais_verif.regress.journal import NAME, Journal, read_journal
+from dais_verif.regress.manifest import Choices, Part, Variant, read_manifest, stages_variant
+from dais_verif.regress.plan import Defaults, Planned, in_order, make_plan, shard_of
+from dais_verif.regress.programs import Found, find, names_of, stem_of
+from dais_verif.report.regression import Job, JobResult
+from dais_verif.verdict import Verdict, worst
+
+
+def planned(name: str) -> Planned:
+    return Planned(Job(f"{name}/emitted/both/0", f"{name}.bin", "emitted", "both", 0, []), 9.0, name, ())
+
+
+# Which files
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    files = {
+        "a.bin": b"",
+        "b.dais": b"",
+        "c.json": b" [1]",
+        "d.json": b'{"verdict": 1}',
+        "e.json.gz": gzip.compress(b"[[8,"),
+        "f.json.gz": gzip.compress(b"{}"),
+        "broken.json.gz": b"\x1f\x8b",
+        "g.npy": b"",
+        ".hidden.bin": b"",
+        "below/a.bin": b"",
+        "below/.git/x.bin": b"",
+        "an old run/result.json": b"{}",
+        "an old run/vectors/000000.bin": b"",
+    }
+    for name, data in files.items():
+        (tmp_path / "f" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "f" / name).write_bytes(data)
+    return tmp_path / "f"
+
+
+def test_a_folder_means_its_programs_and_those_below(folder: Path) -> None:
+    names = ["a.bin", "b.dais", "broken.json.gz", "c.json", "e.json.gz", "below/a.bin"]
+    assert [found.name for found in find(str(folder))] == names
+    assert [found.path for found in find(str(folder))] == [folder / name for name in names]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("*.bin", ["a.bin"]),
+        ("**/*.bin", ["a.bin", "below/a.bin", "an old run/vectors/000000.bin"]),
+        ("[ab].*", ["a.bin", "b.dais"]),
+        ("bel*", ["below/a.bin"]),
+        ("*.v", []),
+        ("d.json", ["d.json"]),
+        ("absent.bin", ["absent.bin"]),
+    ],
+)
+def test_globs_and_files(pattern: str, names: list[str], folder: Path) -> None:
+    """Whoever names a file means it, whatever it is."""
+    assert {found.path for found in find(str(folder / pattern))} == {folder / name for name in names}
+
+
+def test_names_tell_programs_apart_and_no_more(tmp_path: Path) -> None:
+    paths = ["x/a.bin", "y/a.bin", "z/y/a.bin", "b.bin"]
+    found = [Found(tmp_path / path, Path(path).name) for path in paths]
+    assert list(names_of(found).values()) == ["x/a.bin", f"{tmp_path.name}/y/a.bin", "z/y/a.bin", "b.bin"]
+
+
+def test_the_same_file_is_one_program_however_it_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "link.bin").symlink_to("a.bin")
+    programs = [find(path)[0] for path in ("a.bin", str(folder / "a.bin"), "below/../a.bin", "link.bin")]
+    plan = make_plan([Part(program, stages_variant(0)) for program in programs], Choices(), Defaults())
+    assert [(each.job.id, each.job.program) for each in plan] == [("a.bin/emitted/both/0", "a.bin")]
+
+
+@pytest.mark.parametrize(("name", "stem"), [("a.v1.bin", "a.v1"), ("a.json.gz", "a"), ("a.json", "a"), ("a", "a")])
+def test_stems(name: str, stem: str) -> None:
+    assert stem_of(Path("x.y") / name) == stem
+
+
+# Manifests
+
+MANIFEST = """
+programs = ["*.bin", "below"]
+simulators = ["icarus", "verilator"]
+seeds = [3, 4]
+timeout = 60
+
+[variants.emitted]
+
+[variants.deep]
+stages = 3
+vectors = 5
+
+[variants.theirs]
+rtl = "{folder}/rtl/{stem}*.v"
+data = ["tables"]
+ports = "ports.toml"
+top = "top"
+clock = "clk"
+latency = "auto"
+programs = "below/a.bin"
+simulators = ["verilator"]
+seeds = [9]
+arguments = ["--unchecked"]
+"""
+
+
+def test_a_manifest_is_programs_times_variants_times_simulators_times_seeds(folder: Path) -> None:
+    (folder / "regress.toml").write_text(MANIFEST)
+    (folder / "below" / "rtl").mkdir()
+    for name in ("a2.v", "a1.v", "b.v"):
+        (folder / "below" / "rtl" / name).write_text("")
+    parts, empty = read_manifest(folder / "regress.toml")
+    plan = make_plan(parts, Choices(), Defaults())
+    assert empty == []
+    assert len({each.job.id for each in plan}) == len(plan) == 2 * 2 * 2 * 2 + 1
+    by_name = {each.job.id: each for each in plan}
+    deep = by_name[f"{folder.name}/a.bin/deep/verilator/4"]
+    assert deep.job.arguments == ["--sim", "verilator", "--seed", "4", "--vectors", "5", "--stages", "3"]
+    assert deep.timeout == 60
+    theirs = by_name["below/a.bin/theirs/verilator/9"]
+    rtl = [folder / "below" / "rtl" / name for name in ("a1.v", "a2.v")]
+    assert theirs.files == (*rtl, folder / "tables", folder / "ports.toml")
+    assert theirs.job.arguments == [
+        *["--sim", "verilator", "--seed", "9", "--vectors", "1000"],
+        *("--rtl", str(rtl[0]), "--rtl", str(rtl[1]), "--data", str(folder / "tables")),
+        *("--ports", str(folder / "ports.toml"), "--top", "top", "--clock", "clk", "--latency", "auto", "--unchecked"),
+    ]
+
+
+def test_the_command_outranks_the_manifest(folder: Path) -> None:
+    (folder / "regress.toml").write_text(MANIFEST)
+    parts, _ = read_manifest(folder / "regress.toml")
+    given = Choices(simulators=("icarus",), seeds=(7,), vectors=8, timeout=9.0)
+    for each in make_plan(parts, given, Defaults()):
+        assert each.job.arguments[:6] == ["--sim", "icarus", "--seed", "7", "--vectors", "8"] and each.timeout == 9
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("programs =", "is no TOML"),
+        ("", "missing required field `programs`"),
+        ("programs = 1", "programs: Expected `str | array`, got `int`"),
+        ('programs = "a"\nprogram = "b"', "unknown field `program`; known are programs, variants, simulators"),
+        ('programs = "a"\nseeds = [0, -1]', "seeds[1]: Expected `int` >= 0"),
+        ('programs = "a"\nseeds = []', "seeds: Expected `array` of length >= 1"),
+        ('programs = "a"\nsimulators = ["xsim"]', "simulators[0]: Invalid enum value 'xsim'"),
+        ('programs = "a"\ntimeout = 0', "timeout: Expected `float` > 0"),
+        ('programs = "a"\ntimeout = nan', "timeout: Expected `float` > 0"),
+        ('programs = "a"\n[variants.x]\nstages = "3"', "variants.x.stages: Expected `int | null`, got `str`"),
+        ('programs = "a"\n[variants.x]\nstage = 3', "variants.x: Object contains unknown field `stage`; known are rtl"),
+        ('programs = "a"\n[variants.x]\nstages = 3\nrtl = "a.v"', "variants.x: stages shapes our own RTL"),
+        ('programs = "a"\n[variants.x]\narguments = ["--seed=4"]', "variants.x.arguments: --seed=4 is not for here"),
+        ('programs = "a"\n[variants."x/y"]', "'x/y' must be a name"),
+        ('programs = "a"\n[variants]\nx = 3', "variants.x: Expected `object`, got `int`"),
+    ],
+    ids=range(15),
+)
+def test_what_a_manifest_cannot_say(text: str, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / "regress.toml"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_manifest(path)
+    assert problem in str(caught.value) and str(path) in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_one_name_for_two_things_is_refused() -> None:
+    a = Part(Found(Path("a.bin"), "a.bin"), Variant("x", ("--stages", "1")))
+    with pytest.raises(InputError, match="means two things"):
+        make_plan([a, replace(a, variant=Variant("x", ("--stages", "2")))], Choices(), Defaults())
+
+
+def test_a_name_that_is_no_text_is_one_all_the_same() -> None:
+    part = Part(Found(Path("\udcff.bin"), "\udcff.bin"), Variant("x"))
+    (each,) = make_plan([part], Choices(), Defaults())
+    json.dumps(each.job.id).encode()
+
+
+# Order, shards
+
+
+def test_what_failed_comes_first_then_what_is_new_then_the_slow() -> None:
+    names = ["quick", "new1", "slow", "failed", "new2"]
+    past = {"quick": Past(True, 1.0), "slow": Past(True, 9.0), "failed": Past(False, 5.0)}
+    keys = {planned(name).past_key: seen for name, seen in past.items()}
+    ordered = in_order([planned(name) for name in names], keys)
+    assert [each.folder for each in ordered] == ["failed", "new1", "new2", "slow", "quick"]
+
+
+@settings(max_examples=30)
+@given(st.lists(st.text(max_size=8), unique=True, max_size=9), st.integers(1, 7), st.text(max_size=8))
+def test_every_job_is_in_exactly_one_shard_whatever_else_there_is(names: list[str], shards: int, more: str) -> None:
+    plan = [planned(name) for name in names]
+    found = [each for i in range(shards) for each in shard_of(plan, i + 1, shards)]
+    assert sorted(each.job.id for each in found) == sorted(each.job.id for each in plan)
+    for i in range(shards):
+        alone = [each for each in shard_of([*plan, planned(more)], i + 1, shards) if each.folder != more]
+        assert alone == [each for each in shard_of(plan, i + 1, shards) if each.folder != more]
+
+
+@pytest.mark.parametrize("broken", [b"", b"no database", None])
+def test_history_is_a_help_and_no_more(broken: bytes | None, tmp_path: Path) -> None:
+    path = tmp_path / "below" / "history.sqlite"
+    if broken is not None:
+        path.parent.mkdir()
+        path.write_bytes(broken)
+    history = History(path)
+    assert history.of(["a"]) == {}
+    history.note("a", Past(True, 1.0))
+    history.note("a", Past(False, 2.0))
+    assert history.of(["a", "b"]) == ({} if broken else {"a": Past(False, 2.0)})
+    History(tmp_path).note("a", Past(True, 1.0))
+    assert History(tmp_path).of(["a"]) == {}
+
+
+# What decides a result
+
+
+def test_the_fingerprint_tells_whatever_decides(tmp_path: Path) -> None:
+    (tmp_path / "a.bin").write_text("1")
+    (tmp_path / "a.v").write_text('$readmemh("t.mem", x);')
+    (tmp_path / "t.mem").write_text("00")
+    job = Job("a", str(tmp_path / "a.bin"), "x", "both", 0, ["--seed", "0"])
+    each = Planned(job, 9.0, "a", (tmp_path / "a.v",))
+    tools = {"icarus": "11"}
+    known = {each.fingerprint(1, tools)}
+    assert each.fingerprint(1, tools) in known
+
+    def new(value: str) -> bool:
+        fresh = value not in known
+        known.add(value)
+        return fresh
+
+    assert new(each.fingerprint(2, tools))
+    assert new(each.fingerprint(1, {"icarus": "12"}))
+    assert new(replace(each, timeout=8.0).fingerprint(1, tools))
+    assert new(replace(each, job=replace(job, arguments=["--seed", "1"])).fingerprint(1, tools))
+    for name in ("a.bin", "a.v", "t.mem"):
+        with (tmp_path / name).open("a") as file:
+            file.write(" ")
+        assert new(each.fingerprint(1, tools)), name
+    (tmp_path / "a.v").unlink()
+    assert new(each.fingerprint(1, tools))
+
+
+# The journal
+
+
+def result(name: str) -> JobResult:
+    return JobResult(planned(name).job, Verdict.PASS, "ä\n", 1.0, [Verdict.PASS])
+
+
+@settings(max_examples=40)
+@given(cut=st.integers(0, 2000), tail=st.binary(max_size=9))
+def test_a_journal_cut_anywhere_keeps_its_whole_lines(
+    cut: int, tail: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("journal")
+    journal = Journal(folder, carry_on=False)
+    for name in "abcd":
+        journal.add(name, result(name))
+    journal.close()
+    text = (folder / NAME).read_bytes()
+    whole = text[:cut].count(b"\n")
+    (folder / NAME).write_bytes(text[:cut] + tail.replace(b"\n", b""))
+    assert read_journal(folder) == {name: result(name) for name in "abcd"[:whole]}
+    carried_on = Journal(folder, carry_on=True)
+    carried_on.add("e", result("e"))
+    carried_on.close()
+    assert read_journal(folder) == {name: result(name) for name in [*"abcd"[:whole], "e"]}
+
+
+# The worst of many verdicts
+
+
+@given(st.lists(st.sampled_from(Verdict)))
+def test_only_passes_make_a_pass(verdicts: list[Verdict]) -> None:
+    found = worst(verdicts)
+    assert (found is Verdict.PASS) == (bool(verdicts) and set(verdicts) == {Verdict.PASS})
+    assert found in verdicts or (found is Verdict.NOT_RUN and not verdicts)
