@@ -59,6 +59,7 @@ fi
 if [ "$kind" = test ]; then
     command -v nextpnr-ice40 >/dev/null || debian nextpnr-ice40
     command -v ghdl >/dev/null || debian ghdl
+    command -v chromium >/dev/null || debian chromium
 fi
 
 if ! .venv/bin/python -c '' 2>/dev/null; then

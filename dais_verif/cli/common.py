@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     # arguments and options
     "file_path",
+    "html_option",
     "inputs_option",
     "jobs_option",
     "json_option",
@@ -77,6 +78,7 @@ jobs_option = click.option(
     callback=_all_cpus,
     help="Threads or processes at once. Default: DAIS_VERIF_THREADS, or all CPUs.",
 )
+html_option = click.option("--html", type=file_path, help="Also write the record as an HTML page (see report).")
 seed_option = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the generated vectors."
 )

@@ -35,6 +35,7 @@ _VERBS = (
     "regress",
     "prove",
     "hil",
+    "report",
     "sensitivity",
     "diff",
     "schema",
@@ -71,6 +72,7 @@ def cli() -> None:
     dais-verif regress programs/     many programs at once, here or on a cluster
     dais-verif prove prog.bin        its Verilog proved for all inputs, op by op
     dais-verif hil prog.bin --target serial:///dev/ttyUSB0    a board against the golden model
+    dais-verif report run            what a run kept with -o, as an HTML page
     dais-verif sensitivity prog.bin  where a wrong bit would hurt, and which bits never matter
     dais-verif diff a.bin b.bin      where two programs first differ
     dais-verif schema result         the JSON schema of what --json prints

@@ -13,6 +13,7 @@ from rich.table import Table
 from dais_verif import __version__
 from dais_verif.program import Program
 from dais_verif.report.console import print_mismatch, program_line, verdict_text
+from dais_verif.report.proof import PROOF_SCHEMA
 from dais_verif.report.record import ProgramInfo
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
     from dais_verif.prove.results import Claim, Proof
     from dais_verif.sim.verify import Finding
 
-__all__ = ["PROOF_SCHEMA", "print_proof", "proof_tree"]
+__all__ = ["print_proof", "proof_tree"]
 
-PROOF_SCHEMA = "dais-verif/proof/1"
 _SHOWN = 10
 
 

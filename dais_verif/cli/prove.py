@@ -29,6 +29,7 @@ from dais_verif.cli.proving import proved
 from dais_verif.files import write_atomically
 from dais_verif.golden.fast import threads
 from dais_verif.report.record import ProgramInfo
+from dais_verif.sim.sources import digests
 from dais_verif.sim.tools import cache_dir
 from dais_verif.stopwatch import Stopwatch
 
@@ -98,6 +99,7 @@ def prove(
     with work_folder(output) as folder:
         with watch.stage("emit"):
             design, said = given(dut) if dut.rtl else (emitted(loaded, dut, folder.path), None)
+            hashes = [digest.hex() for digest in digests([*design.sources, *(file.path for file in design.data)])]
         options = {
             "timeout": timeout,
             "check": not unchecked,
@@ -122,6 +124,8 @@ def prove(
                 "emitted": not dut.rtl,
                 "files": [str(source) for source in design.sources],
                 "widths": found.how,
+                "sha256": hashes[: len(design.sources)],
+                "data": dict(zip((file.name for file in design.data), hashes[len(design.sources) :], strict=True)),
             },
             "unchecked": unchecked,
             "timeout": timeout,

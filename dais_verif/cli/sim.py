@@ -15,6 +15,7 @@ import click
 from dais_verif.cli.common import (
     console,
     file_path,
+    html_option,
     inputs_option,
     jobs_option,
     json_option,
@@ -88,6 +89,7 @@ _LARGE = 20_000
 @click.option("--profile", is_flag=True, help="Show where the time went.")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for each build and each run.")
 @click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, RTL, vectors, logs, waves.")
+@html_option
 @json_option
 def sim(
     program: Path,
@@ -108,6 +110,7 @@ def sim(
     profile: bool,
     timeout: float | None,
     output: Path | None,
+    html: Path | None,
     as_json: bool,
 ) -> int:
     """Simulate the Verilog of PROGRAM and compare every output bit of every vector with the golden model.
@@ -124,6 +127,7 @@ def sim(
     dais-verif sim prog.bin --stages 4                        our RTL, pipelined, with all its pins
     dais-verif sim prog.bin --wrapped DIR                     what `emit --wrap axis -o DIR` wrote, through its streams
     dais-verif sim prog.bin --waves -o out                    waves in out/icarus, out/verilator
+    dais-verif sim prog.bin --html report.html                the record as a page with a view of the program
 
     A mismatch is shown with its vector and the first op whose value diverges. The exit code is the verdict's.
     """
@@ -205,6 +209,10 @@ def sim(
         print_record(record, console(), profile=profile)
         if folder.kept:
             console().print(f"files      {folder.path}", markup=False)
+    if html is not None:
+        from dais_verif.report.html import Source, write_report
+
+        write_report([Source(record, folder.path / "result.json" if folder.kept else None)], loaded, html)
     return record.verdict.exit_code
 
 

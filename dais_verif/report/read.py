@@ -11,31 +11,39 @@ from typing import Any, TypeAlias
 import msgspec
 
 from dais_verif.errors import InputError
+from dais_verif.report.proof import PROOF_SCHEMA, ProofRecord
 from dais_verif.report.record import SCHEMA, Failed, Record
 from dais_verif.report.regression import REGRESSION_SCHEMA, Regression
 from dais_verif.report.signoff import SIGNOFF_SCHEMA, SignOff
 
-__all__ = ["AnyRecord", "parse_record", "read_record"]
+__all__ = ["NAMES", "AnyRecord", "parse_record", "read_record", "record_file"]
 
-AnyRecord: TypeAlias = Record | Failed | Regression | SignOff
+AnyRecord: TypeAlias = Record | Failed | Regression | SignOff | ProofRecord
 
-#: What a run leaves in the folder of ``-o``.
-_NAMES = ("signoff.json", "regression.json", "result.json")
+#: What a run leaves in the folder of ``-o``. The first that is there speaks for the folder.
+NAMES = ("signoff.json", "regression.json", "result.json")
 
-_KINDS: dict[str, type[Record] | type[Regression] | type[SignOff]] = {
+_KINDS: dict[str, type[Record] | type[Regression] | type[SignOff] | type[ProofRecord]] = {
     SCHEMA: Record,
     REGRESSION_SCHEMA: Regression,
     SIGNOFF_SCHEMA: SignOff,
+    PROOF_SCHEMA: ProofRecord,
 }
+
+
+def record_file(path: Path) -> Path:
+    """``path``, or if it is the folder of a run the record in it. Raises ``InputError`` if that holds none."""
+    if not path.is_dir():
+        return path
+    there = [path / name for name in NAMES if (path / name).is_file()]
+    if not there:
+        raise InputError(f"{str(path)!r} holds no record of a run: none of {', '.join(NAMES)}")
+    return there[0]
 
 
 def read_record(path: Path) -> AnyRecord:
     """The record in the file ``path``, or in the folder ``path`` of a run. Raises ``InputError`` if it is none."""
-    if path.is_dir():
-        there = [path / name for name in _NAMES if (path / name).is_file()]
-        if not there:
-            raise InputError(f"{str(path)!r} holds no record of a run: none of {', '.join(_NAMES)}")
-        path = there[0]
+    path = record_file(path)
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -1,0 +1,8 @@
+"""Records as one HTML page that needs nothing else: for people, on screen, on paper and read aloud."""
+
+from __future__ import annotations
+
+from dais_verif.report.html.page import render, verdict_of, write_report
+from dais_verif.report.html.sources import Source
+
+__all__ = ["Source", "render", "verdict_of", "write_report"]

@@ -1,0 +1,172 @@
+"""What is known of each output, from all records of a page: the best evidence for each design, wrong before all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dais_verif.program import Program
+from dais_verif.report.html.sources import Source
+from dais_verif.report.html.verdicts import standing_of
+from dais_verif.report.proof import ProofRecord
+from dais_verif.report.record import Record
+from dais_verif.report.regression import Regression
+from dais_verif.report.signoff import SignOff
+from dais_verif.verdict import Verdict
+
+__all__ = ["GRADES", "Design", "Grade", "OutputRow", "designs_of", "output_rows"]
+
+#: What outranks what: an output that is known to be wrong is wrong whatever else was found.
+GRADES = {
+    "wrong": "a vector shows it to be wrong",
+    "proved": "for all inputs",
+    "exhausted": "all inputs that reach it were compared",
+    "sampled": "some vectors were compared",
+    "none": "nothing is known",
+}
+
+#: Verdicts with which a vector shows that the design is wrong, and not the program or our tools.
+_WRONG = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
+
+
+@dataclass(frozen=True)
+class Design:
+    """What was judged: RTL by the hashes of its files, or a board. Evidence of one design says nothing of another."""
+
+    label: str
+    files: list[tuple[str, str]]
+    sources: list[Source]
+
+
+@dataclass(frozen=True)
+class Grade:
+    """Evidence for one output of one design. ``vectors``: of the largest run that compared it. ``by``: which records.
+    ``against``: records that say proved or exhausted of what a vector shows to be wrong; one of them must be mistaken.
+    """
+
+    grade: str
+    vectors: int = 0
+    by: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OutputRow:
+    """One output. ``type`` and ``op`` are unknown where the program is not at hand; ``op`` is None if it is constant.
+    ``grades``: one a design. ``bins``: bins, hit and unreachable of its coverage."""
+
+    output: int
+    type: str
+    op: int | None
+    grades: list[Grade]
+    bins: list[int] | None
+
+
+def designs_of(sources: Sequence[Source]) -> list[Design]:
+    """The designs that the records of a program's page speak of, in the order in which they come up."""
+    found: dict[object, list[Source]] = {}
+    for source in sources:
+        if not isinstance(source.document, Regression):
+            found.setdefault(_identity(source), []).append(source)
+    return [_design(group) for group in found.values()]
+
+
+def _identity(source: Source) -> object:
+    """What two records must share to be of one design. Without hashes nobody knows, so it is one of its own."""
+    document = source.document
+    if isinstance(document, Record) and document.board is not None:
+        return "board", document.board.target, document.board.program
+    rtl: dict[str, Any] = {} if isinstance(document, Regression) else document.rtl
+    hashes = rtl.get("sha256")
+    if not hashes:
+        return id(source)
+    return rtl.get("top"), tuple(sorted(hashes)), tuple(sorted((rtl.get("data") or {}).items()))
+
+
+def _design(group: list[Source]) -> Design:
+    documents = [source.document for source in group]
+    first = documents[0]
+    if isinstance(first, Record) and first.board is not None:
+        return Design(f"board {first.board.target}", [], group)
+    assert not isinstance(first, Regression)
+    rtl = first.rtl
+    names = [str(name) for name in rtl.get("files") or []]
+    hashes = [str(digest) for digest in rtl.get("sha256") or []]
+    files = [(name, hashes[at] if at < len(hashes) else "") for at, name in enumerate(names)]
+    files += [(str(name), str(digest)) for name, digest in (rtl.get("data") or {}).items()]
+    shown = ", ".join(dict.fromkeys(Path(name).name for name in names[:3])) + (", ..." if len(names) > 3 else "")
+    origin = "emitted from the program" if rtl.get("emitted") else shown or "no RTL"
+    return Design(f"module {rtl['top']}, {origin}" if rtl.get("top") else origin, files, group)
+
+
+def output_rows(sources: Sequence[Source], designs: Sequence[Design], program: Program | None) -> list[OutputRow]:
+    """A row for every output of the program."""
+    documents = [source.document for source in sources if not isinstance(source.document, Regression)]
+    count = program.n_out if program is not None else max((d.program.n_out for d in documents), default=0)
+    grades = [_grades(design, count) for design in designs]
+    bins = next((d.coverage.outputs for d in documents if not isinstance(d, ProofRecord) and d.coverage), None)
+    rows = []
+    for output in range(count):
+        op = int(program.out_idx[output]) if program is not None else -1
+        kind = str(program.output_types[output]) if program is not None else ""
+        covered = bins[output] if bins is not None and output < len(bins) else None
+        rows.append(OutputRow(output, kind, op if op >= 0 else None, [found[output] for found in grades], covered))
+    return rows
+
+
+def _grades(design: Design, count: int) -> list[Grade]:
+    best = [Grade("none")] * count
+    for source in design.sources:
+        for output, grade, vectors in _claims(source):
+            if 0 <= output < count and grade in GRADES:
+                best[output] = _better(best[output], Grade(grade, vectors, (source.name,)))
+    return best
+
+
+def _better(a: Grade, b: Grade) -> Grade:
+    order = list(GRADES)
+    first, second = sorted((a, b), key=lambda grade: order.index(grade.grade))
+    by, against = first.by, (*a.against, *b.against)
+    if first.grade == second.grade:
+        by += second.by
+    elif first.grade == "wrong" and second.grade in ("proved", "exhausted"):
+        against += second.by
+    # What was compared stays compared where something better is known as well.
+    vectors = max(first.vectors, second.vectors)
+    return Grade(first.grade, vectors, tuple(dict.fromkeys(by)), tuple(dict.fromkeys(against)))
+
+
+def _claims(source: Source) -> Iterator[tuple[int, str, int]]:
+    """``(output, grade, vectors)`` as far as the record can be relied on."""
+    document = source.document
+    if standing_of(document).verdict is not document.verdict:
+        return
+    passed = document.verdict is Verdict.PASS
+    match document:
+        case Record():
+            if document.first_mismatch is not None and document.verdict in _WRONG:
+                yield document.first_mismatch.output, "wrong", 0
+            if passed and document.outputs:
+                yield from ((known.output, known.grade, known.vectors) for known in document.outputs)
+            elif passed and document.evidence is not None:  # what records said before they had a grade an output
+                vectors = min(simulator.vectors_compared for simulator in document.simulators)
+                for grade, outputs in (
+                    ("exhausted", document.evidence.exhausted),
+                    ("sampled", document.evidence.sampled),
+                ):
+                    yield from ((output, grade, vectors) for output in outputs)
+        case SignOff():
+            yield from ((known.output, known.grade, known.vectors) for known in document.outputs)
+        case ProofRecord():
+            if document.counterexample is not None and document.verdict in _WRONG:
+                yield document.counterexample.output, "wrong", 0
+            # An output is proved from the signals of the ops before it: these must hold as well.
+            sound = document.counterexample is None and all(claim.status == "PROVED" for claim in document.ops)
+            if passed or (document.verdict is Verdict.UNKNOWN and sound):
+                for claim in document.outputs:
+                    if claim.output is not None and claim.status == "PROVED":
+                        yield claim.output, "proved", 0
+        case _:
+            pass

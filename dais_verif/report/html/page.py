@@ -1,0 +1,260 @@
+"""The page itself: one self-contained HTML file, nothing fetched, nothing run but its own script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import jinja2
+from markupsafe import Markup
+
+from dais_verif.errors import InputError
+from dais_verif.files import write_atomically
+from dais_verif.program import Program
+from dais_verif.report.html.evidence import GRADES, designs_of, output_rows
+from dais_verif.report.html.program_view import facts_of, view_data
+from dais_verif.report.html.sources import Document, Source, program_of, with_stages
+from dais_verif.report.html.times import split_of
+from dais_verif.report.html.trend import charts_of, runs_of
+from dais_verif.report.html.verdicts import overall, standing_of
+from dais_verif.report.proof import ProofRecord
+from dais_verif.report.record import Mismatch, Record
+from dais_verif.report.regression import JobResult, Regression
+from dais_verif.verdict import Verdict
+from dais_verif.version import VERSION
+
+__all__ = ["render", "verdict_of", "write_report"]
+
+#: The scripts of a page, in the order in which they run.
+_PAGE_SCRIPTS = ("page.js",)
+_VIEW_SCRIPTS = ("graph.js", "canvas.js", "ops.js", "view.js")
+
+
+def write_report(
+    records: Iterable[Document | Source],
+    program: Program | None,
+    path: Path,
+    history: Iterable[Source] = (),
+) -> None:
+    """Write the page of ``records`` to ``path``: those of one program, or one regression.
+
+    ``program``: shown if it is given; it must be that of the records. ``history``: earlier runs of it. A ``Source``
+    is a record with its file, which the page then links to. Raises ``InputError``.
+    """
+    sources = [record if isinstance(record, Source) else Source(record) for record in records]
+    text = render(sources, program, tuple(history), path.parent)
+    # A file name may hold bytes that are no UTF-8; Python keeps them as lone surrogates.
+    write_atomically(path, text.encode("utf-8", "backslashreplace"))
+
+
+def render(
+    sources: Sequence[Source], program: Program | None = None, history: Sequence[Source] = (), folder: Path = Path()
+) -> str:
+    """The page as text. ``folder``: where it will lie, so that links are relative. Raises ``InputError``."""
+    if not sources:
+        raise InputError("a report needs at least one record")
+    regressions = [source for source in sources if isinstance(source.document, Regression)]
+    if regressions and len(sources) > 1:
+        raise InputError("a regression has a page of its own; give its record alone")
+    if regressions:
+        return _regression_page(regressions[0], folder)
+    return _program_page(sources, program, history, folder)
+
+
+def verdict_of(sources: Sequence[Source]) -> Verdict:
+    """The verdict that the page of ``sources`` shows."""
+    return overall(sources).verdict
+
+
+def _program_page(sources: Sequence[Source], program: Program | None, history: Sequence[Source], folder: Path) -> str:
+    infos = [info for source in sources if (info := program_of(source.document)) is not None]
+    hashes = list(dict.fromkeys(info.hash for info in infos))
+    if len(hashes) > 1:
+        raise InputError(
+            f"the records are of {len(hashes)} programs ({', '.join(found[:12] for found in hashes)});"
+            " a report is of one: give the records of one program"
+        )
+    if program is not None and program.hash != hashes[0]:
+        raise InputError(
+            f"the program has the hash {program.hash[:12]}, the records are of {hashes[0][:12]};"
+            " give the program that was verified"
+        )
+    standing = overall(sources)
+    found = with_stages(sources)
+    documents = [source.document for source in found]
+    proof = next((document for document in documents if isinstance(document, ProofRecord)), None)
+    coverage = next((d.coverage for d in documents if not isinstance(d, ProofRecord | Regression) and d.coverage), None)
+    if program is not None and coverage is not None and len(coverage.ops) != program.n_ops:
+        raise InputError(f"the coverage counts {len(coverage.ops)} ops, the program has {program.n_ops}")
+    designs = designs_of(sources)
+    rows = output_rows(sources, designs, program)
+    mismatches = [(source, mismatch) for source in found if (mismatch := _mismatch_of(source.document)) is not None]
+    blamed = [m.blame.op for _, m in mismatches if m.blame is not None and m.blame.op is not None]
+    runs = runs_of(sources, history)
+    timed = [(source, split) for source in found if (split := split_of(source.document)) is not None]
+    return _rendered(
+        "program.html",
+        folder,
+        _PAGE_SCRIPTS + (_VIEW_SCRIPTS if program is not None else ()),
+        standing=standing,
+        sources=found,
+        info=infos[0],
+        program=program,
+        facts=facts_of(program) if program is not None else None,
+        designs=designs,
+        rows=rows,
+        grade_counts=[Counter(row.grades[at].grade for row in rows) for at in range(len(designs))],
+        mismatches=mismatches,
+        coverage=coverage,
+        timed=timed,
+        runs=runs,
+        charts=charts_of(runs),
+        view=view_data(program, coverage, proof, rows, blamed) if program is not None else None,
+    )
+
+
+def _mismatch_of(document: Document) -> Mismatch | None:
+    if isinstance(document, Record):
+        return document.first_mismatch
+    if isinstance(document, ProofRecord) and document.counterexample is not None:
+        replay = document.counterexample.replay
+        return replay.first_mismatch if replay is not None else None
+    return None
+
+
+def _regression_page(source: Source, folder: Path) -> str:
+    regression = source.document
+    assert isinstance(regression, Regression)
+    return _rendered(
+        "regression.html",
+        folder,
+        _PAGE_SCRIPTS,
+        standing=standing_of(regression),
+        source=source,
+        regression=regression,
+        counts=Counter(job.verdict for job in regression.jobs),
+        matrix=_matrix(regression.jobs),
+        root=source.path.parent if source.path is not None else None,
+    )
+
+
+def _matrix(jobs: Sequence[JobResult]) -> dict[str, dict[str, list[JobResult]]]:
+    """Jobs by program, then by variant and simulator."""
+    columns = sorted({f"{job.job.variant}, {job.job.simulator}" for job in jobs})
+    found: dict[str, dict[str, list[JobResult]]] = {}
+    for job in jobs:
+        cells = found.setdefault(job.job.program, {column: [] for column in columns})
+        cells[f"{job.job.variant}, {job.job.simulator}"].append(job)
+    return found
+
+
+# templates
+
+
+def _rendered(name: str, folder: Path, scripts: Sequence[str], **facts: Any) -> str:
+    style, script = _file("style.css"), "".join(map(_file, scripts))
+    policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:"
+    return (
+        _environment()
+        .get_template(name)
+        .render(
+            **facts,
+            style=Markup(style),
+            script=Markup(script),
+            policy=Markup(f"{policy}; base-uri 'none'; form-action 'none'"),
+            version=VERSION,
+            link=lambda path: _link(path, folder),
+        )
+    )
+
+
+def _hash(text: str) -> str:
+    """What a content security policy calls an inline script or style: only this very text is let in."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _link(path: Path | None, folder: Path) -> str | None:
+    """``path`` as seen from the page, if it is there. Quoted whole, so that no name can be another scheme."""
+    if path is None or not path.exists():
+        return None
+    try:
+        relative = os.path.relpath(path.resolve(), folder.resolve())
+    except ValueError:
+        return None
+    return "./" + quote(os.fsencode(relative), safe="/")
+
+
+@cache
+def _file(name: str) -> str:
+    return files("dais_verif.report.html").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_file),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    environment.filters |= {
+        "count": _count,
+        "seconds": _seconds,
+        "differing": _differing,
+        "tone": _tone,
+        "pretty": _pretty,
+    }
+    environment.globals |= {
+        "GRADES": GRADES,
+        "Verdict": Verdict,
+        "standing_of": standing_of,
+        "is_run": lambda document: isinstance(document, Record),
+        "is_proof": lambda document: isinstance(document, ProofRecord),
+    }
+    return environment
+
+
+def _pretty(tree: Any) -> str:
+    return json.dumps(tree, indent=2, ensure_ascii=False)
+
+
+def _count(number: int) -> str:
+    """With separators: ``12,345``."""
+    return f"{number:,}"
+
+
+def _seconds(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+
+
+def _differing(bits: str, other: str) -> list[tuple[str, bool]]:
+    """``bits`` cut into runs that are as in ``other``, and runs that are not; both have the same length."""
+    runs: list[tuple[str, bool]] = []
+    for bit, beside in zip(bits, other.ljust(len(bits)), strict=False):
+        if runs and runs[-1][1] == (bit != beside):
+            runs[-1] = runs[-1][0] + bit, runs[-1][1]
+        else:
+            runs.append((bit, bit != beside))
+    return runs
+
+
+def _tone(verdict: Verdict) -> str:
+    """How a verdict looks: good, bad or open."""
+    if verdict is Verdict.PASS:
+        return "good"
+    return "open" if verdict in (Verdict.UNKNOWN, Verdict.NOT_RUN, Verdict.INTERRUPTED) else "bad"

@@ -1,0 +1,145 @@
+"""The data of the zoomable view of a program, small enough for 50,000 ops: what the page cannot know by itself.
+
+Operands are not listed: the page reads them off ``text``, where each is a ``%N``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from dais_verif.program import FixedType, Program
+from dais_verif.program.graph import dead_ops, depths
+from dais_verif.program.listing import in_words
+from dais_verif.program.ranges import analyse
+from dais_verif.report.coverage import Coverage
+from dais_verif.report.html.evidence import OutputRow
+from dais_verif.report.proof import ProofRecord
+
+__all__ = ["FAMILIES", "Facts", "KindCount", "facts_of", "view_data"]
+
+#: Ops that look alike in the view, by mnemonic; each family has a colour and a glyph there.
+FAMILIES: Mapping[str, str] = {
+    "input": "input",
+    "const": "const",
+    "add": "sum",
+    "sub": "sum",
+    "add_const": "sum",
+    "relu": "relu",
+    "relu_neg": "relu",
+    "quant": "quant",
+    "quant_neg": "quant",
+    "mux": "mux",
+    "mux_neg": "mux",
+    "mul": "mul",
+    "lookup": "lookup",
+    "bit_unary": "bits",
+    "bit_unary_neg": "bits",
+    "bit_binary": "bits",
+}
+
+#: Larger integers do not survive as a number of JavaScript and are written as text.
+_EXACT = 1 << 53
+
+_STATUS = {"PROVED": "P", "REFUTED": "R", "UNKNOWN": "U"}
+
+
+class KindCount(NamedTuple):
+    """How often one kind of op occurs, and how wide its results are."""
+
+    mnemonic: str
+    family: str
+    words: str
+    ops: int
+    least: int
+    most: int
+
+
+class Facts(NamedTuple):
+    """What a table can say of the whole program. ``levels``: ops on the longest path, inputs included."""
+
+    kinds: list[KindCount]
+    levels: int
+    dead: int
+    tables: int
+
+
+def facts_of(program: Program) -> Facts:
+    """Kinds of op, most frequent first, and the size of the graph."""
+    widths: dict[str, list[int]] = {}
+    words: dict[str, str] = {}
+    for op in program.ops:
+        widths.setdefault(op.spec.mnemonic, []).append(op.type.width)
+        words[op.spec.mnemonic] = op.spec.words
+    kinds = [KindCount(name, FAMILIES[name], words[name], len(w), min(w), max(w)) for name, w in widths.items()]
+    kinds.sort(key=lambda kind: (-kind.ops, kind.mnemonic))
+    return Facts(kinds, max(depths(program), default=-1) + 1, len(dead_ops(program)), len(program.tables))
+
+
+def view_data(
+    program: Program,
+    coverage: Coverage | None,
+    proof: ProofRecord | None,
+    rows: Sequence[OutputRow],
+    blamed: Iterable[int],
+) -> dict[str, Any]:
+    """Lists with an entry an op, by name; ``kind`` and ``type`` index ``kinds`` and ``types``.
+
+    ``bins``: bins, hit and unreachable of each op's coverage, one after the other, or null. ``claims``: a letter an op
+    (P, R, U; - where nothing is claimed), or null. ``blamed``: ops that a mismatch names.
+    """
+    kinds: dict[str, int] = {}
+    types: dict[FixedType, int] = {}
+    specs = []
+    kind_of, type_of = [], []
+    for op in program.ops:
+        name = op.spec.mnemonic
+        if name not in kinds:
+            specs.append({"name": name, "family": FAMILIES[name], "words": op.spec.words, "promise": op.spec.promise})
+        kind_of.append(kinds.setdefault(name, len(kinds)))
+        type_of.append(types.setdefault(op.type, len(types)))
+    # The intervals that da4ml's JSON declares are what its inputs are promised to keep to.
+    analysis = analyse(program, declared=True)
+    return {
+        "n": program.n_ops,
+        "kinds": specs,
+        "kind": kind_of,
+        "types": list(types),
+        "type": type_of,
+        "level": depths(program),
+        "low": [_number(interval.lo) for interval in analysis.intervals],
+        "high": [_number(interval.hi) for interval in analysis.intervals],
+        "declared": program.intervals is not None,
+        "changes": "".join(str(int(status)) for status in analysis.changes),
+        "text": [in_words(program, op) for op in program.ops],
+        "bins": [n for counts in coverage.ops for n in counts] if coverage is not None else None,
+        "open": _open_bins(coverage),
+        "claims": _claims(program, proof),
+        "outputs": [
+            {"op": row.op, "output": row.output, "type": row.type, "grades": [grade.grade for grade in row.grades]}
+            for row in rows
+        ],
+        "blamed": sorted({op for op in blamed if 0 <= op < program.n_ops}),
+    }
+
+
+def _number(value: int) -> int | str:
+    return value if -_EXACT < value < _EXACT else str(value)
+
+
+def _open_bins(coverage: Coverage | None) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for bin_ in coverage.open if coverage is not None else []:
+        if bin_.op is not None:
+            found.setdefault(str(bin_.op), []).append(f"{bin_.group}: {bin_.text}")
+    return found
+
+
+def _claims(program: Program, proof: ProofRecord | None) -> str | None:
+    if proof is None:
+        return None
+    letters = ["-"] * program.n_ops
+    for claim in proof.ops:
+        if claim.op is not None and 0 <= claim.op < program.n_ops:
+            letters[claim.op] = _STATUS.get(claim.status, "-")
+    return "".join(letters)

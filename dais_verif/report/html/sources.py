@@ -1,0 +1,110 @@
+"""What a page is made of: records, and the files that they were read from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from dais_verif.errors import InputError
+from dais_verif.report.proof import ProofRecord
+from dais_verif.report.read import NAMES, read_record, record_file
+from dais_verif.report.record import Failed, ProgramInfo, Record
+from dais_verif.report.regression import Regression
+from dais_verif.report.signoff import SignOff
+
+__all__ = ["Document", "Source", "program_of", "read_source", "records_below", "with_stages"]
+
+Document: TypeAlias = Record | SignOff | ProofRecord | Regression
+
+
+@dataclass(frozen=True)
+class Source:
+    """A record. ``path``: its file, if it has one. ``stage``: of the sign-off that it is evidence of, else empty."""
+
+    document: Document
+    path: Path | None = None
+    stage: str = ""
+
+    @property
+    def kind(self) -> str:
+        """What made the record, in a word or two."""
+        match self.document:
+            case SignOff():
+                return "sign-off"
+            case Regression():
+                return "regression"
+            case ProofRecord():
+                return "proof"
+            case Record(board=board):
+                return "simulation" if board is None else "board"
+
+    @property
+    def name(self) -> str:
+        """What it is called on the page."""
+        return f"{self.kind} of stage {self.stage}" if self.stage else self.kind
+
+
+def program_of(document: Document) -> ProgramInfo | None:
+    """The program that ``document`` speaks of; None for a regression, which is of many."""
+    return None if isinstance(document, Regression) else document.program
+
+
+def read_source(path: Path) -> Source:
+    """The record in the file ``path``, or in the folder that a verb kept. Raises ``InputError``."""
+    file = record_file(path)
+    document = read_record(file)
+    if isinstance(document, Failed):
+        said = f"{document.verdict.value}: {document.message}"
+        raise InputError(f"{str(file)!r} is of a run that ended in an error and speaks of no program ({said})")
+    return Source(document, file)
+
+
+def with_stages(sources: Iterable[Source]) -> list[Source]:
+    """``sources``, each sign-off followed by the records that its stages name as evidence.
+
+    Not those of stages that have to fail: what they planted is wrong, not what was signed off. Evidence that is no
+    record, or of another program, is left out.
+    """
+    found: list[Source] = []
+    for source in sources:
+        found.append(source)
+        if isinstance(source.document, SignOff) and source.path is not None:
+            found += _evidence(source.document, source.path.parent)
+    return found
+
+
+def _evidence(signoff: SignOff, folder: Path) -> Iterator[Source]:
+    for stage in signoff.stages:
+        for name in [] if stage.must_fail else stage.evidence:
+            path = folder / name
+            if path.name not in NAMES:
+                continue
+            try:
+                document = read_record(path)
+            except InputError:
+                continue
+            if isinstance(document, Record | ProofRecord) and document.program.hash == signoff.program.hash:
+                yield Source(document, path, stage.name)
+
+
+def records_below(folders: Iterable[Path], program_hash: str) -> list[Source]:
+    """All records of the program in and below ``folders``; other files are passed over. Raises ``InputError`` for what
+    is no folder."""
+    paths: dict[Path, None] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            raise InputError(f"{str(folder)!r} is no folder; --history looks for records in folders")
+        for name in NAMES:
+            paths.update(dict.fromkeys(path.resolve() for path in folder.rglob(name) if path.is_file()))
+    found = []
+    for path in sorted(paths):
+        try:
+            document = read_record(path)
+        except InputError:
+            continue
+        if isinstance(document, Failed | Regression) or document.program.hash != program_hash:
+            continue
+        found.append(Source(document, path))
+    return found

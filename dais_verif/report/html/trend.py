@@ -1,0 +1,134 @@
+"""Earlier runs of the same program: a row each, and charts of how their numbers went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import NamedTuple
+
+from dais_verif.report.html.evidence import designs_of
+from dais_verif.report.html.sources import Source
+from dais_verif.report.html.verdicts import standing_of
+from dais_verif.report.proof import ProofRecord
+from dais_verif.report.record import Record
+from dais_verif.report.regression import Regression
+from dais_verif.verdict import Verdict
+
+__all__ = ["Chart", "Point", "Run", "charts_of", "runs_of"]
+
+WIDTH, HEIGHT = 640.0, 140.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 12.0, 14.0, 22.0
+
+#: Of more runs than these only the latest are shown.
+_SHOWN = 200
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run. ``started``: as its record says, else (``dated_by_file``) when its file was written. ``here``: it is
+    what this page is about. ``vectors``, ``seconds`` and ``coverage`` (percent) are None where nobody noted them."""
+
+    source: Source
+    verdict: Verdict
+    started: str
+    dated_by_file: bool
+    here: bool
+    seed: int | None
+    vectors: int | None
+    seconds: float | None
+    coverage: float | None
+    design: str
+
+
+class Point(NamedTuple):
+    """A mark in a chart: where, which run (numbered from 1), and what it says."""
+
+    x: float
+    y: float
+    passed: bool
+    run: int
+    text: str
+
+
+class Chart(NamedTuple):
+    """A line through ``points`` between 0 and ``top``, in a drawing of ``WIDTH`` x ``HEIGHT``."""
+
+    title: str
+    top: str
+    points: list[Point]
+    path: str
+
+
+def runs_of(sources: Sequence[Source], history: Sequence[Source]) -> list[Run]:
+    """The runs of the page and all others in ``history``, oldest first; each file once, the latest 200."""
+    known = {source.path.resolve() for source in sources if source.path is not None}
+    there = [source for source in sources if not source.stage]
+    earlier = [source for source in history if source.path is None or source.path.resolve() not in known]
+    runs = [_run(source, here) for group, here in ((there, True), (earlier, False)) for source in group]
+    return sorted(runs, key=lambda run: (run.started, run.here))[-_SHOWN:]
+
+
+def _run(source: Source, here: bool) -> Run:
+    document = source.document
+    times = None if isinstance(document, ProofRecord) else document.times
+    coverage = None if isinstance(document, ProofRecord | Regression) else document.coverage
+    seconds = times.seconds if times is not None else None
+    if isinstance(document, ProofRecord):
+        seconds = sum(document.seconds.values()) or None
+    elif isinstance(document, Record) and seconds is None and document.profile:
+        seconds = max(stage.end for stage in document.profile)
+    return Run(
+        source,
+        standing_of(document).verdict,
+        times.started if times is not None else _written(source.path),
+        times is None,
+        here,
+        document.seed if not isinstance(document, ProofRecord | Regression) else None,
+        max((s.vectors_compared for s in document.simulators), default=0) if isinstance(document, Record) else None,
+        seconds,
+        coverage.percent if coverage is not None else None,
+        next((design.label for design in designs_of([source])), ""),
+    )
+
+
+def _written(path: Path | None) -> str:
+    try:
+        stamp = path.stat().st_mtime if path is not None else None
+    except OSError:
+        stamp = None
+    return "" if stamp is None else datetime.fromtimestamp(stamp, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def charts_of(runs: Sequence[Run]) -> list[Chart]:
+    """For each kind of run that occurs at least twice its seconds, and the coverage where that is known."""
+    charts = []
+    for kind in dict.fromkeys(run.source.kind for run in runs):
+        numbered = [(at, run) for at, run in enumerate(runs, 1) if run.source.kind == kind]
+        charts += _chart(f"Seconds of each {kind}", numbered, len(runs), lambda run: run.seconds, "s")
+        charts += _chart(f"Coverage of each {kind}", numbered, len(runs), lambda run: run.coverage, "%", 100.0)
+    return charts
+
+
+def _chart(
+    title: str,
+    runs: Sequence[tuple[int, Run]],
+    count: int,
+    value_of: Callable[[Run], float | None],
+    unit: str,
+    top: float | None = None,
+) -> list[Chart]:
+    known = [(at, run, value) for at, run in runs if (value := value_of(run)) is not None]
+    if len(known) < 2:
+        return []
+    top = top or max(value for _, _, value in known) or 1.0
+    points = []
+    for at, run, value in known:
+        x = _LEFT + (at - 1) / max(count - 1, 1) * (WIDTH - _LEFT - _RIGHT)
+        y = HEIGHT - _BOTTOM - min(max(value / top, 0.0), 1.0) * (HEIGHT - _TOP - _BOTTOM)
+        vectors = f", {run.vectors} vectors" if run.vectors is not None else ""
+        text = f"run {at}: {value:.4g} {unit}, {run.verdict.value}{vectors}"
+        points.append(Point(round(x, 1), round(y, 1), run.verdict is Verdict.PASS, at, text))
+    path = " ".join(f"{'L' if at else 'M'}{point.x} {point.y}" for at, point in enumerate(points))
+    return [Chart(title, f"{top:.4g} {unit}", points, path)]

@@ -1,0 +1,96 @@
+"""The verdict of a page: that of its records, unless a record is not complete or contradicts itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from dais_verif.report.html.sources import Document, Source
+from dais_verif.report.proof import ProofRecord
+from dais_verif.report.record import Record
+from dais_verif.report.regression import Regression
+from dais_verif.report.signoff import SignOff
+from dais_verif.verdict import Verdict
+
+__all__ = ["Standing", "overall", "standing_of"]
+
+#: What several records come to: the first of these that any of them has.
+_WORST_FIRST = (
+    Verdict.SIMULATORS_DISAGREE,
+    Verdict.RTL_MISMATCH,
+    Verdict.X_IN_OUTPUT,
+    Verdict.PROGRAMS_DIFFER,
+    Verdict.PROGRAM_INVALID,
+    Verdict.INVALID_INPUT,
+    Verdict.TOOL_FAILURE,
+    Verdict.NOT_SIGNED_OFF,
+    Verdict.INTERRUPTED,
+    Verdict.UNKNOWN,
+    Verdict.NOT_RUN,
+    Verdict.PASS,
+)
+
+
+class Standing(NamedTuple):
+    """What a record is worth, and why."""
+
+    verdict: Verdict
+    message: str
+
+
+def standing_of(document: Document) -> Standing:
+    """The verdict of ``document``. INTERRUPTED if it was not completed, UNKNOWN if it says PASS and shows otherwise."""
+    said = f"{document.verdict.value}: {document.message}" if document.message else document.verdict.value
+    if not isinstance(document, ProofRecord) and document.state != "complete":
+        return Standing(Verdict.INTERRUPTED, f"the run was not completed, or goes on; until then it says {said}")
+    if document.verdict is Verdict.PASS:
+        doubts = list(_doubts(document))
+        if doubts:
+            return Standing(Verdict.UNKNOWN, f"the record says {said}; but {'; '.join(doubts)}")
+    return Standing(document.verdict, document.message)
+
+
+def overall(sources: Sequence[Source]) -> Standing:
+    """The worst of all ``sources``, at least one. What is evidence of a stage is judged by its sign-off."""
+    standings = [(standing_of(source.document), source) for source in sources if not source.stage]
+    standing, source = min(standings, key=lambda pair: _WORST_FIRST.index(pair[0].verdict))
+    if len(standings) == 1:
+        return standing
+    if standing.verdict is Verdict.PASS:
+        return Standing(Verdict.PASS, "; ".join(f"{each.name}: {s.message}" for s, each in standings))
+    return Standing(standing.verdict, f"{source.name}: {standing.message}")
+
+
+def _doubts(document: Document) -> Iterator[str]:
+    """What a record that says PASS holds against it."""
+    match document:
+        case Record():
+            yield from _doubts_of_run(document)
+        case ProofRecord(outputs=outputs):
+            if not outputs:
+                yield "no output was proved"
+            open_claims = [claim for claim in outputs if claim.status != "PROVED"]
+            if open_claims or document.counterexample is not None:
+                yield f"{len(open_claims) or 'some'} of {len(outputs)} outputs are not proved"
+        case SignOff(stages=stages):
+            if not any(stage.passed for stage in stages):
+                yield "no stage passed"
+            failed = [stage.name for stage in stages if not stage.passed and not stage.waived]
+            if failed:
+                yield f"stages did not pass: {', '.join(failed)}"
+        case Regression(jobs=jobs, planned=planned):
+            if not jobs or len(jobs) != planned:
+                yield f"{len(jobs)} of {planned} jobs are recorded"
+            failed = [job.job.id for job in jobs if job.verdict is not Verdict.PASS]
+            if failed:
+                yield f"{len(failed)} of {len(jobs)} jobs did not pass"
+
+
+def _doubts_of_run(record: Record) -> Iterator[str]:
+    if not sum(simulator.bits_compared for simulator in record.simulators):
+        yield "no bit was compared"
+    for simulator in record.simulators:
+        if simulator.mismatches or simulator.vectors_with_x or simulator.failure:
+            yield f"{simulator.name} did not pass"
+    if record.first_mismatch is not None:
+        yield "it holds a mismatch"

@@ -1,0 +1,77 @@
+"""The record of a proof, read back from what ``prove -o`` keeps: what was claimed of ops and outputs, what held."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from dais_verif.report.record import Mismatch, ProgramInfo, SimulatorResult
+from dais_verif.verdict import Verdict
+
+__all__ = ["PROOF_SCHEMA", "ClaimRecord", "CounterexampleRecord", "ProofRecord", "ReplayRecord"]
+
+PROOF_SCHEMA = "dais-verif/proof/1"
+
+
+@dataclass(frozen=True)
+class ClaimRecord:
+    """One claim, of an op or of an output. ``status``: ``PROVED``, ``REFUTED`` or ``UNKNOWN``. ``how``: what was needed
+    beyond the plain statement. ``inputs``: the bits of every input, as decimal text, on which it fails."""
+
+    status: str
+    method: str
+    op: int | None = None
+    output: int | None = None
+    signal: str = ""
+    how: str = ""
+    inputs: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ReplayRecord:
+    """What golden model and simulators made of a counterexample."""
+
+    verdict: Verdict
+    message: str
+    simulators: list[SimulatorResult] = field(default_factory=list)
+    first_mismatch: Mismatch | None = None
+
+
+@dataclass(frozen=True)
+class CounterexampleRecord:
+    """An input vector on which ``output`` is wrong. ``op``: the first that is wrong by its own fault, if known."""
+
+    inputs: list[str]
+    output: int
+    op: int | None = None
+    mnemonic: str | None = None
+    replay: ReplayRecord | None = None
+
+
+@dataclass(frozen=True)
+class ProofRecord:
+    """A run of ``prove``. ``conditional``: promises of the program had to be assumed. ``seconds``: of each stage.
+
+    ``simulate``: the command that runs the counterexample.
+    """
+
+    verdict: Verdict
+    message: str
+    program: ProgramInfo
+    reproduce: str
+    rtl: dict[str, Any]
+    tools: dict[str, str]
+    ops: list[ClaimRecord]
+    outputs: list[ClaimRecord]
+    methods: dict[str, int] = field(default_factory=dict)
+    conditional: bool = False
+    obligations: int = 0
+    cached_claims: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    ops_without_signal: list[int] = field(default_factory=list)
+    signals_matched_by_value: int = 0
+    counterexample: CounterexampleRecord | None = None
+    unchecked: bool = False
+    timeout: float | None = None
+    warnings: list[str] = field(default_factory=list)
+    simulate: str | None = None

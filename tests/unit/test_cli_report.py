@@ -1,0 +1,158 @@
+"""``dais-verif report``: which records, which program, which history, and the exit code."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pages import PROGRAM, mismatch_run, passed_proof, passed_run, regression, signoff
+
+from dais_verif.cli import main
+from dais_verif.program import Program, write_binary
+from dais_verif.report.proof import PROOF_SCHEMA, ProofRecord
+from dais_verif.report.record import Times
+from dais_verif.verdict import Verdict
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program, and the records of runs of it."""
+    monkeypatch.chdir(tmp_path)
+    Path("net").mkdir()
+    Path("net/prog.bin").write_bytes(write_binary(PROGRAM, "v1"))
+    for name, record in (("run", passed_run()), ("bad", mismatch_run())):
+        Path(name).mkdir()
+        Path(name, "result.json").write_text(with_layout(record).to_json())
+    return tmp_path
+
+
+def with_layout(record: Any) -> Any:
+    return replace(record, program=replace(record.program, layout="v1"))
+
+
+def proof_file(path: Path, proof: ProofRecord) -> None:
+    tree = {"schema": PROOF_SCHEMA, "exit_code": proof.verdict.exit_code, **asdict(proof)}
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(tree, default=lambda verdict: verdict.value))
+
+
+def run(*words: str) -> int:
+    return main._run(["report", *words])
+
+
+def page(name: str = "report.html") -> str:
+    return Path(name).read_text("utf-8")
+
+
+def test_a_folder_with_its_program(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("run") == 0
+    assert capsys.readouterr() == ("", "PASS  report.html\n")
+    assert "<h1>" in page() and 'id="program-data"' in page() and 'href="./run/result.json"' in page()
+
+
+def test_the_exit_code_is_the_pages_own_unless_asked() -> None:
+    assert run("bad") == 0
+    assert run("bad", "--exit-code") == Verdict.RTL_MISMATCH.exit_code
+    assert run("run", "bad", "--exit-code") == Verdict.RTL_MISMATCH.exit_code
+    assert run("run", "--exit-code") == 0
+    Path("run/result.json").write_text(replace(passed_run(), state="running", verdict=Verdict.NOT_RUN).to_json())
+    assert run("run", "--exit-code") == Verdict.INTERRUPTED.exit_code
+
+
+def test_a_proof_beside_a_run() -> None:
+    proof_file(Path("proof/result.json"), passed_proof())
+    assert run("run", "proof", "-o", "both.html") == 0
+    assert f"{PROGRAM.n_out} proved" in page("both.html")
+
+
+def test_evidence_of_a_sign_off_is_on_its_page_unless_it_had_to_fail() -> None:
+    made = signoff()
+    stages = [made.stages[0], replace(made.stages[1], evidence=["poisoned/result.json"]), *made.stages[2:]]
+    for name, record in (("sim", passed_run()), ("poisoned", mismatch_run())):
+        Path("signed", name).mkdir(parents=True)
+        Path("signed", name, "result.json").write_text(record.to_json())
+    Path("signed/signoff.json").write_text(replace(made, stages=stages).to_json())
+    assert run("signed", "--exit-code") == Verdict.NOT_SIGNED_OFF.exit_code
+    assert "simulation of stage sim" in page()
+    assert "of stage poisoned" not in page() and "First mismatch" not in page()
+
+
+def test_a_regression_has_links_to_its_results() -> None:
+    Path("jobs/last").mkdir(parents=True)
+    Path("jobs/last/result.json").write_text(mismatch_run().to_json())
+    Path("regression.json").write_text(regression().to_json())
+    assert run("regression.json") == 0
+    assert 'href="./jobs/last/result.json"' in page()
+    assert run("regression.json", "--program", "net/prog.bin") == 2
+    assert run("regression.json", "run") == 2
+
+
+def test_earlier_runs_are_of_the_same_program_only() -> None:
+    small = Program.build([(-1, 0, -1, 0, (1, 3, 0))], [(0, 0, 0)], inp_shift=[0])
+    for day, record in enumerate((passed_run(), passed_run(), mismatch_run(), passed_run(small)), 10):
+        Path("old", str(day)).mkdir(parents=True)
+        dated = replace(record, times=Times(f"2026-11-{day}T00:00:00Z", day / 10))
+        Path("old", str(day), "result.json").write_text(dated.to_json())
+    Path("old/broken").mkdir()
+    Path("old/broken/result.json").write_text("{")
+    proof_file(Path("old/result.json"), passed_proof())
+    assert run("run", "--history", "old") == 0
+    for day in (10, 11, 12):
+        assert f"2026-11-{day} 00:00:00Z" in page()
+    assert "2026-11-13" not in page()
+    assert "Seconds of each simulation" in page() and "run 3: 1.2 s, RTL_MISMATCH, 1000 vectors" in page()
+    assert run("run") == 0 and "None were found" in page()
+    assert run("run", "--history", "run") == 0 and "None were found" in page(), "a run is not earlier than itself"
+    assert run("run", "--history", "absent") == 2
+
+
+def test_another_program_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    small = Program.build([(-1, 0, -1, 0, (1, 3, 0))], [(0, 0, 0)], inp_shift=[0])
+    Path("small.bin").write_bytes(write_binary(small, "v1"))
+    assert run("run", "--program", "small.bin") == 2
+    assert "give the program that was verified" in capsys.readouterr().err
+    assert not Path("report.html").exists()
+    Path("net/prog.bin").write_bytes(Path("small.bin").read_bytes())
+    assert run("run") == 0
+    assert "no longer the program that was verified" in capsys.readouterr().err
+    assert 'id="program-data"' not in page()
+    Path("net/prog.bin").unlink()
+    assert run("run") == 0
+    assert "give the program with --program" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ([], "Missing argument"),
+        (["absent"], "No such file"),
+        (["net"], "holds no record of a run"),
+        (["net/prog.bin"], "no JSON"),
+        (["error.json"], "ended in an error and speaks of no program (INVALID_INPUT: no such file)"),
+        (["run", "-o", "run"], "it is a folder"),
+        (["run", "-o", "absent/page.html"], "cannot write 'absent/page.html'"),
+    ],
+    ids=range(7),
+)
+def test_what_cannot_be_rendered_is_one_line(
+    words: list[str], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed = {"schema": "dais-verif/result/1", "verdict": "INVALID_INPUT", "exit_code": 2, "message": "no such file"}
+    Path("error.json").write_text(json.dumps(failed))
+    assert run(*words) == 2
+    err = capsys.readouterr().err
+    assert problem in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("value", [None, 5, "x", [], {}, [[]], -1, 1 << 70])
+def test_no_field_of_any_kind_is_a_crash(value: Any) -> None:
+    """Whatever a field holds, it is a page or a line."""
+    proof_file(Path("p/result.json"), passed_proof())
+    for path in (Path("bad/result.json"), Path("p/result.json")):
+        tree = json.loads(path.read_text())
+        for name in tree:
+            path.with_name("changed.json").write_text(json.dumps({**tree, name: value}))
+            assert run(str(path.with_name("changed.json"))) in (0, 2), name

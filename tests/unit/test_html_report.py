@@ -1,0 +1,395 @@
+"""Pages, without a browser: all of a record is on them, as text and never as markup, and no doubt looks like a pass."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from dataclasses import fields, replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from pages import (
+    EVIL,
+    PROGRAM,
+    board_run,
+    failed_proof,
+    mismatch_run,
+    passed_proof,
+    passed_run,
+    regression,
+    signoff,
+)
+from strategies import programs
+
+from dais_verif.errors import InputError
+from dais_verif.program import Program
+from dais_verif.program.listing import in_words
+from dais_verif.program.opcodes import OPCODES
+from dais_verif.program.ranges import analyse
+from dais_verif.report.html import Source, render, verdict_of, write_report
+from dais_verif.report.html.program_view import FAMILIES, view_data
+from dais_verif.report.html.sources import Document
+from dais_verif.report.record import Blame, Mismatch, ProgramInfo, Record, SimulatorResult, Value
+from dais_verif.report.regression import Regression
+from dais_verif.stopwatch import Stage
+from dais_verif.verdict import Verdict
+
+VOID = {"meta", "link", "input", "br", "circle", "rect"}
+#: Elements that do not part words.
+INLINE = {"strong", "a", "code", "mark", "span"}
+DOCUMENTS: dict[str, Document] = {
+    "pass": passed_run(),
+    "mismatch": mismatch_run(),
+    "board": board_run(),
+    "proof": passed_proof(),
+    "failed proof": failed_proof(),
+    "signoff": signoff(),
+    "regression": regression(),
+}
+
+
+class Page(HTMLParser):
+    """The elements of a page; raises if they are not closed in order, or if a link within the page leads nowhere."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.parts: list[str] = []
+        self.feed(text)
+        assert self.open == []
+        ids = [values["id"] for _, values in self.seen if "id" in values]
+        assert len(ids) == len(set(ids))
+        within = {str(v["href"])[1:] for t, v in self.seen if t == "a" and str(v["href"]).startswith("#")}
+        self.ops = {name for name in within if re.fullmatch(r"op-\d+", name)}
+        assert within - self.ops <= set(ids)
+        #: What is read.
+        self.text = " ".join("".join(self.parts).split())
+        (self.heading,) = re.findall(r"<h1>.*</span> (\w+)</h1>", text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+        self.parts += [] if tag in INLINE else [" "]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.parts += [] if tag in INLINE else [" "]
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] not in (["script"], ["style"]):
+            self.parts.append(data)
+
+
+def page_of(*documents: Document, program: Program | None = PROGRAM) -> Page:
+    shown = None if any(isinstance(document, Regression) for document in documents) else program
+    return Page(render([Source(document) for document in documents], shown))
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_page_is_well_formed(name: str) -> None:
+    page = page_of(DOCUMENTS[name])
+    assert page.heading == DOCUMENTS[name].verdict.value
+    assert DOCUMENTS[name].message in page.text
+    assert [tag for tag, _ in page.seen].count("h1") == 1
+    assert {"main", "nav", "header", "footer"} <= {tag for tag, _ in page.seen}
+    headers = [values for tag, values in page.seen if tag == "th"]
+    assert headers and all(values.get("scope") in ("col", "row") for values in headers)
+
+
+@pytest.mark.parametrize("name", ["pass", "failed proof", "signoff", "regression"])
+@pytest.mark.parametrize("verdict", Verdict)
+def test_every_verdict_is_shown_as_it_is(name: str, verdict: Verdict) -> None:
+    document = replace(DOCUMENTS[name], verdict=verdict)
+    page = page_of(document)
+    if verdict is Verdict.PASS and DOCUMENTS[name].verdict is not Verdict.PASS:
+        assert page.heading == "UNKNOWN"
+        assert "the record says PASS" in page.text
+    else:
+        assert page.heading == verdict.value
+    assert verdict_of([Source(document)]).value == page.heading
+    (header,) = (values["class"] for tag, values in page.seen if tag == "header")
+    assert (header == "verdict good") == (page.heading == "PASS")
+
+
+@pytest.mark.parametrize("document", [passed_run(), signoff(), regression()], ids=lambda d: type(d).__name__)
+@pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.NOT_RUN])
+def test_a_run_that_goes_on_is_no_pass(document: Any, verdict: Verdict) -> None:
+    page = page_of(replace(document, state="running", verdict=verdict))
+    assert page.heading == "INTERRUPTED"
+    assert "the run was not completed, or goes on" in page.text
+
+
+def claims_pass(document: Any, **changed: Any) -> Document:
+    result: Document = replace(document, verdict=Verdict.PASS, **changed)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        (claims_pass(passed_run(), simulators=[]), "no bit was compared"),
+        (claims_pass(passed_run(), simulators=[SimulatorResult("icarus", "11", 5, 0)]), "no bit was compared"),
+        (claims_pass(passed_run(), simulators=[SimulatorResult("icarus", "11", 5, 9, 1)]), "icarus did not pass"),
+        (claims_pass(passed_run(), simulators=[SimulatorResult("x", "1", 5, 9, 0, 1)]), "x did not pass"),
+        (claims_pass(passed_run(), simulators=[SimulatorResult("x", "1", 5, 9, failure="!")]), "x did not pass"),
+        (claims_pass(mismatch_run()), "it holds a mismatch"),
+        (claims_pass(passed_proof(), outputs=[]), "no output was proved"),
+        (claims_pass(failed_proof()), "1 of"),
+        (claims_pass(signoff()), "stages did not pass: prove"),
+        (claims_pass(signoff(), stages=[]), "no stage passed"),
+        (claims_pass(regression()), "1 of 36 jobs did not pass"),
+        (claims_pass(regression(), jobs=regression().jobs[:3]), "3 of 36 jobs are recorded"),
+        (claims_pass(regression(), jobs=[], planned=0), "0 of 0 jobs are recorded"),
+    ],
+    ids=range(13),
+)
+def test_a_pass_that_its_own_record_contradicts_is_none(document: Document, reason: str) -> None:
+    page = page_of(document)
+    assert page.heading == "UNKNOWN"
+    assert reason in page.text
+
+
+# several records
+
+
+def test_proof_and_simulation_of_one_design_are_one_evidence() -> None:
+    page = page_of(passed_run(), passed_proof())
+    assert page.heading == "PASS"
+    count = PROGRAM.n_out
+    assert f"{count} proved" in page.text and "designs" not in page.text
+    assert "exhausted</span>" not in render([Source(passed_run()), Source(passed_proof())])
+
+
+def test_evidence_of_one_design_says_nothing_of_another() -> None:
+    other = replace(passed_proof(), rtl={**passed_proof().rtl, "sha256": ["ef" * 32]})
+    page = page_of(passed_run(), other)
+    assert "2 designs that are not known to be the same" in page.text
+    assert f"1 exhausted, {PROGRAM.n_out - 1} sampled" in page.text
+    unknown = replace(passed_proof(), rtl={"top": "model", "emitted": True, "files": []})
+    assert "2 designs" in page_of(passed_run(), unknown).text
+
+
+def test_the_worst_verdict_is_that_of_the_page() -> None:
+    assert page_of(passed_run(), failed_proof()).heading == "RTL_MISMATCH"
+    assert page_of(mismatch_run(), passed_proof()).heading == "RTL_MISMATCH"
+    unknown = replace(passed_proof(), verdict=Verdict.UNKNOWN, message="late")
+    page = page_of(passed_run(), unknown)
+    assert page.heading == "UNKNOWN" and "proof: late" in page.text
+
+
+def test_wrong_outranks_proved_and_the_contradiction_is_said() -> None:
+    page = page_of(mismatch_run(), passed_proof())
+    assert "output 0 is wrong by simulation, yet proof says otherwise" in page.text
+    assert f"1 wrong, {PROGRAM.n_out - 1} proved" in page.text
+    assert "Contradiction" not in page_of(mismatch_run(), failed_proof()).text
+
+
+def test_a_refuted_proof_proves_nothing_and_an_open_one_what_rests_on_proved_ops() -> None:
+    assert "proved</span>" not in render([Source(failed_proof())], PROGRAM)
+    proof = passed_proof()
+    late = replace(proof.outputs[1], status="UNKNOWN")
+    part = replace(proof, verdict=Verdict.UNKNOWN, outputs=[proof.outputs[0], late, *proof.outputs[2:]])
+    assert f"{PROGRAM.n_out - 1} proved, 1 none" in page_of(part).text
+    shaky = replace(part, ops=[replace(proof.ops[0], status="UNKNOWN"), *proof.ops[1:]])
+    assert f"{PROGRAM.n_out} none" in page_of(shaky).text
+
+
+def test_what_cannot_be_one_page_is_refused() -> None:
+    small = Program.build([(-1, 0, -1, 0, (1, 3, 0))], [(0, 0, 0)], inp_shift=[0])
+    for sources, program, problem in (
+        ([], None, "at least one record"),
+        ([passed_run(), passed_run(small)], None, "2 programs"),
+        ([passed_run()], small, "give the program that was verified"),
+        ([regression(), passed_run()], None, "a page of its own"),
+        ([replace(passed_run(), coverage=replace(passed_run(small).coverage, ops=[]))], PROGRAM, "counts 0 ops"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            render([Source(document) for document in sources], program)
+
+
+# what is on it
+
+
+def texts_in(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for pair in value.items() for part in pair for text in texts_in(part)]
+    if isinstance(value, list | tuple):
+        return [text for part in value for text in texts_in(part)]
+    if hasattr(value, "__dataclass_fields__"):
+        return [text for field in fields(value) for text in texts_in(getattr(value, field.name))]
+    return []
+
+
+#: What a page says in its own words, or what is only of use to a machine.
+UNSAID = {"op", "op ", "-", "complete", "", "emitted", "top", "files", "sha256", "data", "0.9.1", "icarus", "identical"}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_text_of_a_record_is_on_its_page(name: str) -> None:
+    document = DOCUMENTS[name]
+    page = page_of(document)
+    heard = page.text + " ".join(str(value) for _, values in page.seen for value in values.values())
+    expected = set(texts_in(document)) - UNSAID
+    if name == "regression":  # said within what runs it
+        expected -= {"--seed", *(job.job.id for job in regression().jobs[:-1])}
+    if "proof" in name:  # one line each would be a line an op; methods are counted
+        expected -= {"PROVED", *(f"op_{op.index}" for op in PROGRAM.ops)}
+    missing = {text for text in expected if " ".join(text.split()) not in heard}
+    assert missing - {"replay/waves.fst", "op_5", "v1", "12", "0", "sampled", PROGRAM.hash} == set()
+
+
+def test_numbers_of_a_run_are_on_its_page() -> None:
+    text = page_of(mismatch_run()).text
+    for words in ("Vector 17, output 0, in icarus", "248.5", "497", "unknown", "398", "2.00 s", "Overflow unchecked"):
+        assert words in text
+    assert "83.3 %" in text and "1,000 vectors, 12 of them" in text
+
+
+def test_bits_that_differ_are_marked() -> None:
+    assert re.findall("<mark>(.*?)</mark>", render([Source(mismatch_run())])) == ["X", "11111000"]
+
+
+@pytest.mark.parametrize("name", ["pass", "mismatch", "signoff", "proof"])
+def test_without_a_program_nothing_links_to_ops(name: str) -> None:
+    page = page_of(DOCUMENTS[name], program=None)
+    assert page.ops == set()
+    assert "The program was not at hand" in page.text
+
+
+def test_links_to_ops_are_of_ops_that_there_are() -> None:
+    page = page_of(mismatch_run(), failed_proof())
+    assert page.ops and all(int(name[3:]) < PROGRAM.n_ops for name in page.ops)
+
+
+def test_empty_things_are_pages_too() -> None:
+    empty = Program.build([], [], inp_shift=[])
+    nothing = Record(Verdict.NOT_RUN, "", ProgramInfo.of(empty), 0, 0, "", {}, {})
+    page = page_of(nothing, program=empty)
+    assert page.heading == "NOT_RUN"
+    assert "The program has no outputs" in page.text and "Coverage was not measured" in page.text
+    broken = Mismatch("icarus", 0, 0, Value(None, None, ""), Value(None, None, ""), [], Blame("cone", "somewhere"))
+    instant = replace(nothing, first_mismatch=broken, profile=[Stage("a", 0, 0, 0)])
+    assert "somewhere" in page_of(instant, program=empty).text
+    assert page_of(Regression(Verdict.NOT_RUN, "", 0, "")).heading == "NOT_RUN"
+
+
+# what must not be on it
+
+
+def test_text_is_never_markup(tmp_path: Path) -> None:
+    evil = replace(
+        mismatch_run(),
+        message=EVIL,
+        program=replace(passed_run().program, path=EVIL),
+        reproduce=EVIL,
+        rtl={"top": EVIL, "emitted": False, "files": [EVIL], "sha256": [EVIL], "data": {EVIL: EVIL}},
+        tools={EVIL: EVIL},
+        warnings=[EVIL],
+        simulators=[SimulatorResult(EVIL, EVIL, 1, 1, failure=EVIL)],
+    )
+    for document in (evil, replace(signoff(), policy={EVIL: EVIL}), replace(regression(), shard=EVIL, cluster=EVIL)):
+        page = page_of(document)
+        assert [tag for tag, _ in page.seen].count("script") == (1 if isinstance(document, Regression) else 2)
+        assert not any(name.startswith("on") for _, values in page.seen for name in values)
+        assert EVIL in page.text or json.dumps(EVIL) in page.text
+    write_report([evil], PROGRAM, tmp_path / "page.html")
+    Page((tmp_path / "page.html").read_text("utf-8"))
+
+
+def test_names_that_are_no_unicode_are_written(tmp_path: Path) -> None:
+    write_report([replace(passed_run(), message="a\udcffb")], None, tmp_path / "page.html")
+    assert "a\\udcffb" in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_a_result_can_be_no_other_scheme(tmp_path: Path) -> None:
+    made = regression(1, 1)
+    (tmp_path / "javascript:alert(1)").write_text("{}")
+    (tmp_path / "a b#c?.json").write_text("{}")
+    names = ("javascript:alert(1)", "a b#c?.json", "absent.json")
+    jobs = [replace(job, result=name) for job, name in zip(made.jobs, names, strict=True)]
+    html = render([Source(replace(made, jobs=jobs), tmp_path / "regression.json")], folder=tmp_path)
+    links = {str(values["href"]) for tag, values in Page(html).seen if tag == "a"}
+    assert {"./javascript%3Aalert%281%29", "./a%20b%23c%3F.json"} <= links
+    assert not any("absent" in link for link in links) and "absent.json" in Page(html).text
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_only_its_own_script_and_style_may_run_and_nothing_is_fetched(name: str) -> None:
+    html = render([Source(DOCUMENTS[name])], None if name == "regression" else PROGRAM)
+    policy = next(v["content"] for t, v in Page(html).seen if v.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None and policy.startswith("default-src 'none'; ") and "unsafe" not in policy
+    script, style = (html.split(f"<{tag}>")[1].split(f"</{tag}>")[0] for tag in ("script", "style"))
+    for text in (script, style):
+        assert f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" in policy
+    assert "style=" not in html.replace(style, "").replace(script, "")
+    assert not re.search(r"""(src|href)=["']?(https?:|//)""", html)
+    assert "fetch(" not in script and "XMLHttpRequest" not in script and "@import" not in style
+
+
+# the view of the program
+
+
+def decoded(data: str) -> Any:
+    return json.loads(data)
+
+
+@settings(max_examples=10, deadline=None)
+@given(programs())
+def test_operands_can_be_read_off_the_text(made: tuple[Program, Any]) -> None:
+    """The page does so, instead of being told."""
+    for op in made[0].ops:
+        assert sorted(map(int, re.findall(r"%(\d+)", in_words(made[0], op)))) == sorted(op.operands)
+
+
+def test_every_mnemonic_has_a_family() -> None:
+    assert set(FAMILIES) == {spec.mnemonic for spec in OPCODES.values()}
+
+
+def test_view_data_says_what_the_program_is() -> None:
+    html = render([Source(passed_run()), Source(failed_proof())], PROGRAM)
+    data = decoded(html.split('id="program-data">')[1].split("</script>")[0])
+    intervals = analyse(PROGRAM, declared=True).intervals
+    for op in PROGRAM.ops:
+        at = op.index
+        assert data["kinds"][data["kind"][at]]["name"] == op.spec.mnemonic
+        assert tuple(data["types"][data["type"][at]]) == op.type
+        assert (int(data["low"][at]), int(data["high"][at])) == intervals[at][:2]
+        assert data["level"][at] == max((data["level"][i] + 1 for i in op.operands), default=0)
+        assert data["bins"][3 * at : 3 * at + 3] == passed_run().coverage.ops[at]  # type: ignore[union-attr]
+    assert data["claims"] == "".join("R" if op.index == 5 else "P" for op in PROGRAM.ops)
+    assert data["blamed"] == [5]
+    assert [output["op"] for output in data["outputs"]] == [o if o >= 0 else None for o in PROGRAM.out_idx.tolist()]
+
+
+def test_integers_beyond_doubles_are_text() -> None:
+    wide = Program.build([(-1, 0, -1, 0, (1, 200, 5))], [(0, 0, 0)], inp_shift=[0])
+    data = view_data(wide, None, None, [], [])
+    assert data["low"] == [str(-(1 << 205))] and data["high"] == [str((1 << 205) - 1)]
+
+
+@pytest.fixture
+def chain() -> Callable[[int], Program]:
+    def build(n: int) -> Program:
+        ops = [(-1, 0, -1, 0, (1, 3, 0)), *((3, at, -1, 0, (1, 3, 0)) for at in range(n - 1))]
+        return Program.build(ops, [(n - 1, 0, 0)], inp_shift=[0])
+
+    return build
+
+
+def test_a_page_grows_by_few_bytes_an_op(chain: Callable[[int], Program]) -> None:
+    """So that 50,000 ops stay below 5 MB."""
+    small, large = (len(render([Source(passed_run(p))], p)) for p in (chain(1000), chain(5000)))
+    assert (large - small) / 4000 < 90
