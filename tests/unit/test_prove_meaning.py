@@ -90,7 +90,7 @@ UNARY = {
     3: [0],
     -3: [0],
     4: [-3, -1, 0, 2, 5],
-    8: [offset << 32 | table for offset in (-2, 0, 3) for table in range(3)],
+    8: [offset << 32 | table for offset in (-2, 0, 1, 3) for table in range(3)],
     9: [0, 1, 2],
     -9: [0, 1, 2],
 }
@@ -126,25 +126,32 @@ def test_an_op_of_two_operands_on_all_small_types_and_results(code: int) -> None
     assert everything(code, BINARY[code], 2, SMALL) > 100_000
 
 
+def mux_cases(share: int) -> Iterator[tuple[int, tuple[FixedType, ...], FixedType]]:
+    """All small types of both arms and condition, every ``share``-th of them, with all shifts and one result each.
+
+    Results take turns, so that each occurs with all pairs of the three.
+    """
+    for number, (a, b, c) in enumerate(itertools.product(range(len(SMALL)), repeat=3)):
+        for n, shift in enumerate(SHIFTS):
+            if (number + n) % share == 0:
+                yield shift, (SMALL[a], SMALL[b], SMALL[c]), SMALL[(a + b + c + 8 * n) % len(SMALL)]
+
+
 @pytest.mark.parametrize("code", [6, -6])
-@pytest.mark.parametrize("share", [0.05, pytest.param(1.0, marks=pytest.mark.slow)])
-def test_a_mux_on_small_types(code: int, share: float) -> None:
-    rng = random.Random(code)
+@pytest.mark.parametrize("share", [397, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_mux_on_all_small_types(code: int, share: int) -> None:
     compared = 0
-    triples = list(itertools.product(SMALL, repeat=3))
-    for a, b, c in rng.sample(triples, int(share * len(triples))):
-        shift, result = rng.choice(SHIFTS), rng.choice(SMALL)
-        rows = [(-1, j, -1, 0, tuple(kind)) for j, kind in enumerate((a, b, c))]
+    for shift, kinds, result in mux_cases(share):
+        rows = [(-1, j, -1, 0, tuple(kind)) for j, kind in enumerate(kinds)]
         rows.append((code, 0, 1, shift << 32 | 2, tuple(result)))
-        program = Program.build(rows, [], inp_shift=[0] * 3)
-        raws = list(itertools.product(values_of(a), values_of(b), values_of(c)))
-        compared += hold(program, 3, rng.sample(raws, min(4, len(raws))))
-    assert compared > 20_000 * share
+        compared += hold(Program.build(rows, [], inp_shift=[0] * 3), 3, list(itertools.product(*map(values_of, kinds))))
+    assert compared > 2_000_000 // share
 
 
-def test_an_input_is_a_slice_of_its_element() -> None:
+@pytest.mark.parametrize("number", [400, pytest.param(3 * 24 * 24, marks=pytest.mark.slow)])
+def test_an_input_is_a_slice_of_its_element(number: int) -> None:
     cases = list(itertools.product((-1, 0, 2), SMALL, SMALL))
-    for shift, first, second in random.Random(0).sample(cases, 400):
+    for shift, first, second in random.Random(0).sample(cases, number):
         rows = [(-1, 0, -1, 0, tuple(first)), (-1, 0, -1, 0, tuple(second))]
         program = Program.build(rows, [], inp_shift=[shift])
         (element,) = ports_of(program).inputs
@@ -171,6 +178,34 @@ def test_an_output_is_plus_or_minus_a_value(kind: FixedType, negated: bool) -> N
     raws = list(values_of(kind))
     (patterns,) = evaluate([term], {operand: np.array([raw % (1 << kind.width) for raw in raws])})
     assert [int(p) for p in patterns] == [(-raw if negated else raw) % (1 << width) for raw in raws]
+
+
+#: All types to five bits, and one of them again: rows of a plane over as many numbers, which is a prime.
+FIVE = [FixedType(k, width - k - f, f) for k in (0, 1) for width in range(6) for f in (-1, 0, 1)]
+FIVE.append(FIVE[-1])
+
+
+@pytest.mark.parametrize("code", [code for code in OPCODES if code not in (-1, 5)])
+@pytest.mark.parametrize("share", [40, pytest.param(1, marks=pytest.mark.slow)])
+def test_types_to_five_bits_pairwise(code: int, share: int) -> None:
+    """Each two of operands, condition, result and data take all pairs of values: lines of a plane meet once."""
+    datas = {6: [s << 32 | 2 for s in SHIFTS], -6: [s << 32 | 2 for s in SHIFTS], **UNARY, **BINARY}[code]
+    rng, order = random.Random(code), len(FIVE)
+    compared = 0
+    for number, (a, b) in enumerate(itertools.product(range(order), repeat=2)):
+        if number % share:
+            continue
+        result, condition = (FIVE[(a + n * b) % order] for n in (1, 2))
+        data = datas[(a + 3 * b) % order % len(datas)]
+        kinds = [FIVE[a], FIVE[b], condition][: 3 if abs(code) == 6 else len(program_shape(code))]
+        if code == 8:
+            result = FixedType(0, max(result.width, 1) - result.f, result.f)
+        rows = [(-1, j, -1, 0, tuple(kind)) for j, kind in enumerate(kinds)]
+        rows.append((code, *[*range(len(program_shape(code))), -1, -1][:2], data, tuple(result)))
+        program = Program.build(rows, [], inp_shift=[0] * len(kinds), tables=TABLES)
+        raws = list(itertools.product(*map(values_of, kinds)))
+        compared += hold(program, len(kinds), rng.sample(raws, min(64, len(raws))))
+    assert compared > 5_000 // share
 
 
 def random_cases(rng: random.Random) -> Iterator[tuple[Program, int, list[list[int]]]]:

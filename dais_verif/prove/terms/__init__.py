@@ -5,7 +5,7 @@ shape is one object, so equal terms are identical ones, and building a term brin
 hold for all values. Thus most proofs end before they begin.
 
 A term has a width of at least one bit and a value of ``0 .. 2**width - 1``; whoever means a signed number reads it in
-two's complement. Bit 0 is the least significant.
+two's complement. Bit 0 is the least significant. Under ``as_written`` no rule is applied, for whoever trusts none.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from __future__ import annotations
 from dais_verif.prove.terms.arithmetic import add, bnot, mul, neg, sub, udiv, urem
 from dais_verif.prove.terms.bits import ashr, band, bor, bxor, lshr, shl
 from dais_verif.prove.terms.choices import all_ones, eq, ite, lookup, nonzero, slt, ult
-from dais_verif.prove.terms.node import Term, const, leaves, nodes, rebuild, undefined, var
+from dais_verif.prove.terms.node import Term, as_written, const, leaves, nodes, rebuild, undefined, var
 from dais_verif.prove.terms.parts import concat, extract, resize, sext, top_bit, zext
 
 __all__ = [
     "Term",
+    "as_written",
     # leaves
     "const",
     "undefined",

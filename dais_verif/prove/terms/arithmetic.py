@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dais_verif.prove.terms.node import BUILD, Term, const, make, number_of, ones
+from dais_verif.prove.terms.node import BUILD, MODE, Term, const, make, number_of, ones, varies
 from dais_verif.prove.terms.parts import concat, extract
 
 __all__ = ["add", "bnot", "mul", "neg", "sub", "total", "udiv", "urem"]
@@ -12,7 +12,7 @@ __all__ = ["add", "bnot", "mul", "neg", "sub", "total", "udiv", "urem"]
 
 def add(*terms: Term) -> Term:
     """The sum."""
-    return total(terms[0].width, terms, 0)
+    return make("add", terms[0].width, terms, 0) if MODE.literal and varies(*terms) else total(terms[0].width, terms, 0)
 
 
 def total(width: int, terms: Iterable[Term], constant: int) -> Term:
@@ -61,6 +61,8 @@ def _multiple(t: Term, n: int) -> Term:
 
 def neg(t: Term) -> Term:
     """Minus ``t``."""
+    if MODE.literal and varies(t):
+        return make("neg", t.width, (t,))
     if t.op == "const":
         return const(t.width, -t.value)
     if t.op == "neg":
@@ -81,6 +83,8 @@ def sub(a: Term, b: Term) -> Term:
 def mul(a: Term, b: Term) -> Term:
     """The product."""
     assert a.width == b.width
+    if MODE.literal and varies(a, b):
+        return make("mul", a.width, (a, b))
     if a.op == "const":
         a, b = b, a
     if b.op == "const":
@@ -102,6 +106,8 @@ def mul(a: Term, b: Term) -> Term:
 
 def udiv(a: Term, b: Term) -> Term:
     """The quotient of unsigned values; all ones where ``b`` is 0."""
+    if MODE.literal and varies(a, b):
+        return make("udiv", a.width, (a, b))
     if b.op == "const":
         if b.value == 1:
             return a
@@ -119,6 +125,8 @@ def urem(a: Term, b: Term) -> Term:
 
 def bnot(t: Term) -> Term:
     """Every bit inverted."""
+    if MODE.literal and varies(t):
+        return make("not", t.width, (t,))
     if t.op == "const":
         return const(t.width, ~t.value)
     if t.op == "not":

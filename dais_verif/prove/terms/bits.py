@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dais_verif.prove.terms.arithmetic import bnot
-from dais_verif.prove.terms.node import BUILD, Term, commuted, const, make, ones
+from dais_verif.prove.terms.node import BUILD, MODE, Term, commuted, const, make, ones, varies
 from dais_verif.prove.terms.parts import concat, extract, sext, zext
 
 __all__ = ["ashr", "band", "bor", "bxor", "lshr", "shl"]
@@ -24,6 +24,8 @@ def _runs(mask: int, width: int) -> list[tuple[int, int, int]]:
 def band(a: Term, b: Term) -> Term:
     """AND, bit by bit."""
     assert a.width == b.width
+    if MODE.literal and varies(a, b):
+        return make("and", a.width, (a, b))
     a, b = commuted(a, b)
     if a is b:
         return a
@@ -36,6 +38,8 @@ def band(a: Term, b: Term) -> Term:
 def bor(a: Term, b: Term) -> Term:
     """OR, bit by bit."""
     assert a.width == b.width
+    if MODE.literal and varies(a, b):
+        return make("or", a.width, (a, b))
     a, b = commuted(a, b)
     if a is b:
         return a
@@ -48,6 +52,8 @@ def bor(a: Term, b: Term) -> Term:
 def bxor(a: Term, b: Term) -> Term:
     """XOR, bit by bit."""
     assert a.width == b.width
+    if MODE.literal and varies(a, b):
+        return make("xor", a.width, (a, b))
     a, b = commuted(a, b)
     if a is b:
         return const(a.width, 0)
@@ -59,6 +65,8 @@ def bxor(a: Term, b: Term) -> Term:
 
 def shl(a: Term, b: Term) -> Term:
     """``a`` shifted left by the unsigned value of ``b``, zeros coming in."""
+    if MODE.literal and varies(a, b):
+        return make("shl", a.width, (a, b))
     if b.op == "const":
         n = min(b.value, a.width)
         return const(a.width, 0) if n == a.width else concat(extract(a, 0, a.width - n), *_zeros(n))
@@ -67,6 +75,8 @@ def shl(a: Term, b: Term) -> Term:
 
 def lshr(a: Term, b: Term) -> Term:
     """``a`` shifted right by the unsigned value of ``b``, zeros coming in."""
+    if MODE.literal and varies(a, b):
+        return make("lshr", a.width, (a, b))
     if b.op == "const":
         n = min(b.value, a.width)
         return const(a.width, 0) if n == a.width else zext(extract(a, n, a.width - n), a.width)
@@ -75,6 +85,8 @@ def lshr(a: Term, b: Term) -> Term:
 
 def ashr(a: Term, b: Term) -> Term:
     """``a`` shifted right by the unsigned value of ``b``, copies of its top bit coming in."""
+    if MODE.literal and varies(a, b):
+        return make("ashr", a.width, (a, b))
     if b.op == "const":
         n = min(b.value, a.width - 1)
         return sext(extract(a, n, a.width - n), a.width)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
-__all__ = ["BUILD", "Term", "commuted", "const", "leaves", "make", "nodes", "number_of", "ones", "rebuild"]
-__all__ += ["signed_value", "undefined", "var"]
+__all__ = ["BUILD", "MODE", "Term", "as_written", "commuted", "const", "leaves", "make", "nodes", "number_of", "ones"]
+__all__ += ["rebuild", "signed_value", "undefined", "var", "varies"]
 
 
 class Term:
@@ -56,6 +57,30 @@ def make(op: str, width: int, args: tuple[Term, ...] = (), data: object = None) 
     if term is None:
         term = _known[key] = Term(op, width, args, data, len(_known))
     return term
+
+
+class Mode:
+    """``literal``: operations on what is not constant stay as they are written."""
+
+    literal = False
+
+
+MODE = Mode()
+
+
+@contextmanager
+def as_written() -> Iterator[None]:
+    """Terms that are built meanwhile are what was asked for, operation by operation; only constants are computed."""
+    before, MODE.literal = MODE.literal, True
+    try:
+        yield
+    finally:
+        MODE.literal = before
+
+
+def varies(*args: Term) -> bool:
+    """Whether not all of ``args`` are constants."""
+    return any(x.op != "const" for x in args)
 
 
 def ones(width: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dais_verif.prove.terms.bounds import exact_signed, exact_unsigned
-from dais_verif.prove.terms.node import BUILD, Term, const, make, ones, signed_value
+from dais_verif.prove.terms.node import BUILD, MODE, Term, const, make, ones, signed_value, varies
 
 __all__ = ["concat", "extract", "resize", "sext", "top_bit", "zext"]
 
@@ -15,6 +15,8 @@ def extract(t: Term, low: int, width: int) -> Term:
     assert low >= 0 and width > 0 and low + width <= t.width, (t.width, low, width)
     if width == t.width:
         return t
+    if MODE.literal and varies(t):
+        return make("extract", width, (t,), low)
     rule = _EXTRACT.get(t.op)
     found = rule(t, low, width) if rule else None
     return found if found is not None else make("extract", width, (t,), low)
@@ -79,6 +81,8 @@ def top_bit(t: Term) -> Term:
 
 def concat(*parts: Term) -> Term:
     """The bits of all ``parts``, the first one most significant."""
+    if MODE.literal and varies(*parts) and len(parts) > 1:
+        return make("concat", sum(part.width for part in parts), parts)
     merged: list[Term] = []
     for part in parts:
         for piece in part.args if part.op == "concat" else (part,):
@@ -142,6 +146,8 @@ def sext(t: Term, width: int) -> Term:
     assert width >= t.width
     if width == t.width:
         return t
+    if MODE.literal and varies(t):
+        return make("sext", width, (t,))
     more = width - t.width
     if t.op == "const":
         return const(width, t.value - (1 << t.width) if t.value >> (t.width - 1) else t.value)

@@ -1,0 +1,67 @@
+"""Many mutants that were proved to be equal, in one simulation by Verilator: does any vector tell them apart?
+
+The design under test holds the original and the mutants side by side. Its outputs are those of the original, with every
+bit inverted that is another one in any of the mutants; so they are the golden model's if all are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from prove.soundness.subjects import TOP, Subject, renamed, write
+
+from dais_verif.program.ports import ports_of
+from dais_verif.sim.build import Design
+from dais_verif.sim.datafiles import DataFile
+from dais_verif.sim.verify import Finding, Options, verify
+from dais_verif.stimulus import Generated
+from dais_verif.verdict import Verdict
+
+__all__ = ["side_by_side", "told_apart"]
+
+
+def side_by_side(subject: Subject, designs: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """The files of the design that holds the original and all of ``designs``."""
+    ports = ports_of(subject.program)
+    files: dict[str, str] = {}
+    inp, out = max(ports.input_bits, 1), max(ports.output_bits, 1)
+    lines = [f"module {TOP} (input wire [{inp - 1}:0] model_inp, output wire [{out - 1}:0] model_out);"]
+    for n, design in enumerate([subject.files, *designs]):
+        files.update(renamed(design, f"_{n}"))
+        lines.append(f"  wire [{out - 1}:0] out_{n};")
+        lines.append(f"  {TOP}_{n} dut_{n} (.model_inp(model_inp), .model_out(out_{n}));")
+    others = [f"(out_0 ^ out_{n + 1})" for n in range(len(designs))] or [f"{out}'d0"]
+    lines += [f"  assign model_out = out_0 ^ ({' | '.join(others)});", "endmodule", ""]
+    return {**files, f"{TOP}.v": "\n".join(lines)}
+
+
+def told_apart(
+    subject: Subject, designs: Sequence[Mapping[str, str]], vectors: int, seed: int, folder: Path
+) -> list[int]:
+    """The numbers of the designs that differ from the golden model on corners and ``vectors`` random vectors."""
+    finding = _finding(subject, designs, vectors, seed, folder / "all")
+    if finding.verdict is Verdict.PASS:
+        return []
+    alone = [
+        n
+        for n, design in enumerate(designs)
+        if _finding(subject, [design], vectors, seed, folder / f"alone_{n}").verdict is not Verdict.PASS
+    ]
+    assert alone, f"together they differ, and none alone: {finding.message}"
+    return alone
+
+
+def _finding(
+    subject: Subject, designs: Sequence[Mapping[str, str]], vectors: int, seed: int, folder: Path
+) -> Finding:
+    sources, data = write(side_by_side(subject, designs), folder / "rtl")
+    design = Design(tuple(sources), TOP, tuple(DataFile(name, path) for name, path in data.items()))
+    program = replace(subject.program, intervals=None)  # beyond what the source declares, too
+    options = Options(simulators=("verilator",), check=False, seed=seed, jobs=1)
+    finding = verify(program, Generated([program], vectors, seed), design, folder, options)
+    assert finding.verdict in (Verdict.PASS, Verdict.RTL_MISMATCH), finding.message
+    compared = {result.vectors_compared for result in finding.simulators}
+    assert finding.verdict is not Verdict.PASS or compared == {vectors}, compared
+    return finding

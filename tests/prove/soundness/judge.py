@@ -1,0 +1,64 @@
+"""What the prover says of mutants, and the simulator of its witnesses."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from prove.soundness.mutants import Mutant
+from prove.soundness.subjects import TOP, Subject, write
+from prove.soundness.witnesses import Witness, confirmed
+
+from dais_verif.errors import InputError
+from dais_verif.prove.proof import prove
+from dais_verif.prove.results import Options
+from dais_verif.prove.slang import elaborate
+from dais_verif.verdict import Verdict
+
+__all__ = ["EQUIVALENT", "REFUSED", "REFUTED", "UNKNOWN", "judged"]
+
+Record = dict[str, Any]
+
+#: What becomes of a mutant. Refused: it is no Verilog that the prover takes, and it says why.
+REFUTED, EQUIVALENT, UNKNOWN, REFUSED = "refuted", "equivalent", "unknown", "refused"
+
+_STATUS = {Verdict.RTL_MISMATCH: REFUTED, Verdict.PASS: EQUIVALENT, Verdict.UNKNOWN: UNKNOWN}
+_SECONDS = 20.0
+_DEPTH = 20_000
+
+
+def judged(subject: Subject, mutants: Sequence[Mutant], seed: int = 0) -> list[Record]:
+    """A record of each mutant: what it is, what was proved, and whether the simulator confirms the witness."""
+    sys.setrecursionlimit(_DEPTH)
+    with TemporaryDirectory(prefix="dais-verif-soundness-") as scratch:
+        folder = Path(scratch)
+        records = [_proved(subject, mutant, folder / "rtl", seed) for mutant in mutants]
+        refuted = [n for n, record in enumerate(records) if record["status"] == REFUTED]
+        witnesses = [Witness(mutants[n].applied(subject.files), records[n]["vector"]) for n in refuted]
+        (folder / "icarus").mkdir()
+        answers = confirmed(subject, witnesses, folder / "icarus") if witnesses else []
+        for n, answer in zip(refuted, answers, strict=True):
+            records[n]["confirmed"] = answer
+    return records
+
+
+def _proved(subject: Subject, mutant: Mutant, folder: Path, seed: int) -> Record:
+    line = subject.files[mutant.file][: mutant.offset].count("\n") + 1
+    record: Record = {"program": subject.name, **mutant._asdict(), "line": line}
+    start = time.process_time()
+    try:
+        sources, data = write(mutant.applied(subject.files), folder)
+        netlist = elaborate(sources, TOP, data)
+        # What hardware computes, for every bit pattern of the inputs: no promise is taken for granted.
+        proof = prove(subject.program, netlist, Options(timeout=_SECONDS, check=False, jobs=1, seed=seed))
+    except InputError as error:
+        return {**record, "status": REFUSED, "message": str(error).replace(str(folder), "")}
+    record |= {"status": _STATUS[proof.verdict], "seconds": round(time.process_time() - start, 3)}
+    if proof.counterexample is not None:
+        record |= {"vector": list(proof.counterexample.vector), "output": proof.counterexample.output}
+    record["methods"] = sorted(proof.methods())
+    return record

@@ -1,0 +1,237 @@
+"""Mutants: Verilog with one small change, of the kinds that people and generators get wrong.
+
+A rule of a kind finds the places that fit, and says what may stand there instead. Nothing here knows which changes
+matter: many mutants are as right as what they were made of, and the prover must see that, too.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+__all__ = ["KINDS", "Mutant", "all_mutants", "sample"]
+
+#: Texts by file name: Verilog, and the memory files that it reads.
+Files = Mapping[str, str]
+#: Where, and what stands there instead.
+Edit = tuple[int, int, str]
+
+
+class Mutant(NamedTuple):
+    """``old`` at ``offset`` of ``file`` is ``new``."""
+
+    kind: str
+    file: str
+    offset: int
+    old: str
+    new: str
+
+    def applied(self, files: Files) -> dict[str, str]:
+        """All files, with the change."""
+        text = files[self.file]
+        end = self.offset + len(self.old)
+        assert text[self.offset : end] == self.old
+        return {**files, self.file: text[: self.offset] + self.new + text[end:]}
+
+
+def all_mutants(files: Files) -> dict[str, list[Mutant]]:
+    """Every mutant of ``files``, by kind, in the order of the text."""
+    found: dict[str, list[Mutant]] = {}
+    for kind, rules in KINDS.items():
+        edits = {
+            Mutant(kind, name, start, text[start:end], new): None
+            for name, text in files.items()
+            for rule in rules
+            for start, end, new in rule(text)
+            if text[start:end] != new
+        }
+        found[kind] = list(edits)
+    return found
+
+
+def sample(files: Files, count: int, rng: random.Random) -> list[Mutant]:
+    """``count`` different mutants, or all there are, as even over the kinds as these allow."""
+    left = {kind: rng.sample(mutants, len(mutants)) for kind, mutants in all_mutants(files).items()}
+    chosen: list[Mutant] = []
+    while len(chosen) < count and any(left.values()):
+        chosen += [mutants.pop() for mutants in left.values() if mutants]
+    return chosen[:count]
+
+
+# rules
+
+Rule = Callable[[str], Iterator[Edit]]
+
+
+def _code(text: str) -> list[tuple[int, str]]:
+    """Lines without comments and declarations of tables, and where they begin."""
+    lines, place = [], 0
+    for line in text.split("\n"):
+        lines.append((place, line.partition("//")[0]))
+        place += len(line) + 1
+    return lines
+
+
+def _each(pattern: str, *news: str | Callable[[re.Match[str]], str | None], only: str = "") -> Rule:
+    """Group 1 of every match becomes each of ``news``; ``only``: in lines that have this."""
+    compiled, within = re.compile(pattern), re.compile(only)
+
+    def rule(text: str) -> Iterator[Edit]:
+        for place, line in _code(text):
+            if within.search(line):
+                for match in compiled.finditer(line):
+                    for new in news:
+                        made = new if isinstance(new, str) else new(match)
+                        if made is not None:
+                            yield place + match.start(1), place + match.end(1), made
+
+    return rule
+
+
+def _number(step: int) -> Callable[[re.Match[str]], str | None]:
+    """The decimal number ``step`` further on, unless that is negative."""
+    return lambda match: str(int(match[1]) + step) if int(match[1]) + step >= 0 else None
+
+
+def _signed(step: int) -> Callable[[re.Match[str]], str]:
+    return lambda match: str(int(match[1]) + step)
+
+
+def _literal(change: Callable[[int, int], int]) -> Callable[[re.Match[str]], str | None]:
+    """A sized literal with another value: group 1 of width, sign, base and digits."""
+
+    def new(match: re.Match[str]) -> str | None:
+        size, sign, base, digits = re.fullmatch(r"(\d+)'(s?)([dhb])([0-9a-f]+)", match[1]).groups()  # type: ignore[union-attr]
+        old = int(digits, {"d": 10, "h": 16, "b": 2}[base])
+        value = change(old, int(size)) % (1 << int(size))
+        return None if value == old else f"{size}'{sign}{base}{value:{'x' if base == 'h' else base}}"
+
+    return new
+
+
+def _slice(low: int, high: int) -> Callable[[re.Match[str]], str | None]:
+    """The bounds of ``[a:b]`` moved."""
+
+    def new(match: re.Match[str]) -> str | None:
+        a, b = int(match[2]) + high, int(match[3]) + low
+        return f"[{a}:{b}]" if a >= b >= 0 else None
+
+    return new
+
+
+def _pairs(pattern: str) -> Rule:
+    """What group 1 of two places says changes sides: two edits as one, from the first place to the second."""
+    compiled = re.compile(pattern)
+
+    def rule(text: str) -> Iterator[Edit]:
+        found = [(p + m.start(1), p + m.end(1)) for p, line in _code(text) for m in compiled.finditer(line)]
+        for (a, b), (c, d) in [*zip(found, found[1:]), *zip(found, found[2:])]:  # noqa: B905
+            yield a, d, text[c:d] + text[b:c] + text[a:b]
+
+    return rule
+
+
+def _arms(text: str) -> Iterator[Edit]:
+    """The arms of ``c ? a : b`` change places, as far as brackets are balanced."""
+    for place, line in _code(text):
+        for match in re.finditer(r"\? (.+?) : ([^;?]+?)(?=\)* *(?:& [^;]+)?;)", line):
+            a, b = match[1], match[2]
+            if all(x.count("(") == x.count(")") for x in (a, b)):
+                yield place + match.start(1), place + match.end(2), f"{b} : {a}"
+
+
+def _instance(module: str, position: int, change: Callable[[re.Match[str]], str | None]) -> Rule:
+    """Parameter number ``position`` of instances of ``module``, as da4ml writes them."""
+    return _each(rf"\b{module} #\((?:-?\d+, ){{{position}}}(-?\d+)", change)
+
+
+def _flip(match: re.Match[str]) -> str:
+    return str(1 - int(match[1]))
+
+
+def _swapped(match: re.Match[str]) -> str:
+    return f"{match[3]}, {match[2]}"
+
+
+def _next_operation(match: re.Match[str]) -> str:
+    return str((int(match[1]) + 1) % 3)
+
+
+_INSTANCES = ("shift_adder", "mux", "binop", "multiplier")
+_LITERAL = r"(\b\d+'s?[dh][0-9a-f]+)\b"
+_ASSIGNED = r"^\s*(?:op_\w+ =|assign|wire .*=)"
+
+KINDS: dict[str, list[Rule]] = {
+    "operator": [
+        _each(r" (\+) ", "-", "|"),
+        _each(r" (-) ", "+"),
+        _each(r" (\*) ", "+"),
+        _each(r" (&) ", "|", "^", only=_ASSIGNED),
+        _each(r" (\|) ", "&", "^", "+"),
+        _each(r" (\^) ", "|", "&"),
+        _each(r"(?<=[(= ])(~)(?=\w)", "", "-"),
+        _each(r"(?<=[(= ])(-)(?=[a-z])", "", "~"),
+        _each(r"= ([|&])(?=op)", "|", "&", "^", "~|"),
+        _each(r" (==) ", "!=", only=_ASSIGNED),
+        _each(r"= (!)(?=op)", ""),
+        _instance("shift_adder", 6, _flip),
+        _instance("mux", 6, _flip),
+        _instance("binop", 6, _next_operation),
+    ],
+    "shift": [
+        _each(r"(?:<<<|>>>) (\d+)", _number(1), _number(-1)),
+        _each(r"(<<<)", ">>>"),
+        _each(r"(>>>)", "<<<", ">>"),
+        *(_instance(module, 5, _signed(step)) for module in _INSTANCES[:3] for step in (1, -1)),
+    ],
+    "width": [
+        _each(r"^\s*(?:reg|wire) (?:signed )?\[(\d+):0\]", _number(1), _number(-1)),
+        *(_instance(module, position, _number(step)) for module in _INSTANCES for position in (0, 1, 4)
+          for step in (1, -1)),
+    ],
+    "sign": [
+        _each(r"^\s*(?:reg|wire)( signed) ", ""),
+        _each(r"\d'(s)d\d", ""),
+        _each(r"(?<=[(= ])(op_\d+)\b(?!_| =| or)", lambda match: f"$unsigned({match[1]})", only=_ASSIGNED),
+        *(_instance(module, position, _flip) for module in _INSTANCES for position in (2, 3)),
+    ],
+    "slice": [
+        _each(r"\w(\[(\d+):(\d+)\])(?! *[a-z])(?=.*;)", *(_slice(*ends) for ends in ((1, 1), (-1, -1), (0, -1), (1, 0))),
+              only=r"=|\("),
+        _each(r"\w\[(\d+)\]", _number(1), _number(-1), only=_ASSIGNED + r"|\bmux\b"),
+    ],
+    "constant": [
+        _each(_LITERAL, *(_literal(change) for change in (
+            lambda value, size: value + 1, lambda value, size: value - 1, lambda value, size: value ^ 1 << (size - 1),
+        )), only=r"^\s*(?:op_\w+ =|wire|assign v)"),
+        _each(r"(?<== )(-?\d+'s?d\d+)", "0"),
+    ],
+    "mux arm": [
+        _arms,
+        _each(r"\? (\(?-?op_\d+)\b", lambda match: f"~{match[1]}"),
+        _each(r"\bmux #.*?\(v\d+\[\d+\], ((v\d+\[\d+:0\]), (v\d+\[\d+:0\])), ", _swapped),
+        _each(r"= (!?)op_\w+\[\d+\] \?", lambda match: "" if match[1] else "!"),
+    ],
+    "table entry": [
+        _each(r"table_\d+\[\d+\] = (\d+'h[0-9a-f]+)", *(
+            _literal(change) for change in (lambda value, size: value ^ 1, lambda value, size: value ^ 1 << (size - 1))
+        )),
+        _each(r"table_\d+\[(\d+)\] =", lambda match: str(int(match[1]) ^ 1)),
+        _each(r"^([0-9a-f]+)$", lambda match: f"{int(match[1], 16) ^ 1:0{len(match[1])}x}"),
+    ],
+    "port order": [
+        _pairs(r"\b(out_\d+)(?=[,}])"),
+        _pairs(r"(model_inp\[\d+:\d+\])"),
+        _pairs(r"assign model_out\[\d+:\d+\] = (.*);"),
+    ],
+    "output shift": [
+        _each(r"wire \[\d+:0\] out_\d+ = (.*);", *(
+            lambda match, how=how: f"{match[1]} {how}" for how in ("<< 1", ">> 1", ">>> 1", "<< 2")
+        )),
+        _each(r"assign model_out\[\d+:\d+\] = (.*);", *(
+            lambda match, how=how: f"{match[1]} {how}" for how in ("<< 1", ">> 1", "<< 2")
+        )),
+    ],
+}  # fmt: skip

@@ -1,0 +1,65 @@
+"""Many refuted mutants, each with its vector, in one simulation by Icarus: does each of them go wrong there?"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from prove.soundness.subjects import TOP, Subject, renamed, write
+
+from dais_verif.cli.vectors import signed_inputs
+from dais_verif.golden import run_raw
+from dais_verif.program.numbers import Batch
+from dais_verif.program.ports import ports_of
+from dais_verif.sim.packing import bits_of_row, pack_inputs, pack_outputs
+from dais_verif.sim.tools import icarus
+from dais_verif.stimulus import batch_of_raw
+
+__all__ = ["Witness", "confirmed"]
+
+_SECONDS = 600
+
+
+class Witness(NamedTuple):
+    """``files``: a design that is said to be wrong on ``vector``, the bits of every input."""
+
+    files: Mapping[str, str]
+    vector: Sequence[int]
+
+
+def confirmed(subject: Subject, witnesses: Sequence[Witness], folder: Path) -> list[bool]:
+    """Which of the designs differ from the oracle on their vectors, in a simulator. X is a difference, too."""
+    program = subject.program
+    ports = ports_of(program)
+    rows = np.array([signed_inputs(program, w.vector) for w in witnesses], dtype=object)
+    batch = batch_of_raw(Batch.of(rows.reshape(len(witnesses), program.n_in), program.n_in), ports)
+    expected = pack_outputs(run_raw(program, batch, engine="exact", check=False), ports, batch.rows)
+    driven = pack_inputs(batch, ports)
+    sources: list[Path] = []
+    lines = ["`timescale 1ns/1ps", "module bench;"]
+    ends = ["  initial begin", "    #1;"]
+    for n, witness in enumerate(witnesses):
+        sources += write(renamed(witness.files, f"_{n}"), folder)[0]
+        inp, out = max(ports.input_bits, 1), max(ports.output_bits, 1)
+        lines.append(f"  reg [{inp - 1}:0] inp_{n}; wire [{out - 1}:0] out_{n};")
+        lines.append(f"  {TOP}_{n} dut_{n} (.model_inp(inp_{n}), .model_out(out_{n}));")
+        value, wanted = (int(bits_of_row(words, n, bits), 2) for words, bits in ((driven, inp), (expected, out)))
+        ends.insert(-1, f"    inp_{n} = {inp}'h{value:x};")
+        ends.append(f"    if (out_{n} !== {out}'h{wanted:x}) $display(\"wrong {n}\");")
+    bench = folder / "bench.v"
+    bench.write_text("\n".join([*lines, *ends, '    $display("done");', "    $finish;", "  end", "endmodule", ""]))
+    tools = icarus()
+    compiled = folder / "bench.vvp"
+    _run([str(tools.iverilog), "-g2012", "-s", "bench", "-o", str(compiled), str(bench), *map(str, sources)], folder)
+    printed = _run([str(tools.vvp), str(compiled)], folder).split("\n")
+    assert "done" in printed, "the simulation did not come to its end"
+    return [f"wrong {n}" in printed for n in range(len(witnesses))]
+
+
+def _run(command: Sequence[str], folder: Path) -> str:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_SECONDS)
+    assert done.returncode == 0, (command[0], done.stdout[-2000:], done.stderr[-2000:])
+    return done.stdout
