@@ -42,7 +42,7 @@ RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-test sim regress prove hil synth check test test-interop test-all lint examples schemas bench-golden bench-sim prove-rtl clean distclean
+.PHONY: help setup setup-synth setup-test sim regress prove hil synth check test test-interop test-all lint examples schemas bench-golden bench-sim soundness prove-rtl clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
@@ -167,6 +167,9 @@ bench-golden: .venv/.ready-test  ## Our golden engine and da4ml's in turns, held
 bench-sim: .venv/.ready-test  ## sim and da4ml's own flow side by side, held to goals; writes build/bench-sim.md, plots into docs
 	@mkdir -p build
 	.venv/bin/python -m bench.sim -o build/bench-sim.md
+
+soundness: .venv/.ready-test  ## Thousands of mutants of RTL: refuted and confirmed, or proved and never told apart; build/soundness.json
+	PYTHONPATH=tests .venv/bin/python -m prove.soundness.campaign -o build/soundness.json
 
 prove-rtl: .venv/.ready-test  ## Prove the hand-written RTL with Yosys and z3; logs and traces in build/prove-rtl
 	.venv/bin/python tools/prove_rtl.py

@@ -108,6 +108,9 @@ def print_proof(info: ProgramInfo, tree: dict[str, Any], proof: Proof, finding: 
     out.print(_methods(proof))
     if tree["worst"] is not None and tree["worst"]["seconds"] >= 0.01:
         out.print(f"worst      {tree['worst']['claim']}, {tree['worst']['seconds']:.2f} s", markup=False)
+    if tree["obligations_written"] is not None:
+        written = tree["obligations_written"]
+        out.print(f"statements {written['files']} in {written['folder']}, terms {written['terms']}", markup=False)
     out.print("time       " + ", ".join(f"{name} {busy:.2f} s" for name, busy in seconds.items()), markup=False)
     _print_open(proof, out)
     if finding is not None and finding.first_mismatch is not None:

@@ -25,7 +25,8 @@ from dais_verif.cli.counterexample import judged, replayable, replayed, simulate
 from dais_verif.cli.dut import DutOptions, emitted, given, rtl_options
 from dais_verif.cli.folder import work_folder
 from dais_verif.cli.proof_text import print_proof, proof_tree
-from dais_verif.cli.proving import proved
+from dais_verif.cli.proving import proved, stated
+from dais_verif.cli.smt_folder import empty_folder, write_statements
 from dais_verif.files import write_atomically
 from dais_verif.golden.fast import threads
 from dais_verif.report.record import ProgramInfo
@@ -57,6 +58,7 @@ _SIMULATORS = ("icarus", "verilator")
     show_default=True,
     help="Simulator that replays a counterexample.",
 )
+@click.option("--dump-smt", type=file_path, metavar="DIR", help="Write all that is to be shown there, as SMT-LIB 2.")
 @click.option("--cache/--no-cache", default=True, show_default=True, help="Use and keep proofs of earlier runs.")
 @seed_option
 @jobs_option
@@ -70,6 +72,7 @@ def prove(
     out_of_range: bool,
     timeout: float,
     simulator: str,
+    dump_smt: Path | None,
     cache: bool,
     seed: int,
     jobs: int | None,
@@ -84,6 +87,7 @@ def prove(
     dais-verif prove prog.bin --rtl model.v lib.v --top model   somebody else's
     dais-verif prove prog.bin --rtl core.v --ports ports.toml   with other ports
     dais-verif prove prog.bin --unchecked                       also where promises are broken
+    dais-verif prove prog.bin --dump-smt obligations            for other solvers to check
 
     Signals named op_N (or vN, as da4ml calls them) are proved one by one; each takes the earlier ones for granted,
     and so the whole follows. Where the RTL is wrong, an input vector is found, and a simulator replays it.
@@ -94,6 +98,7 @@ def prove(
     UNKNOWN   neither within the time: exit code 6; try a longer --timeout, or sim
     """
     watch = Stopwatch()
+    statements = None if dump_smt is None else empty_folder(dump_smt)
     with watch.stage("read"):
         loaded, warnings = load_program(program, layout)
     with work_folder(output) as folder:
@@ -109,6 +114,11 @@ def prove(
             "declared": not out_of_range,
         }
         proof, found = proved(loaded, design, said, options, watch)
+        dumped = None
+        if statements is not None:
+            dumped = write_statements(
+                statements, ProgramInfo.of(loaded), *stated(loaded, design, found, proof, options, watch)
+            )
         finding = None
         if proof.counterexample is not None:
             design = replace(design, dut=replayable(found, proof))
@@ -127,6 +137,7 @@ def prove(
                 "sha256": hashes[: len(design.sources)],
                 "data": dict(zip((file.name for file in design.data), hashes[len(design.sources) :], strict=True)),
             },
+            "obligations_written": dumped,
             "unchecked": unchecked,
             "timeout": timeout,
             "warnings": warnings,

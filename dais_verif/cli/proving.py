@@ -15,17 +15,18 @@ from dais_verif.dut.bind import bind
 from dais_verif.dut.discover import Port
 from dais_verif.dut.face import Dut, packed
 from dais_verif.dut.ports_file import PortsFile
-from dais_verif.errors import ToolError
+from dais_verif.errors import InputError, ToolError
 from dais_verif.program import Program
 from dais_verif.sim.build import Design
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
+    from dais_verif.prove.export import Statement
     from dais_verif.prove.netlist import Netlist
     from dais_verif.prove.results import Proof
 
-__all__ = ["proved"]
+__all__ = ["proved", "stated"]
 
 #: Designs whose signals have no names are followed from the outputs down to the inputs, calls within calls.
 _STACK_BYTES, _DEPTH = 512 << 20, 1_000_000
@@ -69,6 +70,29 @@ def _proved(
                 status.update(f"proving: {done} of {total} {what}")
 
         return prove(program, netlist, dut, Options(**options), Shown()), dut
+
+
+def stated(
+    program: Program, design: Design, dut: Dut, proof: Proof, options: dict[str, Any], watch: Stopwatch
+) -> tuple[list[Statement], str]:
+    """Everything that ``proof`` rests on, for other solvers; and in what form its terms are."""
+    from dais_verif.prove.export import exported
+    from dais_verif.prove.results import Options
+    from dais_verif.prove.slang import elaborate
+    from dais_verif.prove.terms import as_written
+
+    def work() -> tuple[list[Statement], str]:
+        files = {file.name: file.path for file in design.data}
+        try:
+            with as_written():
+                netlist = elaborate(design.sources, design.top, files)
+                return exported(program, netlist, dut, proof, Options(**options)), "as written"
+        except InputError as error:  # slices of what is not assigned yet, for example, which rules see through
+            netlist = elaborate(design.sources, design.top, files)
+            return exported(program, netlist, dut, proof, Options(**options)), f"in normal form, since: {error}"
+
+    with watch.stage("dump"), notices().status("stating the obligations"):
+        return _deep(work)
 
 
 def _ports(netlist: Netlist) -> list[Port]:

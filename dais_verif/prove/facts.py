@@ -43,6 +43,8 @@ class Facts:
         self._program, self._builder, self._decide = program, builder, decide
         self._intervals = analyse(program, declared=declared).intervals
         declares = declared and program.intervals is not None
+        #: What was asked of the values of ops, of which the answer was yes.
+        self.proved: dict[int, tuple[Term, Term, tuple[Term, ...]]] = {}
         self._known = {op.index: True for op in program.ops if op.code == -1 and declares}
 
     def of(self, index: int, value: Term) -> Term:
@@ -83,4 +85,8 @@ class Facts:
             for i, term in operands.items()
             if self._known[i] and self._program.ops[i].type.width
         )
-        return self._decide(within(kind, value, self._intervals[index]), const(1, 1), given).equal is True
+        claim = within(kind, value, self._intervals[index])
+        holds = self._decide(claim, const(1, 1), given).equal is True
+        if holds:
+            self.proved[index] = claim, const(1, 1), given
+        return holds

@@ -82,6 +82,7 @@ def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watche
         inputs=netlist.inputs,
         elements=boundary.inputs,
         guessed=len(guessed),
+        dropped=tuple(sorted(set(cut) - set(builder.cut))),
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from dais_verif.prove.discharge import Decision
 from dais_verif.prove.facts import Facts
 from dais_verif.prove.netlist import Netlist
 from dais_verif.prove.obligations import Builder, Obligation
-from dais_verif.prove.pool import Pool
+from dais_verif.prove.pool import Pool, Question
 from dais_verif.prove.results import Claim, Counterexample, Options, Status, Watcher
 from dais_verif.prove.terms import Term
 from dais_verif.prove.witness import (
@@ -35,9 +36,12 @@ from dais_verif.prove.witness import (
 __all__ = ["DECLARED", "Pursuit"]
 
 Key = tuple[str, int]
+#: What it is called, and what is taken for granted.
+Statement = tuple[str, Obligation, tuple[Term, ...]]
 
 #: Words of ``Claim.how`` that say what a proof had to assume.
 DECLARED, _PROMISES = "declared intervals", "promises"
+_WITHOUT = "without wrong ops"
 
 _ROWS, _VARIED = 2048, 256
 _LEVELS = (1, 2, 4)
@@ -137,6 +141,21 @@ class Pursuit:
                 return True
         return False
 
+    def stated(self, key: Key, how: str) -> Question | None:
+        """The statement that ``how`` of a claim names: what is equal to what, and wherever what is 1."""
+        if how in ("", _WITHOUT):
+            obligation = self.obligations[key]
+            return obligation.rtl, obligation.wanted, ()
+        for words, obligation, given in chain(self._statements(key), self._over_inputs(key)):
+            if words == how:
+                return obligation.rtl, obligation.wanted, given
+        return None
+
+    @property
+    def ranges(self) -> dict[int, Question]:
+        """What was proved of the values of ops, by op; of those that had to be."""
+        return {index: question for _, facts in self._facts for index, question in facts.proved.items()}
+
     def _prove(self, key: Key, decision: Decision, how: str, cached: bool = False) -> None:
         self.claims[key] = replace(
             self.claims[key],
@@ -147,7 +166,7 @@ class Pursuit:
             cached=cached,
         )
 
-    def _statements(self, key: Key) -> Iterator[tuple[str, Obligation, tuple[Term, ...]]]:
+    def _statements(self, key: Key) -> Iterator[Statement]:
         for levels in (0, *_LEVELS):
             obligation = self._expanded(key, levels) if levels else self.obligations[key]
             name = f"{levels} level{'s' if levels > 1 else ''} of ops" if levels else ""
@@ -192,21 +211,26 @@ class Pursuit:
         """Decide the claim over the inputs themselves; a vector that refutes it is tried on all others too."""
         if self._cone_size(key) > _LARGEST:
             return
-        obligation = self._build(key, lambda index: True)
-        kept = obligation.kept if self.options.check else ()
-        inputs = {term: s.number for term, s in obligation.variables().items() if s.kind == "input"}
-        bounds = [term for variable, number in inputs.items() for term in self._declared.of_input(number, variable)]
-        for word, given in (("", kept), (DECLARED, (*kept, *bounds)))[: 1 + bool(bounds)]:
+        for how, obligation, given in self._over_inputs(key):
             decided = self.pool.decide(obligation.rtl, obligation.wanted, given)
             decision = decided.decision
             if decision.equal:
-                self._prove(key, decision, _words("all ops before", word, _PROMISES if kept else ""), decided.cached)
+                self._prove(key, decision, how, decided.cached)
             elif decision.equal is False:
-                vector = {number: decision.model.get(term, 0) for term, number in inputs.items()}
+                vector = {number: decision.model.get(term, 0) for term, number in _inputs(obligation).items()}
                 columns = variations(self.builder.boundary.inputs, vector, _VARIED, self.options.seed)
-                self._on_vectors(self._declared.moved_inside(columns) if word else columns, _VARIED)
+                self._on_vectors(self._declared.moved_inside(columns) if DECLARED in how else columns, _VARIED)
             if self.claims[key].status is not Status.UNKNOWN:
                 return
+
+    def _over_inputs(self, key: Key) -> Iterator[Statement]:
+        obligation = self._build(key, lambda index: True)
+        kept = obligation.kept if self.options.check else ()
+        name = _words("all ops before", _PROMISES if kept else "")
+        yield name, obligation, kept
+        bounds = [x for variable, n in _inputs(obligation).items() for x in self._declared.of_input(n, variable)]
+        if bounds:
+            yield _words("all ops before", DECLARED, _PROMISES if kept else ""), obligation, (*kept, *bounds)
 
     def _cone_size(self, key: Key) -> int:
         seen = set(self.obligations[key].reads) | set(self._operands(key))
@@ -240,7 +264,7 @@ class Pursuit:
                 obligation = self.obligations[key]
                 decided = self.pool.decide(obligation.rtl, obligation.wanted)
                 if decided.decision.equal:
-                    self._prove(key, decided.decision, "without wrong ops" if resting else "", decided.cached)
+                    self._prove(key, decided.decision, _WITHOUT if resting else "", decided.cached)
                 elif not self._sharper(key):
                     self._at_inputs(key)
                 progress |= self.claims[key].status is not Status.UNKNOWN
@@ -260,6 +284,11 @@ class Pursuit:
             for index in obligation.reads:
                 readers.setdefault(index, []).append(key)
         return {key for index in failed for key in readers.get(index, []) if key[1] not in failed or key[0] != "op"}
+
+
+def _inputs(obligation: Obligation) -> dict[Term, int]:
+    """The variables that stand for inputs."""
+    return {term: source.number for term, source in obligation.variables().items() if source.kind == "input"}
 
 
 def _words(*parts: str) -> str:

@@ -94,7 +94,8 @@ class Proof:
 
     ``obligations``: how many different ones the claims came down to. ``timing``: of a pipeline.
     ``pins``: the ports of the design; ``inputs``: of them. ``elements``: what bits of every input a vector consists of.
-    ``guessed``: signals that were found by their values, not by name.
+    ``guessed``: signals that were found by their values, not by name. ``dropped``: ops whose signals are no cut points
+    any more, since they do not hold their values.
     """
 
     verdict: Verdict
@@ -111,6 +112,7 @@ class Proof:
     inputs: tuple[str, ...] = ()
     elements: tuple[Element, ...] = ()
     guessed: int = 0
+    dropped: tuple[int, ...] = ()
 
     def methods(self) -> dict[str, int]:
         """How many claims were decided by which means."""

@@ -13,18 +13,18 @@ from dais_verif.prove.terms import Term, nodes
 __all__ = ["script"]
 
 
-def script(rtl: Term, wanted: Term, given: Sequence[Term], comments: Sequence[str], names: Mapping[Term, str]) -> str:
+def script(rtl: Term, wanted: Term, given: Sequence[Term] = (), names: Mapping[Term, str] | None = None) -> str:
     """That ``rtl`` and ``wanted`` differ while all of ``given`` are 1: ``unsat`` means that they are equal.
 
     ``names``: what leaves stand for, told in comments.
     """
-    lines = [*(f"; {line}" for line in comments), "(set-logic QF_BV)"]
+    lines = ["(set-logic QF_BV)"]
     known: dict[Term, str] = {}
     order = nodes(rtl, wanted, *given)
     for t in order:
         if t.op in ("var", "undefined"):
             known[t] = f"{'x' if t.op == 'var' else 'any'}{len(known)}"
-            said = names.get(t, str(t.data))
+            said = (names or {}).get(t, str(t.data))
             lines.append(f"(declare-const {known[t]} {_sort(t.width)}) ; {said}")
     for t in order:
         if t.op == "const":

@@ -7,10 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+import z3
 
 from dais_verif.prove import terms as T
 from dais_verif.prove.evaluate import evaluate
 from dais_verif.prove.smt import satisfy
+from dais_verif.prove.smtlib import script
 from dais_verif.prove.terms import Term, const, eq, nodes, rebuild, var
 from dais_verif.prove.terms.node import BUILD
 
@@ -167,6 +169,42 @@ def test_the_solver_reads_terms_as_numpy_does() -> None:
         assert satisfy([*fixed, eq(term, const(term.width, value(row)))], 10).verdict == "sat", term
         assert satisfy([*fixed, T.bnot(eq(term, const(term.width, value(row))))], 10).verdict == "unsat", term
     assert seen >= OPERATIONS - {"udiv", "urem"}
+
+
+def test_terms_as_they_are_written_and_their_smt_lib() -> None:
+    """Without any rule a term has the same value; and z3, which reads our text of it, says so too."""
+    rng = random.Random(4)
+    seen: set[str] = set()
+    for number in range(600):
+        grown = Grown(rng, rng.choice((3, 6, 12, 70)))
+        with T.as_written():
+            term, value = grown.term(rng.randint(1, grown.widest), rng.randint(1, 4))
+        seen |= {t.op for t in nodes(term)}
+        row = some_values(rng, grown.names)
+        given = {var(w, name): np.array([row[name]], dtype=object) for name, w in grown.names.items()}
+        (found,) = evaluate([term], given)
+        assert int(found[0]) == value(row), term
+        if number % 6 == 0:
+            fixed = [eq(var(w, name), const(w, row[name])) for name, w in grown.names.items()]
+            for wanted, answer in ((value(row), "unsat"), (value(row) ^ 1, "sat")):
+                solver = z3.Solver()
+                solver.add(z3.parse_smt2_string(script(term, const(term.width, wanted), fixed)))
+                assert str(solver.check()) == answer, term
+    assert seen >= OPERATIONS
+
+
+def test_nothing_is_rewritten_where_terms_stay_as_they_are_written() -> None:
+    x, zero = var(4, "x"), const(4, 0)
+    with T.as_written():
+        assert [t.op for t in (T.add(x, zero), T.neg(T.neg(x)), T.band(x, x), T.ite(const(1, 1), x, x))] == [
+            "add",
+            "neg",
+            "and",
+            "ite",
+        ]
+        assert T.extract(T.concat(x, x), 0, 4) is not x
+        assert T.add(const(4, 3), const(4, 5)) is const(4, 8), "constants are computed: widths and indices are"
+    assert T.add(x, zero) is x
 
 
 def test_a_model_is_one() -> None:

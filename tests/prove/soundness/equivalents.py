@@ -53,9 +53,7 @@ def told_apart(
     return alone
 
 
-def _finding(
-    subject: Subject, designs: Sequence[Mapping[str, str]], vectors: int, seed: int, folder: Path
-) -> Finding:
+def _finding(subject: Subject, designs: Sequence[Mapping[str, str]], vectors: int, seed: int, folder: Path) -> Finding:
     sources, data = write(side_by_side(subject, designs), folder / "rtl")
     design = Design(tuple(sources), TOP, tuple(DataFile(name, path) for name, path in data.items()))
     program = replace(subject.program, intervals=None)  # beyond what the source declares, too

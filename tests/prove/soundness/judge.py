@@ -13,6 +13,7 @@ from prove.soundness.mutants import Mutant
 from prove.soundness.subjects import TOP, Subject, write
 from prove.soundness.witnesses import Witness, confirmed
 
+from dais_verif.dut.face import packed
 from dais_verif.errors import InputError
 from dais_verif.prove.proof import prove
 from dais_verif.prove.results import Options
@@ -53,8 +54,9 @@ def _proved(subject: Subject, mutant: Mutant, folder: Path, seed: int) -> Record
     try:
         sources, data = write(mutant.applied(subject.files), folder)
         netlist = elaborate(sources, TOP, data)
-        # What hardware computes, for every bit pattern of the inputs: no promise is taken for granted.
-        proof = prove(subject.program, netlist, Options(timeout=_SECONDS, check=False, jobs=1, seed=seed))
+        # What hardware computes, for every bit pattern of the inputs: no promise and no interval is taken for granted.
+        options = Options(timeout=_SECONDS, check=False, jobs=1, seed=seed, declared=False)
+        proof = prove(subject.program, netlist, packed(subject.program), options)
     except InputError as error:
         return {**record, "status": REFUSED, "message": str(error).replace(str(folder), "")}
     record |= {"status": _STATUS[proof.verdict], "seconds": round(time.process_time() - start, 3)}

@@ -37,18 +37,26 @@ class Mutant(NamedTuple):
 
 
 def all_mutants(files: Files) -> dict[str, list[Mutant]]:
-    """Every mutant of ``files``, by kind, in the order of the text."""
-    found: dict[str, list[Mutant]] = {}
+    """Every mutant of ``files``, by kind, in the order of the text; no two have the same text."""
+    found: dict[str, list[Mutant]] = {kind: [] for kind in KINDS}
+    seen: set[tuple[str, int, str, str]] = set()
     for kind, rules in KINDS.items():
-        edits = {
-            Mutant(kind, name, start, text[start:end], new): None
-            for name, text in files.items()
-            for rule in rules
-            for start, end, new in rule(text)
-            if text[start:end] != new
-        }
-        found[kind] = list(edits)
+        for name, text in files.items():
+            for start, end, new in (edit for rule in rules for edit in rule(text)):
+                change = name, *_shortest(start, text[start:end], new)
+                if change not in seen and text[start:end] != new:
+                    found[kind].append(Mutant(kind, name, start, text[start:end], new))
+                seen.add(change)
     return found
+
+
+def _shortest(offset: int, old: str, new: str) -> tuple[int, str, str]:
+    """The same change without what both texts begin and end with."""
+    while old and new and old[0] == new[0]:
+        offset, old, new = offset + 1, old[1:], new[1:]
+    while old and new and old[-1] == new[-1]:
+        old, new = old[:-1], new[:-1]
+    return offset, old, new
 
 
 def sample(files: Files, count: int, rng: random.Random) -> list[Mutant]:
@@ -127,8 +135,9 @@ def _pairs(pattern: str) -> Rule:
 
     def rule(text: str) -> Iterator[Edit]:
         found = [(p + m.start(1), p + m.end(1)) for p, line in _code(text) for m in compiled.finditer(line)]
-        for (a, b), (c, d) in [*zip(found, found[1:]), *zip(found, found[2:])]:  # noqa: B905
-            yield a, d, text[c:d] + text[b:c] + text[a:b]
+        for step in (1, 2):
+            for (a, b), (c, d) in zip(found, found[step:], strict=False):
+                yield a, d, text[c:d] + text[b:c] + text[a:b]
 
     return rule
 
@@ -198,8 +207,9 @@ KINDS: dict[str, list[Rule]] = {
         *(_instance(module, position, _flip) for module in _INSTANCES for position in (2, 3)),
     ],
     "slice": [
-        _each(r"\w(\[(\d+):(\d+)\])(?! *[a-z])(?=.*;)", *(_slice(*ends) for ends in ((1, 1), (-1, -1), (0, -1), (1, 0))),
-              only=r"=|\("),
+        _each(r"\w(\[(\d+):(\d+)\])(?! *[a-z])(?=.*;)", *(
+            _slice(*ends) for ends in ((1, 1), (-1, -1), (0, -1), (1, 0))
+        ), only=r"=|\("),
         _each(r"\w\[(\d+)\]", _number(1), _number(-1), only=_ASSIGNED + r"|\bmux\b"),
     ],
     "constant": [

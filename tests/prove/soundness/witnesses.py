@@ -1,4 +1,7 @@
-"""Many refuted mutants, each with its vector, in one simulation by Icarus: does each of them go wrong there?"""
+"""Many refuted mutants, each with its vector, in one simulation by Icarus: does each of them go wrong there?
+
+Beside each stands the original, which must be right: else the bench would confirm anything.
+"""
 
 from __future__ import annotations
 
@@ -38,24 +41,28 @@ def confirmed(subject: Subject, witnesses: Sequence[Witness], folder: Path) -> l
     batch = batch_of_raw(Batch.of(rows.reshape(len(witnesses), program.n_in), program.n_in), ports)
     expected = pack_outputs(run_raw(program, batch, engine="exact", check=False), ports, batch.rows)
     driven = pack_inputs(batch, ports)
-    sources: list[Path] = []
-    lines = ["`timescale 1ns/1ps", "module bench;"]
-    ends = ["  initial begin", "    #1;"]
+    inp, out = max(ports.input_bits, 1), max(ports.output_bits, 1)
+    sources = write(renamed(subject.files, "_right"), folder)[0]
+    instances, drives, checks = [], [], []
     for n, witness in enumerate(witnesses):
         sources += write(renamed(witness.files, f"_{n}"), folder)[0]
-        inp, out = max(ports.input_bits, 1), max(ports.output_bits, 1)
-        lines.append(f"  reg [{inp - 1}:0] inp_{n}; wire [{out - 1}:0] out_{n};")
-        lines.append(f"  {TOP}_{n} dut_{n} (.model_inp(inp_{n}), .model_out(out_{n}));")
         value, wanted = (int(bits_of_row(words, n, bits), 2) for words, bits in ((driven, inp), (expected, out)))
-        ends.insert(-1, f"    inp_{n} = {inp}'h{value:x};")
-        ends.append(f"    if (out_{n} !== {out}'h{wanted:x}) $display(\"wrong {n}\");")
+        instances.append(f"  reg [{inp - 1}:0] inp_{n}; wire [{out - 1}:0] out_{n}, right_{n};")
+        instances.append(f"  {TOP}_{n} dut_{n} (.model_inp(inp_{n}), .model_out(out_{n}));")
+        instances.append(f"  {TOP}_right control_{n} (.model_inp(inp_{n}), .model_out(right_{n}));")
+        drives.append(f"    inp_{n} = {inp}'h{value:x};")
+        checks.append(f'    if (out_{n} !== {out}\'h{wanted:x}) $display("wrong {n}");')
+        checks.append(f'    if (right_{n} === {out}\'h{wanted:x}) $display("control {n}");')
     bench = folder / "bench.v"
-    bench.write_text("\n".join([*lines, *ends, '    $display("done");', "    $finish;", "  end", "endmodule", ""]))
+    text = ["`timescale 1ns/1ps", "module bench;", *instances, "  initial begin", *drives, "    #1;", *checks]
+    bench.write_text("\n".join([*text, '    $display("done");', "    $finish;", "  end", "endmodule", ""]))
     tools = icarus()
     compiled = folder / "bench.vvp"
     _run([str(tools.iverilog), "-g2012", "-s", "bench", "-o", str(compiled), str(bench), *map(str, sources)], folder)
     printed = _run([str(tools.vvp), str(compiled)], folder).split("\n")
     assert "done" in printed, "the simulation did not come to its end"
+    lost = [n for n in range(len(witnesses)) if f"control {n}" not in printed]
+    assert not lost, f"the original is not right on the vectors {lost}: the bench is wrong"
     return [f"wrong {n}" in printed for n in range(len(witnesses))]
 
 

@@ -1,0 +1,65 @@
+"""``--dump-smt``: the statements of a proof as files, with an index and how to run a solver on all of them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dais_verif.errors import InputError
+from dais_verif.files import make_folder, write_atomically
+from dais_verif.report.record import ProgramInfo
+
+if TYPE_CHECKING:
+    from dais_verif.prove.export import Statement
+
+__all__ = ["OBLIGATIONS_SCHEMA", "empty_folder", "write_statements"]
+
+OBLIGATIONS_SCHEMA = "dais-verif/obligations/1"
+
+_README = """\
+Obligations of a proof by dais-verif: {program}, {hash}
+
+Every file says, in SMT-LIB 2 (QF_BV), that a signal or an output of the RTL differs from what the program means.
+`unsat`: it does not, whatever the values are that the file declares. index.json lists for each file the ops and
+outputs that rest on it, how dais-verif decided it, and the answer that a solver must give:
+{answers}.
+Terms: {terms}.
+
+To ask another solver, here z3, and see every answer that is another one than the index says:
+
+    for f in *.smt2; do echo "$f $(z3 -T:60 "$f")"; done | sort > answers.txt
+    python3 -c 'import json; [print(s["file"], s["answer"]) for s in json.load(open("index.json"))["statements"]]' \\
+      | sort | diff - answers.txt && echo all as expected
+"""
+
+
+def empty_folder(path: Path) -> Path:
+    """The folder ``path``, made if need be. Raises ``InputError`` if there is something in it."""
+    make_folder(path)
+    if any(path.iterdir()):
+        raise InputError(f"folder {str(path)!r} is not empty; --dump-smt wants a new one, for it fills it with files")
+    return path
+
+
+def write_statements(folder: Path, info: ProgramInfo, statements: list[Statement], terms: str) -> dict[str, object]:
+    """Write all of them; return what there is to tell. ``terms``: in what form they are."""
+    for statement in statements:
+        if statement.text:
+            write_atomically(folder / statement.file, statement.text.encode())
+    files = [s for s in statements if s.text]
+    answers = Counter(statement.answer for statement in files)
+    tree = {
+        "schema": OBLIGATIONS_SCHEMA,
+        "program": info.__dict__,
+        "terms": terms,
+        "answers": dict(answers),
+        "not_stated": [claim for s in statements if not s.text for claim in s.claims],
+        "statements": [{"file": s.file, "answer": s.answer, "claims": s.claims} for s in files],
+    }
+    write_atomically(folder / "index.json", json.dumps(tree, indent=1).encode())
+    words = ", ".join(f"{count} times {answer}" for answer, count in sorted(answers.items())) or "none"
+    readme = _README.format(program=info.path, hash=info.hash, answers=words, terms=terms)
+    write_atomically(folder / "README.md", readme.encode())
+    return {"folder": str(folder), "files": len(files), "answers": dict(answers), "terms": terms}
