@@ -46,6 +46,8 @@ PASS = 2048
 _WORTH_THREADS = 2_000_000
 
 _NOTHING = np.zeros(0)
+_NO_PLACES = np.zeros(0, dtype=np.int64)
+_UNWATCHED = np.zeros(0, dtype=np.uint8)
 _PROMISES = [code for code, spec in OPCODES.items() if spec.promise]
 _INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 
@@ -129,15 +131,23 @@ class Facts(NamedTuple):
 class FastProgram:
     """A program compiled by the kernel, once for checked and once for unchecked runs, each when first needed.
 
-    ``saved``: ops whose raw values are wanted as well; they follow the outputs.
+    ``saved``: ops whose raw values are wanted as well; they follow the outputs. ``places``: where what is seen of each
+    op and output is written (``seen.Places.at``), if the program is to be watched.
     """
 
     def __init__(
-        self, program: Program, *, saved: tuple[int, ...] = (), fuse: bool = True, locality: bool = True
+        self,
+        program: Program,
+        *,
+        saved: tuple[int, ...] = (),
+        fuse: bool = True,
+        locality: bool = True,
+        places: NDArray[np.int64] | None = None,
     ) -> None:
         self.program = program
         self._extra = np.array(saved, dtype=np.int64)
         self._options = (fuse, locality)
+        self._places = _NO_PLACES if places is None else np.ascontiguousarray(places, dtype=np.int64)
         self._codes: dict[bool, Any] = {}
         self.n_out = program.n_out + len(saved)
         self.code(False)
@@ -169,6 +179,7 @@ class FastProgram:
             np.concatenate([program.out_neg, zeros]),
             sizes,
             np.concatenate(entries).astype(np.int64) if entries else sizes,
+            self._places,
             checked,
             *self._options,
         )
@@ -244,15 +255,20 @@ class FastProgram:
         broken = self._run(check, jobs, rows, x, x.itemsize, y, y.itemsize, no_shift, _NOTHING, _NOTHING)
         return y, broken
 
-    def run_batch(self, batch: Batch, *, check: bool, jobs: int = 1) -> tuple[list[IntArray], int | None]:
-        """Raw outputs and saved values, an int64 array (rows,) each, and the first row that breaks a promise."""
+    def run_batch(
+        self, batch: Batch, *, check: bool, jobs: int = 1, seen: NDArray[np.uint8] = _UNWATCHED
+    ) -> tuple[list[IntArray], int | None]:
+        """Raw outputs and saved values, an int64 array (rows,) each, and the first row that breaks a promise.
+
+        ``seen``: a byte each place of a watched program, set to 1 where something is seen.
+        """
         y = np.empty((self.n_out, batch.rows), dtype=np.int64)
         if batch.doubles is not None and self._in_scale is not None:
-            doubles = (batch.doubles, 0, y, y.itemsize, _NOTHING, self._in_scale, _NOTHING)
-            return list(y), self._run(check, jobs, batch.rows, *doubles)
-        x, shift = self._planar(batch)
-        _, broken = self.run_planar(x, check=check, jobs=jobs, shift=shift, out=y)
-        return list(y), broken
+            given = (batch.doubles, 0, y, y.itemsize, _NOTHING, self._in_scale, _NOTHING)
+        else:
+            x, shift = self._planar(batch)
+            given = (x, x.itemsize, y, y.itemsize, shift, _NOTHING, _NOTHING)
+        return list(y), self._run(check, jobs, batch.rows, *given, seen=seen)
 
     def time_ops(self, batch: Batch) -> NDArray[np.int64]:
         """Nanoseconds spent in each op, then in each output, of one unchecked run on one thread, (n_ops + n_out,).
@@ -280,12 +296,15 @@ class FastProgram:
                 x[j], shift[j] = column.mantissa, lo[j] - column.exponent
         return x, shift
 
-    def _run(self, check: bool, jobs: int, rows: int, *buffers: Any) -> int | None:
+    def _run(
+        self, check: bool, jobs: int, rows: int, *buffers: Any, seen: NDArray[np.uint8] = _UNWATCHED
+    ) -> int | None:
         run = (self._codes.get(check) or self.code(check)).run
         x, x_size, y, y_size, shift, in_scale, out_scale = buffers
 
         def piece(first: int, last: int) -> Any:
-            return run(isa(), x, rows, x_size, y, rows, y_size, first, last, shift, in_scale, out_scale)
+            given = (isa(), x, rows, x_size, y, rows, y_size, first, last, shift, in_scale, out_scale)
+            return run(*given, _NO_PLACES, seen) if seen.size else run(*given)
 
         if jobs == 1 or -(-rows // PASS) * self.facts.words < _WORTH_THREADS:
             broken, bad_row = piece(0, rows)

@@ -23,6 +23,8 @@ typedef struct {
     double *strip;               /* some float64 rows */
     int streams;                 /* outputs are too many for the cache: they go straight to memory */
     int in_size, out_size;       /* bytes of those */
+    uint8_t *seen, *closed;      /* of a watched program: what was seen; what was seen in full. NULL if nobody asks */
+    const watched *watched;
     int64_t *spent;              /* nanoseconds of each op, then of each output; NULL if nobody asks */
     int64_t clock;               /* what reading the clock takes */
     int64_t bad_row;             /* of a NaN or an infinity, or -1 */

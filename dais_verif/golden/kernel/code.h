@@ -10,7 +10,7 @@ static inline int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
 typedef uint32_t bit;
 
 /* Reserved bits, which are also reserved planes. */
-enum { ZERO, ONE, BROKEN, SCRAP, FIRST_FREE };
+enum { ZERO, ONE, BROKEN, SCRAP, VALID, FIRST_FREE };
 
 /* Kinds of runs. A sum adds 2 to MOST_TERMS terms in as many chains of full adders less one; the terms that are
  * subtracted come last. Its steps are (a, b, ..., r). */
@@ -29,6 +29,9 @@ enum {
     K_LOAD,  /* planes of input aux    steps of (r) */
     K_STORE, /* output aux             steps of (a) */
     K_TABLE, /* lookup aux: two header words more (width in, width out), steps of (a) then of (r) */
+    K_SEEN,   /* watched aux, a value: steps of (a) */
+    K_DIFFER, /* watched aux: steps of (a, b), the first of which is (condition, 0) */
+    K_ENTRIES,/* watched aux, the operand of a lookup: steps of (a) */
     KINDS
 };
 
@@ -46,6 +49,7 @@ static const struct {
     [K_MADD] = {3, 2, 1, 1},    [K_MSUB] = {3, 2, 1, 1},    [K_MUX] = {3, 2, 1, 0},     [K_AND] = {3, 2, 0, 0},
     [K_OR] = {3, 2, 0, 0},      [K_XOR] = {3, 2, 0, 0},     [K_GATE] = {2, 1, 1, 0},    [K_BROKEN] = {2, -1, 0, 0},
     [K_LOAD] = {1, 0, 0, 0},    [K_STORE] = {1, -1, 0, 0},  [K_TABLE] = {1, -1, 0, 0},
+    [K_SEEN] = {1, -1, 0, 0},   [K_DIFFER] = {2, -1, 0, 0}, [K_ENTRIES] = {1, -1, 0, 0},
 };
 
 typedef struct {
@@ -61,6 +65,13 @@ typedef struct {
     int is_signed, may_break;
 } lookup;
 
+/* Something to be watched. */
+typedef struct {
+    int64_t place;  /* where what is seen of it stands */
+    int32_t lookup; /* of K_ENTRIES */
+    int is_signed;  /* of K_SEEN */
+} watched;
+
 typedef struct {
     /* the program: columns (n) */
     int64_t n, n_in, n_out, n_tables;
@@ -69,6 +80,7 @@ typedef struct {
     const int64_t *tables; /* entries of all, a 0 behind each table */
     const int32_t *narrow; /* the same if all fit, or NULL */
     int checked, fuse, locality;
+    const int64_t *places; /* of ops and outputs if they are watched, or NULL */
 } program;
 
 /* The head of a run; its steps are words of the code, planes in units of 8 bytes. Heads lie apart from the steps
@@ -99,6 +111,8 @@ typedef struct {
     int64_t *table_at; /* n_tables: where each starts in tables */
     lookup *lookups;
     int64_t n_lookups;
+    watched *watched;
+    int64_t n_watched;
     uint32_t *stream;
     size_t length, capacity;
     run_head *heads;   /* of each run, in the end */

@@ -63,7 +63,7 @@ static executor *executor_of(const char *name) {
 
 typedef struct {
     PyObject_HEAD
-    int64_t n, n_in, n_out;
+    int64_t n, n_in, n_out, n_seen;
     lowering l;          /* what lower made; l.p is not kept */
     uint32_t n_planes;
     row_op *rows;        /* row code, or NULL */
@@ -115,12 +115,13 @@ static void *on_lines(size_t bytes) { return aligned_alloc(64, (bytes + 64) / 64
 static PyObject *code_run(PyObject *self, PyObject *args) {
     Code *code = (Code *)self;
     const char *isa;
-    Py_buffer x, y, shift, in_scale, out_scale, spent = {.buf = NULL};
+    Py_buffer x, y, shift, in_scale, out_scale, spent = {.buf = NULL}, seen = {.buf = NULL};
     long long x_rows, y_rows, first, last;
     int x_size, y_size;
-    if (!PyArg_ParseTuple(args, "sy*Liw*LiLLy*y*y*|w*", &isa, &x, &x_rows, &x_size, &y, &y_rows, &y_size, &first, &last,
-                          &shift, &in_scale, &out_scale, &spent))
+    if (!PyArg_ParseTuple(args, "sy*Liw*LiLLy*y*y*|w*w*", &isa, &x, &x_rows, &x_size, &y, &y_rows, &y_size, &first, &last,
+                          &shift, &in_scale, &out_scale, &spent, &seen))
         return NULL;
+    if (!spent.len) PyBuffer_Release(&spent), spent.buf = NULL;
     PyObject *result = NULL;
     executor *run = executor_of(isa);
     char *planes = NULL;
@@ -128,7 +129,8 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
     if (!run) {
         PyErr_Format(PyExc_ValueError, "this machine has no instruction set %s", isa);
     } else if (x.len < x_bytes || y.len < y_bytes || first < 0 || last > x_rows || last > y_rows ||
-               (shift.len && shift.len < code->n_in * 8) || (spent.buf && spent.len < (code->n + code->n_out) * 8) || (x_size == DOUBLES && (in_scale.len < code->n_in * 8)) ||
+               (shift.len && shift.len < code->n_in * 8) || (spent.buf && spent.len < (code->n + code->n_out) * 8) || (seen.buf && seen.len < code->n_seen) ||
+               (x_size == DOUBLES && (in_scale.len < code->n_in * 8)) ||
                (y_size == DOUBLES && (out_scale.len < code->n_out * 8))) {
         PyErr_SetString(PyExc_ValueError, "buffers do not fit the program");
     } else if (!(planes = planes_for(code))) {
@@ -138,20 +140,23 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
                     .n_in = code->n_in, .n_out = code->n_out, .shift = shift.len ? shift.buf : NULL,
                     .in_scale = in_scale.buf, .out_scale = out_scale.buf,
                     .lookups = code->l.lookups,
+                    
+                    .seen = code->n_seen && seen.buf ? seen.buf : NULL, .watched = code->l.watched,
                     .spent = spent.buf, .clock = spent.buf ? clock_cost() : 0, .bad_row = -1};
         int64_t broken = -1;
         io.in_size = size_for(code->l.widest_in), io.out_size = size_for(code->l.widest_out);
         io.streams = y_bytes > STREAMED;
-        int few = code->rows && !io.spent && last - first <= FEW_ROWS; /* no block is converted as a whole */
+        int by_rows = code->rows && !io.spent && !io.seen, few = by_rows && last - first <= FEW_ROWS; /* no block is converted as a whole */
         int from_doubles = x_size == DOUBLES && !few, to_doubles = y_size == DOUBLES && !few;
         if (from_doubles) io.in_ints = on_lines((size_t)(code->n_in * STRIDE(io.in_size)));
         if (to_doubles) io.out_ints = on_lines((size_t)(code->n_out * STRIDE(io.out_size)));
         if (from_doubles || to_doubles) io.strip = on_lines((size_t)max64(max64(code->n_in, code->n_out), 8) * 64 * 8);
-        int enough = (!from_doubles || (io.in_ints && io.strip)) && (!to_doubles || (io.out_ints && io.strip));
+        if (io.seen) io.closed = calloc((size_t)code->l.n_watched + 1, 1);
+        int enough = (!io.seen || io.closed) && (!from_doubles || (io.in_ints && io.strip)) && (!to_doubles || (io.out_ints && io.strip));
         if (enough) {
             Py_BEGIN_ALLOW_THREADS
             int64_t *values = (int64_t *)(planes + FIRST_FREE * PLANE_BYTES);
-            int64_t bulk = code->rows && !io.spent && (last - first) % PLANE_ROWS <= FEW_ROWS ? last - (last - first) % PLANE_ROWS : last;
+            int64_t bulk = by_rows && (last - first) % PLANE_ROWS <= FEW_ROWS ? last - (last - first) % PLANE_ROWS : last;
             broken = run(&code->l, planes, &io, first, bulk);
 #ifdef __SSE2__
             _mm_sfence(); /* streamed outputs are there for every thread */
@@ -162,7 +167,7 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
             }
             Py_END_ALLOW_THREADS
         }
-        free(io.in_ints), free(io.out_ints), free(io.strip);
+        free(io.in_ints), free(io.out_ints), free(io.strip), free(io.closed);
         if (!enough) PyErr_NoMemory();
         else result = Py_BuildValue("LL", (long long)broken, (long long)io.bad_row);
     }
@@ -171,7 +176,7 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
         else free(planes);
     }
     PyBuffer_Release(&x), PyBuffer_Release(&y), PyBuffer_Release(&shift);
-    PyBuffer_Release(&in_scale), PyBuffer_Release(&out_scale), PyBuffer_Release(&spent);
+    PyBuffer_Release(&in_scale), PyBuffer_Release(&out_scale), PyBuffer_Release(&spent), PyBuffer_Release(&seen);
     return result;
 }
 
@@ -190,7 +195,7 @@ static PyObject *code_facts(PyObject *self, PyObject *unused) {
 }
 
 static PyMethodDef code_methods[] = {
-    {"run", code_run, METH_VARARGS, "run(isa, x, x_rows, x_size, y, y_rows, y_size, first, last, shift, in_scale, out_scale, spent=None)"},
+    {"run", code_run, METH_VARARGS, "run(isa, x, x_rows, x_size, y, y_rows, y_size, first, last, shift, in_scale, out_scale, spent=empty, seen=empty)"},
     {"facts", code_facts, METH_NOARGS, "what the compiler made, as a dictionary"},
     {NULL, NULL, 0, NULL},
 };
@@ -218,11 +223,11 @@ static int64_t *copied(const int64_t *from, int64_t n) {
 }
 
 static PyObject *compile_program(PyObject *module, PyObject *args) {
-    Py_buffer b[12];
+    Py_buffer b[13];
     int checked, fuse, locality;
     (void)module;
-    if (!PyArg_ParseTuple(args, "y*y*y*y*y*y*y*y*y*y*y*y*ppp", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &b[6], &b[7],
-                          &b[8], &b[9], &b[10], &b[11], &checked, &fuse, &locality))
+    if (!PyArg_ParseTuple(args, "y*y*y*y*y*y*y*y*y*y*y*y*y*ppp", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &b[6], &b[7],
+                          &b[8], &b[9], &b[10], &b[11], &b[12], &checked, &fuse, &locality))
         return NULL;
     Code *code = (Code *)((PyTypeObject *)code_type)->tp_alloc((PyTypeObject *)code_type, 0);
     PyObject *result = NULL;
@@ -231,8 +236,9 @@ static PyObject *compile_program(PyObject *module, PyObject *args) {
                      .code = b[0].buf, .id0 = b[1].buf, .id1 = b[2].buf, .data = b[3].buf, .k = b[4].buf,
                      .i = b[5].buf, .f = b[6].buf, .inp_shift = b[7].buf, .out_idx = b[8].buf,
                      .out_neg = b[9].buf, .table_size = b[10].buf, .checked = checked, .fuse = fuse,
-                     .locality = locality};
+                     .locality = locality, .places = b[12].len ? b[12].buf : NULL};
         code->n = p.n, code->n_in = p.n_in, code->n_out = p.n_out;
+        if (p.places) code->n_seen = p.places[p.n + p.n_out]; /* behind the last */
         int64_t entries = b[11].len / 8, fit = 1;
         const int64_t *tables = b[11].buf;
         code->tables = malloc((size_t)b[11].len + 8);
@@ -261,7 +267,7 @@ static PyObject *compile_program(PyObject *module, PyObject *args) {
             result = Py_NewRef(Py_None);
         }
     }
-    for (int j = 0; j < 12; j++) PyBuffer_Release(&b[j]);
+    for (int j = 0; j < 13; j++) PyBuffer_Release(&b[j]);
     return result;
 }
 

@@ -15,6 +15,8 @@
 
 #include "ops.h"
 
+#include "watch.h"
+
 #include "schedule.h"
 
 #include "assign.h"
@@ -22,7 +24,7 @@
 static void lowering_free(lowering *l) {
     void *all[] = {l->at,    l->pool,   l->order,   l->uses,   l->reader, l->deferred, l->safe,   l->ranges,
                    l->in_lo, l->in_n,   l->in_at,   l->in_loaded, l->input_bits, l->table_at, l->lookups, l->stream, l->starts,
-                   l->owner, l->heads};
+                   l->owner, l->heads, l->watched};
     for (size_t j = 0; j < sizeof all / sizeof *all; j++) free(all[j]);
     for (int j = 0; j < SCRATCH; j++) free(l->scratch[j]);
 }
@@ -62,6 +64,8 @@ static uint32_t lower(lowering *l, const program *p) {
     }
     if (total > MAX_POOL || bits > MAX_POOL || !(NEW(pool, total) && NEW(input_bits, bits) && NEW(lookups, n_lookups)))
         return 0;
+    /* At most a value and three differences an op. */
+    if (p->places && !NEW(watched, 4 * n + p->n_out)) return 0;
     for (int64_t t = 0, start = 0; t < p->n_tables; start += p->table_size[t++] + 1) l->table_at[t] = start;
     uint8_t *seen = calloc((size_t)n + 1, 1);
     int32_t *stack = malloc(((size_t)n + 1) * sizeof *stack), *heads = malloc(((size_t)n + 1) * sizeof *heads);
@@ -71,7 +75,7 @@ static uint32_t lower(lowering *l, const program *p) {
         return 0;
     }
     l->needed = schedule(p, l->order, seen, stack);
-    int64_t last = p->checked ? n : l->needed;
+    int64_t last = p->checked || p->places ? n : l->needed;
     for (int64_t op = 0; op < n; op++) heads[op] = -1;
     for (int64_t j = p->n_out; j-- > 0;)
         if (p->out_idx[j] >= 0) {
@@ -90,6 +94,7 @@ static uint32_t lower(lowering *l, const program *p) {
     for (int64_t q = 0; q < last && !l->failed; q++) {
         l->now = l->order[q];
         lower_op(l, l->now);
+        if (p->places) watch_op(l, l->now);
         for (int32_t j = heads[l->now]; j >= 0 && !l->failed; j = tails[j]) lower_output(l, j);
     }
     for (int64_t j = 0; j < p->n_out && !l->failed; j++)

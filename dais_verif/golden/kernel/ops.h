@@ -34,7 +34,7 @@ static int is_sum(const program *p, int64_t op) { return p->code[op] == 0 || p->
 /* Whether the only reader of op is a sum that can take n terms in its place. */
 static int can_defer(const lowering *l, int64_t op, int n) {
     const program *p = l->p;
-    if (!p->fuse || l->uses[op] != 1 || !is_sum(p, l->reader[op])) return 0;
+    if (!p->fuse || p->places || l->uses[op] != 1 || !is_sum(p, l->reader[op])) return 0;
     int64_t y = l->reader[op], other = p->id0[y] == op ? p->id1[y] : p->id0[y];
     return n + max64(l->deferred[other], 1) <= MOST_TERMS;
 }
@@ -271,6 +271,8 @@ static void lower_op(lowering *l, int64_t op) {
     }
 }
 
+static void watch_value(lowering *l, int64_t place, const vector *v, int64_t lo, int64_t w, int is_signed);
+
 static void lower_output(lowering *l, int64_t j) {
     const program *p = l->p;
     int64_t op = p->out_idx[j], w = op < 0 ? 0 : width(p, op);
@@ -289,6 +291,7 @@ static void lower_output(lowering *l, int64_t j) {
         if (!words) return;
         for (uint32_t q = 0; q < n; q++) *words++ = at(&v, lo + q);
         finish(l, words, n);
+        if (p->places) watch_value(l, p->places[p->n + j], &v, lo, w + negate, negate || p->k[op]);
     } else {
         uint32_t *words = begin(l, K_STORE, (uint32_t)j, 0);
         if (words) finish(l, words, 0);

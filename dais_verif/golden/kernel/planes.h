@@ -77,21 +77,13 @@ static void FN(look_up_byte)(const lookup *t, const uint32_t *pc, char *planes) 
 }
 #endif
 
-/* One lookup. Rows out of bounds read the 0 behind the table, and are reported if that breaks a promise. */
-static void FN(look_up)(const lookup *t, const uint32_t *pc, char *planes) {
-    uint32_t in = pc[0], out = pc[1], from[33], size = t->size;
-#if defined(__AVX512F__)
-    if (in <= 8 && out <= 16 && t->narrow && !t->may_break) {
-        FN(look_up_byte)(t, pc, planes);
-        return;
-    }
-#endif
+/* The index that each row looks up, from its in planes; the size of the table where it is out of bounds. */
+static void FN(find)(const lookup *t, const uint32_t *pc, uint32_t in, char *planes, int32_t *index) {
     uint8_t bytes[8][PLANE_ROWS];
-    int32_t index[PLANE_ROWS];
-    int64_t value[PLANE_ROWS];
-    memcpy(from, pc + 2, in * sizeof *from);
+    uint32_t from[33], size = t->size;
+    memcpy(from, pc, in * sizeof *from);
     if (!t->is_signed) from[in++] = ZERO * PLANE_STEP;
-    int joined = bytes_for(in), groups = (int)(out + 7) / 8;
+    int joined = bytes_for(in);
     FN(collect_all)(bytes, joined, from, in, planes);
     void *y = index;
     switch (0) {
@@ -101,6 +93,22 @@ static void FN(look_up)(const lookup *t, const uint32_t *pc, char *planes) {
         uint32_t u = (uint32_t)index[row] - (uint32_t)t->offset;
         index[row] = (int32_t)(u < size ? u : size);
     }
+}
+
+/* One lookup. Rows out of bounds read the 0 behind the table, and are reported if that breaks a promise. */
+static void FN(look_up)(const lookup *t, const uint32_t *pc, char *planes) {
+    uint32_t in = pc[0], out = pc[1], size = t->size;
+#if defined(__AVX512F__)
+    if (in <= 8 && out <= 16 && t->narrow && !t->may_break) {
+        FN(look_up_byte)(t, pc, planes);
+        return;
+    }
+#endif
+    uint8_t bytes[8][PLANE_ROWS];
+    int32_t index[PLANE_ROWS];
+    int64_t value[PLANE_ROWS];
+    int groups = (int)(out + 7) / 8;
+    FN(find)(t, pc + 2, in, planes, index);
     int64_t shift = 0;
     const void *x = value;
     if (t->narrow) {
@@ -119,6 +127,8 @@ static void FN(look_up)(const lookup *t, const uint32_t *pc, char *planes) {
         for (int row = 0; row < PLANE_ROWS; row++)
             ((uint8_t *)AT(BROKEN * PLANE_STEP))[row / 8] |= (uint8_t)(((uint32_t)index[row] == size) << row % 8);
 }
+
+#include "seen.h"
 
 /* ------------------------------------------------------------------ the loop */
 
@@ -153,7 +163,11 @@ static void FN(execute)(const run_head *head, const run_head *end, const uint32_
             break;
         case K_LOAD: FN(load)(io, aux, head->words, pc, planes); break;
         case K_STORE: FN(store)(io, aux, head->words, pc, planes); break;
-        case K_TABLE: FN(look_up)(&io->lookups[aux], pc, planes);
+        case K_TABLE: FN(look_up)(&io->lookups[aux], pc, planes); break;
+        case K_SEEN:
+        case K_DIFFER:
+        case K_ENTRIES:
+            if (io->seen && !io->closed[aux]) FN(see)(io, aux, head, pc, planes);
         }
         pc = stop;
     }
@@ -178,6 +192,7 @@ static int64_t FN(run)(const lowering *l, char *planes, block *io, int64_t first
         io->first = row;
         io->count = min64(PLANE_ROWS, last - row);
         memset(planes + BROKEN * PLANE_BYTES, 0, PLANE_BYTES);
+        if (io->seen) FN(mark_valid)(io, planes);
         if (io->x_size == DOUBLES) FN(from_doubles)(io);
         if (io->bad_row >= 0) return -1;
         if (io->spent) FN(execute_timed)(l, planes, io);

@@ -1,0 +1,101 @@
+"""What is seen of the inputs: the numbers that were given, and what reading them makes of each.
+
+Golden engines see the bits that a port carries. Whether a number was out of range or off the grid before is seen here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from dais_verif.golden.seen import Seen
+from dais_verif.program import FixedType, Program
+from dais_verif.program.numbers import Batch, Column, floor_to_grid
+
+__all__ = ["READ", "Reader", "Readers"]
+
+#: Places of a reader: out of range, within; off the grid, on it; off the grid and negative. Its corners follow.
+READ = ("wrapped", "kept", "lost", "whole", "lost below zero")
+_FIRST = 2048
+
+
+class Reader(NamedTuple):
+    """How some ``input`` ops, ``ops``, read input ``input``: all with one type, seen from the input itself.
+
+    ``lo``, ``hi``: raw bounds, of the type or, where the source declares them, narrower.
+    """
+
+    input: int
+    kind: FixedType
+    lo: int
+    hi: int
+    ops: tuple[int, ...]
+
+    @property
+    def corners(self) -> list[int]:
+        """Raw values that should be met: the extremes, and what lies around 0."""
+        return sorted({v for v in (self.lo, self.hi, -1, 0, 1) if self.lo <= v <= self.hi})
+
+    def number(self, raw: int) -> Fraction:
+        """The input that is read as ``raw``."""
+        return raw * Fraction(2) ** -self.kind.f
+
+
+@dataclass(frozen=True)
+class Readers:
+    """All readers of a program, in the order of their inputs. ``at``: where the places of each begin."""
+
+    readers: tuple[Reader, ...]
+    at: tuple[int, ...]
+    size: int
+
+    @classmethod
+    def of(cls, program: Program, *, declared: bool) -> Readers:
+        """Those of ``program``. ``declared``: inputs keep to the intervals that its source declares."""
+        found: dict[tuple[int, FixedType, int, int], list[int]] = {}
+        bounds = program.intervals if declared else None
+        codes = program.columns.code
+        for index in np.flatnonzero(codes == -1).tolist():
+            op = program.ops[index]
+            if op.type.width:
+                k, i, f = op.type
+                shift = int(program.inp_shift[op.id0])
+                lo, hi = bounds[index] if bounds else (op.type.raw_min, op.type.raw_max)
+                found.setdefault((op.id0, FixedType(k, i - shift, f + shift), lo, hi), []).append(index)
+        readers = tuple(Reader(*key, tuple(ops)) for key, ops in sorted(found.items()))
+        at = [0]
+        for reader in readers:
+            at.append(at[-1] + len(READ) + len(reader.corners))
+        return cls(readers, tuple(at[:-1]), at[-1])
+
+    def see(self, batch: Batch, seen: Seen) -> None:
+        """Set in ``seen``, from the first place of the first reader on, what the vectors of ``batch`` show."""
+        # Nearly all is seen in the first rows of a run; then there is nothing more to look for.
+        for start, stop in ((0, _FIRST), (_FIRST, batch.rows)):
+            part = batch.slice(start, stop) if start < batch.rows else None
+            for reader, at in zip(self.readers, self.at, strict=True):
+                mine = seen[at : at + len(READ) + len(reader.corners)]
+                if part is not None and not mine.all():
+                    _see(reader, part.columns[reader.input], mine)
+
+
+def _see(reader: Reader, column: Column, seen: Seen) -> None:
+    kind, mantissa = reader.kind, column.mantissa
+    floored = floor_to_grid(column, kind.f)
+    below = -(column.exponent + kind.f)  # bits of the mantissa below the grid
+    if below <= 0:
+        lost = np.zeros(len(mantissa), dtype=bool)
+    elif mantissa.dtype == object or below < 62:
+        lost = (mantissa & ((1 << below) - 1) != 0).astype(bool)
+    else:
+        lost = mantissa != 0
+    wrapped = ((floored < kind.raw_min) | (floored > kind.raw_max)).astype(bool)
+    for place, rows in enumerate((wrapped, ~wrapped, lost, ~lost, lost & (mantissa < 0).astype(bool))):
+        seen[place] |= bool(rows.any())
+    wide = floored if floored.dtype == object or kind.width < 62 else floored.astype(object)
+    value = ((wide - kind.raw_min) & ((1 << kind.width) - 1)) + kind.raw_min
+    for place, corner in enumerate(reader.corners, len(READ)):
+        seen[place] |= bool((value == corner).any())
