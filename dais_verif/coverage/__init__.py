@@ -1,0 +1,125 @@
+"""Functional coverage: which of the things that a program can do some vectors make it do, and vectors for the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dais_verif.coverage.bins import GROUPS, Bins, bins_of
+from dais_verif.coverage.directed import Effort, enumerate_cones, give_inputs, pull_back, solve
+from dais_verif.coverage.search import How, Search
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch
+from dais_verif.report.coverage import Coverage, CoverageGroup, OpenBin
+from dais_verif.stimulus import Vectors
+
+__all__ = ["Bins", "Effort", "How", "Measured", "bins_of", "measure", "measured"]
+
+#: Open bins that a record lists.
+_LISTED = 1000
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Of every bin of ``bins`` whether it is ``hit``, and ``how``, a ``How``, it was shown to be unreachable.
+
+    ``vectors`` were counted; those of ``directed``, which are among them, were computed from the program.
+    """
+
+    bins: Bins
+    hit: np.ndarray
+    how: np.ndarray
+    vectors: int
+    directed: Batch
+
+
+def measure(
+    program: Program,
+    vectors: Vectors,
+    *,
+    directed: bool = True,
+    unreachable: bool = True,
+    seed: int = 0,
+    check: bool = True,
+    declared: bool = True,
+    effort: Effort | None = None,
+    jobs: int = 1,
+) -> tuple[Coverage, Batch]:
+    """How much of ``program`` its ``vectors`` exercise, and vectors that exercise more, which are counted as well.
+
+    ``directed``: look for such vectors. ``unreachable``: show which bins no input can hit. ``check``: none of the
+    vectors may break a promise. ``declared``: inputs keep to the intervals that the program's source declares.
+    Raises ``ViolationError`` if ``check`` and one of ``vectors`` breaks a promise.
+    """
+    found = measured(
+        program,
+        vectors,
+        directed=directed,
+        unreachable=unreachable,
+        seed=seed,
+        check=check,
+        declared=declared,
+        effort=effort,
+        jobs=jobs,
+    )
+    return summary(found), found.directed
+
+
+def measured(
+    program: Program,
+    vectors: Vectors,
+    *,
+    directed: bool = True,
+    unreachable: bool = True,
+    seed: int = 0,
+    check: bool = True,
+    declared: bool = True,
+    effort: Effort | None = None,
+    jobs: int = 1,
+) -> Measured:
+    """The same, bin by bin."""
+    effort = effort or Effort()
+    search = Search(bins_of(program, declared=declared), check=check, declared=declared, jobs=jobs)
+    search.count(vectors)
+    if unreachable:
+        search.exclude_by_ranges()
+    if directed:
+        give_inputs(search)
+        pull_back(search, effort, seed)
+    if directed or unreachable:
+        enumerate_cones(search, effort, seed, take=directed, exclude=unreachable)
+        solve(search, effort, take=directed, exclude=unreachable)
+    return Measured(search.bins, search.bins.hit(search.seen), search.how, search.vectors, search.found)
+
+
+def summary(found: Measured) -> Coverage:
+    """What a record says of it."""
+    bins, hit = found.bins, found.hit
+    program = bins.program
+    never = found.how != How.NOT
+    opened = np.flatnonzero(~hit & ~never)
+    reachable = len(hit) - int(never.sum())
+    groups = []
+    for number, name in enumerate(GROUPS):
+        mine = bins.group == number
+        if mine.any():
+            groups.append(CoverageGroup(name, int(mine.sum()), int(hit[mine].sum()), int(never[mine].sum())))
+    owners = program.n_ops + program.n_out + program.n_in
+    counts = np.stack([np.bincount(bins.owner[rows], minlength=owners) for rows in (hit >= 0, hit, never)], axis=1)
+    return Coverage(
+        vectors=found.vectors,
+        directed=found.directed.rows,
+        # Rounded down in integers; without a bin to hit nothing was missed.
+        percent=int(hit.sum()) * 1000 // reachable / 10 if reachable else 100.0,
+        groups=groups,
+        ops=counts[: program.n_ops].tolist(),
+        outputs=counts[program.n_ops : program.n_ops + program.n_out].tolist(),
+        open=[_open_bin(bins, number) for number in opened[:_LISTED].tolist()],
+        open_total=len(opened),
+    )
+
+
+def _open_bin(bins: Bins, number: int) -> OpenBin:
+    op, source, output = bins.where(number)
+    return OpenBin(GROUPS[bins.group[number]], op, source, output, bins.text(number))

@@ -13,7 +13,7 @@ import numpy as np
 
 from dais_verif.golden.seen import Seen
 from dais_verif.program import FixedType, Program
-from dais_verif.program.numbers import Batch, Column, floor_to_grid
+from dais_verif.program.numbers import Batch, Column, IntArray, floor_to_grid
 
 __all__ = ["READ", "Reader", "Readers"]
 
@@ -81,6 +81,43 @@ class Readers:
                 if part is not None and not mine.all():
                     _see(reader, part.columns[reader.input], mine)
 
+    def declare(self, batch: Batch) -> bool:
+        """Whether all vectors of ``batch`` are read as values that readers may see."""
+        for reader in self.readers:
+            if (reader.lo, reader.hi) != (reader.kind.raw_min, reader.kind.raw_max):
+                value = _read(reader, batch.columns[reader.input])
+                if ((value < reader.lo) | (value > reader.hi)).any():
+                    return False
+        return True
+
+    def wanted(self, seen: Seen, n_in: int) -> Batch:
+        """Vectors that show what ``seen`` lacks of each reader: other inputs are 0."""
+        numbers: list[tuple[int, Fraction]] = []
+        for reader, at in zip(self.readers, self.at, strict=True):
+            missing = np.flatnonzero(seen[at : at + len(READ) + len(reader.corners)] == 0)
+            numbers += [(reader.input, number) for place in missing.tolist() for number in _numbers(reader, place)]
+        rows = [[number if j == source else 0 for j in range(n_in)] for source, number in numbers]
+        return Batch.of(rows, n_in) if rows else Batch.of(np.zeros((0, n_in)), n_in)
+
+
+def _numbers(reader: Reader, place: int) -> list[Fraction]:
+    """Inputs that show ``place`` of ``reader``; which of them its declaration allows is for others to see."""
+    if place >= len(READ):
+        return [reader.number(reader.corners[place - len(READ)])]
+    turn = 1 << reader.kind.width
+    half = Fraction(1, 2)
+    match READ[place]:
+        case "wrapped":
+            raws = [Fraction(reader.lo + turn), Fraction(reader.hi - turn)]
+        case "lost":
+            raws = [reader.lo + half]
+        case "lost below zero":
+            below = [raw for raw in (reader.lo, -1) if reader.lo <= raw <= reader.hi and raw < 0]
+            raws = [below[0] + half] if below else [reader.hi - turn + half]
+        case _:
+            raws = [Fraction(reader.lo)]
+    return [raw * reader.number(1) for raw in raws]
+
 
 def _see(reader: Reader, column: Column, seen: Seen) -> None:
     kind, mantissa = reader.kind, column.mantissa
@@ -95,7 +132,14 @@ def _see(reader: Reader, column: Column, seen: Seen) -> None:
     wrapped = ((floored < kind.raw_min) | (floored > kind.raw_max)).astype(bool)
     for place, rows in enumerate((wrapped, ~wrapped, lost, ~lost, lost & (mantissa < 0).astype(bool))):
         seen[place] |= bool(rows.any())
-    wide = floored if floored.dtype == object or kind.width < 62 else floored.astype(object)
-    value = ((wide - kind.raw_min) & ((1 << kind.width) - 1)) + kind.raw_min
+    value = _read(reader, column)
     for place, corner in enumerate(reader.corners, len(READ)):
         seen[place] |= bool((value == corner).any())
+
+
+def _read(reader: Reader, column: Column) -> IntArray:
+    """The raw values as which it is read."""
+    kind, floored = reader.kind, floor_to_grid(column, reader.kind.f)
+    wide = floored if floored.dtype == object or kind.width < 61 else floored.astype(object)
+    value: IntArray = ((wide - kind.raw_min) & ((1 << kind.width) - 1)) + kind.raw_min
+    return value

@@ -6,7 +6,7 @@ matter; a bit that is not named never does, in unchecked runs, whatever the othe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import reduce
 from operator import or_
 
@@ -15,7 +15,7 @@ from dais_verif.program.graph import cone
 from dais_verif.program.model import Op, Program
 from dais_verif.program.ports import Ports, ports_of
 
-__all__ = ["bits_of", "input_bits"]
+__all__ = ["bits_of", "exact_bits", "input_bits"]
 
 #: Wider results are taken as a whole, since telling their bits apart costs the square of their number.
 _FINE = 128
@@ -31,14 +31,36 @@ def input_bits(program: Program, *, at_most: int | None = None) -> tuple[int | N
     """
     ports = ports_of(program)
     limit = ports.input_bits if at_most is None else at_most
+    known = _known(program, ports, {index for index, _, _ in program.outputs if index >= 0}, limit)
+    found = [_union(known[index]) if index >= 0 else 0 for index, _, _ in program.outputs]
+    return tuple(bits if bits >= 0 and bits.bit_count() <= limit else None for bits in found)
+
+
+def exact_bits(program: Program, ops: Collection[int], *, at_most: int) -> dict[int, int | None]:
+    """For each of ``ops`` a mask of the bits of ``model_inp`` that its operands can depend on, or its own slice.
+
+    Its exact result, before quantisation, depends on no others. None instead of a mask with more than ``at_most`` bits.
+    """
+    ports = ports_of(program)
+    known = _known(program, ports, set(ops), at_most)
+    found: dict[int, int | None] = {}
+    for index in ops:
+        op = program.ops[index]
+        behind = [known[operand] for operand in op.operands] or [known[index]]
+        bits = reduce(or_, map(_union, behind), 0)
+        found[index] = bits if bits >= 0 and bits.bit_count() <= at_most else None
+    return found
+
+
+def _known(program: Program, ports: Ports, roots: set[int], limit: int) -> dict[int, list[int]]:
+    """Of every op in the cones of ``roots``, for every bit of its result, the port bits behind it."""
     known: dict[int, list[int]] = {}
-    for index in cone(program, {index for index, _, _ in program.outputs if index >= 0}):
+    for index in cone(program, roots):
         op = program.ops[index]
         known[index] = [
             bits if bits.bit_count() <= limit else _TOO_MANY for bits in _of_result(program, ports, op, known)
         ]
-    found = [_union(known[index]) if index >= 0 else 0 for index, _, _ in program.outputs]
-    return tuple(bits if bits >= 0 and bits.bit_count() <= limit else None for bits in found)
+    return known
 
 
 def _of_result(program: Program, ports: Ports, op: Op, known: dict[int, list[int]]) -> list[int]:

@@ -8,7 +8,7 @@ for unchecked runs too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
@@ -64,23 +64,25 @@ class Analysis:
         return [op.index for op, found in pairs if found is status and op.spec.promise]
 
 
-def analyse(program: Program, *, declared: bool = False) -> Analysis:
+def analyse(program: Program, *, declared: bool = False, sharpen: Sharpen | None = None) -> Analysis:
     """Intervals of every op of a valid ``program``.
 
     ``declared``: trust the input intervals that the source declares (da4ml's JSON). Without it the types alone
-    bound the inputs, which is what holds for any input whatever.
+    bound the inputs, which is what holds for any input whatever. ``sharpen``: what else is known of a value, from the
+    op, the intervals of those before it, and what was found of it.
     """
     intervals: list[Interval] = []
     changes: list[Status] = []
     trusted = program.intervals if declared else None
     for op in program.ops:
         interval, change = _RULES[abs(op.code) if op.code != -1 else -1](program, op, intervals, trusted)
-        intervals.append(interval)
+        intervals.append(interval if sharpen is None else sharpen(op, intervals, interval, change))
         changes.append(change)
     return Analysis(program, tuple(intervals), tuple(changes))
 
 
 Known = list[Interval]
+Sharpen = Callable[[Op, Sequence[Interval], Interval, Status], Interval]
 Declared = tuple[tuple[int, int], ...] | None
 Outcome = tuple[Interval, Status]
 

@@ -11,6 +11,7 @@ random, so that an RTL whose output depends on bits that it should not is likely
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ from dais_verif.stimulus.domain import Domain, domain_of
 from dais_verif.stimulus.groups import choose
 from dais_verif.stimulus.sweep import Sweep
 
-__all__ = ["LeftOut", "Plan", "plan"]
+__all__ = ["LeftOut", "Plan", "plan", "sweeps_of"]
 
 
 class LeftOut(NamedTuple):
@@ -59,6 +60,17 @@ def plan(program: Program, *, max_rows: int, max_bits: int = 24) -> Plan:
         raise InputError(f"max_bits is {max_bits}, must be 0 to {MAX_BITS}")
     domain = domain_of(program)
     cones = _cones(program, domain, max_bits)
+    sweeps = sweeps_of(domain, cones, max_rows=max_rows, max_bits=max_bits)
+    exhausted = {output for sweep in sweeps for output in sweep.outputs}
+    could = tuple(LeftOut(output, domain.size(cone)) for output, cone in cones.items() if output not in exhausted)
+    return Plan(sweeps, tuple(sorted(exhausted)), could)
+
+
+def sweeps_of(domain: Domain, cones: Mapping[int, int], *, max_rows: int, max_bits: int) -> tuple[Sweep, ...]:
+    """Sweeps in which as many of ``cones`` meet everything as ``max_rows`` rows allow, smallest first.
+
+    ``cones``: of anything that has a number, an output say, the closed mask of port bits; sweeps name it ``outputs``.
+    """
     groups = choose(domain, set(cones.values()), max_rows=max_rows, max_bits=max_bits)
     sweeps = []
     for number, group in enumerate(sorted(groups, key=lambda group: group.rows)):
@@ -69,9 +81,7 @@ def plan(program: Program, *, max_rows: int, max_bits: int = 24) -> Plan:
         met = [o for o, cone in cones.items() if not cone or (lowest[o] in owner and owner[lowest[o]].covers(cone))]
         rows = max((counter.size for counter in counters), default=1)
         sweeps.append(Sweep(number, rows, counters, tuple(met), domain))
-    exhausted = {output for sweep in sweeps for output in sweep.outputs}
-    could = tuple(LeftOut(output, domain.size(cone)) for output, cone in cones.items() if output not in exhausted)
-    return Plan(tuple(sweeps), tuple(sorted(exhausted)), could)
+    return tuple(sweeps)
 
 
 def _cones(program: Program, domain: Domain, max_bits: int) -> dict[int, int]:

@@ -1,0 +1,197 @@
+"""Vectors computed from the program for bins that are open, and proofs that there are none.
+
+First what is cheap: inputs that are simply given; values pulled back; all inputs of small cones, which either hit a bin
+or show that nothing does; last a solver. What is found is run on the golden model, and counts only for what it does there.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.coverage.goals import Goal, Wish, goal_of, wishes
+from dais_verif.coverage.linear import sharp_ranges
+from dais_verif.coverage.pullback import Ground, pull
+from dais_verif.coverage.search import How, Search
+from dais_verif.golden.batch import compile_program
+from dais_verif.program.cones import exact_bits
+from dais_verif.program.numbers import Batch, Column, compact, floor_to_grid
+from dais_verif.program.ports import ports_of
+from dais_verif.stimulus.domain import domain_of
+from dais_verif.stimulus.exhaustive import sweeps_of
+from dais_verif.stimulus.generate import generate
+
+__all__ = ["Effort", "enumerate_cones", "give_inputs", "pull_back", "solve"]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much may be tried. ``seconds``: for the solver, in all; the other limits do not depend on the machine.
+
+    ``rounds``, ``goals``: of pulling back, and goals in each; ``steps``: ops that are asked in all. ``bits``: of a cone
+    that is small; ``evaluations``: ops times vectors to go through such cones.
+    """
+
+    seconds: float = 10.0
+    rounds: int = 12
+    goals: int = 256
+    steps: int = 1_000_000
+    bits: int = 20
+    evaluations: int = 1_000_000_000
+
+
+#: Vectors that pulling starts from.
+_BASES = 128
+_STRETCH = 16384
+#: In larger programs, only to look for small cones takes seconds.
+_LARGE = 20_000
+
+
+def give_inputs(search: Search) -> None:
+    """Corners and odd numbers of the inputs themselves."""
+    bins = search.bins
+    search.offer(bins.readers.wanted(search.seen[bins.places.size : -2], bins.program.n_in))
+
+
+def _goals(search: Search) -> list[tuple[int, Goal]]:
+    """Open bins and what they want, without those of inputs."""
+    pairs = ((number, goal_of(search.bins, number)) for number in search.open().tolist())
+    return [(number, goal) for number, goal in pairs if goal is not None]
+
+
+# ------------------------------------------------------------------ pulling back
+
+
+def pull_back(search: Search, effort: Effort, seed: int) -> None:
+    """Vectors from which wished values were pulled back to the inputs, and pulled further from there."""
+    program, rng = search.bins.program, random.Random(seed)
+    if not len(search.open()):
+        return
+    ports = ports_of(program)
+    ground = Ground(program, ports, sharp_ranges(program, declared=search.declared).intervals)
+    compiled = compile_program(program)
+    given = program if search.declared else replace(program, intervals=None)
+    base = _Rows(ports, generate(given, _BASES, seed), compiled)
+    last: dict[int, tuple[_Rows, int]] = {}
+    for _ in range(effort.rounds):
+        goals = _goals(search)
+        if not goals:
+            return
+        some = rng.sample(goals, min(len(goals), effort.goals))
+        steps = max(effort.steps // (effort.rounds * len(some)), 16)
+        vectors = []
+        for number, goal in some:
+            rows, row = last.get(number, (base, rng.randrange(base.count)))
+            if rng.random() < 0.25:
+                rows, row = base, rng.randrange(base.count)
+            now = rows.values(row)
+            wished: Sequence[Wish] = wishes(program, goal, now, rng)
+            vectors.append(pull(ground, wished, now, rows.inputs(row), rng, steps=steps))
+        batch = _batch(search, vectors)
+        search.offer(batch)
+        tried = _Rows(ports, batch, compiled)
+        last = {number: (tried, row) for row, (number, _) in enumerate(some)}
+
+
+class _Rows:
+    """The values of all ops on some vectors."""
+
+    def __init__(self, ports: Any, batch: Batch, compiled: Any) -> None:
+        self.count = batch.rows
+        elements = zip(ports.inputs, batch.columns, strict=True)
+        self._inputs = [floor_to_grid(column, -e.lo).astype(object) & (1 << e.width) - 1 for e, column in elements]
+        values = [raw if raw is not None else np.zeros(batch.rows, dtype=np.int64) for raw in compiled.trace(batch)]
+        #: (rows, ops), so that a row is at hand.
+        self._values: NDArray[Any] = np.array(values).T if values else np.zeros((batch.rows, 0), dtype=np.int64)
+
+    def values(self, row: int) -> list[int]:
+        """Raw values of all ops."""
+        found: list[int] = self._values[row].tolist()
+        return found
+
+    def inputs(self, row: int) -> list[int]:
+        """The bits of every port element."""
+        return [int(column[row]) for column in self._inputs]
+
+
+def _batch(search: Search, vectors: Sequence[Sequence[int]]) -> Batch:
+    """Vectors given as bits of the port elements, read as signed where the input is."""
+    domain = domain_of(search.bins.program)
+    columns = []
+    for j, (element, signed) in enumerate(zip(domain.ports.inputs, domain.signed, strict=True)):
+        half = 1 << element.width - 1 if signed and element.width else 0
+        column = np.empty(len(vectors), dtype=object)
+        column[:] = [(vector[j] ^ half) - half for vector in vectors]
+        columns.append(Column(compact(column), element.lo))
+    return Batch(len(vectors), tuple(columns))
+
+
+# ------------------------------------------------------------------ small cones
+
+
+def enumerate_cones(search: Search, effort: Effort, seed: int, *, take: bool, exclude: bool) -> None:
+    """All inputs of ops that few bits reach. ``take``: vectors that hit something; ``exclude``: what none hits."""
+    bins = search.bins
+    program = bins.program if search.declared else replace(bins.program, intervals=None)
+    goals = _goals(search)
+    if not goals or program.n_ops > _LARGE:
+        return
+    domain = domain_of(program)
+    masks = exact_bits(program, {goal.op for _, goal in goals}, at_most=effort.bits)
+    cones = {
+        op: domain.closed(mask)
+        for op, mask in masks.items()
+        if mask is not None and not mask & domain.tangled and domain.size(mask) <= 1 << effort.bits
+    }
+    rows = effort.evaluations // (program.n_ops + 1)
+    if search.watch.engine != "fast":
+        rows //= 100
+    for sweep in sweeps_of(domain, cones, max_rows=rows, max_bits=effort.bits):
+        met = search.seen.copy()
+        for start in range(0, sweep.rows, _STRETCH):
+            batch = sweep.batch(start, start + _STRETCH, seed)
+            search.see(batch, met)
+            if take:
+                search.offer(batch)
+        hit = bins.hit(met)
+        swept = set(sweep.outputs)
+        never = [number for number, goal in goals if goal.op in swept and not hit[number]]
+        if exclude:
+            search.exclude(np.array(never, dtype=np.intp), How.ENUMERATION)
+
+
+# ------------------------------------------------------------------ the solver
+
+
+def solve(search: Search, effort: Effort, *, take: bool, exclude: bool) -> None:
+    """A vector, or that there is none, for as many bins as the time allows; what is sooner decided first."""
+    goals = _goals(search)
+    if not goals:
+        return
+    # Imported when needed: the solver takes a while to load.
+    from dais_verif.coverage.solver import Solver
+
+    solver = Solver(search.bins.program, search.declared)
+    end = time.monotonic() + effort.seconds
+    asked: dict[Goal, bool] = {}
+    still_open = {number for number, _ in goals}
+    for number, goal in sorted(goals, key=lambda pair: pair[1].op):
+        left = end - time.monotonic()
+        if left <= 0:
+            return
+        if number not in still_open:
+            continue
+        if goal not in asked:
+            answer = solver.solve(goal, min(left, effort.seconds / 5))
+            asked[goal] = answer is False
+            if take and isinstance(answer, list):
+                search.offer(_batch(search, [answer]))
+                still_open = set(search.open().tolist())
+        if asked[goal] and exclude:
+            search.exclude(np.array([number], dtype=np.intp), How.SOLVER)

@@ -1,0 +1,108 @@
+"""Sharper ranges: a value that is a sum of others is kept as that sum, so that what cancels is seen to cancel.
+
+Intervals know of ``x - x`` only that it lies between the ends. Here an op is a sum of multiples of *sources*, inputs or
+results of ops that are not linear, as long as it is exactly that; and the range of the sum is exact where its sources
+are independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dais_verif.program import Op, Program
+from dais_verif.program.ranges import Analysis, Interval, Status, analyse
+
+__all__ = ["sharp_ranges"]
+
+#: Sums of more sources are sources themselves; larger programs are not looked at so closely.
+_MOST_SOURCES, _MOST_OPS = 512, 50_000
+
+
+class _Sum(NamedTuple):
+    """``constant`` and each source's raw value times its factor, in units of ``2**-f``."""
+
+    factors: dict[int, int]
+    constant: int
+    f: int
+
+    def at(self, f: int) -> _Sum:
+        """In units of ``2**-f``, finer or the same."""
+        by = f - self.f
+        return _Sum({source: factor << by for source, factor in self.factors.items()}, self.constant << by, f)
+
+    def moved(self, shift: int) -> _Sum:
+        return self._replace(f=self.f - shift)
+
+    def plus(self, other: _Sum, sign: int) -> _Sum:
+        f = max(self.f, other.f)
+        a, b = self.at(f), other.at(f)
+        factors = dict(a.factors)
+        for source, factor in b.factors.items():
+            total = factors.get(source, 0) + sign * factor
+            if total:
+                factors[source] = total
+            else:
+                del factors[source]
+        return _Sum(factors, a.constant + sign * b.constant, f)
+
+    def range(self, known: Sequence[Interval]) -> tuple[int, int]:
+        """The least and the greatest value."""
+        lo = hi = self.constant
+        for source, factor in self.factors.items():
+            x = known[source]
+            lo += factor * (x.lo if factor > 0 else x.hi)
+            hi += factor * (x.hi if factor > 0 else x.lo)
+        return lo, hi
+
+
+def sharp_ranges(program: Program, *, declared: bool) -> Analysis:
+    """``analyse``, with sums kept as sums."""
+    if program.n_ops > _MOST_OPS:
+        return analyse(program, declared=declared)
+    return analyse(program, declared=declared, sharpen=_Sums().sharpened)
+
+
+class _Sums:
+    """The sum that each op so far is."""
+
+    def __init__(self) -> None:
+        self._sums: list[_Sum] = []
+
+    def sharpened(self, op: Op, known: Sequence[Interval], found: Interval, change: Status) -> Interval:
+        """The interval of ``op``, of which ``found`` and ``change`` are known, from the intervals of those before it."""
+        exact = self._exact(op)
+        if exact is not None and len(exact.factors) <= _MOST_SOURCES:
+            lo, hi = exact.range(known)
+            rectified = abs(op.code) == 2 and lo < 0  # it is the sum only where that is positive
+            by = op.type.f - exact.f
+            fine = by >= 0 or change is Status.SAFE  # nothing is lost at the bottom
+            if by >= 0:
+                exact, lo, hi = exact.at(op.type.f), lo << by, hi << by
+            elif fine:
+                lo, hi = -(-lo >> -by), hi >> -by
+            if fine and op.type.raw_min <= lo and hi <= op.type.raw_max and not rectified:
+                self._sums.append(exact)
+                return _common(found, lo, hi)
+        self._sums.append(_Sum({op.index: 1}, 0, op.type.f))
+        return found
+
+    def _exact(self, op: Op) -> _Sum | None:
+        """The exact result of ``op``, if it is a sum; of a relu, what it is unless it is 0."""
+        match op.code:
+            case 0 | 1:
+                return self._sums[op.id0].plus(self._sums[op.id1].moved(op.data), 1 if op.code == 0 else -1)
+            case 2 | 3:
+                return self._sums[op.id0]
+            case -2 | -3:
+                return _Sum({}, 0, op.type.f).plus(self._sums[op.id0], -1)
+            case 4:
+                return self._sums[op.id0].plus(_Sum({}, op.data, op.type.f), 1)
+        return None
+
+
+def _common(found: Interval, lo: int, hi: int) -> Interval:
+    """What ``found`` and ``lo..hi`` have in common; never empty, as both hold for some input."""
+    lo, hi = max(found.lo, lo), min(found.hi, hi)
+    assert lo <= hi
+    return found._replace(lo=lo, hi=hi) if (lo, hi) != (found.lo, found.hi) else found

@@ -1,0 +1,106 @@
+"""A count under way: what is hit, what is shown to be unreachable, and the vectors that were found for the rest."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.coverage.bins import Bins
+from dais_verif.coverage.count import count, count_batch
+from dais_verif.coverage.unreachable import by_ranges
+from dais_verif.golden.seen import Seen, Watch
+from dais_verif.program.numbers import Batch
+from dais_verif.stimulus import Vectors
+
+__all__ = ["How", "Search"]
+
+
+class How(IntEnum):
+    """How a bin was shown to be unreachable."""
+
+    NOT = 0
+    RANGES = 1
+    ENUMERATION = 2
+    SOLVER = 3
+
+
+class Search:
+    """Bins of one program, and what has become of them. ``check``: vectors that break promises are not taken.
+
+    ``declared``: nor those with inputs outside the intervals that the program's source declares.
+    """
+
+    def __init__(self, bins: Bins, *, check: bool, declared: bool, jobs: int = 1) -> None:
+        self.bins, self.check, self.declared, self._jobs = bins, check, declared, jobs
+        self.watch = Watch(bins.program, check=False)
+        self.seen: Seen = bins.nothing()
+        #: Of every bin a ``How``.
+        self.how: NDArray[np.uint8] = np.zeros(len(bins.owner), dtype=np.uint8)
+        self._found: list[Batch] = []
+        self.vectors = 0
+
+    def count(self, vectors: Vectors) -> None:
+        """Count ``vectors``. Raises ``ViolationError`` if promises are checked and one is broken."""
+        watch = Watch(self.bins.program) if self.check else self.watch
+        count(self.bins, watch, vectors, self.seen, jobs=self._jobs)
+        self.vectors += vectors.rows
+
+    def exclude_by_ranges(self) -> None:
+        """Bins that intervals show to be unreachable."""
+        impossible = by_ranges(self.bins, declared=self.declared)
+        self.exclude(np.flatnonzero(self.bins.never(impossible)), How.RANGES)
+
+    def exclude(self, bins: NDArray[np.intp], how: How) -> None:
+        """``bins`` were shown to be unreachable."""
+        hit = bins[self.bins.hit(self.seen)[bins]]
+        if len(hit):
+            raise AssertionError(f"{self.bins.text(int(hit[0]))}: hit, and unreachable by {how.name.lower()}")
+        self.how[bins] = how
+
+    def open(self) -> NDArray[np.intp]:
+        """The bins that are neither hit nor unreachable."""
+        return np.flatnonzero(~self.bins.hit(self.seen) & (self.how == How.NOT))
+
+    @property
+    def found(self) -> Batch:
+        """The vectors that were taken, in that order."""
+        return Batch.concatenate(self._found) if self._found else self._no_vector
+
+    @property
+    def _no_vector(self) -> Batch:
+        return Batch.of(np.zeros((0, self.bins.program.n_in)), self.bins.program.n_in)
+
+    def offer(self, batch: Batch) -> None:
+        """Take those vectors of ``batch`` that hit bins that are open, as few as halving finds."""
+        wanted = self.open()
+        if not batch.rows or not len(wanted):
+            return
+        waiting = [batch]
+        while waiting:
+            part = waiting.pop()
+            shown = self.seen.copy()
+            self.see(part, shown)
+            gained = shown[self.bins.first[wanted]] | shown[self.bins.second[wanted]]
+            if not gained.any():
+                continue
+            if part.rows > 1:
+                middle = part.rows // 2
+                waiting += [part.slice(middle, part.rows), part.slice(0, middle)]
+            elif self._allowed(part):
+                self.seen = shown
+                self._found.append(part)
+                self.vectors += 1
+                wanted = wanted[gained == 0]
+                if not len(wanted):
+                    return
+
+    def see(self, batch: Batch, seen: Seen) -> None:
+        """Set in ``seen`` what ``batch`` shows, whatever it breaks."""
+        count_batch(self.bins, self.watch, batch, seen, jobs=self._jobs)
+
+    def _allowed(self, vector: Batch) -> bool:
+        if self.declared and not self.bins.readers.declare(vector):
+            return False
+        return not (self.check and self.watch.breaks(vector))

@@ -1,0 +1,184 @@
+"""Goals put to an SMT solver, down to the inputs: a vector that reaches one, or that there is none.
+
+Says what the prover says that ops mean: for bins it is a third opinion, beside golden model and range analysis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from dais_verif.coverage.goals import Goal
+from dais_verif.program import FixedType, Op, Program
+from dais_verif.program.graph import cone
+from dais_verif.program.opcodes import high_int32
+from dais_verif.program.ports import Ports, ports_of
+from dais_verif.prove.meaning import aligned, as_type, bits_of, meaning, output_meaning
+from dais_verif.prove.smt import satisfy
+from dais_verif.prove.terms import Term, band, bnot, const, eq, extract, ite, neg, nonzero, slt, top_bit, var
+
+__all__ = ["Solver"]
+
+
+@dataclass
+class Solver:
+    """Answers goals about ``program``. ``declared``: inputs keep to the intervals that its source declares.
+
+    A vector that is found may break promises.
+    """
+
+    program: Program
+    declared: bool
+    _values: dict[int, Term] = field(default_factory=dict)
+    _inputs: dict[int, Term] = field(default_factory=dict)
+
+    def solve(self, goal: Goal, seconds: float) -> list[int] | bool | None:
+        """The bits of every port element of a vector that reaches ``goal``; False if none does; None if undecided."""
+        self._reach(goal)
+        wanted = _CONDITIONS[goal.kind](self, self.program.ops[goal.op], goal)
+        answer = satisfy([wanted, *self._bounds()], seconds)
+        if answer.verdict != "sat":
+            return False if answer.verdict == "unsat" else None
+        return [answer.model.get(self._inputs[j], 0) if j in self._inputs else 0 for j in range(self.program.n_in)]
+
+    @property
+    def _ports(self) -> Ports:
+        return ports_of(self.program)
+
+    def _reach(self, goal: Goal) -> None:
+        """The values of all ops behind the goal."""
+        ports = self._ports
+        for index in cone(self.program, [goal.op]):
+            if index in self._values:
+                continue
+            op = self.program.ops[index]
+            if op.code == -1:
+                element = ports.inputs[op.id0]
+                operands = [self._inputs.setdefault(op.id0, var(element.width, f"i{op.id0}"))] if element.width else []
+                self._values[index] = meaning(self.program, op, operands, element).value
+            else:
+                self._values[index] = meaning(self.program, op, [self._values[i] for i in op.operands]).value
+
+    def _bounds(self) -> list[Term]:
+        """That inputs lie where their source declares them."""
+        if not self.declared or not self.program.intervals:
+            return []
+        found = []
+        for index in sorted(self._values):
+            op = self.program.ops[index]
+            lo, hi = self.program.intervals[index]
+            if op.code == -1 and op.type.width and (lo, hi) != (op.type.raw_min, op.type.raw_max):
+                width = op.type.width + 1
+                value = self._wide(index, width)
+                found.append(bnot(slt(value, const(width, lo))))
+                found.append(bnot(slt(const(width, hi), value)))
+        return found
+
+    def _wide(self, index: int, width: int) -> Term:
+        kind = self.program.ops[index].type
+        return as_type(kind, self._values[index], FixedType(1, width - 1 - kind.f, kind.f))
+
+    def exact(self, index: int, negate: bool) -> Term:
+        """± the raw value of an op, one bit wider than its type and signed."""
+        kind = self.program.ops[index].type
+        value = self._wide(index, kind.width + 2)
+        return neg(value) if negate else value
+
+    def value(self, goal: Goal) -> Term:
+        """The bits of the op's value, or of the output that is minus it."""
+        return output_meaning(self.program.ops[goal.op].type, self._values[goal.op], goal.negated)
+
+    # ---------------------------------------------------------------- what is quantised
+
+    def chosen(self, op: Op, about: Callable[[int, bool, int], Term]) -> Term:
+        """``about`` (operand, negated, shift) of what ``op`` quantises: of the arm that is chosen, if it is a mux."""
+        if abs(op.code) != 6:
+            return about(op.id0, op.spec.negate, 0)
+        first, second = about(op.id0, False, 0), about(op.id1, op.spec.negate, high_int32(op.data))
+        return ite(self.msb(op), first, second)
+
+    def msb(self, op: Op) -> Term:
+        """The MSB of a mux's condition."""
+        return top_bit(self._values[op.condition]) if self.program.ops[op.condition].type.width else const(1, 0)
+
+    def quantised(self, op: Op, operand: int, negate: bool, shift: int) -> Term:
+        """What ``op`` makes of ± an operand."""
+        return as_type(_shifted(self.program.ops[operand].type, shift), self._values[operand], op.type, negated=negate)
+
+    def wraps(self, op: Op, operand: int, negate: bool, shift: int) -> Term:
+        """Whether quantisation to the type of ``op`` changes ± an operand at its top."""
+        kind = _shifted(self.program.ops[operand].type, shift)
+        whole = FixedType(1, max(kind.i, op.type.i) + 3, op.type.f)
+        floored = as_type(kind, self._values[operand], whole, negated=negate)
+        a, b = aligned(whole, floored, op.type, self.quantised(op, operand, negate, shift))
+        changed = bnot(eq(a, b))
+        return band(changed, bnot(top_bit(self.exact(operand, negate)))) if abs(op.code) == 2 else changed
+
+    def loses(self, op: Op, operand: int, negate: bool, shift: int) -> Term:
+        """The same at its bottom; negation changes nothing about which low bits are all 0."""
+        kind = self.program.ops[operand].type
+        drop = min(kind.f - shift - op.type.f, kind.width)
+        if drop <= 0:
+            return const(1, 0)
+        lost = nonzero(extract(self._values[operand], 0, drop))
+        return band(lost, bnot(top_bit(self.exact(operand, negate)))) if abs(op.code) == 2 else lost
+
+    def negative(self, operand: int, negate: bool, shift: int) -> Term:
+        """Whether ± an operand is negative."""
+        return top_bit(self.exact(operand, negate))
+
+
+def _shifted(kind: FixedType, shift: int) -> FixedType:
+    return FixedType(kind.k, kind.i + shift, kind.f - shift)
+
+
+def _bit(s: Solver, op: Op, goal: Goal) -> Term:
+    width = op.type.width + goal.negated
+    found = extract(s.value(goal), goal.which % width, 1)
+    return found if goal.which >= width else bnot(found)
+
+
+def _sign(s: Solver, op: Op, goal: Goal) -> Term:
+    exact = s.exact(op.index, goal.negated)
+    return top_bit(exact) if goal.which == 0 else band(bnot(top_bit(exact)), nonzero(exact))
+
+
+def _zero(s: Solver, op: Op, goal: Goal) -> Term:
+    return bnot(nonzero(s.exact(op.index, False)))
+
+
+def _arm(s: Solver, op: Op, goal: Goal) -> Term:
+    first = s.quantised(op, op.id0, False, 0)
+    differ = bnot(eq(first, s.quantised(op, op.id1, op.spec.negate, high_int32(op.data))))
+    return band(s.msb(op) if goal.which == 0 else bnot(s.msb(op)), differ)
+
+
+def _wrap(s: Solver, op: Op, goal: Goal) -> Term:
+    taken = s.chosen(op, lambda i, negate, shift: s.wraps(op, i, negate, shift))
+    return taken if goal.which == 0 else bnot(taken)
+
+
+def _truncation(s: Solver, op: Op, goal: Goal) -> Term:
+    taken = s.chosen(op, lambda i, negate, shift: s.loses(op, i, negate, shift))
+    if goal.which == 2:
+        return band(taken, s.chosen(op, s.negative))
+    return taken if goal.which == 0 else bnot(taken)
+
+
+def _entry(s: Solver, op: Op, goal: Goal) -> Term:
+    kind = s.program.ops[op.id0].type
+    raw = goal.which + kind.raw_min + high_int32(op.data)
+    if not kind.raw_min <= raw <= kind.raw_max:
+        return const(1, 0)
+    return eq(s._values[op.id0], const(bits_of(kind), raw)) if kind.width else const(1, 1)
+
+
+_CONDITIONS: dict[str, Callable[[Solver, Op, Goal], Term]] = {
+    "bit": _bit,
+    "sign": _sign,
+    "zero": _zero,
+    "mux arm": _arm,
+    "wrap": _wrap,
+    "truncation": _truncation,
+    "table entry": _entry,
+}
