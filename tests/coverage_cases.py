@@ -1,4 +1,4 @@
-"""Small programs on which every claim of unreachable bins can be held against all inputs that there are."""
+"""Bins by name, and small programs on which every claim can be held against all inputs that there are."""
 
 from __future__ import annotations
 
@@ -6,20 +6,38 @@ import itertools
 import random
 
 import numpy as np
+from numpy.typing import NDArray
+from slow_coverage import Bin, hit_bins
+from strategies import random_program
 
 from dais_verif.coverage import How, Measured
+from dais_verif.coverage.bins import GROUPS, Bins
+from dais_verif.coverage.count import count_batch
+from dais_verif.golden.seen import Watch
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch, Column
 from dais_verif.program.ports import ports_of
-from strategies import random_program
+from dais_verif.stimulus import Vectors
 
-__all__ = ["all_inputs", "small_program", "wrong_claims"]
+__all__ = ["all_inputs", "names", "reachable", "small_program", "verify_claims"]
 
 
-def small_program(rng: random.Random, bits: int = 10) -> Program:
+def names(bins: Bins) -> list[Bin]:
+    """What the slow counter calls each bin."""
+    found: list[Bin] = []
+    for number in range(len(bins.owner)):
+        op, source, output = bins.where(number)
+        where = ("op", op) if op is not None else ("input", source) if output is None else ("output", output)
+        assert where[1] is not None
+        found.append((GROUPS[bins.group[number]], where[0], where[1], int(bins.which[number])))
+    return found
+
+
+def small_program(rng: random.Random, bits: int = 10, *, promise_keeping: bool = False) -> Program:
     """A random program with at most so many bits of inputs, and at least one."""
     while True:
-        program = random_program(rng, rng.choice((4, 8, 12, 20)), widest=rng.choice((3, 4, 6)))
+        sizes, widest = rng.choice((4, 8, 12, 20)), rng.choice((3, 4, 6))
+        program = random_program(rng, sizes, widest=widest, promise_keeping=promise_keeping)
         if 0 < ports_of(program).input_bits <= bits:
             return program
 
@@ -32,7 +50,22 @@ def all_inputs(program: Program) -> Batch:
     return Batch(len(rows), tuple(Column(column, e.lo) for column, e in zip(columns, elements, strict=True)))
 
 
-def wrong_claims(found: Measured, hit: np.ndarray) -> list[str]:
-    """Bins that are said to be unreachable and yet are ``hit``."""
-    wrong = np.flatnonzero(hit & (found.how != How.NOT))
-    return [f"{found.bins.text(number)} by {How(found.how[number]).name}" for number in wrong.tolist()]
+def reachable(bins: Bins) -> NDArray[np.bool_]:
+    """The bins that some input hits; those of inputs themselves are all taken to be."""
+    seen = bins.nothing()
+    count_batch(bins, Watch(bins.program, check=False), all_inputs(bins.program), seen)
+    seen[bins.places.size : -2] = 1
+    return bins.hit(seen)
+
+
+def verify_claims(found: Measured, vectors: Vectors) -> NDArray[np.bool_]:
+    """Hold all that is ``found`` against all inputs; the bins that are open and yet, by these, settled."""
+    bins = found.bins
+    can = reachable(bins)
+    wrong = np.flatnonzero(can & (found.how != How.NOT)).tolist()
+    assert not wrong, f"{bins.text(wrong[0])}: said to be unreachable by {How(found.how[wrong[0]]).name}"
+    counted = [vectors.slice(0, vectors.rows), *([found.directed] if found.directed.rows else [])]
+    assert found.vectors == sum(batch.rows for batch in counted)
+    hit = {name for name, is_hit in zip(names(bins), found.hit.tolist(), strict=True) if is_hit}
+    assert hit == hit_bins(bins.program, [batch.row(row) for batch in counted for row in range(batch.rows)])
+    return ~found.hit & (found.how == How.NOT)

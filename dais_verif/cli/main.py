@@ -36,6 +36,7 @@ _VERBS = (
     "prove",
     "hil",
     "report",
+    "coverage",
     "sensitivity",
     "diff",
     "schema",
@@ -73,6 +74,7 @@ def cli() -> None:
     dais-verif prove prog.bin        its Verilog proved for all inputs, op by op
     dais-verif hil prog.bin --target serial:///dev/ttyUSB0    a board against the golden model
     dais-verif report run            what a run kept with -o, as an HTML page
+    dais-verif coverage prog.bin     what vectors make it do, and vectors for the rest
     dais-verif sensitivity prog.bin  where a wrong bit would hurt, and which bits never matter
     dais-verif diff a.bin b.bin      where two programs first differ
     dais-verif schema result         the JSON schema of what --json prints

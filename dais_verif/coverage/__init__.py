@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dais_verif.coverage.bins import GROUPS, Bins, bins_of
 from dais_verif.coverage.directed import Effort, enumerate_cones, give_inputs, pull_back, solve
@@ -14,7 +16,7 @@ from dais_verif.program.numbers import Batch
 from dais_verif.report.coverage import Coverage, CoverageGroup, OpenBin
 from dais_verif.stimulus import Vectors
 
-__all__ = ["Bins", "Effort", "How", "Measured", "bins_of", "measure", "measured"]
+__all__ = ["Bins", "Effort", "How", "Measured", "bins_of", "measure", "measured", "summary"]
 
 #: Open bins that a record lists.
 _LISTED = 1000
@@ -28,8 +30,8 @@ class Measured:
     """
 
     bins: Bins
-    hit: np.ndarray
-    how: np.ndarray
+    hit: NDArray[np.bool_]
+    how: NDArray[np.uint8]
     vectors: int
     directed: Batch
 
@@ -77,18 +79,22 @@ def measured(
     declared: bool = True,
     effort: Effort | None = None,
     jobs: int = 1,
+    notice: Callable[[str], object] = lambda text: None,
 ) -> Measured:
-    """The same, bin by bin."""
+    """The same, bin by bin. ``notice`` is told what goes on."""
     effort = effort or Effort()
     search = Search(bins_of(program, declared=declared), check=check, declared=declared, jobs=jobs)
     search.count(vectors)
     if unreachable:
         search.exclude_by_ranges()
     if directed:
+        notice("coverage: values pulled back to the inputs")
         give_inputs(search)
         pull_back(search, effort, seed)
     if directed or unreachable:
+        notice("coverage: all inputs of small cones")
         enumerate_cones(search, effort, seed, take=directed, exclude=unreachable)
+        notice("coverage: a solver asked about the rest")
         solve(search, effort, take=directed, exclude=unreachable)
     return Measured(search.bins, search.bins.hit(search.seen), search.how, search.vectors, search.found)
 

@@ -48,9 +48,9 @@ _TRUNCATION = ("taken", "not taken", "taken below zero")
 class Bins:
     """All bins of a program, as columns of one entry each, ordered by owner.
 
-    ``owner``: an op, then n_ops + output, then n_ops + n_out + input. ``group``: a number of ``GROUPS``; ``which`` of its
-    bins. ``first``, ``second``: the sources, in an array of ``size`` places: those of ops and outputs, those of readers
-    of inputs, and two more that are never and always set.
+    ``owner``: an op, then n_ops + output, then n_ops + n_out + input. ``group``: a number of ``GROUPS``; ``which`` of
+    its bins. ``first``, ``second``: the sources, in an array of ``size`` places: those of ops and outputs, those of
+    readers of inputs, and two more that are never and always set.
     """
 
     program: Program

@@ -1,7 +1,8 @@
 """Vectors computed from the program for bins that are open, and proofs that there are none.
 
-First what is cheap: inputs that are simply given; values pulled back; all inputs of small cones, which either hit a bin
-or show that nothing does; last a solver. What is found is run on the golden model, and counts only for what it does there.
+First what is cheap: inputs that are simply given; values pulled back; all inputs of small cones, which either hit a
+bin or show that nothing does; last a solver. What is found is run on the golden model, and counts only for what it
+does there.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class _Sums:
         self._sums: list[_Sum] = []
 
     def sharpened(self, op: Op, known: Sequence[Interval], found: Interval, change: Status) -> Interval:
-        """The interval of ``op``, of which ``found`` and ``change`` are known, from the intervals of those before it."""
+        """The interval of ``op``, of which ``found`` and ``change`` are known, from those of the ops before it."""
         exact = self._exact(op)
         if exact is not None and len(exact.factors) <= _MOST_SOURCES:
             lo, hi = exact.range(known)

@@ -1,7 +1,8 @@
 """Wished values pulled back through the cone to the inputs: each op is asked what its operands should be.
 
 A guess, not a solution: other operands are taken to stay as they are, and where readers wish for different values of
-one op, those win by which most is gained. So every vector that comes of it is tried, and pulled further from where it got to.
+one op, those win by which most is gained. So every vector that comes of it is tried, and pulled further from where it
+got to.
 """
 
 from __future__ import annotations
@@ -77,7 +78,9 @@ def _decided(wanted: list[tuple[int, float]], now: int, rng: random.Random) -> t
         return wanted[0]
     up = sum(slope if raw > now else -slope for raw, slope in wanted) > 0
     one_way = [pair for pair in wanted if (pair[0] > now) == up]
-    return rng.choice(wanted) if not one_way or rng.random() < 0.1 else max(one_way, key=lambda pair: abs(pair[0] - now))
+    return (
+        rng.choice(wanted) if not one_way or rng.random() < 0.1 else max(one_way, key=lambda pair: abs(pair[0] - now))
+    )
 
 
 def _slope(program: Program, op: Op, operand: int, now: Now) -> float:

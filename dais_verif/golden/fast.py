@@ -66,7 +66,9 @@ def _load() -> _Loaded:
     sources = sorted((Path(__file__).parent / "kernel").glob("*.[ch]"))
     found = sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     if sources and found != module.SOURCE_HASH:
-        return _Loaded(None, "the C kernel was built from other sources; install again")
+        return _Loaded(
+            None, "the C kernel was built from other sources; install again (or: setup.py build_ext --inplace)"
+        )
     return _Loaded(module, "")
 
 
@@ -264,7 +266,7 @@ class FastProgram:
         """
         y = np.empty((self.n_out, batch.rows), dtype=np.int64)
         if batch.doubles is not None and self._in_scale is not None:
-            given = (batch.doubles, 0, y, y.itemsize, _NOTHING, self._in_scale, _NOTHING)
+            given: tuple[Any, ...] = (batch.doubles, 0, y, y.itemsize, _NOTHING, self._in_scale, _NOTHING)
         else:
             x, shift = self._planar(batch)
             given = (x, x.itemsize, y, y.itemsize, shift, _NOTHING, _NOTHING)

@@ -25,7 +25,7 @@ __all__ = ["ARM", "LOST", "WRAPPED", "Places", "Seen", "Watch"]
 Seen = NDArray[np.uint8]
 
 #: Three bytes each, behind those of every op: seen together with a condition, seen without it, and not seen.
-#: WRAPPED, LOST: quantisation changed the value at its top, at its bottom; the condition: the exact result was negative.
+#: WRAPPED, LOST: quantisation changed the value at its top, at its bottom; the condition: the exact one was negative.
 #: ARM: the arms of a mux would have led to different values; the condition: the MSB was 1.
 WRAPPED, LOST, ARM = 0, 3, 6
 
@@ -64,7 +64,8 @@ class Places:
     @cached_property
     def more(self) -> NDArray[np.int64]:
         """Where WRAPPED or the table entries of each op begin."""
-        return self.at[:-1] + 2 * self.widths + 2
+        found: NDArray[np.int64] = self.at[:-1] + 2 * self.widths + 2
+        return found
 
 
 class Watch:

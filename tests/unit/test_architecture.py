@@ -17,41 +17,45 @@ PACKAGE = Path(dais_verif.__file__).parent
 #: What a folder must not import, with the reason.
 FORBIDDEN = {
     "program": (
-        ("dut", "golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "report", "regress", "cli"),
+        ("dut", "golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "report", "regress", "coverage", "cli"),
         "it is what all others stand on",
     ),
     "golden": (
-        ("dut", "emit", "prove", "sim", "hil", "synth", "stimulus", "report", "regress", "cli"),
+        ("dut", "emit", "prove", "sim", "hil", "synth", "stimulus", "report", "regress", "coverage", "cli"),
         "what judges the RTL must not share its bugs",
     ),
     "emit": (
-        ("dut", "golden", "prove", "sim", "hil", "synth", "stimulus", "report", "regress", "cli"),
+        ("dut", "golden", "prove", "sim", "hil", "synth", "stimulus", "report", "regress", "coverage", "cli"),
         "what is judged must not know the judge",
     ),
     "dut": (
-        ("golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "report", "regress", "cli"),
+        ("golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "report", "regress", "coverage", "cli"),
         "both judges look at a design through it",
     ),
     "prove": (
-        ("golden", "emit", "sim", "hil", "synth", "stimulus", "report", "regress", "cli"),
+        ("golden", "emit", "sim", "hil", "synth", "stimulus", "report", "regress", "coverage", "cli"),
         "a third opinion must be its own",
     ),
     "stimulus": (
-        ("dut", "golden", "emit", "prove", "sim", "hil", "synth", "report", "regress", "cli"),
+        ("dut", "golden", "emit", "prove", "sim", "hil", "synth", "report", "regress", "coverage", "cli"),
         "vectors come from the program alone",
     ),
     "report": (
-        ("dut", "golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "regress", "cli"),
+        ("dut", "golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "regress", "coverage", "cli"),
         "a record holds facts and finds none",
     ),
-    "sim": (("regress", "cli", "hil", "synth"), "it is called from there"),
+    "coverage": (
+        ("emit", "dut", "sim", "hil", "synth", "regress", "cli"),
+        "it speaks of programs and vectors, whatever hardware they run on",
+    ),
+    "sim": (("regress", "cli", "hil", "synth", "coverage"), "it is called from there"),
     "synth": (
-        ("program", "dut", "golden", "emit", "prove", "hil", "stimulus", "report", "regress", "cli"),
+        ("program", "dut", "golden", "emit", "prove", "hil", "stimulus", "report", "coverage", "regress", "cli"),
         "it knows RTL alone",
     ),
-    "hil": (("regress", "cli", "synth"), "it is called from there"),
+    "hil": (("regress", "cli", "synth", "coverage"), "it is called from there"),
     "regress": (
-        ("program", "dut", "golden", "emit", "prove", "hil", "synth", "stimulus", "cli"),
+        ("program", "dut", "golden", "emit", "prove", "hil", "synth", "stimulus", "coverage", "cli"),
         "a job is a process of its own: it knows commands and records",
     ),
 }

@@ -206,7 +206,7 @@ def stale(fresh: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 REASONS = {
     "missing": "the C kernel was not built (no C compiler at installation?)",
-    "stale": "the C kernel was built from other sources; install again",
+    "stale": "the C kernel was built from other sources; install again (or: setup.py build_ext --inplace)",
 }
 
 

@@ -1,0 +1,85 @@
+"""``dais-verif coverage``: what it prints, what it keeps, how it ends."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from dais_verif.cli.main import main
+from dais_verif.program import Program, write_binary
+
+#: A relu whose operand is 0 for one input in four billion.
+KINK = Program.build(
+    [(-1, 0, -1, 0, (1, 31, 0)), (4, 0, -1, 123456789, (1, 32, 0)), (2, 1, -1, 0, (0, 32, 0))],
+    [(2, 0, 0)],
+    inp_shift=[0],
+)
+
+
+@pytest.fixture
+def kink(tmp_path: Path) -> str:
+    path = tmp_path / "kink.bin"
+    path.write_bytes(write_binary(KINK, "v1"))
+    return str(path)
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(["coverage", *arguments])
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
+def test_what_is_open_and_what_closes_it(kink: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(kink, "--no-directed", "-o", str(tmp_path / "out")) == 0
+    text = capsys.readouterr().out
+    assert "op 2 (relu): operand at the kink" in text
+    assert "op 2 (relu): bit 31 is 1" not in text
+    assert not (tmp_path / "out" / "directed.csv").exists()
+    with (tmp_path / "out" / "open.csv").open() as file:
+        assert ["op 2 (relu): operand at the kink"] in list(csv.reader(file))
+
+    assert run(kink, "-o", str(tmp_path / "out"), "--json") == 0
+    tree = json.loads(capsys.readouterr().out)
+    assert tree == json.loads((tmp_path / "out" / "coverage.json").read_text())
+    assert tree["coverage"]["percent"] == 100.0
+    assert tree["coverage"]["directed"] > 0
+    with (tmp_path / "out" / "directed.csv").open() as file:
+        assert ["-123456789"] in list(csv.reader(file))
+    with (tmp_path / "out" / "unreachable.csv").open() as file:
+        assert ["op 2 (relu): wrap taken", "ranges"] in list(csv.reader(file))
+
+    given = str(tmp_path / "out" / "directed.csv")
+    assert run(kink, "--inputs", given, "--no-directed", "--floor", "100") == 0
+    assert "PASS  100.0 %" in capsys.readouterr().out
+
+
+def test_a_floor_that_is_not_reached(kink: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(kink, "--no-directed", "--floor", "99.9") == 7
+    text = capsys.readouterr().out
+    assert "NOT_SIGNED_OFF" in text
+    assert "the floor is 99.9 %" in text
+
+
+def test_no_vector_is_no_pass(kink: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(kink, "--vectors", "0", "--no-directed") == 6
+    assert "NOT_RUN  nothing was counted: there was no vector" in capsys.readouterr().out
+
+
+def test_a_program_without_bits_is_no_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "empty.bin"
+    path.write_bytes(write_binary(Program.build([], [(-1, 0, 0)], inp_shift=[0]), "v1"))
+    assert run(str(path)) == 6
+    assert "nothing in the program has a bit" in capsys.readouterr().out
+
+
+def test_a_broken_promise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "broken.bin"
+    program = Program.build([(-1, 0, -1, 0, (0, 3, 0)), (4, 0, -1, 1, (0, 3, 0))], [(1, 0, 0)], inp_shift=[0])
+    path.write_bytes(write_binary(program, "v1"))
+    assert run(str(path)) == 2
+    assert "PROGRAM_INVALID: row 1: overflow violation at op 1 (add_const)" in capsys.readouterr().err
+    assert run(str(path), "--unchecked") == 0
