@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 from typing import NoReturn
 
+import psutil
+
 from dais_verif.report.record import Failed, ProgramInfo, Record, SimulatorResult
 from dais_verif.verdict import Verdict
 
@@ -42,6 +44,10 @@ def run(arguments: list[str]) -> None:
         time.sleep(1000)
     if what == "leave":
         subprocess.Popen(["sleep", "1000"], start_new_session=True)
+    if what == "evil":  # job, keeper, warden: the one above is a worker of a cluster
+        chain = psutil.Process().parents()
+        chain[2].kill()
+        time.sleep(1000)
     if what == "crash":
         os.kill(os.getpid(), signal.SIGSEGV)
     if what == "raise":

@@ -6,7 +6,6 @@ import math
 import os
 import platform
 import secrets
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -135,6 +134,8 @@ def regress(
         raise click.UsageError("--seed, --seed-from and --fresh-seed exclude each other.")
     if resume and rerun_failed:
         raise click.UsageError("--resume takes over what failed, too, and --rerun-failed does not: give one of them.")
+    if junit is not None and not junit.absolute().parent.is_dir():
+        raise click.UsageError(f"--junit {junit}: there is no such folder.")
     if cluster is not None:
         from dais_verif.regress.cluster import check_name
 
@@ -253,21 +254,20 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _render(record: Regression, output: Path, junit: Path | None, github: bool, as_json: bool) -> None:
-    if junit is not None:
-        from dais_verif.report.junit import junit_of
+    if as_json:
+        click.echo(record.to_json())
+    else:
+        from dais_verif.report.regression_text import print_regression
 
-        write_atomically(junit, junit_of(record))
+        out = console()
+        print_regression(record, out)
+        out.print(f"files      {output}", markup=False)
     if github:
         from dais_verif.report.github import append_summary, commands_of, summary_of
 
         click.echo(commands_of(record), err=as_json, nl=False)
         append_summary(summary_of(record), os.environ)
-    if as_json:
-        click.echo(record.to_json())
-        return
-    from dais_verif.report.regression_text import print_regression
+    if junit is not None:
+        from dais_verif.report.junit import junit_of
 
-    out = console()
-    print_regression(record, out)
-    out.print(f"files      {output}", markup=False)
-    sys.stdout.flush()
+        write_atomically(junit, junit_of(record))

@@ -86,13 +86,14 @@ class RegressDisplay(Watcher):
             f", about {duration(self._left())} left" if self._results else "",
             f"  {self._workers} workers",
         )
-        parts: list[Table | Text | ProgressBar] = [head, ProgressBar(max(self._jobs, 1), len(self._results), width=60)]
+        bar = Table.grid()
+        bar.add_row(ProgressBar(max(self._jobs, 1), len(self._results), width=60))
         table = Table(box=None, pad_edge=False, show_header=False)
         for result in failed[-_SHOWN_FAILURES:]:
             table.add_row(verdict_text(result.verdict, ""), Text(_short(result.job.id)), Text(_short(result.message)))
         for name in self._running[:_SHOWN_RUNNING]:
             table.add_row(Text("running", style="dim"), Text(_short(name)), "")
-        return Group(*parts, table)
+        return Group(head, bar, table)
 
     def _left(self) -> float:
         """Seconds: what is known of the jobs that are left, or what those that ended took."""

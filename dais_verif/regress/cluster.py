@@ -11,6 +11,7 @@ import contextlib
 import importlib
 import re
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
@@ -28,6 +29,14 @@ _NAME = re.compile(r"(local|slurm|lsf)(?::([1-9]\d{0,4}))?|(?:tcp|tls|ucx|ws|wss
 _INSTALL = "pip install distributed dask-jobqueue"
 #: For a worker to join a scheduler that runs already, and for processes to end.
 _JOIN_SECONDS, _END_SECONDS = 60, 30
+_CONNECT_SECONDS, _ASK_SECONDS = 10, 2.0
+
+#: For workers that share our terminal: it is we whom Ctrl-C is for, and they end without last words.
+_QUIET = (
+    "import logging, signal\n"
+    "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    "logging.getLogger('distributed').setLevel(logging.CRITICAL)\n"
+)
 
 #: Of a worker: what starts its jobs, and how many run.
 _lock = threading.Lock()
@@ -53,10 +62,15 @@ class Cluster:
         self._cluster, self._client = _connect(name, jobs)
         self._executor = self._client.get_executor(pure=False)
         self._closed = False
+        self._workers, self._asked = 0, -_ASK_SECONDS
 
     def workers(self) -> int:
-        """How many jobs can run at once, now."""
-        return sum(self._client.scheduler_info(n_workers=-1)["workers"][worker]["nthreads"] for worker in self._names())
+        """How many jobs could run at once when this was last asked of the scheduler."""
+        if time.monotonic() - self._asked > _ASK_SECONDS:
+            with contextlib.suppress(Exception):  # it may be busy, or gone: what it has to run will tell
+                self._workers = sum(self._client.nthreads().values())
+            self._asked = time.monotonic()
+        return self._workers
 
     def submit(self, task: Task) -> Future[JobResult]:
         """Run ``task`` on some worker."""
@@ -80,9 +94,6 @@ class Cluster:
                 if each is not None:
                     each.close()
 
-    def _names(self) -> list[str]:
-        return list(self._client.scheduler_info(n_workers=-1)["workers"])
-
 
 def _connect(name: str, jobs: int) -> tuple[Any, Any]:
     """The cluster, if it is ours to start, and a client of it."""
@@ -96,7 +107,7 @@ def _connect(name: str, jobs: int) -> tuple[Any, Any]:
     kind, _, number = name.partition(":")
     if "://" in name:
         try:
-            client = distributed.Client(name, timeout=_JOIN_SECONDS / 2)
+            client = distributed.Client(name, timeout=_CONNECT_SECONDS)
         except (OSError, ValueError) as error:
             raise ToolError(f"--cluster {name}: no scheduler answers there ({error})") from None
         try:
@@ -108,7 +119,7 @@ def _connect(name: str, jobs: int) -> tuple[Any, Any]:
     workers = int(number) if number else jobs
     if kind == "local":
         cluster: Any = distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address=None, memory_limit=0
+            n_workers=workers, threads_per_worker=1, dashboard_address=None, memory_limit=0, preload=[_QUIET]
         )
     else:
         cluster = _queue(kind)

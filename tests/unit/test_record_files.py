@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from dais_verif.cli import main
 from dais_verif.errors import InputError
 from dais_verif.report.coverage import Coverage, CoverageGroup, OpenBin
 from dais_verif.report.read import AnyRecord, parse_record, read_record
@@ -173,22 +172,12 @@ def test_a_folder_stands_for_its_record(tmp_path: Path) -> None:
         read_record(tmp_path / "absent")
 
 
-def test_a_real_run_conforms(tmp_path: Path) -> None:
-    """And a real error, and what the verb prints is the schema."""
-    example = Path(__file__).parents[2] / "examples" / "sort_two.bin"
-
-    def call(*words: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "dais_verif", *map(str, words)], capture_output=True, text=True, check=False
-        )
-
-    run = call("sim", example, "--sim", "icarus", "--vectors", "9", "--json", "-o", tmp_path)
-    assert run.returncode == 0
-    record = read_record(tmp_path)
-    assert isinstance(record, Record) and record.simulators[0].bits_compared > 0
-    assert json.loads(record.to_json()) == json.loads(run.stdout)
-    refused = call("sim", tmp_path / "none.bin", "--json")
-    assert isinstance(parse_record(refused.stdout.encode(), "x"), Failed)
-    for text in (run.stdout, refused.stdout):
-        validate("result", text)
-    assert call("schema", "result").stdout == make_schema("result")
+def test_a_real_error_conforms_and_the_verb_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of real runs see those of ``regress``."""
+    assert main._run(["sim", "none.bin", "--json"]) == 2
+    refused = capsys.readouterr().out
+    assert isinstance(parse_record(refused.encode(), "x"), Failed)
+    validate("result", refused)
+    for kind in KINDS:
+        assert main._run(["schema", kind]) == 0
+        assert capsys.readouterr().out == make_schema(kind)

@@ -268,7 +268,7 @@ def result(name: str) -> JobResult:
     return JobResult(planned(name).job, Verdict.PASS, "ä\n", 1.0, [Verdict.PASS])
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(cut=st.integers(0, 2000), tail=st.binary(max_size=9))
 def test_a_journal_cut_anywhere_keeps_its_whole_lines(
     cut: int, tail: bytes, tmp_path_factory: pytest.TempPathFactory
