@@ -299,7 +299,7 @@ def test_killed_at_random_moments_with_simulators_at_work(tmp_path: Path) -> Non
         (folder / f"p{i}.bin").write_bytes(write_binary(tiny(1000 + i), "v1"))
     rng = random.Random(3)
     finished: dict[str, object] = {}
-    for _ in range(8):
+    for _ in range(20):
         process = start(folder, "--vectors", 20, "--resume", "-o", tmp_path / "out")
         time.sleep(rng.uniform(0.5, 6))
         os.killpg(process.pid, signal.SIGKILL)
