@@ -37,6 +37,8 @@ _VERBS = (
     "hil",
     "report",
     "coverage",
+    "signoff",
+    "verify-cert",
     "sensitivity",
     "diff",
     "schema",
@@ -51,7 +53,8 @@ class _Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _VERBS:
             return None
-        command: click.Command = getattr(importlib.import_module(f"dais_verif.cli.{cmd_name}"), cmd_name)
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(importlib.import_module(f"dais_verif.cli.{name}"), name)
         return command
 
 
@@ -75,6 +78,8 @@ def cli() -> None:
     dais-verif hil prog.bin --target serial:///dev/ttyUSB0    a board against the golden model
     dais-verif report run            what a run kept with -o, as an HTML page
     dais-verif coverage prog.bin     what vectors make it do, and vectors for the rest
+    dais-verif signoff prog.bin      all that a policy asks for, and a certificate of it
+    dais-verif verify-cert DIR       does a certificate still hold?
     dais-verif sensitivity prog.bin  where a wrong bit would hurt, and which bits never matter
     dais-verif diff a.bin b.bin      where two programs first differ
     dais-verif schema result         the JSON schema of what --json prints

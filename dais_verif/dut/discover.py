@@ -9,7 +9,7 @@ from typing import Any
 
 from dais_verif.errors import InputError
 
-__all__ = ["Port", "ports_in"]
+__all__ = ["Port", "ports_in", "roots_in"]
 
 
 @dataclass(frozen=True)
@@ -85,3 +85,18 @@ def _port(symbol: Any) -> Port | None:
         indices = range(bounds.left, bounds.right + step, step)
         return Port(str(symbol.name), direction, int(element.bitWidth), indices)
     return Port(str(symbol.name), direction, int(kind.bitWidth)) if kind.isIntegral else None
+
+
+def roots_in(sources: Sequence[Path]) -> list[str] | None:
+    """The modules in the Verilog ``sources`` that no other one uses; None if they cannot be told."""
+    from pyslang import ast, syntax
+
+    try:
+        tree = syntax.SyntaxTree.fromFiles([str(source) for source in sources])
+        if any(found.isError() for found in tree.diagnostics):
+            return None
+        compilation = ast.Compilation()
+        compilation.addSyntaxTree(tree)
+        return sorted(str(instance.name) for instance in compilation.getRoot().topInstances)
+    except (RuntimeError, ValueError):
+        return None

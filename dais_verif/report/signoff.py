@@ -21,7 +21,8 @@ class StageResult:
 
     ``must_fail``: it shows that the chain can fail (a poisoned golden model, RTL known to be bad), and passes only if
     ``verdict`` is the failure that was planted. ``evidence``: files in the folder of the sign-off, such as a run's
-    ``result.json``. ``waived``: a waiver stands in for it; it has not passed.
+    ``result.json``. ``waived``: a waiver stands in for it; it has not passed. ``optional``: the policy puts up with
+    it if it finds nothing out.
     """
 
     name: str
@@ -31,6 +32,7 @@ class StageResult:
     passed: bool
     must_fail: bool = False
     waived: bool = False
+    optional: bool = False
     seconds: float = 0.0
     evidence: list[str] = field(default_factory=list)
     reproduce: str = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from dais_verif.sim.job import Answer, Difference, Job, chunk_name, require_maker, wait_for
 from dais_verif.sim.packing import Words, bits_of_row, row_words
 
-__all__ = ["DIGESTED", "Chunk", "Scoreboard", "words_of_text"]
+__all__ = ["DIGESTED", "Chunk", "Scoreboard", "digest_of", "words_of_text"]
 
 #: Rows that are digested together.
 DIGESTED = 256
@@ -127,18 +128,27 @@ class Scoreboard:
         """
         if self._job.digested is not None and chunk.number >= self._job.digested:
             return 0
-        whole = 0
-        for first in range(0, chunk.rows, DIGESTED):
-            digest = hashlib.sha256((chunk.start + first).to_bytes(8, "little"))
-            digest.update(np.ascontiguousarray(found[first : first + DIGESTED]).data)
-            for row in sorted(row for row in unknown if first <= row < first + DIGESTED):
-                digest.update(f"{chunk.start + row} {unknown[row]}\n".encode())
-            whole ^= int.from_bytes(digest.digest(), "big")
-        return whole
+        return digest_of(chunk.start, found, unknown)
 
     def _write_progress(self, more: int = 0) -> None:
         # Not renamed into place: it is read many times a second, and a torn number is only shown wrong once.
         Path(self._job.progress).write_text(f"{self._rows + more}\n")
+
+
+def digest_of(start: int, found: Words, unknown: Mapping[int, str]) -> int:
+    """The digest of packed output rows that begin with row ``start``, a multiple of ``DIGESTED``, of a run.
+
+    ``unknown``: the bits of rows with X or Z, by number from ``start`` on. Digests of parts of a run are combined by
+    exclusive or.
+    """
+    whole = 0
+    for first in range(0, len(found), DIGESTED):
+        digest = hashlib.sha256((start + first).to_bytes(8, "little"))
+        digest.update(np.ascontiguousarray(found[first : first + DIGESTED]).data)
+        for row in sorted(row for row in unknown if first <= row < first + DIGESTED):
+            digest.update(f"{start + row} {unknown[row]}\n".encode())
+        whole ^= int.from_bytes(digest.digest(), "big")
+    return whole
 
 
 def _earlier(one: Difference | None, other: Difference | None) -> Difference | None:

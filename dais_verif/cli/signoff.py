@@ -1,0 +1,203 @@
+"""``dais-verif signoff``: everything that a policy asks for, and a certificate if all of it is there."""
+
+from __future__ import annotations
+
+import getpass
+import shlex
+import sys
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.status import Status
+from rich.table import Table
+from rich.text import Text
+
+from dais_verif.cli.common import (
+    console,
+    file_path,
+    jobs_option,
+    json_option,
+    layout_option,
+    load_program,
+    notices,
+    program_argument,
+    reproduce,
+)
+from dais_verif.errors import InputError
+from dais_verif.files import make_folder
+from dais_verif.report.console import program_line
+from dais_verif.report.signoff import SignOff, StageResult
+from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE
+from dais_verif.signoff.policy import BUILT_IN, Given, read_policy
+from dais_verif.signoff.session import Listener, Signer, sign_off
+from dais_verif.verdict import Verdict
+
+if TYPE_CHECKING:
+    from filelock import FileLock
+
+__all__ = ["Shown", "locked", "signoff"]
+
+_WIDEST = 90
+
+
+def _show_policy(context: click.Context, option: click.Parameter, value: bool) -> None:
+    if value and not context.resilient_parsing:
+        click.echo(BUILT_IN, nl=False)
+        context.exit()
+
+
+@click.command()
+@program_argument
+@layout_option
+@click.option(
+    "--policy", "policy_file", type=file_path, help="TOML file that says what is asked for; else a built-in one."
+)
+@click.option(
+    "--show-policy",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_policy,
+    help="Print the built-in policy, all keys explained, and exit.",
+)
+@click.option("--seed", type=click.IntRange(0), help="Seed of the vectors, in place of the policy's seeds.")
+@click.option(
+    "--sign", "key", type=file_path, help="Sign the certificate with this Ed25519 key, as ssh-keygen makes them."
+)
+@jobs_option
+@click.option(
+    "-o", "--output", type=file_path, help="Folder for certificate, record and evidence. Default: signoff-PROGRAM."
+)
+@json_option
+def signoff(
+    program: Path,
+    layout: str | None,
+    policy_file: Path | None,
+    seed: int | None,
+    key: Path | None,
+    jobs: int | None,
+    output: Path | None,
+    as_json: bool,
+) -> int:
+    """Run all that a policy asks of PROGRAM and its RTL, and certify it.
+
+    \b
+    dais-verif signoff prog.bin                              our RTL, the built-in policy
+    dais-verif signoff --show-policy > policy.toml           a policy to edit: RTL, seeds, stages, waivers
+    dais-verif signoff prog.bin --policy policy.toml -o out
+    dais-verif signoff prog.bin --sign ~/.ssh/id_ed25519     the certificate is signed
+    dais-verif verify-cert out                               is it still so?
+
+    Every sign-off also plants bugs, in the RTL and in the golden model, which simulators and prover must find. Ends in
+    SIGNED OFF (exit code 0) or NOT SIGNED OFF (7). What the stages found is in the folder either way.
+    """
+    from dais_verif.signoff.sshsig import fingerprint, load_key, public_key, sign
+
+    given = read_policy(policy_file)
+    if seed is not None:
+        given = Given(given.policy.with_seed(seed), given.text)
+    signer = None
+    if key is not None:
+        loaded_key = load_key(key, getpass.getpass if sys.stdin.isatty() else None)
+        signer = Signer(fingerprint(public_key(loaded_key)), lambda data: sign(data, loaded_key))
+    loaded, warnings = load_program(program, layout)
+    folder = output or Path(f"signoff-{program.name.partition('.')[0] or 'program'}")
+    with locked(folder), notices().status("signing off") as status:
+        record = sign_off(
+            loaded,
+            program,
+            layout,
+            given,
+            folder,
+            reproduce=reproduce(),
+            warnings=warnings,
+            jobs=jobs,
+            signer=signer,
+            listener=Shown(status),
+        )
+    if as_json:
+        click.echo(record.to_json())
+    else:
+        _print(record, folder, console())
+    return record.verdict.exit_code
+
+
+def locked(folder: Path) -> AbstractContextManager[FileLock]:
+    """Nobody else signs off in ``folder``. Raises ``InputError`` if somebody does."""
+    from filelock import FileLock, Timeout
+
+    make_folder(folder)
+    lock = FileLock(folder / ".lock", timeout=0)
+    try:
+        return lock.acquire()
+    except Timeout:
+        raise InputError(f"{str(folder)!r} is in use by another sign-off; choose another folder with -o") from None
+    except PermissionError as error:
+        raise InputError(f"cannot write in {str(folder)!r}: {error.strerror}; choose another folder with -o") from None
+
+
+class Shown(Listener):
+    """The stage that runs, as a line that goes away; those that ended, as lines that stay."""
+
+    def __init__(self, status: Status) -> None:
+        self._status = status
+
+    def stage(self, name: str, number: int, total: int) -> None:
+        """Stage ``name`` begins."""
+        self._status.update(f"{number} of {total}: {name} ...")
+
+    def result(self, result: StageResult) -> None:
+        """A stage has ended."""
+        self._status.console.print(f"{result.name}: {told(result)}, {result.seconds:.1f} s", markup=False, style="dim")
+
+
+def told(result: StageResult) -> str:
+    """What became of a stage, in a word or two."""
+    if result.passed:
+        return "found" if result.must_fail else "passed"
+    if result.waived:
+        return "waived"
+    return ("undecided" if result.ran else "not run") if result.optional else ("FAILED" if result.ran else "NOT RUN")
+
+
+def _print(record: SignOff, folder: Path, out: Console) -> None:
+    source = "emitted from the program" if record.rtl["emitted"] else ", ".join(record.rtl["files"])
+    out.print(f"program    {program_line(record.program)}", markup=False)
+    out.print(f"rtl        module {record.rtl['top']}, {source}", markup=False)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("stage", "", "verdict", "s", "evidence"):
+        table.add_column(name, justify="right" if name == "s" else "left", overflow="fold")
+    for result in record.stages:
+        style = "green" if result.passed else "yellow" if result.waived or result.optional else "bold red"
+        where = str(Path(*Path(result.evidence[0]).parts[:2])) if result.evidence else "-"
+        table.add_row(
+            result.name, Text(told(result), style=style), result.verdict.value, f"{result.seconds:.1f}", where
+        )
+    out.print(table)
+    grades = {grade: sum(one.grade == grade for one in record.outputs) for grade in ("proved", "exhausted", "sampled")}
+    shown = [f"{count} {grade}" for grade, count in grades.items() if count]
+    rest = len(record.outputs) - sum(grades.values())
+    shown += [f"{rest} of which nothing is known, or that have no bits"] if rest else []
+    out.print(f"outputs    {', '.join(shown)}", markup=False)
+    for waiver in record.waivers:
+        by = f" ({waiver.by})" if waiver.by else ""
+        out.print(f"waiver     {waiver.what}, until {waiver.expires}: {waiver.reason}{by}", markup=False)
+    for warning in record.warnings:
+        out.print(f"warning    {warning}", markup=False)
+    if record.verdict is Verdict.PASS:
+        out.print(Text.assemble(Text("SIGNED OFF", style="bold green"), f"  {record.message}"))
+        signed = f" and {SIGNATURE}" if (folder / SIGNATURE).exists() else ""
+        out.print(f"wrote      {folder / CERTIFICATE}{signed}", markup=False)
+        out.print(f"check it   dais-verif verify-cert {shlex.quote(str(folder))}", markup=False)
+        return
+    for result in record.stages:
+        if not (result.passed or result.waived or result.optional):
+            out.print(f"why        {result.name}: {result.message}", markup=False)
+            if result.ran and result.reproduce:
+                out.print(f"           {result.reproduce}", markup=False)
+    out.print(Text.assemble(Text("NOT SIGNED OFF", style="bold red"), f"  {record.message}"))
+    out.print(f"next       mend what `why` names, or change the policy; evidence is in {folder}", markup=False)
+    out.print(f"reproduce  {record.reproduce}", markup=False)

@@ -1,0 +1,199 @@
+"""The certificate: what was signed off, by which policy, with which tools and on what evidence, all by hash.
+
+It has one form only, byte for byte: sorted keys, a fixed layout, and the hash of all else in ``self``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dais_verif.errors import InputError
+from dais_verif.report.record import OutputEvidence, Waiver
+from dais_verif.report.signoff import SignOff, StageResult
+from dais_verif.signoff.policy import Policy
+from dais_verif.signoff.subject import Subject, sha256_of
+from dais_verif.signoff.toolbox import Tool
+from dais_verif.verdict import Verdict
+
+__all__ = [
+    "CERTIFICATE",
+    "SIGNATURE",
+    "Certificate",
+    "CertifiedFile",
+    "CertifiedStage",
+    "evidence_in",
+    "parse_certificate",
+    "stages_in",
+    "written",
+]
+
+CERTIFICATE, SIGNATURE = "certificate.json", "certificate.json.sig"
+
+_SCHEMA = "dais-verif/certificate/1"
+_STATEMENT = "SIGNED OFF"
+_LOCK = ".lock"
+
+
+class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """No part of a certificate may hold what nobody checks."""
+
+
+class CertifiedFile(_Part, frozen=True):
+    """A file that was signed off. ``near``: its path as seen from the folder of the certificate."""
+
+    role: str
+    path: str
+    near: str
+    sha256: str
+    name: str
+
+
+class CertifiedStage(_Part, frozen=True):
+    """A stage, without its story."""
+
+    name: str
+    verdict: Verdict
+    passed: bool
+    must_fail: bool
+    waived: bool
+    optional: bool
+
+
+class Certificate(_Part, frozen=True, rename={"itself": "self"}):
+    """All of a certificate. ``layout``: as it was given. ``signer``: fingerprint of the key that signs it, or empty.
+
+    ``issued``: ISO 8601, UTC. ``evidence``: SHA-256 of every file in its folder.
+    """
+
+    schema: str
+    statement: str
+    issued: str
+    program: str
+    layout: str | None
+    emitted: bool
+    top: str
+    files: list[CertifiedFile]
+    policy: dict[str, Any]
+    tools: dict[str, Tool]
+    stages: list[CertifiedStage]
+    outputs: list[OutputEvidence]
+    waivers: list[Waiver]
+    evidence: dict[str, str]
+    signer: str
+    itself: str
+
+    @classmethod
+    def of(
+        cls,
+        subject: Subject,
+        policy: Policy,
+        tools: dict[str, Tool],
+        record: SignOff,
+        folder: Path,
+        *,
+        issued: str,
+        signer: str,
+    ) -> Certificate:
+        """The certificate of what ``record`` says, with all evidence in ``folder``."""
+        files = [
+            CertifiedFile(file.role, file.path, _near(file.path, folder), file.sha256, file.name)
+            for file in subject.files
+        ]
+        return cls(
+            _SCHEMA,
+            _STATEMENT,
+            issued,
+            subject.program.hash,
+            subject.layout,
+            subject.emitted,
+            subject.top,
+            files,
+            policy.tree(),
+            tools,
+            stages_in(record.stages),
+            record.outputs,
+            record.waivers,
+            evidence_in(folder),
+            signer,
+            "",
+        )
+
+
+def stages_in(results: Sequence[StageResult]) -> list[CertifiedStage]:
+    """The stages of a sign-off as a certificate has them."""
+    return [CertifiedStage(r.name, r.verdict, r.passed, r.must_fail, r.waived, r.optional) for r in results]
+
+
+def _near(path: str, folder: Path) -> str:
+    return os.path.relpath(path, folder.absolute())
+
+
+def written(certificate: Certificate) -> bytes:
+    """Its bytes, with the hash of itself."""
+    tree = msgspec.to_builtins(certificate)
+    return _canonical({**tree, "self": _hash_of(tree)})
+
+
+def parse_certificate(data: bytes, name: str) -> Certificate:
+    """The certificate in ``data``. Raises ``InputError`` unless every byte is as it was written."""
+    try:
+        tree = json.loads(data, object_pairs_hook=_once, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{name} is no certificate: {error}") from None
+    if not isinstance(tree, dict) or tree.get("schema") != _SCHEMA:
+        raise InputError(f"{name} is no certificate: its schema must be {_SCHEMA}")
+    if _canonical(tree) != data:
+        raise InputError(f"{name} is not in the form in which certificates are written: it was edited")
+    expected = _hash_of(tree)
+    if tree.get("self") != expected:
+        raise InputError(f"{name} was edited: its own hash is {expected}, and it says {tree.get('self')}")
+    try:
+        certificate = msgspec.convert(tree, Certificate)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{name} is no certificate: {error}") from None
+    if certificate.statement != _STATEMENT:
+        raise InputError(f"{name} states {certificate.statement!r}, must state {_STATEMENT!r}")
+    return certificate
+
+
+def _canonical(tree: dict[str, Any]) -> bytes:
+    return (json.dumps(tree, indent=1, sort_keys=True) + "\n").encode()
+
+
+def _hash_of(tree: dict[str, Any]) -> str:
+    return hashlib.sha256(_canonical({key: value for key, value in tree.items() if key != "self"})).hexdigest()
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    tree = dict(pairs)
+    if len(tree) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"it has {next(name for name in names if names.count(name) > 1)!r} twice")
+    return tree
+
+
+def _no_constant(text: str) -> None:
+    raise ValueError(f"{text} is no number")
+
+
+def evidence_in(folder: Path) -> dict[str, str]:
+    """The SHA-256 of every file in ``folder`` but the certificate itself and its signature, by path.
+
+    Raises ``InputError`` for what is no plain file: its content is not in the folder.
+    """
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink() or not (path.is_dir() or path.is_file()):
+            raise InputError(f"{name} is no plain file, and no evidence; remove it")
+        if path.is_dir() or name in (CERTIFICATE, SIGNATURE) or (name == _LOCK and not path.stat().st_size):
+            continue
+        found[name] = sha256_of(path)
+    return found

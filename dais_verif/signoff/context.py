@@ -1,0 +1,161 @@
+"""What all stages know, and how the verbs are told of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from dais_verif.dut.face import Face, packed
+from dais_verif.files import write_atomically
+from dais_verif.report.record import Record
+from dais_verif.signoff.evidence import bits_of, simulated, summary
+from dais_verif.signoff.judge import SENT, Asked, Judged
+from dais_verif.signoff.policy import Policy
+from dais_verif.signoff.subject import Subject
+from dais_verif.signoff.verbs import RUN, call
+from dais_verif.stimulus import read_batch
+
+__all__ = [
+    "Context",
+    "Stage",
+    # arguments of verbs
+    "design_arguments",
+    "face_of",
+    "file_arguments",
+    "pin_arguments",
+    "pipeline_arguments",
+    "program_arguments",
+    "prove_arguments",
+    # doing it
+    "simulate",
+    "write_json",
+]
+
+
+@dataclass(frozen=True)
+class Context:
+    """What is signed off, by which policy, with evidence in which folder."""
+
+    subject: Subject
+    policy: Policy
+    folder: Path
+    jobs: int | None = None
+
+    def asked(self, seed: int, vectors: int | None = None, **more: Any) -> Asked:
+        """What a simulation has to do."""
+        given = sum(read_batch(Path(file.path), self.subject.program.n_in).rows for file in self.subject.of("input"))
+        rows = given + (self.policy.vectors if vectors is None else vectors)
+        distinct = self.policy.distinct if vectors is None else min(self.policy.distinct, rows // 2)
+        return Asked(rows, seed, self.policy.simulators, distinct, **more)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage: ``run`` leaves evidence in ``folder``, ``judge`` reads it.
+
+    ``must_fail``: a bug is planted, and it passes if that is found. ``needs``: the folders of stages that must have
+    passed before it makes sense. ``waiver``: what a waiver calls it; empty: none can stand in for it.
+    """
+
+    name: str
+    folder: str
+    run: Callable[[Context, Path], None]
+    judge: Callable[[Context, Path], Judged]
+    must_fail: bool = False
+    needs: tuple[str, ...] = ()
+    waiver: str = ""
+
+
+# arguments of verbs
+
+
+def program_arguments(subject: Subject) -> list[str]:
+    """The program."""
+    return [str(subject.path), *(["--layout", subject.layout] if subject.layout else [])]
+
+
+def pipeline_arguments(policy: Policy) -> list[str]:
+    """Our own RTL as a pipeline with all its pins, where verbs take pins apart."""
+    stages = policy.rtl.pipeline
+    return [] if stages is None else ["--stages", str(stages), "--reset", "--enable", "--valid"]
+
+
+def design_arguments(subject: Subject, policy: Policy) -> list[str]:
+    """The RTL that is signed off, as ``sim`` takes it."""
+    rtl = policy.rtl
+    if subject.emitted:
+        return ["--top", subject.top, *([] if rtl.pipeline is None else ["--stages", str(rtl.pipeline)])]
+    pins = [part for name, value in rtl.pins.items() for part in (f"--{name}", value)]
+    return [*file_arguments(subject, policy), *pins]
+
+
+def file_arguments(subject: Subject, policy: Policy, *more: Path, top: str | None = None) -> list[str]:
+    """RTL as files, ours too, and with ``more`` of them under another ``top``; whatever pins it has."""
+    rtl = policy.rtl
+    arguments = [part for file in (*subject.rtl, *map(str, more)) for part in ("--rtl", file)]
+    arguments += ["--top", top or subject.top, *(part for name in rtl.data for part in ("--data", name))]
+    return arguments + ([] if rtl.ports is None else ["--ports", rtl.ports])
+
+
+def face_of(context: Context, record: Record) -> Face:
+    """The ports of the design that ``record`` is of, with the latency that was found."""
+    if "face" not in record.rtl:
+        return packed(context.subject.program).face
+    face = Face.from_tree(record.rtl["face"])
+    return face.with_latency(record.simulators[0].latency) if record.simulators else face
+
+
+def pin_arguments(context: Context, record: Record) -> list[str]:
+    """All pins of that design, as ``sim`` takes them: one with a bug in it may not show its latency."""
+    pins = face_of(context, record).clocking
+    if pins is None:
+        return []
+    reset = f"{pins.reset}:low" if pins.reset and pins.reset_low else pins.reset
+    given = {
+        "clock": pins.clock,
+        "latency": pins.latency,
+        "reset": reset,
+        "enable": pins.enable,
+        "valid-in": pins.valid_in,
+        "valid-out": pins.valid_out,
+    }
+    return [part for name, value in given.items() if value is not None for part in (f"--{name}", str(value))]
+
+
+def prove_arguments(context: Context, program: list[str], design: list[str]) -> list[str]:
+    """``prove`` of ``program`` and ``design``, that takes no earlier proof on trust."""
+    policy = context.policy
+    arguments = [*program, *design, "--no-cache", "--timeout", f"{policy.proof_timeout:g}"]
+    arguments += ["--unchecked"] if policy.overflow == "unchecked" else []
+    return arguments + (["--jobs", str(context.jobs)] if context.jobs else [])
+
+
+def simulate(
+    context: Context, folder: Path, design: list[str], asked: Asked, vectors: int, program: list[str] | None = None
+) -> None:
+    """Run ``sim`` on ``design``, generating ``vectors``, and sum up all that it sent.
+
+    ``program``: the arguments of another one than that which is signed off.
+    """
+    policy, subject = context.policy, context.subject
+    arguments = [*(program or program_arguments(subject)), *design]
+    arguments += ["--vectors", str(vectors), "--seed", str(asked.seed)]
+    arguments += ["--sim", "both" if len(asked.simulators) == 2 else asked.simulators[0]] if asked.simulators else []
+    arguments += [part for file in subject.of("input") for part in ("--inputs", file.path)]
+    bits = policy.exhaustive_bits if asked.swept else 0
+    arguments += ["--exhaustive-bits", str(bits), *(["--exhaustive"] if bits else [])]
+    arguments += ["--unchecked"] if policy.overflow == "unchecked" else []
+    arguments += ["--jobs", str(context.jobs)] if context.jobs else []
+    call("sim", arguments, folder)
+    record = simulated(folder)
+    compared = min((simulator.vectors_compared for simulator in record.simulators), default=0)
+    sent = summary(folder / RUN, bits_of(record, subject.program), record.vectors, compared)
+    write_json(folder / SENT, asdict(sent))
+
+
+def write_json(path: Path, tree: dict[str, Any]) -> None:
+    """``tree`` as a file of evidence."""
+    write_atomically(path, (json.dumps(tree, indent=2) + "\n").encode())

@@ -1,0 +1,255 @@
+"""What a verb left behind, read back strictly: its record, and the vectors that went to the simulators.
+
+Whatever is missing, cut short, unfinished or in contradiction with itself raises ``InputError``: it is no evidence.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+import numpy as np
+
+from dais_verif.dut.face import Face
+from dais_verif.errors import InputError
+from dais_verif.program import Program
+from dais_verif.program.ports import ports_of
+from dais_verif.report.read import parse_record
+from dais_verif.report.record import SCHEMA, Failed, ProgramInfo, Record
+from dais_verif.signoff.verbs import PRINTED, RUN, read_call
+from dais_verif.sim.packing import Words, row_words
+from dais_verif.sim.scoreboard import digest_of
+from dais_verif.verdict import Verdict
+
+__all__ = [
+    "Bits",
+    "Checked",
+    "Proved",
+    "Sent",
+    "Unusable",
+    "bits_of",
+    "checked",
+    "chunks",
+    "proved",
+    "read_tree",
+    "simulated",
+    "summary",
+]
+
+_PROOF_SCHEMA = "dais-verif/proof/1"
+
+_T = TypeVar("_T")
+
+
+class Unusable(InputError):
+    """A verb that ended in an error has no record beyond it; ``verdict`` is its own."""
+
+    def __init__(self, failed: Failed) -> None:
+        super().__init__(failed.message)
+        self.verdict = failed.verdict
+
+
+class Design(msgspec.Struct, frozen=True):
+    """The RTL that a record speaks of."""
+
+    top: str
+    emitted: bool
+    files: list[str]
+    sha256: list[str]
+    data: dict[str, str]
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """What ``check`` printed, as far as it is judged."""
+
+    verdict: Verdict
+    program: ProgramInfo
+    overflow: dict[str, Any]
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """What became of one output."""
+
+    output: int
+    status: str
+
+
+class Proved(msgspec.Struct, frozen=True):
+    """What ``prove`` printed, as far as it is judged."""
+
+    verdict: Verdict
+    message: str
+    program: ProgramInfo
+    rtl: Design
+    unchecked: bool
+    conditional: bool
+    cached_claims: int
+    outputs: list[Claim]
+    reproduce: str
+    counterexample: dict[str, Any] | None
+
+
+# records
+
+
+def simulated(folder: Path) -> Record:
+    """The record of ``sim`` or ``hil`` in the folder of a call."""
+    data = _printed(folder)
+    record = parse_record(data, _name(folder))
+    if isinstance(record, Failed):
+        _agree(folder, record.verdict)
+        raise Unusable(record)
+    if not isinstance(record, Record):
+        raise InputError(f"{_name(folder)} is the record of something else: {type(record).__name__}")
+    _agree(folder, record.verdict)
+    _kept(folder, data)
+    if record.state != "complete":
+        raise InputError(f"{_name(folder)} is the record of a run that has not ended")
+    return record
+
+
+def checked(folder: Path) -> Checked:
+    """What ``check`` printed."""
+    return _converted(folder, SCHEMA, Checked)
+
+
+def proved(folder: Path) -> Proved:
+    """What ``prove`` printed."""
+    record = _converted(folder, _PROOF_SCHEMA, Proved)
+    _kept(folder, _printed(folder))
+    return record
+
+
+def _converted(folder: Path, schema: str, kind: type[_T]) -> _T:
+    tree = read_tree(folder / PRINTED)
+    verdict = next((verdict for verdict in Verdict if verdict.value == tree.get("verdict")), None)
+    if verdict is None:
+        raise InputError(f"{_name(folder)} has no verdict")
+    _agree(folder, verdict)
+    if set(tree) <= {"schema", "verdict", "exit_code", "message"}:
+        raise Unusable(Failed(verdict, str(tree.get("message"))))
+    if tree.get("schema") != schema:
+        raise InputError(f"{_name(folder)} has schema {tree.get('schema')!r}, must have {schema}")
+    try:
+        return msgspec.convert(tree, kind)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{_name(folder)} is no record as {schema} has it: {error}") from None
+
+
+def read_tree(path: Path) -> dict[str, Any]:
+    """The JSON object in the file ``path``."""
+    try:
+        tree = json.loads(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{str(path)!r} is no JSON: {error}") from None
+    if not isinstance(tree, dict):
+        raise InputError(f"{str(path)!r} holds a {type(tree).__name__}, must hold an object")
+    return tree
+
+
+def _name(folder: Path) -> str:
+    return f"{folder.name}/{PRINTED}"
+
+
+def _printed(folder: Path) -> bytes:
+    try:
+        return (folder / PRINTED).read_bytes()
+    except OSError as error:
+        raise InputError(f"{_name(folder)} cannot be read: {error.strerror}") from None
+
+
+def _agree(folder: Path, verdict: Verdict) -> None:
+    """The process and its record must say the same."""
+    code = read_call(folder).exit_code
+    if code != verdict.exit_code:
+        raise InputError(f"the run exited with code {code}, but {_name(folder)} says {verdict.value}")
+
+
+def _kept(folder: Path, printed: bytes) -> None:
+    """What it printed and what it kept must be the same."""
+    path = folder / RUN / "result.json"
+    if not path.is_file():
+        raise InputError(f"the run left no {folder.name}/{RUN}/{path.name}")
+    if path.read_bytes().strip() != printed.strip():
+        raise InputError(f"{folder.name}/{RUN}/{path.name} is not what the run printed")
+
+
+# vectors
+
+
+class Bits(NamedTuple):
+    """Bits of a packed row of inputs, and of outputs."""
+
+    inputs: int
+    outputs: int
+
+
+def bits_of(record: Record, program: Program) -> Bits:
+    """The rows of the run that ``record`` is of."""
+    if "face" in record.rtl:
+        try:
+            face = Face.from_tree(record.rtl["face"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"the record tells no face of the design ({error!r})") from None
+        return Bits(face.input_bits, face.output_bits)
+    ports = ports_of(program)
+    return Bits(ports.input_bits, ports.output_bits)
+
+
+def chunks(run: Path, bits: Bits) -> Iterator[tuple[int, Words, Words]]:
+    """First row, packed inputs and packed expected outputs of each chunk that the simulators of ``run`` were given."""
+    words = row_words(bits.inputs), row_words(bits.outputs)
+    start = 0
+    for path in sorted((run / "vectors").glob("*.bin")):
+        data = np.fromfile(path, dtype="<u8")
+        rows, rest = divmod(data.size, sum(words))
+        if rest:
+            raise InputError(f"{str(path)!r} holds {data.size} words, which are no rows of {sum(words)}")
+        cut = rows * words[0]
+        yield start, data[:cut].reshape(rows, words[0]), data[cut:].reshape(rows, words[1])
+        start += rows
+
+
+@dataclass(frozen=True)
+class Sent:
+    """The vectors of a run, without the vectors. ``distinct``: different ones among the first ``rows``, those that
+
+    were not swept. ``digest``: what a simulator must say that found just what the golden model expects of the first
+    ``digested`` of ``total``.
+    """
+
+    rows: int
+    total: int
+    distinct: int
+    digested: int
+    digest: str
+    inputs_sha256: str
+
+    @classmethod
+    def load(cls, path: Path) -> Sent:
+        """As it was written to a file."""
+        try:
+            return msgspec.convert(read_tree(path), cls)
+        except msgspec.ValidationError as error:
+            raise InputError(f"{str(path)!r} tells nothing of vectors: {error}") from None
+
+
+def summary(run: Path, bits: Bits, rows: int, digested: int) -> Sent:
+    """The vectors that were sent in ``run``, of which ``rows`` are not swept."""
+    inputs, seen, digest, total = hashlib.sha256(), [], 0, 0
+    for start, given, expected in chunks(run, bits):
+        inputs.update(given.tobytes())
+        if start < rows:
+            seen.append(np.unique(given, axis=0))
+        if start < digested:
+            digest ^= digest_of(start, expected, {})
+        total = start + len(given)
+    distinct = len(np.unique(np.concatenate(seen), axis=0)) if seen else 0
+    return Sent(rows, total, distinct, digested, f"{digest:064x}", inputs.hexdigest())

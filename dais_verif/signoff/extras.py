@@ -1,0 +1,173 @@
+"""Stages that a policy may add: coverage, the synthesized netlist, the AXI4-Stream shell, a board."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from dais_verif.errors import InputError
+from dais_verif.report.record import Record
+from dais_verif.signoff.context import (
+    Context,
+    Stage,
+    pin_arguments,
+    pipeline_arguments,
+    program_arguments,
+    simulate,
+)
+from dais_verif.signoff.evidence import simulated
+from dais_verif.signoff.judge import Asked, Judged, judge_simulation, of_subject
+from dais_verif.signoff.subject import sha256_of
+from dais_verif.signoff.verbs import RUN, call, read_call
+from dais_verif.verdict import Verdict
+
+__all__ = ["extra_stages"]
+
+_SYNTH, _SIM = "synth", "sim"
+_SHELL = "shell"
+
+
+def extra_stages(context: Context) -> list[Stage]:
+    """Those that the policy asks for. The first simulation comes before all of them."""
+    policy = context.policy
+    good = f"simulation-{policy.seeds[0]}" if policy.seeds else "simulation"
+    stages = []
+    if policy.coverage:
+        judge = partial(_judge_coverage, good=good)
+        stages.append(Stage("coverage", "coverage", _run_nothing, judge, needs=(good,), waiver="coverage"))
+    known = {
+        "netlist": Stage(
+            "netlist", "netlist", partial(_run_netlist, good=good), _judge_netlist, needs=(good,), waiver="netlist"
+        ),
+        "axis": Stage("axis", "axis", _run_axis, _judge_axis, waiver="axis"),
+        "board": Stage("board", "board", _run_board, _judge_board, waiver="board"),
+    }
+    return stages + [known[name] for name in dict.fromkeys(policy.stages)]
+
+
+# coverage, which the first simulation counts
+
+
+def _run_nothing(context: Context, folder: Path) -> None:
+    pass
+
+
+def _judge_coverage(context: Context, folder: Path, good: str) -> Judged:
+    found, floor = simulated(context.folder / good).coverage, context.policy.coverage
+    if found is None or found.vectors < 1:
+        return Judged(Verdict.NOT_RUN, "coverage was not counted", ("coverage was not counted",))
+    message = f"{found.percent:g} % of what can happen did, at least {floor:g} % is asked for"
+    more = f"; {found.open_total} bins are open" if found.open_total else ""
+    return Judged(Verdict.PASS, message, () if found.percent >= floor else (message + more,))
+
+
+# the netlist
+
+
+def _run_netlist(context: Context, folder: Path, good: str) -> None:
+    subject, policy = context.subject, context.policy
+    program = program_arguments(subject)
+    if subject.emitted:
+        design = ["--top", subject.top, *pipeline_arguments(policy)]
+    else:
+        design = [part for file in subject.rtl for part in ("--rtl", file)] + ["--top", subject.top]
+    done = call("synth", [*program, *design, "--target", policy.netlist.target], folder / _SYNTH)
+    if done.exit_code:
+        raise InputError(f"no netlist was made (synth exited with code {done.exit_code})")
+    netlist = ["--netlist", str(folder / _SYNTH / RUN), "--top", subject.top]
+    netlist += [] if policy.rtl.ports is None else ["--ports", policy.rtl.ports]
+    pins = pin_arguments(context, simulated(context.folder / good))
+    simulate(context, folder / _SIM, [*netlist, *pins], _of_netlist(context), policy.netlist.vectors)
+
+
+def _of_netlist(context: Context) -> Asked:
+    return context.asked(context.policy.seeds[0], context.policy.netlist.vectors, rtl=False, swept=False)
+
+
+def _judge_netlist(context: Context, folder: Path) -> Judged:
+    judged = judge_simulation(context.subject, context.policy, folder / _SIM, _of_netlist(context))
+    problems = list(judged.problems)
+    if read_call(folder / _SYNTH).exit_code:
+        problems.append("the synthesis failed")
+    netlist = sha256_of(folder / _SYNTH / RUN / "netlist.v")
+    if netlist not in (simulated(folder / _SIM).rtl.get("sha256") or []):
+        problems.append("what was simulated is not the netlist that was made")
+    return Judged(judged.verdict, judged.message, tuple(problems), judged.reproduce)
+
+
+# behind streams, and on a board: every beat is compared, but nothing is digested
+
+
+def _run_axis(context: Context, folder: Path) -> None:
+    policy, program = context.policy, program_arguments(context.subject)
+    shell = folder / _SHELL / "axis"
+    wrap = [*program, "--wrap", "axis", "--stages", str(policy.axis.pipeline), "-o", str(shell)]
+    if call("emit", wrap, folder / _SHELL, keeps=False).exit_code:
+        raise InputError("the shell could not be written")
+    arguments = [
+        *program,
+        "--wrapped",
+        str(shell),
+        *_vectors(context, policy.axis.vectors),
+        *_simulators(policy.simulators),
+    ]
+    call("sim", arguments, folder / _SIM)
+
+
+def _simulators(simulators: tuple[str, ...]) -> list[str]:
+    return ["--sim", "both" if len(simulators) == 2 else simulators[0]] if simulators else []
+
+
+def _vectors(context: Context, vectors: int) -> list[str]:
+    """Vectors of files, and so many more."""
+    policy = context.policy
+    arguments = ["--vectors", str(vectors), "--seed", str(policy.seeds[0] if policy.seeds else 0)]
+    arguments += [part for file in context.subject.of("input") for part in ("--inputs", file.path)]
+    return arguments + (["--unchecked"] if policy.overflow == "unchecked" else [])
+
+
+def _judge_axis(context: Context, folder: Path) -> Judged:
+    policy = context.policy
+    seed = policy.seeds[0] if policy.seeds else 0
+    return _judge_beats(context, folder / _SIM, context.asked(seed, policy.axis.vectors, rtl=False))
+
+
+def _run_board(context: Context, folder: Path) -> None:
+    policy = context.policy
+    assert policy.board.target is not None
+    program = program_arguments(context.subject)
+    call("hil", [*program, "--target", policy.board.target, *_vectors(context, policy.board.vectors)], folder)
+
+
+def _judge_board(context: Context, folder: Path) -> Judged:
+    policy = context.policy
+    seed = policy.seeds[0] if policy.seeds else 0
+    asked = context.asked(seed, policy.board.vectors, rtl=False)
+    record = simulated(folder)
+    if record.board is None or record.board.target != policy.board.target:
+        return Judged(record.verdict, record.message, (f"{record.message}: not on the board of the policy",))
+    if record.board.program != context.subject.program.hash:
+        return Judged(record.verdict, record.message, ("the board runs another program",))
+    return _judge_beats(
+        context, folder, Asked(asked.rows, seed, tuple(one.name for one in record.simulators), rtl=False)
+    )
+
+
+def _judge_beats(context: Context, folder: Path, asked: Asked) -> Judged:
+    record = simulated(folder)
+    if record.verdict is not Verdict.PASS:
+        return Judged(record.verdict, record.message, (record.message,), record.reproduce)
+    problems = [*_beats(record, asked)]
+    problems += of_subject(context.subject, context.policy, record, asked)
+    return Judged(record.verdict, record.message, tuple(problems), record.reproduce)
+
+
+def _beats(record: Record, asked: Asked) -> Iterator[str]:
+    if asked.rows < 1 or record.vectors != asked.rows:
+        yield f"{record.vectors} vectors, must be {asked.rows}"
+    for simulator in record.simulators:
+        if simulator.failure is not None or simulator.mismatches or simulator.vectors_with_x:
+            yield f"{simulator.name}: {simulator.failure or f'{simulator.mismatches} mismatches'}"
+        if simulator.vectors_compared < max(asked.rows, 1) or simulator.bits_compared < simulator.vectors_compared:
+            yield f"{simulator.name} compared {simulator.vectors_compared} of {asked.rows} vectors"

@@ -1,0 +1,258 @@
+"""Is what a stage left enough? Judged by the numbers of its record, never by its verdict alone.
+
+The same functions judge when a program is signed off and when its certificate is checked. They read evidence and
+nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dais_verif.program import Program
+from dais_verif.program.ports import ports_of
+from dais_verif.report.record import Record, SimulatorResult
+from dais_verif.signoff.evidence import Proved, Sent, bits_of, checked, proved, simulated
+from dais_verif.signoff.policy import Policy
+from dais_verif.signoff.subject import Subject
+from dais_verif.verdict import Verdict
+
+__all__ = [
+    "SENT",
+    "Asked",
+    "Judged",
+    # judges
+    "judge_check",
+    "judge_proof",
+    "judge_simulation",
+    # parts of them
+    "of_subject",
+    "possible_inputs",
+    "same_inputs",
+    "same_simulators",
+]
+
+#: What is kept of the vectors of a run, in the folder of its call.
+SENT = "vectors.json"
+
+_NOTHING = "0" * 64
+
+#: What ``proof = "optional"`` puts up with: nothing is known. A proof that fails is never put up with.
+_UNDECIDED = (Verdict.UNKNOWN, Verdict.NOT_RUN, Verdict.TOOL_FAILURE, Verdict.INVALID_INPUT)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a stage found (``verdict``, ``message``) and why that is not enough; empty ``problems``: it is.
+
+    ``excused``: it found nothing out, and the policy puts up with that. ``ran``: False if it could not even begin.
+    """
+
+    verdict: Verdict
+    message: str
+    problems: tuple[str, ...] = ()
+    reproduce: str = ""
+    excused: bool = False
+    ran: bool = True
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a simulation was to do. ``rtl``: it was to be of the very RTL that is signed off. ``swept``: outputs were
+
+    to be exhausted. ``rows``: the vectors, those of files included; ``distinct``: so many of them must differ.
+    """
+
+    rows: int
+    seed: int
+    simulators: tuple[str, ...]
+    distinct: int = 0
+    rtl: bool = True
+    swept: bool = True
+
+
+# check
+
+
+def judge_check(subject: Subject, policy: Policy, folder: Path) -> Judged:
+    """``check``: a valid program, and what the policy asks of overflow."""
+    record = checked(folder)
+    overflow = record.overflow
+    problems = list(_same_program(subject, record.program.hash, record.program.file_sha256))
+    counts = {name: len(overflow.get(name) or ()) for name in ("possible", "certain", "broken", "undecided")}
+    message = ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "no promise can be broken"
+    accepted = {
+        "proved": (Verdict.PASS,),
+        "checked": (Verdict.PASS, Verdict.UNKNOWN),
+        "unchecked": (Verdict.PASS, Verdict.UNKNOWN, Verdict.PROGRAM_INVALID),
+    }[policy.overflow]
+    if record.verdict not in accepted:
+        problems.append(f"{record.verdict.value}: {message}")
+    known = counts["certain"] or counts["broken"] or ("undecided" not in overflow and counts["possible"])
+    if record.verdict is Verdict.PASS and (known or counts["undecided"]):
+        problems.append(f"says PASS, and has {message}")
+    return Judged(record.verdict, message, tuple(problems))
+
+
+# simulation
+
+
+def judge_simulation(subject: Subject, policy: Policy, folder: Path, asked: Asked) -> Judged:
+    """``sim`` that must pass: every simulator, every vector, every bit, and vectors that are worth it."""
+    record = simulated(folder)
+    if record.verdict is not Verdict.PASS:
+        return Judged(record.verdict, record.message, (record.message,), record.reproduce)
+    problems = [*of_subject(subject, policy, record, asked), *_complete(subject, record, asked)]
+    problems += _vectors(subject.program, record, asked, Sent.load(folder / SENT))
+    if asked.swept:
+        problems += _exhausted(policy, record)
+    return Judged(record.verdict, record.message, tuple(problems), record.reproduce)
+
+
+def of_subject(subject: Subject, policy: Policy, record: Record, asked: Asked) -> Iterator[str]:
+    """Does the record speak of this program, this RTL and this question?"""
+    yield from _same_program(subject, record.program.hash, record.program.file_sha256)
+    if asked.rtl:
+        yield from _same_rtl(subject, record.rtl.get("top"), record.rtl.get("sha256"), record.rtl.get("data"))
+    if record.unchecked is not (policy.overflow == "unchecked"):
+        yield f"overflow was {'not ' if record.unchecked else ''}checked, which is not what the policy asks"
+    if record.seed != asked.seed:
+        yield f"the seed was {record.seed}, must be {asked.seed}"
+    yield from same_inputs(subject, record)
+    yield from same_simulators(record, asked.simulators)
+
+
+def _same_program(subject: Subject, found: str, file_sha256: str | None) -> Iterator[str]:
+    if found != subject.program.hash or file_sha256 != subject.of("program")[0].sha256:
+        yield f"the record is of another program: {found[:16]}..., must be {subject.program.hash[:16]}..."
+
+
+def _same_rtl(subject: Subject, top: object, sha256: object, data: object) -> Iterator[str]:
+    if top != subject.top:
+        yield f"the record is of module {top}, must be {subject.top}"
+    if sha256 != [file.sha256 for file in subject.of("rtl")]:
+        yield "the record is of other RTL files than those that are signed off"
+    if data != {file.name: file.sha256 for file in subject.of("data")}:
+        yield "the RTL read other data files than those that are signed off"
+
+
+def same_inputs(subject: Subject, record: Record) -> Iterator[str]:
+    """Were the vectors of files those of the policy?"""
+    given = [part.sha256 for part in record.stimulus if part.name == "file"]
+    if given != [file.sha256 for file in subject.of("input")]:
+        yield "the vectors of files are not those of the policy"
+
+
+def same_simulators(record: Record, wanted: Sequence[str]) -> Iterator[str]:
+    """Was it simulated where it was to be?"""
+    found = [simulator.name for simulator in record.simulators]
+    if not wanted:
+        yield "the policy names no simulator"
+    if sorted(found) != sorted(wanted):
+        yield f"simulated in {', '.join(found) or 'nothing'}, must be {', '.join(wanted) or 'at least one'}"
+
+
+def _complete(subject: Subject, record: Record, asked: Asked) -> Iterator[str]:
+    """Every simulator has compared every bit of every vector, and found what the others found."""
+    if asked.rows < 1:
+        yield "the policy asks for no vectors"
+    if record.vectors != asked.rows:
+        yield f"{record.vectors} vectors, must be {asked.rows}"
+    bits = bits_of(record, subject.program).outputs
+    if bits < 1:
+        yield "the outputs have no bits: there is nothing to compare"
+    for simulator in record.simulators:
+        yield from _of_simulator(simulator, record.vectors, bits)
+    if len({simulator.digest for simulator in record.simulators}) > 1:
+        yield "the simulators' outputs have different digests"
+
+
+def _of_simulator(simulator: SimulatorResult, rows: int, bits: int) -> Iterator[str]:
+    name, compared = simulator.name, simulator.vectors_compared
+    if simulator.failure is not None:
+        yield f"{name}: {simulator.failure}"
+    if compared < max(rows, 1):
+        yield f"{name} compared {compared} of {rows} vectors"
+    if simulator.bits_compared != compared * bits or not simulator.bits_compared:
+        yield f"{name} compared {simulator.bits_compared} bits, must be {compared} times {bits}"
+    if simulator.mismatches or simulator.vectors_with_x:
+        yield f"{name} found {simulator.mismatches} mismatches and {simulator.vectors_with_x} vectors with X"
+    if simulator.digest in (None, "", _NOTHING):
+        yield f"{name} has no digest of the outputs that it found"
+    if simulator.cached:
+        yield f"{name} did not build the design for this run"
+    if not simulator.version:
+        yield f"{name} does not say which version it is"
+
+
+def _vectors(program: Program, record: Record, asked: Asked, sent: Sent) -> Iterator[str]:
+    if (sent.rows, sent.total) != (record.vectors, record.vectors + record.exhaustive_vectors):
+        yield f"{sent.total} vectors were sent, and the record speaks of {record.vectors + record.exhaustive_vectors}"
+    least = min((simulator.vectors_compared for simulator in record.simulators), default=0)
+    if sent.digested != least:
+        yield f"the digest is of {sent.digested} vectors, and {least} were compared by all"
+    # What they found must be what the golden model expects: also where they never compared it.
+    for simulator in record.simulators:
+        if simulator.digest != sent.digest:
+            yield f"{simulator.name} found outputs that are not those of the golden model, whatever it says"
+    wanted = max(min(asked.distinct, possible_inputs(program) // 2), 1)
+    if sent.distinct < wanted:
+        yield f"{sent.distinct} of {sent.rows} vectors are different, must be at least {wanted}"
+
+
+def possible_inputs(program: Program) -> int:
+    """At most so many different inputs has ``program``, by the bits that it reads and the intervals declared."""
+    count = 1
+    elements = ports_of(program).inputs
+    declared: dict[int, list[int]] = {}
+    for op in program.ops if program.intervals is not None else ():
+        if op.code == -1:
+            assert program.intervals is not None
+            low, high = program.intervals[op.index]
+            declared.setdefault(op.id0, []).append(high - low + 1)
+    for number, element in enumerate(elements):
+        sizes = declared.get(number, [])
+        count *= min(sizes[0] if len(sizes) == 1 else 1 << element.width, 1 << element.width)
+    return count
+
+
+def _exhausted(policy: Policy, record: Record) -> Iterator[str]:
+    evidence = record.evidence
+    if evidence is None:
+        yield "the record says nothing of the outputs"
+        return
+    missing = [number for number, rows in evidence.could.items() if rows <= 1 << policy.exhaustive_bits]
+    if policy.exhaustive_bits and missing:
+        them = ", ".join(map(str, missing[:8]))
+        yield f"outputs {them} are reached by at most {policy.exhaustive_bits} input bits and were not exhausted"
+    if evidence.exhausted and max(one.vectors_compared for one in record.simulators) < (
+        record.vectors + record.exhaustive_vectors
+    ):
+        yield "outputs are said to be exhausted, and no simulator compared all vectors"
+
+
+# proof
+
+
+def judge_proof(subject: Subject, policy: Policy, folder: Path) -> Judged:
+    """``prove``: every output, for all inputs, and nothing taken from earlier proofs."""
+    record = proved(folder)
+    if record.verdict is not Verdict.PASS:
+        excused = policy.proof == "optional" and record.verdict in _UNDECIDED
+        return Judged(record.verdict, record.message, (record.message,), record.reproduce, excused)
+    return Judged(record.verdict, record.message, tuple(_proof_problems(subject, policy, record)), record.reproduce)
+
+
+def _proof_problems(subject: Subject, policy: Policy, record: Proved) -> Iterator[str]:
+    yield from _same_program(subject, record.program.hash, record.program.file_sha256)
+    yield from _same_rtl(subject, record.rtl.top, record.rtl.sha256, record.rtl.data)
+    if record.unchecked is not (policy.overflow == "unchecked"):
+        yield f"overflow was {'not ' if record.unchecked else ''}checked, which is not what the policy asks"
+    if record.cached_claims:
+        yield f"{record.cached_claims} claims were taken from earlier proofs"
+    proved_ones = {claim.output for claim in record.outputs if claim.status == "PROVED"}
+    kinds = subject.program.output_types
+    missing = [number for number, kind in enumerate(kinds) if kind.width and number not in proved_ones]
+    if missing or not proved_ones:
+        yield f"outputs {', '.join(map(str, missing[:8]))} are not proved" if missing else "there is no output to prove"

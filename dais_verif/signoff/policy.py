@@ -1,0 +1,295 @@
+"""What must be shown before a program and its RTL are signed off: a TOML file, or what is built in.
+
+That the chain can fail is shown in every sign-off. No key turns that off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+import msgspec
+
+from dais_verif.errors import InputError
+from dais_verif.report.record import Waiver
+
+__all__ = ["BUILT_IN", "GHDL", "Given", "Policy", "in_force", "policy_of", "read_policy"]
+
+GHDL = "ghdl"
+
+#: Stages that say something is not known; a waiver may stand in for them. What is known to be wrong is never waived.
+WAIVABLE = ("check", "proof", "coverage", "netlist", "axis", "board")
+
+_SIMULATORS = ("icarus", "verilator", GHDL)
+_MOST_BITS = 24
+
+BUILT_IN = """\
+# What `dais-verif signoff` asks for if it is given no policy. Every key may be left out.
+
+simulators = ["icarus", "verilator"]  # each simulates every vector; for VHDL: ["ghdl"]
+vectors = 10000          # generated for every seed
+distinct = 1000          # so many of them must differ, if the inputs can hold so many
+seeds = [0]
+inputs = []              # files of vectors (.npy, .csv), which go first
+exhaustive_bits = 16     # outputs that so few input bits reach are checked on all of them; 0: none
+overflow = "checked"     # on every vector; "proved": for all inputs; "unchecked": values wrap as in hardware
+proof = "required"       # "optional": may remain undecided; "off"
+proof_timeout = 20.0     # seconds for each obligation
+coverage = 0.0           # percent of bins that must be hit; 0: not asked for
+stages = []              # of "netlist", "axis", "board"
+
+[rtl]                    # without files: what dais-verif emits
+files = []
+top = "model"
+data = []                # files that the RTL reads
+# ports = "ports.toml"
+# clock = "clk"          # and latency, reset, enable, valid_in, valid_out, as the options of sim
+# pipeline = 4           # of what dais-verif emits: stages
+
+[netlist]
+target = "ice40"
+vectors = 1000
+
+[axis]
+pipeline = 3
+vectors = 1000
+
+[board]
+# target = "serial:///dev/ttyUSB0"
+vectors = 10000
+
+# [[waivers]]
+# what = "proof"
+# reason = "output 3 is a divider, exhausted in the lab on 2026-11-02"
+# expires = 2027-01-31
+# by = "Ada Lovelace"
+"""
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table of the file: every key has a default, and no other key is taken."""
+
+
+class Rtl(_Table, frozen=True):
+    """``[rtl]``: somebody's RTL, or how ours is to be."""
+
+    files: tuple[str, ...] = ()
+    top: str = "model"
+    data: tuple[str, ...] = ()
+    ports: str | None = None
+    clock: str | None = None
+    latency: int | Literal["auto"] | None = None
+    reset: str | None = None
+    enable: str | None = None
+    valid_in: str | None = None
+    valid_out: str | None = None
+    pipeline: int | None = None
+
+    @property
+    def pins(self) -> dict[str, str]:
+        """What is said of a clocked design, by the options of ``sim``."""
+        names = ("clock", "latency", "reset", "enable", "valid_in", "valid_out")
+        given = {name.replace("_", "-"): getattr(self, name) for name in names}
+        return {name: str(value) for name, value in given.items() if value is not None}
+
+
+class Netlist(_Table, frozen=True):
+    """``[netlist]``: the RTL as Yosys synthesizes it, in the simulators."""
+
+    target: str = "ice40"
+    vectors: int = 1000
+
+
+class Axis(_Table, frozen=True):
+    """``[axis]``: what dais-verif emits, behind AXI4-Stream, through its streams."""
+
+    pipeline: int = 3
+    vectors: int = 1000
+
+
+class Board(_Table, frozen=True):
+    """``[board]``: a board in the place of a simulator."""
+
+    target: str | None = None
+    vectors: int = 10000
+
+
+class Waived(_Table, frozen=True):
+    """``[[waivers]]``. ``expires``: the last day on which it holds."""
+
+    what: str
+    reason: str
+    expires: date
+    by: str = ""
+
+    def told(self) -> Waiver:
+        """As records have it."""
+        return Waiver(self.what, self.reason, self.expires.isoformat(), self.by)
+
+
+class Policy(_Table, frozen=True):
+    """What is asked for. Paths are absolute, or as seen from the folder that the sign-off runs in."""
+
+    simulators: tuple[str, ...] = ("icarus", "verilator")
+    vectors: int = 10000
+    distinct: int = 1000
+    seeds: tuple[int, ...] = (0,)
+    inputs: tuple[str, ...] = ()
+    exhaustive_bits: int = 16
+    overflow: Literal["proved", "checked", "unchecked"] = "checked"
+    proof: Literal["required", "optional", "off"] = "required"
+    proof_timeout: float = 20.0
+    coverage: float = 0.0
+    stages: tuple[Literal["netlist", "axis", "board"], ...] = ()
+    rtl: Rtl = Rtl()
+    netlist: Netlist = Netlist()
+    axis: Axis = Axis()
+    board: Board = Board()
+    waivers: tuple[Waived, ...] = ()
+
+    def tree(self) -> dict[str, Any]:
+        """All keys, as JSON holds them."""
+        tree: dict[str, Any] = msgspec.to_builtins(self)
+        return tree
+
+    def with_seed(self, seed: int) -> Policy:
+        """The same with one seed."""
+        return msgspec.structs.replace(self, seeds=(seed,))
+
+
+@dataclass(frozen=True)
+class Given:
+    """A policy, and the text that it was read from."""
+
+    policy: Policy
+    text: str
+
+
+def in_force(waivers: tuple[Waived, ...], today: date) -> tuple[dict[str, Waived], list[str]]:
+    """The waivers that hold on the day ``today``, by what they waive; and a line for each that holds no more."""
+    good = {waiver.what: waiver for waiver in waivers if waiver.expires >= today}
+    late = [
+        f"the waiver of {waiver.what} expired on {waiver.expires}: it waives nothing"
+        for waiver in waivers
+        if waiver.expires < today
+    ]
+    return good, late
+
+
+def read_policy(path: Path | None) -> Given:
+    """The policy in the TOML file ``path``, its paths as seen from there; None: what is built in.
+
+    Raises ``InputError`` with the key that cannot be used.
+    """
+    if path is None:
+        return Given(_Reader("the built-in policy").policy(BUILT_IN), BUILT_IN)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"policy {str(path)!r} cannot be read: {error.strerror}; name a TOML file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"policy {str(path)!r} is no TOML: {error}") from None
+    reader = _Reader(f"policy {str(path)!r}")
+    return Given(_from(reader.policy(text), path.parent), text)
+
+
+def policy_of(tree: Any, name: str) -> Policy:
+    """The policy that ``Policy.tree`` gave, through JSON. Raises ``InputError`` if it is none."""
+    reader = _Reader(name)
+    try:
+        policy = msgspec.convert(tree, Policy)
+    except msgspec.ValidationError as error:
+        reader.refuse(str(error))
+    reader.check(policy)
+    return policy
+
+
+def _from(policy: Policy, folder: Path) -> Policy:
+    """``policy`` with its paths as seen from ``folder``, where it lies."""
+
+    def seen(name: str) -> str:
+        return str(folder / name)
+
+    rtl = msgspec.structs.replace(
+        policy.rtl,
+        files=tuple(map(seen, policy.rtl.files)),
+        data=tuple(map(seen, policy.rtl.data)),
+        ports=None if policy.rtl.ports is None else seen(policy.rtl.ports),
+    )
+    return msgspec.structs.replace(policy, rtl=rtl, inputs=tuple(map(seen, policy.inputs)))
+
+
+class _Reader:
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def policy(self, text: str) -> Policy:
+        try:
+            policy = msgspec.toml.decode(text, type=Policy)
+        except msgspec.ValidationError as error:
+            self.refuse(str(error).replace("`$.", "`"))
+        except msgspec.DecodeError as error:
+            raise InputError(f"{self._name} is no TOML: {error}") from None
+        self.check(policy)
+        return policy
+
+    def check(self, policy: Policy) -> None:
+        """What the types do not say."""
+        for simulator in policy.simulators:
+            if simulator not in _SIMULATORS:
+                self.refuse(f"simulators holds {simulator!r}, must be of {', '.join(_SIMULATORS)}")
+        if len(set(policy.simulators)) < len(policy.simulators):
+            self.refuse("simulators names one twice")
+        if GHDL in policy.simulators and len(policy.simulators) > 1:
+            self.refuse("simulators: ghdl is for VHDL, the others are for Verilog; nothing is simulated in both")
+        if len(set(policy.seeds)) < len(policy.seeds):
+            self.refuse("seeds holds one twice")
+        self._numbers(policy)
+        if policy.rtl.files and policy.rtl.pipeline is not None:
+            self.refuse("[rtl] pipeline is for what dais-verif emits; of files, name the clock")
+        if not policy.rtl.files and (policy.rtl.pins or policy.rtl.ports or policy.rtl.data):
+            self.refuse("[rtl] names pins, ports or data, which only RTL of files has; name the files")
+        if policy.rtl.files and "axis" in policy.stages:
+            self.refuse("stages: axis wraps what dais-verif emits, and [rtl] files names other RTL")
+        if "board" in policy.stages and policy.board.target is None:
+            self.refuse('stages: board needs [board] target, such as "serial:///dev/ttyUSB0"')
+        self._waivers(policy)
+
+    def _numbers(self, policy: Policy) -> None:
+        counts = {
+            "vectors": policy.vectors,
+            "distinct": policy.distinct,
+            "exhaustive_bits": policy.exhaustive_bits,
+            "[netlist] vectors": policy.netlist.vectors,
+            "[axis] vectors": policy.axis.vectors,
+            "[board] vectors": policy.board.vectors,
+            **{f"seeds[{k}]": seed for k, seed in enumerate(policy.seeds)},
+        }
+        for key, value in counts.items():
+            if value < 0:
+                self.refuse(f"{key} is {value}, must be at least 0")
+        if policy.distinct > policy.vectors and not policy.inputs and policy.vectors:
+            self.refuse(f"distinct is {policy.distinct}, must be at most the vectors, {policy.vectors}")
+        if policy.exhaustive_bits > _MOST_BITS:
+            self.refuse(f"exhaustive_bits is {policy.exhaustive_bits}, must be at most {_MOST_BITS}")
+        if not 0 < policy.proof_timeout < float("inf"):
+            self.refuse(f"proof_timeout is {policy.proof_timeout}, must be seconds above 0")
+        if not 0 <= policy.coverage <= 100:
+            self.refuse(f"coverage is {policy.coverage}, must be percent from 0 to 100")
+
+    def _waivers(self, policy: Policy) -> None:
+        for number, waiver in enumerate(policy.waivers):
+            if waiver.what not in WAIVABLE:
+                self.refuse(
+                    f"waivers[{number}] what is {waiver.what!r}; only these can be waived: {', '.join(WAIVABLE)}"
+                )
+            if not waiver.reason.strip():
+                self.refuse(f"waivers[{number}] has no reason; say why it may be signed off without {waiver.what}")
+        named = [waiver.what for waiver in policy.waivers]
+        if len(set(named)) < len(named):
+            self.refuse("waivers: two are of the same stage; keep one")
+
+    def refuse(self, problem: str) -> NoReturn:
+        raise InputError(f"{self._name}: {problem}; `dais-verif signoff --show-policy` shows all keys")

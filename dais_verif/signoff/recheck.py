@@ -1,0 +1,370 @@
+"""Checking a certificate: against the files that it speaks of, and by judging its evidence again.
+
+A certificate says little that the evidence does not say too. So a change is found even where somebody has taken the
+trouble to make all hashes fit; only one who makes up all the evidence is found by the signature, or by a new run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+import msgspec
+
+from dais_verif.errors import DaisError, InputError
+from dais_verif.program import load
+from dais_verif.report.read import read_record
+from dais_verif.report.signoff import SignOff, StageResult
+from dais_verif.signoff.certificate import (
+    CERTIFICATE,
+    SIGNATURE,
+    Certificate,
+    CertifiedFile,
+    evidence_in,
+    parse_certificate,
+    stages_in,
+)
+from dais_verif.signoff.context import Context
+from dais_verif.signoff.evidence import Sent, simulated
+from dais_verif.signoff.judge import SENT
+from dais_verif.signoff.policy import Given, Policy, in_force, policy_of
+from dais_verif.signoff.session import (
+    EVIDENCE,
+    POLICY,
+    RECORD,
+    Listener,
+    blocked,
+    issued_at,
+    judged,
+    outputs_of,
+    result_of,
+    sign_off,
+    time_of,
+)
+from dais_verif.signoff.sshsig import principals, read_signature
+from dais_verif.signoff.stages import stages_of
+from dais_verif.signoff.subject import FileHash, Subject, sha256_of, top_of
+from dais_verif.signoff.toolbox import tools_of
+from dais_verif.verdict import Verdict
+
+__all__ = ["Checked", "Finding", "Places", "check_certificate", "read_certificate", "run_again"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is not as the certificate says: ``what`` (a file, or a part of the certificate), and both sides."""
+
+    what: str
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: expected {self.expected}, found {self.found}"
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the files are now, if not where they were. ``rtl``: files by their names, or folders that hold them."""
+
+    program: Path | None = None
+    rtl: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What came of it: ``findings`` speak against the certificate, ``notes`` do not."""
+
+    certificate: Certificate
+    folder: Path
+    #: With its files where they are now; None if the program is not there.
+    context: Context | None
+    findings: list[Finding]
+    notes: list[str]
+
+
+def read_certificate(path: Path) -> tuple[Certificate, Path, bytes]:
+    """The certificate in the file or folder ``path``, its folder and its bytes. Raises ``InputError``."""
+    file = path / CERTIFICATE if path.is_dir() else path
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"no certificate {str(file)!r}: {error.strerror}") from None
+    return parse_certificate(data, str(file)), file.parent, data
+
+
+def check_certificate(
+    certificate: Certificate,
+    folder: Path,
+    data: bytes,
+    *,
+    places: Places | None = None,
+    allowed: Path | None = None,
+    same_tools: bool = False,
+) -> Checked:
+    """Everything that can be checked without running anything. ``allowed``: who may sign; then somebody must have.
+
+    ``same_tools``: the tools here must be those of then.
+    """
+    findings: list[Finding] = []
+    notes: list[str] = []
+    files = [_now(file, folder, places or Places()) for file in certificate.files]
+    for was, now in zip(certificate.files, files, strict=True):
+        findings += _file(was, now)
+    findings += _evidence(certificate, folder)
+    findings += _dates(certificate)
+    try:
+        policy = policy_of(certificate.policy, "the certificate's policy")
+    except InputError as error:
+        return Checked(certificate, folder, None, [*findings, Finding("policy", "a policy", str(error))], notes)
+    signed, said = _signature(certificate, folder, data, allowed)
+    findings, notes = [*findings, *signed], [*notes, *said]
+    tools = _tools(certificate, policy)
+    findings += tools if same_tools else []
+    notes += [] if same_tools else [f"another tool here: {finding}" for finding in tools]
+    context = None
+    try:
+        context = Context(_subject(certificate, files), policy, folder / EVIDENCE)
+        findings += _judge(certificate, context, folder)
+    except DaisError as error:
+        findings.append(Finding("evidence", "a sign-off that can be judged", str(error)))
+    return Checked(certificate, folder, context, findings, notes)
+
+
+# files
+
+
+def _now(file: CertifiedFile, folder: Path, places: Places) -> Path:
+    """Where the file is: where it was told to be, beside the certificate as it was, or where it was."""
+    if file.role == "program" and places.program is not None:
+        return places.program
+    if file.role != "program":
+        for place in places.rtl:
+            name = Path(file.path).name
+            if place.is_dir() and (place / name).is_file():
+                return place / name
+            if place.name == name:
+                return place
+    near = folder / file.near
+    return near if near.is_file() else Path(file.path)
+
+
+def _file(was: CertifiedFile, now: Path) -> Iterator[Finding]:
+    try:
+        found = sha256_of(now)
+    except InputError as error:
+        yield Finding(f"{was.role} {was.path}", f"sha256 {was.sha256}", str(error))
+        return
+    if found != was.sha256:
+        yield Finding(f"{was.role} {now}", f"sha256 {was.sha256}", f"sha256 {found}")
+
+
+def _subject(certificate: Certificate, files: Sequence[Path]) -> Subject:
+    """What was signed off, with its files where they are now, and the hashes that the certificate has."""
+    pairs = list(zip(certificate.files, files, strict=True))
+    programs = [now for was, now in pairs if was.role == "program"]
+    if len(programs) != 1:
+        raise InputError(f"the certificate names {len(programs)} programs, must name one")
+    program = load(programs[0], layout=certificate.layout)
+    if program.hash != certificate.program:
+        raise InputError(f"the program is {program.hash}, must be {certificate.program}")
+    hashes = tuple(FileHash(was.role, str(now.absolute()), was.sha256, was.name) for was, now in pairs)
+    return Subject(program, programs[0], certificate.layout, certificate.emitted, certificate.top, hashes)
+
+
+def _evidence(certificate: Certificate, folder: Path) -> Iterator[Finding]:
+    try:
+        there = evidence_in(folder)
+    except InputError as error:
+        yield Finding(str(folder), "plain files", str(error))
+        return
+    for name in sorted({*there, *certificate.evidence}):
+        expected, found = certificate.evidence.get(name), there.get(name)
+        if expected != found:
+            yield Finding(name, _told(expected, "no such file"), _told(found, "nothing"))
+
+
+def _told(sha256: str | None, without: str) -> str:
+    return without if sha256 is None else f"sha256 {sha256}"
+
+
+# what the certificate itself says
+
+
+def _dates(certificate: Certificate) -> Iterator[Finding]:
+    issued, now = time_of(certificate.issued), datetime.now(timezone.utc)
+    if issued is None:
+        yield Finding("issued", "a time with its zone", certificate.issued)
+    elif issued > now:
+        yield Finding("issued", f"a time before now, {now.isoformat(timespec='seconds')}", certificate.issued)
+    for waiver in certificate.waivers:
+        if waiver.expires < now.date().isoformat():
+            yield Finding(f"waiver of {waiver.what}", "one that holds", f"expired on {waiver.expires}")
+
+
+def _signature(
+    certificate: Certificate, folder: Path, data: bytes, allowed: Path | None
+) -> tuple[list[Finding], list[str]]:
+    path = folder / SIGNATURE
+    if not path.is_file():
+        if certificate.signer or allowed is not None:
+            return [Finding(SIGNATURE, f"a signature by {certificate.signer or 'somebody'}", "none")], []
+        return [], ["it is not signed: whoever can write all its files can make another"]
+    try:
+        signature = read_signature(path.read_bytes(), data)
+        who = (
+            principals(allowed, signature.key, time_of(certificate.issued) or datetime.now(timezone.utc))
+            if allowed
+            else []
+        )
+    except InputError as error:
+        return [Finding(SIGNATURE, "a valid signature", str(error))], []
+    name = signature.fingerprint
+    if name != certificate.signer:
+        return [Finding(SIGNATURE, f"a signature by {certificate.signer or 'nobody'}", f"one by {name}")], []
+    if allowed is not None and not who:
+        return [Finding(SIGNATURE, f"a signer that {allowed} allows", f"{name}, which it does not")], []
+    return [], [
+        f"signed by {', '.join(who)} ({name})" if who else f"signed by {name}; --allowed-signers says who that is"
+    ]
+
+
+def _tools(certificate: Certificate, policy: Policy) -> list[Finding]:
+    try:
+        here = tools_of(policy)
+    except DaisError as error:
+        return [Finding("tools", "those of the certificate", str(error))]
+    findings = []
+    for name in sorted({*here, *certificate.tools}):
+        expected, found = certificate.tools.get(name), here.get(name)
+        if expected != found:
+            told = [f"{tool.version} ({tool.sha256[:16]}...)" if tool else "none" for tool in (expected, found)]
+            findings.append(Finding(f"tool {name}", *told))
+    return findings
+
+
+# the evidence, judged again
+
+
+def _judge(certificate: Certificate, context: Context, folder: Path) -> Iterator[Finding]:
+    record = read_record(folder / RECORD)
+    if not isinstance(record, SignOff):
+        yield Finding(RECORD, "the record of a sign-off", type(record).__name__)
+        return
+    issued = time_of(certificate.issued) or datetime.now(timezone.utc)
+    waivers, _ = in_force(context.policy.waivers, issued.date())
+    stages, results = stages_of(context), list[StageResult]()
+    for stage in stages:
+        stopped = blocked(stage, results, stages)
+        results.append(stopped or result_of(stage, judged(stage, context), waivers))
+    yield from _stages(certificate, record, results)
+    for result in results:
+        if not (result.passed or result.waived or result.optional):
+            yield Finding(f"stage {result.name}", "one that passes", f"{result.verdict.value}: {result.message}")
+    yield from _agrees(certificate, record, context, results)
+
+
+def _stages(certificate: Certificate, record: SignOff, results: Sequence[StageResult]) -> Iterator[Finding]:
+    again, said = stages_in(results), stages_in(record.stages)
+    names = [stage.name for stage in again]
+    for what, stages in (("the certificate", certificate.stages), (RECORD, said)):
+        if [stage.name for stage in stages] != names:
+            yield Finding(f"stages of {what}", ", ".join(names), ", ".join(stage.name for stage in stages) or "none")
+            continue
+        for now, then in zip(again, stages, strict=True):
+            if now != then:
+                told = [f"{'passed' if one.passed else 'not passed'} with {one.verdict.value}" for one in (now, then)]
+                yield Finding(f"stage {now.name} of {what}", *told)
+
+
+def _agrees(
+    certificate: Certificate, record: SignOff, context: Context, results: Sequence[StageResult]
+) -> Iterator[Finding]:
+    """The certificate, the record of the sign-off and the evidence say the same."""
+    versions = {name: tool.version for name, tool in certificate.tools.items()}
+    pairs: Mapping[str, tuple[object, object]] = {
+        f"verdict in {RECORD}": (Verdict.PASS.value, record.verdict.value),
+        f"state in {RECORD}": ("complete", record.state),
+        f"policy in {RECORD}": (certificate.policy, record.policy),
+        f"tools in {RECORD}": (versions, record.tools),
+        f"program in {RECORD}": (certificate.program, record.program.hash),
+        f"RTL in {RECORD}": ([file.sha256 for file in context.subject.of("rtl")], record.rtl.get("sha256")),
+        f"waivers in {RECORD}": (certificate.waivers, record.waivers),
+        f"outputs in {RECORD}": (certificate.outputs, record.outputs),
+        "issued": (issued_at(record.times) if record.times else None, certificate.issued),
+        "outputs": (outputs_of(context, results), certificate.outputs),
+        "emitted": (not context.policy.rtl.files, certificate.emitted),
+        "top": (top_of(context.policy, list(map(Path, context.subject.rtl))), certificate.top),
+    }
+    for what, (expected, found) in pairs.items():
+        if expected != found:
+            yield Finding(what, *_short(expected, found))
+    yield from _versions(certificate, context)
+
+
+def _short(*values: object) -> list[str]:
+    texts = [str(value) for value in values]
+    return [text if len(text) <= 160 else f"{text[:160]}..." for text in texts]
+
+
+def _versions(certificate: Certificate, context: Context) -> Iterator[Finding]:
+    """The tools of the certificate are those that the simulations speak of."""
+    for seed in context.policy.seeds:
+        record = simulated(context.folder / f"simulation-{seed}")
+        told = {**record.tools, **{one.name: one.version or "" for one in record.simulators}}
+        for name, version in told.items():
+            tool = certificate.tools.get(name)
+            if tool is None or tool.version != version:
+                yield Finding(f"tool {name}", version, tool.version if tool else "none")
+
+
+# running it again
+
+
+def run_again(checked: Checked, folder: Path, *, reproduce: str, jobs: int | None, listener: Listener) -> list[Finding]:
+    """What a new sign-off of the same files by the same policy finds otherwise. ``folder``: for its evidence."""
+    context = checked.context
+    if context is None:
+        return []
+    subject, policy = context.subject, _where_they_are(context)
+    given = Given(policy, (checked.folder / POLICY).read_text(encoding="utf-8"))
+    record = sign_off(
+        subject.program, subject.path, subject.layout, given, folder, reproduce=reproduce, jobs=jobs, listener=listener
+    )
+    findings = []
+    if record.verdict is not Verdict.PASS:
+        findings.append(Finding("a new run", "SIGNED OFF", f"{record.verdict.value}: {record.message}"))
+    now = {stage.name: stage for stage in stages_in(record.stages)}
+    for stage in checked.certificate.stages:
+        found = now.get(stage.name)
+        if found != stage:
+            told = f"{found.verdict.value}" if found else "no such stage"
+            findings.append(Finding(f"stage {stage.name} in a new run", stage.verdict.value, told))
+    if record.rtl.get("sha256") != [file.sha256 for file in subject.of("rtl")]:
+        findings.append(Finding("RTL in a new run", "the same", "other RTL is emitted"))
+    for seed in policy.seeds:
+        pairs = [_digests(at / f"simulation-{seed}") for at in (context.folder, folder / EVIDENCE)]
+        if pairs[0] != pairs[1]:
+            findings.append(Finding(f"digests of simulation, seed {seed}, in a new run", *_short(*pairs)))
+    return findings
+
+
+def _digests(folder: Path) -> dict[str, str | None]:
+    try:
+        found = {one.name: one.digest for one in simulated(folder).simulators}
+        return {"inputs": Sent.load(folder / SENT).inputs_sha256, **found}
+    except DaisError as error:
+        return {"none": str(error)}
+
+
+def _where_they_are(context: Context) -> Policy:
+    """The policy, with the files where they are now."""
+    subject, policy = context.subject, context.policy
+    if subject.emitted:
+        files: tuple[str, ...] = ()
+    else:
+        files = tuple(subject.rtl)
+    ports = [file.path for file in subject.of("ports")]
+    rtl = msgspec.structs.replace(policy.rtl, files=files, ports=ports[0] if ports else None)
+    return msgspec.structs.replace(policy, rtl=rtl, inputs=tuple(file.path for file in subject.of("input")))

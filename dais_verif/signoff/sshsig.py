@@ -1,0 +1,251 @@
+"""Signatures as ``ssh-keygen -Y sign`` makes them (SSHSIG), with Ed25519 keys, without ssh.
+
+    blob    = "SSHSIG" version=1 publickey namespace reserved hash-name signature
+    signed  = "SSHSIG" namespace reserved hash-name hash(message)
+
+Every field is a length in four bytes and so many bytes, as everywhere in ssh. ``ssh-keygen -Y verify`` accepts what
+is signed here, and the other way round.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import fnmatch
+import hashlib
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import NoReturn
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from dais_verif.errors import InputError
+
+__all__ = ["NAMESPACE", "PASSPHRASE", "Signature", "fingerprint", "load_key", "principals", "read_signature", "sign"]
+
+#: What a signature is for: nobody can pass off one that was made for something else.
+NAMESPACE = "dais-verif"
+
+#: Environment variable with the passphrase of a key.
+PASSPHRASE = "DAIS_VERIF_PASSPHRASE"
+
+_MAGIC, _VERSION = b"SSHSIG", 1
+_ALGORITHM = b"ssh-ed25519"
+_HASHES: dict[bytes, Callable[[bytes], hashlib._Hash]] = {b"sha512": hashlib.sha512, b"sha256": hashlib.sha256}
+_BEGIN, _END = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
+_LINE = 70
+
+#: Principals, options, type and key of a line of an allowed signers file; and an option with its value.
+_ALLOWED = re.compile(r'\s*(?:"([^"]*)"|(\S+))\s+(?:((?:[^"\s]|"[^"]*")+)\s+)?(?:ssh|ecdsa|sk)-\S+\s+(\S+).*')
+_OPTION = re.compile(r'([A-Za-z-]+)(?:="([^"]*)")?')
+_TIMES = ("%Y%m%d", "%Y%m%d%H%M", "%Y%m%d%H%M%S")
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A signature that is right: ``key`` signed the message. Whose key that is, is another question."""
+
+    key: bytes
+
+    @property
+    def fingerprint(self) -> str:
+        """As ``ssh-keygen -l`` shows it."""
+        return fingerprint(self.key)
+
+
+def fingerprint(key: bytes) -> str:
+    """Of a public key as ssh writes it."""
+    return "SHA256:" + base64.b64encode(hashlib.sha256(key).digest()).decode().rstrip("=")
+
+
+# signing
+
+
+def load_key(path: Path, ask: Callable[[str], str] | None = None) -> Ed25519PrivateKey:
+    """The private key in ``path``, in OpenSSH's format. ``ask``: for a passphrase that is not in the environment.
+
+    Raises ``InputError`` if it is no Ed25519 key, or cannot be opened.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"key {str(path)!r} cannot be read: {error.strerror}") from None
+    encrypted, words = _is_encrypted(data), None
+    if encrypted:
+        words = os.environ.get(PASSPHRASE) or (ask(f"passphrase of {path}: ") if ask else None)
+        if not words:
+            raise InputError(f"key {str(path)!r} needs a passphrase; set {PASSPHRASE}, or call it from a terminal")
+    try:
+        key = serialization.load_ssh_private_key(data, words.encode() if words else None)
+    except (ValueError, UnsupportedAlgorithm, TypeError) as error:
+        why = "the passphrase is wrong" if encrypted else str(error) or "it is damaged"
+        raise InputError(f"key {str(path)!r} cannot be used: {why}; `ssh-keygen -t ed25519` makes one") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise InputError(f"key {str(path)!r} is no Ed25519 key; `ssh-keygen -t ed25519` makes one")
+    return key
+
+
+def _is_encrypted(data: bytes) -> bool:
+    """Whether a key in OpenSSH's format says so: its first field is the cipher."""
+    body = b"".join(line for line in data.splitlines() if not line.startswith(b"-----"))
+    try:
+        raw = base64.b64decode(body, validate=True)
+    except binascii.Error:
+        return False
+    magic = b"openssh-key-v1\0"
+    return raw.startswith(magic) and not raw[len(magic) :].startswith(_field(b"none"))
+
+
+def public_key(key: Ed25519PrivateKey) -> bytes:
+    """The public half, as ssh writes it."""
+    raw = key.public_key().public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
+    return _field(_ALGORITHM) + _field(raw)
+
+
+def sign(message: bytes, key: Ed25519PrivateKey) -> bytes:
+    """The signature of ``message``, as a file holds it."""
+    signed = _signed(message, NAMESPACE.encode(), b"", b"sha512")
+    signature = _field(_ALGORITHM) + _field(key.sign(signed))
+    blob = _MAGIC + _VERSION.to_bytes(4, "big") + _field(public_key(key))
+    blob += _field(NAMESPACE.encode()) + _field(b"") + _field(b"sha512") + _field(signature)
+    text = base64.b64encode(blob).decode()
+    lines = [text[k : k + _LINE] for k in range(0, len(text), _LINE)]
+    return "\n".join([_BEGIN, *lines, _END, ""]).encode()
+
+
+def _signed(message: bytes, namespace: bytes, reserved: bytes, name: bytes) -> bytes:
+    digest = _HASHES[name](message).digest()
+    return _MAGIC + _field(namespace) + _field(reserved) + _field(name) + _field(digest)
+
+
+def _field(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "big") + data
+
+
+# verifying
+
+
+def read_signature(text: bytes, message: bytes) -> Signature:
+    """The signature in ``text``, if it is one of ``message`` for our purpose. Raises ``InputError`` if not."""
+    blob = _Reader(_dearmoured(text))
+    if blob.take(len(_MAGIC)) != _MAGIC or int.from_bytes(blob.take(4), "big") != _VERSION:
+        _refuse("it is no SSHSIG of version 1")
+    key, namespace, reserved, name = (blob.field() for _ in range(4))
+    signature = _Reader(blob.field())
+    blob.end()
+    if namespace != NAMESPACE.encode():
+        _refuse(f"it was made for {namespace.decode(errors='replace')!r}, must be for {NAMESPACE!r}")
+    if name not in _HASHES:
+        _refuse(f"its hash is {name.decode(errors='replace')!r}, must be sha512 or sha256")
+    public = _Reader(key)
+    if public.field() != _ALGORITHM or signature.field() != _ALGORITHM:
+        _refuse("it is not by an Ed25519 key")
+    raw, value = public.field(), signature.field()
+    public.end()
+    signature.end()
+    try:
+        Ed25519PublicKey.from_public_bytes(raw).verify(value, _signed(message, namespace, reserved, name))
+    except (InvalidSignature, ValueError):
+        _refuse("it is not of these bytes, or not by this key")
+    return Signature(key)
+
+
+def _dearmoured(text: bytes) -> bytes:
+    lines = text.decode("ascii", errors="replace").split("\n")
+    if lines[0] != _BEGIN or lines[-2:] != [_END, ""]:
+        _refuse("it does not begin and end as an SSH SIGNATURE does")
+    body = "".join(lines[1:-2])
+    try:
+        blob = base64.b64decode(body, validate=True)
+    except binascii.Error:
+        _refuse("it is no base64")
+    if base64.b64encode(blob).decode() != body:
+        _refuse("it is no base64 that anybody writes")
+    return blob
+
+
+class _Reader:
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def take(self, count: int) -> bytes:
+        if count > len(self._data):
+            _refuse("it is cut short")
+        taken, self._data = self._data[:count], self._data[count:]
+        return taken
+
+    def field(self) -> bytes:
+        return self.take(int.from_bytes(self.take(4), "big"))
+
+    def end(self) -> None:
+        if self._data:
+            _refuse("something follows it")
+
+
+def _refuse(why: str) -> NoReturn:
+    raise InputError(f"the signature is not valid: {why}")
+
+
+# whose key it is
+
+
+def principals(allowed: Path, key: bytes, when: datetime) -> list[str]:
+    """Who may sign with ``key``, by an allowed signers file of ssh-keygen(1). Empty: nobody.
+
+    ``when``: the time of the signature, UTC. Raises ``InputError`` if the file cannot be read or understood.
+    """
+    try:
+        text = allowed.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"allowed signers {str(allowed)!r} cannot be read: {why}") from None
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            try:
+                found += _allowed(line, key, when)
+            except ValueError as error:
+                raise InputError(f"allowed signers {str(allowed)!r}, line {number}: {error}") from None
+    return found
+
+
+def _allowed(line: str, key: bytes, when: datetime) -> list[str]:
+    parts = _ALLOWED.fullmatch(line)
+    if parts is None:
+        raise ValueError("must be: principals [options] keytype key")
+    quoted, plain, options, found = parts.groups()
+    try:
+        same = base64.b64decode(found, validate=True) == key
+    except binascii.Error:
+        raise ValueError("its key is no base64") from None
+    given = {name.lower(): value for name, value in _OPTION.findall(options or "")}
+    return (quoted or plain).split(",") if same and _holds(given, when) else []
+
+
+def _holds(options: dict[str, str], when: datetime) -> bool:
+    known = {"namespaces", "valid-after", "valid-before"}
+    if set(options) - known:
+        return False  # a certificate authority signs keys, which nobody here can judge
+    names = options.get("namespaces", NAMESPACE).split(",")
+    if not any(fnmatch.fnmatchcase(NAMESPACE, pattern) for pattern in names):
+        return False
+    if "valid-after" in options and when < _time(options["valid-after"]):
+        return False
+    return not ("valid-before" in options and when > _time(options["valid-before"]))
+
+
+def _time(text: str) -> datetime:
+    """A time of an allowed signers file: local, or UTC where it ends in Z."""
+    for form in _TIMES:
+        try:
+            found = datetime.strptime(text.rstrip("Zz"), form)
+        except ValueError:
+            continue
+        return found.replace(tzinfo=timezone.utc) if text[-1] in "Zz" else found.astimezone()
+    raise ValueError(f"{text!r} is no time like 20270131 or 202701311200Z")

@@ -1,0 +1,131 @@
+"""The stages that a policy asks for: how each is run, and how what it left is judged.
+
+To run a stage leaves evidence in a folder of its own; to judge it reads that evidence alone. So a certificate is
+checked later by the same judges.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from dais_verif.dut.discover import roots_in
+from dais_verif.errors import InputError
+from dais_verif.signoff.context import (
+    Context,
+    Stage,
+    design_arguments,
+    program_arguments,
+    prove_arguments,
+    simulate,
+    write_json,
+)
+from dais_verif.signoff.evidence import read_tree
+from dais_verif.signoff.extras import extra_stages
+from dais_verif.signoff.judge import Judged, judge_check, judge_proof, judge_simulation
+from dais_verif.signoff.vacuity import planted_in_proof, planted_in_simulation
+from dais_verif.signoff.verbs import call
+from dais_verif.sim.sources import is_vhdl
+from dais_verif.verdict import Verdict
+
+__all__ = ["RTL", "emit", "stages_of"]
+
+#: The folder with what is emitted, and with what is known of the modules.
+RTL = "rtl"
+
+_MODULES = "modules.json"
+
+
+def stages_of(context: Context) -> list[Stage]:
+    """What the policy asks for, in the order in which it is run."""
+    policy = context.policy
+    stages = [
+        Stage("rtl", RTL, _look_at_rtl, _judge_rtl),
+        Stage("check", "check", _run_check, _judge_check, waiver="check"),
+    ]
+    folders = [f"simulation-{seed}" for seed in policy.seeds]
+    for seed, folder in zip(policy.seeds, folders, strict=True):
+        run, judge = partial(_run_simulation, seed=seed), partial(_judge_simulation, seed=seed)
+        stages.append(Stage(f"simulation, seed {seed}", folder, run, judge))
+    if folders:
+        stages += planted_in_simulation(folders[0])
+    else:
+        stages.append(Stage("simulation", "simulation", _run_nothing, _judge_nothing))
+    if policy.proof != "off":
+        stages.append(Stage("proof", "proof", _run_proof, _judge_proof, waiver="proof"))
+        stages += planted_in_proof((*folders[:1], "proof")) if folders else []
+    return [*stages, *extra_stages(context)]
+
+
+# the RTL itself
+
+
+def emit(program: list[str], top: str, pipeline: list[str], folder: Path) -> Path:
+    """Our own RTL in ``folder / RTL``. Raises ``InputError`` if it cannot be made."""
+    path = folder / RTL / f"{top}.v"
+    done = call("emit", [*program, "--top", top, *pipeline, "-o", str(path)], folder / RTL, keeps=False)
+    if done.exit_code:
+        tree = read_tree(folder / RTL / "printed.json")
+        raise InputError(f"no RTL was emitted: {tree.get('message')}")
+    return path
+
+
+def _look_at_rtl(context: Context, folder: Path) -> None:
+    sources = [Path(path) for path in context.subject.rtl]
+    roots = None if any(map(is_vhdl, sources)) else roots_in(sources)
+    folder.mkdir(exist_ok=True)
+    write_json(folder / _MODULES, {"roots": roots, "sha256": [file.sha256 for file in context.subject.of("rtl")]})
+
+
+def _judge_rtl(context: Context, folder: Path) -> Judged:
+    subject, tree = context.subject, read_tree(folder / _MODULES)
+    roots, problems = tree.get("roots"), []
+    if tree.get("sha256") != [file.sha256 for file in subject.of("rtl")]:
+        problems.append("the RTL files are not those that were looked at")
+    if isinstance(roots, list) and subject.top not in roots:
+        others = ", ".join(map(str, roots)) or "none"
+        problems.append(
+            f"module {subject.top} is not the whole design: modules that no other uses are {others};"
+            " name the right [rtl] top, or leave test benches out of [rtl] files"
+        )
+    what = "emitted" if subject.emitted else "given"
+    message = f"module {subject.top} in {len(subject.rtl)} file{'s' if len(subject.rtl) > 1 else ''}, {what}"
+    return Judged(Verdict.PASS, message, tuple(problems))
+
+
+# check, sim, prove
+
+
+def _run_check(context: Context, folder: Path) -> None:
+    call("check", [*program_arguments(context.subject), "--all"], folder, keeps=False)
+
+
+def _judge_check(context: Context, folder: Path) -> Judged:
+    return judge_check(context.subject, context.policy, folder)
+
+
+def _run_simulation(context: Context, folder: Path, seed: int) -> None:
+    policy = context.policy
+    simulate(context, folder, design_arguments(context.subject, policy), context.asked(seed), policy.vectors)
+
+
+def _judge_simulation(context: Context, folder: Path, seed: int) -> Judged:
+    return judge_simulation(context.subject, context.policy, folder, context.asked(seed))
+
+
+def _run_nothing(context: Context, folder: Path) -> None:
+    raise InputError("the policy names no seed, so nothing is simulated; seeds = [0] is one")
+
+
+def _judge_nothing(context: Context, folder: Path) -> Judged:
+    return Judged(Verdict.NOT_RUN, "nothing was simulated", ("nothing was simulated",))
+
+
+def _run_proof(context: Context, folder: Path) -> None:
+    subject = context.subject
+    design = design_arguments(subject, context.policy)
+    call("prove", prove_arguments(context, program_arguments(subject), design), folder)
+
+
+def _judge_proof(context: Context, folder: Path) -> Judged:
+    return judge_proof(context.subject, context.policy, folder)

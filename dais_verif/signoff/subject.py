@@ -1,0 +1,139 @@
+"""What is signed off: a program, its RTL and every file that these read, with their hashes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dais_verif.errors import InputError
+from dais_verif.program import Program
+from dais_verif.signoff.policy import Policy, Rtl
+from dais_verif.sim.datafiles import data_files
+from dais_verif.sim.sources import is_vhdl
+
+__all__ = ["FileHash", "Subject", "file_hash", "sha256_of", "subject_of", "top_of"]
+
+_INCLUDE = re.compile(rb'^(?:(?!//)[^"\n])*`include\b[ \t]*(?:"([^"\n]+)"|(\S*))', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class FileHash:
+    """A file and the SHA-256 of its bytes. ``name``: what the RTL calls it, where that is not its path."""
+
+    role: str
+    path: str
+    sha256: str
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A program and its RTL. ``emitted``: it is ours."""
+
+    program: Program
+    path: Path
+    layout: str | None
+    emitted: bool
+    top: str
+    files: tuple[FileHash, ...]
+
+    def of(self, role: str) -> list[FileHash]:
+        """The files of one role: ``program``, ``rtl``, ``include``, ``data``, ``ports`` or ``input``."""
+        return [file for file in self.files if file.role == role]
+
+    @property
+    def rtl(self) -> list[str]:
+        """The RTL files."""
+        return [file.path for file in self.of("rtl")]
+
+    def changed(self) -> list[str]:
+        """A line for every file that is not what it was."""
+        return [line for file in self.files for line in _difference(file)]
+
+
+def _difference(file: FileHash) -> Iterator[str]:
+    try:
+        found = sha256_of(Path(file.path))
+    except InputError as error:
+        yield str(error)
+        return
+    if found != file.sha256:
+        yield f"{file.path} was changed while it was signed off: it was {file.sha256[:16]}..., is {found[:16]}..."
+
+
+def sha256_of(path: Path) -> str:
+    """The hash of the file ``path``. Raises ``InputError`` if it cannot be read."""
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None
+    return digest.hexdigest()
+
+
+def file_hash(role: str, path: Path, name: str = "") -> FileHash:
+    """The file ``path`` as it is now."""
+    return FileHash(role, str(path.absolute()), sha256_of(path), name)
+
+
+def subject_of(program: Program, path: Path, layout: str | None, policy: Policy, emitted: Path) -> Subject:
+    """What is signed off; ``emitted``: the RTL where the policy names none.
+
+    Raises ``InputError`` if a file that it names, or that the RTL includes, is not there.
+    """
+    if program.origin.file_sha256 is None:
+        raise InputError(f"{str(path)!r} was not read from a file; give the path of a DAIS program")
+    files = [FileHash("program", str(path.absolute()), program.origin.file_sha256)]
+    sources = [Path(name) for name in policy.rtl.files] or [emitted]
+    for source in sources:
+        if not source.is_file():
+            raise InputError(
+                f"RTL file {str(source)!r} is not there; [rtl] files names the files of module {policy.rtl.top}"
+            )
+    files += [file_hash("rtl", source) for source in sources]
+    if policy.rtl.files:
+        files += _read_by(policy.rtl, sources)
+    files += [file_hash("input", Path(name)) for name in policy.inputs]
+    return Subject(program, path, layout, not policy.rtl.files, top_of(policy, sources), tuple(files))
+
+
+def top_of(policy: Policy, sources: Sequence[Path]) -> str:
+    """The top module as the simulators of its language call it: VHDL knows no upper case."""
+    return policy.rtl.top.lower() if any(map(is_vhdl, sources)) else policy.rtl.top
+
+
+def _read_by(rtl: Rtl, sources: Sequence[Path]) -> list[FileHash]:
+    found = [file_hash("include", path) for path in _included(sources)]
+    found += [
+        file_hash("data", file.path, file.name) for file in data_files(sources, [Path(name) for name in rtl.data])
+    ]
+    return found + ([file_hash("ports", Path(rtl.ports))] if rtl.ports is not None else [])
+
+
+def _included(sources: Sequence[Path]) -> list[Path]:
+    """All files that ``sources`` include, directly or not, from the folders in which sources lie."""
+    folders = list(dict.fromkeys(source.absolute().parent for source in sources))
+    found: dict[Path, None] = {}
+    waiting = list(sources)
+    while waiting:
+        source = waiting.pop()
+        for quoted, other in _INCLUDE.findall(source.read_bytes()):
+            if not quoted:
+                what = other.decode(errors="replace")
+                raise InputError(
+                    f"{str(source)!r} includes {what!r}, which is no name in quotes: it cannot be certified"
+                )
+            name = quoted.decode(errors="surrogateescape")
+            there = [folder / name for folder in (source.absolute().parent, *folders) if (folder / name).is_file()]
+            if not there:
+                raise InputError(f"{str(source)!r} includes {name!r}, which is not beside the RTL files")
+            for path in there:  # which of several is meant is the simulator's affair: all are part of it
+                if path not in found:
+                    found[path] = None
+                    waiting.append(path)
+    return list(found)

@@ -1,0 +1,99 @@
+"""With which tools a sign-off was made: their versions, and hashes of what was run."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import platform
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+import dais_verif
+from dais_verif.signoff.policy import Policy
+from dais_verif.signoff.subject import sha256_of
+from dais_verif.sim import tools
+
+__all__ = ["Tool", "tools_of"]
+
+#: What the verbs load and what their answers depend on.
+_PACKAGES = ("bitwuzla", "cocotb", "msgspec", "numpy", "pyslang")
+
+_PASSING = ("__pycache__", ".pyc")
+
+
+@dataclass(frozen=True)
+class Tool:
+    """``sha256``: of its executables, or of all files of a Python package."""
+
+    version: str
+    sha256: str
+
+
+def tools_of(policy: Policy) -> dict[str, Tool]:
+    """The tools that a sign-off by ``policy`` uses. Raises ``ToolError`` if one is missing."""
+    package = Path(dais_verif.__file__).parent
+    sources = [path for path in package.rglob("*") if path.is_file() and not path.name.startswith(".")]
+    found = {
+        "dais-verif": Tool(dais_verif.__version__, _of_files(sources, package)),
+        "python": Tool(platform.python_version(), sha256_of(Path(sys.executable).resolve())),
+        **{name: tool for name in _PACKAGES if (tool := _package(name)) is not None},
+    }
+    for name in policy.simulators:
+        found |= _SIMULATORS[name]()
+    if "netlist" in policy.stages:
+        yosys = tools.yosys()
+        found["yosys"] = Tool(yosys.version, _together([yosys.yosys]))
+    return dict(sorted(found.items()))
+
+
+def _icarus() -> dict[str, Tool]:
+    icarus = tools.icarus()
+    return {"icarus": Tool(icarus.version, _together([icarus.iverilog, icarus.vvp]))}
+
+
+def _verilator() -> dict[str, Tool]:
+    verilator = tools.verilator()
+    return {
+        "verilator": Tool(verilator.version, _together([Path(verilator.driver[-1])])),
+        "g++": Tool(verilator.compiler_version, _together([verilator.compiler])),
+    }
+
+
+def _ghdl() -> dict[str, Tool]:
+    ghdl = tools.ghdl()
+    return {"ghdl": Tool(ghdl.version, _together([ghdl.ghdl]))}
+
+
+_SIMULATORS = {"icarus": _icarus, "verilator": _verilator, "ghdl": _ghdl}
+
+
+@functools.lru_cache
+def _package(name: str) -> Tool | None:
+    try:
+        found = distribution(name)
+    except PackageNotFoundError:
+        return None
+    folder = Path(str(found.locate_file("")))
+    return Tool(found.version, _of_files([Path(str(found.locate_file(file))) for file in found.files or []], folder))
+
+
+def _of_files(paths: Iterable[Path], folder: Path) -> str:
+    """Of names and contents; what Python compiles on the way does not count."""
+    kept = sorted(path for path in paths if not any(part in path.as_posix() for part in _PASSING) and path.is_file())
+    return _digest({_under(path, folder): sha256_of(path) for path in kept})
+
+
+def _under(path: Path, folder: Path) -> str:
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
+
+
+def _together(executables: Sequence[Path]) -> str:
+    return _digest({path.name: sha256_of(path.resolve()) for path in executables})
+
+
+def _digest(hashes: Mapping[str, str]) -> str:
+    lines = "".join(f"{sha256}  {name}\n" for name, sha256 in sorted(hashes.items()))
+    return hashlib.sha256(lines.encode(errors="surrogateescape")).hexdigest()

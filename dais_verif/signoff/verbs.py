@@ -1,0 +1,110 @@
+"""Running a verb as a user would, in a process of its own, and keeping what it printed.
+
+What is signed off is what users run: the verbs, their options and their records, nothing of their inside.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import dais_verif
+from dais_verif.errors import InputError, ToolError
+from dais_verif.files import make_folder, write_atomically
+
+__all__ = ["CALL", "PRINTED", "RUN", "Call", "call", "read_call"]
+
+#: In the folder of a call: how it was called, what it printed, and what it kept of its own (``-o``).
+CALL, PRINTED, RUN = "call.json", "printed.json", "run"
+
+_MESSAGES = "messages.txt"
+
+#: As ``python -m dais_verif``, but with the very package that runs now, whatever lies in the current folder.
+_START = (
+    "import sys; sys.path[:] = [*filter(None, sys.path), {parent!r}]; sys.argv[0] = {name!r}; "
+    "from dais_verif.cli.main import main; main()"
+)
+
+#: Every simulation is built for the sign-off: it takes nothing on trust that lies in a cache.
+_ENVIRONMENT = {"DAIS_VERIF_CACHE_MB": "0"}
+
+_PATIENCE = 20.0
+
+
+@dataclass(frozen=True)
+class Call:
+    """A verb that was run. ``seconds``: of wall time."""
+
+    arguments: list[str]
+    exit_code: int
+    seconds: float
+
+
+def call(verb: str, arguments: Sequence[str], folder: Path, *, keeps: bool = True) -> Call:
+    """Run ``verb`` with ``arguments`` and ``--json``, and keep everything in ``folder``.
+
+    ``keeps``: the verb has ``-o`` and gets a folder. Whatever it answers is no error; raises ``ToolError`` if it
+    cannot be run.
+    """
+    make_folder(folder)
+    shutil.rmtree(folder / RUN, ignore_errors=True)
+    if keeps:
+        arguments = [*arguments, "-o", str(folder / RUN)]
+    arguments = [verb, *arguments, "--json"]
+    start = _START.format(parent=str(Path(dais_verif.__file__).parents[1]), name=sys.argv[0])
+    begin = time.monotonic()
+    with (folder / PRINTED).open("wb") as printed, (folder / _MESSAGES).open("wb") as messages:
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-c", start, *arguments],
+                env={**os.environ, **_ENVIRONMENT},
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=messages,
+                start_new_session=True,  # Ctrl-C is for us, who pass it on
+            )
+        except OSError as error:
+            raise ToolError(f"{sys.executable} cannot be started: {error.strerror}") from None
+        try:
+            process.wait()
+        except BaseException:
+            _stop(process)
+            raise
+    done = Call(arguments, process.returncode, round(time.monotonic() - begin, 3))
+    write_atomically(folder / CALL, json.dumps(asdict(done), indent=2).encode())
+    _tidy(folder / RUN)
+    return done
+
+
+def read_call(folder: Path) -> Call:
+    """The call that ``folder`` is of. Raises ``InputError`` if nothing tells."""
+    path = folder / CALL
+    try:
+        return Call(**json.loads(path.read_bytes()))
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"{str(path)!r} does not tell how a verb was run ({error})") from None
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """It stops its simulators and removes its temporary files, if it is given the time."""
+    process.terminate()
+    try:
+        process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _tidy(run: Path) -> None:
+    """Remove what is no evidence: locks and what was built, which is hundreds of times as large as what it found."""
+    for lock in run.rglob(".lock"):
+        lock.unlink()
+    for built in [path for path in run.rglob("build") if path.is_dir()]:
+        shutil.rmtree(built, ignore_errors=True)
