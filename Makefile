@@ -8,8 +8,8 @@ export PYTHON
 
 # Values go to the recipes through the environment, so spaces and quotes in paths need no care; and to these two
 # only: other tools give names like SIM and WAVES a meaning of their own.
-sim prove hil synth check: export EXAMPLE := $(EXAMPLE)
-sim prove hil synth check: export PROGRAM ?=
+sim prove hil synth signoff check: export EXAMPLE := $(EXAMPLE)
+sim prove hil synth signoff check: export PROGRAM ?=
 sim regress: export SIM ?=
 regress: export PROGRAMS ?= examples
 regress: export VECTORS ?=
@@ -27,12 +27,14 @@ sim: export PORTS ?=
 sim: export CLOCK ?=
 sim: export LATENCY ?=
 sim: export WAVES ?=
-sim regress prove hil synth: export OUT ?=
-sim regress prove: export JOBS ?=
+sim regress prove hil synth signoff: export OUT ?=
+sim regress prove signoff: export JOBS ?=
 sim: export EXHAUSTIVE ?=
 sim: export PROFILE ?=
-sim prove hil synth: export LAYOUT ?=
+sim prove hil synth signoff: export LAYOUT ?=
 prove regress: export TIMEOUT ?=
+signoff: export POLICY ?=
+signoff: export SIGN ?=
 synth: export TARGET ?= ice40
 sim prove synth: export STAGES ?=
 hil: export TARGET ?=
@@ -42,7 +44,7 @@ RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-test sim regress prove hil synth check test test-interop test-all lint examples schemas bench-golden bench-sim soundness prove-rtl clean distclean
+.PHONY: help setup setup-synth setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas bench-golden bench-sim soundness prove-rtl clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
@@ -53,6 +55,7 @@ help:  ## List the targets
 	@echo "make prove PROGRAM=prog.bin [STAGES=n] [RTL='a.v b.v' TOP=model] [TIMEOUT=seconds] [OUT=folder] [JOBS=n] [LAYOUT=...]"
 	@echo "make synth PROGRAM=prog.bin [TARGET=ice40|ecp5|xilinx|generic] [STAGES=n] [RTL=theirs.v TOP=model]"
 	@echo "         [OUT=folder] [LAYOUT=v1|headerless|published]"
+	@echo "make signoff PROGRAM=prog.bin [POLICY=policy.toml] [SIGN=key] [OUT=folder] [JOBS=n] [LAYOUT=...]"
 	@echo "make hil PROGRAM=prog.bin TARGET=serial:///dev/ttyUSB0?baud=115200|tcp://host:port|sim://uart"
 	@echo "         [VECTORS=1000] [SEED=0] [INPUTS=x.npy] [OUT=folder] [RESUME=1] [LAYOUT=...]"
 	@echo
@@ -135,6 +138,16 @@ prove: .venv/.ready  ## Prove for all inputs that PROGRAM's Verilog, or RTL, com
 	if [ -n "$$STAGES" ]; then set -- "$$@" --stages "$$STAGES"; fi; \
 	if [ -n "$$TIMEOUT" ]; then set -- "$$@" --timeout "$$TIMEOUT"; fi; \
 	if [ -n "$$RTL" ]; then set -- "$$@" --rtl $$RTL; fi; \
+	$(RUN) "$$@"
+
+signoff: .venv/.ready  ## Run all that POLICY asks of PROGRAM, and write a certificate into OUT
+	@if [ -z "$$PROGRAM" ]; then echo "no PROGRAM given: signing off the shipped example $$EXAMPLE"; fi; \
+	set -- signoff "$${PROGRAM:-$$EXAMPLE}"; \
+	if [ -n "$$POLICY" ]; then set -- "$$@" --policy "$$POLICY"; fi; \
+	if [ -n "$$SIGN" ]; then set -- "$$@" --sign "$$SIGN"; fi; \
+	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
+	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
+	if [ -n "$$JOBS" ]; then set -- "$$@" --jobs "$$JOBS"; fi; \
 	$(RUN) "$$@"
 
 check: .venv/.ready  ## Read and check PROGRAM; what ranges prove about overflow

@@ -32,7 +32,7 @@ from dais_verif.report.console import program_line
 from dais_verif.report.signoff import SignOff, StageResult
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE
 from dais_verif.signoff.policy import BUILT_IN, Given, read_policy
-from dais_verif.signoff.session import Listener, Signer, sign_off
+from dais_verif.signoff.session import Listener, Signer, require_ours, sign_off
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ def locked(folder: Path) -> AbstractContextManager[FileLock]:
     """Nobody else signs off in ``folder``. Raises ``InputError`` if somebody does."""
     from filelock import FileLock, Timeout
 
+    require_ours(folder)
     make_folder(folder)
     lock = FileLock(folder / ".lock", timeout=0)
     try:

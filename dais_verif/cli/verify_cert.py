@@ -49,7 +49,8 @@ def verify_cert(
     what is expected and what is there. Exit code 0: it holds; 7: it does not.
     """
     from dais_verif.errors import InputError
-    from dais_verif.signoff.recheck import Places, check_certificate, read_certificate, run_again
+    from dais_verif.signoff.again import run_again
+    from dais_verif.signoff.recheck import Places, check_certificate, read_certificate
 
     held, folder, data, findings, notes = None, certificate, b"", [], []
     try:

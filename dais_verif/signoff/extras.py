@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, ToolError
 from dais_verif.report.record import Record
 from dais_verif.signoff.context import (
     Context,
@@ -16,10 +16,10 @@ from dais_verif.signoff.context import (
     program_arguments,
     simulate,
 )
-from dais_verif.signoff.evidence import simulated
+from dais_verif.signoff.evidence import read_tree, simulated
 from dais_verif.signoff.judge import Asked, Judged, judge_simulation, of_subject
 from dais_verif.signoff.subject import sha256_of
-from dais_verif.signoff.verbs import RUN, call, read_call
+from dais_verif.signoff.verbs import PRINTED, RUN, call, read_call
 from dais_verif.verdict import Verdict
 
 __all__ = ["extra_stages"]
@@ -72,13 +72,20 @@ def _run_netlist(context: Context, folder: Path, good: str) -> None:
         design = ["--top", subject.top, *pipeline_arguments(policy)]
     else:
         design = [part for file in subject.rtl for part in ("--rtl", file)] + ["--top", subject.top]
-    done = call("synth", [*program, *design, "--target", policy.netlist.target], folder / _SYNTH)
-    if done.exit_code:
-        raise InputError(f"no netlist was made (synth exited with code {done.exit_code})")
+    call("synth", [*program, *design, "--target", policy.netlist.target], folder / _SYNTH)
+    _require(folder / _SYNTH, "no netlist was made")
     netlist = ["--netlist", str(folder / _SYNTH / RUN), "--top", subject.top]
     netlist += [] if policy.rtl.ports is None else ["--ports", policy.rtl.ports]
     pins = pin_arguments(context, simulated(context.folder / good))
     simulate(context, folder / _SIM, [*netlist, *pins], _of_netlist(context), policy.netlist.vectors)
+
+
+def _require(folder: Path, without: str) -> None:
+    """Raise what ended the call in ``folder``, if anything did."""
+    if read_call(folder).exit_code:
+        tree = read_tree(folder / PRINTED)
+        kind = ToolError if tree.get("verdict") == Verdict.TOOL_FAILURE.value else InputError
+        raise kind(f"{without}: {tree.get('message')}")
 
 
 def _of_netlist(context: Context) -> Asked:
@@ -103,8 +110,8 @@ def _run_axis(context: Context, folder: Path) -> None:
     policy, program = context.policy, program_arguments(context.subject)
     shell = folder / _SHELL / "axis"
     wrap = [*program, "--wrap", "axis", "--stages", str(policy.axis.pipeline), "-o", str(shell)]
-    if call("emit", wrap, folder / _SHELL, keeps=False).exit_code:
-        raise InputError("the shell could not be written")
+    call("emit", wrap, folder / _SHELL, keeps=False)
+    _require(folder / _SHELL, "no shell was made")
     arguments = [
         *program,
         "--wrapped",

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-import msgspec
-
 from dais_verif.errors import DaisError, InputError
 from dais_verif.program import load
 from dais_verif.report.read import read_record
@@ -27,29 +25,17 @@ from dais_verif.signoff.certificate import (
     stages_in,
 )
 from dais_verif.signoff.context import Context
-from dais_verif.signoff.evidence import Sent, simulated
-from dais_verif.signoff.judge import SENT
-from dais_verif.signoff.policy import Given, Policy, in_force, policy_of
-from dais_verif.signoff.session import (
-    EVIDENCE,
-    POLICY,
-    RECORD,
-    Listener,
-    blocked,
-    issued_at,
-    judged,
-    outputs_of,
-    result_of,
-    sign_off,
-    time_of,
-)
+from dais_verif.signoff.evidence import simulated
+from dais_verif.signoff.policy import Policy, in_force, policy_of
+from dais_verif.signoff.results import EVIDENCE, blocked, issued_at, judged, outputs_of, result_of, time_of
+from dais_verif.signoff.session import RECORD
 from dais_verif.signoff.sshsig import principals, read_signature
 from dais_verif.signoff.stages import stages_of
 from dais_verif.signoff.subject import FileHash, Subject, sha256_of, top_of
 from dais_verif.signoff.toolbox import tools_of
 from dais_verif.verdict import Verdict
 
-__all__ = ["Checked", "Finding", "Places", "check_certificate", "read_certificate", "run_again"]
+__all__ = ["Checked", "Finding", "Places", "check_certificate", "read_certificate", "shortened"]
 
 
 @dataclass(frozen=True)
@@ -232,7 +218,7 @@ def _signature(
 
 def _tools(certificate: Certificate, policy: Policy) -> list[Finding]:
     try:
-        here = tools_of(policy)
+        here = tools_of(policy, netlist="yosys" in certificate.tools)
     except DaisError as error:
         return [Finding("tools", "those of the certificate", str(error))]
     findings = []
@@ -299,13 +285,8 @@ def _agrees(
     }
     for what, (expected, found) in pairs.items():
         if expected != found:
-            yield Finding(what, *_short(expected, found))
+            yield Finding(what, *shortened(expected, found))
     yield from _versions(certificate, context)
-
-
-def _short(*values: object) -> list[str]:
-    texts = [str(value) for value in values]
-    return [text if len(text) <= 160 else f"{text[:160]}..." for text in texts]
 
 
 def _versions(certificate: Certificate, context: Context) -> Iterator[Finding]:
@@ -319,52 +300,7 @@ def _versions(certificate: Certificate, context: Context) -> Iterator[Finding]:
                 yield Finding(f"tool {name}", version, tool.version if tool else "none")
 
 
-# running it again
-
-
-def run_again(checked: Checked, folder: Path, *, reproduce: str, jobs: int | None, listener: Listener) -> list[Finding]:
-    """What a new sign-off of the same files by the same policy finds otherwise. ``folder``: for its evidence."""
-    context = checked.context
-    if context is None:
-        return []
-    subject, policy = context.subject, _where_they_are(context)
-    given = Given(policy, (checked.folder / POLICY).read_text(encoding="utf-8"))
-    record = sign_off(
-        subject.program, subject.path, subject.layout, given, folder, reproduce=reproduce, jobs=jobs, listener=listener
-    )
-    findings = []
-    if record.verdict is not Verdict.PASS:
-        findings.append(Finding("a new run", "SIGNED OFF", f"{record.verdict.value}: {record.message}"))
-    now = {stage.name: stage for stage in stages_in(record.stages)}
-    for stage in checked.certificate.stages:
-        found = now.get(stage.name)
-        if found != stage:
-            told = f"{found.verdict.value}" if found else "no such stage"
-            findings.append(Finding(f"stage {stage.name} in a new run", stage.verdict.value, told))
-    if record.rtl.get("sha256") != [file.sha256 for file in subject.of("rtl")]:
-        findings.append(Finding("RTL in a new run", "the same", "other RTL is emitted"))
-    for seed in policy.seeds:
-        pairs = [_digests(at / f"simulation-{seed}") for at in (context.folder, folder / EVIDENCE)]
-        if pairs[0] != pairs[1]:
-            findings.append(Finding(f"digests of simulation, seed {seed}, in a new run", *_short(*pairs)))
-    return findings
-
-
-def _digests(folder: Path) -> dict[str, str | None]:
-    try:
-        found = {one.name: one.digest for one in simulated(folder).simulators}
-        return {"inputs": Sent.load(folder / SENT).inputs_sha256, **found}
-    except DaisError as error:
-        return {"none": str(error)}
-
-
-def _where_they_are(context: Context) -> Policy:
-    """The policy, with the files where they are now."""
-    subject, policy = context.subject, context.policy
-    if subject.emitted:
-        files: tuple[str, ...] = ()
-    else:
-        files = tuple(subject.rtl)
-    ports = [file.path for file in subject.of("ports")]
-    rtl = msgspec.structs.replace(policy.rtl, files=files, ports=ports[0] if ports else None)
-    return msgspec.structs.replace(policy, rtl=rtl, inputs=tuple(file.path for file in subject.of("input")))
+def shortened(*values: object) -> list[str]:
+    """``values`` as text that fits a line."""
+    texts = [str(value) for value in values]
+    return [text if len(text) <= 160 else f"{text[:160]}..." for text in texts]

@@ -10,56 +10,32 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from pathlib import Path
 
 from dais_verif.errors import DaisError, InputError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.program import Program
 from dais_verif.report.coverage import Coverage
-from dais_verif.report.record import Decision, OutputEvidence, ProgramInfo, Times
+from dais_verif.report.record import Decision, ProgramInfo, Times
 from dais_verif.report.signoff import SignOff, StageResult
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE, Certificate, written
 from dais_verif.signoff.context import Context, Stage, pipeline_arguments, write_json
-from dais_verif.signoff.evidence import Unusable, read_tree, simulated
-from dais_verif.signoff.judge import Judged
+from dais_verif.signoff.evidence import Unusable, simulated
 from dais_verif.signoff.policy import Given, Policy, Waived, in_force
+from dais_verif.signoff.results import EVIDENCE, FAILED, blocked, issued_at, judged, outputs_of, result_of
 from dais_verif.signoff.stages import RTL, emit, stages_of
 from dais_verif.signoff.subject import Subject, subject_of
 from dais_verif.signoff.toolbox import Tool, tools_of
 from dais_verif.signoff.verbs import RUN
 from dais_verif.verdict import Verdict
 
-__all__ = [
-    # what is in the folder
-    "EVIDENCE",
-    "POLICY",
-    "RECORD",
-    # doing it
-    "Listener",
-    "Signer",
-    "sign_off",
-    # the same questions, asked of evidence
-    "blocked",
-    "issued_at",
-    "judged",
-    "outputs_of",
-    "result_of",
-    "time_of",
-]
+__all__ = ["POLICY", "RECORD", "Listener", "Signer", "require_ours", "sign_off"]
 
 #: In the folder of a sign-off.
-RECORD, POLICY, EVIDENCE = "signoff.json", "policy.toml", "evidence"
-
-#: In the folder of a stage that broke off before there was anything to judge.
-_FAILED = "failed.json"
+RECORD, POLICY = "signoff.json", "policy.toml"
 
 _OURS = {RECORD, POLICY, EVIDENCE, CERTIFICATE, SIGNATURE, ".lock"}
-
-#: What a waiver can stand in for: nothing is known, or not enough. Nothing that is known to be wrong.
-_NOT_KNOWN = (Verdict.UNKNOWN, Verdict.NOT_RUN, Verdict.TOOL_FAILURE, Verdict.INVALID_INPUT, Verdict.NOT_SIGNED_OFF)
-
-_GRADES = ("none", "sampled", "exhausted", "proved")
 
 
 class Listener:
@@ -129,7 +105,7 @@ def sign_off(
             listener.result(results[-1])
             record = replace(record, stages=list(results))
             _write(folder, record)
-        tools, problems = _tools(policy)
+        tools, problems = _tools(policy, results)
         problems = [*_problems(results), *subject.changed(), *problems]
         answer = Verdict.NOT_SIGNED_OFF if problems else Verdict.PASS
         record = replace(
@@ -158,16 +134,22 @@ def sign_off(
 
 def _clear(folder: Path) -> None:
     """Whatever an earlier sign-off left goes, its certificate first. What is not ours is never mixed with ours."""
+    require_ours(folder)
     make_folder(folder)
     for name in (CERTIFICATE, SIGNATURE, RECORD):
         (folder / name).unlink(missing_ok=True)
-    foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in _OURS)
-    if foreign:
-        raise InputError(
-            f"{str(folder)!r} holds {foreign[0]!r}, which no sign-off left there; choose another folder with -o"
-        )
     shutil.rmtree(folder / EVIDENCE, ignore_errors=True)
     make_folder(folder / EVIDENCE)
+
+
+def require_ours(folder: Path) -> None:
+    """Raise ``InputError`` if ``folder`` holds anything that no sign-off left there."""
+    if folder.is_dir():
+        foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in _OURS)
+        if foreign:
+            raise InputError(
+                f"{str(folder)!r} holds {foreign[0]!r}, which no sign-off left there; choose another folder with -o"
+            )
 
 
 def _subject(program: Program, path: Path, layout: str | None, policy: Policy, folder: Path) -> Subject:
@@ -201,58 +183,10 @@ def _run(
         pass  # its record says it
     except DaisError as error:
         make_folder(folder)
-        write_json(folder / _FAILED, {"verdict": error.verdict.value, "message": str(error)})
+        write_json(folder / FAILED, {"verdict": error.verdict.value, "message": str(error)})
     result = result_of(stage, judged(stage, context), waivers)
     seconds = round(time.monotonic() - began, 3)
     return replace(result, seconds=seconds, evidence=_evidence(context, stage))
-
-
-def blocked(stage: Stage, before: Sequence[StageResult], stages: Sequence[Stage]) -> StageResult | None:
-    """Why a stage makes no sense: one that it needs has not passed. If nobody insists on that, nobody does on this."""
-    names = {one.folder: one.name for one in stages}
-    found = {result.name: result for result in before}
-    missing = [found[names[folder]] for folder in stage.needs if not found[names[folder]].passed]
-    if not missing:
-        return None
-    optional = all(result.optional or result.waived for result in missing)
-    message = f"not run: {missing[0].name} has not passed"
-    return StageResult(stage.name, Verdict.NOT_RUN, message, False, False, stage.must_fail, optional=optional)
-
-
-def judged(stage: Stage, context: Context) -> Judged:
-    """What the evidence of ``stage`` is worth."""
-    folder = context.folder / stage.folder
-    try:
-        if (folder / _FAILED).exists():
-            tree = read_tree(folder / _FAILED)
-            return Judged(
-                Verdict(tree.get("verdict")), str(tree.get("message")), (str(tree.get("message")),), ran=False
-            )
-        return stage.judge(context, folder)
-    except Unusable as error:
-        return Judged(error.verdict, str(error), (str(error),))
-    except (DaisError, ValueError) as error:  # ValueError: no verdict
-        return Judged(Verdict.NOT_SIGNED_OFF, str(error), (str(error),))
-
-
-def result_of(stage: Stage, found: Judged, waivers: dict[str, Waived]) -> StageResult:
-    """The stage's result: a record that passes while its numbers do not is not signed off."""
-    passed = not found.problems
-    fine = found.verdict is (Verdict.RTL_MISMATCH if stage.must_fail else Verdict.PASS)
-    verdict = Verdict.NOT_SIGNED_OFF if fine and not passed else found.verdict
-    waived = not passed and stage.waiver in waivers and verdict in _NOT_KNOWN
-    message = found.message if passed else "; ".join(found.problems[:3])
-    return StageResult(
-        stage.name,
-        verdict,
-        message,
-        found.ran,
-        passed,
-        stage.must_fail,
-        waived,
-        optional=found.excused,
-        reproduce=found.reproduce,
-    )
 
 
 def _evidence(context: Context, stage: Stage) -> list[str]:
@@ -283,30 +217,11 @@ def _message(results: Sequence[StageResult], problems: Sequence[str]) -> str:
     return f"{passed} of {len(results)} stages passed{more}"
 
 
-def _tools(policy: Policy) -> tuple[dict[str, Tool], list[str]]:
+def _tools(policy: Policy, results: Sequence[StageResult]) -> tuple[dict[str, Tool], list[str]]:
     try:
-        return tools_of(policy), []
+        return tools_of(policy, netlist=any(r.name == "netlist" and r.passed for r in results)), []
     except DaisError as error:
         return {}, [f"tools: {error}"]
-
-
-def outputs_of(context: Context, results: Sequence[StageResult]) -> list[OutputEvidence]:
-    """The best that is known of each output. A proof counts only if the prover was also seen to refute."""
-    proof = [r for r in results if "proof" in r.name]
-    proved = bool(proof) and all(r.passed for r in proof)
-    best: dict[int, OutputEvidence] = {}
-    for seed in context.policy.seeds:
-        if any(r.name == f"simulation, seed {seed}" and r.passed for r in results):
-            for found in simulated(context.folder / f"simulation-{seed}").outputs:
-                known = best.get(found.output, found)
-                grade = max(known.grade, found.grade, key=_GRADES.index)
-                vectors = known.vectors + (found.vectors if known is not found else 0)
-                best[found.output] = OutputEvidence(found.output, grade, vectors)
-    outputs = [best.get(number, OutputEvidence(number, "none", 0)) for number in range(context.subject.program.n_out)]
-    kinds = context.subject.program.output_types
-    return [
-        replace(one, grade="proved") if proved and kind.width else one for one, kind in zip(outputs, kinds, strict=True)
-    ]
 
 
 def _coverage(context: Context, results: Sequence[StageResult]) -> Coverage | None:
@@ -325,18 +240,3 @@ def _certify(context: Context, record: SignOff, tools: dict[str, Tool], folder: 
     if signer is not None:
         write_atomically(folder / SIGNATURE, signer.sign(data))
     write_atomically(folder / CERTIFICATE, data)
-
-
-def issued_at(times: Times) -> str:
-    """When a sign-off that took ``times`` ended, as its certificate says it."""
-    began = time_of(times.started)
-    return "" if began is None else (began + timedelta(seconds=int(times.seconds))).isoformat(timespec="seconds")
-
-
-def time_of(text: str) -> datetime | None:
-    """A time of a record; None if it is none, or has no zone."""
-    try:
-        found = datetime.fromisoformat(text.replace("Z", "+00:00"))
-    except ValueError:
-        return None
-    return found if found.tzinfo is not None else None

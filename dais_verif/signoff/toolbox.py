@@ -32,8 +32,8 @@ class Tool:
     sha256: str
 
 
-def tools_of(policy: Policy) -> dict[str, Tool]:
-    """The tools that a sign-off by ``policy`` uses. Raises ``ToolError`` if one is missing."""
+def tools_of(policy: Policy, *, netlist: bool) -> dict[str, Tool]:
+    """The tools of a sign-off by ``policy``; ``netlist``: it made one. Raises ``ToolError`` if one is missing."""
     package = Path(dais_verif.__file__).parent
     sources = [path for path in package.rglob("*") if path.is_file() and not path.name.startswith(".")]
     found = {
@@ -43,7 +43,7 @@ def tools_of(policy: Policy) -> dict[str, Tool]:
     }
     for name in policy.simulators:
         found |= _SIMULATORS[name]()
-    if "netlist" in policy.stages:
+    if netlist:
         yosys = tools.yosys()
         found["yosys"] = Tool(yosys.version, _together([yosys.yosys]))
     return dict(sorted(found.items()))

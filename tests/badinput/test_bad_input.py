@@ -14,6 +14,7 @@ import bad_analyses
 import bad_machine
 import bad_options
 import bad_programs
+import bad_signoffs
 import bad_vectors
 import pytest
 from bad_case import GOOD, Case, v1
@@ -21,7 +22,7 @@ from bad_case import GOOD, Case, v1
 from dais_verif.cli.main import _run
 from dais_verif.verdict import Verdict
 
-TABLES = (bad_programs, bad_vectors, bad_options, bad_analyses, bad_machine)
+TABLES = (bad_programs, bad_vectors, bad_options, bad_analyses, bad_machine, bad_signoffs)
 CASES = {name: case for table in TABLES for name, case in table.CASES.items()}
 
 #: ``show`` lists a program and has nothing else to say.

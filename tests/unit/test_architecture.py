@@ -58,7 +58,11 @@ FORBIDDEN = {
         ("program", "dut", "golden", "emit", "prove", "hil", "synth", "stimulus", "coverage", "cli"),
         "a job is a process of its own: it knows commands and records",
     ),
+    "signoff": (("cli", "emit", "prove", "hil", "synth"), "it runs the verbs as users do, and judges what they leave"),
 }
+
+#: Folders that the command line alone may import.
+LAST = ("signoff",)
 
 #: The one door from the program to the golden model: ``program.run(x)``, a shorthand for users.
 ALLOWED = {("program/model.py", "golden")}
@@ -83,6 +87,13 @@ def test_import_rule(folder: str) -> None:
         name = path.relative_to(PACKAGE).as_posix()
         wrong = {other for other in imports_of(path) & set(forbidden) if (name, other) not in ALLOWED}
         assert not wrong, f"{name} imports {', '.join(sorted(wrong))}: {reason}"
+
+
+@pytest.mark.parametrize("folder", LAST)
+def test_nobody_but_the_command_line_knows(folder: str) -> None:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        assert name.split("/")[0] in (folder, "cli") or folder not in imports_of(path), name
 
 
 def test_the_rule_speaks_of_folders_that_exist() -> None:

@@ -1,0 +1,68 @@
+"""Signing off again what a certificate speaks of, to see whether the same comes out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from dais_verif.errors import DaisError
+from dais_verif.signoff.certificate import stages_in
+from dais_verif.signoff.context import Context
+from dais_verif.signoff.evidence import Sent, simulated
+from dais_verif.signoff.judge import SENT
+from dais_verif.signoff.policy import Given, Policy
+from dais_verif.signoff.recheck import Checked, Finding, shortened
+from dais_verif.signoff.results import EVIDENCE
+from dais_verif.signoff.session import POLICY, Listener, sign_off
+from dais_verif.verdict import Verdict
+
+__all__ = ["run_again"]
+
+
+def run_again(checked: Checked, folder: Path, *, reproduce: str, jobs: int | None, listener: Listener) -> list[Finding]:
+    """What a new sign-off of the same files by the same policy finds otherwise. ``folder``: for its evidence."""
+    context = checked.context
+    if context is None:
+        return []
+    subject, policy = context.subject, _where_they_are(context)
+    given = Given(policy, (checked.folder / POLICY).read_text(encoding="utf-8"))
+    record = sign_off(
+        subject.program, subject.path, subject.layout, given, folder, reproduce=reproduce, jobs=jobs, listener=listener
+    )
+    findings = []
+    if record.verdict is not Verdict.PASS:
+        findings.append(Finding("a new run", "SIGNED OFF", f"{record.verdict.value}: {record.message}"))
+    now = {stage.name: stage for stage in stages_in(record.stages)}
+    for stage in checked.certificate.stages:
+        found = now.get(stage.name)
+        if found != stage:
+            told = f"{found.verdict.value}" if found else "no such stage"
+            findings.append(Finding(f"stage {stage.name} in a new run", stage.verdict.value, told))
+    if record.rtl.get("sha256") != [file.sha256 for file in subject.of("rtl")]:
+        findings.append(Finding("RTL in a new run", "the same", "other RTL is emitted"))
+    for seed in policy.seeds:
+        pairs = [_digests(at / f"simulation-{seed}") for at in (context.folder, folder / EVIDENCE)]
+        if pairs[0] != pairs[1]:
+            findings.append(Finding(f"digests of simulation, seed {seed}, in a new run", *shortened(*pairs)))
+    return findings
+
+
+def _digests(folder: Path) -> dict[str, str | None]:
+    try:
+        found = {one.name: one.digest for one in simulated(folder).simulators}
+        return {"inputs": Sent.load(folder / SENT).inputs_sha256, **found}
+    except DaisError as error:
+        return {"none": str(error)}
+
+
+def _where_they_are(context: Context) -> Policy:
+    """The policy, with the files where they are now."""
+    subject, policy = context.subject, context.policy
+    if subject.emitted:
+        files: tuple[str, ...] = ()
+    else:
+        files = tuple(subject.rtl)
+    ports = [file.path for file in subject.of("ports")]
+    rtl = msgspec.structs.replace(policy.rtl, files=files, ports=ports[0] if ports else None)
+    return msgspec.structs.replace(policy, rtl=rtl, inputs=tuple(file.path for file in subject.of("input")))

@@ -1,0 +1,111 @@
+"""What became of each stage, and what is known of each output: judged alike when signing off and when checking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from dais_verif.errors import DaisError
+from dais_verif.report.record import OutputEvidence, Times
+from dais_verif.report.signoff import StageResult
+from dais_verif.signoff.context import Context, Stage
+from dais_verif.signoff.evidence import Unusable, read_tree, simulated
+from dais_verif.signoff.judge import Judged
+from dais_verif.signoff.policy import Waived
+from dais_verif.verdict import Verdict
+
+__all__ = ["EVIDENCE", "FAILED", "blocked", "issued_at", "judged", "outputs_of", "result_of", "time_of"]
+
+#: In the folder of a sign-off, what all stages left.
+EVIDENCE = "evidence"
+
+#: In the folder of a stage that broke off before there was anything to judge.
+FAILED = "failed.json"
+
+#: What a waiver can stand in for: nothing is known, or not enough. Nothing that is known to be wrong.
+_NOT_KNOWN = (Verdict.UNKNOWN, Verdict.NOT_RUN, Verdict.TOOL_FAILURE, Verdict.INVALID_INPUT, Verdict.NOT_SIGNED_OFF)
+
+_GRADES = ("none", "sampled", "exhausted", "proved")
+
+
+def blocked(stage: Stage, before: Sequence[StageResult], stages: Sequence[Stage]) -> StageResult | None:
+    """Why a stage makes no sense: one that it needs has not passed. If nobody insists on that, nobody does on this."""
+    names = {one.folder: one.name for one in stages}
+    found = {result.name: result for result in before}
+    missing = [found[names[folder]] for folder in stage.needs if not found[names[folder]].passed]
+    if not missing:
+        return None
+    optional = all(result.optional or result.waived for result in missing)
+    message = f"not run: {missing[0].name} has not passed"
+    return StageResult(stage.name, Verdict.NOT_RUN, message, False, False, stage.must_fail, optional=optional)
+
+
+def judged(stage: Stage, context: Context) -> Judged:
+    """What the evidence of ``stage`` is worth."""
+    folder = context.folder / stage.folder
+    try:
+        if (folder / FAILED).exists():
+            tree = read_tree(folder / FAILED)
+            return Judged(
+                Verdict(tree.get("verdict")), str(tree.get("message")), (str(tree.get("message")),), ran=False
+            )
+        return stage.judge(context, folder)
+    except Unusable as error:
+        return Judged(error.verdict, str(error), (str(error),))
+    except (DaisError, ValueError) as error:  # ValueError: no verdict
+        return Judged(Verdict.NOT_SIGNED_OFF, str(error), (str(error),))
+
+
+def result_of(stage: Stage, found: Judged, waivers: Mapping[str, Waived]) -> StageResult:
+    """The stage's result: a record that passes while its numbers do not is not signed off."""
+    passed = not found.problems
+    fine = found.verdict is (Verdict.RTL_MISMATCH if stage.must_fail else Verdict.PASS)
+    verdict = Verdict.NOT_SIGNED_OFF if fine and not passed else found.verdict
+    waived = not passed and stage.waiver in waivers and verdict in _NOT_KNOWN
+    message = found.message if passed else "; ".join(found.problems[:3])
+    return StageResult(
+        stage.name,
+        verdict,
+        message,
+        found.ran,
+        passed,
+        stage.must_fail,
+        waived,
+        optional=found.excused,
+        reproduce=found.reproduce,
+    )
+
+
+def outputs_of(context: Context, results: Sequence[StageResult]) -> list[OutputEvidence]:
+    """The best that is known of each output. A proof counts only if the prover was also seen to refute."""
+    proof = [r for r in results if "proof" in r.name]
+    proved = bool(proof) and all(r.passed for r in proof)
+    best: dict[int, OutputEvidence] = {}
+    for seed in context.policy.seeds:
+        if any(r.name == f"simulation, seed {seed}" and r.passed for r in results):
+            for found in simulated(context.folder / f"simulation-{seed}").outputs:
+                known = best.get(found.output, found)
+                grade = max(known.grade, found.grade, key=_GRADES.index)
+                vectors = known.vectors + (found.vectors if known is not found else 0)
+                best[found.output] = OutputEvidence(found.output, grade, vectors)
+    outputs = [best.get(number, OutputEvidence(number, "none", 0)) for number in range(context.subject.program.n_out)]
+    kinds = context.subject.program.output_types
+    return [
+        replace(one, grade="proved") if proved and kind.width else one for one, kind in zip(outputs, kinds, strict=True)
+    ]
+
+
+def issued_at(times: Times) -> str:
+    """When a sign-off that took ``times`` ended, as its certificate says it."""
+    began = time_of(times.started)
+    return "" if began is None else (began + timedelta(seconds=int(times.seconds))).isoformat(timespec="seconds")
+
+
+def time_of(text: str) -> datetime | None:
+    """A time of a record; None if it is none, or has no zone."""
+    try:
+        found = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else None

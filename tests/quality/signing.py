@@ -1,0 +1,104 @@
+"""``signoff`` and ``verify-cert`` through the public door: a small design, policies for it, forged certificates."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dais_verif.cli import main
+from dais_verif.emit import emit_verilog
+from dais_verif.program import Program, write_binary
+from dais_verif.signoff.certificate import CERTIFICATE, _canonical, _hash_of
+
+__all__ = ["DESIGN", "Ending", "forge", "project", "sign", "verify"]
+
+#: Two outputs of three inputs: small, with nothing constant.
+DESIGN = Program.build(
+    [
+        (-1, 0, -1, 0, (1, 3, 0)),
+        (-1, 1, -1, 0, (1, 3, 0)),
+        (-1, 2, -1, 0, (0, 3, 1)),
+        (0, 0, 1, 0, (1, 4, 0)),
+        (7, 0, 2, 0, (1, 6, 1)),
+        (1, 3, 4, 0, (1, 7, 1)),
+    ],
+    [(3, 0, 0), (5, 0, 1)],
+    inp_shift=[0, 0, 0],
+)
+
+#: What is quick: one simulator, no proof, a few vectors.
+QUICK = 'simulators = ["icarus"]\nvectors = 300\ndistinct = 100\nexhaustive_bits = 0\nproof = "off"\n'
+GIVEN = '[rtl]\nfiles = ["design.v"]\n'
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a verb ended: its exit code, what ``--json`` printed, and stderr."""
+
+    exit_code: int
+    tree: dict[str, Any]
+    stderr: str
+
+    @property
+    def verdict(self) -> str:
+        """The verdict, as text."""
+        return str(self.tree["verdict"])
+
+    def stage(self, name: str) -> dict[str, Any]:
+        """One stage of a sign-off."""
+        found: dict[str, Any] = next(stage for stage in self.tree["stages"] if stage["name"] == name)
+        return found
+
+    @property
+    def findings(self) -> list[str]:
+        """What speaks against a certificate, a line each."""
+        return [" ".join(finding.values()) for finding in self.tree["findings"]]
+
+
+def project(folder: Path, policy: str, rtl: str | None = None, program: Program = DESIGN) -> Path:
+    """A program, its RTL and a policy in ``folder``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "prog.bin").write_bytes(write_binary(program, "v1"))
+    (folder / "design.v").write_text(emit_verilog(program) if rtl is None else rtl)
+    (folder / "policy.toml").write_text(policy)
+    return folder
+
+
+def sign(folder: Path, *options: object) -> Ending:
+    """Sign off the project in ``folder``, into ``folder / "out"``."""
+    policy = [] if "--policy" in options else ["--policy", folder / "policy.toml"]
+    return _end("signoff", folder / "prog.bin", *policy, "-o", folder / "out", "--jobs", 2, *options)
+
+
+def verify(folder: Path, *options: object) -> Ending:
+    """Check the certificate of the project in ``folder``."""
+    return _end("verify-cert", folder / "out", *options)
+
+
+def _end(*arguments: object) -> Ending:
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with redirect_stdout(stdout), redirect_stderr(stderr):
+        code = main._run([*map(str, arguments), "--json"])
+    return Ending(code, json.loads(stdout.getvalue()), stderr.getvalue())
+
+
+def forge(folder: Path, edit: Callable[[dict[str, Any]], object] | None = None) -> None:
+    """Change the certificate of ``folder`` by ``edit``, and make all its hashes fit whatever lies there now."""
+    out = folder / "out"
+    tree = json.loads((out / CERTIFICATE).read_bytes())
+    names = [path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()]
+    tree["evidence"] = {
+        name: hashlib.sha256((out / name).read_bytes()).hexdigest()
+        for name in names
+        if not name.startswith((CERTIFICATE, ".lock"))
+    }
+    if edit is not None:
+        edit(tree)
+    tree["self"] = _hash_of(tree)
+    (out / CERTIFICATE).write_bytes(_canonical(tree))

@@ -1,0 +1,97 @@
+"""A policy says what is asked for; what it cannot mean is refused with the key."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from dais_verif.cli.main import _run
+from dais_verif.errors import InputError
+from dais_verif.signoff.policy import BUILT_IN, Policy, in_force, policy_of, read_policy
+
+WAIVER = '[[waivers]]\nwhat = "proof"\nreason = "a divider"\nexpires = 2027-01-31\n'
+
+
+def read(text: str, folder: Path) -> Policy:
+    (folder / "policy.toml").write_text(text)
+    return read_policy(folder / "policy.toml").policy
+
+
+def test_the_built_in_policy_is_what_its_text_says(capfd: pytest.CaptureFixture[str]) -> None:
+    given = read_policy(None)
+    assert given.policy == Policy()
+    assert _run(["signoff", "--show-policy"]) == 0
+    assert capfd.readouterr().out == given.text == BUILT_IN
+
+
+def test_every_key_is_shown() -> None:
+    tree = Policy().tree()
+    for key, value in tree.items():
+        assert key in BUILT_IN
+        for inner in value if isinstance(value, dict) else ():
+            assert inner in BUILT_IN, inner
+
+
+def test_paths_are_seen_from_the_policy(tmp_path: Path) -> None:
+    policy = read('inputs = ["x.npy"]\n[rtl]\nfiles = ["a.v", "/b.v"]\nports = "p.toml"\n', tmp_path)
+    assert policy.rtl.files == (str(tmp_path / "a.v"), "/b.v")
+    assert (policy.rtl.ports, policy.inputs) == (str(tmp_path / "p.toml"), (str(tmp_path / "x.npy"),))
+
+
+def test_it_comes_back_from_a_certificate(tmp_path: Path) -> None:
+    policy = read(WAIVER + '[rtl]\nfiles = ["a.v"]\nclock = "clk"\nlatency = "auto"\n', tmp_path)
+    assert policy_of(policy.tree(), "certificate") == policy
+    assert policy.rtl.pins == {"clock": "clk", "latency": "auto"}
+    with pytest.raises(InputError, match=r"certificate: .*`speed`"):
+        policy_of({**policy.tree(), "speed": 1}, "certificate")
+
+
+def test_a_waiver_holds_to_its_last_day(tmp_path: Path) -> None:
+    waivers = read(WAIVER, tmp_path).waivers
+    good, late = in_force(waivers, date(2027, 1, 31))
+    assert (list(good), late) == (["proof"], [])
+    good, late = in_force(waivers, date(2027, 2, 1))
+    assert good == {}
+    assert late == ["the waiver of proof expired on 2027-01-31: it waives nothing"]
+
+
+BAD = {
+    "key": ("speed = 3", "unknown field `speed`"),
+    "key of a table": ('[rtl]\nfile = "a.v"', "unknown field `file` - at `rtl`"),
+    "anti-vacuity": ("vacuity = false", "unknown field `vacuity`"),
+    "type": ('vectors = "many"', "Expected `int`, got `str` - at `vectors`"),
+    "negative": ("vectors = -1", "vectors is -1, must be at least 0"),
+    "distinct": ("vectors = 10", "distinct is 1000, must be at most the vectors, 10"),
+    "simulator": ('simulators = ["vcs"]', "simulators holds 'vcs'"),
+    "twice": ('simulators = ["icarus", "icarus"]', "names one twice"),
+    "both languages": ('simulators = ["ghdl", "icarus"]', "ghdl is for VHDL"),
+    "proof": ('proof = "maybe"', "Invalid enum value 'maybe'"),
+    "bits": ("exhaustive_bits = 60", "must be at most 24"),
+    "percent": ("coverage = 101.0", "percent from 0 to 100"),
+    "seconds": ("proof_timeout = inf", "seconds above 0"),
+    "seeds": ("seeds = [1, 1]", "seeds holds one twice"),
+    "stage": ('stages = ["lunch"]', "Invalid enum value 'lunch'"),
+    "board": ('stages = ["board"]', "board needs [board] target"),
+    "axis": ('stages = ["axis"]\n[rtl]\nfiles = ["a.v"]', "axis wraps what dais-verif emits"),
+    "pins": ('[rtl]\nclock = "clk"', "name the files"),
+    "pipeline": ('[rtl]\npipeline = 2\nfiles = ["a.v"]', "pipeline is for what dais-verif emits"),
+    "waiver of nothing": (WAIVER.replace('"proof"', '"simulation"'), "only these can be waived: check, proof"),
+    "waiver of a planted bug": (WAIVER.replace('"proof"', '"known-bad RTL, proof"'), "only these can be waived"),
+    "waiver without a reason": (WAIVER.replace("a divider", " "), "waivers[0] has no reason"),
+    "waiver without reason": (WAIVER.replace('reason = "a divider"\n', ""), "missing required field `reason`"),
+    "waiver for ever": (WAIVER.replace("expires = 2027-01-31\n", ""), "missing required field `expires`"),
+    "waiver until never": (WAIVER.replace("2027-01-31", '"never"'), "Expected `date`"),
+    "two waivers": (WAIVER * 2, "two are of the same stage"),
+    "no TOML": ("vectors: 3", "is no TOML"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_it_cannot_mean_is_refused_with_the_key(name: str, tmp_path: Path) -> None:
+    text, says = BAD[name]
+    with pytest.raises(InputError) as caught:
+        read(text, tmp_path)
+    assert says in str(caught.value)
+    assert str(caught.value).startswith(f"policy '{tmp_path}/policy.toml'")
