@@ -133,8 +133,6 @@ def prove(
                 "top": design.top,
                 "emitted": not dut.rtl,
                 "files": [str(source) for source in design.sources],
-                "sha256": [digest.hex() for digest in digests(design.sources)],
-                "data": {file.name: digests([file.path])[0].hex() for file in design.data},
                 "widths": found.how,
                 "sha256": hashes[: len(design.sources)],
                 "data": dict(zip((file.name for file in design.data), hashes[len(design.sources) :], strict=True)),
