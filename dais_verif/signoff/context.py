@@ -148,6 +148,7 @@ def simulate(
     bits = policy.exhaustive_bits if asked.swept else 0
     arguments += ["--exhaustive-bits", str(bits), *(["--exhaustive"] if bits else [])]
     arguments += ["--unchecked"] if policy.overflow == "unchecked" else []
+    arguments += ["--coverage"] if asked.covered else []
     arguments += ["--jobs", str(context.jobs)] if context.jobs else []
     call("sim", arguments, folder)
     record = simulated(folder)

@@ -57,6 +57,12 @@ def _judge_coverage(context: Context, folder: Path, good: str) -> Judged:
     found, floor = simulated(context.folder / good).coverage, context.policy.coverage
     if found is None or found.vectors < 1:
         return Judged(Verdict.NOT_RUN, "coverage was not counted", ("coverage was not counted",))
+    reachable = sum(group.bins - group.unreachable for group in found.groups)
+    percent = sum(group.hit for group in found.groups) * 1000 // max(reachable, 1) / 10
+    if reachable < 1 or percent != found.percent:
+        return Judged(
+            Verdict.PASS, "", (f"coverage is said to be {found.percent:g} %, its groups make it {percent:g} %",)
+        )
     message = f"{found.percent:g} % of what can happen did, at least {floor:g} % is asked for"
     more = f"; {found.open_total} bins are open" if found.open_total else ""
     return Judged(Verdict.PASS, message, () if found.percent >= floor else (message + more,))

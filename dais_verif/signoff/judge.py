@@ -62,6 +62,7 @@ class Asked:
     """What a simulation was to do. ``rtl``: it was to be of the very RTL that is signed off. ``swept``: outputs were
 
     to be exhausted. ``rows``: the vectors, those of files included; ``distinct``: so many of them must differ.
+    ``covered``: coverage was to be counted, with vectors computed for it after the others.
     """
 
     rows: int
@@ -70,6 +71,7 @@ class Asked:
     distinct: int = 0
     rtl: bool = True
     swept: bool = True
+    covered: bool = False
 
 
 # check
@@ -157,8 +159,9 @@ def _complete(subject: Subject, record: Record, asked: Asked) -> Iterator[str]:
     """Every simulator has compared every bit of every vector, and found what the others found."""
     if asked.rows < 1:
         yield "the policy asks for no vectors"
-    if record.vectors != asked.rows:
-        yield f"{record.vectors} vectors, must be {asked.rows}"
+    directed = sum(part.vectors for part in record.stimulus if part.name == "directed") if asked.covered else 0
+    if record.vectors != asked.rows + directed:
+        yield f"{record.vectors} vectors, must be {asked.rows + directed}"
     bits = bits_of(record, subject.program).outputs
     if bits < 1:
         yield "the outputs have no bits: there is nothing to compare"

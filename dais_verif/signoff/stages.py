@@ -22,7 +22,7 @@ from dais_verif.signoff.context import (
 )
 from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.extras import extra_stages
-from dais_verif.signoff.judge import Judged, judge_check, judge_proof, judge_simulation
+from dais_verif.signoff.judge import Asked, Judged, judge_check, judge_proof, judge_simulation
 from dais_verif.signoff.vacuity import planted_in_proof, planted_in_simulation
 from dais_verif.signoff.verbs import call
 from dais_verif.sim.sources import is_vhdl
@@ -105,12 +105,17 @@ def _judge_check(context: Context, folder: Path) -> Judged:
 
 
 def _run_simulation(context: Context, folder: Path, seed: int) -> None:
-    policy = context.policy
-    simulate(context, folder, design_arguments(context.subject, policy), context.asked(seed), policy.vectors)
+    design = design_arguments(context.subject, context.policy)
+    simulate(context, folder, design, _of_simulation(context, seed), context.policy.vectors)
 
 
 def _judge_simulation(context: Context, folder: Path, seed: int) -> Judged:
-    return judge_simulation(context.subject, context.policy, folder, context.asked(seed))
+    return judge_simulation(context.subject, context.policy, folder, _of_simulation(context, seed))
+
+
+def _of_simulation(context: Context, seed: int) -> Asked:
+    """Coverage is counted by the first."""
+    return context.asked(seed, covered=bool(context.policy.coverage) and seed == context.policy.seeds[0])
 
 
 def _run_nothing(context: Context, folder: Path) -> None:
