@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from dais_verif import __version__
-from dais_verif.cli.common import console, file_path, jobs_option, json_option, notices, reproduce
+from dais_verif.cli.common import console, file_path, html_option, jobs_option, json_option, notices, reproduce
 from dais_verif.errors import InputError, ToolError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.regress.manifest import DEFAULT_TIMEOUT, Choices, Part, Simulator, read_manifest, stages_variant
@@ -84,6 +84,7 @@ def _seconds(context: click.Context, option: click.Parameter, value: float | Non
 )
 @click.option("--cluster", help="Run on Dask: local[:N], tcp://host:port of a scheduler, slurm[:N] or lsf[:N].")
 @click.option("--junit", type=file_path, help="Also write JUnit XML to this file.")
+@html_option
 @click.option("--github", is_flag=True, help="Also print GitHub annotations, and add to the summary of the step.")
 @click.option(
     "-o",
@@ -112,6 +113,7 @@ def regress(
     timeout: float | None,
     cluster: str | None,
     junit: Path | None,
+    html: Path | None,
     github: bool,
     output: Path,
     as_json: bool,
@@ -126,7 +128,7 @@ def regress(
     dais-verif regress networks/ --resume                     carry on after an interruption
     dais-verif regress networks/ --shard 2/5                  the second of five shares, for CI
     dais-verif regress networks/ --cluster slurm:20           on 20 workers in the queue of a farm
-    dais-verif regress networks/ --junit junit.xml --github   for CI
+    dais-verif regress networks/ --junit junit.xml --github --html regress.html
 
     What failed last time runs first. PASS only if every planned job ran and passed; else the verdict of the worst.
     """
@@ -134,8 +136,9 @@ def regress(
         raise click.UsageError("--seed, --seed-from and --fresh-seed exclude each other.")
     if resume and rerun_failed:
         raise click.UsageError("--resume takes over what failed, too, and --rerun-failed does not: give one of them.")
-    if junit is not None and not junit.absolute().parent.is_dir():
-        raise click.UsageError(f"--junit {junit}: there is no such folder.")
+    for file in (junit, html):
+        if file is not None and not file.absolute().parent.is_dir():
+            raise InputError(f"{str(file)!r} cannot be written: there is no such folder")
     if cluster is not None:
         from dais_verif.regress.cluster import check_name
 
@@ -178,7 +181,7 @@ def regress(
     with _locked(output), RegressDisplay(notices()) as display:
         executor = _executor(cluster, min(at_once, max(len(plan), 1)))
         record = drive(plan, executor, settings, History(cache_dir() / _HISTORY), display)
-    _render(record, output, junit, github, as_json)
+    _render(record, output, junit, html, github, as_json)
     return record.verdict.exit_code
 
 
@@ -253,7 +256,9 @@ def _locked(folder: Path) -> Iterator[None]:
         raise InputError(f"{str(folder)!r} is in use by another run; choose another folder with -o") from None
 
 
-def _render(record: Regression, output: Path, junit: Path | None, github: bool, as_json: bool) -> None:
+def _render(
+    record: Regression, output: Path, junit: Path | None, html: Path | None, github: bool, as_json: bool
+) -> None:
     if as_json:
         click.echo(record.to_json())
     else:
@@ -271,3 +276,8 @@ def _render(record: Regression, output: Path, junit: Path | None, github: bool, 
         from dais_verif.report.junit import junit_of
 
         write_atomically(junit, junit_of(record))
+    if html is not None:
+        from dais_verif.regress.drive import NAME
+        from dais_verif.report.html import Source, write_report
+
+        write_report([Source(record, output / NAME)], None, html)

@@ -8,12 +8,13 @@ __all__ = ["schema"]
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(("result", "regression", "signoff")))
+@click.argument("kind", type=click.Choice(("result", "proof", "regression", "signoff")))
 def schema(kind: str) -> int:
     """Print the JSON schema of the records of KIND: what --json prints and -o keeps.
 
     \b
     dais-verif schema result         of sim and hil: result.json
+    dais-verif schema proof          of prove
     dais-verif schema regression     of regress: regression.json
     dais-verif schema signoff        of signoff: signoff.json
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dais_verif.report.proof import ProofRecord
 from dais_verif.report.read import AnyRecord
 from dais_verif.report.record import Failed, Record
 from dais_verif.report.regression import JobResult, Regression
@@ -40,6 +41,8 @@ def cases_of(record: AnyRecord) -> list[Case]:
             cases = [_of_job(result) for result in record.jobs]
         case SignOff():
             cases = [_of_stage(stage, record) for stage in record.stages]
+        case ProofRecord():
+            cases = [_of_proof(record)]
         case Record() | Failed():
             cases = [_of_run(record)]
     missing = record.planned - len(record.jobs) if isinstance(record, Regression) else 0
@@ -52,7 +55,7 @@ def cases_of(record: AnyRecord) -> list[Case]:
 
 def title_of(record: AnyRecord) -> str:
     """What kind of run it was."""
-    names = {Regression: "regress", SignOff: "signoff", Record: "run", Failed: "run"}
+    names = {Regression: "regress", SignOff: "signoff", ProofRecord: "prove", Record: "run", Failed: "run"}
     return f"dais-verif {names[type(record)]}"
 
 
@@ -81,6 +84,24 @@ def _of_stage(stage: StageResult, record: SignOff) -> Case:
         _lines(f"reproduce: {stage.reproduce}" if stage.reproduce else ""),
         stage.seconds,
         stage.passed or stage.waived,
+        file=record.program.path,
+    )
+
+
+def _of_proof(record: ProofRecord) -> Case:
+    found = record.counterexample
+    blame = ""
+    if found is not None:
+        blame = f"output {found.output} is wrong on the inputs {', '.join(found.inputs)}"
+        blame += f"; op {found.op} ({found.mnemonic}) is the first that is" if found.op is not None else ""
+    return Case(
+        "prove",
+        record.program.path or record.program.hash,
+        record.verdict,
+        record.message,
+        _lines(blame, f"reproduce: {record.reproduce}"),
+        sum(record.seconds.values()),
+        record.verdict is Verdict.PASS,
         file=record.program.path,
     )
 

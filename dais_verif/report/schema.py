@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from dais_verif.files import write_atomically
+from dais_verif.report.proof import PROOF_SCHEMA, ProofRecord
 from dais_verif.report.record import SCHEMA, Failed, Record
 from dais_verif.report.regression import REGRESSION_SCHEMA, Regression
 from dais_verif.report.signoff import SIGNOFF_SCHEMA, SignOff
@@ -22,6 +23,7 @@ __all__ = ["KINDS", "make_schema", "schema_path"]
 KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
     "result": (SCHEMA, (Record, Failed)),
     "regression": (REGRESSION_SCHEMA, (Regression,)),
+    "proof": (PROOF_SCHEMA, (ProofRecord,)),
     "signoff": (SIGNOFF_SCHEMA, (SignOff,)),
 }
 

@@ -16,6 +16,7 @@ from dais_verif.errors import InputError
 from dais_verif.report.cases import cases_of
 from dais_verif.report.github import append_summary, commands_of, summary_of
 from dais_verif.report.junit import junit_of
+from dais_verif.report.proof import ProofRecord
 from dais_verif.report.read import AnyRecord
 from dais_verif.report.record import Failed, ProgramInfo, Record, SimulatorResult
 from dais_verif.report.regression import Job, JobResult, Regression
@@ -89,6 +90,7 @@ SIGNOFF = SignOff(Verdict.PASS, "signed", PROGRAM, {}, 0, "dais-verif signoff", 
     [
         RUN,
         Failed(Verdict.TOOL_FAILURE, "none"),
+        ProofRecord(Verdict.PASS, "proved", PROGRAM, "dais-verif prove p.bin", {}, {}, [], []),
         SIGNOFF,
         replace(SIGNOFF, stages=[]),
         replace(SIGNOFF, stages=[replace(STAGE, passed=False, waived=True)]),
@@ -97,7 +99,7 @@ SIGNOFF = SignOff(Verdict.PASS, "signed", PROGRAM, {}, 0, "dais-verif signoff", 
         regression(job("a"), planned=2),
         regression(job("a", Verdict.NOT_RUN, attempts=[])),
     ],
-    ids=["run", "failed", "signoff", "no stage", "waived", "no job", "job", "missing", "skipped"],
+    ids=["run", "failed", "proof", "signoff", "no stage", "waived", "no job", "job", "missing", "skipped"],
 )
 def test_none_of_them_shows_a_pass_that_is_none(record: AnyRecord, verdict: Verdict) -> None:
     """However a record came about: no verdict but PASS looks green anywhere."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 from dais_verif.cli import main
 from dais_verif.errors import InputError
 from dais_verif.report.coverage import Coverage, CoverageGroup, OpenBin
+from dais_verif.report.proof import PROOF_SCHEMA, ClaimRecord, CounterexampleRecord, ProofRecord, ReplayRecord
 from dais_verif.report.read import AnyRecord, parse_record, read_record
 from dais_verif.report.record import (
     Blame,
@@ -68,8 +69,20 @@ JOB = JobResult(
     [Verdict.TOOL_FAILURE, Verdict.PASS],
     flaky=True,
 )
+PROOF = ProofRecord(
+    Verdict.RTL_MISMATCH,
+    "output 0 is wrong",
+    PROGRAM,
+    "dais-verif prove p.bin",
+    {},
+    {},
+    [ClaimRecord("REFUTED", "bitwuzla", 3, inputs=["-5"])],
+    [],
+    counterexample=CounterexampleRecord(["-5"], 0, replay=ReplayRecord(Verdict.RTL_MISMATCH, "so it is")),
+)
 RECORDS: dict[str, tuple[str, AnyRecord]] = {
     "record": ("result", RECORD),
+    "proof": ("proof", PROOF),
     "failed": ("result", Failed(Verdict.INVALID_INPUT, "no such file")),
     "regression": (
         "regression",
@@ -93,6 +106,14 @@ RECORDS: dict[str, tuple[str, AnyRecord]] = {
 }
 
 
+def text_of(record: AnyRecord) -> str:
+    """As its verb writes it; prove's is no rendering of the dataclass."""
+    if not isinstance(record, ProofRecord):
+        return record.to_json()
+    tree = {"schema": PROOF_SCHEMA, **asdict(record), "exit_code": record.verdict.exit_code}
+    return json.dumps(tree, default=lambda verdict: verdict.value)
+
+
 def validate(kind: str, text: str) -> None:
     schema = json.loads(schema_path(kind).read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -107,20 +128,20 @@ def test_published_schemas_are_current(kind: str) -> None:
 @pytest.mark.parametrize("name", RECORDS)
 def test_what_is_written_conforms_and_comes_back(name: str) -> None:
     kind, record = RECORDS[name]
-    validate(kind, record.to_json())
-    assert parse_record(record.to_json().encode(), "x") == record
+    validate(kind, text_of(record))
+    assert parse_record(text_of(record).encode(), "x") == record
 
 
 @pytest.mark.parametrize(("name", "verdict"), [(name, verdict) for name in RECORDS for verdict in Verdict])
 def test_every_verdict_comes_back(name: str, verdict: Verdict) -> None:
     record = replace(RECORDS[name][1], verdict=verdict)
-    assert parse_record(record.to_json().encode(), "x").verdict is verdict
+    assert parse_record(text_of(record).encode(), "x").verdict is verdict
 
 
 @pytest.mark.parametrize("name", RECORDS)
 def test_fields_of_later_versions_are_passed_over(name: str) -> None:
     kind, record = RECORDS[name]
-    tree: dict[str, Any] = json.loads(record.to_json())
+    tree: dict[str, Any] = json.loads(text_of(record))
     if name == "failed":
         return  # with more fields it would be something else
     tree["later"] = {"more": 1}
@@ -129,7 +150,7 @@ def test_fields_of_later_versions_are_passed_over(name: str) -> None:
 
 
 def changed(**fields: object) -> str:
-    return json.dumps({**json.loads(RECORD.to_json()), **fields})
+    return json.dumps({**json.loads(text_of(RECORD)), **fields})
 
 
 @pytest.mark.parametrize(
@@ -166,14 +187,19 @@ def test_what_is_no_record_is_refused_in_a_line(text: str, problem: str, tmp_pat
 def test_a_folder_stands_for_its_record(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no record"):
         read_record(tmp_path)
-    (tmp_path / "result.json").write_text(RECORD.to_json())
+    (tmp_path / "result.json").write_text(text_of(RECORD))
     assert read_record(tmp_path) == RECORD
     with pytest.raises(InputError, match="No such file"):
         read_record(tmp_path / "absent")
 
 
-def test_a_real_error_conforms_and_the_verb_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
-    """Of real runs see those of ``regress``."""
+def test_real_ones_conform_and_the_verb_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    """An error and a proof; of simulations see those of ``regress``."""
+    example = Path(__file__).parents[2] / "examples" / "sort_two.bin"
+    assert main._run(["prove", str(example), "--json"]) == 0
+    proof = capsys.readouterr().out
+    assert isinstance(parse_record(proof.encode(), "x"), ProofRecord)
+    validate("proof", proof)
     assert main._run(["sim", "none.bin", "--json"]) == 2
     refused = capsys.readouterr().out
     assert isinstance(parse_record(refused.encode(), "x"), Failed)
