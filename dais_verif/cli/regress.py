@@ -7,7 +7,7 @@ import os
 import platform
 import secrets
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -178,8 +178,8 @@ def regress(
     )
     from dais_verif.cli.regress_display import RegressDisplay
 
-    with _locked(output), RegressDisplay(notices()) as display:
-        executor = _executor(cluster, min(at_once, max(len(plan), 1)))
+    workers = min(at_once, max(len(plan), 1))
+    with _locked(output), RegressDisplay(notices()) as display, closing(_executor(cluster, workers)) as executor:
         record = drive(plan, executor, settings, History(cache_dir() / _HISTORY), display)
     _render(record, output, junit, html, github, as_json)
     return record.verdict.exit_code

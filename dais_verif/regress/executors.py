@@ -22,6 +22,7 @@ PRELOAD = (
     "dais_verif.cli.display",
     "dais_verif.golden.fast",
     "dais_verif.sim.verify",
+    "numpy.random",
     "rich.progress",
 )
 

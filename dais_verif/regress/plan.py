@@ -74,7 +74,7 @@ def make_plan(parts: Sequence[Part], given: Choices, defaults: Defaults) -> list
                 options = ("--sim", simulator, "--seed", str(seed), "--vectors", str(vectors))
                 job = Job(
                     f"{name}/{variant.name}/{simulator}/{seed}",
-                    _text(str(program)),
+                    _text(_no_option(str(program))),
                     variant.name,
                     simulator,
                     seed,
@@ -114,6 +114,10 @@ def _hash(text: str) -> int:
 def _text(name: str) -> str:
     """``name``, as a record can hold it: a file whose name is no text will not be found, and its job says so."""
     return name.encode(errors="backslashreplace").decode()
+
+
+def _no_option(path: str) -> str:
+    return f"./{path}" if path.startswith("-") else path
 
 
 def _folder(name: str) -> str:

@@ -188,6 +188,42 @@ def test_seeds(regress: Call, tmp_path: Path) -> None:
     assert [result.job for result in same.jobs] == [result.job for result in fresh.jobs]
 
 
+@pytest.mark.parametrize(("module", "name"), [("distributed", "local"), ("dask_jobqueue", "slurm")])
+def test_a_cluster_without_its_packages(
+    module: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    programs = write(tmp_path / "programs", a="pass")
+    assert main._run(["regress", str(programs), "--cluster", name, "-o", str(tmp_path / "out")]) == 3
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "which is not installed: pip install distributed dask-jobqueue" in line
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--cluster", "nowhere"], "must be local, slurm or lsf"),
+        (["--cluster", "local:0"], "must be local, slurm or lsf"),
+        (["--shard", "3/2"], "must be like 2/5"),
+        (["--shard", "0/2"], "must be like 2/5"),
+        (["--seed", "1", "--fresh-seed"], "exclude each other"),
+        (["--resume", "--rerun-failed"], "give one of them"),
+        (["--seed-from", "/nowhere"], "No such file"),
+        (["--timeout", "nan"], "must be a number of seconds"),
+        (["--junit", "/nowhere/junit.xml"], "there is no such folder"),
+        (["absent.toml"], "cannot be read"),
+    ],
+    ids=range(10),
+)
+def test_what_cannot_be_asked(
+    words: list[str], problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    programs = write(tmp_path / "programs", a="pass")
+    assert main._run(["regress", str(programs), *words, "-o", str(tmp_path / "out")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert problem in line
+
+
 def unlike(record: Regression) -> Regression:
     """Without what differs from run to run and place to place."""
     jobs = [replace(result, seconds=0, worker="", resumed=False) for result in record.jobs]
@@ -255,9 +291,6 @@ class TestInterrupted:
         assert code == 1 and taken_over == len(before)
         _, undisturbed = regress(programs)
         assert unlike(record) == unlike(undisturbed)
-
-    def test_by_sigkill(self, start: Callable[..., subprocess.Popen[str]], regress: Call, tmp_path: Path) -> None:
-        self.kill_and_resume(start, regress, tmp_path, [1.2])
 
     @pytest.mark.slow
     def test_by_sigkill_at_20_random_moments(

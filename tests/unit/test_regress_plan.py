@@ -194,6 +194,11 @@ def test_a_name_that_is_no_text_is_one_all_the_same() -> None:
     json.dumps(each.job.id).encode()
 
 
+def test_a_name_that_looks_like_an_option_is_none() -> None:
+    (each,) = make_plan([Part(Found(Path("--json"), "--json"), Variant("x"))], Choices(), Defaults())
+    assert (each.job.program, each.job.id) == ("./--json", "--json/x/both/0")
+
+
 # Order, shards
 
 
