@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from quality.door import planted, save
 from quality.programs import every_opcode
 
@@ -63,3 +65,55 @@ def test_the_hooks_stop_wrong_rtl(repository: Path) -> None:
     done = hooks(repository)
     assert done.returncode == 1
     assert done.stdout.count("Failed") == 1 and "RTL_MISMATCH" in done.stdout and "blame      op 4" in done.stdout
+
+
+WORKFLOW = yaml.safe_load((CI / "github-workflow.yml").read_text(encoding="utf-8"))
+
+
+def test_the_workflow_is_one() -> None:
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
+    done = subprocess.run([*check, str(CI / "github-workflow.yml")], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout
+
+
+def test_whatever_fails_in_the_workflow_stops_it() -> None:
+    """Nothing passes a failure over, and what is kept is kept of failures too."""
+    for job in WORKFLOW["jobs"].values():
+        steps = job["steps"]
+        assert not any("continue-on-error" in step or "||" in step.get("run", "") for step in steps)
+        uploads = [step for step in steps if "upload-artifact" in step.get("uses", "")]
+        assert uploads and all(step["if"] == "always()" for step in uploads)
+
+
+def commands(job: str, shard: int = 1) -> list[str]:
+    """What the workflow runs of ours, in order."""
+    lines = [line for step in WORKFLOW["jobs"][job]["steps"] for line in step.get("run", "").splitlines()]
+    assert not any("${{" in line.replace("${{ matrix.shard }}", "") for line in lines)
+    return [line.replace("${{ matrix.shard }}", str(shard)) for line in lines if line.startswith("dais-verif")]
+
+
+@pytest.mark.slow
+def test_the_shards_of_the_workflow_run_every_program(repository: Path) -> None:
+    programs = repository / "programs"
+    for name in ("deployed", "second", "third"):
+        shutil.move(save(EVERY, programs), programs / f"{name}.bin")
+    ran = []
+    for shard in WORKFLOW["jobs"]["regress"]["strategy"]["matrix"]["shard"]:
+        for command in commands("regress", shard):
+            done = run(repository, "sh", "-c", command)
+            assert done.returncode == 0, done.stdout + done.stderr
+        record = json.loads((repository / "regression" / "regression.json").read_text())
+        ran += [job["job"]["program"] for job in record["jobs"]]
+        assert (repository / "junit.xml").is_file()
+        shutil.rmtree(repository / "regression")
+    assert sorted(map(os.path.basename, ran)) == ["deployed.bin", "second.bin", "third.bin"]
+
+
+@pytest.mark.slow
+def test_the_sign_off_of_the_workflow(repository: Path) -> None:
+    (repository / "programs").mkdir()
+    shutil.move(repository / "model.bin", repository / "programs" / "deployed.bin")
+    for command in commands("signoff"):
+        done = run(repository, "sh", "-c", command)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert (repository / "signoff.html").is_file()
