@@ -148,6 +148,7 @@ def regress(
     if fresh_seed:
         seeds = (secrets.randbelow(1 << 32),)
         notices().print(f"seed {seeds[0]}", markup=False)
+    from dais_verif.golden.fast import threads
     from dais_verif.regress.drive import Settings, drive
     from dais_verif.regress.history import History
     from dais_verif.regress.plan import Defaults, make_plan, shard_of
@@ -160,7 +161,7 @@ def regress(
         plan = shard_of(plan, *shard)
     for warning in warnings:
         notices().print(f"warning: {warning}", markup=False)
-    at_once = jobs or len(os.sched_getaffinity(0))
+    at_once = threads(jobs)
     settings = Settings(
         folder=output.absolute(),
         cwd=Path.cwd(),

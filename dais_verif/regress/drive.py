@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
+from dais_verif.errors import ToolError
 from dais_verif.files import write_atomically
 from dais_verif.regress.executors import Executor
 from dais_verif.regress.history import History, Past
@@ -91,7 +92,6 @@ class _Run:
     def __init__(self, plan: Sequence[Planned], settings: Settings, history: History, watcher: Watcher) -> None:
         self._plan, self._settings, self._history, self._watcher = plan, settings, history, watcher
         self._results: dict[str, JobResult] = {}
-        self._skipped: set[str] = set()
         self._begun = time.monotonic()
         self._started = datetime.now(timezone.utc).isoformat(timespec="seconds")
         self._written = self._begun
@@ -109,8 +109,9 @@ class _Run:
             kept = self._kept.get(self._fingerprint(planned)) if self._kept else None
             if kept is not None and (kept.verdict is Verdict.PASS or self._settings.take_over == "all"):
                 # Its folder is where it was; its program may be called from elsewhere.
-                self._results[planned.job.id] = replace(kept, job=planned.job, resumed=True)
-                self._watcher.finished(self._results[planned.job.id])
+                kept = replace(kept, job=planned.job, reproduce=reproduce(planned.job), resumed=True)
+                self._results[planned.job.id] = kept
+                self._watcher.finished(kept)
         self.write(Verdict.NOT_RUN, "running")
 
     def finish(self, executor: Executor) -> None:
@@ -170,19 +171,22 @@ class _Run:
         return record
 
     def _collect(self, future: Future[JobResult], planned: Planned, fingerprint: str) -> None:
+        """Keep what became of a job. What kept it from running is in the record, and no reason not to run it again."""
         try:
             result = future.result()
             if result.result is not None and not (self._settings.folder / result.result).is_file():
                 place = f"{str(self._settings.folder)!r} is not the same folder on {result.worker} as it is here"
-                result = _failed(planned, f"{place}; workers must share the file system")
+                raise ToolError(f"{place}; workers must share the file system")
+            if self._fingerprint(planned) == fingerprint:  # else nobody knows of which files it speaks
+                self.journal.add(fingerprint, result)
         except (CancelledError, Stopped):
             result = _failed(planned, "the cluster gave the job up: its scheduler was lost")
+        except ToolError as error:
+            result = _failed(planned, str(error))
         except Exception as error:  # whatever went wrong, it is this job's and no other's
             text = " ".join(f"{type(error).__name__}: {error}".split())
             result = _failed(planned, f"the job could not be run: {text}")
         self._results[planned.job.id] = result
-        if self._fingerprint(planned) == fingerprint:  # else nobody knows of which files it speaks
-            self.journal.add(fingerprint, result)
         self._history.note(planned.past_key, Past(result.verdict is Verdict.PASS, result.seconds))
         self._watcher.finished(result)
 
@@ -202,7 +206,8 @@ class _Run:
         return "; ".join([*sentences, *self._settings.warnings])
 
     def _fingerprint(self, planned: Planned) -> str:
-        return planned.fingerprint(self._settings.retries, self._settings.tools)
+        said = self._settings
+        return planned.fingerprint((said.retries, said.allow_flaky), said.tools)
 
     def _task(self, planned: Planned) -> Task:
         said = self._settings

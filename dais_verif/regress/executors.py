@@ -30,7 +30,6 @@ PRELOAD = (
 class Executor(Protocol):
     """Runs tasks, many at once."""
 
-    #: How many workers there are, for people: a number that may change.
     def workers(self) -> int:
         """How many jobs can run at once, now."""
 

@@ -45,15 +45,18 @@ class Planned:
         """By what its history is known: the program's path and the job."""
         return f"{os.path.realpath(self.job.program)}\n{self.job.id}"
 
-    def fingerprint(self, retries: int, tools: Mapping[str, str]) -> str:
-        """The hash of all that decides what the job finds: the same fingerprint, the same result."""
+    def fingerprint(self, options: Sequence[object], tools: Mapping[str, str]) -> str:
+        """The hash of all that decides what the job finds: the same fingerprint, the same result.
+
+        ``options``: how it is judged, such as by how many attempts.
+        """
         rtl = [path for path in self.files if path.suffix.lower() in (".v", ".sv", ".vh", ".vhd", ".vhdl")]
         try:
             data = [file.path for file in data_files(rtl)] if all(path.is_file() for path in rtl) else []
         except (InputError, OSError):
             data = []  # the job will say so
         files = [Path(self.job.program), *self.files, *data]
-        facts = [self.job.id, self.job.arguments, self.timeout, retries, dict(tools), VERSION]
+        facts = [self.job.id, self.job.arguments, self.timeout, [*options], dict(tools), VERSION]
         facts += [_digest(path) for path in files]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 

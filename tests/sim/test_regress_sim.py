@@ -177,6 +177,25 @@ class TestCluster:
             assert (code, record.message) == (0, "1 of 1 jobs passed")
         wait_until(lambda: left(tmp_path) == [])
 
+    def test_a_scheduler_that_is_lost(self, tmp_path: Path) -> None:
+        """What had ended counts; the rest is a failure of tools, and runs when it is asked for again."""
+        programs = tmp_path / "programs"
+        programs.mkdir()
+        (programs / "a.bin").write_text("hang")
+        (programs / "b.bin").write_text("pass")
+        with dask_scheduler(tmp_path) as address:
+            process = start(programs, "--cluster", address, "-o", tmp_path / "out", module="fake_jobs")
+            wait_until(lambda: len(read_journal(tmp_path / "out")) == 1)
+        process.communicate(timeout=120)
+        record = read_record(tmp_path / "out")
+        assert isinstance(record, Regression) and process.returncode == 3
+        assert [result.verdict for result in record.jobs] == [Verdict.TOOL_FAILURE, Verdict.PASS]
+        assert "scheduler was lost" in record.jobs[0].message
+        wait_until(lambda: left(tmp_path) == [])
+        (programs / "a.bin").write_text("pass")
+        code, record = regress(tmp_path / "out", programs, "--resume", module="fake_jobs")
+        assert (code, [result.resumed for result in record.jobs]) == (0, [False, True])
+
     def test_killed(self, tmp_path: Path) -> None:
         programs = fakes(tmp_path, 21)
         (programs / "hang.bin").write_text("hang")
@@ -240,7 +259,7 @@ class dask_scheduler:
             subprocess.Popen([sys.executable, "-m", "dask", *words], env=self._path, stderr=subprocess.DEVNULL)
             for words in commands
         ]
-        wait_until(self._file.exists)
+        wait_until(lambda: self._file.exists() and self._file.read_text().endswith("}"))
         return str(json.loads(self._file.read_text())["address"])
 
     def __exit__(self, *_: object) -> None:

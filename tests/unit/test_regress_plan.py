@@ -246,24 +246,25 @@ def test_the_fingerprint_tells_whatever_decides(tmp_path: Path) -> None:
     job = Job("a", str(tmp_path / "a.bin"), "x", "both", 0, ["--seed", "0"])
     each = Planned(job, 9.0, "a", (tmp_path / "a.v",))
     tools = {"icarus": "11"}
-    known = {each.fingerprint(1, tools)}
-    assert each.fingerprint(1, tools) in known
+    known = {each.fingerprint([1, False], tools)}
+    assert each.fingerprint([1, False], tools) in known
 
     def new(value: str) -> bool:
         fresh = value not in known
         known.add(value)
         return fresh
 
-    assert new(each.fingerprint(2, tools))
-    assert new(each.fingerprint(1, {"icarus": "12"}))
-    assert new(replace(each, timeout=8.0).fingerprint(1, tools))
-    assert new(replace(each, job=replace(job, arguments=["--seed", "1"])).fingerprint(1, tools))
+    assert new(each.fingerprint([2, False], tools))
+    assert new(each.fingerprint([1, True], tools))
+    assert new(each.fingerprint([1, False], {"icarus": "12"}))
+    assert new(replace(each, timeout=8.0).fingerprint([1, False], tools))
+    assert new(replace(each, job=replace(job, arguments=["--seed", "1"])).fingerprint([1, False], tools))
     for name in ("a.bin", "a.v", "t.mem"):
         with (tmp_path / name).open("a") as file:
             file.write(" ")
-        assert new(each.fingerprint(1, tools)), name
+        assert new(each.fingerprint([1, False], tools)), name
     (tmp_path / "a.v").unlink()
-    assert new(each.fingerprint(1, tools))
+    assert new(each.fingerprint([1, False], tools))
 
 
 # The journal
