@@ -285,7 +285,7 @@ def test_fifty_thousand_ops_are_no_burden(made: Callable[..., Path], open_page: 
     page.locator("#find").press("Enter")
     page.locator("#colouring").select_option("width")
     page.get_by_role("button", name="Show the whole program").click()
-    page.get_by_role("button", name="Last").click()
+    page.get_by_role("button", name="Last page").click()
     page.locator("#ops").get_by_role("columnheader", name="Width").get_by_role("button").click()
     assert page.locator("#ops tbody tr").count() == 50
     assert page.evaluate(nodes) < at_first + 500

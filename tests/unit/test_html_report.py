@@ -160,6 +160,16 @@ def test_a_pass_that_its_own_record_contradicts_is_none(document: Document, reas
     assert reason in page.text
 
 
+def test_what_limits_a_verdict_stands_beside_it() -> None:
+    clean = replace(passed_run(), warnings=[], waivers=[])
+    assert "With limits" not in page_of(clean).text
+    assert "With limits: 1 waiver; 1 warning." in page_of(passed_run()).text
+    assumed = replace(clean, unchecked=True, program=replace(clean.program, layout_assumed=True))
+    words = "With limits: overflow was not checked; the layout of the program was assumed."
+    assert words in page_of(assumed).text
+    assert "the proof assumes that the program keeps its promises" in page_of(failed_proof()).text
+
+
 # several records
 
 
@@ -253,7 +263,15 @@ def test_every_text_of_a_record_is_on_its_page(name: str) -> None:
 
 def test_numbers_of_a_run_are_on_its_page() -> None:
     text = page_of(mismatch_run()).text
-    for words in ("Vector 17, output 0, in icarus", "248.5", "497", "unknown", "398", "2.00 s", "Overflow unchecked"):
+    for words in (
+        "Vector 17, output 0, in icarus",
+        "248.5",
+        "497",
+        "unknown",
+        "398",
+        "2.00 s",
+        "a promise that is broken wraps",
+    ):
         assert words in text
     assert "83.3 %" in text and "1,000 vectors, 12 of them" in text
 

@@ -25,7 +25,7 @@ from dais_verif.report.html.program_view import facts_of, view_data
 from dais_verif.report.html.sources import Document, Source, program_of, with_stages
 from dais_verif.report.html.times import split_of
 from dais_verif.report.html.trend import charts_of, runs_of
-from dais_verif.report.html.verdicts import overall, standing_of
+from dais_verif.report.html.verdicts import limits_of, overall, standing_of
 from dais_verif.report.proof import ProofRecord
 from dais_verif.report.record import Mismatch, Record
 from dais_verif.report.regression import JobResult, Regression
@@ -106,6 +106,7 @@ def _program_page(sources: Sequence[Source], program: Program | None, history: S
         folder,
         _PAGE_SCRIPTS + (_VIEW_SCRIPTS if program is not None else ()),
         standing=standing,
+        limits=limits_of(sources),
         sources=found,
         info=infos[0],
         program=program,

@@ -12,7 +12,7 @@ from dais_verif.report.regression import Regression
 from dais_verif.report.signoff import SignOff
 from dais_verif.verdict import Verdict
 
-__all__ = ["Standing", "overall", "standing_of"]
+__all__ = ["Standing", "limits_of", "overall", "standing_of"]
 
 #: What several records come to: the first of these that any of them has.
 _WORST_FIRST = (
@@ -59,6 +59,25 @@ def overall(sources: Sequence[Source]) -> Standing:
     if standing.verdict is Verdict.PASS:
         return Standing(Verdict.PASS, "; ".join(f"{each.name}: {s.message}" for s, each in standings))
     return Standing(standing.verdict, f"{source.name}: {standing.message}")
+
+
+def limits_of(sources: Sequence[Source]) -> list[str]:
+    """What qualifies the verdict of a page, whichever it is: not to be overlooked by who reads only that."""
+    documents = [source.document for source in sources if not source.stage]
+    waivers = sum(len(d.waivers) for d in documents if isinstance(d, Record | SignOff))
+    warnings = sum(len(d.warnings) for d in documents if not isinstance(d, Regression))
+    found = {
+        "overflow was not checked": any(d.unchecked for d in documents if isinstance(d, Record | ProofRecord)),
+        "the proof assumes that the program keeps its promises": any(
+            isinstance(d, ProofRecord) and d.conditional for d in documents
+        ),
+        "the layout of the program was assumed": any(
+            d.program.layout_assumed for d in documents if not isinstance(d, Regression)
+        ),
+        f"{waivers} waiver{'s' * (waivers != 1)}": waivers > 0,
+        f"{warnings} warning{'s' * (warnings != 1)}": warnings > 0,
+    }
+    return [words for words, holds in found.items() if holds]
 
 
 def _doubts(document: Document) -> Iterator[str]:

@@ -59,33 +59,52 @@ for (const table of document.querySelectorAll("table.sortable")) {
     sortableHeader(header, headers, (ascending) => {
       const compare = numeric ? (a, b) => a[0] - b[0] : (a, b) => a[0].localeCompare(b[0], "en", { numeric: true });
       const rows = [...body.rows].map((row) => [keyOf(row), row]).sort(compare);
-      body.append(...(ascending ? rows : rows.reverse()).map((pair) => pair[1]));
+      const sorted = document.createDocumentFragment();
+      for (const [, row] of ascending ? rows : rows.reverse()) sorted.append(row);
+      body.append(sorted);
+      table.dispatchEvent(new Event("sorted"));
     });
   });
 }
 
 // A filter with a key compares with the attribute of that name, one of whose words it must be; without one it looks
-// for its words in the whole row.
+// for its words in the whole row. Of very many rows only the first are shown, since all of them would take long to draw.
+const MOST_ROWS = 500;
+
 for (const filters of document.querySelectorAll("[data-filters]")) {
-  const rows = [...document.getElementById(filters.dataset.filters).tBodies[0].rows];
-  const texts = rows.map((row) => row.textContent.toLowerCase());
+  const table = document.getElementById(filters.dataset.filters), body = table.tBodies[0];
   const controls = [...filters.querySelectorAll("[data-key]")];
-  const shown = filters.querySelector(".shown");
-  const fits = (row, at, control) => {
+  const shown = filters.querySelector(".shown"), texts = new WeakMap();
+  const textOf = (row) => {
+    if (!texts.has(row)) texts.set(row, row.textContent.toLowerCase());
+    return texts.get(row);
+  };
+  const fits = (row, control) => {
     const wanted = control.type === "checkbox" ? (control.checked ? control.value : "") : control.value;
     if (!wanted) return true;
-    if (!control.dataset.key) return wanted.toLowerCase().split(/\s+/).every((word) => texts[at].includes(word));
+    if (!control.dataset.key) return wanted.toLowerCase().split(/\s+/).every((word) => textOf(row).includes(word));
     const found = row.dataset[control.dataset.key] ?? "";
     return found === wanted || found.split(" ").includes(wanted);
   };
+  const more = document.createElement("button");
+  more.type = "button";
+  filters.append(more);
+  let most = MOST_ROWS;
   const apply = () => {
-    let count = 0;
-    rows.forEach((row, at) => {
-      row.hidden = !controls.every((control) => fits(row, at, control));
-      count += !row.hidden;
-    });
-    shown.textContent = `${count.toLocaleString("en")} of ${rows.length.toLocaleString("en")} shown`;
+    let fitting = 0;
+    for (const row of body.rows) {
+      const fit = controls.every((control) => fits(row, control));
+      fitting += fit;
+      row.hidden = !fit || fitting > most;
+    }
+    const number = (count) => count.toLocaleString("en");
+    const all = `${number(fitting)} of ${number(body.rows.length)}`;
+    shown.textContent = fitting > most ? `the first ${number(most)} of ${number(fitting)} that fit` : `${all} shown`;
+    more.hidden = fitting <= most;
+    more.textContent = `Show all ${number(fitting)}`;
   };
+  more.addEventListener("click", () => { most = Infinity; apply(); });
+  table.addEventListener("sorted", apply);
   for (const control of controls) control.addEventListener("input", apply);
   filters.querySelector("[data-clear]")?.addEventListener("click", () => {
     for (const control of controls) control.type === "checkbox" ? (control.checked = false) : (control.value = "");
