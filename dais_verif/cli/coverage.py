@@ -31,6 +31,7 @@ from dais_verif.cli.common import (
 from dais_verif.cli.vectors import decimal
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.report.coverage import Coverage
+from dais_verif.report.coverage_record import COVERAGE_SCHEMA
 from dais_verif.report.record import ProgramInfo
 from dais_verif.stimulus import Generated, Stimulus, read_batch
 from dais_verif.verdict import Verdict
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from dais_verif.program.numbers import Batch
 
 __all__ = ["coverage", "directed_csv", "measuring"]
-
-SCHEMA = "dais-verif/coverage/1"
 
 
 @click.command()
@@ -124,7 +123,7 @@ def coverage(
     result = summary(found)
     verdict, message = _verdict(result, floor)
     tree = {
-        "schema": SCHEMA,
+        "schema": COVERAGE_SCHEMA,
         "verdict": verdict.value,
         "exit_code": verdict.exit_code,
         "message": message,

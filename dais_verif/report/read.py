@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from dais_verif.errors import InputError
+from dais_verif.report.coverage_record import COVERAGE_SCHEMA, CoverageRecord
 from dais_verif.report.proof import PROOF_SCHEMA, ProofRecord
 from dais_verif.report.record import SCHEMA, Failed, Record
 from dais_verif.report.regression import REGRESSION_SCHEMA, Regression
@@ -18,16 +19,17 @@ from dais_verif.report.signoff import SIGNOFF_SCHEMA, SignOff
 
 __all__ = ["NAMES", "AnyRecord", "parse_record", "read_record", "record_file"]
 
-AnyRecord: TypeAlias = Record | Failed | Regression | SignOff | ProofRecord
+AnyRecord: TypeAlias = Record | Failed | Regression | SignOff | ProofRecord | CoverageRecord
 
 #: What a run leaves in the folder of ``-o``. The first that is there speaks for the folder.
-NAMES = ("signoff.json", "regression.json", "result.json")
+NAMES = ("signoff.json", "regression.json", "result.json", "coverage.json")
 
-_KINDS: dict[str, type[Record] | type[Regression] | type[SignOff] | type[ProofRecord]] = {
+_KINDS: dict[str, type[AnyRecord]] = {
     SCHEMA: Record,
     REGRESSION_SCHEMA: Regression,
     SIGNOFF_SCHEMA: SignOff,
     PROOF_SCHEMA: ProofRecord,
+    COVERAGE_SCHEMA: CoverageRecord,
 }
 
 

@@ -68,6 +68,12 @@ def test_a_proof_beside_a_run() -> None:
     assert f"{PROGRAM.n_out} proved" in page("both.html")
 
 
+def test_coverage_as_its_verb_keeps_it() -> None:
+    assert main._run(["coverage", "net/prog.bin", "--vectors", "20", "--timeout", "0", "-o", "cov"]) == 0
+    assert run("cov", "--exit-code") == Verdict.NOT_RUN.exit_code
+    assert "Counted by a run of its own" in page()
+
+
 def test_evidence_of_a_sign_off_is_on_its_page_unless_it_had_to_fail() -> None:
     made = signoff()
     stages = [made.stages[0], replace(made.stages[1], evidence=["poisoned/result.json"]), *made.stages[2:]]
@@ -101,7 +107,7 @@ def test_earlier_runs_are_of_the_same_program_only() -> None:
     proof_file(Path("old/result.json"), passed_proof())
     assert run("run", "--history", "old") == 0
     for day in (10, 11, 12):
-        assert f"2026-11-{day} 00:00:00Z" in page()
+        assert f"2026-11-{day} 00:00:00 UTC" in page()
     assert "2026-11-13" not in page()
     assert "Seconds of each simulation" in page() and "run 3: 1.2 s, RTL_MISMATCH, 1000 vectors" in page()
     assert run("run") == 0 and "None were found" in page()

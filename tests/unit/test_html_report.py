@@ -18,6 +18,7 @@ from pages import (
     EVIL,
     PROGRAM,
     board_run,
+    coverage_run,
     failed_proof,
     mismatch_run,
     passed_proof,
@@ -215,6 +216,23 @@ def test_a_refuted_proof_proves_nothing_and_an_open_one_what_rests_on_proved_ops
     assert f"{PROGRAM.n_out} none" in page_of(shaky).text
 
 
+def test_coverage_alone_is_no_verdict_on_rtl() -> None:
+    page = page_of(coverage_run())
+    assert page.heading == "NOT_RUN"
+    assert "no RTL was looked at; 77.7 % of bins hit" in page.text and "77.7 % of the bins" in page.text
+    failed = replace(coverage_run(), verdict=Verdict.NOT_SIGNED_OFF, message="the floor is 80 %")
+    assert page_of(failed).heading == "NOT_SIGNED_OFF"
+    assert page_of(replace(passed_run(), coverage=None), failed).heading == "NOT_SIGNED_OFF"
+
+
+def test_coverage_beside_a_run_is_said_to_be_of_its_own() -> None:
+    page = page_of(replace(passed_run(), coverage=None), coverage_run())
+    assert page.heading == "PASS" and "all 8000 output bits" in page.text
+    assert "77.7 %" in page.text and "Counted by a run of its own, seed 7" in page.text
+    page = page_of(coverage_run(), passed_run())
+    assert "83.3 %" in page.text and "77.7 % of the bins" not in page.text and "run of its own" not in page.text
+
+
 def test_what_cannot_be_one_page_is_refused() -> None:
     small = Program.build([(-1, 0, -1, 0, (1, 3, 0))], [(0, 0, 0)], inp_shift=[0])
     for sources, program, problem in (
@@ -244,7 +262,23 @@ def texts_in(value: Any) -> list[str]:
 
 
 #: What a page says in its own words, or what is only of use to a machine.
-UNSAID = {"op", "op ", "-", "complete", "", "emitted", "top", "files", "sha256", "data", "0.9.1", "icarus", "identical"}
+UNSAID = {
+    "2026-11-21T10:00:00Z",
+    "2026-11-21T11:00:00Z",
+    "op",
+    "op ",
+    "-",
+    "complete",
+    "",
+    "emitted",
+    "top",
+    "files",
+    "sha256",
+    "data",
+    "0.9.1",
+    "icarus",
+    "identical",
+}
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -254,7 +288,7 @@ def test_every_text_of_a_record_is_on_its_page(name: str) -> None:
     heard = page.text + " ".join(str(value) for _, values in page.seen for value in values.values())
     expected = set(texts_in(document)) - UNSAID
     if name == "regression":  # said within what runs it
-        expected -= {"--seed", *(job.job.id for job in regression().jobs[:-1])}
+        expected -= {"2026-11-21T12:00:00Z", "--seed", *(job.job.id for job in regression().jobs[:-1])}
     if "proof" in name:  # one line each would be a line an op; methods are counted
         expected -= {"PROVED", *(f"op_{op.index}" for op in PROGRAM.ops)}
     missing = {text for text in expected if " ".join(text.split()) not in heard}

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from dais_verif.program import Program
+from dais_verif.report.coverage import Coverage
+from dais_verif.report.coverage_record import CoverageRecord
 from dais_verif.report.html.sources import Source
 from dais_verif.report.html.verdicts import standing_of
 from dais_verif.report.proof import ProofRecord
@@ -68,7 +70,7 @@ def designs_of(sources: Sequence[Source]) -> list[Design]:
     """The designs that the records of a program's page speak of, in the order in which they come up."""
     found: dict[object, list[Source]] = {}
     for source in sources:
-        if not isinstance(source.document, Regression):
+        if not isinstance(source.document, Regression | CoverageRecord):
             found.setdefault(_identity(source), []).append(source)
     return [_design(group) for group in found.values()]
 
@@ -78,7 +80,7 @@ def _identity(source: Source) -> object:
     document = source.document
     if isinstance(document, Record) and document.board is not None:
         return "board", document.board.target, document.board.program
-    rtl: dict[str, Any] = {} if isinstance(document, Regression) else document.rtl
+    rtl: dict[str, Any] = {} if isinstance(document, Regression | CoverageRecord) else document.rtl
     hashes = rtl.get("sha256")
     if not hashes:
         return id(source)
@@ -90,7 +92,7 @@ def _design(group: list[Source]) -> Design:
     first = documents[0]
     if isinstance(first, Record) and first.board is not None:
         return Design(f"board {first.board.target}", [], group)
-    assert not isinstance(first, Regression)
+    assert not isinstance(first, Regression | CoverageRecord)
     rtl = first.rtl
     names = [str(name) for name in rtl.get("files") or []]
     hashes = [str(digest) for digest in rtl.get("sha256") or []]
@@ -101,12 +103,14 @@ def _design(group: list[Source]) -> Design:
     return Design(f"module {rtl['top']}, {origin}" if rtl.get("top") else origin, files, group)
 
 
-def output_rows(sources: Sequence[Source], designs: Sequence[Design], program: Program | None) -> list[OutputRow]:
+def output_rows(
+    sources: Sequence[Source], designs: Sequence[Design], program: Program | None, coverage: Coverage | None
+) -> list[OutputRow]:
     """A row for every output of the program."""
     documents = [source.document for source in sources if not isinstance(source.document, Regression)]
     count = program.n_out if program is not None else max((d.program.n_out for d in documents), default=0)
     grades = [_grades(design, count) for design in designs]
-    bins = next((d.coverage.outputs for d in documents if not isinstance(d, ProofRecord) and d.coverage), None)
+    bins = coverage.outputs if coverage is not None else None
     rows = []
     for output in range(count):
         op = int(program.out_idx[output]) if program is not None else -1

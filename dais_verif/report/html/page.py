@@ -8,6 +8,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import datetime, timezone
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -20,6 +21,8 @@ from markupsafe import Markup
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.program import Program
+from dais_verif.report.coverage import Coverage
+from dais_verif.report.coverage_record import CoverageRecord
 from dais_verif.report.html.evidence import GRADES, designs_of, output_rows
 from dais_verif.report.html.program_view import facts_of, view_data
 from dais_verif.report.html.sources import Document, Source, program_of, with_stages
@@ -92,11 +95,12 @@ def _program_page(sources: Sequence[Source], program: Program | None, history: S
     found = with_stages(sources)
     documents = [source.document for source in found]
     proof = next((document for document in documents if isinstance(document, ProofRecord)), None)
-    coverage = next((d.coverage for d in documents if not isinstance(d, ProofRecord | Regression) and d.coverage), None)
+    counted = _counted(found)
+    coverage = counted[1] if counted is not None else None
     if program is not None and coverage is not None and len(coverage.ops) != program.n_ops:
         raise InputError(f"the coverage counts {len(coverage.ops)} ops, the program has {program.n_ops}")
     designs = designs_of(sources)
-    rows = output_rows(sources, designs, program)
+    rows = output_rows(sources, designs, program, coverage)
     mismatches = [(source, mismatch) for source in found if (mismatch := _mismatch_of(source.document)) is not None]
     blamed = [m.blame.op for _, m in mismatches if m.blame is not None and m.blame.op is not None]
     runs = runs_of(sources, history)
@@ -116,11 +120,22 @@ def _program_page(sources: Sequence[Source], program: Program | None, history: S
         grade_counts=[Counter(row.grades[at].grade for row in rows) for at in range(len(designs))],
         mismatches=mismatches,
         coverage=coverage,
+        counted_by=counted[0] if counted is not None else None,
         timed=timed,
         runs=runs,
         charts=charts_of(runs),
         view=view_data(program, coverage, proof, rows, blamed) if program is not None else None,
     )
+
+
+def _counted(sources: Sequence[Source]) -> tuple[Source, Coverage] | None:
+    """The coverage to show, and whose it is: that of a run before one that was counted apart from all runs."""
+    found = [
+        (source, coverage)
+        for source in sources
+        if not isinstance(source.document, ProofRecord | Regression) and (coverage := source.document.coverage)
+    ]
+    return min(found, key=lambda pair: isinstance(pair[0].document, CoverageRecord), default=None)
 
 
 def _mismatch_of(document: Document) -> Mismatch | None:
@@ -215,6 +230,7 @@ def _environment() -> jinja2.Environment:
         "differing": _differing,
         "tone": _tone,
         "pretty": _pretty,
+        "moment": _moment,
     }
     environment.globals |= {
         "GRADES": GRADES,
@@ -241,6 +257,15 @@ def _seconds(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+
+
+def _moment(started: str) -> str:
+    """A time in UTC as people read it; what is none stays as it is."""
+    try:
+        moment = datetime.fromisoformat(started.replace("Z", "+00:00")).astimezone(timezone.utc)
+    except (ValueError, OverflowError):
+        return started
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _differing(bits: str, other: str) -> list[tuple[str, bool]]:

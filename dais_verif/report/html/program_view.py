@@ -113,7 +113,7 @@ def view_data(
         "changes": "".join(str(int(status)) for status in analysis.changes),
         "text": [in_words(program, op) for op in program.ops],
         "bins": [n for counts in coverage.ops for n in counts] if coverage is not None else None,
-        "open": _open_bins(coverage),
+        "open": _open_bins(program, coverage),
         "claims": _claims(program, proof),
         "outputs": [
             {"op": row.op, "output": row.output, "type": row.type, "grades": [grade.grade for grade in row.grades]}
@@ -127,11 +127,11 @@ def _number(value: int) -> int | str:
     return value if -_EXACT < value < _EXACT else str(value)
 
 
-def _open_bins(coverage: Coverage | None) -> dict[str, list[str]]:
+def _open_bins(program: Program, coverage: Coverage | None) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for bin_ in coverage.open if coverage is not None else []:
-        if bin_.op is not None:
-            found.setdefault(str(bin_.op), []).append(f"{bin_.group}: {bin_.text}")
+    for each in coverage.open if coverage is not None else []:
+        if each.op is not None and 0 <= each.op < program.n_ops:
+            found.setdefault(str(each.op), []).append(each.text.removeprefix(f"{program.ops[each.op]}: "))
     return found
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from dais_verif.errors import InputError
+from dais_verif.report.coverage_record import CoverageRecord
 from dais_verif.report.proof import ProofRecord
 from dais_verif.report.read import NAMES, read_record, record_file
 from dais_verif.report.record import Failed, ProgramInfo, Record
@@ -16,7 +17,7 @@ from dais_verif.report.signoff import SignOff
 
 __all__ = ["Document", "Source", "program_of", "read_source", "records_below", "with_stages"]
 
-Document: TypeAlias = Record | SignOff | ProofRecord | Regression
+Document: TypeAlias = Record | SignOff | ProofRecord | CoverageRecord | Regression
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Source:
                 return "regression"
             case ProofRecord():
                 return "proof"
+            case CoverageRecord():
+                return "coverage"
             case Record(board=board):
                 return "simulation" if board is None else "board"
 
@@ -85,7 +88,10 @@ def _evidence(signoff: SignOff, folder: Path) -> Iterator[Source]:
                 document = read_record(path)
             except InputError:
                 continue
-            if isinstance(document, Record | ProofRecord) and document.program.hash == signoff.program.hash:
+            if (
+                isinstance(document, Record | ProofRecord | CoverageRecord)
+                and document.program.hash == signoff.program.hash
+            ):
                 yield Source(document, path, stage.name)
 
 

@@ -8,8 +8,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import NamedTuple
 
+from dais_verif.report.coverage_record import CoverageRecord
 from dais_verif.report.html.evidence import designs_of
-from dais_verif.report.html.sources import Source
+from dais_verif.report.html.sources import Document, Source
 from dais_verif.report.html.verdicts import standing_of
 from dais_verif.report.proof import ProofRecord
 from dais_verif.report.record import Record
@@ -72,7 +73,7 @@ def runs_of(sources: Sequence[Source], history: Sequence[Source]) -> list[Run]:
 
 def _run(source: Source, here: bool) -> Run:
     document = source.document
-    times = None if isinstance(document, ProofRecord) else document.times
+    times = None if isinstance(document, ProofRecord | CoverageRecord) else document.times
     coverage = None if isinstance(document, ProofRecord | Regression) else document.coverage
     seconds = times.seconds if times is not None else None
     if isinstance(document, ProofRecord):
@@ -86,11 +87,17 @@ def _run(source: Source, here: bool) -> Run:
         times is None,
         here,
         document.seed if not isinstance(document, ProofRecord | Regression) else None,
-        max((s.vectors_compared for s in document.simulators), default=0) if isinstance(document, Record) else None,
+        _vectors(document),
         seconds,
         coverage.percent if coverage is not None else None,
         next((design.label for design in designs_of([source])), ""),
     )
+
+
+def _vectors(document: Document) -> int | None:
+    if isinstance(document, CoverageRecord):
+        return document.coverage.vectors
+    return max((s.vectors_compared for s in document.simulators), default=0) if isinstance(document, Record) else None
 
 
 def _written(path: Path | None) -> str:

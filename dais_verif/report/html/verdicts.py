@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from dais_verif.report.coverage_record import CoverageRecord
 from dais_verif.report.html.sources import Document, Source
 from dais_verif.report.proof import ProofRecord
 from dais_verif.report.record import Record
@@ -41,7 +42,7 @@ class Standing(NamedTuple):
 def standing_of(document: Document) -> Standing:
     """The verdict of ``document``. INTERRUPTED if it was not completed, UNKNOWN if it says PASS and shows otherwise."""
     said = f"{document.verdict.value}: {document.message}" if document.message else document.verdict.value
-    if not isinstance(document, ProofRecord) and document.state != "complete":
+    if not isinstance(document, ProofRecord | CoverageRecord) and document.state != "complete":
         return Standing(Verdict.INTERRUPTED, f"the run was not completed, or goes on; until then it says {said}")
     if document.verdict is Verdict.PASS:
         doubts = list(_doubts(document))
@@ -52,7 +53,16 @@ def standing_of(document: Document) -> Standing:
 
 def overall(sources: Sequence[Source]) -> Standing:
     """The worst of all ``sources``, at least one. What is evidence of a stage is judged by its sign-off."""
-    standings = [(standing_of(source.document), source) for source in sources if not source.stage]
+    judged = [source for source in sources if not source.stage]
+    standings = [(standing_of(source.document), source) for source in judged]
+    # That coverage was counted says nothing of the RTL.
+    standings = [
+        pair
+        for pair in standings
+        if not (isinstance(pair[1].document, CoverageRecord) and pair[0].verdict is Verdict.PASS)
+    ]
+    if not standings:
+        return Standing(Verdict.NOT_RUN, f"no RTL was looked at; {judged[0].document.message}")
     standing, source = min(standings, key=lambda pair: _WORST_FIRST.index(pair[0].verdict))
     if len(standings) == 1:
         return standing
@@ -67,7 +77,9 @@ def limits_of(sources: Sequence[Source]) -> list[str]:
     waivers = sum(len(d.waivers) for d in documents if isinstance(d, Record | SignOff))
     warnings = sum(len(d.warnings) for d in documents if not isinstance(d, Regression))
     found = {
-        "overflow was not checked": any(d.unchecked for d in documents if isinstance(d, Record | ProofRecord)),
+        "overflow was not checked": any(
+            d.unchecked for d in documents if isinstance(d, Record | ProofRecord | CoverageRecord)
+        ),
         "the proof assumes that the program keeps its promises": any(
             isinstance(d, ProofRecord) and d.conditional for d in documents
         ),

@@ -128,6 +128,7 @@ const startView = () => {
   };
   const describe = () => {
     const { selected: op, behind, ahead } = picture.state, title = byId("details-title"), body = byId("details-body");
+    byId("details").classList.toggle("chosen", op >= 0);
     if (op < 0) { title.textContent = "No op chosen"; body.replaceChildren("Click an op, search for one, or walk with the arrow keys."); return; }
     const kind = graph.kindOf(op), type = graph.typeOf(op), [k, i, f] = type, width = k + i + f;
     title.textContent = `Op ${op}: ${kind.name}`;
