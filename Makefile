@@ -44,7 +44,7 @@ RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas bench-golden bench-sim soundness prove-rtl clean distclean
+.PHONY: help setup setup-synth setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas bench-golden bench-sim soundness prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
@@ -186,6 +186,9 @@ soundness: .venv/.ready-test  ## Thousands of mutants of RTL: refuted and confir
 
 prove-rtl: .venv/.ready-test  ## Prove the hand-written RTL with Yosys and z3; logs and traces in build/prove-rtl
 	.venv/bin/python tools/prove_rtl.py
+
+screenshots: .venv/.ready-test  ## Take the pictures of docs/images again
+	DAIS_SCREENSHOTS=docs/images .venv/bin/python -m pytest tests/browser/test_screenshots.py
 
 clean:  ## Remove what runs leave in this folder
 	rm -rf build dais-verif-out dais-verif-regress .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -10,6 +10,12 @@ const FAMILIES = {
 const GLYPHS = { sub: "−", add_const: "+c", bit_unary: "~", bit_unary_neg: "~" };
 // From dark to light, evenly, so that it also reads in grey.
 const RAMP = ["#35105c", "#3b3f8c", "#2c6d8e", "#1f988b", "#4fc06a", "#b5de2b", "#fde725"];
+// What is as it should be is calm; what is not stands out.
+const SHARES = [
+  [1, "#0072b2", "every reachable bin hit"], [0.9, "#f0e442", "90 % or more"], [0.5, "#e69f00", "half or more"],
+  [0, "#d55e00", "less than half"],
+];
+const PROVED = { P: "#0072b2", R: "#d55e00", U: "#f0e442", "-": "#b9b9b9" };
 const glyphOf = (kind) => GLYPHS[kind.name] ?? FAMILIES[kind.family][1];
 const inkOn = (colour) => {
   const [r, g, b] = [1, 3, 5].map((at) => (Number.parseInt(colour.slice(at, at + 2), 16) / 255) ** 2.2);
@@ -134,7 +140,7 @@ const makePicture = (graph, canvas, colourOf, isDimmed) => {
       const pairs = [];
       for (const op of ops) for (const operand of graph.operandsOf(op)) pairs.push([operand, op]);
       for (const op of ops) for (const user of graph.usersOf(op)) if (layout.x[user] * camera.scale > (camera.x * camera.scale + wide)) pairs.push([op, user]);
-      strokeEdges(pairs, styles.quiet, 1, cone ? 0.15 : 0.4);
+      strokeEdges(pairs, styles.quiet, 1, cone ? 0.12 : pairs.length > 800 ? 0.22 : 0.45);
     }
     if (!cone) return;
     const behind = [], ahead = [], inCone = (set, op) => op === state.selected || set.has(op);

@@ -13,13 +13,13 @@ const startView = () => {
 
   // What colours mean.
   const colourings = { kind: ["Kind", (op) => FAMILIES[graph.kindOf(op).family][0]], width: ["Width", (op) => ramp((graph.widthOf(op) - 1) / widest)] };
-  if (data.bins) colourings.coverage = ["Coverage", (op) => { const share = coveredShare(graph.binsOf(op)); return share === 1 ? RAMP[6] : ramp(share * 0.8); }];
-  if (data.claims) colourings.proof = ["Proof", (op) => ({ P: RAMP[3], R: "#d55e00", U: "#f0e442", "-": "#b9b9b9" })[data.claims[op]]];
+  if (data.bins) colourings.coverage = ["Coverage", (op) => SHARES.find(([least]) => coveredShare(graph.binsOf(op)) >= least)[1]];
+  if (data.claims) colourings.proof = ["Proof", (op) => PROVED[data.claims[op]]];
   const scales = {
     kind: () => [],
     width: () => [[RAMP[0], "1 bit"], ...[1, 2, 3, 4, 5].map((at) => [RAMP[at], ""]), [RAMP[6], words(widest, "bit")]],
-    coverage: () => [[RAMP[0], "nothing hit"], [RAMP[3], "half"], [RAMP[5], "nearly all"], [RAMP[6], "every reachable bin hit"]],
-    proof: () => [[RAMP[3], "proved"], ["#d55e00", "refuted"], ["#f0e442", "unknown"], ["#b9b9b9", "no claim"]],
+    coverage: () => SHARES.map(([, colour, text]) => [colour, text]),
+    proof: () => Object.entries(PROVED).map(([claim, colour]) => [colour, CLAIMS[claim]]),
   };
   let colouring = "kind";
   for (const [key, [title]] of Object.entries(colourings)) byId("colouring").append(new Option(title, key));
