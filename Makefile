@@ -44,7 +44,7 @@ RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas bench-golden bench-sim soundness prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas bench-golden bench-sim bench-prove soundness prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
@@ -180,6 +180,10 @@ bench-golden: .venv/.ready-test  ## Our golden engine and da4ml's in turns, held
 bench-sim: .venv/.ready-test  ## sim and da4ml's own flow side by side, held to goals; writes build/bench-sim.md, plots into docs
 	@mkdir -p build
 	.venv/bin/python -m bench.sim -o build/bench-sim.md
+
+bench-prove: .venv/.ready-test  ## prove of networks up to 95,000 ops, twice, held to goals; writes build/bench-prove.md, a plot into docs
+	@mkdir -p build
+	.venv/bin/python -m bench.prove -o build/bench-prove.md
 
 soundness: .venv/.ready-test  ## Thousands of mutants of RTL: refuted and confirmed, or proved and never told apart; build/soundness.json
 	PYTHONPATH=tests .venv/bin/python -m prove.soundness.campaign -o build/soundness.json

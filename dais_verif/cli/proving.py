@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import multiprocessing
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dais_verif.cli.common import notices
@@ -31,6 +34,9 @@ __all__ = ["proved", "stated"]
 #: Designs whose signals have no names are followed from the outputs down to the inputs, calls within calls.
 _STACK_BYTES, _DEPTH = 512 << 20, 1_000_000
 
+#: Options that say how to find an answer, and not of what.
+_HOW = ("jobs", "store", "timeout")
+
 _T = TypeVar("_T")
 
 
@@ -41,35 +47,65 @@ def proved(
 
     Raises ``InputError`` if the design does not fit, ``ToolError`` if a package is missing.
     """
-    return _deep(lambda: _proved(program, design, said, options, watch))
+    store, key = options["store"], None
+    with _needed():
+        if store is not None:
+            from dais_verif.prove.remembered import recall, remember, run_key
+
+            with watch.stage("recall"):
+                question = [(name, value) for name, value in options.items() if name not in _HOW]
+                asked = [design.top, design.dut, said, question]
+                key = run_key(program, design.sources, _files(design), asked)
+                known = recall(store, key) if key is not None else None
+            if known is not None:
+                return known.proof, _carried(program, design, said, known.ports)
+        proof, dut, ports = _deep(lambda: _proved(program, design, said, options, watch))
+        if key is not None:
+            with watch.stage("remember"):
+                remember(store, key, proof, ports)
+    return proof, dut
 
 
-def _proved(
-    program: Program, design: Design, said: PortsFile | None, options: dict[str, Any], watch: Stopwatch
-) -> tuple[Proof, Dut]:
+@contextmanager
+def _needed() -> Iterator[None]:
     try:
-        from dais_verif.prove.proof import prove
-        from dais_verif.prove.results import Options, Watcher
-        from dais_verif.prove.slang import elaborate
+        yield
     except ImportError as error:
         raise ToolError(
             f"the Python package {error.name!r}, which a proof needs, cannot be imported ({error});"
             " run: pip install pyslang bitwuzla"
         ) from None
 
+
+def _files(design: Design) -> dict[str, Path]:
+    """What the RTL reads, by the names that it has for it."""
+    return {file.name: file.path for file in design.data}
+
+
+def _proved(
+    program: Program, design: Design, said: PortsFile | None, options: dict[str, Any], watch: Stopwatch
+) -> tuple[Proof, Dut, list[Port]]:
+    from dais_verif.prove.proof import prove
+    from dais_verif.prove.results import Options, Watcher
+    from dais_verif.prove.slang import elaborate
+
     with watch.stage("elaborate"):
-        netlist = elaborate(design.sources, design.top, {file.name: file.path for file in design.data})
-    if said is not None:
-        dut = bind(program, said, _ports(netlist), open_inputs=said.clocking is None)
-    else:
-        dut = design.dut or packed(program)
+        netlist = elaborate(design.sources, design.top, _files(design))
+    ports = _ports(netlist)
+    dut = _carried(program, design, said, ports)
     with watch.stage("prove"), notices().status("proving") as status:
 
         class Shown(Watcher):
             def progress(self, what: str, done: int, total: int) -> None:
                 status.update(f"proving: {done} of {total} {what}")
 
-        return prove(program, netlist, dut, Options(**options), Shown()), dut
+        return prove(program, netlist, dut, Options(**options), Shown()), dut, ports
+
+
+def _carried(program: Program, design: Design, said: PortsFile | None, ports: Sequence[Port]) -> Dut:
+    if said is not None:
+        return bind(program, said, list(ports), open_inputs=said.clocking is None)
+    return design.dut or packed(program)
 
 
 def stated(
@@ -82,13 +118,12 @@ def stated(
     from dais_verif.prove.terms import as_written
 
     def work() -> tuple[list[Statement], str]:
-        files = {file.name: file.path for file in design.data}
         try:
             with as_written():
-                netlist = elaborate(design.sources, design.top, files)
+                netlist = elaborate(design.sources, design.top, _files(design))
                 return exported(program, netlist, dut, proof, Options(**options)), "as written"
         except InputError as error:  # slices of what is not assigned yet, for example, which rules see through
-            netlist = elaborate(design.sources, design.top, files)
+            netlist = elaborate(design.sources, design.top, _files(design))
             return exported(program, netlist, dut, proof, Options(**options)), f"in normal form, since: {error}"
 
     with watch.stage("dump"), notices().status("stating the obligations"):
@@ -113,6 +148,8 @@ def _deep(work: Callable[[], _T]) -> _T:
 
     limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK_BYTES)
     sys.setrecursionlimit(_DEPTH)
+    collecting = gc.isenabled()
+    gc.disable()  # a proof is one growing graph without cycles: looking through it again and again finds nothing
     try:
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
@@ -124,6 +161,8 @@ def _deep(work: Callable[[], _T]) -> _T:
     finally:
         threading.stack_size(size)
         sys.setrecursionlimit(limit)
+        if collecting:
+            gc.enable()
     if errors:
         raise errors[0]
     return results[0]

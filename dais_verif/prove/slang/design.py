@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,4 +54,9 @@ class Design:
     def where(self, location: Any) -> str:
         """File and line."""
         name = self._manager.getFileName(location)
-        return f"{os.path.relpath(name) if name else '?'}:{self._manager.getLineNumber(location)}"
+        return f"{_relative(name) if name else '?'}:{self._manager.getLineNumber(location)}"
+
+
+@cache
+def _relative(name: str) -> str:
+    return os.path.relpath(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 from dais_verif.prove.terms.node import BUILD, MODE, Term, const, make, number_of, ones, varies
 from dais_verif.prove.terms.parts import concat, extract
@@ -17,6 +18,11 @@ def add(*terms: Term) -> Term:
 
 def total(width: int, terms: Iterable[Term], constant: int) -> Term:
     """The sum of ``terms`` and a constant."""
+    return _total(width, tuple(terms), constant)
+
+
+@cache
+def _total(width: int, terms: tuple[Term, ...], constant: int) -> Term:
     counts: dict[Term, int] = {}
 
     def collect(t: Term, sign: int) -> None:

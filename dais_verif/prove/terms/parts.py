@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from dais_verif.prove.terms.bounds import exact_signed, exact_unsigned
 from dais_verif.prove.terms.node import BUILD, MODE, Term, const, make, ones, signed_value, varies
@@ -17,6 +18,11 @@ def extract(t: Term, low: int, width: int) -> Term:
         return t
     if MODE.literal and varies(t):
         return make("extract", width, (t,), low)
+    return _extracted(t, low, width)
+
+
+@cache
+def _extracted(t: Term, low: int, width: int) -> Term:
     rule = _EXTRACT.get(t.op)
     found = rule(t, low, width) if rule else None
     return found if found is not None else make("extract", width, (t,), low)
@@ -83,6 +89,11 @@ def concat(*parts: Term) -> Term:
     """The bits of all ``parts``, the first one most significant."""
     if MODE.literal and varies(*parts) and len(parts) > 1:
         return make("concat", sum(part.width for part in parts), parts)
+    return _joined(parts)
+
+
+@cache
+def _joined(parts: tuple[Term, ...]) -> Term:
     merged: list[Term] = []
     for part in parts:
         for piece in part.args if part.op == "concat" else (part,):
@@ -148,6 +159,11 @@ def sext(t: Term, width: int) -> Term:
         return t
     if MODE.literal and varies(t):
         return make("sext", width, (t,))
+    return _extended(t, width)
+
+
+@cache
+def _extended(t: Term, width: int) -> Term:
     more = width - t.width
     if t.op == "const":
         return const(width, t.value - (1 << t.width) if t.value >> (t.width - 1) else t.value)

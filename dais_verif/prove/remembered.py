@@ -1,0 +1,106 @@
+"""Whole proofs of earlier runs: the same program, the same files, the same question, so the same answer.
+
+Only what passed, with every claim proved, is kept; and it is believed only if its seal fits, which takes in every line
+of code that a proof depends on. RTL that includes other files is proved each time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sqlite3
+import sys
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+
+import msgspec
+
+import dais_verif
+from dais_verif.dut.discover import Port
+from dais_verif.program import Program
+from dais_verif.prove.results import Claim, Proof, Status
+from dais_verif.verdict import Verdict
+
+__all__ = ["Remembered", "recall", "remember", "run_key"]
+
+#: So many proofs are kept, those that were found last.
+_KEPT = 64
+_SECONDS = 5
+#: What has a say in a proof: folders of the package, and packages.
+_FOLDERS, _PACKAGES = ("dut", "program", "prove"), ("bitwuzla", "numpy", "pyslang")
+_TABLE = "CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, found INTEGER, proof BLOB, seal TEXT)"
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """A proof, and the ports that the design had."""
+
+    proof: Proof
+    ports: tuple[Port, ...]
+
+
+def run_key(program: Program, sources: Sequence[Path], files: Mapping[str, Path], said: Sequence[object]) -> str | None:
+    """The hash of all that a proof is asked; None: there is more to it than can be seen here.
+
+    ``files``: what the RTL reads, by the names it has for them. ``said``: whatever else, as Python shows it.
+    """
+    digest = hashlib.sha256()
+    digest.update(repr((program.hash, program.intervals, *said)).encode())
+    for name, path in [*((source.suffix, source) for source in sources), *sorted(files.items())]:
+        content = path.read_bytes()
+        if b"`include" in content:
+            return None
+        digest.update(f"{name} {len(content)} ".encode() + content)
+    return digest.hexdigest()
+
+
+def _tools() -> str:
+    digest = hashlib.sha256(repr([sys.version, *map(version, _PACKAGES)]).encode())
+    root = Path(str(dais_verif.__file__)).parent
+    for file in sorted(path for folder in _FOLDERS for path in (root / folder).rglob("*.py")):
+        digest.update(f"{file.relative_to(root)} ".encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+def _seal(key: str, proof: bytes) -> str:
+    return hashlib.sha256(f"{_tools()} {key} ".encode() + proof).hexdigest()
+
+
+def recall(store: Path, key: str) -> Remembered | None:
+    """The proof of an earlier run. What is damaged, or was made by another version, counts as none."""
+    if not store.is_file():
+        return None
+    try:
+        with contextlib.closing(sqlite3.connect(store, timeout=_SECONDS)) as connection:
+            row = connection.execute("SELECT proof, seal FROM runs WHERE key = ?", (key,)).fetchone()
+        if row is None or row[1] != _seal(key, row[0]):
+            return None
+        return msgspec.json.decode(zlib.decompress(row[0]), type=Remembered)
+    except (sqlite3.Error, zlib.error, msgspec.DecodeError, TypeError):
+        return None
+
+
+def remember(store: Path, key: str, proof: Proof, ports: Sequence[Port]) -> None:
+    """Keep a proof that passed. A file that cannot be written keeps nothing."""
+    claims = (*proof.ops, *proof.outputs)
+    if proof.verdict is not Verdict.PASS or any(claim.status is not Status.PROVED for claim in claims):
+        return
+    ops, outputs = (list(map(_as_known, part)) for part in (proof.ops, proof.outputs))
+    known = Remembered(replace(proof, ops=ops, outputs=outputs), tuple(ports))
+    packed = zlib.compress(msgspec.json.encode(known), 1)
+    with contextlib.suppress(sqlite3.Error, OSError):
+        store.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.closing(sqlite3.connect(store, timeout=_SECONDS)) as connection, connection:
+            connection.execute(_TABLE)
+            (last,) = connection.execute("SELECT coalesce(max(found), 0) FROM runs").fetchone()
+            connection.execute(
+                "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?)", (key, last + 1, packed, _seal(key, packed))
+            )
+            connection.execute("DELETE FROM runs WHERE found <= ?", (last + 1 - _KEPT,))
+
+
+def _as_known(claim: Claim) -> Claim:
+    return replace(claim, cached=True, seconds=0.0)
