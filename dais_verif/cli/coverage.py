@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +27,8 @@ from dais_verif.cli.common import (
     unchecked_option,
     vectors_option,
 )
-from dais_verif.cli.vectors import decimal
+from dais_verif.cli.covering import DIRECTED
+from dais_verif.cli.vectors import decimal_rows
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.report.coverage import Coverage
 from dais_verif.report.coverage_record import COVERAGE_SCHEMA
@@ -38,9 +38,6 @@ from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
     from dais_verif.coverage import Measured
-    from dais_verif.program.numbers import Batch
-
-__all__ = ["coverage", "directed_csv", "measuring"]
 
 
 @click.command()
@@ -107,7 +104,7 @@ def coverage(
     loaded, warnings = load_program(program, layout)
     given = [read_batch(path, loaded.n_in) for path in inputs]
     stimulated = replace(loaded, intervals=None) if out_of_range else loaded
-    with measuring() as notice:
+    with notices().status("counting coverage") as status:
         found = measured(
             stimulated,
             Stimulus([*given, Generated([stimulated], vectors, seed)]),
@@ -118,7 +115,7 @@ def coverage(
             declared=not out_of_range,
             effort=Effort(seconds=timeout),
             jobs=threads(jobs),
-            notice=notice,
+            notice=status.update,
         )
     result = summary(found)
     verdict, message = _verdict(result, floor)
@@ -136,21 +133,15 @@ def coverage(
     }
     if output is not None:
         make_folder(output)
+        (output / DIRECTED).unlink(missing_ok=True)
         write_atomically(output / "coverage.json", _json(tree))
-        for name, text in {**_listed(found), **directed_csv(found.directed)}.items():
+        for name, text in _files(found).items():
             write_atomically(output / name, text.encode())
     if as_json:
         click.echo(_json(tree), nl=False)
     else:
         _print(found, result, tree, verdict)
     return verdict.exit_code
-
-
-@contextmanager
-def measuring() -> Iterator[Any]:
-    """A line on the terminal while coverage is measured."""
-    with notices().status("counting coverage") as status:
-        yield status.update
 
 
 def _json(tree: dict[str, Any]) -> bytes:
@@ -185,8 +176,8 @@ def _print(found: Measured, result: Coverage, tree: dict[str, Any], verdict: Ver
         out.print(f"reproduce  {tree['reproduce']}", markup=False)
 
 
-def _listed(found: Measured) -> dict[str, str]:
-    """Files that list every bin that is open, and every one that is unreachable and how that was shown."""
+def _files(found: Measured) -> dict[str, str]:
+    """Every bin that is open, every one that is unreachable and how that was shown; the directed vectors."""
     from dais_verif.coverage import How
 
     never = (found.how != How.NOT).nonzero()[0].tolist()
@@ -195,6 +186,7 @@ def _listed(found: Measured) -> dict[str, str]:
     return {
         "open.csv": _csv([["bin"], *([found.bins.text(bin)] for bin in left)]),
         "unreachable.csv": _csv([["bin", "shown by"], *rows]),
+        **({DIRECTED: decimal_rows(found.directed)} if found.directed.rows else {}),
     }
 
 
@@ -202,10 +194,3 @@ def _csv(rows: Sequence[Sequence[str]]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
-
-
-def directed_csv(batch: Batch) -> dict[str, str]:
-    """A file ``directed.csv`` that ``--inputs`` takes; none if there is no vector, or one that it could not hold."""
-    rows = [batch.row(row) for row in range(batch.rows)]
-    exact = all(value.denominator == 1 or abs(value.numerator) < 1 << 53 for row in rows for value in row)
-    return {"directed.csv": _csv([[decimal(value) for value in row] for row in rows])} if rows and exact else {}

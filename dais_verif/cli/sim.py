@@ -27,6 +27,7 @@ from dais_verif.cli.common import (
     unchecked_option,
     vectors_option,
 )
+from dais_verif.cli.covering import Covering, covering_options
 from dais_verif.cli.dut import DutOptions, design_of, dut_options
 from dais_verif.cli.folder import work_folder
 from dais_verif.cli.netlists import netlist_options, with_netlist
@@ -66,6 +67,7 @@ _LARGE = 20_000
 @inputs_option
 @dut_options
 @netlist_options
+@covering_options
 @unchecked_option
 @click.option("--out-of-range", is_flag=True, help="Give inputs also beyond the intervals that da4ml's JSON declares.")
 @click.option("--waves", is_flag=True, help="Record waves (Icarus FST, others VCD); needs -o or uses dais-verif-out.")
@@ -100,6 +102,7 @@ def sim(
     inputs: tuple[Path, ...],
     dut: DutOptions,
     netlist: Netlist | None,
+    covering: Covering,
     unchecked: bool,
     out_of_range: bool,
     waves: bool,
@@ -127,6 +130,7 @@ def sim(
     dais-verif sim prog.bin --stages 4                        our RTL, pipelined, with all its pins
     dais-verif sim prog.bin --wrapped DIR                     what `emit --wrap axis -o DIR` wrote, through its streams
     dais-verif sim prog.bin --waves -o out                    waves in out/icarus, out/verilator
+    dais-verif sim prog.bin --coverage                        what the vectors make it do, and vectors for the rest
     dais-verif sim prog.bin --html report.html                the record as a page with a view of the program
 
     A mismatch is shown with its vector and the first op whose value diverges. The exit code is the verdict's.
@@ -156,6 +160,7 @@ def sim(
         asked = Asked(layout, seed, classes, unchecked, out_of_range)
         record = begun_record(loaded, design, dut, hashes, warnings, asked)
         folder.begin(record)
+        stimulus, record = covering.directed(stimulated, stimulus, record, folder.path, watch, jobs=jobs)
         if dut.wrapped is not None:
             with notices().status("simulating streams"):
                 finding = verify_wrapped(

@@ -1,4 +1,4 @@
-"""A vector that the prover found, which is the bits of port elements, in the numbers that ``run`` and ``sim`` take."""
+"""Vectors that were found, the prover's as bits of port elements, in the numbers that ``run`` and ``sim`` take."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dais_verif.program import Program
+from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Element, ports_of
 
-__all__ = ["decimal", "real_inputs", "signed_inputs"]
+__all__ = ["decimal", "decimal_rows", "real_inputs", "signed_inputs"]
 
 
 def signed_inputs(program: Program, vector: Sequence[int], elements: Sequence[Element] | None = None) -> list[int]:
@@ -43,3 +44,12 @@ def decimal(value: Fraction) -> str:
     digits = str(abs(value.numerator) * 5**places).rjust(places + 1, "0")
     text = f"{digits[: len(digits) - places]}.{digits[len(digits) - places :]}" if places else digits
     return f"-{text}" if value < 0 else text
+
+
+def decimal_rows(batch: Batch) -> str:
+    """The vectors as CSV for ``--inputs``, every number in full.
+
+    Readers take a fraction as the nearest double: of more than 53 bits it comes back as another number.
+    """
+    rows = (",".join(map(decimal, batch.row(row))) for row in range(batch.rows))
+    return "".join(f"{row}\n" for row in rows)

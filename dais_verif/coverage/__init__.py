@@ -47,12 +47,13 @@ def measure(
     declared: bool = True,
     effort: Effort | None = None,
     jobs: int = 1,
+    notice: Callable[[str], object] = lambda text: None,
 ) -> tuple[Coverage, Batch]:
     """How much of ``program`` its ``vectors`` exercise, and vectors that exercise more, which are counted as well.
 
     ``directed``: look for such vectors. ``unreachable``: show which bins no input can hit. ``check``: none of the
     vectors may break a promise. ``declared``: inputs keep to the intervals that the program's source declares.
-    Raises ``ViolationError`` if ``check`` and one of ``vectors`` breaks a promise.
+    ``notice`` is told what goes on. Raises ``ViolationError`` if ``check`` and one of ``vectors`` breaks a promise.
     """
     found = measured(
         program,
@@ -64,6 +65,7 @@ def measure(
         declared=declared,
         effort=effort,
         jobs=jobs,
+        notice=notice,
     )
     return summary(found), found.directed
 
@@ -81,7 +83,7 @@ def measured(
     jobs: int = 1,
     notice: Callable[[str], object] = lambda text: None,
 ) -> Measured:
-    """The same, bin by bin. ``notice`` is told what goes on."""
+    """The same, bin by bin."""
     effort = effort or Effort()
     search = Search(bins_of(program, declared=declared), check=check, declared=declared, jobs=jobs)
     search.count(vectors)

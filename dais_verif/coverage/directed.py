@@ -52,6 +52,8 @@ _BASES = 128
 _STRETCH = 16384
 #: In larger programs, only to look for small cones takes seconds.
 _LARGE = 20_000
+#: Parts of its time that the solver may spend on one bin, in one round after the other.
+_SHARES = (0.01, 0.1, 0.5)
 
 
 def give_inputs(search: Search) -> None:
@@ -173,26 +175,26 @@ def enumerate_cones(search: Search, effort: Effort, seed: int, *, take: bool, ex
 def solve(search: Search, effort: Effort, *, take: bool, exclude: bool) -> None:
     """A vector, or that there is none, for as many bins as the time allows; what is sooner decided first."""
     goals = _goals(search)
-    if not goals:
+    if not goals or not effort.seconds:
         return
     # Imported when needed: the solver takes a while to load.
     from dais_verif.coverage.solver import Solver
 
     solver = Solver(search.bins.program, search.declared)
     end = time.monotonic() + effort.seconds
-    asked: dict[Goal, bool] = {}
-    still_open = {number for number, _ in goals}
+    wanted: dict[Goal, list[int]] = {}
     for number, goal in sorted(goals, key=lambda pair: pair[1].op):
-        left = end - time.monotonic()
-        if left <= 0:
-            return
-        if number not in still_open:
-            continue
-        if goal not in asked:
-            answer = solver.solve(goal, min(left, effort.seconds / 5))
-            asked[goal] = answer is False
-            if take and isinstance(answer, list):
+        wanted.setdefault(goal, []).append(number)
+    for share in _SHARES:
+        for goal, numbers in list(wanted.items()):
+            left = end - time.monotonic()
+            if left <= 0:
+                return
+            still = np.intersect1d(numbers, search.open())
+            answer = solver.solve(goal, min(left, share * effort.seconds)) if len(still) else True
+            if answer is False and exclude:
+                search.exclude(still, How.SOLVER)
+            elif take and isinstance(answer, list):
                 search.offer(_batch(search, [answer]))
-                still_open = set(search.open().tolist())
-        if asked[goal] and exclude:
-            search.exclude(np.array([number], dtype=np.intp), How.SOLVER)
+            if answer is not None:
+                del wanted[goal]

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dais_verif.report.coverage_text import coverage_line, print_coverage
 from dais_verif.report.record import BoardInfo, Evidence, Mismatch, ProgramInfo, Record, Value
 from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
@@ -35,6 +36,9 @@ def print_record(record: Record, out: Console, *, profile: bool = False) -> None
         out.print(_simulators(record))
     if record.evidence is not None:
         _print_evidence(record.evidence, out)
+    if record.coverage is not None:
+        print_coverage(record.coverage, out, shown=3)
+        out.print(f"{'':<10} {coverage_line(record.coverage)}", markup=False)
     if profile and record.profile is not None:
         _print_profile(record.profile, out)
     if record.first_mismatch is not None:
