@@ -35,14 +35,14 @@ __all__ = ["Effort", "enumerate_cones", "give_inputs", "pull_back", "solve"]
 class Effort:
     """How much may be tried. ``seconds``: for the solver, in all; the other limits do not depend on the machine.
 
-    ``rounds``, ``goals``: of pulling back, and goals in each; ``steps``: ops that are asked in all. ``bits``: of a cone
-    that is small; ``evaluations``: ops times vectors to go through such cones.
+    ``rounds``, ``goals``: of pulling back, and goals in each; ``steps``: ops that are asked for one vector. ``bits``: of
+    a cone that is small; ``evaluations``: ops times vectors to go through such cones.
     """
 
     seconds: float = 10.0
-    rounds: int = 12
+    rounds: int = 24
     goals: int = 256
-    steps: int = 1_000_000
+    steps: int = 300
     bits: int = 20
     evaluations: int = 1_000_000_000
 
@@ -50,6 +50,8 @@ class Effort:
 #: Vectors that pulling starts from.
 _BASES = 128
 _STRETCH = 16384
+#: So many rounds of pulling without a vector that helps are enough.
+_PATIENCE = 4
 #: In larger programs, only to look for small cones takes seconds.
 _LARGE = 20_000
 #: Parts of its time that the solver may spend on one bin, in one round after the other.
@@ -82,12 +84,12 @@ def pull_back(search: Search, effort: Effort, seed: int) -> None:
     given = program if search.declared else replace(program, intervals=None)
     base = _Rows(ports, generate(given, _BASES, seed), compiled)
     last: dict[int, tuple[_Rows, int]] = {}
+    idle = 0
     for _ in range(effort.rounds):
         goals = _goals(search)
         if not goals:
             return
         some = rng.sample(goals, min(len(goals), effort.goals))
-        steps = max(effort.steps // (effort.rounds * len(some)), 16)
         vectors = []
         for number, goal in some:
             rows, row = last.get(number, (base, rng.randrange(base.count)))
@@ -95,9 +97,12 @@ def pull_back(search: Search, effort: Effort, seed: int) -> None:
                 rows, row = base, rng.randrange(base.count)
             now = rows.values(row)
             wished: Sequence[Wish] = wishes(program, goal, now, rng)
-            vectors.append(pull(ground, wished, now, rows.inputs(row), rng, steps=steps))
-        batch = _batch(search, vectors)
+            vectors.append(pull(ground, wished, now, rows.inputs(row), rng, steps=effort.steps))
+        batch, before = _batch(search, vectors), search.vectors
         search.offer(batch)
+        idle = idle + 1 if search.vectors == before else 0
+        if idle == _PATIENCE:
+            return
         tried = _Rows(ports, batch, compiled)
         last = {number: (tried, row) for row, (number, _) in enumerate(some)}
 

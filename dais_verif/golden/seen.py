@@ -106,10 +106,14 @@ class Watch:
                 self._golden.chunk(part, 0, named=named + start)
             _see(self.program, self.places, part, self._golden.compiled.trace(part), seen)
 
+    @cached_property
+    def _judge(self) -> Golden:
+        return Golden(self.program)
+
     def breaks(self, batch: Batch) -> bool:
         """Whether a vector of ``batch`` breaks a promise."""
         try:
-            self._golden.run_raw(batch)
+            self._judge.run_raw(batch)
         except ViolationError:
             return True
         return False
