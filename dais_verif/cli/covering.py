@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -68,6 +68,22 @@ class Covering:
         classes = [*record.stimulus, StimulusClass("directed", found.rows)]
         record = replace(record, coverage=coverage, stimulus=classes, vectors=record.vectors + found.rows)
         return Stimulus([stimulus, found]), record
+
+    def check(self, simulators: Sequence[str], wrapped: bool) -> None:
+        """Raise ``UsageError`` where coverage of the RTL cannot be had."""
+        if self.rtl and wrapped:
+            raise click.UsageError("--rtl-coverage is not for --wrapped: it is of a core, verified without.")
+        if self.rtl and "verilator" not in simulators:
+            raise click.UsageError("--rtl-coverage is counted in Verilator; use --sim verilator or both.")
+
+    def of_rtl(self, record: Record, folder: Path) -> Record:
+        """The record with the coverage of the RTL, if it was asked for and Verilator has run."""
+        ran = any(one.name == "verilator" and one.vectors_compared for one in record.simulators)
+        if not self.rtl or not ran:
+            return record
+        from dais_verif.sim.rtl_coverage import collect
+
+        return replace(record, rtl_coverage=collect(folder / "verilator"))
 
 
 def covering_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -140,6 +140,7 @@ def sim(
     if dut.wrapped is not None and exhaustive:
         raise click.UsageError("--exhaustive is not for --wrapped: exhaust the core, which sim verifies without it.")
     simulators = simulators_for(simulator, dut.rtl)
+    covering.check(simulators, dut.wrapped is not None)
     watch = Stopwatch(started=_process_started())
     watch.add("set-up", watch.started, time.monotonic())
     with watch.stage("read"):
@@ -175,7 +176,16 @@ def sim(
                     timeout=timeout,
                 )
         else:
-            with begin(simulators, design, folder.path, seed=seed, waves=waves, timeout=timeout, watch=watch) as begun:
+            with begin(
+                simulators,
+                design,
+                folder.path,
+                seed=seed,
+                waves=waves,
+                coverage=covering.rtl,
+                timeout=timeout,
+                watch=watch,
+            ) as begun:
                 # Only now, while the simulators start: to load all this takes as long as to simulate a small design.
                 from dais_verif.cli.display import Display
                 from dais_verif.golden.fast import threads
@@ -204,7 +214,7 @@ def sim(
                 raise InputError(f"RTL file {str(source)!r} was changed while it was simulated; run again")
         if finding.verdict is not Verdict.PASS:
             record = replace(record, warnings=[*warnings, *_data_not_found(design)])
-        record = finished_record(record, loaded, finding, watch)
+        record = covering.of_rtl(finished_record(record, loaded, finding, watch), folder.path)
         folder.keep(record)
     if as_json:
         click.echo(record.to_json())

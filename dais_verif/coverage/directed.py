@@ -35,8 +35,8 @@ __all__ = ["Effort", "enumerate_cones", "give_inputs", "pull_back", "solve"]
 class Effort:
     """How much may be tried. ``seconds``: for the solver, in all; the other limits do not depend on the machine.
 
-    ``rounds``, ``goals``: of pulling back, and goals in each; ``steps``: ops that are asked for one vector. ``bits``: of
-    a cone that is small; ``evaluations``: ops times vectors to go through such cones.
+    ``rounds``, ``goals``: of pulling back, and goals in each; ``steps``: ops that are asked for one vector.
+    ``bits``: of a cone that is small; ``evaluations``: ops times vectors to go through such cones.
     """
 
     seconds: float = 10.0

@@ -39,6 +39,9 @@ def print_record(record: Record, out: Console, *, profile: bool = False) -> None
     if record.coverage is not None:
         print_coverage(record.coverage, out, shown=3)
         out.print(f"{'':<10} {coverage_line(record.coverage)}", markup=False)
+    if record.rtl_coverage is not None:
+        hit = ", ".join(f"{kind.hit} of {kind.points} {kind.kind} points" for kind in record.rtl_coverage.kinds)
+        out.print(f"rtl hit    {hit}", markup=False)
     if profile and record.profile is not None:
         _print_profile(record.profile, out)
     if record.first_mismatch is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Coverage", "CoverageGroup", "OpenBin"]
+__all__ = ["Coverage", "CoverageGroup", "OpenBin", "RtlCoverage", "RtlPoints"]
 
 
 @dataclass(frozen=True)
@@ -45,3 +45,22 @@ class Coverage:
     outputs: list[list[int]]
     open: list[OpenBin]
     open_total: int
+
+
+@dataclass(frozen=True)
+class RtlPoints:
+    """Points of one kind in the RTL: ``line``, ``branch``, ``toggle`` as Verilator calls them."""
+
+    kind: str
+    points: int
+    hit: int
+
+
+@dataclass(frozen=True)
+class RtlCoverage:
+    """What a run in Verilator made the RTL do. ``data``: the file of counts, which ``verilator_coverage`` reads;
+    ``missed``: that of the points that were not hit."""
+
+    kinds: list[RtlPoints]
+    data: str
+    missed: str

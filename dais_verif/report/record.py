@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dais_verif.program import Program
-from dais_verif.report.coverage import Coverage
+from dais_verif.report.coverage import Coverage, RtlCoverage
 from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
 
@@ -260,6 +260,7 @@ class Record:
     decisions: list[Decision] = field(default_factory=list)
     coverage: Coverage | None = None
     waivers: list[Waiver] = field(default_factory=list)
+    rtl_coverage: RtlCoverage | None = None
 
     def to_json(self) -> str:
         """One JSON object."""

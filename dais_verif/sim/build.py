@@ -81,17 +81,19 @@ def build(
     *,
     signals: bool = False,
     waves: bool = False,
+    coverage: bool = False,
     timeout: float | None = None,
     watch: Stopwatch | None = None,
 ) -> Simulation:
     """A simulation of ``design`` in ``folder``, with the log of its build; raises ``ToolError``.
 
-    ``signals``: the bench can read every signal and not the ports alone. ``waves``: a run can record them. The
-    cache is asked first, unless the sources include other files, of which only the simulator knows.
+    ``signals``: the bench can read every signal and not the ports alone. ``waves``: a run can record them.
+    ``coverage``: runs count lines and toggles of the RTL, in Verilator. The cache is asked first, unless the sources
+    include other files, of which only the simulator knows.
     """
     module = _MODULES[simulator]
     watch = watch or Stopwatch()
-    options = {"ports": design.ports, "signals": signals, "waves": waves}
+    options = {"ports": design.ports, "signals": signals, "waves": waves, "coverage": coverage}
     folder = folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
 

@@ -32,6 +32,7 @@ def build(
     ports: Sequence[str] = (),
     signals: bool = False,
     waves: bool = False,
+    coverage: bool = False,
     timeout: float | None = None,
     watch: Stopwatch | None = None,
 ) -> Simulation:
@@ -40,7 +41,7 @@ def build(
     ``ports``, ``signals`` and ``waves`` change nothing: every signal can be read, and each run decides whether it
     records.
     """
-    del ports, signals, waves
+    del ports, signals, waves, coverage
     found = tools.ghdl()
     build_dir = build_dir.absolute()
     session = Session(build_dir / "build.log", cwd=build_dir, timeout=timeout)

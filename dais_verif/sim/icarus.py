@@ -33,9 +33,9 @@ endmodule
 """
 
 
-def identity(*, ports: Sequence[str], signals: bool, waves: bool) -> list[str]:
+def identity(*, ports: Sequence[str], signals: bool, waves: bool, coverage: bool) -> list[str]:
     """All that a build depends on, save its sources and the name of the top module."""
-    del ports, signals, waves
+    del ports, signals, waves, coverage
     return [tools.icarus().version, str(tools.icarus().iverilog), _LANGUAGE, _TIMESCALE, _DUMP]
 
 
@@ -47,6 +47,7 @@ def build(
     ports: Sequence[str] = (),
     signals: bool = False,
     waves: bool = False,
+    coverage: bool = False,
     timeout: float | None = None,
     watch: Stopwatch | None = None,
 ) -> Simulation:
@@ -55,7 +56,7 @@ def build(
     ``ports``, ``signals`` and ``waves`` change nothing: every signal can be read, and each run decides whether it
     records.
     """
-    del ports, signals, waves
+    del ports, signals, waves, coverage
     found = tools.icarus()
     build_dir = build_dir.absolute()
     session = Session(build_dir / "build.log", cwd=build_dir, timeout=timeout)

@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +54,9 @@ _HEADERS_TEXT = """\
 #include "verilated_dpi.h"
 #if VM_TRACE_VCD
 #include "verilated_vcd_c.h"
+#endif
+#if VM_COVERAGE
+#include "verilated_cov.h"
 #endif
 #include "extends.h"
 """
@@ -103,10 +106,10 @@ def _without_octal(text: bytes) -> bytes:
     return re.sub(rb"\\(\\|[0-7]{3})", lambda m: m[0] if m[1] == b"\\" else bytes([int(m[1], 8)]), text)
 
 
-def verilator_options(*, waves: bool) -> list[str]:
+def verilator_options(*, waves: bool, coverage: bool = False) -> list[str]:
     """The options that decide what the runtime must hold; every design is verilated with them."""
     options = ["--cc", "--exe", "--vpi", "--no-timing", "--make", "json", "--prefix", PREFIX, "-Wno-fatal"]
-    return options + ["--trace-vcd"] * waves
+    return [*options, *["--trace-vcd"] * waves, *["--coverage-line", "--coverage-toggle"] * coverage]
 
 
 def compile_command(
@@ -129,11 +132,12 @@ def main_object(folder: Path) -> Path:
     return folder / "main.o"
 
 
-def ensure(*, waves: bool = False) -> Path:
+def ensure(*, waves: bool = False, coverage: bool = False) -> Path:
     """Return the folder of the runtime's objects, compiling them if this machine has none yet."""
     verilator = tools.verilator()
     home = tools.cache_dir() / "runtime"
-    folder = home / _key(verilator, waves=waves)
+    options = verilator_options(waves=waves, coverage=coverage)
+    folder = home / _key(verilator, options)
     if folder.is_dir():
         return folder
     import filelock  # only now: it takes longer to load than the rest of this function
@@ -145,7 +149,7 @@ def ensure(*, waves: bool = False) -> Path:
                 for left_over in home.glob(f"{folder.name}-*"):
                     shutil.rmtree(left_over, ignore_errors=True)
                 unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=home))
-                _build(verilator, unfinished, waves=waves)
+                _build(verilator, unfinished, options)
                 unfinished.rename(folder)
     except OSError as error:
         raise ToolError(
@@ -165,11 +169,11 @@ def check_fits(folder: Path, manifest: Manifest) -> None:
         )
 
 
-def _build(verilator: tools.VerilatorTools, folder: Path, *, waves: bool) -> None:
+def _build(verilator: tools.VerilatorTools, folder: Path, shared: Sequence[str]) -> None:
     (folder / "empty.v").write_text("module empty(input a);\nendmodule\n", encoding="ascii")
     session = Session(folder / "build.log", cwd=folder, env=verilator.env)
     # A public signal makes Verilator ask for the parts that any design seen by cocotb needs.
-    options = [*verilator_options(waves=waves), "--public-flat-rw", "--Mdir", "design", "empty.v"]
+    options = [*shared, "--public-flat-rw", "--Mdir", "design", "empty.v"]
     session.check("verilator", [*verilator.driver, *options])
     manifest = Manifest.read(folder / "design")
     (folder / HEADERS).write_text(_HEADERS_TEXT, encoding="ascii")
@@ -186,7 +190,7 @@ def _build(verilator: tools.VerilatorTools, folder: Path, *, waves: bool) -> Non
     (folder / _OPTIONS).write_text(json.dumps(manifest.options), encoding="utf-8")
 
 
-def _key(verilator: tools.VerilatorTools, *, waves: bool) -> str:
+def _key(verilator: tools.VerilatorTools, options: Sequence[str]) -> str:
     digest = hashlib.sha256()
     for part in (
         verilator.version,
@@ -194,7 +198,7 @@ def _key(verilator: tools.VerilatorTools, *, waves: bool) -> str:
         _HEADERS_TEXT,
         OPTIMISATION,
         *_FLAGS,
-        *verilator_options(waves=waves),
+        *options,
     ):
         digest.update(part.encode() + b"\0")
     files = [*(verilator.root / "include").glob("verilated*"), *NATIVE.iterdir(), tools.cocotb_main()]

@@ -14,6 +14,7 @@ from dais_verif.errors import ToolError
 from dais_verif.sim import launch, process
 from dais_verif.sim.build import Design, build
 from dais_verif.sim.job import JOB_VARIABLE, MAKER_VARIABLE, Answer, Job, merged
+from dais_verif.sim.rtl_coverage import COVERAGE_FILES
 from dais_verif.sim.simulation import Simulation
 from dais_verif.stopwatch import Stopwatch
 
@@ -41,6 +42,7 @@ def begin(
     *,
     seed: int,
     waves: bool = False,
+    coverage: bool = False,
     timeout: float | None = None,
     watch: Stopwatch | None = None,
 ) -> Iterator[dict[str, Begun]]:
@@ -50,7 +52,9 @@ def begin(
     """
     with process.workers(len(simulators)) as pool:
         begun = {
-            name: Begun(name, design, folder / name, seed=seed, waves=waves, timeout=timeout, watch=watch)
+            name: Begun(
+                name, design, folder / name, seed=seed, waves=waves, coverage=coverage, timeout=timeout, watch=watch
+            )
             for name in simulators
         }
         for one in begun.values():
@@ -73,12 +77,13 @@ class Begun:
         *,
         seed: int,
         waves: bool = False,
+        coverage: bool = False,
         timeout: float | None = None,
         watch: Stopwatch | None = None,
     ) -> None:
         self.simulator = simulator
         self._design, self._folder = design, folder
-        self._seed, self._waves, self._timeout = seed, waves, timeout
+        self._seed, self._waves, self._coverage, self._timeout = seed, waves, coverage, timeout
         self._watch = watch or Stopwatch()
         self._started = time.monotonic()
         self._built: Future[tuple[Simulation, float]] = Future()
@@ -94,6 +99,7 @@ class Begun:
                 self._design,
                 self._folder / "build",
                 waves=self._waves,
+                coverage=self._coverage,
                 timeout=self._timeout,
                 watch=self._watch,
             )
@@ -152,8 +158,8 @@ class Begun:
 def _clear(folder: Path) -> None:
     """Nothing that an earlier run asked or answered may be taken for this run's."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in (_JOB, _ANSWER):
-        (folder / name).unlink(missing_ok=True)
+    for path in (folder / _JOB, folder / _ANSWER, *folder.glob(COVERAGE_FILES)):
+        path.unlink(missing_ok=True)
 
 
 def _cross_check(simulator: str, answer: Answer, job: Job, failed: bool, folder: Path) -> None:

@@ -41,9 +41,9 @@ _SHORT_FUNCTIONS = ("--output-split-cfuncs", "1000")
 _EXPORTED = ("dais_verif_open", "dais_verif_evaluate", "dais_verif_close")
 
 
-def identity(*, ports: Sequence[str], signals: bool, waves: bool) -> list[str]:
+def identity(*, ports: Sequence[str], signals: bool, waves: bool, coverage: bool) -> list[str]:
     """All that a build depends on, save its sources and the name of the top module."""
-    common = runtime.ensure(waves=waves)
+    common = runtime.ensure(waves=waves, coverage=coverage)
     options = [*_TWO_STATE, *_LIMITS, *_SHORT_FUNCTIONS, str(_UNIT_SIZE), runtime.OPTIMISATION, *_EXPORTED]
     return [str(common), str(tools.cocotb_library("verilator")), str(signals), *ports, *options]
 
@@ -56,16 +56,17 @@ def build(
     ports: Sequence[str] = (MODEL_INP, MODEL_OUT),
     signals: bool = False,
     waves: bool = False,
+    coverage: bool = False,
     timeout: float | None = None,
     watch: Stopwatch | None = None,
 ) -> Simulation:
     """Compile ``sources`` anew; ``timeout`` is in seconds and leaves out the once-per-machine runtime.
 
     The bench can read ``ports`` of the top module only, unless ``signals`` makes every signal public, which
-    takes two to three times as long to build when the design is big.
+    takes two to three times as long to build when the design is big. ``coverage``: runs count lines and toggles.
     """
     found, watch = tools.verilator(), watch or Stopwatch()
-    common = runtime.ensure(waves=waves)
+    common = runtime.ensure(waves=waves, coverage=coverage)
     build_dir = build_dir.absolute()
     session = Session(build_dir / "build.log", cwd=build_dir, env=found.env, timeout=timeout)
     (build_dir / OUTPUT).unlink(missing_ok=True)
@@ -89,7 +90,7 @@ def build(
         _OBJECTS,
     ]
     files = [str(source.absolute()) for source in sources]
-    shared = runtime.verilator_options(waves=waves)
+    shared = runtime.verilator_options(waves=waves, coverage=coverage)
     with watch.stage("verilator verilate"):
         session.check("verilator", [*found.driver, *shared, *options, *folders, *public, *files])
 

@@ -7,6 +7,9 @@
 #include <cstdint>
 
 #include "verilated.h"
+#if VM_COVERAGE
+#include "verilated_cov.h"
+#endif
 
 class VerilatedTraceBaseC;
 

@@ -3,6 +3,7 @@
 // First the calls of cocotb's main program; then the bulk path: vectors in memory, evaluated in a loop that never
 // leaves C++, by an instance of the design of its own, so that any number of threads may run beside cocotb's.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -167,6 +168,10 @@ void dais_verif_close(void* handle) {
     const Visit visit;
     Instance* const instance = static_cast<Instance*>(handle);
     Verilated::threadContextp(&instance->context);
+#if VM_COVERAGE
+    static std::atomic<int> written{0};  // cocotb's own instance writes coverage.dat
+    instance->context.coveragep()->write(("coverage_" + std::to_string(++written) + ".dat").c_str());
+#endif
     instance->design.reset();
     Verilated::threadContextp(visit.before);
     delete instance;
