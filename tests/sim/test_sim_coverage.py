@@ -1,4 +1,4 @@
-"""``sim --coverage``: directed vectors are simulated with the others; ``--rtl-coverage``: what was reached of the RTL."""
+"""``sim --coverage``: directed vectors are simulated with the others; ``--rtl-coverage``: what of the RTL was hit."""
 
 from __future__ import annotations
 
