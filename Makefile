@@ -184,6 +184,9 @@ bench-sim: .venv/.ready-test  ## sim and da4ml's own flow side by side, held to 
 bench-prove: .venv/.ready-test  ## prove of networks up to 95,000 ops, twice, held to goals; writes build/bench-prove.md, a plot into docs
 	@mkdir -p build
 	.venv/bin/python -m bench.prove -o build/bench-prove.md
+bench-coverage: .venv/.ready-test  ## What counting coverage costs beside sim, and what it finds; writes build/bench-coverage.md
+	@mkdir -p build
+	.venv/bin/python -m bench.coverage -o build/bench-coverage.md
 
 soundness: .venv/.ready-test  ## Thousands of mutants of RTL: refuted and confirmed, or proved and never told apart; build/soundness.json
 	PYTHONPATH=tests .venv/bin/python -m prove.soundness.campaign -o build/soundness.json
