@@ -1,7 +1,4 @@
-"""The pictures of docs/images, taken of real runs; ``make screenshots`` writes them there.
-
-That of a sign-off shows a record made by hand.
-"""
+"""The pictures of docs/images, taken of real runs; ``make screenshots`` writes them there."""
 
 from __future__ import annotations
 
@@ -16,12 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import signoff
 from PIL import Image
 
 from bench.networks import network
-from dais_verif.program import load, write_binary
-from dais_verif.report.html import write_report
+from dais_verif.program import write_binary
 
 pytestmark = pytest.mark.slow
 
@@ -40,6 +35,14 @@ rtl = "vendor.v"
 programs = "examples/quantised_mac.bin"
 """
 
+#: The same wrong design.
+POLICY = """simulators = ["icarus"]
+vectors = 500
+distinct = 100
+[rtl]
+files = ["vendor.v"]
+"""
+
 #: Page, part of it (all that a window shows if empty), what is done before, and the window.
 SHOTS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "report-pass": ("pass", "", "", {}),
@@ -47,7 +50,7 @@ SHOTS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "report-program": ("pass", "#program .stage", "cone", {}),
     "report-coverage": ("pass", "#program .stage", "coverage", {"color_scheme": "dark"}),
     "report-regression": ("regression", "", "", {}),
-    "report-signoff": ("signoff", "", "", {}),
+    "report-signoff": ("signoff", "#stages", "", {}),
     "report-phone": ("mismatch", "", "", {"viewport": {"width": 390, "height": 844}}),
 }
 _FIT = "setTimeout(() => document.getElementById('fit').click(), 200);"
@@ -71,6 +74,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True)
         assert done.returncode == code, done.stderr
 
+    def home(path: Path) -> None:
+        """No picture needs to show where it was taken."""
+        path.write_text(path.read_text().replace(str(place), "/home/ada"))
+
     call(0, "sim", "network.bin", "-o", "run")
     call(0, "prove", "network.bin", "-o", "proof")
     call(0, "coverage", "network.bin", "-o", "coverage", "--vectors", "20", "--no-directed", "--timeout", "2")
@@ -80,8 +87,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert bad != text
     (place / "bad.v").write_text(bad)
     call(1, "sim", "network.bin", "--rtl", "bad.v", "-o", "bad")
-    result = place / "bad" / "result.json"
-    result.write_text(result.read_text().replace(str(place), "/home/ada"))  # nobody's pictures should show our folders
+    home(place / "bad" / "result.json")
     call(0, "report", "bad", "-o", "mismatch.html")
     for example in (ROOT / "examples").glob("*.bin"):
         (place / "examples").mkdir(exist_ok=True)
@@ -92,8 +98,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "regress.toml").write_text(MANIFEST)
     call(1, "regress", "regress.toml", "-o", "nightly")
     call(0, "report", "nightly", "-o", "regression.html")
-    program = load(place / "network.bin")
-    write_report([signoff(program)], program, place / "signoff.html")
+    (place / "signoff.toml").write_text(POLICY)
+    call(7, "signoff", "examples/quantised_mac.bin", "--policy", "signoff.toml", "-o", "signed")
+    home(place / "signed" / "signoff.json")
+    call(0, "report", "signed", "-o", "signoff.html")
     return place
 
 

@@ -46,7 +46,7 @@ class Source:
     @property
     def name(self) -> str:
         """What it is called on the page."""
-        return f"{self.kind} of stage {self.stage}" if self.stage else self.kind
+        return f"stage {self.stage}" if self.stage else self.kind
 
 
 def program_of(document: Document) -> ProgramInfo | None:

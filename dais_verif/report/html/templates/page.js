@@ -114,9 +114,9 @@ for (const filters of document.querySelectorAll("[data-filters]")) {
   apply();
 }
 
-// On paper everything is open.
+// On paper everything is open but lists of files.
 const closed = [];
 addEventListener("beforeprint", () => {
-  for (const details of document.querySelectorAll("details:not([open])")) { details.open = true; closed.push(details); }
+  for (const details of document.querySelectorAll("details:not([open], .screen)")) { details.open = true; closed.push(details); }
 });
 addEventListener("afterprint", () => { while (closed.length) closed.pop().open = false; });
