@@ -6,16 +6,20 @@ get the same term, though their signals have different names.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from typing import NamedTuple
 
 from dais_verif.errors import InputError
 from dais_verif.prove.terms import Term, concat, extract
 
-__all__ = ["Clock", "Cone", "Driver", "Netlist", "Read", "Signal"]
+__all__ = ["Bits", "Clock", "Cone", "Driver", "Netlist", "Read", "Signal", "driver_of"]
 
 #: Gives bits ``low .. low + width - 1`` of a signal.
 Read = Callable[["Signal", int, int], Term]
+
+#: Gives bits ``low .. low + width - 1`` of some value, in such readings.
+Bits = Callable[[Read, int, int], Term]
 
 
 class Clock(NamedTuple):
@@ -28,7 +32,8 @@ class Clock(NamedTuple):
 class Driver(NamedTuple):
     """Bits ``low .. low + width - 1`` of a signal are what ``make`` returns, in the readings that it is given.
 
-    ``clock``: they are so after an edge; None: at once.
+    ``clock``: they are so after an edge; None: at once. ``part``: gives some of these bits, from a lowest one on, and
+    reads only what they need; None: all must be made for any.
     """
 
     low: int
@@ -36,6 +41,19 @@ class Driver(NamedTuple):
     make: Callable[[Read], Term]
     where: str
     clock: Clock | None = None
+    part: Bits | None = None
+
+
+def driver_of(bits: Bits, place: int, width: int, low: int, where: str, clock: Clock | None = None) -> Driver:
+    """The driver that gives bits ``low`` and on of a signal the bits ``place`` and on of a value."""
+
+    def make(read: Read) -> Term:
+        return bits(read, place, width)
+
+    def part(read: Read, first: int, count: int) -> Term:
+        return bits(read, place + first, count)
+
+    return Driver(low, width, make, where, clock, part)
 
 
 class Signal:
@@ -45,6 +63,7 @@ class Signal:
 
     def __init__(self, name: str, width: int, where: str) -> None:
         self.name, self.width, self.where = name, width, where
+        #: From the lowest bits to the highest.
         self.drivers: list[Driver] = []
 
     def __repr__(self) -> str:
@@ -52,14 +71,19 @@ class Signal:
 
     def drive(self, driver: Driver) -> None:
         """Add a driver. Raises ``InputError`` if a bit has one already."""
-        for other in self.drivers:
+        place = bisect_right(self.drivers, driver.low, key=_low)
+        for other in self.drivers[max(place - 1, 0) : place + 1]:
             if driver.low < other.low + other.width and other.low < driver.low + driver.width:
                 bit = max(driver.low, other.low)
                 raise InputError(
                     f"{driver.where}: bit {bit} of signal {self.name!r} is also driven at {other.where};"
                     " give every bit one driver"
                 )
-        self.drivers.append(driver)
+        self.drivers.insert(place, driver)
+
+
+def _low(driver: Driver) -> int:
+    return driver.low
 
 
 class Netlist(NamedTuple):
@@ -79,8 +103,8 @@ class Cone:
 
     def __init__(self, cut: Callable[[Signal, int, int], Term | None]) -> None:
         self._cut = cut
-        self._driven: dict[tuple[Signal, int], Term] = {}
-        self._open: dict[tuple[Signal, int], None] = {}
+        self._driven: dict[tuple[Signal, int, int], Term] = {}
+        self._open: dict[tuple[Signal, int, int], None] = {}
 
     def behind(self, signal: Signal) -> Term:
         """What drives ``signal``, cut point or not."""
@@ -92,16 +116,14 @@ class Cone:
         return cut if cut is not None else self._gathered(signal, low, width)
 
     def _gathered(self, signal: Signal, low: int, width: int) -> Term:
-        if len(signal.drivers) == 1:
-            driver = signal.drivers[0]
-            if driver.low <= low and low + width <= driver.low + driver.width:
-                return extract(self._made(signal, driver), low - driver.low, width)
         parts: list[Term] = []
         place = low
-        for driver in sorted(signal.drivers, key=lambda driver: driver.low):
+        for driver in signal.drivers[max(bisect_right(signal.drivers, low, key=_low) - 1, 0) :]:
             first, last = max(place, driver.low), min(low + width, driver.low + driver.width)
-            if first < last and first == place:
-                parts.append(extract(self._made(signal, driver), first - driver.low, last - first))
+            if first > place or place >= low + width:
+                break
+            if first < last:
+                parts.append(self._made(signal, driver, first - driver.low, last - first))
                 place = last
         if place < low + width:
             raise InputError(
@@ -109,19 +131,27 @@ class Cone:
             )
         return concat(*reversed(parts))
 
-    def _made(self, signal: Signal, driver: Driver) -> Term:
-        key = signal, driver.low
+    def _made(self, signal: Signal, driver: Driver, low: int, width: int) -> Term:
+        """Bits of a driver."""
+        whole = driver.part is None or width == driver.width
+        key = (signal, driver.low, driver.width) if whole else (signal, driver.low + low, width)
         known = self._driven.get(key)
-        if known is not None:
-            return known
+        if known is None:
+            known = self._driven[key] = self._new(key, driver, low, width)
+        return extract(known, low, width) if whole else known
+
+    def _new(self, key: tuple[Signal, int, int], driver: Driver, low: int, width: int) -> Term:
+        signal, _, made = key
         if key in self._open:
-            path = [s.name for s, _ in self._open]
+            path = [s.name for s, _, _ in self._open]
             loop = [*path[path.index(signal.name) :], signal.name]
             shown = " <- ".join(loop if len(loop) <= 8 else [*loop[:6], "...", loop[-1]])
             raise InputError(f"{signal.where}: signal {signal.name!r} depends on itself ({shown}); break the loop")
         self._open[key] = None
-        term = driver.make(self.read)
+        if driver.part is None or made == driver.width:
+            term = driver.make(self.read)
+        else:
+            term = driver.part(self.read, low, width)
         del self._open[key]
-        assert term.width == driver.width, (signal, term.width, driver.width)
-        self._driven[key] = term
+        assert term.width == made, (signal, term.width, made)
         return term

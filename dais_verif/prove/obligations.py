@@ -16,6 +16,7 @@ from dais_verif.prove.boundary import NOTHING, Boundary
 from dais_verif.prove.meaning import Meaning, bits_of, meaning, output_meaning
 from dais_verif.prove.netlist import Cone, Netlist, Signal
 from dais_verif.prove.terms import Term, const, extract, leaves, resize, var
+from dais_verif.prove.twins import first_twins
 
 __all__ = ["Builder", "Obligation", "Source"]
 
@@ -77,7 +78,9 @@ class _Locals:
             return const(1, 0)
         if index in self._builder.cut and not self._expanded(index):
             bits = min(kind.width, self._builder.cut[index].width)
-            return resize(self.variable("op", index, bits), kind.width, bool(kind.k))
+            # A signal that is too narrow says something of its own op only.
+            number = self._builder.twins[index] if bits == kind.width else index
+            return resize(self.variable("op", number, bits), kind.width, bool(kind.k))
         return self.meaning(index).value
 
     def meaning(self, index: int) -> Meaning:
@@ -126,6 +129,7 @@ class Builder:
 
     def __init__(self, program: Program, netlist: Netlist, cut: dict[int, Signal], boundary: Boundary) -> None:
         self.program, self.netlist, self.cut, self.boundary = program, netlist, dict(cut), boundary
+        self.twins = first_twins(program)
         self._op_of = {signal: index for index, signal in cut.items()}
 
     @classmethod

@@ -63,6 +63,10 @@ def variations(elements: Sequence[Element], vector: Mapping[int, int], rows: int
     return columns
 
 
+#: Signals of more bits are looked through where they only carry others on.
+_WORD = 64
+
+
 class Trace:
     """The values of all ops on some vectors.
 
@@ -177,11 +181,14 @@ class Wires:
     """
 
     def __init__(self, boundary: Boundary, stops: set[Signal], found: Trace, ones: bool) -> None:
-        self._boundary, self._stops, self._inputs, self._rows = boundary, stops, found.inputs, found.rows
-        self.ones = ones
+        self._boundary, self._inputs, self._rows, self.ones = boundary, found.inputs, found.rows, ones
+        # What is wide and only carries other signals on is looked through, part by part.
+        self._stops = {signal for signal in stops if signal.width <= _WORD or any(not d.part for d in signal.drivers)}
         #: Whether something undefined was met.
         self.guesses = False
         self.values: dict[Signal, Values] = {}
+        #: What each of them reads: inputs, by number, and stops.
+        self.sources: dict[Signal, tuple[Signal | int, ...]] = {}
 
     def evaluated(self, make: Callable[[Read], Term]) -> Values:
         """Evaluate a term, and before it all stops that it reads; without recursion, since chains are long."""
@@ -197,7 +204,8 @@ class Wires:
             if signal is not None and signal not in terms:
                 terms[signal] = self._term(partial(Cone.behind, signal=signal))
             term, reads = terms[signal]
-            missing = {source for source in reads.values() if isinstance(source, Signal)} - self.values.keys()
+            needed = dict.fromkeys(source for source in reads.values() if isinstance(source, Signal))
+            missing = [source for source in needed if source not in self.values]
             if missing:
                 waiting += missing
                 continue
@@ -215,6 +223,7 @@ class Wires:
             if signal is None:
                 return value
             self.values[signal] = value
+            self.sources[signal] = tuple(reads.values())
 
     def _term(self, make: Callable[[Cone], Term]) -> tuple[Term, dict[Term, Signal | int]]:
         """A term over inputs, by number, and stops."""

@@ -185,6 +185,18 @@ endmodule"""
         ),
         ("sub #(.W(4)) s (.x(a), .z(y[3:0])); assign y[7:4] = 0;", lambda a, b, c: -a & 15),
         ("sub #(6) s (b, y);", lambda a, b, c: -b & 63),
+        (
+            "wire [3:0] s; assign s = {s[2:0] & a[3:1], a[0]}; assign y = s;",
+            lambda a, b, c: (0, 1, 0, 3, 0, 1, 0, 7)[a & 7] | 8 * (a == 15),
+        ),
+        (
+            "wire [7:0] s; assign s = c ? {a, b} : {2{a}}; assign y = s[6:2];",
+            lambda a, b, c: (a << 4 | (b & 15 if c else a)) >> 2 & 31,
+        ),
+        (
+            "wire signed [7:0] s; assign s = $signed(a[2:0]); assign y = s[5:1];",
+            lambda a, b, c: ((a & 7 ^ 4) - 4) >> 1 & 31,
+        ),
         ("localparam [3:0] K = 3; assign y = a * K + $clog2(9);", lambda a, b, c: a * 3 + 4),
     ],
 )  # fmt: skip
@@ -220,6 +232,7 @@ def test_a_word_beyond_the_memory_is_undefined(tmp_path: Path) -> None:
         ("wire [7:0] w; assign w[6:0] = a; assign y = w;", "bit 7 of signal 'w' has no driver"),
         ("wire w; assign y = w;", "bit 0 of signal 'w' has no driver"),
         ("wire [7:0] v, w; assign v = w + 1; assign w = v + a; assign y = v;", "depends on itself"),
+        ("wire [3:0] s; assign s = {s[0], s[3:2], s[3]}; assign y = s;", "signal 's' depends on itself"),
         ("reg [7:0] r; always @* r = r + a; assign y = r;", "signal 'r' is read or kept before the block assigns it"),
         ("reg [7:0] r; always @* if (c) r = a; assign y = r;", "signal 'r' is read or kept before"),
         ("reg [7:0] r; always @* case (a) 0: r = 1; 1: r = 2; endcase assign y = r;", "signal 'r' is read or kept"),

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyslang
 
 from dais_verif.errors import InputError
 from dais_verif.prove.memory import Memory
-from dais_verif.prove.netlist import Read, Signal
-from dais_verif.prove.terms import Term
+from dais_verif.prove.netlist import Bits, Read, Signal
+
+if TYPE_CHECKING:
+    from dais_verif.prove.slang.expressions import Converter
 
 __all__ = ["Design", "ast"]
 
@@ -35,11 +37,17 @@ class Design:
         self.files = files
         self.types: dict[Any, tuple[int, bool]] = {}
 
-    def converter(self, read: Read) -> Callable[[Any], Term]:
+    def converter(self, read: Read) -> Converter:
         """What turns an expression into a term."""
         from dais_verif.prove.slang.expressions import Converter
 
         return Converter(self, lambda symbol, low, width: read(self.signal(symbol), low, width))
+
+    def bits(self, expression: Any) -> Bits:
+        """The bits of an expression."""
+        from dais_verif.prove.slang.expressions import sliced
+
+        return lambda read, low, width: sliced(self.converter(read), expression, low, width)
 
     def signal(self, symbol: Any, where: str | None = None) -> Signal:
         """The signal of ``symbol``. Raises ``InputError`` if it is something else."""

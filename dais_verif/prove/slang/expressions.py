@@ -42,7 +42,7 @@ from dais_verif.prove.terms import (
     urem,
 )
 
-__all__ = ["Converter", "integer_of", "static_index", "target_parts"]
+__all__ = ["Converter", "integer_of", "sliced", "static_index", "target_parts"]
 
 
 class Converter:
@@ -80,13 +80,47 @@ def integer_of(converter: Converter, e: Any, value: Any, width: int) -> Term:
     return const(width, int(value))
 
 
+def sliced(c: Converter, e: Any, low: int, width: int) -> Term:
+    """Bits ``low .. low + width - 1`` of ``e``, without the terms of what has nothing to do with them."""
+    kind = type(e)
+    if width == c.type_of(e)[0]:
+        return c(e)
+    if kind in _NAMES and e.symbol.kind not in _CONSTANTS and e.symbol not in c.design.memories:
+        return c.read(e.symbol, low, width)
+    if kind is ast.ConversionExpression and low + width <= c.type_of(e.operand)[0]:
+        return sliced(c, e.operand, low, width)
+    if kind is ast.ConcatenationExpression:
+        return _slice_of_parts(c, e, low, width)
+    if kind is ast.RangeSelectExpression:
+        place, total = _base(c, e), c.type_of(e.value)[0]
+        if place is not None and place[0] >= 0 and place[0] + c.type_of(e)[0] <= total:
+            return sliced(c, e.value, place[0] + low, width)
+    if kind is ast.BinaryExpression and e.op in _BITWISE:
+        return _ARITHMETIC[e.op](sliced(c, e.left, low, width), sliced(c, e.right, low, width))
+    if kind is ast.ConditionalExpression and len(e.conditions) == 1 and e.conditions[0].pattern is None:
+        return ite(nonzero(c(e.conditions[0].expr)), sliced(c, e.left, low, width), sliced(c, e.right, low, width))
+    return extract(c(e), low, width)
+
+
+def _slice_of_parts(c: Converter, e: Any, low: int, width: int) -> Term:
+    parts: list[Term] = []
+    place = 0
+    for x in reversed([x for x in e.operands if not x.type.isVoid]):
+        end = place + c.type_of(x)[0]
+        first, last = max(low, place), min(low + width, end)
+        if first < last:
+            parts.append(sliced(c, x, first - place, last - first))
+        place = end
+    return concat(*reversed(parts))
+
+
 def _literal(c: Converter, e: Any) -> Term:
     return integer_of(c, e, e.value, c.type_of(e)[0])
 
 
 def _symbol(c: Converter, e: Any) -> Term:
     symbol = e.symbol
-    if symbol.kind in (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue):
+    if symbol.kind in _CONSTANTS:
         width, _ = c.type_of(e)
         return integer_of(c, e, symbol.value.value, width)
     if symbol in c.design.memories:
@@ -219,7 +253,7 @@ def _selected(c: Converter, e: Any) -> Term:
         total = c.type_of(value)[0]
         if low < 0 or low + width > total:
             raise c.refused(e, f"a select reaches beyond the {total} bits of its operand")
-        if type(value) in _NAMES and value.symbol.kind not in (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue):
+        if type(value) in _NAMES and value.symbol.kind not in _CONSTANTS:
             return c.read(value.symbol, low, width)
         return extract(c(value), low, width)
     return _at_variable_place(c, e, width)
@@ -290,6 +324,7 @@ _Compare = Callable[[Callable[[Term, Term], Term], Term, Term], Term]
 
 _CONSTANT_CALLS = ("$clog2", "$bits", "$high", "$low", "$left", "$right", "$size", "$increment")
 _NAMES = (ast.NamedValueExpression, ast.HierarchicalValueExpression)
+_CONSTANTS = (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue)
 _RULES: dict[Any, Callable[[Converter, Any], Term]] = {
     ast.IntegerLiteral: _literal,
     ast.UnbasedUnsizedIntegerLiteral: _literal,
@@ -335,6 +370,7 @@ _ARITHMETIC: dict[Any, Callable[[Term, Term], Term]] = {
     _b.LogicalImplication: lambda a, b: bor(bnot(nonzero(a)), nonzero(b)),
     _b.LogicalEquivalence: lambda a, b: eq(nonzero(a), nonzero(b)),
 }
+_BITWISE = (_b.BinaryAnd, _b.BinaryOr, _b.BinaryXor)
 _SHIFTS: dict[Any, Callable[[Term, Term], Term]] = {
     _b.LogicalShiftLeft: shl,
     _b.ArithmeticShiftLeft: shl,

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from dais_verif.errors import InputError
-from dais_verif.prove.netlist import Clock, Driver, Read, Signal
+from dais_verif.prove.netlist import Clock, Driver, Read, Signal, driver_of
 from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.slang.execution import flat
 from dais_verif.prove.slang.expressions import Converter, target_parts
-from dais_verif.prove.terms import Term, extract
+from dais_verif.prove.terms import Term
 
 __all__ = ["clock_of", "registers"]
 
@@ -74,11 +74,7 @@ def _assign(design: Design, s: Any, clock: Clock, where: str, again: set[Any]) -
     place = sum(width for _, _, width in parts)
     for symbol, low, width in parts:
         place -= width
-
-        def make(read: Read, place: int = place, width: int = width) -> Term:
-            return extract(design.converter(read)(s.expr.right), place, width)
-
-        design.signal(symbol, where).drive(Driver(low, width, make, where, clock))
+        design.signal(symbol, where).drive(driver_of(design.bits(s.expr.right), place, width, low, where, clock))
 
 
 def _unknown(signal: Signal, clock: Clock, where: str) -> None:

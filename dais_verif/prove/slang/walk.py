@@ -14,7 +14,7 @@ import pyslang
 
 from dais_verif.errors import InputError
 from dais_verif.prove.memory import Memory
-from dais_verif.prove.netlist import Driver, Netlist, Read, Signal
+from dais_verif.prove.netlist import Bits, Netlist, Read, Signal, driver_of
 from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.slang.expressions import Converter, target_parts
 from dais_verif.prove.slang.memories import initial
@@ -112,12 +112,7 @@ class _Walk:
         return Memory(name, where, element.bitWidth, span.left, span.right)
 
     def _drive(self, signal: Signal, low: int, width: int, expression: Any, where: str) -> None:
-        convert = self._design.converter
-
-        def make(read: Read) -> Term:
-            return convert(read)(expression)
-
-        signal.drive(Driver(low, width, make, where))
+        signal.drive(driver_of(self._design.bits(expression), 0, width, low, where))
 
     def _assign(self, symbol: Any, path: str) -> None:
         def work() -> None:
@@ -127,24 +122,17 @@ class _Walk:
                 raise InputError(f"{where}: this is no valid assignment; correct the RTL")
             if symbol.delay is not None:
                 raise InputError(f"{where}: a delay has no meaning in a proof; remove it")
-            self._targets(assignment.left, lambda read: self._design.converter(read)(assignment.right), where)
+            self._targets(assignment.left, self._design.bits(assignment.right), where)
 
         self._later.append(work)
 
-    def _targets(self, left: Any, make: Any, where: str) -> None:
-        """Drive everything that ``left`` names with the bits of what ``make`` returns."""
+    def _targets(self, left: Any, bits: Bits, where: str) -> None:
+        """Drive everything that ``left`` names with ``bits``."""
         parts = target_parts(Converter(self._design, self._no_index), left)
-        total = sum(width for _, _, width in parts)
-        place = total
+        place = sum(width for _, _, width in parts)
         for symbol, low, width in parts:
             place -= width
-            signal = self._design.signal(symbol, where)
-
-            def piece(read: Read, place: int = place, width: int = width) -> Term:
-                whole: Term = make(read)
-                return extract(whole, place, width)
-
-            signal.drive(Driver(low, width, make if len(parts) == 1 else piece, where))
+            self._design.signal(symbol, where).drive(driver_of(bits, place, width, low, where))
 
     def _no_index(self, symbol: Any, low: int, width: int) -> Term:
         raise InputError(
@@ -198,12 +186,13 @@ class _Walk:
 
     def _output(self, inside: Signal, signed: bool, outside: Any, where: str) -> None:
         left = outside.left if type(outside) is ast.AssignmentExpression else outside
-        width = left.type.bitWidth
 
-        def make(read: Read) -> Term:
-            return resize(read(inside, 0, inside.width), width, signed)
+        def bits(read: Read, low: int, width: int) -> Term:
+            if low + width <= inside.width:
+                return read(inside, low, width)
+            return extract(resize(read(inside, 0, inside.width), low + width, signed), low, width)
 
-        self._targets(left, make, where)
+        self._targets(left, bits, where)
 
 
 _WAYS = (ast.ArgumentDirection.In, ast.ArgumentDirection.Out)

@@ -1,0 +1,26 @@
+"""Ops that compute the same from the same: whichever of their signals the RTL reads, the value is one."""
+
+from __future__ import annotations
+
+from dais_verif.program import Program
+
+__all__ = ["first_twins"]
+
+#: Codes whose operands may be swapped, as long as nothing is shifted: sums, products.
+_COMMUTATIVE = (0, 7)
+
+
+def first_twins(program: Program) -> list[int]:
+    """For each op the first one that is equal to it by construction, most often itself."""
+    first: list[int] = []
+    known: dict[object, int] = {}
+    for op in program.ops:
+        operands = tuple(first[i] for i in op.operands)
+        if abs(op.code) == 6:
+            operands += (op.condition,)
+        elif op.code in _COMMUTATIVE and not op.data:
+            operands = tuple(sorted(operands))
+        source = op.id0 if op.code == -1 else None
+        key = op.code, op.type, op.data, operands, source
+        first.append(known.setdefault(key, op.index))
+    return first
