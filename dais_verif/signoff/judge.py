@@ -13,7 +13,7 @@ from pathlib import Path
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.report.record import Record, SimulatorResult
-from dais_verif.signoff.evidence import Proved, Sent, bits_of, checked, proved, simulated
+from dais_verif.signoff.evidence import Proved, Sent, Unusable, bits_of, checked, proved, simulated
 from dais_verif.signoff.policy import Policy
 from dais_verif.signoff.subject import Subject
 from dais_verif.verdict import Verdict
@@ -240,9 +240,13 @@ def _exhausted(policy: Policy, record: Record) -> Iterator[str]:
 
 def judge_proof(subject: Subject, policy: Policy, folder: Path) -> Judged:
     """``prove``: every output, for all inputs, and nothing taken from earlier proofs."""
-    record = proved(folder)
+    optional = policy.proof == "optional"
+    try:
+        record = proved(folder)
+    except Unusable as error:
+        return Judged(error.verdict, str(error), (str(error),), excused=optional and error.verdict in _UNDECIDED)
     if record.verdict is not Verdict.PASS:
-        excused = policy.proof == "optional" and record.verdict in _UNDECIDED
+        excused = optional and record.verdict in _UNDECIDED
         return Judged(record.verdict, record.message, (record.message,), record.reproduce, excused)
     return Judged(record.verdict, record.message, tuple(_proof_problems(subject, policy, record)), record.reproduce)
 

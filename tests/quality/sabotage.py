@@ -1,0 +1,229 @@
+"""Sabotage of the chain, done in the processes of the verbs by a ``sitecustomize`` on their path.
+
+Each text runs before anything else in every Python that is started, simulators included. ``verb`` is the verb of the
+process, empty in a simulator.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+__all__ = ["LIAR", "SABOTAGE", "STALE_COMPILER", "fake_icarus", "sabotage"]
+
+_BEGIN = """
+import sys, os
+arguments = [word for word in getattr(sys, "orig_argv", [])]
+known = ("check", "emit", "sim", "prove", "synth")
+verb = next((word for word in arguments[3:4] if word in known), "")
+"""
+
+SABOTAGE = {
+    # The scoreboard compares what it found with what it found.
+    "comparison disabled": """
+if verb == "":
+    from dataclasses import replace
+    from dais_verif.sim import scoreboard
+    compare = scoreboard.Scoreboard.compare
+    def blind(self, chunk, found, unknown=None, *, bulk=False):
+        compare(self, replace(chunk, expected=found), found, unknown, bulk=bulk)
+    scoreboard.Scoreboard.compare = blind
+""",
+    # It looks at the lowest bit of each row only.
+    "comparison of one bit": """
+if verb == "":
+    from dataclasses import replace
+    from dais_verif.sim import scoreboard
+    compare = scoreboard.Scoreboard.compare
+    def short_sighted(self, chunk, found, unknown=None, *, bulk=False):
+        same = chunk.expected.copy()
+        same[:] = (found & ~found.dtype.type(1)) | (same & same.dtype.type(1))
+        compare(self, replace(chunk, expected=same), found, unknown, bulk=bulk)
+    scoreboard.Scoreboard.compare = short_sighted
+""",
+    # What it says it found is what it expected: then the digest is right, whatever the RTL does.
+    "outputs taken from the model": """
+if verb == "":
+    from dais_verif.sim import scoreboard
+    compare = scoreboard.Scoreboard.compare
+    scoreboard.Scoreboard.compare = lambda self, chunk, found, unknown=None, *, bulk=False: compare(
+        self, chunk, chunk.expected, {}, bulk=bulk
+    )
+""",
+    # What is expected is what this wrong RTL says, output 0 one too high, and nobody asks the oracle.
+    "golden model made from the RTL": """
+if verb == "sim":
+    import dais_verif.golden as golden
+    run = golden.Golden.run_raw
+    def raised(self, batch, **options):
+        outputs = run(self, batch, **options)
+        return ((outputs[0] + 17) % 32 - 16, *outputs[1:])
+    golden.Golden.run_raw = raised
+    import dais_verif.sim.together as together, dais_verif.sim.verify as verify
+    together.blame_expectation = verify.blame_expectation = lambda *arguments: None
+""",
+    # The record is cut off in the middle.
+    "truncated record": """
+if verb == "sim":
+    from dais_verif.cli import folder
+    write = folder.write_atomically
+    folder.write_atomically = lambda path, data: write(path, data[: len(data) // 2])
+""",
+    "truncated output": """
+if verb == "sim":
+    import click
+    echo = click.echo
+    click.echo = lambda message=None, **options: echo(str(message)[: len(str(message)) // 2], **options)
+""",
+    "fewer vectors": """
+if verb == "sim":
+    import dais_verif.cli.sim
+    made = dais_verif.cli.sim.Generated
+    dais_verif.cli.sim.Generated = lambda programs, rows, seed: made(programs, min(rows, 10), seed)
+""",
+    # The vectors that are sent are all the first one.
+    "the same vector again": """
+if verb == "sim":
+    import dais_verif.cli.sim
+    from dais_verif.program.numbers import Batch
+    class Stuck(dais_verif.cli.sim.Generated):
+        def slice(self, start, stop):
+            first = super().slice(0, 1)
+            return Batch.concatenate([first] * (stop - start)) if stop > start else super().slice(0, 0)
+    dais_verif.cli.sim.Generated = Stuck
+""",
+    "exit code always 0": """
+if verb:
+    import atexit
+    atexit.register(lambda: (sys.stdout.flush(), os._exit(0)))
+""",
+    "verdict always PASS": """
+if verb == "sim":
+    import dais_verif.cli.sim as sim
+    from dataclasses import replace
+    from dais_verif.verdict import Verdict
+    finished = sim.finished_record
+    sim.finished_record = lambda *arguments: replace(finished(*arguments), verdict=Verdict.PASS)
+""",
+    # It repeats what an earlier run said, which lies where the variable says.
+    "record of an earlier run": """
+if verb == "sim":
+    import shutil
+    from pathlib import Path
+    old = Path(os.environ["EARLIER_RUN"])
+    run = Path(arguments[arguments.index("-o") + 1])
+    shutil.copytree(old, run, dirs_exist_ok=True)
+    print((run / "result.json").read_text())
+    sys.stdout.flush()
+    os._exit(0)
+""",
+    "ends at once without a word": """
+if verb == "sim":
+    os._exit(0)
+""",
+    "overflow unchecked": """
+if verb == "sim":
+    import dais_verif.cli.sim as sim
+    sim.sim.params[[p.name for p in sim.sim.params].index("unchecked")].default = True
+""",
+    "only one simulator": """
+if verb == "sim":
+    import dais_verif.cli.sim as sim
+    sim.simulators_for = lambda choice, sources: ("icarus",)
+""",
+    # The prover reads the design that is signed off, whatever it is given.
+    "prover with another design": """
+if verb == "prove":
+    import dais_verif.cli.proving as proving
+    import dais_verif.prove.slang as slang
+    elaborate = slang.elaborate
+    def first_only(sources, top, *rest, **options):
+        return elaborate(sources[:1], "model", *rest, **options)
+    slang.elaborate = first_only
+""",
+    "prover that believes": """
+if verb == "prove":
+    from dataclasses import replace
+    import dais_verif.cli.proving as proving
+    import dais_verif.prove.proof as proof
+    from dais_verif.prove.results import Status
+    from dais_verif.verdict import Verdict
+    prove = proof.prove
+    def believe(*arguments, **options):
+        found = prove(*arguments, **options)
+        outputs = [replace(claim, status=Status.PROVED, vector=None) for claim in found.outputs]
+        return replace(found, verdict=Verdict.PASS, outputs=outputs, counterexample=None)
+    proof.prove = believe
+""",
+    # The RTL is changed while it is signed off.
+    "RTL changed meanwhile": """
+if verb and any(os.environ["CHANGED_BY"] in word for word in arguments[3:]):
+    import atexit
+    from pathlib import Path
+    path = Path(os.environ["CHANGED_FILE"])
+    atexit.register(lambda: path.write_text(path.read_text() + "// late\\n"))
+""",
+}
+
+
+def sabotage(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on every process of a verb is sabotaged."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(_BEGIN + SABOTAGE[name])
+    path = os.pathsep.join([str(folder), str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
+    monkeypatch.setenv("PYTHONNOUSERSITE", "1")
+    monkeypatch.setenv("PYTHONPATH", path)
+
+
+#: An ``iverilog`` that builds once and gives that build for ever.
+STALE_COMPILER = """#!/bin/sh
+last= out=
+for word in "$@"; do [ "$last" = -o ] && out=$word; last=$word; done
+if [ -n "$out" ] && [ -f {kept} ]; then cp {kept} "$out"; exit 0; fi
+{real} "$@" || exit $?
+if [ -n "$out" ] && [ -f "$out" ]; then cp "$out" {kept}; fi
+"""
+
+#: A ``vvp`` that simulates nothing and says that all is well. ``HONEST``: it takes the digest of what is expected.
+LIAR = """#!{python}
+import json, os, sys, time
+from pathlib import Path
+job_file = Path(os.environ["DAIS_VERIF_JOB"])
+while not job_file.exists():
+    time.sleep(0.01)
+job = json.loads(job_file.read_bytes())
+bits = {{side: sum(wire[2] for wire in job["face"][side]) for side in ("inputs", "outputs")}}
+digest = 0
+for number, start in enumerate(job["starts"][:-1]):
+    path = Path(job["chunks"]) / f"{{number:06}}.bin"
+    while not path.exists():
+        time.sleep(0.01)
+    if {clever}:
+        import numpy as np
+        from dais_verif.sim.scoreboard import digest_of
+        rows, words = job["starts"][number + 1] - start, -(-bits["outputs"] // 64)
+        expected = np.fromfile(path, dtype="<u8")[-rows * words :].reshape(rows, words)
+        digest ^= digest_of(start, expected, {{}})
+    path.unlink()
+rows = job["starts"][-1]
+answer = {{"rows": rows, "bits": rows * bits["outputs"], "digest": f"{{digest or 5:064x}}"}}
+Path(job["answer"]).write_text(json.dumps({{**answer, "first_mismatch": None, "first_unknown": None}}))
+Path(os.environ["COCOTB_RESULTS_FILE"]).write_text(
+    "<testsuites><testsuite><testcase classname='b' name='t'/></testsuite></testsuites>"
+)
+"""
+
+
+def fake_icarus(folder: Path, monkeypatch: pytest.MonkeyPatch, *, iverilog: str = "", vvp: str = "") -> None:
+    """Icarus with another compiler or simulator."""
+    folder.mkdir()
+    real = {name: shutil.which(name) for name in ("iverilog", "vvp")}
+    for name, script in (("iverilog", iverilog), ("vvp", vvp)):
+        text = script or f'#!/bin/sh\nexec {real[name]} "$@"\n'
+        text = text.replace("{real}", str(real[name])).replace("{kept}", str(folder / "kept"))
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("DAIS_VERIF_IVERILOG", str(folder / "iverilog"))

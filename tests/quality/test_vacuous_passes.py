@@ -1,0 +1,232 @@
+"""Ways to make a sign-off that means nothing. Each is really built, and each ends NOT SIGNED OFF."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from quality.sabotage import LIAR, STALE_COMPILER, fake_icarus, sabotage
+from quality.signing import DESIGN, GIVEN, QUICK, Ending, project, sign
+
+from dais_verif.cli import main
+from dais_verif.emit import emit_verilog
+from dais_verif.program import Program
+from dais_verif.signoff import vacuity
+
+PROVED = QUICK.replace('proof = "off"', 'proof = "required"')
+BOTH = QUICK.replace('["icarus"]', '["icarus", "verilator"]')
+
+
+Setup = Callable[[Path, pytest.MonkeyPatch], object]
+
+
+def wrong_rtl() -> str:
+    """Our RTL, in a module around it that makes output 0 one too high."""
+    inner = emit_verilog(DESIGN).replace("module model", "module right", 1)
+    widths = [kind.width for kind in DESIGN.output_types]
+    low, high = widths[0], sum(widths)
+    return (
+        inner + f"\nmodule model (input wire [11:0] model_inp, output wire [{high - 1}:0] model_out);\n"
+        f"    wire [{high - 1}:0] out;\n    right it (.model_inp(model_inp), .model_out(out));\n"
+        f"    wire [{low - 1}:0] raised = out[{low - 1}:0] + 1'b1;\n"
+        f"    assign model_out = {{out[{high - 1}:{low}], raised}};\nendmodule\n"
+    )
+
+
+@dataclass(frozen=True)
+class Vacuous:
+    """A policy, what is done before, and words of why it is not signed off."""
+
+    policy: str
+    says: str
+    setup: Setup | None = None
+    rtl: str | None = None
+    program: Program = DESIGN
+
+
+def sabotaged(name: str) -> Setup:
+    return lambda folder, monkeypatch: sabotage(name, folder / "sabotage", monkeypatch)
+
+
+def variable(name: str, value: str) -> Setup:
+    return lambda folder, monkeypatch: monkeypatch.setenv(name, value)
+
+
+def equal_vectors(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.save(folder / "x.npy", np.tile([1.0, 2.0, 0.5], (400, 1)))
+
+
+def stale_compiler(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_icarus(folder / "fake", monkeypatch, iverilog=STALE_COMPILER)
+
+
+def liar(clever: bool) -> Setup:
+    script = LIAR.format(python=sys.executable, clever=clever)
+    return lambda folder, monkeypatch: fake_icarus(folder / "fake", monkeypatch, vvp=script)
+
+
+def nothing_simulated(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_icarus(folder / "fake", monkeypatch, vvp="#!/bin/sh\nexit 0\n")
+
+
+def earlier_run(of: Callable[[Path], object]) -> Setup:
+    """``sim`` gives the record of an earlier run, which passed; then something is changed."""
+
+    def setup(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        options = ["--vectors", "300", "--exhaustive-bits", "0", "--sim", "icarus", "--rtl", str(folder / "design.v")]
+        earlier = folder.with_name("earlier")
+        assert main._run(["sim", str(folder / "prog.bin"), *options, "-o", str(earlier)]) == 0
+        monkeypatch.setenv("EARLIER_RUN", str(earlier))
+        of(folder)
+        sabotage("record of an earlier run", folder / "sabotage", monkeypatch)
+
+    return setup
+
+
+def other_rtl(folder: Path) -> None:
+    (folder / "design.v").write_text(wrong_rtl())
+
+
+def other_program(folder: Path) -> None:
+    columns = DESIGN.columns._replace(code=np.where(DESIGN.columns.code == 0, 1, DESIGN.columns.code))
+    project(folder, (folder / "policy.toml").read_text(), program=replace(DESIGN, columns=columns))
+
+
+def changed_by(word: str) -> Setup:
+    """The verb with ``word`` among its arguments changes the RTL when it ends."""
+
+    def setup(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("CHANGED_FILE", str(folder / "design.v"))
+        monkeypatch.setenv("CHANGED_BY", word)
+        sabotage("RTL changed meanwhile", folder / "sabotage", monkeypatch)
+
+    return setup
+
+
+def harmless_bug(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wrapper that should be wrong is right."""
+    made = vacuity.sometimes_wrong
+
+    def right(*arguments: object) -> object:
+        bad = made(*arguments)  # type: ignore[arg-type]
+        return replace(bad, text=re.sub(r"(dais_inner_\d+) \^ .*;", r"\1;", bad.text))
+
+    monkeypatch.setattr(vacuity, "sometimes_wrong", right)
+
+
+#: Part of a larger design, which is wrong where it uses it.
+PART = wrong_rtl().replace("module model", "module chip", 1).replace("module right", "module model", 1)
+PART = PART.replace("    right it (", "    model it (")
+
+NO_BITS = Program.build([(-1, 0, -1, 0, (1, 7, 0))], [(-1, 0, 0)], inp_shift=[0])
+CONSTANT = Program.build([(-1, 0, -1, 0, (1, 7, 0)), (5, -1, -1, 3, (0, 2, 0))], [(1, 0, 0)], inp_shift=[0])
+WAIVED = 'stages = ["netlist"]\n[[waivers]]\nwhat = "netlist"\nreason = "none here"\nexpires = 2020-01-01\n'
+
+FOUND_NOTHING = "a bug was planted, and the verdict is PASS"
+
+VACUOUS = {
+    # nothing to compare
+    "no vectors": Vacuous(QUICK.replace("300", "0"), "nothing was compared"),
+    "no seed": Vacuous(QUICK + "seeds = []\n", "names no seed"),
+    "no simulator": Vacuous(QUICK.replace('["icarus"]', "[]"), "must be at least one"),
+    "no output bits": Vacuous(QUICK + GIVEN, "no output bits", program=NO_BITS),
+    "outputs that never change": Vacuous(QUICK + GIVEN, "takes two values", program=CONSTANT),
+    "all vectors equal": Vacuous(
+        QUICK.replace("300", "0") + 'inputs = ["x.npy"]\n', "1 of 400 vectors are different", equal_vectors
+    ),
+    "the same vector again and again": Vacuous(
+        QUICK, "1 of 300 vectors are different", sabotaged("the same vector again")
+    ),
+    "fewer vectors than asked": Vacuous(QUICK, "icarus compared 10 of 300 vectors", sabotaged("fewer vectors")),
+    # nothing compares
+    "comparison disabled": Vacuous(QUICK, FOUND_NOTHING, sabotaged("comparison disabled")),
+    "comparison disabled, wrong RTL": Vacuous(
+        QUICK + GIVEN, "not those of the golden model", sabotaged("comparison disabled"), wrong_rtl()
+    ),
+    "comparison of one bit": Vacuous(QUICK, "spoilt vectors", sabotaged("comparison of one bit")),
+    "golden equals DUT by mistake": Vacuous(QUICK, FOUND_NOTHING, sabotaged("outputs taken from the model")),
+    "golden model made from the RTL": Vacuous(
+        PROVED + GIVEN, "proof: output 0 is wrong", sabotaged("golden model made from the RTL"), wrong_rtl()
+    ),
+    "a bug that is none": Vacuous(QUICK, FOUND_NOTHING, harmless_bug),
+    # nothing is simulated
+    "simulator missing": Vacuous(BOTH, "not an executable file", variable("DAIS_VERIF_IVERILOG", "/nonexistent")),
+    "the other simulator missing": Vacuous(
+        BOTH, "not an executable file", variable("DAIS_VERIF_VERILATOR", "/nonexistent")
+    ),
+    "only one simulator": Vacuous(
+        BOTH, "simulated in icarus, must be icarus, verilator", sabotaged("only one simulator")
+    ),
+    "simulator that does nothing": Vacuous(QUICK, "ran no test", nothing_simulated),
+    "simulator that lies": Vacuous(QUICK, "not those of the golden model", liar(clever=False)),
+    "simulator that lies well": Vacuous(QUICK, FOUND_NOTHING, liar(clever=True)),
+    "stale build": Vacuous(QUICK, "a bug was planted, and the verdict is", stale_compiler),
+    "sim that says nothing": Vacuous(QUICK, "no JSON", sabotaged("ends at once without a word")),
+    # something else
+    "record of other RTL": Vacuous(QUICK + GIVEN, "other RTL files", earlier_run(other_rtl)),
+    "record of another program": Vacuous(QUICK + GIVEN, "of another program", earlier_run(other_program)),
+    "record of an earlier run": Vacuous(
+        QUICK + GIVEN, "did not build the design for this run", earlier_run(lambda folder: None)
+    ),
+    "wrong top": Vacuous(QUICK + GIVEN, "model is not the whole design: modules that no other uses are chip", rtl=PART),
+    "no such top": Vacuous(QUICK + '[rtl]\nfiles = ["design.v"]\ntop = "chip"\n', "chip is not the whole design"),
+    "RTL changed meanwhile": Vacuous(QUICK + GIVEN, "other RTL files", changed_by("check")),
+    "RTL changed at last": Vacuous(QUICK + GIVEN, "was changed while it was signed off", changed_by("poisoned")),
+    "overflow unchecked": Vacuous(QUICK, "overflow was not checked", sabotaged("overflow unchecked")),
+    # what is said
+    "truncated record": Vacuous(QUICK, "is not what the run printed", sabotaged("truncated record")),
+    "truncated output": Vacuous(QUICK, "no JSON", sabotaged("truncated output")),
+    "exit code always 0": Vacuous(
+        QUICK + GIVEN, "exited with code 0, but", sabotaged("exit code always 0"), wrong_rtl()
+    ),
+    "verdict always PASS": Vacuous(QUICK + GIVEN, "mismatches and", sabotaged("verdict always PASS"), wrong_rtl()),
+    # the prover
+    "prover that believes": Vacuous(PROVED, FOUND_NOTHING, sabotaged("prover that believes")),
+    "prover with another design": Vacuous(PROVED + GIVEN, FOUND_NOTHING, sabotaged("prover with another design")),
+    # stages
+    "a stage that cannot run": Vacuous(
+        QUICK + 'stages = ["netlist"]\n', "no netlist was made", variable("DAIS_VERIF_YOSYS", "/nonexistent")
+    ),
+    "a waiver that expired": Vacuous(
+        QUICK + WAIVED, "no netlist was made", variable("DAIS_VERIF_YOSYS", "/nonexistent")
+    ),
+    "wrong RTL, nothing else": Vacuous(QUICK + GIVEN, "differ from the golden model", rtl=wrong_rtl()),
+}
+
+
+def test_there_are_at_least_15_ways() -> None:
+    assert len(VACUOUS) >= 35
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", VACUOUS)
+def test_a_vacuous_pass_is_not_signed_off(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = VACUOUS[name]
+    folder = project(tmp_path / "project", case.policy, case.rtl, case.program)
+    (folder / "out").mkdir()
+    (folder / "out" / "certificate.json").write_text("of an earlier run")
+    (folder / "out" / "certificate.json.sig").write_text("and its signature")
+    if case.setup is not None:
+        case.setup(folder, monkeypatch)
+    ending = sign(folder)
+    why = [stage["message"] for stage in ending.tree["stages"] if not stage["passed"]]
+    assert (ending.verdict, ending.exit_code) == ("NOT_SIGNED_OFF", 7), why
+    assert any(case.says in line for line in (*why, ending.tree["message"])), (why, ending.tree["message"])
+    left = {path.name for path in (folder / "out").iterdir()}
+    assert left - {".lock"} == {"signoff.json", "policy.toml", "evidence"}
+    assert json.loads((folder / "out" / "signoff.json").read_bytes()) == ending.tree
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "policy", [QUICK, QUICK + GIVEN, PROVED + GIVEN, BOTH], ids=["ours", "given", "proved", "both"]
+)
+def test_without_sabotage_it_is_signed_off(policy: str, tmp_path: Path) -> None:
+    ending: Ending = sign(project(tmp_path, policy))
+    assert (ending.verdict, ending.exit_code) == ("PASS", 0), ending.tree["message"]

@@ -1,0 +1,145 @@
+"""Planted bugs are what they are said to be: known beforehand, and nothing else changes."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from quality.signing import DESIGN
+from strategies import programs
+
+from dais_verif.dut.discover import Port, ports_in, roots_in
+from dais_verif.dut.elements import sizings_of_inputs, sizings_of_outputs
+from dais_verif.dut.face import Clocking, Face, Wire, packed
+from dais_verif.emit import emit_verilog
+from dais_verif.errors import InputError
+from dais_verif.golden import Golden
+from dais_verif.program import Program, load
+from dais_verif.signoff.judge import possible_inputs
+from dais_verif.signoff.planted import Poison, always_wrong, poison, sometimes_wrong
+from dais_verif.sim.packing import pack_outputs
+from dais_verif.stimulus import Generated
+
+
+def spoilt(program: Program, made: Poison, folder: Path, vectors: Generated) -> tuple[Program, list[int]]:
+    """The poisoned program, read back, and the vectors on which it differs."""
+    (folder / made.name).write_bytes(made.data)
+    changed = load(folder / made.name, layout="v1" if made.name.endswith("bin") else None)
+    pairs = [
+        Golden(one, engine="numpy").run_raw(vectors.slice(0, vectors.rows), check=False) for one in (program, changed)
+    ]
+    differs = np.zeros(vectors.rows, dtype=bool)
+    for number, (right, wrong) in enumerate(zip(*pairs, strict=True)):
+        here = np.array([a != b for a, b in zip(right.tolist(), wrong.tolist(), strict=True)], dtype=bool)
+        assert number == made.output or not here.any()
+        differs |= here
+    return changed, np.flatnonzero(differs).tolist()
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(programs())
+def test_a_poisoned_program_differs_just_where_it_is_said_to(
+    tmp_path: Path, drawn: tuple[Program, random.Random]
+) -> None:
+    program, _ = drawn
+    vectors = Generated([program], 60, 0)
+    try:
+        made = poison(program, b"", vectors, check=False)
+    except InputError:
+        assume(False)
+    changed, rows = spoilt(program, made, tmp_path, vectors)
+    assert (len(rows), rows[0]) == (made.rows, made.first)
+    assert changed.output_types == program.output_types
+    assert sizings_of_inputs(changed)[0] == sizings_of_inputs(program)[0]
+
+
+@pytest.mark.parametrize("name", ["p05_softmax_lut", "p06_matmul_2in", "p12_quant_modes"])
+def test_in_json_declared_intervals_stay(name: str, corpus: Path, tmp_path: Path) -> None:
+    path = corpus / name / "da4ml.json"
+    program = load(path)
+    vectors = Generated([program], 200, 0)
+    made = poison(program, path.read_bytes(), vectors, check=True)
+    changed, rows = spoilt(program, made, tmp_path, vectors)
+    assert (len(rows), rows[0]) == (made.rows, made.first)
+    assert changed.n_ops == program.n_ops + 1
+    for sizings in (sizings_of_inputs, sizings_of_outputs):
+        assert [one.elements for one in sizings(changed)] == [one.elements for one in sizings(program)]
+    json.loads(made.data)
+
+
+def test_a_program_that_cannot_be_poisoned_is_refused() -> None:
+    constant = Program.build([(5, -1, -1, 3, (0, 2, 0))], [(0, 0, 0)], inp_shift=[0])
+    with pytest.raises(InputError, match="takes two values"):
+        poison(constant, b"", Generated([constant], 50, 0), check=True)
+
+
+# RTL
+
+
+def write_chunk(folder: Path, program: Program, rows: int) -> None:
+    (folder / "vectors").mkdir()
+    ports = packed(program).ports
+    batch = Generated([program], rows, 0).slice(0, rows)
+    outputs = pack_outputs(Golden(program).run_raw(batch), ports, rows)
+    (folder / "vectors" / "000000.bin").write_bytes(np.zeros((rows, 1), dtype="<u8").tobytes() + outputs.tobytes())
+
+
+def test_rtl_that_is_sometimes_wrong_counts_its_vectors(tmp_path: Path) -> None:
+    write_chunk(tmp_path, DESIGN, 200)
+    (tmp_path / "model.v").write_text(emit_verilog(DESIGN))
+    ports = ports_in([tmp_path / "model.v"], "model")
+    assert ports is not None
+    bad = sometimes_wrong(packed(DESIGN).face, ports, "model", tmp_path, 200, 0)
+    assert (bad.top, bad.first) == ("model_sometimes_wrong", 0)
+    assert 8 <= bad.rows <= 200
+    (tmp_path / "bad.v").write_text(bad.text)
+    sources = [tmp_path / "model.v", tmp_path / "bad.v"]
+    assert ports_in(sources, bad.top) == ports
+    assert roots_in(sources) == [bad.top]
+
+
+def test_pins_go_through_and_only_data_is_flipped(tmp_path: Path) -> None:
+    wires = (Wire("y_0", 0, 3), Wire("y_1", 3, 2))
+    face = Face((Wire("x", 0, 4),), wires, Clocking("clk", 1, valid_in="vin", valid_out="vout"))
+    ports = [
+        Port("clk", "in", 1),
+        Port("vin", "in", 1),
+        Port("x", "in", 4),
+        Port("y_0", "out", 3),
+        Port("vout", "out", 1),
+        Port("y_1", "out", 2),
+    ]
+    text = always_wrong(face, ports, "core").text
+    assert "assign vout = dais_inner_4;" in text
+    assert "assign y_0 = dais_inner_3 ^ ({3{1'b1}} & (3'd1 << 0));" in text
+    assert "wire [4:0] dais_all = {dais_inner_5, dais_inner_3};" in text
+    assert ".clk(clk)" in text and ".vout(dais_inner_4)" in text
+
+
+@pytest.mark.parametrize("port", [Port("y", "out", 3, range(2)), Port("y", "inout", 3)])
+def test_ports_that_no_wrapper_has_are_refused(port: Port) -> None:
+    face = Face((), (Wire("y", 0, 3),))
+    with pytest.raises(InputError, match="no known-bad RTL can be made"):
+        always_wrong(face, [port], "core")
+
+
+# how many inputs there are
+
+
+def test_possible_inputs() -> None:
+    assert possible_inputs(DESIGN) == 1 << 12
+    wide = Program.build([(-1, 0, -1, 0, (1, 69, 0))], [(0, 0, 0)], inp_shift=[0])
+    assert possible_inputs(wide) == 1 << 70
+
+
+def test_roots(tmp_path: Path) -> None:
+    (tmp_path / "a.v").write_text(
+        "module inner; endmodule\nmodule outer; inner i(); endmodule\nmodule lone; endmodule\n"
+    )
+    assert roots_in([tmp_path / "a.v"]) == ["lone", "outer"]
+    (tmp_path / "b.v").write_text("module (")
+    assert roots_in([tmp_path / "b.v"]) is None
