@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dais_verif.cli.common import file_path, layout_option, notices
+from dais_verif.cli.common import console, file_path, json_option, layout_option, notices
 from dais_verif.errors import DaisError, InputError
 from dais_verif.program import LAYOUTS, Program, load
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 @layout_option
 @click.option("--history", type=file_path, multiple=True, help="Folder with earlier runs; may be repeated.")
 @click.option("--exit-code", is_flag=True, help="Exit with the code of the verdict that the page shows.")
+@json_option
 def report(
     records: tuple[Path, ...],
     output: Path,
@@ -32,6 +34,7 @@ def report(
     layout: str | None,
     history: tuple[Path, ...],
     exit_code: bool,
+    as_json: bool,
 ) -> int:
     """Render RECORDS, which -o kept, as one HTML page that needs no network.
 
@@ -49,7 +52,7 @@ def report(
     Exit codes: 0 if the page was written, whatever it says; 2 if a record cannot be used. With --exit-code that of
     the verdict.
     """
-    from dais_verif.report.html import verdict_of, write_report
+    from dais_verif.report.html import write_report
     from dais_verif.report.html.sources import program_of, read_source, records_below
 
     sources = list(map(read_source, dict.fromkeys(records)))
@@ -62,9 +65,13 @@ def report(
         with notices().status("looking for earlier runs"):
             earlier = records_below(history, info.hash)
     with notices().status("writing the page"):
-        write_report(sources, shown, output, earlier)
-    verdict = verdict_of(sources)
-    notices().print(f"{verdict.value}  {output}", markup=False)
+        verdict, message = write_report(sources, shown, output, earlier)
+    if as_json:
+        tree = {"page": str(output), "verdict": verdict.value, "exit_code": verdict.exit_code, "message": message}
+        click.echo(json.dumps(tree, indent=2))
+    else:
+        console().print(f"{verdict.value}  {message}", markup=False)
+        console().print(f"page       {output}", markup=False)
     return verdict.exit_code if exit_code else 0
 
 

@@ -226,6 +226,34 @@ def test_an_op_is_chosen_with_the_mouse(made: Callable[..., Path], open_page: Op
 
 
 @pytest.mark.slow
+def test_two_fingers_zoom_and_one_scrolls_the_page(made: Callable[..., Path], open_page: OpenPage) -> None:
+    page = open_page(made([passed_run()]), viewport={"width": 400, "height": 800}, has_touch=True, is_mobile=True)
+    picture = page.locator("canvas")
+    picture.scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    box, fingers = picture.bounding_box(), page.context.new_cdp_session(page)
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    def touch(kind: str, *points: tuple[float, float]) -> None:
+        there = [{"x": px, "y": py, "id": at} for at, (px, py) in enumerate(points)]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": there})
+
+    before = picture.screenshot()
+    touch("touchStart", (x - 30, y), (x + 30, y))
+    for step in range(1, 8):
+        touch("touchMove", (x - 30 - 10 * step, y), (x + 30 + 10 * step, y))
+    touch("touchEnd")
+    page.wait_for_timeout(200)
+    assert picture.screenshot() != before
+    top = page.evaluate("scrollY")
+    touch("touchStart", (x, y))
+    for step in range(1, 12):
+        touch("touchMove", (x, y - 15 * step))
+    touch("touchEnd")
+    page.wait_for_function(f"scrollY > {top + 50}")
+
+
+@pytest.mark.slow
 def test_without_scripts_all_that_matters_is_there(made: Callable[..., Path], open_page: OpenPage) -> None:
     page = open_page(made([mismatch_run()]), java_script_enabled=False)
     for words in ("RTL_MISMATCH", "398 of 1000 vectors differ", "is the first op whose value diverges", "248.5"):

@@ -33,9 +33,10 @@ from dais_verif.program import Program
 from dais_verif.program.listing import in_words
 from dais_verif.program.opcodes import OPCODES
 from dais_verif.program.ranges import analyse
-from dais_verif.report.html import Source, render, verdict_of, write_report
+from dais_verif.report.html import Source, render, write_report
 from dais_verif.report.html.program_view import FAMILIES, view_data
 from dais_verif.report.html.sources import Document
+from dais_verif.report.html.verdicts import overall
 from dais_verif.report.record import Blame, Mismatch, ProgramInfo, Record, SimulatorResult, Value
 from dais_verif.report.regression import Regression
 from dais_verif.stopwatch import Stage
@@ -118,7 +119,7 @@ def test_every_verdict_is_shown_as_it_is(name: str, verdict: Verdict) -> None:
         assert "the record says PASS" in page.text
     else:
         assert page.heading == verdict.value
-    assert verdict_of([Source(document)]).value == page.heading
+    assert overall([Source(document)]).verdict.value == page.heading
     (header,) = (values["class"] for tag, values in page.seen if tag == "header")
     assert (header == "verdict good") == (page.heading == "PASS")
 
@@ -439,6 +440,15 @@ def chain() -> Callable[[int], Program]:
         return Program.build(ops, [(n - 1, 0, 0)], inp_shift=[0])
 
     return build
+
+
+def test_what_is_too_large_to_be_shown_is_said_to_be(
+    chain: Callable[[int], Program], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dais_verif.report.html.page._MOST_OPS", 100)
+    assert "program-data" in render([Source(passed_run(chain(100)))], chain(100))
+    page = page_of(passed_run(chain(101)), program=chain(101))
+    assert "Programs of more than 100 ops are not shown op by op" in page.text and page.ops == set()
 
 
 def test_a_page_grows_by_few_bytes_an_op(chain: Callable[[int], Program]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dais_verif.report.html.page import render, verdict_of, write_report
+from dais_verif.report.html.page import render, write_report
 from dais_verif.report.html.sources import Source
 
-__all__ = ["Source", "render", "verdict_of", "write_report"]
+__all__ = ["Source", "render", "write_report"]

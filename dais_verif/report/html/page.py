@@ -28,18 +28,21 @@ from dais_verif.report.html.program_view import facts_of, view_data
 from dais_verif.report.html.sources import Document, Source, program_of, with_stages
 from dais_verif.report.html.times import split_of
 from dais_verif.report.html.trend import charts_of, runs_of
-from dais_verif.report.html.verdicts import limits_of, overall, standing_of
+from dais_verif.report.html.verdicts import Standing, limits_of, overall, standing_of
 from dais_verif.report.proof import ProofRecord
 from dais_verif.report.record import Mismatch, Record
 from dais_verif.report.regression import JobResult, Regression
 from dais_verif.verdict import Verdict
 from dais_verif.version import VERSION
 
-__all__ = ["render", "verdict_of", "write_report"]
+__all__ = ["render", "write_report"]
 
 #: The scripts of a page, in the order in which they run.
 _PAGE_SCRIPTS = ("page.js",)
 _VIEW_SCRIPTS = ("graph.js", "canvas.js", "ops.js", "view.js")
+
+#: Beyond it a page would have more than some ten megabytes, and open after many seconds.
+_MOST_OPS = 200_000
 
 
 def write_report(
@@ -47,8 +50,8 @@ def write_report(
     program: Program | None,
     path: Path,
     history: Iterable[Source] = (),
-) -> None:
-    """Write the page of ``records`` to ``path``: those of one program, or one regression.
+) -> Standing:
+    """Write the page of ``records`` to ``path``: those of one program, or one regression. Returns what it says first.
 
     ``program``: shown if it is given; it must be that of the records. ``history``: earlier runs of it. A ``Source``
     is a record with its file, which the page then links to. Raises ``InputError``.
@@ -57,6 +60,7 @@ def write_report(
     text = render(sources, program, tuple(history), path.parent)
     # A file name may hold bytes that are no UTF-8; Python keeps them as lone surrogates.
     write_atomically(path, text.encode("utf-8", "backslashreplace"))
+    return overall(sources)
 
 
 def render(
@@ -71,11 +75,6 @@ def render(
     if regressions:
         return _regression_page(regressions[0], folder)
     return _program_page(sources, program, history, folder)
-
-
-def verdict_of(sources: Sequence[Source]) -> Verdict:
-    """The verdict that the page of ``sources`` shows."""
-    return overall(sources).verdict
 
 
 def _program_page(sources: Sequence[Source], program: Program | None, history: Sequence[Source], folder: Path) -> str:
@@ -103,12 +102,13 @@ def _program_page(sources: Sequence[Source], program: Program | None, history: S
     rows = output_rows(sources, designs, program, coverage)
     mismatches = [(source, mismatch) for source in found if (mismatch := _mismatch_of(source.document)) is not None]
     blamed = [m.blame.op for _, m in mismatches if m.blame is not None and m.blame.op is not None]
+    viewed = program if program is not None and program.n_ops <= _MOST_OPS else None
     runs = runs_of(sources, history)
     timed = [(source, split) for source in found if (split := split_of(source.document)) is not None]
     return _rendered(
         "program.html",
         folder,
-        _PAGE_SCRIPTS + (_VIEW_SCRIPTS if program is not None else ()),
+        _PAGE_SCRIPTS + (_VIEW_SCRIPTS if viewed is not None else ()),
         standing=standing,
         limits=limits_of(sources),
         sources=found,
@@ -124,7 +124,8 @@ def _program_page(sources: Sequence[Source], program: Program | None, history: S
         timed=timed,
         runs=runs,
         charts=charts_of(runs),
-        view=view_data(program, coverage, proof, rows, blamed) if program is not None else None,
+        view=view_data(viewed, coverage, proof, rows, blamed) if viewed is not None else None,
+        most_ops=_MOST_OPS,
     )
 
 
