@@ -16,6 +16,7 @@ from dais_verif import __version__
 from dais_verif.cli.common import (
     console,
     file_path,
+    html_option,
     inputs_option,
     json_option,
     layout_option,
@@ -67,6 +68,7 @@ from dais_verif.verdict import Verdict
 )
 @click.option("--resume", is_flag=True, help="Go on with a run that was broken off in the folder of -o.")
 @click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, and how far a run came.")
+@html_option
 @json_option
 def hil(
     program: Path,
@@ -79,6 +81,7 @@ def hil(
     timeout: float,
     resume: bool,
     output: Path | None,
+    html: Path | None,
     as_json: bool,
 ) -> int:
     """Run vectors of PROGRAM on a board and compare every output bit with the golden model.
@@ -144,6 +147,10 @@ def hil(
             console().print(f"files      {folder.path}", markup=False)
         if output is not None and journal.exists():
             console().print("resume     the same command with --resume goes on from there", markup=False)
+    if html is not None:
+        from dais_verif.report.html import Source, write_report
+
+        write_report([Source(record, folder.path / "result.json" if folder.kept else None)], loaded, html)
     return record.verdict.exit_code
 
 

@@ -18,6 +18,7 @@ from rich.text import Text
 from dais_verif.cli.common import (
     console,
     file_path,
+    html_option,
     jobs_option,
     json_option,
     layout_option,
@@ -71,6 +72,7 @@ def _show_policy(context: click.Context, option: click.Parameter, value: bool) -
 @click.option(
     "-o", "--output", type=file_path, help="Folder for certificate, record and evidence. Default: signoff-PROGRAM."
 )
+@html_option
 @json_option
 def signoff(
     program: Path,
@@ -80,6 +82,7 @@ def signoff(
     key: Path | None,
     jobs: int | None,
     output: Path | None,
+    html: Path | None,
     as_json: bool,
 ) -> int:
     """Run all that a policy asks of PROGRAM and its RTL, and certify it.
@@ -122,6 +125,10 @@ def signoff(
         click.echo(record.to_json())
     else:
         _print(record, folder, console())
+    if html is not None:
+        from dais_verif.report.html import Source, write_report
+
+        write_report([Source(record, folder / "signoff.json")], loaded, html)
     return record.verdict.exit_code
 
 

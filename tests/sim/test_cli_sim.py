@@ -68,6 +68,20 @@ class TestFolder:
         assert run.ending == ("PASS", 0)
         assert (run.folder / "dut.v").read_text() == emit_verilog(EVERY, "dut")
 
+    def test_html_is_the_page_of_the_record(self, odd: Path) -> None:
+        page = odd / "page.html"
+        run = run_sim(EVERY, odd, "--vectors", 20, "--html", page, rtl=BAD)
+        assert run.ending == ("RTL_MISMATCH", 1)
+        text = page.read_text("utf-8")
+        assert "RTL_MISMATCH</h1>" in text and f'<p class="message">{run.record["message"]}</p>' in text
+        assert 'href="#op-4"' in text and 'href="./out/result.json"' in text and 'id="program-data"' in text
+
+    def test_a_page_that_cannot_be_written_is_no_pass(self, odd: Path) -> None:
+        (odd / "page.html").mkdir()
+        done = command("sim", save(EVERY, odd), "--sim", "icarus", "--vectors", 5, "--html", odd / "page.html")
+        assert done.returncode == 2
+        assert "PASS" in done.stdout and "it is a folder" in done.stderr
+
     def test_a_result_of_an_earlier_run_does_not_outlive_the_next(self, tmp_path: Path) -> None:
         assert run_sim(EVERY, tmp_path).ending == ("PASS", 0)
         run = run_sim(EVERY, tmp_path, "--rtl", tmp_path / "nowhere.v")
