@@ -17,7 +17,7 @@ from dais_verif.files import write_atomically
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Ports
-from dais_verif.sim.build import Design
+from dais_verif.sim.build import SIMULATORS, Design
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -51,9 +51,9 @@ def replayable(dut: Dut, proof: Proof) -> Dut:
 
 
 def replayed(
-    program: Program, proof: Proof, design: Design, folder: WorkFolder, simulators: Sequence[str], check: bool
+    program: Program, proof: Proof, design: Design, folder: WorkFolder, simulator: str | None, check: bool
 ) -> Finding:
-    """The counterexample, judged by golden model and simulators."""
+    """The counterexample, judged by golden model and a simulator, or ``both``; None: the first that builds the RTL."""
     # Only imported now: a proof that succeeds needs no simulator.
     from dais_verif.sim.verify import Options, verify
     from dais_verif.stimulus import batch_of_raw
@@ -64,8 +64,14 @@ def replayed(
     batch = batch_of_raw(Batch.of(row, program.n_in), Ports(elements, ()))
     cells = map(decimal, real_inputs(program, vector, elements))
     write_atomically(folder.path / _FILE, (",".join(cells) + "\n").encode())
+    tries = [(simulator,)] if simulator in SIMULATORS else [SIMULATORS] if simulator else [(s,) for s in SIMULATORS]
     with notices().status("replaying the counterexample"):
-        return verify(program, batch, design, folder.path, Options(tuple(simulators), check=check))
+        first = verify(program, batch, design, folder.path, Options(tries[0], check=check))
+        if first.verdict is not Verdict.TOOL_FAILURE or len(tries) == 1:
+            return first
+        second = verify(program, batch, design, folder.path, Options(tries[1], check=check))
+        # Where bits are undefined, a simulator that knows no X may well see nothing wrong.
+        return first if second.verdict is Verdict.PASS else second
 
 
 def simulate_command(
@@ -93,7 +99,7 @@ def judged(proof: Proof, finding: Finding) -> Proof:
     if finding.verdict is Verdict.PROGRAM_INVALID:  # an output that its port cannot hold, whatever the RTL does
         return replace(proof, verdict=finding.verdict, message=finding.message)
     if finding.verdict is Verdict.TOOL_FAILURE:
-        return replace(proof, message=f"{proof.message}; not replayed: {finding.message}")
+        return replace(proof, verdict=finding.verdict, message=f"{proof.message}; not replayed: {finding.message}")
     return replace(
         proof,
         verdict=Verdict.UNKNOWN,

@@ -30,11 +30,10 @@ from dais_verif.cli.smt_folder import empty_folder, write_statements
 from dais_verif.files import write_atomically
 from dais_verif.golden.fast import threads
 from dais_verif.report.record import ProgramInfo
+from dais_verif.sim.build import SIMULATORS
 from dais_verif.sim.sources import digests
 from dais_verif.sim.tools import cache_dir
 from dais_verif.stopwatch import Stopwatch
-
-_SIMULATORS = ("icarus", "verilator")
 
 
 @click.command()
@@ -53,10 +52,8 @@ _SIMULATORS = ("icarus", "verilator")
 @click.option(
     "--sim",
     "simulator",
-    type=click.Choice((*_SIMULATORS, "both")),
-    default="icarus",
-    show_default=True,
-    help="Simulator that replays a counterexample.",
+    type=click.Choice((*SIMULATORS, "both")),
+    help="Simulator that replays a counterexample. Default: Icarus, and Verilator where that cannot build the RTL.",
 )
 @click.option("--dump-smt", type=file_path, metavar="DIR", help="Write all that is to be shown there, as SMT-LIB 2.")
 @click.option("--cache/--no-cache", default=True, show_default=True, help="Use and keep proofs of earlier runs.")
@@ -71,7 +68,7 @@ def prove(
     unchecked: bool,
     out_of_range: bool,
     timeout: float,
-    simulator: str,
+    simulator: str | None,
     dump_smt: Path | None,
     cache: bool,
     seed: int,
@@ -122,9 +119,8 @@ def prove(
         finding = None
         if proof.counterexample is not None:
             design = replace(design, dut=replayable(found, proof))
-            simulators = _SIMULATORS if simulator == "both" else (simulator,)
             with watch.stage("replay"):
-                finding = replayed(loaded, proof, design, folder, simulators, not unchecked)
+                finding = replayed(loaded, proof, design, folder, simulator, not unchecked)
             proof = judged(proof, finding)
         tree = {
             **proof_tree(loaded, proof, finding, watch),

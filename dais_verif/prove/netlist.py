@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from dais_verif.errors import InputError
-from dais_verif.prove.terms import Term, concat, extract
+from dais_verif.prove.terms import Term, concat, extract, undefined
 
 __all__ = ["Bits", "Clock", "Cone", "Driver", "Netlist", "Read", "Signal", "driver_of"]
 
@@ -95,6 +95,11 @@ class Netlist(NamedTuple):
     outputs: tuple[str, ...]
 
 
+def _undriven(signal: Signal, low: int, width: int) -> Term:
+    bits = range(low + width - 1, low - 1, -1)
+    return concat(*(undefined(1, f"bit {bit} of signal {signal.name!r}, which has no driver") for bit in bits))
+
+
 class Cone:
     """Terms of signals over cut points.
 
@@ -111,7 +116,10 @@ class Cone:
         return self._gathered(signal, 0, signal.width)
 
     def read(self, signal: Signal, low: int, width: int) -> Term:
-        """Bits ``low .. low + width - 1`` of ``signal``. Raises ``InputError`` for undriven bits and loops."""
+        """Bits ``low .. low + width - 1`` of ``signal``; those without a driver are undefined.
+
+        Raises ``InputError`` for loops.
+        """
         cut = self._cut(signal, low, width)
         return cut if cut is not None else self._gathered(signal, low, width)
 
@@ -120,15 +128,16 @@ class Cone:
         place = low
         for driver in signal.drivers[max(bisect_right(signal.drivers, low, key=_low) - 1, 0) :]:
             first, last = max(place, driver.low), min(low + width, driver.low + driver.width)
-            if first > place or place >= low + width:
+            if driver.low >= low + width:
                 break
+            if place < first:
+                parts.append(_undriven(signal, place, first - place))
+                place = first
             if first < last:
                 parts.append(self._made(signal, driver, first - driver.low, last - first))
                 place = last
         if place < low + width:
-            raise InputError(
-                f"{signal.where}: bit {place} of signal {signal.name!r} has no driver; every bit that is read needs one"
-            )
+            parts.append(_undriven(signal, place, low + width - place))
         return concat(*reversed(parts))
 
     def _made(self, signal: Signal, driver: Driver, low: int, width: int) -> Term:

@@ -23,6 +23,7 @@ from dais_verif.prove.obligations import Builder, Obligation
 from dais_verif.prove.pool import Pool
 from dais_verif.prove.pursuit import DECLARED, Pursuit
 from dais_verif.prove.results import Claim, Counterexample, Options, Proof, Status, Watcher
+from dais_verif.prove.terms import leaves
 from dais_verif.verdict import Verdict
 
 __all__ = ["named_signals", "prove"]
@@ -31,6 +32,8 @@ __all__ = ["named_signals", "prove"]
 _NAMES = (re.compile(r"(?:.*\.)?op_(\d+)"), re.compile(r"v(\d+)"))
 
 _EVERY = 256
+#: Undefined bits that are named.
+_SHOWN = 4
 
 
 def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watcher: Watcher | None = None) -> Proof:
@@ -38,8 +41,7 @@ def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watche
 
     ``dut``: how its ports carry the program.
 
-    Raises ``InputError`` if the ports do not fit the program, or if the RTL has loops, latches, X or undriven bits
-    where the proof must look.
+    Raises ``InputError`` if the ports do not fit the program, or the RTL has loops, latches or X where the proof looks.
     """
     watcher = watcher or Watcher()
     boundary = Boundary.of(program, netlist, dut)
@@ -72,6 +74,8 @@ def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watche
         counterexample = pursuit.run()
         claims = pursuit.claims
     proof = _proof(program, cut, claims, pool, counterexample, timing)
+    if counterexample is not None:
+        proof = replace(proof, message=proof.message + _undefined(obligations, claims))
     said = dut.face.clocking.latency if dut.face.clocking else None
     if proof.verdict is Verdict.PASS and timing is not None and said not in (None, timing.latency):
         late = f"the outputs are right {timing.latency} edges of {timing.clock} after their inputs, not {said}"
@@ -130,6 +134,13 @@ def _proof(
             message += f"; {wrong} signals do not hold what their names say, and no output needs them to"
     unnamed = [op.index for op in program.ops if op.index not in cut]
     return Proof(verdict, message, ops, outputs, unnamed, len(pool), conditional, bounded, counterexample, timing)
+
+
+def _undefined(obligations: Mapping[tuple[str, int], Obligation], claims: Mapping[tuple[str, int], Claim]) -> str:
+    """What has no value in the claims that are refuted: open bits, words beyond a memory."""
+    refuted = [obligations[key].rtl for key, claim in claims.items() if claim.status is Status.REFUTED]
+    names = dict.fromkeys(str(t.data) for t in leaves(*refuted) if t.op == "undefined")
+    return f"; undefined: {', '.join([*names][:_SHOWN])}{', ...' * (len(names) > _SHOWN)}" if names else ""
 
 
 def _listed(claims: Sequence[Claim]) -> str:

@@ -1,4 +1,4 @@
-"""RTL that da4ml writes, and the verdict of ``dais-verif sim`` on it."""
+"""RTL that da4ml writes, and the verdicts of ``dais-verif sim`` and ``dais-verif prove`` on it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from dais_verif.cli import main
 
-__all__ = ["Rtl", "Verdict", "sim", "write"]
+__all__ = ["Rtl", "Verdict", "prove", "sim", "write"]
 
 TOP = "model"
 
@@ -94,8 +94,20 @@ def sim(rtl: Rtl, folder: Path, *options: str, latency: str | None = "auto") -> 
         arguments += ["--latency", latency] if latency else []
     if not any(option.startswith("--exhaustive") for option in options):
         arguments += ["--exhaustive-bits", "0"]
+    return _run([*arguments, *options, "--rtl", *map(str, rtl.sources)])
+
+
+def prove(rtl: Rtl, folder: Path, *options: str) -> Verdict:
+    """``dais-verif prove`` of ``rtl``, its latency given where it has one."""
+    arguments = ["prove", str(rtl.program), "--json", "--no-cache", "--jobs", "1", "-o", str(folder / "proof")]
+    if rtl.latency is not None:
+        arguments += ["--clock", "clk", "--latency", str(rtl.latency)]
+    return _run([*arguments, *options, "--rtl", *map(str, rtl.sources)])
+
+
+def _run(arguments: list[str]) -> Verdict:
     stdout = io.StringIO()
     with redirect_stdout(stdout), redirect_stderr(io.StringIO()):
-        code = main._run([*arguments, *options, "--rtl", *map(str, rtl.sources)])
+        code = main._run(arguments)
     record = json.loads(stdout.getvalue())
     return Verdict(record["verdict"], code, record)

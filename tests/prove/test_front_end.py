@@ -40,7 +40,9 @@ def term_of(netlist: Netlist, name: str) -> Term:
 
 def value_of(term: Term, row: dict[str, int]) -> int:
     given = {t: np.array([row[str(t.data)]], dtype=object) for t in leaves(term) if t.op == "var"}
-    given |= {t: np.array([UNDEFINED], dtype=object) for t in leaves(term) if t.op == "undefined"}
+    given |= {
+        t: np.array([UNDEFINED & ((1 << t.width) - 1)], dtype=object) for t in leaves(term) if t.op == "undefined"
+    }
     return int(evaluate([term], given)[0][0])
 
 
@@ -225,12 +227,30 @@ def test_a_word_beyond_the_memory_is_undefined(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "undefined", "mask", "value"),
+    [
+        ("wire [7:0] w; assign w[6:0] = a; assign y = w;", "bit 7 of signal 'w', which has no", 0x7F, lambda a: a),
+        ("wire w; assign y = w & c;", "bit 0 of signal 'w', which has no driver", 0xFE, lambda a: 0),
+        ("assign y[0] = c; assign y[7:2] = a;", "bit 1 of signal 'y', which has", 0xFD, lambda a: 1 | a << 2),
+        ("assign y = a[4];", "bits beyond a signal at", 0xFE, lambda a: 0),
+        ("assign y = a[5:2];", "bits beyond a signal at", 0xF3, lambda a: a >> 2),
+        ("wire [4:1] w = a; assign y = w[2:-1];", "bits beyond a signal at", 0xFC, lambda a: (a & 3) << 2),
+    ],
+)
+def test_open_bits_are_undefined(text: str, undefined: str, mask: int, value: object, tmp_path: Path) -> None:
+    term = term_of(elaborated(procedure(text), tmp_path), "y")
+    (found,) = (str(t.data) for t in leaves(term) if t.op == "undefined")
+    assert found.startswith(undefined)
+    for a in range(16):
+        row = {"a": a, "c": 1}
+        assert value_of(term, row) & mask == value(a), row  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("assign y = a; assign y[2] = c;", "bit 2 of signal 'y' is also driven at"),
         ("reg [7:0] r; always @* r = a; always @* r = b; assign y = r;", "bit 0 of signal 'r' is also driven"),
-        ("wire [7:0] w; assign w[6:0] = a; assign y = w;", "bit 7 of signal 'w' has no driver"),
-        ("wire w; assign y = w;", "bit 0 of signal 'w' has no driver"),
         ("wire [7:0] v, w; assign v = w + 1; assign w = v + a; assign y = v;", "depends on itself"),
         ("wire [3:0] s; assign s = {s[0], s[3:2], s[3]}; assign y = s;", "signal 's' depends on itself"),
         ("reg [7:0] r; always @* r = r + a; assign y = r;", "signal 'r' is read or kept before the block assigns it"),
@@ -242,7 +262,6 @@ def test_a_word_beyond_the_memory_is_undefined(tmp_path: Path) -> None:
         ("reg [7:0] r; always @* r <= a; assign y = r;", "a nonblocking or delayed assignment"),
         ("assign y = c ? a : 8'bx;", "X and Z have no value"),
         ("assign y = c ? a : 8'hz;", "X and Z have no value"),
-        ("assign y = a[4];", "reaches beyond the 4 bits"),
         ("bufif1 (y[0], a[0], c);", "PrimitiveInstance"),
         ("lost s (a, y);", "unknown module 'lost'"),
         ("assign y = nothing;", "use of undeclared identifier"),

@@ -252,11 +252,24 @@ def _selected(c: Converter, e: Any) -> Term:
         low = place[0]
         total = c.type_of(value)[0]
         if low < 0 or low + width > total:
-            raise c.refused(e, f"a select reaches beyond the {total} bits of its operand")
+            return _beyond(c, e, low, width, total)
         if type(value) in _NAMES and value.symbol.kind not in _CONSTANTS:
             return c.read(value.symbol, low, width)
         return extract(c(value), low, width)
     return _at_variable_place(c, e, width)
+
+
+def _beyond(c: Converter, e: Any, low: int, width: int, total: int) -> Term:
+    """Bits of which some are not there: these are undefined."""
+    where = f"bits beyond a signal at {c.design.where(e.sourceRange.start)}"
+    first, last = max(low, 0), min(low + width, total)
+    if first >= last:
+        return undefined(width, where)
+    parts = [undefined(low + width - last, f"{where}, above")] if low + width > last else []
+    parts.append(extract(c(e.value), first, last - first))
+    if first > low:
+        parts.append(undefined(first - low, f"{where}, below"))
+    return concat(*parts)
 
 
 def _at_variable_place(c: Converter, e: Any, width: int) -> Term:
