@@ -44,7 +44,7 @@ RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas bench-golden bench-sim bench-prove soundness prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas bench-golden bench-sim bench-prove bench-coverage soundness prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
@@ -184,6 +184,7 @@ bench-sim: .venv/.ready-test  ## sim and da4ml's own flow side by side, held to 
 bench-prove: .venv/.ready-test  ## prove of networks up to 95,000 ops, twice, held to goals; writes build/bench-prove.md, a plot into docs
 	@mkdir -p build
 	.venv/bin/python -m bench.prove -o build/bench-prove.md
+
 bench-coverage: .venv/.ready-test  ## What counting coverage costs beside sim, and what it finds; writes build/bench-coverage.md
 	@mkdir -p build
 	.venv/bin/python -m bench.coverage -o build/bench-coverage.md
