@@ -52,6 +52,8 @@ _BASES = 128
 _STRETCH = 16384
 #: So many rounds of pulling without a vector that helps are enough.
 _PATIENCE = 4
+#: Ops times rounds of pulling: in very large programs a round takes seconds.
+_ROUND_OPS = 400_000
 #: In larger programs, only to look for small cones takes seconds.
 _LARGE = 20_000
 #: Parts of its time that the solver may spend on one bin, in one round after the other.
@@ -85,7 +87,7 @@ def pull_back(search: Search, effort: Effort, seed: int) -> None:
     base = _Rows(ports, generate(given, _BASES, seed), compiled)
     last: dict[int, tuple[_Rows, int]] = {}
     idle = 0
-    for _ in range(effort.rounds):
+    for _ in range(max(min(effort.rounds, _ROUND_OPS // program.n_ops), 1)):
         goals = _goals(search)
         if not goals:
             return
