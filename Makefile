@@ -33,6 +33,7 @@ sim: export EXHAUSTIVE ?=
 sim: export PROFILE ?=
 sim prove hil synth signoff: export LAYOUT ?=
 prove regress: export TIMEOUT ?=
+prove: export FRONT_END ?=
 signoff: export POLICY ?=
 signoff: export SIGN ?=
 synth: export TARGET ?= ice40
@@ -52,7 +53,8 @@ help:  ## List the targets
 	@echo "         [WAVES=1] [OUT=folder] [LAYOUT=v1|headerless|published] [JOBS=n] [EXHAUSTIVE=1] [PROFILE=1]"
 	@echo "make regress PROGRAMS='folder more/*.bin regress.toml' [SIM=...] [SEED=0] [VECTORS=1000] [OUT=folder] [JOBS=n]"
 	@echo "         [SHARD=2/5] [RESUME=1] [TIMEOUT=seconds] [CLUSTER=local:2|tcp://host:port|slurm:20|lsf:20] [JUNIT=file]"
-	@echo "make prove PROGRAM=prog.bin [STAGES=n] [RTL='a.v b.v' TOP=model] [TIMEOUT=seconds] [OUT=folder] [JOBS=n] [LAYOUT=...]"
+	@echo "make prove PROGRAM=prog.bin [STAGES=n] [RTL='a.v b.v' TOP=model] [TIMEOUT=seconds]"
+	@echo "         [FRONT_END=slang|yosys|both] [OUT=folder] [JOBS=n] [LAYOUT=...]"
 	@echo "make synth PROGRAM=prog.bin [TARGET=ice40|ecp5|xilinx|generic] [STAGES=n] [RTL=theirs.v TOP=model]"
 	@echo "         [OUT=folder] [LAYOUT=v1|headerless|published]"
 	@echo "make signoff PROGRAM=prog.bin [POLICY=policy.toml] [SIGN=key] [OUT=folder] [JOBS=n] [LAYOUT=...]"
@@ -137,6 +139,7 @@ prove: .venv/.ready  ## Prove for all inputs that PROGRAM's Verilog, or RTL, com
 	if [ -n "$$JOBS" ]; then set -- "$$@" --jobs "$$JOBS"; fi; \
 	if [ -n "$$STAGES" ]; then set -- "$$@" --stages "$$STAGES"; fi; \
 	if [ -n "$$TIMEOUT" ]; then set -- "$$@" --timeout "$$TIMEOUT"; fi; \
+	if [ -n "$$FRONT_END" ]; then set -- "$$@" --front-end "$$FRONT_END"; fi; \
 	if [ -n "$$RTL" ]; then set -- "$$@" --rtl $$RTL; fi; \
 	$(RUN) "$$@"
 

@@ -36,17 +36,19 @@ _CONFIRMED = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISA
 
 
 def replayable(dut: Dut, proof: Proof) -> Dut:
-    """The design with the pins and the latency that the proof found; inputs of which nothing is known are tied to 0."""
+    """The design with the pins and the latency that the proof found; other inputs are tied to the values at
+    which no reset is active, or to 0."""
     if proof.timing is None:
         return dut
     clocking = dut.face.clocking
     if clocking is None:
         reset, valid_in, valid_out = (name if name in proof.pins else None for name in (_RESET, _VALID_IN, _VALID_OUT))
         valid_out = valid_out if valid_in else None
+        reset = None if proof.held.get(_RESET) else reset
         clocking = Clocking(proof.timing.clock, None, reset, False, proof.timing.enable, valid_in, valid_out)
     face = replace(dut.face, clocking=replace(clocking, latency=proof.timing.latency))
     known = {*face.ports, *(wire.name for wire in face.inputs)}
-    open_inputs = tuple((name, 0) for name in proof.inputs if name not in known)
+    open_inputs = tuple((name, proof.held.get(name, 0)) for name in proof.inputs if name not in known)
     return replace(dut, face=replace(face, ties=(*face.ties, *open_inputs)))
 
 

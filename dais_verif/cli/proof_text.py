@@ -58,6 +58,8 @@ def proof_tree(program: Program, proof: Proof, finding: Finding | None, watch: S
         "conditional": proof.conditional,
         "within_declared_intervals": proof.bounded,
         "timing": None if proof.timing is None else proof.timing._asdict(),
+        "held": dict(proof.held),
+        "signals_agreed": proof.agreed,
         "obligations": proof.obligations,
         "cached_claims": sum(claim.cached for claim in claims),
         "worst": None if worst is None else {"claim": worst.name, "seconds": round(worst.seconds, 4)},

@@ -26,6 +26,7 @@ from dais_verif.cli.dut import DutOptions, emitted, given, rtl_options
 from dais_verif.cli.folder import work_folder
 from dais_verif.cli.proof_text import print_proof, proof_tree
 from dais_verif.cli.proving import proved, stated
+from dais_verif.cli.reading import Reader, front_end_option
 from dais_verif.cli.smt_folder import empty_folder, write_statements
 from dais_verif.files import write_atomically
 from dais_verif.golden.fast import threads
@@ -40,6 +41,7 @@ from dais_verif.stopwatch import Stopwatch
 @program_argument
 @layout_option
 @rtl_options
+@front_end_option
 @unchecked_option
 @click.option("--out-of-range", is_flag=True, help="Prove also beyond the intervals that da4ml's JSON declares.")
 @click.option(
@@ -65,6 +67,7 @@ def prove(
     program: Path,
     layout: str | None,
     dut: DutOptions,
+    front_end: str,
     unchecked: bool,
     out_of_range: bool,
     timeout: float,
@@ -83,6 +86,7 @@ def prove(
     dais-verif prove prog.bin --stages 4                        our RTL, pipelined
     dais-verif prove prog.bin --rtl model.v lib.v --top model   somebody else's
     dais-verif prove prog.bin --rtl core.v --ports ports.toml   with other ports
+    dais-verif prove prog.bin --front-end both                  read by slang and by Yosys, which must agree
     dais-verif prove prog.bin --unchecked                       also where promises are broken
     dais-verif prove prog.bin --dump-smt obligations            for other solvers to check
 
@@ -110,11 +114,12 @@ def prove(
             "seed": seed,
             "declared": not out_of_range,
         }
-        proof, found = proved(loaded, design, said, options, watch)
+        reader = Reader(front_end, folder.path / "yosys")
+        proof, found = proved(loaded, design, said, reader, options, watch)
         dumped = None
         if statements is not None:
             dumped = write_statements(
-                statements, ProgramInfo.of(loaded), *stated(loaded, design, found, proof, options, watch)
+                statements, ProgramInfo.of(loaded), *stated(loaded, design, found, proof, reader, options, watch)
             )
         finding = None
         if proof.counterexample is not None:
@@ -130,6 +135,7 @@ def prove(
                 "emitted": not dut.rtl,
                 "files": [str(source) for source in design.sources],
                 "widths": found.how,
+                "front_end": front_end,
                 "sha256": hashes[: len(design.sources)],
                 "data": dict(zip((file.name for file in design.data), hashes[len(design.sources) :], strict=True)),
             },

@@ -10,10 +10,10 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dais_verif.cli.common import notices
+from dais_verif.cli.reading import Reader
 from dais_verif.dut.bind import bind
 from dais_verif.dut.discover import Port
 from dais_verif.dut.face import Dut, packed
@@ -41,7 +41,12 @@ _T = TypeVar("_T")
 
 
 def proved(
-    program: Program, design: Design, said: PortsFile | None, options: dict[str, Any], watch: Stopwatch
+    program: Program,
+    design: Design,
+    said: PortsFile | None,
+    reader: Reader,
+    options: dict[str, Any],
+    watch: Stopwatch,
 ) -> tuple[Proof, Dut]:
     """The proof of ``design``, and how it carries ``program``. ``said``: of its ports; None: ``design`` knows them.
 
@@ -54,12 +59,12 @@ def proved(
 
             with watch.stage("recall"):
                 question = [(name, value) for name, value in options.items() if name not in _HOW]
-                asked = [design.top, design.dut, said, question]
-                key = run_key(program, design.sources, _files(design), asked)
+                asked = [design.top, design.dut, said, reader.what_reads(), question]
+                key = run_key(program, design.sources, reader.files(design), asked)
                 known = recall(store, key) if key is not None else None
             if known is not None:
                 return known.proof, _carried(program, design, said, known.ports)
-        proof, dut, ports = _deep(lambda: _proved(program, design, said, options, watch))
+        proof, dut, ports = _deep(lambda: _proved(program, design, said, reader, options, watch))
         if key is not None:
             with watch.stage("remember"):
                 remember(store, key, proof, ports)
@@ -77,21 +82,21 @@ def _needed() -> Iterator[None]:
         ) from None
 
 
-def _files(design: Design) -> dict[str, Path]:
-    """What the RTL reads, by the names that it has for it."""
-    return {file.name: file.path for file in design.data}
-
-
 def _proved(
-    program: Program, design: Design, said: PortsFile | None, options: dict[str, Any], watch: Stopwatch
+    program: Program,
+    design: Design,
+    said: PortsFile | None,
+    reader: Reader,
+    options: dict[str, Any],
+    watch: Stopwatch,
 ) -> tuple[Proof, Dut, list[Port]]:
     from dais_verif.prove.proof import prove
     from dais_verif.prove.results import Options, Watcher
-    from dais_verif.prove.slang import elaborate
+    from dais_verif.prove.twice import prove_twice
 
     with watch.stage("elaborate"):
-        netlist = elaborate(design.sources, design.top, _files(design))
-    ports = _ports(netlist)
+        first, *others = reader.netlists(design)
+    ports = _ports(first)
     dut = _carried(program, design, said, ports)
     with watch.stage("prove"), notices().status("proving") as status:
 
@@ -99,7 +104,9 @@ def _proved(
             def progress(self, what: str, done: int, total: int) -> None:
                 status.update(f"proving: {done} of {total} {what}")
 
-        return prove(program, netlist, dut, Options(**options), Shown()), dut, ports
+        if not others:
+            return prove(program, first, dut, Options(**options), Shown()), dut, ports
+        return prove_twice(program, first, others[0], dut, Options(**options), Shown()), dut, ports
 
 
 def _carried(program: Program, design: Design, said: PortsFile | None, ports: Sequence[Port]) -> Dut:
@@ -109,21 +116,26 @@ def _carried(program: Program, design: Design, said: PortsFile | None, ports: Se
 
 
 def stated(
-    program: Program, design: Design, dut: Dut, proof: Proof, options: dict[str, Any], watch: Stopwatch
+    program: Program,
+    design: Design,
+    dut: Dut,
+    proof: Proof,
+    reader: Reader,
+    options: dict[str, Any],
+    watch: Stopwatch,
 ) -> tuple[list[Statement], str]:
-    """Everything that ``proof`` rests on, for other solvers; and in what form its terms are."""
+    """Everything that ``proof`` rests on, for other solvers, by its first reading; and in what form its terms are."""
     from dais_verif.prove.export import exported
     from dais_verif.prove.results import Options
-    from dais_verif.prove.slang import elaborate
     from dais_verif.prove.terms import as_written
 
     def work() -> tuple[list[Statement], str]:
         try:
             with as_written():
-                netlist = elaborate(design.sources, design.top, _files(design))
+                netlist = reader.first(design)
                 return exported(program, netlist, dut, proof, Options(**options)), "as written"
         except InputError as error:  # slices of what is not assigned yet, for example, which rules see through
-            netlist = elaborate(design.sources, design.top, _files(design))
+            netlist = reader.first(design)
             return exported(program, netlist, dut, proof, Options(**options)), f"in normal form, since: {error}"
 
     with watch.stage("dump"), notices().status("stating the obligations"):

@@ -94,11 +94,12 @@ class _Ages:
     def _input(self, signal: Signal) -> str:
         """The input of the design that clocks or enables registers, maybe by another name within an instance."""
         if signal not in self._inputs:
-            inputs = {name: self._netlist.signals[name] for name in self._netlist.inputs}
-            known = {wire: var(wire.width, name) for name, wire in inputs.items() if not self._boundary.is_input(wire)}
-            cone = Cone(lambda wire, low, width: extract(known[wire], low, width) if wire in known else None)
+            wires = [self._netlist.signals[name] for name in self._netlist.inputs]
+            inputs = {wire: var(wire.width, wire.name) for wire in wires}
+            cone = Cone(lambda wire, low, width: extract(inputs[wire], low, width) if wire in inputs else None)
             term = cone.read(signal, 0, signal.width)
-            if term.op != "var" or term.width != 1:
+            pins = {term for wire, term in inputs.items() if wire.width == 1 and not self._boundary.is_input(wire)}
+            if term not in pins:
                 raise InputError(f"{signal.where}: {signal.name!r}, a clock or an enable, is no input by itself")
             self._inputs[signal] = str(term.data)
         return self._inputs[signal]

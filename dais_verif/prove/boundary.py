@@ -7,7 +7,7 @@ of it are pieces. An output is equal to the program's if the two are the same nu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from dais_verif.dut.face import Clocking, Dut, Wire
@@ -74,6 +74,10 @@ class Boundary:
         """That of no design at all."""
         own, kinds = ports_of(program), program.output_types
         return cls(own.inputs, own.outputs, kinds, kinds, (), {}, {})
+
+    def holding(self, held: Mapping[Signal, int]) -> Boundary:
+        """The same, with further inputs that have one value."""
+        return replace(self, constants={**self.constants, **held}, others=self.others - held.keys())
 
     def is_input(self, signal: Signal) -> bool:
         """Whether ``given`` knows its bits."""

@@ -13,6 +13,7 @@ from typing import Any
 from dais_verif.dut.face import Dut
 from dais_verif.program import Program
 from dais_verif.prove.boundary import Boundary
+from dais_verif.prove.control import settled
 from dais_verif.prove.declared import Declared
 from dais_verif.prove.netlist import Netlist
 from dais_verif.prove.obligations import Builder, Obligation
@@ -77,6 +78,8 @@ def _pursuit(
     """What states the claims again, as it stated them when the proof was made."""
     boundary = Boundary.of(program, netlist, dut)
     cut = {claim.number: netlist.signals[claim.signal] for claim in proof.ops}
+    held = settled(netlist, boundary, [*boundary.result_ports, *cut.values()])
+    boundary = boundary.holding({netlist.signals[name]: value for name, value in held.items()})
     whole, builder = (Builder(program, netlist, cut, boundary) for _ in range(2))
     for index in proof.dropped:
         builder.drop(index)

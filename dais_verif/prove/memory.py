@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dais_verif.errors import InputError
 from dais_verif.prove.terms import Term, add, const, ite, lookup, neg, resize, ult, undefined
 
 __all__ = ["Memory", "chosen"]
@@ -30,6 +31,8 @@ class Memory:
         self.name, self.where, self.width = name, where, width
         self.low, self.high = min(left, right), max(left, right)
         self.words: list[int | None] = [None] * (self.high - self.low + 1)
+        #: Whether something else than an ``initial`` block writes to it, and whether it was read.
+        self.written = self.was_read = False
         self._values: tuple[int, ...] = ()
         self._filled: tuple[int, ...] = ()
 
@@ -42,8 +45,18 @@ class Memory:
         self._values = tuple(word or 0 for word in self.words)
         self._filled = tuple(int(word is not None) for word in self.words)
 
+    def refuse_state(self) -> None:
+        """Raise ``InputError`` if the memory is written while the design runs, and read."""
+        if self.written and self.was_read:
+            raise InputError(f"{self.where}: memory {self.name!r} is written while the design runs: it keeps state")
+
     def read(self, index: Term, signed: bool) -> Term:
-        """The word at ``index``: undefined outside, and where nothing was filled in."""
+        """The word at ``index``: undefined outside, and where nothing was filled in.
+
+        Raises ``InputError`` if the memory keeps state.
+        """
+        self.was_read = True
+        self.refuse_state()
         position, inside = chosen(index, signed, self.high, self.low)
         word = lookup(position, self._values, self.width)
         nothing = undefined(self.width, f"a word of {self.name}", index)

@@ -7,13 +7,13 @@ get the same term, though their signals have different names.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from dais_verif.errors import InputError
-from dais_verif.prove.terms import Term, concat, extract, undefined
+from dais_verif.prove.terms import Term, concat, extract, nodes, rebuild, undefined
 
-__all__ = ["Bits", "Clock", "Cone", "Driver", "Netlist", "Read", "Signal", "driver_of"]
+__all__ = ["Bits", "Clock", "Cone", "Driver", "Netlist", "NoValue", "Read", "Signal", "bits_over", "driver_of"]
 
 #: Gives bits ``low .. low + width - 1`` of a signal.
 Read = Callable[["Signal", int, int], Term]
@@ -22,11 +22,24 @@ Read = Callable[["Signal", int, int], Term]
 Bits = Callable[[Read, int, int], Term]
 
 
+class NoValue(InputError):
+    """X or Z at ``where``; whoever knows which signal they are given to names it."""
+
+    def __init__(self, where: str, name: str | None = None) -> None:
+        self.where = where
+        given = "" if name is None else f"signal {name!r} is given X or Z: "
+        super().__init__(f"{where}: {given}X and Z have no value; the proof refuses them")
+
+
 class Clock(NamedTuple):
-    """A register takes its value at rising edges of ``signal``, of those at which ``enable`` is 1 if it has one."""
+    """A register takes its value at rising edges of ``signal``, of those at which ``enable`` is 1 if it has one.
+
+    ``resets``: signals that set it at any time, each with the value at which it does not.
+    """
 
     signal: Signal
-    enable: Signal | None
+    enable: Signal | None = None
+    resets: tuple[tuple[Signal, int], ...] = ()
 
 
 class Driver(NamedTuple):
@@ -56,13 +69,35 @@ def driver_of(bits: Bits, place: int, width: int, low: int, where: str, clock: C
     return Driver(low, width, make, where, clock, part)
 
 
+def bits_over(term: Term, sources: Mapping[Term, tuple[Signal, int]]) -> Bits:
+    """The bits of ``term``, in which variables stand for bits of signals, from a lowest one on."""
+
+    def bits(read: Read, low: int, width: int) -> Term:
+        piece = extract(term, low, width)
+        order = nodes(piece)
+        replaced: dict[Term, Term] = {}
+        for t in order:
+            if t.op == "extract" and t.args[0] in sources:
+                signal, first = sources[t.args[0]]
+                replaced[t] = read(signal, first + t.low, t.width)
+        for x in dict.fromkeys([piece, *(x for t in order if t not in replaced for x in t.args)]):
+            if x in sources:
+                replaced[x] = read(*sources[x], x.width)
+        return rebuild(piece, replaced)
+
+    return bits
+
+
 class Signal:
-    """A net or variable of ``width`` bits. ``name``: its path below the top module. Compared by identity."""
+    """A net or variable of ``width`` bits. ``name``: its path below the top module. Compared by identity.
 
-    __slots__ = ("drivers", "name", "where", "width")
+    ``hidden``: the RTL does not name it, a front end does.
+    """
 
-    def __init__(self, name: str, width: int, where: str) -> None:
-        self.name, self.width, self.where = name, width, where
+    __slots__ = ("drivers", "hidden", "name", "where", "width")
+
+    def __init__(self, name: str, width: int, where: str, hidden: bool = False) -> None:
+        self.name, self.width, self.where, self.hidden = name, width, where, hidden
         #: From the lowest bits to the highest.
         self.drivers: list[Driver] = []
 
@@ -87,12 +122,19 @@ def _low(driver: Driver) -> int:
 
 
 class Netlist(NamedTuple):
-    """An elaborated design: its signals by name, ports among them, and which file says what."""
+    """An elaborated design: its signals by name, ports among them."""
 
     top: str
     signals: dict[str, Signal]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+
+    def checked(self) -> Netlist:
+        """The same. Raises ``InputError`` if something drives an input."""
+        for name in self.inputs:
+            for driver in self.signals[name].drivers:
+                raise InputError(f"{driver.where}: input {name!r} is driven within the module; drive outputs only")
+        return self
 
 
 def _undriven(signal: Signal, low: int, width: int) -> Term:
@@ -152,15 +194,29 @@ class Cone:
     def _new(self, key: tuple[Signal, int, int], driver: Driver, low: int, width: int) -> Term:
         signal, _, made = key
         if key in self._open:
-            path = [s.name for s, _, _ in self._open]
-            loop = [*path[path.index(signal.name) :], signal.name]
-            shown = " <- ".join(loop if len(loop) <= 8 else [*loop[:6], "...", loop[-1]])
-            raise InputError(f"{signal.where}: signal {signal.name!r} depends on itself ({shown}); break the loop")
+            raise self._loop(signal)
         self._open[key] = None
-        if driver.part is None or made == driver.width:
-            term = driver.make(self.read)
-        else:
-            term = driver.part(self.read, low, width)
+        try:
+            if driver.part is None or made == driver.width:
+                term = driver.make(self.read)
+            else:
+                term = driver.part(self.read, low, width)
+        except NoValue as error:
+            if signal.hidden:
+                raise
+            raise InputError(str(NoValue(error.where, signal.name))) from None
         del self._open[key]
         assert term.width == made, (signal, term.width, made)
         return term
+
+    def _loop(self, signal: Signal) -> InputError:
+        """Names the signals of the loop that ``signal`` closes, the hidden ones only if there is no other."""
+        path = [s for s, _, _ in self._open]
+        loop = path[path.index(signal) :]
+        named = [s for s in loop if not s.hidden] or loop
+        names = [s.name for s in (*named, named[0])]
+        shown = " <- ".join(names if len(names) <= 8 else [*names[:6], "...", names[-1]])
+        if any(driver.clock for s in loop for driver in s.drivers):
+            text = f"register {names[0]!r} keeps state: its next value depends on its own ({shown})"
+            return InputError(f"{named[0].where}: {text}; the proof knows pipelines only")
+        return InputError(f"{named[0].where}: signal {names[0]!r} depends on itself ({shown}); break the loop")

@@ -16,6 +16,7 @@ from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.prove.ages import Timing, timing_of
 from dais_verif.prove.boundary import Boundary
+from dais_verif.prove.control import settled
 from dais_verif.prove.declared import Declared
 from dais_verif.prove.matching import matched_signals
 from dais_verif.prove.netlist import Netlist, Signal
@@ -47,6 +48,8 @@ def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watche
     boundary = Boundary.of(program, netlist, dut)
     declared = Declared(program, boundary.inputs, options.declared)
     cut = named_signals(program, netlist)
+    held = settled(netlist, boundary, [*boundary.result_ports, *cut.values()])
+    boundary = boundary.holding({netlist.signals[name]: value for name, value in held.items()})
     guessed: dict[int, Signal] = {}
     if len(cut) < program.n_ops:
         watcher.progress("signals matched", 0, program.n_ops - len(cut))
@@ -73,7 +76,7 @@ def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watche
         pursuit = Pursuit(program, netlist, builder, pool, options, watcher, declared, obligations, claims)
         counterexample = pursuit.run()
         claims = pursuit.claims
-    proof = _proof(program, cut, claims, pool, counterexample, timing)
+    proof = _proof(program, cut, claims, pool, counterexample, timing, held)
     if counterexample is not None:
         proof = replace(proof, message=proof.message + _undefined(obligations, claims))
     said = dut.face.clocking.latency if dut.face.clocking else None
@@ -85,6 +88,7 @@ def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watche
         pins=(*netlist.inputs, *netlist.outputs),
         inputs=netlist.inputs,
         elements=boundary.inputs,
+        held=held,
         guessed=len(guessed),
         dropped=tuple(sorted(set(cut) - set(builder.cut))),
     )
@@ -105,6 +109,7 @@ def _proof(
     pool: Pool,
     counterexample: Counterexample | None,
     timing: Timing | None,
+    held: Mapping[str, int],
 ) -> Proof:
     ops = [claim for claim in claims.values() if claim.kind == "op"]
     outputs = [claim for claim in claims.values() if claim.kind == "output"]
@@ -129,6 +134,7 @@ def _proof(
         if timing is not None:
             enabled = f" at which {timing.enable} is 1" if timing.enable else ""
             message += f"; latency {timing.latency} edges of {timing.clock}{enabled}"
+            message += "".join(f"; {pin} held at {value}" for pin, value in held.items())
         wrong = sum(claim.status is not Status.PROVED for claim in ops)
         if wrong:
             message += f"; {wrong} signals do not hold what their names say, and no output needs them to"

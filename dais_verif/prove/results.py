@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -94,8 +95,9 @@ class Proof:
 
     ``obligations``: how many different ones the claims came down to. ``timing``: of a pipeline.
     ``pins``: the ports of the design; ``inputs``: of them. ``elements``: what bits of every input a vector consists of.
-    ``guessed``: signals that were found by their values, not by name. ``dropped``: ops whose signals are no cut points
-    any more, since they do not hold their values.
+    ``held``: inputs that were found to be resets, with the values at which they are not active. ``agreed``: on how
+    many signals two front ends agreed. ``guessed``: signals that were found by their values, not by name.
+    ``dropped``: ops whose signals are no cut points any more, since they do not hold their values.
     """
 
     verdict: Verdict
@@ -111,6 +113,8 @@ class Proof:
     pins: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
     elements: tuple[Element, ...] = ()
+    held: Mapping[str, int] = field(default_factory=dict)
+    agreed: int | None = None
     guessed: int = 0
     dropped: tuple[int, ...] = ()
 

@@ -193,11 +193,11 @@ class Wires:
     def evaluated(self, make: Callable[[Read], Term]) -> Values:
         """Evaluate a term, and before it all stops that it reads; without recursion, since chains are long."""
         waiting: list[Signal | None] = [None]
-        terms: dict[Signal | None, tuple[Term, dict[Term, Signal | int]]] = {
-            None: self._term(lambda cone: make(cone.read))
-        }
+        terms: dict[Signal | None, tuple[Term, dict[Term, Signal | int]]] = {}
         while True:
             signal = waiting[-1]
+            if signal is None and signal not in terms:
+                terms[signal] = self._term(lambda cone: make(cone.read))
             if signal is not None and signal in self.values:  # somebody else needed it as well
                 waiting.pop()
                 continue
@@ -206,6 +206,11 @@ class Wires:
             term, reads = terms[signal]
             needed = dict.fromkeys(source for source in reads.values() if isinstance(source, Signal))
             missing = [source for source in needed if source not in self.values]
+            circular = {source for source in missing if source in terms}
+            if circular:  # some bits of a vector depend on others of it: it is read bit by bit
+                self._stops -= circular
+                waiting, terms = [None], {}
+                continue
             if missing:
                 waiting += missing
                 continue

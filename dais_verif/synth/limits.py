@@ -21,7 +21,9 @@ _EXHAUSTED = re.compile(
 )
 _END = 20_000
 
-_LESS = "try a smaller program or another target, or allow more with"
+
+def _allow_more(option: str) -> str:
+    return f"try a smaller program or another target, or allow more with {option}"
 
 
 class Limits(NamedTuple):
@@ -39,10 +41,12 @@ def run_limited(
     *,
     step: re.Pattern[str] | None = None,
     tell: Tell = lambda step: None,
+    advice: Callable[[str], str] = _allow_more,
 ) -> None:
     """Run ``command`` in the folder of its ``log``. Raises ``ToolError`` if it fails or meets a limit.
 
-    ``tell`` hears what the first group of ``step`` last matched in the log.
+    ``tell`` hears what the first group of ``step`` last matched in the log. ``advice``: what to do about a limit,
+    for which there is an option.
     """
     kilobytes = "unlimited" if limits.megabytes is None else str(limits.megabytes * 1024)
     limited = ["/bin/sh", "-c", 'ulimit -v "$1" || exit; shift; exec "$@"', "sh", kilobytes, *command]
@@ -54,12 +58,12 @@ def run_limited(
         except ToolError as error:
             if time.monotonic() - begun < limits.seconds:
                 raise
-            raise ToolError(f"{error}; {_LESS} --timeout") from None
+            raise ToolError(f"{error}; {advice('--timeout')}") from None
     if code == 0:
         return
     if code == -9 or _EXHAUSTED.search(log.read_text(encoding="utf-8", errors="replace")[-_END:]):
         allowed = "" if limits.megabytes is None else f": a process may take {limits.megabytes} MB"
-        raise ToolError(f"{tool} ran out of memory{allowed} (output: {log}); {_LESS} --memory")
+        raise ToolError(f"{tool} ran out of memory{allowed} (output: {log}); {advice('--memory')}")
     raise ToolError(f"{tool} {describe_exit(code)}: {last_error(log)} (full output: {log})")
 
 

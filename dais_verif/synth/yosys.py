@@ -17,7 +17,7 @@ from dais_verif.synth.limits import Limits, Tell, run_limited
 from dais_verif.synth.report import Costs, Depth, cell_types, read_costs, read_depth
 from dais_verif.synth.targets import TARGETS, Target
 
-__all__ = ["CELLS", "NETLIST", "RTLIL", "STEP", "Synthesis", "script", "synthesize"]
+__all__ = ["CELLS", "NETLIST", "RTLIL", "STEP", "Synthesis", "reading", "script", "synthesize"]
 
 #: Our own maps and models.
 CELLS = Path(__file__).parent / "cells"
@@ -48,19 +48,23 @@ class Synthesis(NamedTuple):
         return self.folder / NETLIST
 
 
+def reading(sources: Sequence[Path]) -> list[str]:
+    """The commands that read ``sources``. Raises ``InputError`` if a path cannot be written in a script."""
+    for path in (*sources, CELLS):
+        if set('"\n') & set(str(path)):
+            raise InputError(f"Yosys cannot read {str(path)!r}: a quote or line break is in its path; rename it")
+    # What a source includes is also looked for beside it.
+    return [f'read_verilog -sv "{source.absolute()}"' for source in sources]
+
+
 def script(sources: Sequence[Path], top: str, target: Target, *, alumacc: bool = False, bram: bool = True) -> str:
     """The commands that make a netlist of ``sources``, without block RAMs unless ``bram``.
 
     Raises ``InputError`` if a path cannot be written in a script.
     """
-    for path in (*sources, CELLS):
-        if set('"\n') & set(str(path)):
-            raise InputError(f"Yosys cannot read {str(path)!r}: a quote or line break is in its path; rename it")
-    # What a source includes is also looked for beside it.
-    reading = [f'read_verilog -sv "{source.absolute()}"' for source in sources]
     sums = [] if alumacc else [f'techmap -map "{CELLS / "sums.v"}"', "opt_clean"]
     lines = [
-        *reading,
+        *reading(sources),
         f"hierarchy -top {top}",
         *(
             command.format(top=top, flags="" if bram else target.no_bram)

@@ -1,4 +1,4 @@
-"""The front end reads Verilog as Icarus does, and refuses what has no meaning as logic."""
+"""Both front ends read Verilog as Icarus does, and what has no meaning as logic is refused."""
 
 from __future__ import annotations
 
@@ -6,47 +6,21 @@ import random
 import subprocess
 from pathlib import Path
 
-import numpy as np
 import pytest
+from prove.reading import FRONT_ENDS, SLOW_FRONT_ENDS, elaborated, term_of, value_of
 
 from dais_verif.errors import InputError, ToolError
-from dais_verif.prove.evaluate import evaluate
-from dais_verif.prove.netlist import Cone, Netlist
-from dais_verif.prove.slang import elaborate
-from dais_verif.prove.terms import Term, extract, leaves, var
+from dais_verif.prove.terms import leaves
 from dais_verif.sim import tools
 
 INPUTS = {"a": ("", 5), "b": ("signed", 7), "c": ("", 1), "d": ("signed", 4), "e": ("", 9), "f": ("signed", 12)}
 
 
-#: A value that no right answer is.
-UNDEFINED = 0xEE
-
 DIVISORS = ("3'sd3", "4'sd4", "-4'sd5", "3'd6")
 
 
-def elaborated(text: str, folder: Path, top: str = "dut", **files: Path) -> Netlist:
-    (folder / "dut.v").write_text(text)
-    return elaborate([folder / "dut.v"], top, files)
-
-
-def term_of(netlist: Netlist, name: str) -> Term:
-    """A signal as a term over the input ports."""
-    inputs = {netlist.signals[port]: var(netlist.signals[port].width, port) for port in netlist.inputs}
-    signal = netlist.signals[name]
-    cone = Cone(lambda s, low, width: extract(inputs[s], low, width) if s in inputs else None)
-    return cone.read(signal, 0, signal.width)
-
-
-def value_of(term: Term, row: dict[str, int]) -> int:
-    given = {t: np.array([row[str(t.data)]], dtype=object) for t in leaves(term) if t.op == "var"}
-    given |= {
-        t: np.array([UNDEFINED & ((1 << t.width) - 1)], dtype=object) for t in leaves(term) if t.op == "undefined"
-    }
-    return int(evaluate([term], given)[0][0])
-
-
-def test_expressions_have_the_values_that_icarus_gives_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize("front_end", SLOW_FRONT_ENDS)
+def test_expressions_have_the_values_that_icarus_gives_them(front_end: str, tmp_path: Path) -> None:
     """Hundreds of random expressions of mixed signs and widths, self-determined and context-determined."""
     rng = random.Random(7)
     declarations = [f"wire {sign} [{w - 1}:0] y{n}" for n, (sign, w) in enumerate(result(rng) for _ in range(400))]
@@ -56,7 +30,7 @@ def test_expressions_have_the_values_that_icarus_gives_them(tmp_path: Path) -> N
     text = "\n".join([f"module dut({', '.join([*ports, *outputs])});", *assigns, "endmodule"])
     rows = [{name: some(rng, w) for name, (_, w) in INPUTS.items()} for _ in range(12)]
     wanted = run_icarus(text, [d.split()[-1] for d in declarations], declarations, rows, tmp_path)
-    netlist = elaborated(text, tmp_path)
+    netlist = elaborated(text, tmp_path, front_end)
     for n, assign in enumerate(assigns):
         term = term_of(netlist, f"y{n}")
         for row, values in zip(rows, wanted, strict=True):
@@ -133,6 +107,7 @@ def procedure(body: str, declarations: str = "") -> str:
 endmodule"""
 
 
+@pytest.mark.parametrize("front_end", SLOW_FRONT_ENDS)
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -185,6 +160,27 @@ endmodule"""
             ),
             lambda a, b, c: a ^ (15 if c else 0),
         ),
+        (
+            "reg [7:0] m [0:3]; initial begin m[0] = 9; m[1] = 8; m[2] = 7; m[3] = 6; end"
+            " reg [7:0] r; always @* begin r = 1; if (c) r = m[a[1:0]]; end assign y = r;",
+            lambda a, b, c: 9 - (a & 3) if c else 1,
+        ),
+        (
+            "integer i; reg [7:0] r, q; always @* begin r = 0; for (i = 0; i < 4; i = i + 1) r = r + a[i]; end"
+            " always @* begin q = 0; for (i = 0; i < 4; i = i + 1) q = q + b[i]; end assign y = r * q;",
+            lambda a, b, c: bin(a).count("1") * bin(b & 15).count("1"),
+        ),
+        (
+            "reg [7:0] r; always @* casez ({c, a}) 5'b1????: r = a; 5'b0000?: r = 17; 5'b?1???: r = 2;"
+            " default: r = 3; endcase assign y = r;",
+            lambda a, b, c: a if c else 17 if a < 2 else 2 if a & 8 else 3,
+        ),
+        (
+            "wire [4:0] k; assign k[0] = c; genvar g; generate for (g = 0; g < 4; g = g + 1) begin : carry"
+            " assign k[g + 1] = a[g] & b[g] | k[g] & (a[g] | b[g]); end endgenerate assign y = k[4];",
+            lambda a, b, c: a + (b & 15) + c >> 4,
+        ),
+        ("wire [3:0] p = a, q = p; wire [7:0] z = 8'd40; assign y = {q, p} ^ z;", lambda a, b, c: (a << 4 | a) ^ 40),
         ("sub #(.W(4)) s (.x(a), .z(y[3:0])); assign y[7:4] = 0;", lambda a, b, c: -a & 15),
         ("sub #(6) s (b, y);", lambda a, b, c: -b & 63),
         (
@@ -202,9 +198,13 @@ endmodule"""
         ("localparam [3:0] K = 3; assign y = a * K + $clog2(9);", lambda a, b, c: a * 3 + 4),
     ],
 )  # fmt: skip
-def test_what_blocks_functions_memories_and_instances_compute(text: str, value: object, tmp_path: Path) -> None:
+def test_what_blocks_functions_memories_and_instances_compute(
+    text: str, value: object, front_end: str, tmp_path: Path
+) -> None:
     sub = "module sub #(parameter W = 8)(input [W-1:0] x, output [W-1:0] z); assign z = -x; endmodule"
-    netlist = elaborated(f"{procedure(text)}\n{sub}", tmp_path)
+    if front_end == "yosys" and "[-2:1]" in text:
+        pytest.skip("Yosys does not know the sign of an index, and the proof refuses what is below 0")
+    netlist = elaborated(f"{procedure(text)}\n{sub}", tmp_path, front_end)
     term = term_of(netlist, "y")
     for a in range(16):
         for b in range(-8, 8):
@@ -213,16 +213,18 @@ def test_what_blocks_functions_memories_and_instances_compute(text: str, value: 
                 assert found == value(a, b, c) & 255, (a, b, c)  # type: ignore[operator]
 
 
-def test_a_memory_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("front_end", FRONT_ENDS)
+def test_a_memory_file(front_end: str, tmp_path: Path) -> None:
     (tmp_path / "t.mem").write_text("// table\n1f 2_0\n@3 XX 5\n")
     text = 'reg [7:0] m [0:4]; initial $readmemh("t.mem", m); wire [1:0] i = a; assign y = c ? m[4] : m[i & 1];'
-    term = term_of(elaborated(procedure(text), tmp_path, **{"t.mem": tmp_path / "t.mem"}), "y")
+    term = term_of(elaborated(procedure(text), tmp_path, front_end, **{"t.mem": tmp_path / "t.mem"}), "y")
     assert [value_of(term, {"a": a, "c": c}) for a in (0, 1, 2) for c in (0, 1)] == [0x1F, 5, 0x20, 5, 0x1F, 5]
 
 
-def test_a_word_beyond_the_memory_is_undefined(tmp_path: Path) -> None:
+@pytest.mark.parametrize("front_end", FRONT_ENDS)
+def test_a_word_beyond_the_memory_is_undefined(front_end: str, tmp_path: Path) -> None:
     text = "reg [7:0] m [0:2]; initial begin m[0] = 1; m[1] = 2; m[2] = 3; end assign y = m[a];"
-    term = term_of(elaborated(procedure(text), tmp_path), "y")
+    term = term_of(elaborated(procedure(text), tmp_path, front_end), "y")
     assert [t.op for t in leaves(term)].count("undefined") == 1
 
 
@@ -238,7 +240,7 @@ def test_a_word_beyond_the_memory_is_undefined(tmp_path: Path) -> None:
     ],
 )
 def test_open_bits_are_undefined(text: str, undefined: str, mask: int, value: object, tmp_path: Path) -> None:
-    term = term_of(elaborated(procedure(text), tmp_path), "y")
+    term = term_of(elaborated(procedure(text), tmp_path, "slang"), "y")
     (found,) = (str(t.data) for t in leaves(term) if t.op == "undefined")
     assert found.startswith(undefined)
     for a in range(16):
@@ -258,7 +260,7 @@ def test_open_bits_are_undefined(text: str, undefined: str, mask: int, value: ob
         ("reg [7:0] r; always @* case (a) 0: r = 1; 1: r = 2; endcase assign y = r;", "signal 'r' is read or kept"),
         ("reg [7:0] r, q; always @* begin q = r; r = a; end assign y = q;", "signal 'r' is read or kept before"),
         ("reg [7:0] r; always @(a) r = a + b; assign y = r;", "reads 'b', which its sensitivity list lacks"),
-        ("reg [7:0] r; always @(posedge c) r = a; assign y = r;", "neither r <= d nor if (en) r <= d"),
+        ("reg [7:0] r; always @(posedge c) r = a; assign y = r;", "is assigned with = at a clock edge"),
         ("reg [7:0] r; always @* r <= a; assign y = r;", "a nonblocking or delayed assignment"),
         ("assign y = c ? a : 8'bx;", "X and Z have no value"),
         ("assign y = c ? a : 8'hz;", "X and Z have no value"),
@@ -273,12 +275,13 @@ def test_open_bits_are_undefined(text: str, undefined: str, mask: int, value: ob
 )  # fmt: skip
 def test_what_is_no_combinational_logic_is_refused_by_name(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"\w") as error:
-        term_of(elaborated(procedure(text), tmp_path), "y")
+        term_of(elaborated(procedure(text), tmp_path, "slang"), "y")
     assert message in str(error.value), error.value
     assert "\n" not in str(error.value)
     assert "dut.v:" in str(error.value)
 
 
-def test_another_top_module(tmp_path: Path) -> None:
+@pytest.mark.parametrize("front_end", FRONT_ENDS)
+def test_another_top_module(front_end: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no module 'other'"):
-        elaborated(procedure("assign y = a;"), tmp_path, "other")
+        elaborated(procedure("assign y = a;"), tmp_path, front_end, "other")

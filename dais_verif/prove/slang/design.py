@@ -36,6 +36,8 @@ class Design:
         #: Data files, by the names that the RTL has for them.
         self.files = files
         self.types: dict[Any, tuple[int, bool]] = {}
+        #: How many calls of functions are being evaluated within one another.
+        self.calls = 0
 
     def converter(self, read: Read) -> Converter:
         """What turns an expression into a term."""

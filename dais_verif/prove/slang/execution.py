@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from dais_verif.errors import InputError
+from dais_verif.prove.netlist import NoValue
 from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.slang.expressions import Converter, target_parts
 from dais_verif.prove.terms import (
@@ -27,17 +29,20 @@ __all__ = ["Execution", "called", "flat"]
 #: The most iterations of one loop.
 _UNROLLED = 1 << 16
 
+#: The most calls of functions within one another.
+_NESTED = 100
+
 _u = ast.UnaryOperator
 _STEPS = {_u.Preincrement: 1, _u.Postincrement: 1, _u.Predecrement: -1, _u.Postdecrement: -1}
 _SILENT = ("$display", "$write", "$error", "$warning", "$info", "$fatal", "$finish")
 
 
 def flat(s: Any) -> Iterator[Any]:
-    """The statements of nested lists and blocks, in order."""
+    """The statements of nested lists and blocks, in order; a fork is one statement."""
     if type(s) is ast.StatementList:
         for x in s.list:
             yield from flat(x)
-    elif type(s) is ast.BlockStatement:
+    elif type(s) is ast.BlockStatement and s.blockKind is ast.StatementBlockKind.Sequential:
         yield from flat(s.body)
     elif type(s) is not ast.EmptyStatement:
         yield s
@@ -52,7 +57,7 @@ class Execution:
         self.convert = Converter(design, self._read)
         self._rules: dict[Any, Callable[[Any], None]] = {
             ast.StatementList: self._list,
-            ast.BlockStatement: lambda s: self.statement(s.body),
+            ast.BlockStatement: self._block,
             ast.EmptyStatement: lambda s: None,
             ast.ExpressionStatement: lambda s: self.expression(s.expr),
             ast.ConditionalStatement: self._conditional,
@@ -75,6 +80,11 @@ class Execution:
         known = self.values.get(symbol)
         return known if known is not None else self._outer(symbol)
 
+    def _block(self, s: Any) -> None:
+        if s.blockKind is not ast.StatementBlockKind.Sequential:
+            raise self.convert.refused(s, "a fork has no order and no meaning in a proof; write begin and end")
+        self.statement(s.body)
+
     def _list(self, s: Any) -> None:
         for x in s.list:
             self.statement(x)
@@ -95,7 +105,7 @@ class Execution:
                 raise self.convert.refused(e, "a nonblocking or delayed assignment keeps state; write =")
             if e.isCompound:
                 raise self.convert.refused(e, "compound assignments are not supported by the proof")
-            self.assign(e.left, self.convert(e.right))
+            self.assign(e.left, self.assigned_value(e))
         elif kind is ast.UnaryExpression and e.op in _STEPS:
             old = self.convert(e.operand)
             self.assign(e.operand, add(old, const(old.width, _STEPS[e.op])))
@@ -104,22 +114,34 @@ class Execution:
         else:
             raise self.convert.refused(e, f"a {e.kind.name} as a statement is not supported by the proof")
 
-    def assign(self, left: Any, value: Term) -> None:
-        """Assign to a signal, a part of it, or several."""
+    def assigned_value(self, e: Any) -> Term:
+        """The right side of an assignment. Raises ``InputError`` that names the signal if it is X or Z."""
+        try:
+            return self.convert(e.right)
+        except NoValue as error:
+            names = ", ".join(symbol.name for symbol, _, _ in target_parts(self.convert, e.left))
+            raise InputError(str(NoValue(error.where, names))) from None
+
+    def assign(self, left: Any, value: Term, key: Callable[[Any], Any] = lambda symbol: symbol) -> None:
+        """Assign to a signal, a part of it, or several. ``key``: under what ``values`` has a symbol."""
         place = value.width
         for symbol, low, width in target_parts(self.convert, left):
             place -= width
             piece = extract(value, place, width)
             total = symbol.type.bitWidth
             if width == total:
-                self.values[symbol] = piece
+                self.values[key(symbol)] = piece
                 continue
-            old = self._whole(symbol)
+            old = self._whole(key(symbol))
             parts = [extract(old, low + width, total - low - width)] if low + width < total else []
             parts.append(piece)
             if low:
                 parts.append(extract(old, 0, low))
-            self.values[symbol] = concat(*parts)
+            self.values[key(symbol)] = concat(*parts)
+
+    def counted(self, e: Any) -> None:
+        """Begin or go on with a loop."""
+        self.expression(e)
 
     def _choose(self, condition: Term, first: Callable[[], None], second: Callable[[], None]) -> None:
         """Run both, and keep of each variable what ``condition`` chooses."""
@@ -185,7 +207,7 @@ class Execution:
         for symbol in s.loopVars:
             self.values[symbol] = self.convert(symbol.initializer)
         for e in s.initializers:
-            self.expression(e)
+            self.counted(e)
         for _ in range(_UNROLLED):
             going = self.convert(s.stopExpr)
             if going.op != "const":
@@ -194,7 +216,7 @@ class Execution:
                 return
             self.statement(s.body)
             for e in s.steps:
-                self.expression(e)
+                self.counted(e)
         raise self.convert.refused(s, f"this loop runs more than {_UNROLLED} times")
 
 
@@ -206,6 +228,16 @@ def called(c: Converter, e: Any) -> Term:
     function = e.subroutine
     if function.subroutineKind is not ast.SubroutineKind.Function or function.returnType.isVoid:
         raise c.refused(e, f"{function.name!r} is no function with a value; the proof cannot use it")
+    if c.design.calls >= _NESTED:
+        raise c.refused(e, f"function {function.name!r} calls itself without end, or more than {_NESTED} times")
+    c.design.calls += 1
+    try:
+        return _returned(c, e, function)
+    finally:
+        c.design.calls -= 1
+
+
+def _returned(c: Converter, e: Any, function: Any) -> Term:
     local: dict[Any, Term] = {}
 
     def outer(symbol: Any) -> Term:

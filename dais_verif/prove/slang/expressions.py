@@ -12,6 +12,7 @@ from typing import Any
 
 from dais_verif.errors import InputError
 from dais_verif.prove.memory import chosen
+from dais_verif.prove.netlist import NoValue
 from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.terms import (
     Term,
@@ -76,7 +77,7 @@ class Converter:
 def integer_of(converter: Converter, e: Any, value: Any, width: int) -> Term:
     """A constant of pyslang's."""
     if value.hasUnknown:
-        raise converter.refused(e, "X and Z have no value; the proof refuses them")
+        raise NoValue(converter.design.where(e.sourceRange.start))
     return const(width, int(value))
 
 

@@ -69,7 +69,7 @@ class _Filling(Execution):
             raise self.convert.refused(e, f"memory file {name!r} was not found; give it with --data")
         base = 16 if e.subroutineName == "$readmemh" else 2
         try:
-            _fill(memory, path.read_text(encoding="ascii"), base)
+            _fill(memory, path.read_bytes().decode("ascii", errors="replace"), base)
         except (ValueError, OSError) as error:
             raise self.convert.refused(e, f"memory file {str(path)!r} cannot be used: {error}") from None
 
@@ -91,11 +91,19 @@ def _fill(memory: Memory, text: str, base: int) -> None:
     index = memory.low
     for token in " ".join(lines).split():
         if token.startswith("@"):
-            index = int(token[1:], 16)
+            index = _number(token[1:], 16)
             continue
         place = memory.position(index)
         if place is None:
             raise ValueError(f"it has a word for index {index}, which the memory lacks")
         unknown = any(digit in "xXzZ" for digit in token)
-        memory.words[place] = None if unknown else int(token.replace("_", ""), base) & ((1 << memory.width) - 1)
+        memory.words[place] = None if unknown else _number(token, base) & ((1 << memory.width) - 1)
         index += 1
+
+
+def _number(token: str, base: int) -> int:
+    try:
+        return int(token.replace("_", ""), base)
+    except ValueError:
+        shown = token if len(token) <= 20 else token[:20] + "..."
+        raise ValueError(f"{shown!r} is no number in base {base}") from None

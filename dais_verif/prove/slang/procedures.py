@@ -12,21 +12,21 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dais_verif.errors import InputError
-from dais_verif.prove.netlist import Driver, Read, Signal
+from dais_verif.prove.netlist import Driver, Read, Signal, bits_over, driver_of
 from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.slang.execution import Execution, flat
 from dais_verif.prove.slang.expressions import Converter
-from dais_verif.prove.slang.registers import clock_of, registers
-from dais_verif.prove.terms import Term, leaves, rebuild, var
+from dais_verif.prove.slang.registers import edges_of, registers
+from dais_verif.prove.terms import Term, leaves, var
 
 __all__ = ["combinational"]
 
 
 def combinational(design: Design, body: Any, path: str) -> None:
     """Add the drivers of an ``always`` block. Raises ``InputError`` for latches and incomplete lists."""
-    clock = clock_of(body)
-    if clock is not None:
-        registers(design, body, clock)
+    edges = edges_of(body)
+    if edges is not None:
+        registers(design, body, edges)
         return
     where = design.where(body.sourceRange.start)
     listed, body = _sensitivity(design, body, where)
@@ -103,6 +103,8 @@ def _sensitivity(design: Design, body: Any, where: str) -> tuple[set[Any] | None
     for event in events:
         if event.kind is not ast.TimingControlKind.SignalEvent or event.edge is not ast.EdgeKind.None_:
             raise InputError(f"{where}: the proof supports one rising edge of a clock, and this block has other edges")
+        if event.iffCondition is not None:
+            raise InputError(f"{where}: a sensitivity list with iff keeps state; write always @*")
         listed.update(_names(event.expr))
     return listed, body.stmt
 
@@ -186,9 +188,5 @@ class _Block:
             for t in leaves(term):
                 if t in before:
                     raise self.latch(before[t])
-            signal.drive(Driver(0, signal.width, _substituted(term, leaf_of), self.where))
-
-
-def _substituted(term: Term, leaf_of: dict[Term, Signal]) -> Callable[[Read], Term]:
-    used = [(t, leaf_of[t]) for t in leaves(term) if t in leaf_of]
-    return lambda read: rebuild(term, {t: read(signal, 0, signal.width) for t, signal in used})
+            bits = bits_over(term, {t: (source, 0) for t, source in leaf_of.items()})
+            signal.drive(driver_of(bits, 0, signal.width, 0, self.where))

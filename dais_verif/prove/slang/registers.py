@@ -1,113 +1,203 @@
-"""Clocked ``always`` blocks: registers, each a driver that takes an edge of its clock.
+"""Clocked ``always`` blocks: registers, each a driver that gives its next value as a whole.
 
-Known are plain registers, ``r <= d``, and those with a clock enable, ``if (en) r <= d``. What else a block assigns is
-refused when, and only when, the proof must look behind it: valid bits with a reset, for example, need not be known.
+A block is executed symbolically, statement by statement. Resets, enables and holding are a part of what comes out;
+``control`` takes them apart. A statement that has no meaning here is an error of the registers that it assigns, and of
+nothing else: valid bits, for example, need not be known.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from dais_verif.errors import InputError
-from dais_verif.prove.netlist import Clock, Driver, Read, Signal, driver_of
+from dais_verif.prove.netlist import Clock, Driver, Read, Signal, bits_over, driver_of
 from dais_verif.prove.slang.design import Design, ast
-from dais_verif.prove.slang.execution import flat
-from dais_verif.prove.slang.expressions import Converter, target_parts
-from dais_verif.prove.terms import Term
+from dais_verif.prove.slang.execution import Execution, flat
+from dais_verif.prove.slang.expressions import target_parts
+from dais_verif.prove.terms import Term, const, extract, rebuild, var
 
-__all__ = ["clock_of", "registers"]
+__all__ = ["edges_of", "registers"]
 
 
-def clock_of(body: Any) -> Any | None:
-    """The symbol whose rising edge runs the block, if that is all that runs it."""
+class Edges(NamedTuple):
+    """What runs a block: rising edges of ``clock``, and ``resets``, each with the value at which it does not."""
+
+    clock: Any
+    resets: tuple[tuple[Any, int], ...]
+
+
+def edges_of(body: Any) -> Edges | None:
+    """The edges that run a block, if edges are all that does, and it is clear which one is the clock."""
     if type(body) is not ast.TimedStatement:
         return None
     timing = body.timing
-    if timing.kind is ast.TimingControlKind.EventList and len(timing.events) == 1:
-        (timing,) = timing.events
-    if timing.kind is not ast.TimingControlKind.SignalEvent or timing.edge is not ast.EdgeKind.PosEdge:
+    events = timing.events if timing.kind is ast.TimingControlKind.EventList else [timing]
+    found: dict[Any, int] = {}
+    for event in events:
+        if event.kind is not ast.TimingControlKind.SignalEvent or event.edge not in _INACTIVE:
+            return None
+        if type(event.expr) not in _NAMES or getattr(event, "iffCondition", None) is not None:
+            return None
+        found[event.expr.symbol] = _INACTIVE[event.edge]
+    # A reset is asked for within the block, which is how it differs from the clock.
+    asked = _asked(body.stmt) if len(found) > 1 else set()
+    clocks = [symbol for symbol in found if symbol not in asked]
+    if len(clocks) != 1 or found[clocks[0]] != _INACTIVE[ast.EdgeKind.PosEdge]:
         return None
-    return timing.expr.symbol if type(timing.expr) is ast.NamedValueExpression else None
+    return Edges(clocks[0], tuple((symbol, value) for symbol, value in found.items() if symbol is not clocks[0]))
 
 
-def registers(design: Design, body: Any, clock: Any) -> None:
-    """Add the drivers of a block that runs at every rising edge of ``clock``."""
+def _asked(s: Any) -> set[Any]:
+    """The symbols in the conditions with which a block begins: ``if (a) ... else if (b) ...``."""
+    found: set[Any] = set()
+    statements = list(flat(s))
+    while len(statements) == 1 and type(statements[0]) is ast.ConditionalStatement:
+        for condition in statements[0].conditions:
+            condition.expr.visit(lambda e: found.add(e.symbol) if type(e) in _NAMES else None)
+        statements = [] if statements[0].ifFalse is None else list(flat(statements[0].ifFalse))
+    return found
+
+
+def registers(design: Design, body: Any, edges: Edges) -> None:
+    """Add the drivers of a block that runs at ``edges``."""
     where = design.where(body.sourceRange.start)
-    plain = Clock(design.signal(clock, where), None)
-    wholes = Counter(symbol for symbol, whole in _targets(body.stmt) if whole)
-    again = {symbol for symbol, count in wholes.items() if count > 1}
-    for s in flat(body.stmt):
-        enable = _enable(s)
-        if enable is None:
-            _assign(design, s, plain, where, again)
+    resets = tuple((design.signal(symbol, where), value) for symbol, value in edges.resets)
+    _Clocked(design, Clock(design.signal(edges.clock, where), None, resets), where).block(body.stmt)
+
+
+class _Next(NamedTuple):
+    """What a register holds after the edge."""
+
+    symbol: Any
+
+
+class _Clocked(Execution):
+    """Runs a clocked block: what is read are values before the edge."""
+
+    def __init__(self, design: Design, clock: Clock, where: str) -> None:
+        super().__init__(design, self._before)
+        self._clock, self._where = clock, where
+        self._leaf_of: dict[Term, Signal] = {}
+        #: Which bits are assigned, and for some why their values are not known.
+        self._assigned: dict[Any, int] = {}
+        self._unknown: dict[Any, InputError] = {}
+
+    def block(self, body: Any) -> None:
+        for s in flat(body):
+            before = dict(self.values)
+            try:
+                self.statement(s)
+            except InputError as error:
+                self.values = before
+                for symbol in _targets(s):
+                    self._unknown.setdefault(symbol, error)
+        for symbol, reason in self._unknown.items():
+            if symbol in self.design.signals:
+                self._poison(self.design.signals[symbol], reason)
+            elif symbol in self.design.memories:
+                self.design.memories[symbol].written = True
+        for symbol, mask in self._assigned.items():
+            if symbol not in self._unknown:
+                self._drive(self.design.signal(symbol, self._where), mask, self.values[_Next(symbol)])
+
+    def _before(self, symbol: Any) -> Term:
+        if isinstance(symbol, _Next):
+            symbol = symbol.symbol  # it holds
+        return self._leaf(self.design.signal(symbol, self._where))
+
+    def _leaf(self, signal: Signal) -> Term:
+        """What stands for the value of ``signal`` before the edge."""
+        term = var(signal.width, f"signal {signal.name}")
+        self._leaf_of[term] = signal
+        return term
+
+    def expression(self, e: Any) -> None:
+        """Run ``e``, which is a statement."""
+        if type(e) is not ast.AssignmentExpression or not e.isNonBlocking:
+            super().expression(e)
+            for symbol in _names(e.left) if type(e) is ast.AssignmentExpression else ():
+                error = self.convert.refused(
+                    e, f"register {symbol.name!r} is assigned with = at a clock edge; write <="
+                )
+                self._unknown.setdefault(symbol, error)
+        elif e.timingControl is not None:
+            raise self.convert.refused(e, "a delay has no meaning in a proof; remove it")
         else:
-            enabled = plain._replace(enable=design.signal(enable, where))
-            for x in flat(s.ifTrue):
-                _assign(design, x, enabled, where, again)
+            self.assign(e.left, self.assigned_value(e), _Next)
+            for symbol, low, width in target_parts(self.convert, e.left):
+                self._assigned[symbol] = self._assigned.get(symbol, 0) | ((1 << width) - 1) << low
+
+    def counted(self, e: Any) -> None:
+        """Begin or go on with a loop; its variable is no register."""
+        super().expression(e)
+
+    def _drive(self, signal: Signal, mask: int, term: Term) -> None:
+        for low, width in _runs(mask):
+            piece, kept = extract(term, low, width), extract(self._leaf(signal), low, width)
+            # A reset at which these bits keep their value does nothing to them.
+            resets = tuple(
+                (reset, value)
+                for reset, value in self._clock.resets
+                if rebuild(piece, {self._leaf(reset): const(1, 1 - value)}) is not kept
+            )
+            clock = self._clock._replace(resets=resets)
+            bits = bits_over(term, {t: (source, 0) for t, source in self._leaf_of.items()})
+            signal.drive(driver_of(bits, low, width, low, self._where, clock))
+
+    def _poison(self, signal: Signal, reason: InputError) -> None:
+        def make(read: Read) -> Term:
+            raise reason
+
+        if not signal.drivers:
+            signal.drive(Driver(0, signal.width, make, self._where, self._clock))
 
 
-def _enable(s: Any) -> Any | None:
-    """The symbol of ``if (en) ...`` without an else."""
-    if type(s) is not ast.ConditionalStatement or s.ifFalse is not None or len(s.conditions) != 1:
-        return None
-    condition = s.conditions[0].expr
-    while type(condition) is ast.ConversionExpression:
-        condition = condition.operand
-    return condition.symbol if type(condition) is ast.NamedValueExpression else None
+def _runs(mask: int) -> Iterator[tuple[int, int]]:
+    """Runs of ones: (low bit, length)."""
+    low = 0
+    while mask >> low:
+        if not mask >> low & 1:
+            low += 1
+            continue
+        rest = ~(mask >> low)
+        length = (rest & -rest).bit_length() - 1
+        yield low, length
+        low += length
 
 
-def _assign(design: Design, s: Any, clock: Clock, where: str, again: set[Any]) -> None:
-    """``again``: what other statements assign as well, a reset for example."""
-    simple = type(s) is ast.ExpressionStatement and type(s.expr) is ast.AssignmentExpression and s.expr.isNonBlocking
-    symbols = {symbol for symbol, _ in _targets(s)}
-    if not simple or symbols & again:
-        for symbol in symbols:
-            _unknown(design.signal(symbol, where), clock, where)
-        return
-
-    def constant_only(symbol: Any, low: int, width: int) -> Term:
-        raise InputError(f"{where}: {symbol.name!r} chooses which register is written; the proof needs a constant")
-
-    parts = target_parts(Converter(design, constant_only), s.expr.left)
-    place = sum(width for _, _, width in parts)
-    for symbol, low, width in parts:
-        place -= width
-        design.signal(symbol, where).drive(driver_of(design.bits(s.expr.right), place, width, low, where, clock))
-
-
-def _unknown(signal: Signal, clock: Clock, where: str) -> None:
-    def make(read: Read) -> Term:
-        raise InputError(
-            f"{where}: register {signal.name!r} is neither r <= d nor if (en) r <= d; the proof knows no more"
-        )
-
-    if not signal.drivers:
-        signal.drive(Driver(0, signal.width, make, where, clock))
-
-
-def _targets(s: Any) -> Iterator[tuple[Any, bool]]:
-    """The symbols that a statement assigns, whatever it is, and whether as a whole."""
+def _targets(s: Any) -> Iterator[Any]:
+    """The symbols that a statement assigns, whatever it is."""
     for x in flat(s):
-        if type(x) is ast.ExpressionStatement and type(x.expr) is ast.AssignmentExpression:
-            yield from _names(x.expr.left, True)
-        elif type(x) is ast.ConditionalStatement:
+        kind = type(x)
+        if kind is ast.ExpressionStatement and type(x.expr) is ast.AssignmentExpression:
+            yield from _names(x.expr.left)
+        elif kind is ast.ConditionalStatement:
             for arm in (x.ifTrue, x.ifFalse):
                 if arm is not None:
                     yield from _targets(arm)
-        elif type(x) is ast.CaseStatement:
+        elif kind is ast.CaseStatement:
             for item in x.items:
                 yield from _targets(item.stmt)
             if x.defaultCase is not None:
                 yield from _targets(x.defaultCase)
+        elif kind is ast.TimedStatement:
+            yield from _targets(x.stmt)
+        elif hasattr(x, "body"):
+            yield from _targets(x.body)
 
 
-def _names(left: Any, whole: bool) -> Iterator[tuple[Any, bool]]:
-    if type(left) is ast.ConcatenationExpression:
+def _names(left: Any) -> Iterator[Any]:
+    kind = type(left)
+    if kind is ast.ConcatenationExpression:
         for x in left.operands:
-            yield from _names(x, whole)
-    elif type(left) in (ast.ElementSelectExpression, ast.RangeSelectExpression):
-        yield from _names(left.value, False)
-    elif type(left) in (ast.NamedValueExpression, ast.HierarchicalValueExpression):
-        yield left.symbol, whole
+            yield from _names(x)
+    elif kind in (ast.ElementSelectExpression, ast.RangeSelectExpression):
+        yield from _names(left.value)
+    elif kind in _NAMES:
+        yield left.symbol
+
+
+_NAMES = (ast.NamedValueExpression, ast.HierarchicalValueExpression)
+#: The value at which the signal of an edge does nothing.
+_INACTIVE = {ast.EdgeKind.PosEdge: 0, ast.EdgeKind.NegEdge: 1}

@@ -40,8 +40,9 @@ def elaborate(sources: Sequence[Path], top: str, files: Mapping[str, Path] | Non
         compilation.addSyntaxTree(pyslang.syntax.SyntaxTree.fromFile(str(source), manager))
     root = compilation.getRoot()
     for diagnostic in compilation.getAllDiagnostics():
-        if diagnostic.isError():
-            text = pyslang.DiagnosticEngine.reportAll(manager, [diagnostic]).strip().split("\n")[0]
+        if diagnostic.isError() or diagnostic.code in _ERRORS:
+            lines = pyslang.DiagnosticEngine.reportAll(manager, [diagnostic]).strip().split("\n")
+            text = next((line for line in lines if "error: " in line or "warning: " in line), lines[0])
             if "not a valid top-level module" in text:
                 raise InputError(f"the RTL has no module {top!r}; name its top module with --top")
             raise InputError(f"{text}; correct the RTL")
@@ -66,19 +67,25 @@ class _Walk:
             ast.SymbolKind.GenerateBlock: self._generated,
             ast.SymbolKind.GenerateBlockArray: self._generated_array,
         }
+        #: What fills memories, and what may read them.
+        self._first: list[Any] = []
         self._later: list[Any] = []
 
     def netlist(self, top: Any) -> Netlist:
         self._scope(top.body, "")
-        for work in self._later:
+        for work in self._first:  # a block that reads a memory is executed at once
             work()
         for memory in self._design.memories.values():
             memory.settle()
+        for work in self._later:
+            work()
+        for memory in self._design.memories.values():
+            memory.refuse_state()
         ports = {way: tuple(p.name for p in top.body.portList if p.direction == way) for way in _WAYS}
         if any(p.direction not in ports for p in top.body.portList):
             raise InputError(f"module {top.name!r} has an inout port; only inputs and outputs can be proved")
         signals = {signal.name: signal for signal in self._design.signals.values()}
-        return Netlist(top.name, signals, ports[ast.ArgumentDirection.In], ports[ast.ArgumentDirection.Out])
+        return Netlist(top.name, signals, ports[ast.ArgumentDirection.In], ports[ast.ArgumentDirection.Out]).checked()
 
     def _scope(self, scope: Any, path: str) -> None:
         for member in scope:
@@ -87,7 +94,8 @@ class _Walk:
                 visit(member, path)
             elif member.kind in _REFUSED:
                 where = self._design.where(member.location)
-                raise InputError(f"{where}: {member.kind.name} {member.name!r} is not supported by the proof")
+                what = getattr(member, "primitiveType", member).name or member.kind.name
+                raise InputError(f"{where}: {member.kind.name} {what!r} is not supported by the proof")
 
     def _declared(self, symbol: Any, path: str) -> None:
         kind, where = symbol.type, self._design.where(symbol.location)
@@ -142,7 +150,7 @@ class _Walk:
     def _procedure(self, block: Any, path: str) -> None:
         kind, body = block.procedureKind, block.body
         if kind in (ast.ProceduralBlockKind.Initial,):
-            self._later.append(lambda: initial(self._design, body))
+            self._first.append(lambda: initial(self._design, body))
         elif kind in _BLOCKS:
             self._later.append(lambda: combinational(self._design, body, path))
         elif kind != ast.ProceduralBlockKind.Final:
@@ -195,6 +203,12 @@ class _Walk:
         self._targets(left, bits, where)
 
 
+#: Of what is a warning only for pyslang, what leaves open which RTL is meant.
+_ERRORS = (
+    pyslang.Diags.DuplicateDefinition,
+    pyslang.Diags.ParameterDoesNotExist,
+    pyslang.Diags.RangeSelectReversed,
+)
 _WAYS = (ast.ArgumentDirection.In, ast.ArgumentDirection.Out)
 _BLOCKS = (ast.ProceduralBlockKind.Always, ast.ProceduralBlockKind.AlwaysComb, ast.ProceduralBlockKind.AlwaysFF)
 _REFUSED = (

@@ -1,0 +1,69 @@
+"""The front ends that read RTL for a proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dais_verif.sim import tools
+from dais_verif.sim.build import Design
+from dais_verif.synth.elaboration import elaborated
+from dais_verif.synth.limits import Limits
+
+if TYPE_CHECKING:
+    from dais_verif.prove.netlist import Netlist
+
+__all__ = ["Reader", "front_end_option"]
+
+_FRONT_ENDS = {"slang": ("slang",), "yosys": ("yosys",), "both": ("slang", "yosys")}
+
+#: For Yosys: seconds, and megabytes.
+_LIMITS = Limits(600, 4096)
+
+front_end_option = click.option(
+    "--front-end",
+    type=click.Choice(tuple(_FRONT_ENDS)),
+    default="slang",
+    show_default=True,
+    help="What reads the RTL; both: slang and Yosys must agree on every signal, and both readings are proved.",
+)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One front end, or two whose readings are to be compared. ``folder``: where Yosys may work."""
+
+    front_end: str
+    folder: Path
+
+    def what_reads(self) -> tuple[str, ...]:
+        """What a proof depends on here. Raises ``ToolError`` if Yosys is asked for and missing."""
+        return (self.front_end, tools.yosys().version) if "yosys" in _FRONT_ENDS[self.front_end] else (self.front_end,)
+
+    def files(self, design: Design) -> dict[str, Path]:
+        """What the RTL reads, by the names that it has for it."""
+        return {file.name: file.path for file in design.data}
+
+    def netlists(self, design: Design) -> list[Netlist]:
+        """All readings. Raises ``InputError`` for RTL that is refused, ``ToolError`` for a tool that fails."""
+        self.what_reads()
+        return [self._read(name, design) for name in _FRONT_ENDS[self.front_end]]
+
+    def first(self, design: Design) -> Netlist:
+        """The first of them."""
+        return self._read(_FRONT_ENDS[self.front_end][0], design)
+
+    def _read(self, name: str, design: Design) -> Netlist:
+        if name == "slang":
+            from dais_verif.prove import slang
+
+            return slang.elaborate(design.sources, design.top, self.files(design))
+        from dais_verif.prove import yosys
+
+        form = elaborated(design.sources, design.top, design.data, self.folder, _LIMITS)
+        netlist = yosys.elaborate(form, design.top)
+        form.unlink()  # it is large, and the script beside it writes it again
+        return netlist

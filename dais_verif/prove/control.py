@@ -1,0 +1,252 @@
+"""What of a register is control and not data: clock enables, and pins at which it is reset or held.
+
+Front ends give the next value of a register as a whole, whatever the RTL says it depends on. Here each pin that it
+depends on, an input of one bit that carries no data, is tried at 0 and at 1. If the register then gets a constant, or
+keeps its value although that is no plain clock enable, the pin is *held* at the other value: the proof speaks of the
+time when no reset is active, and says so. If it keeps its value at 0 only, the pin is a clock enable. What is left must
+be data. Registers that no output and no op needs are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from dais_verif.errors import InputError
+from dais_verif.prove.boundary import Boundary
+from dais_verif.prove.netlist import Cone, Driver, Netlist, Signal, bits_over, driver_of
+from dais_verif.prove.terms import Term, concat, const, extract, leaves, rebuild, var
+
+__all__ = ["settled"]
+
+_Key = tuple[Signal, int]
+
+
+def settled(netlist: Netlist, boundary: Boundary, needed: Iterable[Signal]) -> dict[str, int]:
+    """Make the registers of ``netlist`` functions of data, behind clocks with or without an enable.
+
+    ``needed``: signals whose values matter. Returns the inputs that must be held, with their values. The drivers of
+    ``netlist`` change; where there is nothing left to do, nothing does. Raises ``InputError`` for other registers.
+    """
+    if not any(driver.clock for signal in netlist.signals.values() for driver in signal.drivers):
+        return {}
+    inputs = [signal for signal in (*boundary.others, *boundary.constants) if signal.width == 1]
+    pins = {signal: var(1, f"pin {signal.name}") for signal in inputs}
+    design = _Design(pins, list(needed))
+    registers = [_Register(design, *entry) for entry in design.registers()]
+    said = {pins[signal]: value for signal, value in boundary.constants.items() if signal in pins}
+    held = dict(said)
+    while True:
+        known = dict(held)
+        for register in registers:
+            for pin, value in register.held(known).items():
+                if held.setdefault(pin, value) != value:
+                    raise InputError(
+                        f"{register.where}: register {register.signal.name!r} needs {_name(pin)} to be {value}, which"
+                        f" is {1 - value} by another register or an option; a reset is held at one value"
+                    )
+        if held == known:
+            break
+    for register in registers:
+        register.replace(held)
+    return {_name(pin): value for pin, value in held.items() if pin not in said}
+
+
+def _name(pin: Term) -> str:
+    return str(pin.data).removeprefix("pin ")
+
+
+def _with(term: Term, values: Mapping[Term, int]) -> Term:
+    """``term`` with pins at some values."""
+    return rebuild(term, {pin: const(1, value) for pin, value in values.items()})
+
+
+class _Design:
+    """The drivers that matter, and which of them are made of pins alone."""
+
+    def __init__(self, pins: Mapping[Signal, Term], needed: list[Signal]) -> None:
+        self.pins = pins
+        self._drivers: dict[_Key, Driver] = {}
+        self._reads: dict[_Key, set[_Key]] = {}
+        #: What depends on data; what depends on a pin, with no register in between.
+        self._data: set[_Key] = set()
+        self._pinned: set[_Key] = set()
+        self._walk(needed)
+        self._spread(self._data)
+        self._spread(self._pinned, through=lambda driver: driver.clock is None)
+        self._cone = Cone(lambda signal, low, width: self.pins.get(signal))
+
+    def registers(self) -> list[tuple[Signal, Driver]]:
+        """What is clocked, in the order in which it was met."""
+        return [(key[0], driver) for key, driver in self._drivers.items() if driver.clock is not None]
+
+    def _walk(self, needed: list[Signal]) -> None:
+        waiting = [(signal, driver) for signal in needed for driver in signal.drivers]
+        while waiting:
+            signal, driver = waiting.pop()
+            key = signal, driver.low
+            if key in self._drivers:
+                continue
+            self._drivers[key] = driver
+            reads: set[_Key] = set()
+
+            def read(source: Signal, low: int, width: int, key: _Key = key, reads: set[_Key] = reads) -> Term:
+                found = _drivers_of(source, low, width)
+                waiting.extend((source, other) for other in found)
+                reads.update((source, other.low) for other in found)
+                if not found:
+                    (self._pinned if source in self.pins else self._data).add(key)
+                return var(width, "some value")
+
+            driver.make(read)
+            self._reads[key] = reads
+            if driver.clock is not None:
+                self._data.add(key)
+                waiting.extend((reset, other) for reset, _ in driver.clock.resets for other in reset.drivers)
+
+    def _spread(self, keys: set[_Key], through: Callable[[Driver], bool] = lambda driver: True) -> None:
+        """Add to ``keys`` whatever reads them."""
+        readers: dict[_Key, list[_Key]] = {}
+        for key, reads in self._reads.items():
+            for source in reads:
+                readers.setdefault(source, []).append(key)
+        waiting = list(keys)
+        while waiting:
+            key = waiting.pop()
+            for reader in readers.get(key, ()) if through(self._drivers[key]) else ():
+                if reader not in keys:
+                    keys.add(reader)
+                    waiting.append(reader)
+
+    def look_behind(self, signal: Signal, low: int, width: int) -> bool:
+        """Whether some bits depend on a pin, or on nothing but constants, with no register in between."""
+        found = _drivers_of(signal, low, width)
+        if not found or any(driver.clock for driver in found):
+            return False
+        keys = [(signal, driver.low) for driver in found]
+        return any(key in self._pinned or key not in self._data for key in keys)
+
+    def pin(self, signal: Signal) -> Term | None:
+        """The pin that ``signal`` is by another name, if it is one."""
+        if signal not in self.pins and any((signal, driver.low) in self._data for driver in signal.drivers):
+            return None
+        term = self._cone.read(signal, 0, 1)
+        return term if term.op == "var" else None
+
+
+def _drivers_of(signal: Signal, low: int, width: int) -> list[Driver]:
+    return [driver for driver in signal.drivers if driver.low < low + width and low < driver.low + driver.width]
+
+
+class _Kind(NamedTuple):
+    """What ``width`` bits of a register get: ``rest``, if ``enable`` is 1 and the pins ``held`` have these values."""
+
+    low: int
+    width: int
+    rest: Term
+    enable: Term | None
+    held: dict[Term, int]
+
+
+class _Register:
+    """A driver with a clock: its next value over variables for pins, for the register itself, and for all else."""
+
+    def __init__(self, design: _Design, signal: Signal, driver: Driver) -> None:
+        assert driver.clock is not None
+        self.signal, self.where = signal, driver.where
+        self._design, self._driver, self._clock = design, driver, driver.clock
+        self._own = [var(1, f"own bit {n}") for n in range(signal.width)]
+        own = concat(*reversed(self._own))
+        #: What the variables stand for.
+        self._sources = {pin: (wire, 0) for wire, pin in design.pins.items()}
+        self._sources |= {bit: (signal, n) for n, bit in enumerate(self._own)}
+
+        def cut(source: Signal, low: int, width: int) -> Term | None:
+            if source is signal:
+                return extract(own, low, width)
+            if source in design.pins:
+                return design.pins[source]
+            if design.look_behind(source, low, width):
+                return None
+            term = var(width, f"data {source.name} {low}")
+            self._sources[term] = source, low
+            return term
+
+        self._next = driver.make(Cone(cut).read)
+
+    def held(self, known: Mapping[Term, int]) -> dict[Term, int]:
+        """Pins that must be held, with their values, where those that are ``known`` have theirs."""
+        found = dict(known)
+        for reset, value in self._clock.resets:
+            pin = self._design.pin(reset)
+            if pin is None:
+                raise InputError(f"{self.where}: {reset.name!r}, an asynchronous reset, is no input by itself")
+            if set(leaves(_with(self._next, {pin: 1 - value}))) - set(self._own):
+                raise InputError(f"{self.where}: register {self.signal.name!r} is loaded at {reset.name!r}, not reset")
+            found[pin] = value
+        for kind in self._kinds(_with(self._next, found)):
+            found |= kind.held
+        return found
+
+    def replace(self, held: Mapping[Term, int]) -> None:
+        """Put drivers in the place of this one that are data at every edge that counts."""
+        kinds = self._kinds(_with(self._next, held))
+        for kind in kinds:
+            if self._own_bits(kind.low, kind.width) & set(leaves(kind.rest)):
+                raise InputError(
+                    f"{self.where}: register {self.signal.name!r} keeps state: its next value depends on its own, and"
+                    " no input of one bit is its enable; the proof knows pipelines only"
+                )
+        if len(kinds) == 1 and kinds[0].rest is self._next:
+            return
+        self.signal.drivers.remove(self._driver)
+        for kind in kinds:
+            enable = next((signal for signal, pin in self._design.pins.items() if pin is kind.enable), None)
+            clock = self._clock._replace(enable=enable)
+            low = self._driver.low + kind.low
+            bits = bits_over(kind.rest, self._sources)
+            self.signal.drive(driver_of(bits, 0, kind.width, low, self.where, clock))
+
+    def _own_bits(self, low: int, width: int) -> set[Term]:
+        return set(self._own[self._driver.low + low :][:width])
+
+    def _kinds(self, term: Term) -> list[_Kind]:
+        """What the bits are: all of one kind if they can be, else bit by bit, and neighbours of a kind together."""
+        whole = self._kind(term, 0)
+        own = set(self._own)
+        if not (own | set(self._design.pins.values())) & set(leaves(whole.rest)):
+            return [whole]
+        kinds: list[_Kind] = []
+        for bit in range(term.width):
+            kind = self._kind(extract(term, bit, 1), bit)
+            free = not own & set(leaves(kind.rest))
+            last = kinds[-1] if kinds else None
+            if last and free and last.enable is kind.enable and not own & set(leaves(last.rest)):
+                rest, held = concat(kind.rest, last.rest), {**last.held, **kind.held}
+                kinds[-1] = last._replace(width=last.width + 1, rest=rest, held=held)
+            else:
+                kinds.append(kind)
+        return kinds
+
+    def _kind(self, term: Term, low: int) -> _Kind:
+        first = self._driver.low + low
+        keeping = concat(*reversed(self._own[first : first + term.width]))
+        held: dict[Term, int] = {}
+        enable: Term | None = None
+        pins = set(self._design.pins.values())
+        waiting = [t for t in leaves(term) if t in pins]
+        while waiting:
+            pin = waiting.pop()
+            zero, one = _with(term, {pin: 0}), _with(term, {pin: 1})
+            constants = (zero.op == "const", one.op == "const")
+            if constants in ((True, False), (False, True)):
+                held[pin] = int(constants[0])
+            elif one is keeping and zero is not keeping:
+                held[pin] = 0
+            elif zero is keeping and one is not keeping and enable is None:
+                enable = pin
+            else:
+                continue
+            term = one if pin is enable or held.get(pin) else zero
+            waiting = [t for t in leaves(term) if t in pins]
+        return _Kind(low, term.width, term, enable, held)

@@ -1,0 +1,93 @@
+"""The JSON of Yosys (``write_json``), as far as a proof needs it."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import msgspec
+
+from dais_verif.errors import InputError
+
+__all__ = ["Bit", "Cell", "Module", "number", "place", "read_form"]
+
+#: The number of a net of one bit, or a constant: ``0``, ``1``, ``x``, ``z``.
+Bit = int | str
+
+
+class Port(msgspec.Struct):
+    """A port of a module. ``bits``: the least significant first, here and everywhere."""
+
+    direction: str
+    bits: list[Bit]
+
+
+class Cell(msgspec.Struct):
+    """An operator, a register, or an instance of a module, which ``type`` names."""
+
+    type: str
+    port_directions: dict[str, str] = {}
+    connections: dict[str, list[Bit]] = {}
+    parameters: dict[str, str] = {}
+    attributes: dict[str, str] = {}
+
+    def number(self, parameter: str) -> int:
+        """An unsigned parameter; 0 if there is none."""
+        return number(self.parameters.get(parameter, "0"))
+
+
+class Net(msgspec.Struct):
+    """A wire with its name. ``hide_name``: Yosys made it up."""
+
+    bits: list[Bit]
+    hide_name: int = 0
+    attributes: dict[str, str] = {}
+
+
+class Words(msgspec.Struct):
+    """A memory: its words are ``start_offset .. start_offset + size - 1``."""
+
+    width: int
+    size: int
+    start_offset: int = 0
+    attributes: dict[str, str] = {}
+
+
+class Module(msgspec.Struct):
+    """A module, with its parameters filled in."""
+
+    ports: dict[str, Port] = {}
+    cells: dict[str, Cell] = {}
+    netnames: dict[str, Net] = {}
+    memories: dict[str, Words] = {}
+    attributes: dict[str, str] = {}
+
+
+class _Form(msgspec.Struct):
+    modules: dict[str, Module]
+
+
+def read_form(path: Path) -> dict[str, Module]:
+    """The modules in the file at ``path``. Raises ``InputError`` if Yosys did not write it."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_Form).modules
+    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+        raise InputError(f"{str(path)!r} is no netlist as Yosys writes it: {error}") from None
+
+
+def number(bits: str) -> int:
+    """An unsigned number in binary."""
+    return int(bits, 2)
+
+
+_PLACE = re.compile(r"(.*):([1-9]\d*)\.\d+-\d+\.\d+")
+
+
+def place(attributes: dict[str, str]) -> str:
+    """File and line; Yosys does not know it of everything."""
+    for source in attributes.get("src", "").split("|"):
+        found = _PLACE.fullmatch(source)
+        if found:
+            return f"{os.path.relpath(found[1])}:{found[2]}"
+    return "in the RTL"

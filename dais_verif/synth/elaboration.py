@@ -1,0 +1,58 @@
+"""Yosys as a reader of Verilog: elaborated, but neither optimized nor mapped, for whoever wants to know what it means.
+
+``proc`` makes cells of ``always`` blocks and nothing more: ``opt_clean``, for one, would drop whatever no output reads.
+Buffers keep wires apart that are only connected, so that the JSON knows each by its name, and which drives which.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from dais_verif.errors import InputError, ToolError
+from dais_verif.sim import tools
+from dais_verif.sim.datafiles import DataFile, copy_into
+from dais_verif.synth.limits import Limits, run_limited
+from dais_verif.synth.yosys import reading
+
+__all__ = ["elaborated"]
+
+FORM, SCRIPT, LOG = "elaborated.json", "elaborate.ys", "yosys.log"
+
+_ERROR = re.compile(r"^(?:(\S.*:\d+): )?ERROR: (.*)$", re.MULTILINE)
+
+
+def elaborated(sources: Sequence[Path], top: str, files: Iterable[DataFile], folder: Path, limits: Limits) -> Path:
+    """The JSON of module ``top`` of the Verilog files ``sources``, written to ``folder``. ``files``: what they read.
+
+    Raises ``InputError`` for what Yosys does not take for Verilog; ``ToolError`` if it is missing or meets a limit.
+    """
+    yosys = tools.yosys().yosys
+    folder.mkdir(parents=True, exist_ok=True)
+    copy_into(folder, files)
+    (folder / FORM).unlink(missing_ok=True)
+    lines = [*reading(sources), f"hierarchy -check -top {top}", "proc -noopt", "insbuf", f"write_json {FORM}"]
+    (folder / SCRIPT).write_text("\n".join([*lines, ""]), encoding="utf-8")
+    try:
+        command = [str(yosys), "-s", SCRIPT]
+        run_limited("yosys", command, folder / LOG, limits, advice=lambda option: "leave Yosys out: --front-end slang")
+    except ToolError:
+        said = _ERROR.search((folder / LOG).read_text(encoding="utf-8", errors="replace"))
+        if said is None:
+            raise
+        raise InputError(_refusal(said[1], " ".join(said[2].split()), top)) from None
+    return folder / FORM
+
+
+def _refusal(place: str | None, text: str, top: str) -> str:
+    if re.fullmatch(rf"Module `\\?{re.escape(top)}' not found!", text):
+        return f"the RTL has no module {top!r}; name its top module with --top"
+    missing = re.search(r"Can not open file `(.*)` for", text)
+    if missing:
+        return f"memory file {missing[1]!r} was not found; give it with --data"
+    if place is not None:
+        name, _, line = place.rpartition(":")
+        place = f"{os.path.relpath(name)}:{line}: "
+    return f"{place or ''}Yosys: {text.rstrip('.!')}; correct the RTL"

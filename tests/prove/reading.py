@@ -1,0 +1,63 @@
+"""Verilog text as a netlist, by either front end, and its signals as terms and values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dais_verif.errors import ToolError
+from dais_verif.prove import slang, yosys
+from dais_verif.prove.evaluate import evaluate
+from dais_verif.prove.netlist import Cone, Netlist
+from dais_verif.prove.terms import Term, extract, leaves, var
+from dais_verif.sim import tools
+from dais_verif.sim.datafiles import DataFile
+from dais_verif.synth.elaboration import elaborated as run_yosys
+from dais_verif.synth.limits import Limits
+
+__all__ = ["FRONT_ENDS", "SLOW_FRONT_ENDS", "elaborated", "needs_yosys", "term_of", "value_of"]
+
+LIMITS = Limits(120, 4096)
+
+#: A value that no right answer is.
+UNDEFINED = 0xEE
+
+
+def has_yosys() -> bool:
+    try:
+        tools.yosys()
+    except ToolError:
+        return False
+    return True
+
+
+needs_yosys = pytest.mark.skipif(not has_yosys(), reason="no Yosys")
+FRONT_ENDS = ["slang", pytest.param("yosys", marks=needs_yosys)]
+#: The same where there is much to read.
+SLOW_FRONT_ENDS = ["slang", pytest.param("yosys", marks=[needs_yosys, pytest.mark.slow])]
+
+
+def elaborated(text: str, folder: Path, front_end: str, top: str = "dut", **files: Path) -> Netlist:
+    (folder / "dut.v").write_text(text)
+    if front_end == "slang":
+        return slang.elaborate([folder / "dut.v"], top, files)
+    data = [DataFile(name, path) for name, path in files.items()]
+    return yosys.elaborate(run_yosys([folder / "dut.v"], top, data, folder / "yosys", LIMITS), top)
+
+
+def term_of(netlist: Netlist, name: str) -> Term:
+    """A signal as a term over the input ports."""
+    inputs = {netlist.signals[port]: var(netlist.signals[port].width, port) for port in netlist.inputs}
+    signal = netlist.signals[name]
+    cone = Cone(lambda s, low, width: extract(inputs[s], low, width) if s in inputs else None)
+    return cone.read(signal, 0, signal.width)
+
+
+def value_of(term: Term, row: dict[str, int]) -> int:
+    given = {t: np.array([row[str(t.data)]], dtype=object) for t in leaves(term) if t.op == "var"}
+    given |= {
+        t: np.array([UNDEFINED & ((1 << t.width) - 1)], dtype=object) for t in leaves(term) if t.op == "undefined"
+    }
+    return int(evaluate([term], given)[0][0])

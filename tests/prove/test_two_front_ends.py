@@ -1,0 +1,209 @@
+"""``--front-end``: Yosys alone proves and refutes; both must agree on every signal, and a disagreement names it."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from prove.door import planted, run_prove
+from prove.reading import elaborated, needs_yosys
+from prove.test_front_end import INPUTS, expression, result
+from quality.odd_programs import ODD_PROGRAMS
+from quality.programs import dense_network, every_opcode
+
+from dais_verif.dut.face import packed
+from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.errors import InputError
+from dais_verif.program import Program, load
+from dais_verif.prove.agreement import Agreement, agreement
+from dais_verif.prove.netlist import Netlist
+from dais_verif.prove.pool import Pool
+from dais_verif.prove.results import Options, Watcher
+from dais_verif.prove.twice import prove_twice
+from dais_verif.verdict import Verdict
+
+EVERY = every_opcode()
+OPTIONS = Options(jobs=1)
+CORPUS = ["p01_addsub_tiny", "p03_fir16", "p04_sort8", "p05_softmax_lut", "p06_matmul_2in", "p10_bitops"]
+CORPUS += ["p11_cmvm_raw", "p12_quant_modes", "p13_hgq_jet", "p14_v041_minmaxmul"]
+
+
+def proved_by(front_end: str, program: Program, folder: Path, *options: object, rtl: str | None = None) -> None:
+    run = run_prove(program, folder, "--front-end", front_end, *options, rtl=rtl)
+    assert run.ending == ("PASS", 0), (run.tree["message"], run.stderr)
+    assert set(run.statuses("op").values()) == {"PROVED"}
+    assert (run.tree["signals_agreed"] is not None) == (front_end == "both")
+    if front_end == "both":
+        assert run.tree["signals_agreed"] >= len(run.tree["ops"])
+
+
+@needs_yosys
+@pytest.mark.parametrize("front_end", ["yosys", "both"])
+def test_every_op(front_end: str, tmp_path: Path) -> None:
+    proved_by(front_end, EVERY, tmp_path)
+
+
+@needs_yosys
+@pytest.mark.slow
+@pytest.mark.parametrize("front_end", ["yosys", "both"])
+@pytest.mark.parametrize("control", [(), ("enable",), ("enable", "valid", "reset")])
+def test_pipelines_of_a_dense_network(front_end: str, control: tuple[str, ...], tmp_path: Path) -> None:
+    options = PipelineOptions(stages=3, **dict.fromkeys(control, True))
+    text = emit_pipeline(dense_network(), "model", options).text
+    proved_by(front_end, dense_network(), tmp_path, rtl=text)
+
+
+@needs_yosys
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n in ODD_PROGRAMS if any(t.width for t in ODD_PROGRAMS[n].output_types)])
+def test_programs_of_odd_shapes(name: str, tmp_path: Path) -> None:
+    proved_by("both", ODD_PROGRAMS[name], tmp_path)
+
+
+@needs_yosys
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CORPUS)
+def test_real_programs(name: str, corpus: Path, tmp_path: Path) -> None:
+    proved_by("both", load(corpus / name / "prog.v1.bin"), tmp_path, "--unchecked")
+
+
+@needs_yosys
+@pytest.mark.parametrize("front_end", ["yosys", "both"])
+def test_a_bug_is_refuted(front_end: str, tmp_path: Path) -> None:
+    rtl = planted(EVERY, "op_26 =", "4'sd5", "4'sd4")
+    run = run_prove(EVERY, tmp_path, "--front-end", front_end, rtl=rtl)
+    assert run.ending == ("RTL_MISMATCH", 1), run.tree["message"]
+    assert run.tree["counterexample"]["replay"]["verdict"] == "RTL_MISMATCH"
+
+
+def test_yosys_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DAIS_VERIF_YOSYS", "/nonexistent")
+    for front_end in ("yosys", "both"):
+        run = run_prove(EVERY, tmp_path, "--front-end", front_end)
+        assert run.ending == ("TOOL_FAILURE", 3)
+        assert "DAIS_VERIF_YOSYS is '/nonexistent'" in run.tree["message"]
+    assert run_prove(EVERY, tmp_path, "--front-end", "slang").exit_code == 0
+
+
+# agreement
+
+
+def compared(first: Netlist, second: Netlist) -> Agreement:
+    return agreement(first, second, Pool(OPTIONS, Watcher()), Watcher())
+
+
+def both(text: str, folder: Path, other: str | None = None, top: str = "dut") -> tuple[Netlist, Netlist]:
+    """What slang makes of ``text``, and Yosys of ``other``."""
+    return elaborated(text, folder, "slang", top), elaborated(other or text, folder, "yosys", top)
+
+
+@needs_yosys
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8))
+def test_random_expressions_are_read_alike(seed: int, tmp_path: Path) -> None:
+    """Mixed widths and signs, proved equal for all inputs; in ``assign``, in a block and in a function."""
+    rng = random.Random(seed)
+    lines, outputs = [], []
+    for n in range(60):
+        sign, width = result(rng)
+        value = expression(rng, 3)
+        kind = n % 3
+        outputs.append(f"output {'' if kind == 0 else 'reg'} {sign} [{width - 1}:0] y{n}")
+        lines.append(f"assign y{n} = {value};" if kind == 0 else f"always @* y{n} = {value};")
+    ports = [f"input {sign} [{width - 1}:0] {name}" for name, (sign, width) in INPUTS.items()]
+    text = "\n".join([f"module dut({', '.join([*ports, *outputs])});", *lines, "endmodule"])
+    found = compared(*both(text, tmp_path))
+    assert found == Agreement(60), found
+
+
+TWO = """module dut(input clk, input rst, input [3:0] a, input signed [3:0] b, output [7:0] y);
+  wire signed [4:0] s = a + b;
+  reg [7:0] r, q;
+  always @* begin q = s; if (a[0]) q = q + 1; end
+  always @(posedge clk) if (rst) r <= 0; else r <= q * 3;
+  assign y = r;
+endmodule
+"""
+
+
+@needs_yosys
+def test_what_both_read_alike(tmp_path: Path) -> None:
+    assert compared(*both(TWO, tmp_path)) == Agreement(4)
+
+
+@needs_yosys
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("wire signed [4:0] s", "wire [4:0] s", "signal 'q' is not the same"),
+        ("a + b", "a - b", "signal 's' is not the same"),
+        ("q + 1", "q + 2", "signal 'q' is not the same"),
+        ("q * 3", "q * 5", "signal 'r' is not the same"),
+        ("r <= 0", "r <= 1", "signal 'r' is not the same"),
+        ("if (rst)", "if (!rst)", "signal 'r' is not the same"),
+        ("posedge clk)", "posedge rst)", "signal 'r' has other clocks or resets"),
+        ("posedge clk)", "posedge clk or posedge rst)", "signal 'r' has other clocks or resets"),
+        ("always @(posedge clk) if (rst) r <= 0; else r <= q * 3", "always @* r = q * 3", "other clocks"),
+        ("reg [7:0] r, q", "reg [7:0] r; reg [8:0] q", "signal 'q' has 8 bits in one reading, 9 in the other"),
+        ("output [7:0] y", "output [6:0] y", "port 'y'"),
+        ("input rst,", "", "port 'rst'"),
+    ],
+)
+def test_a_disagreement_names_the_signal(old: str, new: str, words: str, tmp_path: Path) -> None:
+    text = TWO.replace(old, new)
+    assert text != TWO
+    if "rst" not in text.split(";")[0]:
+        text = text.replace("if (rst) r <= 0; else", "")
+    found = compared(*both(TWO, tmp_path, text))
+    assert found.difference is not None and words in found.difference, found
+
+
+@needs_yosys
+def test_a_disagreement_is_no_pass(tmp_path: Path) -> None:
+    """Each reading is proved by itself, but an op that no output needs is another one."""
+    program = Program.build(
+        [(-1, 0, -1, 0, (1, 7, 0)), (4, 0, -1, 3, (1, 8, 0)), (4, 0, -1, 5, (1, 8, 0))], [(1, 0, 0)], inp_shift=[0]
+    )
+    text = emit_verilog(program)
+    first, second = both(text, tmp_path, text.replace("4'sd5", "4'sd6"), "model")
+    proof = prove_twice(program, first, second, packed(program), OPTIONS)
+    assert proof.verdict is Verdict.UNKNOWN
+    assert "different ways" in proof.message and "signal 'op_2'" in proof.message
+    same = prove_twice(program, *both(text, tmp_path, top="model"), packed(program), OPTIONS)
+    assert same.verdict is Verdict.PASS, same.message
+
+
+@needs_yosys
+def test_an_index_that_yosys_takes_for_unsigned(tmp_path: Path) -> None:
+    """A real disagreement: -1 names no word in Verilog, and the last one in Yosys."""
+    text = """module model(input [1:0] model_inp, output [3:0] model_out);
+  reg [3:0] t [0:3];
+  initial begin t[0] = 1; t[1] = 2; t[2] = 3; t[3] = 4; end
+  wire signed [1:0] i = model_inp;
+  assign model_out = t[i];
+endmodule
+"""
+    program = Program.build([(-1, 0, -1, 0, (0, 2, 0)), (4, 0, -1, 1, (0, 4, 0))], [(1, 0, 0)], inp_shift=[0])
+    run = run_prove(program, tmp_path, "--front-end", "both", rtl=text)
+    assert run.ending == ("UNKNOWN", 6), run.tree["message"]
+    assert "signal 'model_out' is not the same" in run.tree["message"]
+    assert run_prove(program, tmp_path, "--front-end", "yosys", rtl=text).exit_code == 0
+
+
+@needs_yosys
+def test_signals_that_one_of_both_cannot_read_are_left_out_if_no_output_needs_them(tmp_path: Path) -> None:
+    text = TWO.replace("assign y = r;", "reg [1:0] n; always @(posedge clk) n = n + 1; {}")
+    assert compared(*both(text.replace("{}", "assign y = r;"), tmp_path)) == Agreement(4)
+    with pytest.raises(InputError, match="'n' is assigned with = "):
+        compared(*both(text.replace("{}", "assign y = r + n;"), tmp_path))
+
+
+@needs_yosys
+def test_open_bits_are_open_in_both(tmp_path: Path) -> None:
+    text = TWO.replace("reg [7:0] r, q;", "reg [7:0] r, q; wire [7:0] open;")
+    read = text.replace("y = r", "y = r + open")
+    assert compared(*both(read, tmp_path)) == Agreement(4)
+    assert compared(*both(read, tmp_path, text)).difference is not None
+    driven = read.replace("wire [7:0] open", "wire [7:0] open = 0")
+    assert compared(*both(read, tmp_path, driven)).difference is not None
