@@ -33,6 +33,7 @@ from dais_verif.report.console import program_line
 from dais_verif.report.signoff import SignOff, StageResult
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE
 from dais_verif.signoff.policy import BUILT_IN, Given, read_policy
+from dais_verif.signoff.results import NOT_RUN
 from dais_verif.signoff.session import Listener, Signer, require_ours, sign_off
 from dais_verif.verdict import Verdict
 
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Shown", "locked", "signoff"]
 
-_WIDEST = 90
+#: RTL files that are named.
+_SHOWN = 3
 
 
 def _show_policy(context: click.Context, option: click.Parameter, value: bool) -> None:
@@ -172,7 +174,9 @@ def told(result: StageResult) -> str:
 
 
 def _print(record: SignOff, folder: Path, out: Console) -> None:
-    source = "emitted from the program" if record.rtl["emitted"] else ", ".join(record.rtl["files"])
+    files = record.rtl["files"]
+    more = f" and {len(files) - _SHOWN} more files" if len(files) > _SHOWN else ""
+    source = "emitted from the program" if record.rtl["emitted"] else ", ".join(files[:_SHOWN]) + more
     out.print(f"program    {program_line(record.program)}", markup=False)
     out.print(f"rtl        module {record.rtl['top']}, {source}", markup=False)
     table = Table(box=None, pad_edge=False, header_style="dim")
@@ -202,7 +206,7 @@ def _print(record: SignOff, folder: Path, out: Console) -> None:
         out.print(f"check it   dais-verif verify-cert {shlex.quote(str(folder))}", markup=False)
         return
     for result in record.stages:
-        if not (result.passed or result.waived or result.optional):
+        if not (result.passed or result.waived or result.optional or result.message.startswith(NOT_RUN)):
             out.print(f"why        {result.name}: {result.message}", markup=False)
             if result.ran and result.reproduce:
                 out.print(f"           {result.reproduce}", markup=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from dais_verif.files import write_atomically
 from dais_verif.report.record import Record
 from dais_verif.signoff.evidence import bits_of, simulated, summary
 from dais_verif.signoff.judge import SENT, Asked, Judged
-from dais_verif.signoff.policy import Policy
+from dais_verif.signoff.policy import GHDL, Policy
 from dais_verif.signoff.subject import Subject
 from dais_verif.signoff.verbs import RUN, call
 from dais_verif.stimulus import read_batch
@@ -29,6 +29,7 @@ __all__ = [
     "pipeline_arguments",
     "program_arguments",
     "prove_arguments",
+    "simulator_arguments",
     # doing it
     "simulate",
     "write_json",
@@ -48,7 +49,7 @@ class Context:
         """What a simulation has to do."""
         given = sum(read_batch(Path(file.path), self.subject.program.n_in).rows for file in self.subject.of("input"))
         rows = given + (self.policy.vectors if vectors is None else vectors)
-        distinct = self.policy.distinct if vectors is None else min(self.policy.distinct, rows // 2)
+        distinct = self.policy.distinct if vectors is None and self.policy.distinct is not None else rows // 10
         return Asked(rows, seed, self.policy.simulators, distinct, **more)
 
 
@@ -125,10 +126,16 @@ def pin_arguments(context: Context, record: Record) -> list[str]:
     return [part for name, value in given.items() if value is not None for part in (f"--{name}", str(value))]
 
 
+def simulator_arguments(simulators: Sequence[str]) -> list[str]:
+    """One simulator or both, as verbs take them."""
+    return ["--sim", "both" if len(simulators) == 2 else simulators[0]] if simulators else []
+
+
 def prove_arguments(context: Context, program: list[str], design: list[str]) -> list[str]:
     """``prove`` of ``program`` and ``design``, that takes no earlier proof on trust."""
     policy = context.policy
     arguments = [*program, *design, "--no-cache", "--timeout", f"{policy.proof_timeout:g}"]
+    arguments += simulator_arguments([name for name in policy.simulators if name != GHDL])
     arguments += ["--unchecked"] if policy.overflow == "unchecked" else []
     return arguments + (["--jobs", str(context.jobs)] if context.jobs else [])
 
@@ -143,7 +150,7 @@ def simulate(
     policy, subject = context.policy, context.subject
     arguments = [*(program or program_arguments(subject)), *design]
     arguments += ["--vectors", str(vectors), "--seed", str(asked.seed)]
-    arguments += ["--sim", "both" if len(asked.simulators) == 2 else asked.simulators[0]] if asked.simulators else []
+    arguments += simulator_arguments(asked.simulators)
     arguments += [part for file in subject.of("input") for part in ("--inputs", file.path)]
     bits = policy.exhaustive_bits if asked.swept else 0
     arguments += ["--exhaustive-bits", str(bits), *(["--exhaustive"] if bits else [])]

@@ -15,6 +15,7 @@ from dais_verif.signoff.context import (
     pipeline_arguments,
     program_arguments,
     simulate,
+    simulator_arguments,
 )
 from dais_verif.signoff.evidence import read_tree, simulated
 from dais_verif.signoff.judge import Asked, Judged, judge_simulation, of_subject
@@ -54,18 +55,21 @@ def _run_nothing(context: Context, folder: Path) -> None:
 
 
 def _judge_coverage(context: Context, folder: Path, good: str) -> Judged:
-    found, floor = simulated(context.folder / good).coverage, context.policy.coverage
+    record, floor = simulated(context.folder / good), context.policy.coverage
+    found = record.coverage
     if found is None or found.vectors < 1:
         return Judged(Verdict.NOT_RUN, "coverage was not counted", ("coverage was not counted",))
     reachable = sum(group.bins - group.unreachable for group in found.groups)
     percent = sum(group.hit for group in found.groups) * 1000 // max(reachable, 1) / 10
-    if reachable < 1 or percent != found.percent:
-        return Judged(
-            Verdict.PASS, "", (f"coverage is said to be {found.percent:g} %, its groups make it {percent:g} %",)
-        )
     message = f"{found.percent:g} % of what can happen did, at least {floor:g} % is asked for"
-    more = f"; {found.open_total} bins are open" if found.open_total else ""
-    return Judged(Verdict.PASS, message, () if found.percent >= floor else (message + more,))
+    problems = []
+    if found.percent < floor:
+        problems.append(f"{message}; {found.open_total} bins are open")
+    if reachable < 1 or percent != found.percent:
+        problems.append(f"coverage is said to be {found.percent:g} %, its groups make it {percent:g} %")
+    if found.vectors != record.vectors:
+        problems.append(f"coverage was counted of {found.vectors} vectors, and {record.vectors} were simulated")
+    return Judged(Verdict.PASS, message, tuple(problems))
 
 
 # the netlist
@@ -123,13 +127,9 @@ def _run_axis(context: Context, folder: Path) -> None:
         "--wrapped",
         str(shell),
         *_vectors(context, policy.axis.vectors),
-        *_simulators(policy.simulators),
+        *simulator_arguments(policy.simulators),
     ]
     call("sim", arguments, folder / _SIM)
-
-
-def _simulators(simulators: tuple[str, ...]) -> list[str]:
-    return ["--sim", "both" if len(simulators) == 2 else simulators[0]] if simulators else []
 
 
 def _vectors(context: Context, vectors: int) -> list[str]:

@@ -157,7 +157,7 @@ def sometimes_wrong(face: Face, ports: Sequence[Port], top: str, run: Path, rows
         wires.append(f"wire dais_hit_{number} = dais_all == {bits.outputs}'h{value:x};")
         bit = int(which[number % bits.outputs])
         flips[bit] = f"{flips[bit]} ^ dais_hit_{number}" if bit in flips else f"dais_hit_{number}"
-    spoilt = np.flatnonzero((expected[:, None, :] == patterns[None, :, :]).all(axis=2).any(axis=1))
+    spoilt = np.flatnonzero(np.any([(expected == pattern).all(axis=1) for pattern in patterns], axis=0))
     outer = _outer(top, "sometimes")
     return Bad(outer, _around(face, ports, top, outer, flips, wires), len(spoilt), int(spoilt[0]))
 

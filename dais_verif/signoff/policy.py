@@ -5,6 +5,7 @@ That the chain can fail is shown in every sign-off. No key turns that off.
 
 from __future__ import annotations
 
+import glob
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -30,7 +31,7 @@ BUILT_IN = """\
 
 simulators = ["icarus", "verilator"]  # each simulates every vector; for VHDL: ["ghdl"]
 vectors = 10000          # generated for every seed
-distinct = 1000          # so many of them must differ, if the inputs can hold so many
+# distinct = 1000        # so many of them must differ, if the inputs can hold so many; else a tenth
 seeds = [0]
 inputs = []              # files of vectors (.npy, .csv), which go first
 exhaustive_bits = 16     # outputs that so few input bits reach are checked on all of them; 0: none
@@ -41,7 +42,7 @@ coverage = 0.0           # percent of bins that must be hit; 0: not asked for
 stages = []              # of "netlist", "axis", "board"
 
 [rtl]                    # without files: what dais-verif emits
-files = []
+files = []               # names, or patterns such as "src/*.v"
 top = "model"
 data = []                # files that the RTL reads
 # ports = "ports.toml"
@@ -134,7 +135,7 @@ class Policy(_Table, frozen=True):
 
     simulators: tuple[str, ...] = ("icarus", "verilator")
     vectors: int = 10000
-    distinct: int = 1000
+    distinct: int | None = None
     seeds: tuple[int, ...] = (0,)
     inputs: tuple[str, ...] = ()
     exhaustive_bits: int = 16
@@ -192,7 +193,11 @@ def read_policy(path: Path | None) -> Given:
     except UnicodeDecodeError as error:
         raise InputError(f"policy {str(path)!r} is no TOML: {error}") from None
     reader = _Reader(f"policy {str(path)!r}")
-    return Given(_from(reader.policy(text), path.parent), text)
+    policy = reader.policy(text)
+    found = _from(policy, path.parent)
+    if policy.rtl.files and not found.rtl.files:
+        reader.refuse(f"[rtl] files: nothing matches {policy.rtl.files[0]!r}")
+    return Given(found, text)
 
 
 def policy_of(tree: Any, name: str) -> Policy:
@@ -212,9 +217,13 @@ def _from(policy: Policy, folder: Path) -> Policy:
     def seen(name: str) -> str:
         return str(folder / name)
 
+    def matching(name: str) -> list[str]:
+        """The files that a name with stars means."""
+        return sorted(glob.glob(seen(name))) if "*" in name else [seen(name)]
+
     rtl = msgspec.structs.replace(
         policy.rtl,
-        files=tuple(map(seen, policy.rtl.files)),
+        files=tuple(file for name in policy.rtl.files for file in matching(name)),
         data=tuple(map(seen, policy.rtl.data)),
         ports=None if policy.rtl.ports is None else seen(policy.rtl.ports),
     )
@@ -260,7 +269,7 @@ class _Reader:
     def _numbers(self, policy: Policy) -> None:
         counts = {
             "vectors": policy.vectors,
-            "distinct": policy.distinct,
+            "distinct": policy.distinct or 0,
             "exhaustive_bits": policy.exhaustive_bits,
             "[netlist] vectors": policy.netlist.vectors,
             "[axis] vectors": policy.axis.vectors,
@@ -270,7 +279,7 @@ class _Reader:
         for key, value in counts.items():
             if value < 0:
                 self.refuse(f"{key} is {value}, must be at least 0")
-        if policy.distinct > policy.vectors and not policy.inputs and policy.vectors:
+        if policy.distinct is not None and policy.distinct > policy.vectors and not policy.inputs and policy.vectors:
             self.refuse(f"distinct is {policy.distinct}, must be at most the vectors, {policy.vectors}")
         if policy.exhaustive_bits > _MOST_BITS:
             self.refuse(f"exhaustive_bits is {policy.exhaustive_bits}, must be at most {_MOST_BITS}")

@@ -15,7 +15,7 @@ from dais_verif.signoff.judge import Judged
 from dais_verif.signoff.policy import Waived
 from dais_verif.verdict import Verdict
 
-__all__ = ["EVIDENCE", "FAILED", "blocked", "issued_at", "judged", "outputs_of", "result_of", "time_of"]
+__all__ = ["EVIDENCE", "FAILED", "NOT_RUN", "blocked", "issued_at", "judged", "outputs_of", "result_of", "time_of"]
 
 #: In the folder of a sign-off, what all stages left.
 EVIDENCE = "evidence"
@@ -25,6 +25,9 @@ FAILED = "failed.json"
 
 #: What a waiver can stand in for: nothing is known, or not enough. Nothing that is known to be wrong.
 _NOT_KNOWN = (Verdict.UNKNOWN, Verdict.NOT_RUN, Verdict.TOOL_FAILURE, Verdict.INVALID_INPUT, Verdict.NOT_SIGNED_OFF)
+
+#: How the message of a stage begins that was not run for another's sake.
+NOT_RUN = "not run:"
 
 _GRADES = ("none", "sampled", "exhausted", "proved")
 
@@ -37,7 +40,7 @@ def blocked(stage: Stage, before: Sequence[StageResult], stages: Sequence[Stage]
     if not missing:
         return None
     optional = all(result.optional or result.waived for result in missing)
-    message = f"not run: {missing[0].name} has not passed"
+    message = f"{NOT_RUN} {missing[0].name} has not passed"
     return StageResult(stage.name, Verdict.NOT_RUN, message, False, False, stage.must_fail, optional=optional)
 
 

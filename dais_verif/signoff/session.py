@@ -27,7 +27,7 @@ from dais_verif.signoff.results import EVIDENCE, FAILED, blocked, issued_at, jud
 from dais_verif.signoff.stages import RTL, emit, stages_of
 from dais_verif.signoff.subject import Subject, subject_of
 from dais_verif.signoff.toolbox import Tool, tools_of
-from dais_verif.signoff.verbs import RUN
+from dais_verif.signoff.verbs import PRINTED, RUN
 from dais_verif.verdict import Verdict
 
 __all__ = ["POLICY", "RECORD", "Listener", "Signer", "require_ours", "sign_off"]
@@ -192,6 +192,7 @@ def _run(
 def _evidence(context: Context, stage: Stage) -> list[str]:
     folder = context.folder / stage.folder
     files = [path for path in sorted(folder.rglob("*")) if path.is_file() and "vectors" not in path.parts]
+    files = files or [context.folder / needed / PRINTED for needed in stage.needs]
     return [f"{EVIDENCE}/{path.relative_to(context.folder).as_posix()}" for path in files]
 
 

@@ -115,7 +115,9 @@ def _asked(context: Context) -> Asked:
 def _with_bad(context: Context, folder: Path, bad: Bad) -> list[str]:
     folder.mkdir(exist_ok=True)
     path = folder / f"{bad.top}.v"
-    write_atomically(path, bad.text.encode())
+    # Where one module has a time scale, all must.
+    timed = any(b"`timescale" in Path(source).read_bytes() for source in context.subject.rtl)
+    write_atomically(path, (("`timescale 1ns/1ps\n" if timed else "") + bad.text).encode())
     hashes = [file.sha256 for file in context.subject.of("rtl")] + [file_hash("rtl", path).sha256]
     planted = {"program": context.subject.program.hash, "top": bad.top, "rtl": hashes, "rows": bad.rows}
     write_json(folder / _PLANTED, {**planted, "first": bad.first})

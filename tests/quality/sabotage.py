@@ -95,6 +95,32 @@ if verb == "sim":
             return Batch.concatenate([first] * (stop - start)) if stop > start else super().slice(0, 0)
     dais_verif.cli.sim.Generated = Stuck
 """,
+    # Few vectors are counted, and none is computed for what they leave open.
+    "no directed vectors": """
+if verb == "sim":
+    import dais_verif.coverage as coverage
+    from dais_verif.program.numbers import Batch
+    measure = coverage.measure
+    def lazy(program, vectors, **options):
+        return measure(program, vectors.slice(0, 3), **{**options, "directed": False})
+    coverage.measure = lazy
+""",
+    "coverage that counts nothing": """
+if verb == "sim":
+    import dais_verif.coverage as coverage
+    measure = coverage.measure
+    coverage.measure = lambda *arguments, **options: (None, measure(*arguments, **options)[1])
+""",
+    "coverage that boasts": """
+if verb == "sim":
+    from dataclasses import replace
+    import dais_verif.coverage as coverage
+    measure = coverage.measure
+    def boast(program, vectors, **options):
+        found, directed = measure(program, vectors.slice(0, 3), **{**options, "directed": False})
+        return replace(found, percent=100.0), directed
+    coverage.measure = boast
+""",
     "exit code always 0": """
 if verb:
     import atexit

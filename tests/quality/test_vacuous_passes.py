@@ -140,6 +140,9 @@ VACUOUS = {
     "all vectors equal": Vacuous(
         QUICK.replace("300", "0") + 'inputs = ["x.npy"]\n', "1 of 400 vectors are different", equal_vectors
     ),
+    "one vector": Vacuous(
+        QUICK.replace("300", "1").replace("distinct = 100\n", ""), "1 of 1 vectors are different, must be at least 2"
+    ),
     "the same vector again and again": Vacuous(
         QUICK, "1 of 300 vectors are different", sabotaged("the same vector again")
     ),
@@ -190,6 +193,18 @@ VACUOUS = {
     "prover that believes": Vacuous(PROVED, FOUND_NOTHING, sabotaged("prover that believes")),
     "prover with another design": Vacuous(PROVED + GIVEN, FOUND_NOTHING, sabotaged("prover with another design")),
     # stages
+    "coverage below the floor": Vacuous(
+        QUICK + "coverage = 100.0\n", "at least 100 % is asked", sabotaged("no directed vectors")
+    ),
+    "coverage of other vectors": Vacuous(
+        QUICK + "coverage = 1.0\n", "coverage was counted of 3 vectors", sabotaged("no directed vectors")
+    ),
+    "coverage that counts nothing": Vacuous(
+        QUICK + "coverage = 50.0\n", "coverage was not counted", sabotaged("coverage that counts nothing")
+    ),
+    "coverage that boasts": Vacuous(
+        QUICK + "coverage = 99.0\n", "its groups make it", sabotaged("coverage that boasts")
+    ),
     "a stage that cannot run": Vacuous(
         QUICK + 'stages = ["netlist"]\n', "no netlist was made", variable("DAIS_VERIF_YOSYS", "/nonexistent")
     ),
@@ -225,7 +240,9 @@ def test_a_vacuous_pass_is_not_signed_off(name: str, tmp_path: Path, monkeypatch
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "policy", [QUICK, QUICK + GIVEN, PROVED + GIVEN, BOTH], ids=["ours", "given", "proved", "both"]
+    "policy",
+    [QUICK, QUICK + GIVEN, PROVED + GIVEN, BOTH, QUICK + "coverage = 100.0\n"],
+    ids=["ours", "given", "proved", "both", "covered"],
 )
 def test_without_sabotage_it_is_signed_off(policy: str, tmp_path: Path) -> None:
     ending: Ending = sign(project(tmp_path, policy))

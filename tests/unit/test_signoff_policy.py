@@ -40,6 +40,12 @@ def test_paths_are_seen_from_the_policy(tmp_path: Path) -> None:
     assert (policy.rtl.ports, policy.inputs) == (str(tmp_path / "p.toml"), (str(tmp_path / "x.npy"),))
 
 
+def test_patterns_mean_what_is_there(tmp_path: Path) -> None:
+    for name in ("b.v", "a.v", "a.txt"):
+        (tmp_path / name).write_text("")
+    assert read('[rtl]\nfiles = ["*.v"]\n', tmp_path).rtl.files == (str(tmp_path / "a.v"), str(tmp_path / "b.v"))
+
+
 def test_it_comes_back_from_a_certificate(tmp_path: Path) -> None:
     policy = read(WAIVER + '[rtl]\nfiles = ["a.v"]\nclock = "clk"\nlatency = "auto"\n', tmp_path)
     assert policy_of(policy.tree(), "certificate") == policy
@@ -63,7 +69,7 @@ BAD = {
     "anti-vacuity": ("vacuity = false", "unknown field `vacuity`"),
     "type": ('vectors = "many"', "Expected `int`, got `str` - at `vectors`"),
     "negative": ("vectors = -1", "vectors is -1, must be at least 0"),
-    "distinct": ("vectors = 10", "distinct is 1000, must be at most the vectors, 10"),
+    "distinct": ("vectors = 10\ndistinct = 1000", "distinct is 1000, must be at most the vectors, 10"),
     "simulator": ('simulators = ["vcs"]', "simulators holds 'vcs'"),
     "twice": ('simulators = ["icarus", "icarus"]', "names one twice"),
     "both languages": ('simulators = ["ghdl", "icarus"]', "ghdl is for VHDL"),
@@ -84,6 +90,7 @@ BAD = {
     "waiver for ever": (WAIVER.replace("expires = 2027-01-31\n", ""), "missing required field `expires`"),
     "waiver until never": (WAIVER.replace("2027-01-31", '"never"'), "Expected `date`"),
     "two waivers": (WAIVER * 2, "two are of the same stage"),
+    "files that are none": ('[rtl]\nfiles = ["src/*.v"]', "nothing matches 'src/*.v'"),
     "no TOML": ("vectors: 3", "is no TOML"),
 }
 
