@@ -13,6 +13,7 @@ from dais_verif.cli.common import notices, reproduce
 from dais_verif.cli.folder import WorkFolder
 from dais_verif.cli.vectors import decimal, real_inputs, signed_inputs
 from dais_verif.dut.face import Clocking, Dut
+from dais_verif.errors import ToolError
 from dais_verif.files import write_atomically
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from dais_verif.prove.results import Proof
     from dais_verif.sim.verify import Finding
 
-__all__ = ["judged", "replayable", "replayed", "simulate_command"]
+__all__ = ["judged", "played", "replayable", "replayed", "simulate_command"]
 
 _FILE = "counterexample.csv"
 
@@ -74,6 +75,23 @@ def replayed(
         second = verify(program, batch, design, folder.path, Options(tries[1], check=check))
         # Where bits are undefined, a simulator that knows no X may well see nothing wrong.
         return first if second.verdict is Verdict.PASS else second
+
+
+def played(proof: Proof, dut: Dut, design: Design, folder: WorkFolder) -> Proof:
+    """A broken handshake, shown to a simulator."""
+    from dais_verif.sim.play import played as play
+
+    handshake, clocking = proof.handshake, dut.face.clocking
+    assert handshake is not None and clocking is not None and clocking.valid_out is not None
+    try:
+        seen = play(design, dut.face, handshake.trace, clocking.valid_out, folder.path / "handshake")
+    except ToolError as error:
+        return replace(proof, verdict=Verdict.TOOL_FAILURE, message=f"{proof.message}; not simulated: {error}")
+    message = f"{proof.message}: it is {seen} in Icarus"
+    verdict = proof.verdict
+    if seen == str(handshake.due):
+        verdict, message = Verdict.UNKNOWN, f"{message}, which does not confirm the proof; please report this"
+    return replace(proof, verdict=verdict, message=message, handshake=replace(handshake, found=seen))
 
 
 def simulate_command(

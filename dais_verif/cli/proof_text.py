@@ -19,7 +19,7 @@ from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
-    from dais_verif.prove.results import Claim, Proof
+    from dais_verif.prove.results import Claim, Handshake, Proof
     from dais_verif.sim.verify import Finding
 
 __all__ = ["print_proof", "proof_tree"]
@@ -69,7 +69,15 @@ def proof_tree(program: Program, proof: Proof, finding: Finding | None, watch: S
         "ops": [_claim_tree(claim) for claim in proof.ops],
         "outputs": [_claim_tree(claim) for claim in proof.outputs],
         "counterexample": counterexample,
+        "handshake": None if proof.handshake is None else _handshake_tree(proof.handshake),
     }
+
+
+def _handshake_tree(handshake: Handshake) -> dict[str, Any]:
+    tree: dict[str, Any] = {"status": handshake.status.value, "how": handshake.how}
+    if handshake.trace:
+        tree |= {"due": handshake.due, "trace": list(handshake.trace), "found": handshake.found}
+    return tree
 
 
 def _claim_tree(claim: Claim) -> dict[str, Any]:
@@ -114,6 +122,9 @@ def print_proof(info: ProgramInfo, tree: dict[str, Any], proof: Proof, finding: 
         written = tree["obligations_written"]
         out.print(f"statements {written['files']} in {written['folder']}, terms {written['terms']}", markup=False)
     out.print("time       " + ", ".join(f"{name} {busy:.2f} s" for name, busy in seconds.items()), markup=False)
+    if proof.handshake is not None:
+        out.print(f"handshake  {proof.handshake.status.value}  {proof.handshake.how}", markup=False)
+        _print_trace(proof.handshake, out)
     _print_open(proof, out)
     if finding is not None and finding.first_mismatch is not None:
         print_mismatch(finding.first_mismatch, out)
@@ -138,6 +149,13 @@ def _methods(proof: Proof) -> Table:
     for status, method in dict.fromkeys((status, method) for status, method, _ in sorted(counts)):
         table.add_row(status, method, *(str(counts[status, method, kind]) for kind in ("op", "output")))
     return table
+
+
+def _print_trace(handshake: Handshake, out: Console) -> None:
+    """The pins before each edge of a run that breaks the protocol."""
+    for edge, pins in enumerate(handshake.trace):
+        shown = "  ".join(f"{name} {value}" for name, value in pins.items())
+        out.print(f"  edge {edge:>3} {shown}", markup=False)
 
 
 def _print_open(proof: Proof, out: Console) -> None:

@@ -21,7 +21,7 @@ from dais_verif.cli.common import (
     seed_option,
     unchecked_option,
 )
-from dais_verif.cli.counterexample import judged, replayable, replayed, simulate_command
+from dais_verif.cli.counterexample import judged, played, replayable, replayed, simulate_command
 from dais_verif.cli.dut import DutOptions, emitted, given, rtl_options
 from dais_verif.cli.folder import work_folder
 from dais_verif.cli.proof_text import print_proof, proof_tree
@@ -127,6 +127,10 @@ def prove(
             with watch.stage("replay"):
                 finding = replayed(loaded, proof, design, folder, simulator, not unchecked)
             proof = judged(proof, finding)
+        elif proof.handshake is not None and proof.handshake.trace:
+            with watch.stage("replay"):
+                proof = played(proof, found, design, folder)
+            folder.kept = True
         tree = {
             **proof_tree(loaded, proof, finding, watch),
             "program": ProgramInfo.of(loaded).__dict__,
@@ -148,7 +152,7 @@ def prove(
             if finding is None
             else simulate_command(program, layout, design, dut.data, dut.ports, folder),
         }
-        if proof.counterexample is not None or output is not None:
+        if folder.kept or proof.counterexample is not None or output is not None:
             folder.kept = True
             write_atomically(folder.path / "result.json", json.dumps(tree, indent=2).encode())
         if as_json:

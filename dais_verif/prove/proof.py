@@ -11,19 +11,21 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from dais_verif.dut.face import Dut
+from dais_verif.dut.face import Clocking, Dut
 from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.prove.ages import Timing, timing_of
 from dais_verif.prove.boundary import Boundary
 from dais_verif.prove.control import settled
 from dais_verif.prove.declared import Declared
+from dais_verif.prove.handshake import handshake_of
+from dais_verif.prove.machine import machine_of
 from dais_verif.prove.matching import matched_signals
 from dais_verif.prove.netlist import Netlist, Signal
 from dais_verif.prove.obligations import Builder, Obligation
 from dais_verif.prove.pool import Pool
 from dais_verif.prove.pursuit import DECLARED, Pursuit
-from dais_verif.prove.results import Claim, Counterexample, Options, Proof, Status, Watcher
+from dais_verif.prove.results import Claim, Counterexample, Handshake, Options, Proof, Status, Watcher
 from dais_verif.prove.terms import leaves
 from dais_verif.verdict import Verdict
 
@@ -48,6 +50,10 @@ def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watche
     boundary = Boundary.of(program, netlist, dut)
     declared = Declared(program, boundary.inputs, options.declared)
     cut = named_signals(program, netlist)
+    clocking = dut.face.clocking
+    machine = None
+    if clocking is not None and clocking.valid_out is not None:  # as the RTL says it, before pins are held
+        machine = machine_of(netlist, netlist.signals[clocking.valid_out], clocking.clock)
     held = settled(netlist, boundary, [*boundary.result_ports, *cut.values()])
     boundary = boundary.holding({netlist.signals[name]: value for name, value in held.items()})
     guessed: dict[int, Signal] = {}
@@ -55,7 +61,7 @@ def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watche
         watcher.progress("signals matched", 0, program.n_ops - len(cut))
         guessed = matched_signals(program, boundary, netlist, cut, declared, options.seed)
         cut = dict(sorted({**cut, **guessed}.items()))
-    timing = timing_of(netlist, boundary, list(cut.values()), dut.face.clocking)
+    timing = timing_of(netlist, boundary, list(cut.values()), clocking)
     builder = Builder(program, netlist, cut, boundary)
     pool = Pool(options, watcher)
     obligations: dict[tuple[str, int], Obligation] = {}
@@ -79,10 +85,15 @@ def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watche
     proof = _proof(program, cut, claims, pool, counterexample, timing, held)
     if counterexample is not None:
         proof = replace(proof, message=proof.message + _undefined(obligations, claims))
-    said = dut.face.clocking.latency if dut.face.clocking else None
+    said = clocking.latency if clocking else None
     if proof.verdict is Verdict.PASS and timing is not None and said not in (None, timing.latency):
         late = f"the outputs are right {timing.latency} edges of {timing.clock} after their inputs, not {said}"
         proof = replace(proof, verdict=Verdict.RTL_MISMATCH, message=late)
+    if proof.verdict is Verdict.PASS and machine is not None and clocking is not None and timing is not None:
+        watcher.progress("handshakes", 0, 1)
+        proof = _with_handshake(
+            proof, clocking, handshake_of(machine, clocking, timing.latency, pool.equal, options.seed)
+        )
     return replace(
         proof,
         pins=(*netlist.inputs, *netlist.outputs),
@@ -140,6 +151,21 @@ def _proof(
             message += f"; {wrong} signals do not hold what their names say, and no output needs them to"
     unnamed = [op.index for op in program.ops if op.index not in cut]
     return Proof(verdict, message, ops, outputs, unnamed, len(pool), conditional, bounded, counterexample, timing)
+
+
+def _with_handshake(proof: Proof, clocking: Clocking, handshake: Handshake) -> Proof:
+    """A proof of the data, and what was found of the pins."""
+    pins = f"{clocking.valid_out} follows {clocking.valid_in}"
+    if handshake.status is Status.PROVED:
+        return replace(proof, handshake=handshake, message=f"{proof.message}; {pins}")
+    if handshake.status is Status.UNKNOWN:
+        message = f"the outputs are right, but it is not known whether {pins}"
+        return replace(proof, handshake=handshake, verdict=Verdict.UNKNOWN, message=message)
+    edge = len(handshake.trace) - 1
+    message = (
+        f"the outputs are right, but {clocking.valid_out} must be {handshake.due} after {edge} clock edges, and is not"
+    )
+    return replace(proof, handshake=handshake, verdict=Verdict.RTL_MISMATCH, message=message)
 
 
 def _undefined(obligations: Mapping[tuple[str, int], Obligation], claims: Mapping[tuple[str, int], Claim]) -> str:

@@ -14,7 +14,7 @@ from dais_verif.prove.ages import Timing
 from dais_verif.prove.discharge import Method
 from dais_verif.verdict import Verdict
 
-__all__ = ["Claim", "Counterexample", "Options", "Proof", "Status", "Watcher"]
+__all__ = ["Claim", "Counterexample", "Handshake", "Options", "Proof", "Status", "Watcher"]
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,21 @@ class Counterexample:
 
 
 @dataclass(frozen=True)
+class Handshake:
+    """Whether the pin that tells valid outputs keeps its protocol, and how that was found out.
+
+    ``trace``: if it does not, pins by name before each edge of a run, before the last of which it is not ``due``.
+    ``found``: what it is then in a simulator.
+    """
+
+    status: Status
+    how: str
+    due: int = 0
+    trace: tuple[dict[str, int], ...] = ()
+    found: str | None = None
+
+
+@dataclass(frozen=True)
 class Proof:
     """The verdict with all claims. ``unnamed``: ops without a signal. ``conditional``: promises had to be assumed.
     ``bounded``: inputs had to lie in their declared intervals.
@@ -116,6 +131,7 @@ class Proof:
     held: Mapping[str, int] = field(default_factory=dict)
     agreed: int | None = None
     guessed: int = 0
+    handshake: Handshake | None = None
     dropped: tuple[int, ...] = ()
 
     def methods(self) -> dict[str, int]:

@@ -8,7 +8,7 @@ from typing import Any
 from dais_verif.report.record import Mismatch, ProgramInfo, SimulatorResult
 from dais_verif.verdict import Verdict
 
-__all__ = ["PROOF_SCHEMA", "ClaimRecord", "CounterexampleRecord", "ProofRecord", "ReplayRecord"]
+__all__ = ["PROOF_SCHEMA", "ClaimRecord", "CounterexampleRecord", "HandshakeRecord", "ProofRecord", "ReplayRecord"]
 
 PROOF_SCHEMA = "dais-verif/proof/1"
 
@@ -49,6 +49,18 @@ class CounterexampleRecord:
 
 
 @dataclass(frozen=True)
+class HandshakeRecord:
+    """What was found of the pin that tells when outputs are valid, and how. ``trace``: pins by name before each edge of
+    a run, before the last of which it is not ``due``; ``found``: what it is then in a simulator."""
+
+    status: str
+    how: str
+    due: int = 0
+    trace: list[dict[str, int]] = field(default_factory=list)
+    found: str | None = None
+
+
+@dataclass(frozen=True)
 class ProofRecord:
     """A run of ``prove``. ``conditional``: promises of the program had to be assumed. ``seconds``: of each stage.
 
@@ -71,6 +83,8 @@ class ProofRecord:
     ops_without_signal: list[int] = field(default_factory=list)
     signals_matched_by_value: int = 0
     counterexample: CounterexampleRecord | None = None
+    handshake: HandshakeRecord | None = None
+    within_declared_intervals: bool = False
     unchecked: bool = False
     timeout: float | None = None
     warnings: list[str] = field(default_factory=list)
