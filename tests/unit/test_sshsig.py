@@ -171,7 +171,12 @@ def test_what_is_no_key(tmp_path: Path) -> None:
         (signer_line(KEY, options='namespaces="dais-verif",valid-before="20261121115959Z"'), []),
         (signer_line(KEY, options="cert-authority"), []),
     ],
-)
+    # Keys are drawn anew by every process, and names of tests must be the same in all.
+    ids=[
+        "alone", "patterns", "quoted", "comment", "another key", "second line", "namespace", "another namespace",
+        "in time", "too early", "too late", "authority",
+    ],
+)  # fmt: skip
 def test_allowed_signers(line: str, who: list[str], tmp_path: Path) -> None:
     (tmp_path / "signers").write_text(line)
     assert principals(tmp_path / "signers", public_key(KEY), NOW) == who
