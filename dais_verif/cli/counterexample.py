@@ -18,7 +18,8 @@ from dais_verif.files import write_atomically
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Ports
-from dais_verif.sim.build import SIMULATORS, Design
+from dais_verif.sim.build import SIMULATORS, Design, simulators_for
+from dais_verif.sim.sources import is_vhdl
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -67,7 +68,10 @@ def replayed(
     batch = batch_of_raw(Batch.of(row, program.n_in), Ports(elements, ()))
     cells = map(decimal, real_inputs(program, vector, elements))
     write_atomically(folder.path / _FILE, (",".join(cells) + "\n").encode())
-    tries = [(simulator,)] if simulator in SIMULATORS else [SIMULATORS] if simulator else [(s,) for s in SIMULATORS]
+    if any(map(is_vhdl, design.sources)):
+        tries = [simulators_for(simulator, design.sources)]
+    else:
+        tries = [(simulator,)] if simulator in SIMULATORS else [SIMULATORS] if simulator else [(s,) for s in SIMULATORS]
     with notices().status("replaying the counterexample"):
         first = verify(program, batch, design, folder.path, Options(tries[0], check=check))
         if first.verdict is not Verdict.TOOL_FAILURE or len(tries) == 1:

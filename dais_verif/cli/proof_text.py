@@ -106,7 +106,8 @@ def print_proof(info: ProgramInfo, tree: dict[str, Any], proof: Proof, finding: 
     out.print(f"program    {program_line(info)}", markup=False)
     out.print(f"hash       {info.hash}", markup=False)
     source = "emitted from the program" if rtl["emitted"] else ", ".join(rtl["files"])
-    out.print(f"rtl        module {rtl['top']}, {source}", markup=False)
+    through = ", as GHDL's synthesis reads it" if any(name.startswith("ghdl") for name in rtl["readers"]) else ""
+    out.print(f"rtl        module {rtl['top']}, {source}{through}", markup=False)
     unnamed = f", {len(proof.unnamed)} have none" if proof.unnamed else ""
     guessed = f" ({proof.guessed} found by their values)" if proof.guessed else ""
     cached = f", {tree['cached_claims']} claims proved by earlier runs" if tree["cached_claims"] else ""

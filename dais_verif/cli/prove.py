@@ -79,7 +79,7 @@ def prove(
     output: Path | None,
     as_json: bool,
 ) -> int:
-    """Prove for all inputs that the Verilog of PROGRAM, combinational or a pipeline, computes it.
+    """Prove for all inputs that RTL of PROGRAM, combinational or a pipeline, computes it.
 
     \b
     dais-verif prove prog.bin                                   our RTL
@@ -129,7 +129,7 @@ def prove(
             proof = judged(proof, finding)
         elif proof.handshake is not None and proof.handshake.trace:
             with watch.stage("replay"):
-                proof = played(proof, found, design, folder)
+                proof = played(proof, found, reader.in_verilog(design), folder)
             folder.kept = True
         tree = {
             **proof_tree(loaded, proof, finding, watch),
@@ -140,6 +140,7 @@ def prove(
                 "files": [str(source) for source in design.sources],
                 "widths": found.how,
                 "front_end": front_end,
+                "readers": list(reader.what_reads(design)[1:]),
                 "sha256": hashes[: len(design.sources)],
                 "data": dict(zip((file.name for file in design.data), hashes[len(design.sources) :], strict=True)),
             },

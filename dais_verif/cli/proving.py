@@ -59,7 +59,7 @@ def proved(
 
             with watch.stage("recall"):
                 question = [(name, value) for name, value in options.items() if name not in _HOW]
-                asked = [design.top, design.dut, said, reader.what_reads(), question]
+                asked = [design.top, design.dut, said, reader.what_reads(design), question]
                 key = run_key(program, design.sources, reader.files(design), asked)
                 known = recall(store, key) if key is not None else None
             if known is not None:

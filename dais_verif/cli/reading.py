@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from dais_verif.errors import InputError
 from dais_verif.sim import tools
 from dais_verif.sim.build import Design
+from dais_verif.sim.sources import is_vhdl
 from dais_verif.synth.elaboration import elaborated
 from dais_verif.synth.limits import Limits
+from dais_verif.synth.vhdl import in_verilog
 
 if TYPE_CHECKING:
     from dais_verif.prove.netlist import Netlist
@@ -20,7 +23,7 @@ __all__ = ["Reader", "front_end_option"]
 
 _FRONT_ENDS = {"slang": ("slang",), "yosys": ("yosys",), "both": ("slang", "yosys")}
 
-#: For Yosys: seconds, and megabytes.
+#: For Yosys and GHDL: seconds, and megabytes.
 _LIMITS = Limits(600, 4096)
 
 front_end_option = click.option(
@@ -32,6 +35,10 @@ front_end_option = click.option(
 )
 
 
+def _is_vhdl(design: Design) -> bool:
+    return any(map(is_vhdl, design.sources))
+
+
 @dataclass(frozen=True)
 class Reader:
     """One front end, or two whose readings are to be compared. ``folder``: where Yosys may work."""
@@ -39,9 +46,11 @@ class Reader:
     front_end: str
     folder: Path
 
-    def what_reads(self) -> tuple[str, ...]:
-        """What a proof depends on here. Raises ``ToolError`` if Yosys is asked for and missing."""
-        return (self.front_end, tools.yosys().version) if "yosys" in _FRONT_ENDS[self.front_end] else (self.front_end,)
+    def what_reads(self, design: Design) -> tuple[str, ...]:
+        """What a proof depends on here. Raises ``ToolError`` if Yosys or GHDL is needed and missing."""
+        needed = [("yosys", tools.yosys)] if "yosys" in _FRONT_ENDS[self.front_end] else []
+        versions = [f"{name} {find().version}" for name, find in needed]
+        return (self.front_end, *versions, *([f"ghdl {tools.ghdl().version}"] if _is_vhdl(design) else []))
 
     def files(self, design: Design) -> dict[str, Path]:
         """What the RTL reads, by the names that it has for it."""
@@ -49,12 +58,22 @@ class Reader:
 
     def netlists(self, design: Design) -> list[Netlist]:
         """All readings. Raises ``InputError`` for RTL that is refused, ``ToolError`` for a tool that fails."""
-        self.what_reads()
+        self.what_reads(design)
+        design = self.in_verilog(design)
         return [self._read(name, design) for name in _FRONT_ENDS[self.front_end]]
 
     def first(self, design: Design) -> Netlist:
         """The first of them."""
-        return self._read(_FRONT_ENDS[self.front_end][0], design)
+        return self._read(_FRONT_ENDS[self.front_end][0], self.in_verilog(design))
+
+    def in_verilog(self, design: Design) -> Design:
+        """The same; VHDL as GHDL's synthesis reads it. Raises ``InputError`` or ``ToolError`` where it does not."""
+        if not _is_vhdl(design):
+            return design
+        if not all(map(is_vhdl, design.sources)):
+            raise InputError("RTL in two languages, VHDL and Verilog; the proof reads one of them")
+        form = in_verilog(design.sources, design.top, design.data, self.folder.with_name("ghdl"), _LIMITS)
+        return replace(design, sources=(form,), data=())
 
     def _read(self, name: str, design: Design) -> Netlist:
         if name == "slang":

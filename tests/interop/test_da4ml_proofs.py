@@ -17,7 +17,10 @@ from interop.test_da4ml_rtl import BUGS, FORMS, written
 pytestmark = pytest.mark.usefixtures("da4ml")
 
 #: Those that go through the fast suite; all do in `make test-interop`.
-FAST = {"verilog": ("powers",), "pipelined verilog": ("mlp",)}
+FAST = {"verilog": ("powers",), "pipelined verilog": ("mlp",), "vhdl": (), "pipelined vhdl": ("choices",)}
+
+#: What GHDL's synthesis, which reads VHDL, does not know: files, and reductions of another library.
+UNREAD = ("lookup", "softmax", "reductions")
 
 NETWORK_CASES = [
     pytest.param(name, form, marks=() if name in FAST[form] else pytest.mark.slow, id=f"{name}-{form}")
@@ -36,6 +39,10 @@ def is_proved(verdict: Verdict) -> bool:
 def test_networks_are_proved(name: str, form: str, tmp_path: Path) -> None:
     rtl = written(name, form, tmp_path)
     verdict = prove(rtl, tmp_path)
+    if "vhdl" in form and name in UNREAD:
+        assert verdict.ending == ("TOOL_FAILURE", 3), verdict.record["message"]
+        assert "GHDL's synthesis, by which a proof reads VHDL, does not take" in verdict.record["message"]
+        return
     assert is_proved(verdict), verdict.record["message"]
     timing = verdict.record["timing"]
     assert (timing and timing["latency"]) == rtl.latency

@@ -1,0 +1,128 @@
+"""VHDL, read through GHDL's synthesis: proved, or refuted and replayed in GHDL; what cannot be read is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from prove.door import Run, run_prove
+
+from dais_verif.errors import ToolError
+from dais_verif.program import Program
+from dais_verif.sim import tools
+
+#: y = 3 - x.
+PROGRAM = Program.build(
+    [(-1, 0, -1, 0, (1, 3, 0)), (5, -1, -1, 3, (0, 2, 0)), (1, 1, 0, 0, (1, 4, 0))], [(2, 0, 0)], inp_shift=[0]
+)
+
+MODEL = """
+library ieee;
+use ieee.std_logic_1164.all;
+use ieee.numeric_std.all;
+entity Model is
+  port (clk, rst, in_valid : in std_logic; out_valid : out std_logic;
+        X_0 : in std_logic_vector(3 downto 0); y_0 : out std_logic_vector(4 downto 0));
+end entity;
+architecture rtl of Model is
+  signal held : signed(3 downto 0);
+  signal v : std_logic_vector(1 downto 0);
+begin
+  process (clk)
+  begin
+    if rising_edge(clk) then
+      held <= signed(X_0);
+      y_0 <= std_logic_vector(to_signed(3, 5) - resize(held, 5));
+      v <= v(0) & in_valid;
+      if rst = '1' then
+        v <= "00";
+      end if;
+    end if;
+  end process;
+  out_valid <= v(1);
+end architecture;
+"""
+
+PORTS = """
+[inputs]
+port = "x_{}"
+[outputs]
+port = "y_{}"
+[clock]
+port = "clk"
+latency = 2
+reset = "rst"
+valid_in = "in_valid"
+valid_out = "out_valid"
+"""
+
+
+@pytest.fixture(autouse=True)
+def ghdl() -> None:
+    try:
+        tools.ghdl()
+    except ToolError as error:
+        pytest.skip(str(error))
+
+
+def proved(text: str, folder: Path, *options: str) -> Run:
+    (folder / "model.vhd").write_text(text)
+    (folder / "ports.toml").write_text(PORTS)
+    arguments = ("--ports", str(folder / "ports.toml"), "--top", "Model", *options)
+    return run_prove(PROGRAM, folder, *arguments, "-o", folder / "out", "--rtl", folder / "model.vhd")
+
+
+def test_it_is_proved(tmp_path: Path) -> None:
+    run = proved(MODEL, tmp_path)
+    assert run.ending == ("PASS", 0), (run.tree["message"], run.stderr)
+    assert run.tree["timing"]["latency"] == 2
+    assert run.tree["handshake"]["status"] == "PROVED"
+    assert any(reader.startswith("ghdl ") for reader in run.tree["rtl"]["readers"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("to_signed(3, 5)", "to_signed(2, 5)"), ("resize(held, 5)", "signed('0' & held)")]
+)
+def test_a_bug_is_replayed_in_ghdl(old: str, new: str, tmp_path: Path) -> None:
+    assert old in MODEL
+    run = proved(MODEL.replace(old, new), tmp_path)
+    assert run.ending == ("RTL_MISMATCH", 1), (run.tree["message"], run.stderr)
+    replay = run.tree["counterexample"]["replay"]
+    assert replay["verdict"] == "RTL_MISMATCH" and [s["name"] for s in replay["simulators"]] == ["ghdl"]
+
+
+def test_a_broken_handshake(tmp_path: Path) -> None:
+    run = proved(MODEL.replace('v <= "00"', "v(1) <= '0'"), tmp_path)
+    assert run.ending == ("RTL_MISMATCH", 1), (run.tree["message"], run.stderr)
+    assert run.tree["handshake"]["status"] == "REFUTED" and run.tree["handshake"]["found"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "ending", "message"),
+    [
+        (MODEL.replace("rising_edge", "falling_flank"), (), ("INVALID_INPUT", 2), "model.vhd:15: no declaration for"),
+        (MODEL, ("--top", "other"), ("INVALID_INPUT", 2), "the RTL has no entity 'other'"),
+        (
+            MODEL.replace("v <= v(0) & in_valid;", "v <= v(0) & in_valid after 1 ns;").replace(
+                "use ieee.numeric_std.all;", "use ieee.numeric_std.all;\nuse ieee.std_logic_misc.all;"
+            ).replace("<= v(1);", "<= and_reduce(v);"),
+            (),
+            ("TOOL_FAILURE", 3),
+            "GHDL's synthesis, by which a proof reads VHDL, does not take",
+        ),
+    ],
+    ids=["no-vhdl", "top", "not-known"],
+)  # fmt: skip
+def test_what_cannot_be_read(
+    text: str, options: tuple[str, ...], ending: tuple[str, int], message: str, tmp_path: Path
+) -> None:
+    run = proved(text, tmp_path, *options)
+    assert run.ending == ending, run.tree["message"]
+    assert message in run.tree["message"]
+
+
+def test_two_languages_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "other.v").write_text("module other; endmodule")
+    run = proved(MODEL, tmp_path, "--rtl", str(tmp_path / "other.v"))
+    assert run.ending == ("INVALID_INPUT", 2)
+    assert "two languages" in run.tree["message"]
