@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dais_verif.cli.common import notices
@@ -64,7 +65,13 @@ def proved(
                 known = recall(store, key) if key is not None else None
             if known is not None:
                 return known.proof, _carried(program, design, said, known.ports)
-        proof, dut, ports = _deep(lambda: _proved(program, design, said, reader, options, watch))
+        reader.what_reads(design)  # before anything is read
+        with watch.stage("elaborate"):
+            verilog = reader.in_verilog(design)
+            netlists = [_read(reader, name, verilog) for name in reader.names]
+        ports = _ports(netlists[0])
+        dut = _carried(program, design, said, ports)
+        proof = _deep(lambda: _proved(program, netlists, dut, options, watch))
         if key is not None:
             with watch.stage("remember"):
                 remember(store, key, proof, ports)
@@ -82,22 +89,19 @@ def _needed() -> Iterator[None]:
         ) from None
 
 
+def _read(reader: Reader, name: str, design: Design) -> Netlist:
+    with reader.readable(name, design) as read:
+        return _deep(read)
+
+
 def _proved(
-    program: Program,
-    design: Design,
-    said: PortsFile | None,
-    reader: Reader,
-    options: dict[str, Any],
-    watch: Stopwatch,
-) -> tuple[Proof, Dut, list[Port]]:
+    program: Program, netlists: Sequence[Netlist], dut: Dut, options: dict[str, Any], watch: Stopwatch
+) -> Proof:
     from dais_verif.prove.proof import prove
     from dais_verif.prove.results import Options, Watcher
     from dais_verif.prove.twice import prove_twice
 
-    with watch.stage("elaborate"):
-        first, *others = reader.netlists(design)
-    ports = _ports(first)
-    dut = _carried(program, design, said, ports)
+    first, *others = netlists
     with watch.stage("prove"), notices().status("proving") as status:
 
         class Shown(Watcher):
@@ -105,8 +109,8 @@ def _proved(
                 status.update(f"proving: {done} of {total} {what}")
 
         if not others:
-            return prove(program, first, dut, Options(**options), Shown()), dut, ports
-        return prove_twice(program, first, others[0], dut, Options(**options), Shown()), dut, ports
+            return prove(program, first, dut, Options(**options), Shown())
+        return prove_twice(program, first, others[0], dut, Options(**options), Shown())
 
 
 def _carried(program: Program, design: Design, said: PortsFile | None, ports: Sequence[Port]) -> Dut:
@@ -129,17 +133,16 @@ def stated(
     from dais_verif.prove.results import Options
     from dais_verif.prove.terms import as_written
 
-    def work() -> tuple[list[Statement], str]:
+    def work(read: Callable[[], Netlist]) -> tuple[list[Statement], str]:
         try:
             with as_written():
-                netlist = reader.first(design)
-                return exported(program, netlist, dut, proof, Options(**options)), "as written"
+                return exported(program, read(), dut, proof, Options(**options)), "as written"
         except InputError as error:  # slices of what is not assigned yet, for example, which rules see through
-            netlist = reader.first(design)
-            return exported(program, netlist, dut, proof, Options(**options)), f"in normal form, since: {error}"
+            return exported(program, read(), dut, proof, Options(**options)), f"in normal form, since: {error}"
 
-    with watch.stage("dump"), notices().status("stating the obligations"):
-        return _deep(work)
+    reading = reader.readable(reader.names[0], reader.in_verilog(design))
+    with watch.stage("dump"), notices().status("stating the obligations"), reading as read:
+        return _deep(partial(work, read))
 
 
 def _ports(netlist: Netlist) -> list[Port]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,25 +48,19 @@ class Reader:
     front_end: str
     folder: Path
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The front ends, the one whose reading is proved first before the other."""
+        return _FRONT_ENDS[self.front_end]
+
     def what_reads(self, design: Design) -> tuple[str, ...]:
         """What a proof depends on here. Raises ``ToolError`` if Yosys or GHDL is needed and missing."""
-        needed = [("yosys", tools.yosys)] if "yosys" in _FRONT_ENDS[self.front_end] else []
-        versions = [f"{name} {find().version}" for name, find in needed]
+        versions = [f"yosys {tools.yosys().version}"] if "yosys" in self.names else []
         return (self.front_end, *versions, *([f"ghdl {tools.ghdl().version}"] if _is_vhdl(design) else []))
 
     def files(self, design: Design) -> dict[str, Path]:
         """What the RTL reads, by the names that it has for it."""
         return {file.name: file.path for file in design.data}
-
-    def netlists(self, design: Design) -> list[Netlist]:
-        """All readings. Raises ``InputError`` for RTL that is refused, ``ToolError`` for a tool that fails."""
-        self.what_reads(design)
-        design = self.in_verilog(design)
-        return [self._read(name, design) for name in _FRONT_ENDS[self.front_end]]
-
-    def first(self, design: Design) -> Netlist:
-        """The first of them."""
-        return self._read(_FRONT_ENDS[self.front_end][0], self.in_verilog(design))
 
     def in_verilog(self, design: Design) -> Design:
         """The same; VHDL as GHDL's synthesis reads it. Raises ``InputError`` or ``ToolError`` where it does not."""
@@ -75,14 +71,22 @@ class Reader:
         form = in_verilog(design.sources, design.top, design.data, self.folder.with_name("ghdl"), _LIMITS)
         return replace(design, sources=(form,), data=())
 
-    def _read(self, name: str, design: Design) -> Netlist:
+    @contextmanager
+    def readable(self, name: str, design: Design) -> Iterator[Callable[[], Netlist]]:
+        """What reads ``design``, in Verilog, with one front end: as often as it is called, and in whatever thread.
+
+        Yosys runs before, in the thread of the caller: Ctrl-C reaches the main one, which kills what it has started.
+        Raises ``InputError`` for RTL that is refused, ``ToolError`` if a tool is missing or fails.
+        """
         if name == "slang":
             from dais_verif.prove import slang
 
-            return slang.elaborate(design.sources, design.top, self.files(design))
+            yield lambda: slang.elaborate(design.sources, design.top, self.files(design))
+            return
         from dais_verif.prove import yosys
 
         form = elaborated(design.sources, design.top, design.data, self.folder, _LIMITS)
-        netlist = yosys.elaborate(form, design.top)
-        form.unlink()  # it is large, and the script beside it writes it again
-        return netlist
+        try:
+            yield lambda: yosys.elaborate(form, design.top)
+        finally:
+            form.unlink()  # it is large, and the script beside it writes it again

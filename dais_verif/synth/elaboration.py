@@ -19,6 +19,7 @@ from dais_verif.synth.yosys import reading
 
 __all__ = ["elaborated"]
 
+#: What a run leaves in its folder; the first is what it is for.
 FORM, SCRIPT, LOG = "elaborated.json", "elaborate.ys", "yosys.log"
 
 _ERROR = re.compile(r"^(?:(\S.*:\d+): )?ERROR: (.*)$", re.MULTILINE)

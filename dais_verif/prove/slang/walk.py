@@ -103,6 +103,11 @@ class _Walk:
         if not kind.isIntegral:
             self._design.memories[symbol] = self._memory(symbol, name, where)
             return
+        if symbol.kind == ast.SymbolKind.Net and symbol.netType.netKind not in _PLAIN:
+            net = symbol.netType.netKind.name
+            raise InputError(
+                f"{where}: {name!r} is a net of type {net}, which is not supported by the proof; write wire"
+            )
         signal = self._design.signals[symbol] = Signal(name, kind.bitWidth, where)
         if symbol.initializer is None:
             return
@@ -209,6 +214,8 @@ _ERRORS = (
     pyslang.Diags.ParameterDoesNotExist,
     pyslang.Diags.RangeSelectReversed,
 )
+#: Nets of one driver; the others mix drivers, or have a value without one.
+_PLAIN = (ast.NetType.NetKind.Wire, ast.NetType.NetKind.Tri, ast.NetType.NetKind.UWire)
 _WAYS = (ast.ArgumentDirection.In, ast.ArgumentDirection.Out)
 _BLOCKS = (ast.ProceduralBlockKind.Always, ast.ProceduralBlockKind.AlwaysComb, ast.ProceduralBlockKind.AlwaysFF)
 _REFUSED = (

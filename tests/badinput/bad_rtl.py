@@ -1,0 +1,366 @@
+"""RTL that ``prove`` must not pass: what is wrong with it, and what each front end says of it.
+
+The program is a sum of two s4.0, in the ports ``model_inp`` and ``model_out``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+__all__ = ["CASES", "GOOD_RTL", "BadRtl", "Said"]
+
+
+class Said(NamedTuple):
+    """A verdict, and words of its message."""
+
+    verdict: str
+    words: tuple[str, ...]
+
+
+class BadRtl(NamedTuple):
+    """``slang``, ``yosys``: what they say; None: Yosys gives it a meaning, and who wants more asks for ``both``."""
+
+    rtl: bytes
+    slang: Said
+    yosys: Said | None
+    files: Mapping[str, bytes] = MappingProxyType({})
+
+
+def refused(*words: str) -> Said:
+    return Said("INVALID_INPUT", words)
+
+
+def undefined(*words: str) -> Said:
+    return Said("X_IN_OUTPUT", ("undefined", *words))
+
+
+def module(body: str = "", out: str = "assign model_out = a + b;", ports: str = "") -> str:
+    return f"""module model ({ports}input [7:0] model_inp, output [4:0] model_out);
+  wire signed [3:0] a = model_inp[3:0], b = model_inp[7:4];
+  {body}
+  {out}
+endmodule
+"""
+
+
+def block(body: str, out: str = "assign model_out = r;") -> str:
+    return module(f"reg [4:0] r, q; {body}", out)
+
+
+def clocked(body: str) -> str:
+    return module(f"reg [4:0] r, q; {body}", "assign model_out = r;", "input clk, input rst, ")
+
+
+def table(name: str) -> str:
+    return module(f'reg [4:0] t [0:3]; initial $readmemh("{name}", t);', "assign model_out = t[a[1:0]];")
+
+
+GOOD_RTL = module()
+SUB = "module sub(input [4:0] i, output [4:0] o); assign o = i; endmodule\n"
+
+TWICE = refused("rtl.v:", "is also driven at", "give every bit one driver")
+LATCH = refused("rtl.v:3", "signal 'r'", "latch")
+LOOP = refused("rtl.v:3", "depends on itself", "break the loop")
+NO_VALUE = refused("is given X or Z")
+EDGES = refused("rtl.v:3", "one rising edge of a clock")
+NO_TOP = refused("no module 'model'", "--top")
+STATE = refused("rtl.v:3", "register 'r' keeps state")
+SYNTAX = refused("rtl.v:", "Yosys: syntax error", "correct the RTL")
+#: What Yosys reads in its own way, and gives a meaning.
+READ = None
+
+#: name: RTL, what slang says, what Yosys says.
+_TEXTS: dict[str, tuple[str, Said, Said | None]] = {
+    # drivers
+    "two drivers": (module(out="assign model_out = a + b; assign model_out = a;"), TWICE, TWICE),
+    "two drivers of one bit": (
+        module(out="assign model_out = a + b; assign model_out[2] = a[0];"),
+        refused("bit 2 of signal 'model_out' is also driven"),
+        refused("bit 2 of signal 'model_out' is also driven"),
+    ),
+    "two always blocks": (block("always @* r = a + b; always @* r = a;"), TWICE, TWICE),
+    "an assign and an always block": (block("always @* r = a + b; assign r = a;"), TWICE, TWICE),
+    "an always block and a register": (
+        module("reg [4:0] r; always @* r = a; always @(posedge clk) r <= b;", "assign model_out = r;", "input clk, "),
+        TWICE,
+        TWICE,
+    ),
+    "two instances drive one wire": (
+        module("wire [4:0] w; sub x (.i(5'd1), .o(w)); sub y (.i(5'd1), .o(w));", "assign model_out = w;") + SUB,
+        TWICE,
+        TWICE,
+    ),
+    "an input is driven": (module("assign model_inp = 0;"), refused("input 'model_inp' is driven"), refused("driven")),
+    "an input of an instance is driven within": (
+        module("sub x (a, model_out);", "") + "module sub(input [3:0] i, output [4:0] o); assign i = 0; endmodule\n",
+        refused("signal 'x.i' is also driven"),
+        refused("signal 'x.i' is also driven"),
+    ),
+    "wired and": (module("wand [4:0] w; assign w = a;", "assign model_out = w + b;"), refused("'w'", "WAnd"), READ),
+    "a supply": (module("supply0 g;", "assign model_out = a + b + g;"), refused("'g'", "Supply0"), READ),
+    "an open output bit": (
+        module(out="assign model_out[3:0] = a + b;"),
+        undefined("bit 4 of signal 'model_out', which has no driver"),
+        undefined("bit 4 of signal 'model_out', which has no driver"),
+    ),
+    "an open wire": (
+        module("wire [4:0] w;", "assign model_out = w;"),
+        undefined("bit 4 of signal 'w', which has no driver"),
+        undefined("bit 4 of signal 'w', which has no driver"),
+    ),
+    "an open input of an instance": (
+        module("sub x (.i(), .o(model_out));", "") + SUB,
+        undefined("of signal 'x.i', which has no driver"),
+        undefined("of signal 'x.i', which has no driver"),
+    ),
+    # latches, loops
+    "if without else": (block("always @* if (a[0]) r = a + b;"), LATCH, LATCH),
+    "case without default": (block("always @* case (a[1:0]) 0: r = a; 1: r = b; endcase"), LATCH, LATCH),
+    "one bit kept": (block("always @* begin r[3:0] = a; if (b[0]) r[4] = 1; end"), LATCH, LATCH),
+    "always_latch": (
+        block("always_latch if (a[0]) r = a + b;"),
+        refused("rtl.v:3", "AlwaysLatch", "state"),
+        refused("'r'", "a latch"),
+    ),
+    "a loop of assigns": (
+        module("wire [4:0] v, w; assign v = w + a; assign w = v ^ b;", "assign model_out = v;"),
+        LOOP,
+        LOOP,
+    ),
+    "a loop of one bit": (
+        module("wire [4:0] v; assign v[4:1] = a; assign v[0] = v[0] ^ b[0];", "assign model_out = v;"),
+        LOOP,
+        LOOP,
+    ),
+    "a loop through instances": (
+        module("wire [4:0] v, w; sub x (v, w); sub y (w, v);", "assign model_out = v;") + SUB,
+        refused("signal 'v' depends on itself (v <- y.o <- y.i <- w <- x.o <- x.i <- v)"),
+        refused("signal 'v' depends on itself (v <- y.o <- y.i <- w <- x.o <- x.i <- v)"),
+    ),
+    "a variable that reads itself": (
+        block("always @* r = r + a;"),
+        refused("rtl.v:3", "signal 'r' is read or kept"),
+        refused("signal 'r' depends on itself"),
+    ),
+    # simulation and hardware differ
+    "an incomplete sensitivity list": (
+        block("always @(a) r = a + b;"),
+        refused("rtl.v:3", "reads 'b', which its sensitivity list lacks"),
+        READ,
+    ),
+    "a sensitivity list with a condition": (block("always @(a iff b[0]) r = a + b;"), refused("iff"), SYNTAX),
+    "a nonblocking assignment without a clock": (block("always @* r <= a + b;"), refused("rtl.v:3", "write ="), READ),
+    "a delay of an assign": (module(out="assign #3 model_out = a + b;"), refused("rtl.v:4", "delay"), READ),
+    "a delay in a block": (block("always @* begin #1 r = a + b; end"), refused("rtl.v:3", "Timed"), READ),
+    "wait": (block("always begin wait (a[0]); r = b; end"), refused("rtl.v:3", "Wait"), refused("wait")),
+    "fork": (block("always @* fork r = a; q = b; join"), refused("rtl.v:3", "fork"), SYNTAX),
+    "a literal X": (module(out="assign model_out = a[0] ? a + b : 5'bx;"), NO_VALUE, NO_VALUE),
+    "a literal Z": (module(out="assign model_out = a[0] ? a + b : 5'bz;"), NO_VALUE, NO_VALUE),
+    "X in a block": (
+        block("always @* begin r = 5'b0000x; if (a[0]) r = a + b; end"),
+        refused("rtl.v:3", "signal 'r' is given X or Z"),
+        refused("rtl.v:3", "signal 'r' is given X or Z"),
+    ),
+    "X in casex": (
+        block("always @* casex (a) 4'bx1xx: r = a + b; default: r = a + b; endcase"),
+        refused("rtl.v:3", "X matches anything in simulation only"),
+        READ,
+    ),
+    "a tristate gate": (
+        module(out="bufif1 (model_out[0], a[0], b[0]);"),
+        refused("rtl.v:4", "'bufif1'"),
+        refused("'model_out' is given X or Z"),
+    ),
+    "a system function": (
+        module(out="assign model_out = $random;"),
+        refused("rtl.v:4", "$random is not supported"),
+        undefined("$random"),
+    ),
+    "only an initial value": (
+        block("initial r = 5;"),
+        Said("RTL_MISMATCH", ("of signal 'r', which has no driver",)),
+        Said("RTL_MISMATCH", ()),
+    ),
+    "force": (block("initial force r = 5;"), refused("rtl.v:3", "ProceduralAssign"), SYNTAX),
+    "division by what may be 0": (
+        module(out="assign model_out = a / b;"),
+        undefined("a quotient by 0"),
+        undefined("a quotient by 0"),
+    ),
+    # clocks
+    "a falling edge": (clocked("always @(negedge clk) r <= a + b;"), EDGES, EDGES),
+    "both edges": (
+        clocked("always @(posedge clk or negedge clk) r <= a + b;"),
+        EDGES,
+        refused("Yosys: Multiple edge sensitive events"),
+    ),
+    "two clocks": (
+        clocked("always @(posedge clk) q <= a + b; always @(posedge rst) r <= q;"),
+        refused("different clocks: clk, rst"),
+        refused("different clocks: clk, rst"),
+    ),
+    "a gated clock": (
+        clocked("wire g = clk & a[0]; always @(posedge g) r <= a + b;"),
+        refused("rtl.v:3", "'g', a clock"),
+        refused("rtl.v:3", "'g', a clock"),
+    ),
+    "data as a clock": (
+        clocked("always @(posedge a[0]) r <= a + b;"),
+        EDGES,
+        refused("a clock or a reset is a part of a vector"),
+    ),
+    "a counter": (clocked("always @(posedge clk) r <= r + 1;"), STATE, STATE),
+    "an accumulator with a reset": (
+        clocked("always @(posedge clk) if (rst) r <= 0; else r <= r + a;"),
+        STATE,
+        STATE,
+    ),
+    "an asynchronous load": (
+        clocked("always @(posedge clk or posedge rst) if (rst) r <= a; else r <= a + b;"),
+        refused("register 'r' is loaded at 'rst', not reset"),
+        refused("register 'r' is loaded at 'rst', not reset"),
+    ),
+    "a blocking register": (
+        clocked("always @(posedge clk) r = a + b;"),
+        refused("rtl.v:3", "register 'r' is assigned with =", "write <="),
+        READ,
+    ),
+    "a memory that is written": (
+        module(
+            "reg [4:0] t [0:3]; always @(posedge clk) t[a[1:0]] <= b;", "assign model_out = t[b[1:0]];", "input clk, "
+        ),
+        refused("rtl.v:3", "memory 't' is written while the design runs"),
+        refused("rtl.v:3", "memory 't' is written while the design runs"),
+    ),
+    # modules and ports
+    "an unknown module": (
+        module("lost x (a, b);"),
+        refused("rtl.v:3", "unknown module 'lost'"),
+        refused("Yosys: Module `\\lost'", "is not part of the design"),
+    ),
+    "an unknown port": (
+        module("sub x (.nope(a), .o(model_out));", "") + SUB,
+        refused("rtl.v:3", "port 'nope' does not exist"),
+        refused("Yosys: Module `sub'", "'nope'"),
+    ),
+    "too many ports": (
+        module("sub x (a, model_out, b);", "") + SUB,
+        refused("rtl.v:3", "too many port connections"),
+        refused("has only 2 ports"),
+    ),
+    "an unknown parameter": (
+        module("sub #(.W(3)) x (a, model_out);", "") + SUB,
+        refused("rtl.v:3", "parameter 'W' does not exist"),
+        refused("does not have a parameter named 'W'"),
+    ),
+    "another width of a port": (
+        module("sub x (model_inp, model_out);", "") + SUB,
+        Said("RTL_MISMATCH", ("output 0",)),
+        Said("RTL_MISMATCH", ("output 0",)),
+    ),
+    "an inout port": (module().replace("output", "inout"), refused("inout port"), refused("inout port 'model_out'")),
+    "another module": (module().replace("module model", "module other"), NO_TOP, NO_TOP),
+    "a module twice": (
+        module() + module(out="assign model_out = a - b;"),
+        refused("rtl.v:6", "duplicate definition of 'model'"),
+        refused("rtl.v:6", "Re-definition of module"),
+    ),
+    "a package of that name": ("package model; endpackage\n", NO_TOP, NO_TOP),
+    "a module within itself": (
+        module("sub x (a, model_out);", "") + "module sub(input [4:0] i, output [4:0] o); sub y (i, o); endmodule\n",
+        refused("rtl.v:6", "infinitely recursive instantiation of 'y'"),
+        Said("TOOL_FAILURE", ("yosys was killed",)),
+    ),
+    "an interface": (
+        "interface bus; logic x; endinterface\n" + module("bus i();"),
+        refused("rtl.v:4", "'i' is no module"),
+        READ,
+    ),
+    # expressions and types
+    "an undeclared signal": (
+        module(out="assign model_out = a + nothing;"),
+        refused("rtl.v:4", "undeclared identifier 'nothing'"),
+        Said("TOOL_FAILURE", ("bit 0 of signal 'nothing', which has no driver", "not replayed")),
+    ),
+    "a select beyond the signal": (
+        module(out="assign model_out = model_inp[9:5];"),
+        undefined("bits beyond a signal at rtl.v:4"),
+        refused("'model_out' is given X or Z"),
+    ),
+    "a reversed select": (
+        module(out="assign model_out = model_inp[0:4];"),
+        refused("rtl.v:4", "is reversed"),
+        Said("RTL_MISMATCH", ()),
+    ),
+    "a real number": (module("real x;"), refused("rtl.v:3", "'x' is no vector"), SYNTAX),
+    "an event": (module("event e;"), refused("rtl.v:3", "'e' is no vector"), SYNTAX),
+    "a task": (block("task t; r = a + b; endtask always @* t;"), refused("rtl.v:3", "Call"), READ),
+    "a while loop": (
+        block("always @* begin r = 0; while (r < a) r = r + 1; end"),
+        refused("rtl.v:3", "WhileLoop"),
+        refused("Yosys: While loops"),
+    ),
+    "a function that calls itself without end": (
+        module("function [4:0] f(input [4:0] x); f = f(x); endfunction", "assign model_out = f(a);"),
+        refused("rtl.v:3", "function 'f' calls itself without end"),
+        Said("TOOL_FAILURE", ("yosys",)),
+    ),
+    "a generate loop that depends on a signal": (
+        module("genvar g; generate for (g = 0; g < a; g = g + 1) begin : q wire w; end endgenerate"),
+        refused("rtl.v:3", "not allowed in a constant expression"),
+        refused("rtl.v:3", "not constant"),
+    ),
+    "a vector of 2,000,000,001 bits": (
+        module("wire [2000000000:0] w;"),
+        refused("rtl.v:3", "too large"),
+        Said("TOOL_FAILURE", ("out of memory",)),
+    ),
+    # files
+    "a syntax error": (module().replace("assign", "asign"), refused("rtl.v:4", "'asign'"), SYNTAX),
+    "no endmodule": (module().replace("endmodule", ""), refused("rtl.v:4", "expected 'endmodule'"), SYNTAX),
+    "an include that is missing": (
+        '`include "lost.vh"\n' + module(),
+        refused("rtl.v:1", "'lost.vh'"),
+        refused("Can't open include file `lost.vh'"),
+    ),
+    "an unknown macro": (
+        module(out="assign model_out = `SUM;"),
+        refused("rtl.v:4", "`SUM"),
+        refused("rtl.v:4", "`SUM"),
+    ),
+    "an empty file": ("", NO_TOP, NO_TOP),
+    "VHDL in a .v": ("entity model is end entity;\n", refused("rtl.v:1", "'entity'"), SYNTAX),
+    "a memory file that is missing": (
+        table("lost.mem"),
+        refused("rtl.v:3", "memory file 'lost.mem' was not found", "--data"),
+        refused("memory file 'lost.mem' was not found", "--data"),
+    ),
+}
+
+_MEMORIES: dict[str, tuple[bytes, Said, Said | None]] = {
+    "junk in a memory file": (b"1\nhello\n", refused("t.mem", "'hello' is no number in base 16"), READ),
+    "a memory file that is too long": (b"1 2 3 4 5\n", refused("t.mem", "index 4, which the memory lacks"), READ),
+    "a memory file of other bytes": (bytes(range(256)), refused("t.mem", "is no number in base 16"), READ),
+    "a memory file that is too short": (b"1 2\n", Said("RTL_MISMATCH", ()), Said("RTL_MISMATCH", ())),
+    "an empty memory file": (b"", undefined("a word of t"), undefined("a word of t")),
+    "X in a memory file": (b"x x x x\n", undefined("a word of t"), undefined("a word of t")),
+}
+
+_BYTES: dict[str, tuple[bytes, Said, Said | None]] = {
+    "a binary file": (bytes(range(256)) * 4, refused("rtl.v:1", "NUL"), NO_TOP),
+    "a name that is no ASCII": (
+        module("wire caf\xe9 = 1;").encode("latin1"),
+        refused("rtl.v:3", "UTF-8"),
+        SYNTAX,
+    ),
+    "UTF-16": (module().encode("utf-16"), refused("rtl.v:1", "UTF-16"), NO_TOP),
+    "a NUL": (module().encode() + b"\0", refused("rtl.v:6", "NUL"), READ),
+}
+
+CASES: dict[str, BadRtl] = {
+    **{name: BadRtl(text.encode(), *said) for name, (text, *said) in _TEXTS.items()},
+    **{name: BadRtl(table("t.mem").encode(), *said, {"t.mem": words}) for name, (words, *said) in _MEMORIES.items()},
+    **{name: BadRtl(text, *said) for name, (text, *said) in _BYTES.items()},
+}
