@@ -34,7 +34,7 @@ def evaluate(roots: Sequence[Term], given: Mapping[Term, Values]) -> list[Values
     wanted = set(roots)
     for t in order:
         if t in given:
-            values[t] = given[t].astype(kind)
+            values[t] = given[t].astype(kind, copy=False)
         elif t.op == "const":
             values[t] = np.full(size, t.value, dtype=kind)
         else:

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+import numpy as np
+
 from dais_verif.program import Op, Program
 from dais_verif.prove.boundary import Boundary
 from dais_verif.prove.declared import Declared
 from dais_verif.prove.evaluate import Values
 from dais_verif.prove.netlist import Netlist, Signal
 from dais_verif.prove.twins import first_twins
-from dais_verif.prove.witness import Wires, random_vectors, trace
+from dais_verif.prove.witness import WORD, Wires, random_vectors, trace
 
 __all__ = ["matched_signals"]
 
@@ -63,7 +65,7 @@ class _Matcher:
         self._sources, self._twins = wires.sources, twins
         self._op_of = {signal: twins[index] for index, signal in cut.items()}
         self._signals = {twins[index]: signal for index, signal in cut.items()}
-        self._behaviours = {s: (s.width, _key(values)) for s, values in wires.values.items() if s not in never}
+        self._behaviours = {s: (s.width, _key(values, s.width)) for s, values in wires.values.items() if s not in never}
         self._alike: dict[_Behaviour, list[Signal]] = {}
         for signal, behaviour in self._behaviours.items():
             self._alike.setdefault(behaviour, []).append(signal)
@@ -140,8 +142,8 @@ def _behaviours(op: Op, values: Values) -> Iterator[_Behaviour]:
     if op.type.k:
         numbers = (numbers ^ half) - half
     for width in range(op.type.width, op.type.width + _MORE + 1):
-        yield width, _key(numbers & ((1 << width) - 1))
+        yield width, _key(numbers & ((1 << width) - 1), width)
 
 
-def _key(values: Values) -> bytes:
-    return repr(values.tolist()).encode()
+def _key(values: Values, width: int) -> bytes:
+    return values.astype(np.uint64).tobytes() if width <= WORD else repr(values.tolist()).encode()

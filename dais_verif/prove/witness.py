@@ -23,7 +23,7 @@ from dais_verif.prove.netlist import Cone, Netlist, Read, Signal
 from dais_verif.prove.obligations import Obligation
 from dais_verif.prove.terms import Term, const, extract, leaves, var
 
-__all__ = ["Trace", "Wires", "differing_rows", "differing_outputs", "random_vectors", "trace", "variations"]
+__all__ = ["WORD", "Trace", "Wires", "differing_rows", "differing_outputs", "random_vectors", "trace", "variations"]
 
 #: The bits of one input element for each row: Python integers, of shape (rows,).
 Columns = list[NDArray[Any]]
@@ -64,7 +64,7 @@ def variations(elements: Sequence[Element], vector: Mapping[int, int], rows: int
 
 
 #: Signals of more bits are looked through where they only carry others on.
-_WORD = 64
+WORD = 64
 
 
 class Trace:
@@ -183,7 +183,7 @@ class Wires:
     def __init__(self, boundary: Boundary, stops: set[Signal], found: Trace, ones: bool) -> None:
         self._boundary, self._inputs, self._rows, self.ones = boundary, found.inputs, found.rows, ones
         # What is wide and only carries other signals on is looked through, part by part.
-        self._stops = {signal for signal in stops if signal.width <= _WORD or any(not d.part for d in signal.drivers)}
+        self._stops = {signal for signal in stops if signal.width <= WORD or any(not d.part for d in signal.drivers)}
         #: Whether something undefined was met.
         self.guesses = False
         self.values: dict[Signal, Values] = {}
@@ -224,7 +224,7 @@ class Wires:
                     self.guesses = True
                     given[t] = np.full(self._rows, (1 << t.width) - 1 if self.ones else 0, dtype=object)
             (value,) = evaluate([term], given)
-            value = _column(value, self._rows).astype(object)
+            value = _column(value, self._rows)
             if signal is None:
                 return value
             self.values[signal] = value

@@ -206,6 +206,8 @@ def _replication(c: Converter, e: Any) -> Term:
 
 def static_index(c: Converter, e: Any) -> int | None:
     """The value of an index that is constant."""
+    if type(e) is ast.IntegerLiteral and not e.value.hasUnknown:
+        return int(e.value)
     term = c(e)
     if term.op != "const":
         return None
