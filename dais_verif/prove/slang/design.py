@@ -47,7 +47,7 @@ class Design:
 
     def bits(self, expression: Any) -> Bits:
         """The bits of an expression."""
-        from dais_verif.prove.slang.expressions import sliced
+        from dais_verif.prove.slang.slices import sliced
 
         return lambda read, low, width: sliced(self.converter(read), expression, low, width)
 

@@ -43,7 +43,7 @@ from dais_verif.prove.terms import (
     urem,
 )
 
-__all__ = ["Converter", "integer_of", "sliced", "static_index", "target_parts"]
+__all__ = ["ARITHMETIC", "CONSTANTS", "NAMES", "Converter", "base_of", "integer_of", "static_index", "target_parts"]
 
 
 class Converter:
@@ -81,47 +81,13 @@ def integer_of(converter: Converter, e: Any, value: Any, width: int) -> Term:
     return const(width, int(value))
 
 
-def sliced(c: Converter, e: Any, low: int, width: int) -> Term:
-    """Bits ``low .. low + width - 1`` of ``e``, without the terms of what has nothing to do with them."""
-    kind = type(e)
-    if width == c.type_of(e)[0]:
-        return c(e)
-    if kind in _NAMES and e.symbol.kind not in _CONSTANTS and e.symbol not in c.design.memories:
-        return c.read(e.symbol, low, width)
-    if kind is ast.ConversionExpression and low + width <= c.type_of(e.operand)[0]:
-        return sliced(c, e.operand, low, width)
-    if kind is ast.ConcatenationExpression:
-        return _slice_of_parts(c, e, low, width)
-    if kind is ast.RangeSelectExpression:
-        place, total = _base(c, e), c.type_of(e.value)[0]
-        if place is not None and place[0] >= 0 and place[0] + c.type_of(e)[0] <= total:
-            return sliced(c, e.value, place[0] + low, width)
-    if kind is ast.BinaryExpression and e.op in _BITWISE:
-        return _ARITHMETIC[e.op](sliced(c, e.left, low, width), sliced(c, e.right, low, width))
-    if kind is ast.ConditionalExpression and len(e.conditions) == 1 and e.conditions[0].pattern is None:
-        return ite(nonzero(c(e.conditions[0].expr)), sliced(c, e.left, low, width), sliced(c, e.right, low, width))
-    return extract(c(e), low, width)
-
-
-def _slice_of_parts(c: Converter, e: Any, low: int, width: int) -> Term:
-    parts: list[Term] = []
-    place = 0
-    for x in reversed([x for x in e.operands if not x.type.isVoid]):
-        end = place + c.type_of(x)[0]
-        first, last = max(low, place), min(low + width, end)
-        if first < last:
-            parts.append(sliced(c, x, first - place, last - first))
-        place = end
-    return concat(*reversed(parts))
-
-
 def _literal(c: Converter, e: Any) -> Term:
     return integer_of(c, e, e.value, c.type_of(e)[0])
 
 
 def _symbol(c: Converter, e: Any) -> Term:
     symbol = e.symbol
-    if symbol.kind in _CONSTANTS:
+    if symbol.kind in CONSTANTS:
         width, _ = c.type_of(e)
         return integer_of(c, e, symbol.value.value, width)
     if symbol in c.design.memories:
@@ -168,7 +134,7 @@ def _divided(c: Converter, e: Any, a: Term, b: Term) -> Term:
 def _binary(c: Converter, e: Any) -> Term:
     op = e.op
     a, b = c(e.left), c(e.right)
-    rule = _ARITHMETIC.get(op)
+    rule = ARITHMETIC.get(op)
     if rule is not None:
         return rule(a, b)
     if op in _SHIFTS:
@@ -215,7 +181,7 @@ def static_index(c: Converter, e: Any) -> int | None:
     return term.value - (1 << term.width) if signed and term.value >> (term.width - 1) else term.value
 
 
-def _base(c: Converter, e: Any) -> tuple[int, int, int] | None:
+def base_of(c: Converter, e: Any) -> tuple[int, int, int] | None:
     """Where bits with a constant place begin within ``e.value``: (low bit, element width, count); None if variable.
 
     For one element, or for a range of them.
@@ -246,17 +212,17 @@ def _base(c: Converter, e: Any) -> tuple[int, int, int] | None:
 
 def _selected(c: Converter, e: Any) -> Term:
     value = e.value
-    if type(value) in _NAMES and value.symbol in c.design.memories:
+    if type(value) in NAMES and value.symbol in c.design.memories:
         memory = c.design.memories[value.symbol]
         return memory.read(c(e.selector), c.type_of(e.selector)[1])
     width, _ = c.type_of(e)
-    place = _base(c, e)
+    place = base_of(c, e)
     if place is not None:
         low = place[0]
         total = c.type_of(value)[0]
         if low < 0 or low + width > total:
             return _beyond(c, e, low, width, total)
-        if type(value) in _NAMES and value.symbol.kind not in _CONSTANTS:
+        if type(value) in NAMES and value.symbol.kind not in CONSTANTS:
             return c.read(value.symbol, low, width)
         return extract(c(value), low, width)
     return _at_variable_place(c, e, width)
@@ -322,14 +288,14 @@ def target_parts(c: Converter, e: Any) -> list[tuple[Any, int, int]]:
     Raises ``InputError`` if its place is not constant, as ``c`` reads indices.
     """
     kind = type(e)
-    if kind in _NAMES:
+    if kind in NAMES:
         return [(e.symbol, 0, c.type_of(e)[0])]
     if kind is ast.ConcatenationExpression:
         return [part for x in e.operands for part in target_parts(c, x)]
     if kind in (ast.ElementSelectExpression, ast.RangeSelectExpression):
         width = c.type_of(e)[0]
         ((symbol, low, total),) = target_parts(c, e.value)
-        place = _base(c, e)
+        place = base_of(c, e)
         if place is None or place[0] < 0 or place[0] + width > total:
             raise c.refused(e, "an assignment to a place that is variable or beyond its signal is not supported")
         return [(symbol, low + place[0], width)]
@@ -339,8 +305,8 @@ def target_parts(c: Converter, e: Any) -> list[tuple[Any, int, int]]:
 _Compare = Callable[[Callable[[Term, Term], Term], Term, Term], Term]
 
 _CONSTANT_CALLS = ("$clog2", "$bits", "$high", "$low", "$left", "$right", "$size", "$increment")
-_NAMES = (ast.NamedValueExpression, ast.HierarchicalValueExpression)
-_CONSTANTS = (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue)
+NAMES = (ast.NamedValueExpression, ast.HierarchicalValueExpression)
+CONSTANTS = (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue)
 _RULES: dict[Any, Callable[[Converter, Any], Term]] = {
     ast.IntegerLiteral: _literal,
     ast.UnbasedUnsizedIntegerLiteral: _literal,
@@ -369,7 +335,7 @@ _UNARY: dict[Any, Callable[[Term], Term]] = {
     _u.BitwiseXnor: lambda t: bnot(_parity(t)),
     _u.LogicalNot: lambda t: bnot(nonzero(t)),
 }
-_ARITHMETIC: dict[Any, Callable[[Term, Term], Term]] = {
+ARITHMETIC: dict[Any, Callable[[Term, Term], Term]] = {
     _b.Add: add,
     _b.Subtract: sub,
     _b.Multiply: mul,
@@ -386,7 +352,6 @@ _ARITHMETIC: dict[Any, Callable[[Term, Term], Term]] = {
     _b.LogicalImplication: lambda a, b: bor(bnot(nonzero(a)), nonzero(b)),
     _b.LogicalEquivalence: lambda a, b: eq(nonzero(a), nonzero(b)),
 }
-_BITWISE = (_b.BinaryAnd, _b.BinaryOr, _b.BinaryXor)
 _SHIFTS: dict[Any, Callable[[Term, Term], Term]] = {
     _b.LogicalShiftLeft: shl,
     _b.ArithmeticShiftLeft: shl,
