@@ -59,3 +59,14 @@ def corpus() -> Path:
             pytest.fail(message)
         pytest.skip(message)
     return CORPUS
+
+
+@pytest.fixture
+def yosys() -> None:
+    """Where Yosys is absent a test is skipped, but never in CI."""
+    try:
+        tools.yosys()
+    except ToolError as error:
+        if os.environ.get("CI"):
+            pytest.fail(str(error))
+        pytest.skip(str(error))

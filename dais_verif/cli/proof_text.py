@@ -46,7 +46,7 @@ def proof_tree(program: Program, proof: Proof, finding: Finding | None, watch: S
         "verdict": proof.verdict.value,
         "exit_code": proof.verdict.exit_code,
         "message": proof.message,
-        "tools": {"dais-verif": __version__, "pyslang": version("pyslang"), "bitwuzla": version("bitwuzla")},
+        "tools": {"dais-verif": __version__} | {name: version(name) for name in ("pyslang", "bitwuzla", "python-sat")},
         "claims": {
             status: {"ops": ops, "outputs": outputs}
             for status, ops, outputs in (
@@ -113,7 +113,7 @@ def print_proof(info: ProgramInfo, tree: dict[str, Any], proof: Proof, finding: 
     cached = f", {tree['cached_claims']} claims proved by earlier runs" if tree["cached_claims"] else ""
     out.print(
         f"claims     {len(proof.ops)} ops with a signal{guessed}{unnamed}, {len(proof.outputs)} outputs;"
-        f" {proof.obligations} different obligations{cached}",
+        f" {proof.obligations} {'points merged' if proof.bits else 'different obligations'}{cached}",
         markup=False,
     )
     out.print(_methods(proof))

@@ -24,10 +24,12 @@ from dais_verif.cli.common import (
 from dais_verif.cli.counterexample import judged, played, replayable, replayed, simulate_command
 from dais_verif.cli.dut import DutOptions, emitted, given, rtl_options
 from dais_verif.cli.folder import work_folder
+from dais_verif.cli.netlists import netlist_options, with_netlist
 from dais_verif.cli.proof_text import print_proof, proof_tree
 from dais_verif.cli.proving import proved, stated
 from dais_verif.cli.reading import Reader, front_end_option
 from dais_verif.cli.smt_folder import empty_folder, write_statements
+from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.golden.fast import threads
 from dais_verif.report.record import ProgramInfo
@@ -35,12 +37,14 @@ from dais_verif.sim.build import SIMULATORS
 from dais_verif.sim.sources import digests
 from dais_verif.sim.tools import cache_dir
 from dais_verif.stopwatch import Stopwatch
+from dais_verif.synth.netlist import Netlist
 
 
 @click.command()
 @program_argument
 @layout_option
 @rtl_options
+@netlist_options
 @front_end_option
 @unchecked_option
 @click.option("--out-of-range", is_flag=True, help="Prove also beyond the intervals that da4ml's JSON declares.")
@@ -67,6 +71,7 @@ def prove(
     program: Path,
     layout: str | None,
     dut: DutOptions,
+    netlist: Netlist | None,
     front_end: str,
     unchecked: bool,
     out_of_range: bool,
@@ -86,6 +91,7 @@ def prove(
     dais-verif prove prog.bin --stages 4                        our RTL, pipelined
     dais-verif prove prog.bin --rtl model.v lib.v --top model   somebody else's
     dais-verif prove prog.bin --rtl core.v --ports ports.toml   with other ports
+    dais-verif prove prog.bin --netlist net                     a netlist of `synth -o net`
     dais-verif prove prog.bin --front-end both                  read by slang and by Yosys, which must agree
     dais-verif prove prog.bin --unchecked                       also where promises are broken
     dais-verif prove prog.bin --dump-smt obligations            for other solvers to check
@@ -104,6 +110,7 @@ def prove(
         loaded, warnings = load_program(program, layout)
     with work_folder(output) as folder:
         with watch.stage("emit"):
+            dut = replace(dut, rtl=with_netlist(dut.rtl, netlist, folder.path))
             design, said = given(dut) if dut.rtl else (emitted(loaded, dut, folder.path), None)
             hashes = [digest.hex() for digest in digests([*design.sources, *(file.path for file in design.data)])]
         options = {
@@ -113,10 +120,13 @@ def prove(
             "store": cache_dir() / PROOF_STORE if cache else None,
             "seed": seed,
             "declared": not out_of_range,
+            "bits": netlist is not None,
         }
-        reader = Reader(front_end, folder.path / "yosys")
+        reader = Reader(front_end, folder.path / "yosys", netlist is not None)
         proof, found = proved(loaded, design, said, reader, options, watch)
         dumped = None
+        if statements is not None and proof.bits:
+            raise InputError("a netlist is proved bit by bit: there are no obligations of ops for --dump-smt to write")
         if statements is not None:
             dumped = write_statements(
                 statements, ProgramInfo.of(loaded), *stated(loaded, design, found, proof, reader, options, watch)

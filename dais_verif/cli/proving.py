@@ -85,7 +85,7 @@ def _needed() -> Iterator[None]:
     except ImportError as error:
         raise ToolError(
             f"the Python package {error.name!r}, which a proof needs, cannot be imported ({error});"
-            " run: pip install pyslang bitwuzla"
+            " run: pip install pyslang bitwuzla python-sat"
         ) from None
 
 

@@ -43,10 +43,14 @@ def _is_vhdl(design: Design) -> bool:
 
 @dataclass(frozen=True)
 class Reader:
-    """One front end, or two whose readings are to be compared. ``folder``: where Yosys may work."""
+    """One front end, or two whose readings are to be compared. ``folder``: where Yosys may work.
+
+    ``bitwise``: what is read is a netlist.
+    """
 
     front_end: str
     folder: Path
+    bitwise: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -81,7 +85,7 @@ class Reader:
         if name == "slang":
             from dais_verif.prove import slang
 
-            yield lambda: slang.elaborate(design.sources, design.top, self.files(design))
+            yield lambda: slang.elaborate(design.sources, design.top, self.files(design), self.bitwise)
             return
         from dais_verif.prove import yosys
 

@@ -35,6 +35,8 @@ class Method(Enum):
     EXHAUSTIVE = "exhaustive"
     #: The SMT solver.
     SMT = "smt"
+    #: Bit by bit, from point to point that both sides have.
+    SWEEP = "sweep"
 
 
 @dataclass(frozen=True)

@@ -122,12 +122,16 @@ def _low(driver: Driver) -> int:
 
 
 class Netlist(NamedTuple):
-    """An elaborated design: its signals by name, ports among them."""
+    """An elaborated design: its signals by name, ports among them.
+
+    ``bitwise``: the signals of its top module are single bits, as those of a synthesized netlist.
+    """
 
     top: str
     signals: dict[str, Signal]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    bitwise: bool = False
 
     def checked(self) -> Netlist:
         """The same. Raises ``InputError`` if something drives an input."""

@@ -8,7 +8,7 @@ order in which each reads earlier ones only, and by induction every signal holds
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from dais_verif.dut.face import Clocking, Dut
@@ -26,6 +26,7 @@ from dais_verif.prove.obligations import Builder, Obligation
 from dais_verif.prove.pool import Pool
 from dais_verif.prove.pursuit import DECLARED, Pursuit
 from dais_verif.prove.results import Claim, Counterexample, Handshake, Options, Proof, Status, Watcher
+from dais_verif.prove.sweep.proof import sweep_netlist
 from dais_verif.prove.terms import leaves
 from dais_verif.verdict import Verdict
 
@@ -56,6 +57,45 @@ def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watche
         machine = machine_of(netlist, netlist.signals[clocking.valid_out], clocking.clock)
     held = settled(netlist, boundary, [*boundary.result_ports, *cut.values()])
     boundary = boundary.holding({netlist.signals[name]: value for name, value in held.items()})
+    pool = Pool(options, watcher)
+    if options.bits or (netlist.bitwise and not cut):
+        proof = _bit_by_bit(program, netlist, boundary, declared, clocking, options, watcher)
+    else:
+        proof = _op_by_op(program, netlist, boundary, declared, cut, clocking, options, watcher, pool)
+    timing = proof.timing
+    if proof.verdict is Verdict.PASS:
+        pins = "".join(f"; {pin} held at {value}" for pin, value in held.items())
+        proof = replace(proof, message=proof.message + pins)
+    said = clocking.latency if clocking else None
+    if proof.verdict is Verdict.PASS and timing is not None and said not in (None, timing.latency):
+        late = f"the outputs are right {timing.latency} edges of {timing.clock} after their inputs, not {said}"
+        proof = replace(proof, verdict=Verdict.RTL_MISMATCH, message=late)
+    if proof.verdict is Verdict.PASS and machine is not None and clocking is not None and timing is not None:
+        watcher.progress("handshakes", 0, 1)
+        proof = _with_handshake(
+            proof, clocking, handshake_of(machine, clocking, timing.latency, pool.equal, options.seed)
+        )
+    return replace(
+        proof,
+        pins=(*netlist.inputs, *netlist.outputs),
+        inputs=netlist.inputs,
+        elements=boundary.inputs,
+        held=held,
+    )
+
+
+def _op_by_op(
+    program: Program,
+    netlist: Netlist,
+    boundary: Boundary,
+    declared: Declared,
+    cut: dict[int, Signal],
+    clocking: Clocking | None,
+    options: Options,
+    watcher: Watcher,
+    pool: Pool,
+) -> Proof:
+    """Of RTL, whose ops have signals."""
     guessed: dict[int, Signal] = {}
     if len(cut) < program.n_ops:
         watcher.progress("signals matched", 0, program.n_ops - len(cut))
@@ -63,7 +103,6 @@ def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watche
         cut = dict(sorted({**cut, **guessed}.items()))
     timing = timing_of(netlist, boundary, list(cut.values()), clocking)
     builder = Builder(program, netlist, cut, boundary)
-    pool = Pool(options, watcher)
     obligations: dict[tuple[str, int], Obligation] = {}
     for done, index in enumerate(cut):
         obligations["op", index] = builder.op(index)
@@ -82,27 +121,31 @@ def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watche
         pursuit = Pursuit(program, netlist, builder, pool, options, watcher, declared, obligations, claims)
         counterexample = pursuit.run()
         claims = pursuit.claims
-    proof = _proof(program, cut, claims, pool, counterexample, timing, held)
+    points = f"{len(cut)} ops are cut points"
+    proof = _proof(program, cut, claims, len(pool), counterexample, timing, points)
     if counterexample is not None:
         proof = replace(proof, message=proof.message + _undefined(obligations, claims))
-    said = clocking.latency if clocking else None
-    if proof.verdict is Verdict.PASS and timing is not None and said not in (None, timing.latency):
-        late = f"the outputs are right {timing.latency} edges of {timing.clock} after their inputs, not {said}"
-        proof = replace(proof, verdict=Verdict.RTL_MISMATCH, message=late)
-    if proof.verdict is Verdict.PASS and machine is not None and clocking is not None and timing is not None:
-        watcher.progress("handshakes", 0, 1)
-        proof = _with_handshake(
-            proof, clocking, handshake_of(machine, clocking, timing.latency, pool.equal, options.seed)
-        )
-    return replace(
-        proof,
-        pins=(*netlist.inputs, *netlist.outputs),
-        inputs=netlist.inputs,
-        elements=boundary.inputs,
-        held=held,
-        guessed=len(guessed),
-        dropped=tuple(sorted(set(cut) - set(builder.cut))),
-    )
+    dropped = tuple(sorted(set(cut) - set(builder.cut)))
+    return replace(proof, guessed=len(guessed), dropped=dropped)
+
+
+def _bit_by_bit(
+    program: Program,
+    netlist: Netlist,
+    boundary: Boundary,
+    declared: Declared,
+    clocking: Clocking | None,
+    options: Options,
+    watcher: Watcher,
+) -> Proof:
+    """Of a netlist, in which they have none."""
+    timing = timing_of(netlist, boundary, [], clocking)
+    swept = sweep_netlist(program, netlist, boundary, declared, options, watcher)
+    claims = {(claim.kind, claim.number): claim for claim in (*swept.ops, *swept.outputs)}
+    found = {claim.number for claim in swept.ops}
+    points = f"the netlist has {len(found)} of {program.n_ops} ops"
+    proof = _proof(program, found, claims, swept.merged, swept.counterexample, timing, points)
+    return replace(proof, message=swept.remark or proof.message, bits=True)
 
 
 def _claim(key: tuple[str, int], obligation: Obligation, cut: Mapping[int, Signal], pool: Pool) -> Claim:
@@ -115,12 +158,12 @@ def _claim(key: tuple[str, int], obligation: Obligation, cut: Mapping[int, Signa
 
 def _proof(
     program: Program,
-    cut: Mapping[int, Signal],
+    cut: Container[int],
     claims: Mapping[tuple[str, int], Claim],
-    pool: Pool,
+    obligations: int,
     counterexample: Counterexample | None,
     timing: Timing | None,
-    held: Mapping[str, int],
+    points: str,
 ) -> Proof:
     ops = [claim for claim in claims.values() if claim.kind == "op"]
     outputs = [claim for claim in claims.values() if claim.kind == "output"]
@@ -141,16 +184,15 @@ def _proof(
         where = "for all inputs" + " within their declared intervals" * bounded
         where += " on which the program keeps its promises" * conditional
         verdict = Verdict.PASS
-        message = f"all {len(outputs)} outputs equal the program {where}; {len(ops)} ops are cut points"
+        message = f"all {len(outputs)} outputs equal the program {where}; {points}"
         if timing is not None:
             enabled = f" at which {timing.enable} is 1" if timing.enable else ""
             message += f"; latency {timing.latency} edges of {timing.clock}{enabled}"
-            message += "".join(f"; {pin} held at {value}" for pin, value in held.items())
         wrong = sum(claim.status is not Status.PROVED for claim in ops)
         if wrong:
             message += f"; {wrong} signals do not hold what their names say, and no output needs them to"
     unnamed = [op.index for op in program.ops if op.index not in cut]
-    return Proof(verdict, message, ops, outputs, unnamed, len(pool), conditional, bounded, counterexample, timing)
+    return Proof(verdict, message, ops, outputs, unnamed, obligations, conditional, bounded, counterexample, timing)
 
 
 def _with_handshake(proof: Proof, clocking: Clocking, handshake: Handshake) -> Proof:

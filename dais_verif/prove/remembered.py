@@ -30,7 +30,7 @@ __all__ = ["Remembered", "recall", "remember", "run_key"]
 _KEPT = 64
 _SECONDS = 5
 #: What has a say in a proof: folders of the package, and packages.
-_FOLDERS, _PACKAGES = ("dut", "program", "prove", "synth"), ("bitwuzla", "numpy", "pyslang")
+_FOLDERS, _PACKAGES = ("dut", "program", "prove", "synth"), ("bitwuzla", "numpy", "pyslang", "python-sat")
 _TABLE = "CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, found INTEGER, proof BLOB, seal TEXT)"
 
 

@@ -23,7 +23,7 @@ class Options:
 
     ``store``: file of proofs of earlier runs; None: none. ``jobs``: processes at once. ``seed``: of the vectors that
     look for a counterexample. ``declared``: inputs lie in the intervals that the program's source declares, where a
-    proof needs that.
+    proof needs that. ``bits``: the design is a netlist, whatever its signals are called.
     """
 
     timeout: float = 20.0
@@ -32,6 +32,7 @@ class Options:
     store: Path | None = None
     seed: int = 0
     declared: bool = True
+    bits: bool = False
 
 
 class Watcher:
@@ -112,7 +113,8 @@ class Proof:
     ``pins``: the ports of the design; ``inputs``: of them. ``elements``: what bits of every input a vector consists of.
     ``held``: inputs that were found to be resets, with the values at which they are not active. ``agreed``: on how
     many signals two front ends agreed. ``guessed``: signals that were found by their values, not by name.
-    ``dropped``: ops whose signals are no cut points any more, since they do not hold their values.
+    ``dropped``: ops whose signals are no cut points any more, since they do not hold their values. ``bits``: it went
+    bit by bit, without obligations of ops.
     """
 
     verdict: Verdict
@@ -133,6 +135,7 @@ class Proof:
     guessed: int = 0
     handshake: Handshake | None = None
     dropped: tuple[int, ...] = ()
+    bits: bool = False
 
     def methods(self) -> dict[str, int]:
         """How many claims were decided by which means."""

@@ -85,7 +85,7 @@ def models(netlist: str, target: Target) -> str:
         source = _without_comments(path.read_text(encoding="utf-8", errors="replace"))
         first = _MODULE.search(source)
         heading += _DEFINE.findall(source[: first.start() if first else 0])
-        available |= {name: module for name, module in _modules(source) if name not in available}
+        available |= {name: _without_delays(module) for name, module in _modules(source) if name not in available}
     chosen: dict[str, str] = {}
     while found := sorted(name for name in available.keys() - chosen.keys() if name in wanted):
         for name in found:
@@ -121,7 +121,7 @@ def _modules(source: str) -> Iterator[tuple[str, str]]:
 
 def _computes(module: str) -> bool:
     """Whether ``module`` holds more than declarations and delays."""
-    body = re.sub(r"\bspecify\b.*?\bendspecify\b|\(\*.*?\*\)|^\s*`.*?$", " ", module, flags=re.DOTALL | re.MULTILINE)
+    body = re.sub(r"\(\*.*?\*\)|^\s*`.*?$", " ", module, flags=re.DOTALL | re.MULTILINE)
     return any(not _DECLARES.match(statement) for statement in body.split(";")[1:])
 
 
@@ -132,3 +132,8 @@ def _words(text: str) -> set[str]:
 def _without_comments(text: str) -> str:
     """Comments may speak of modules. No string of the models holds a comment's mark."""
     return re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
+
+
+def _without_delays(module: str) -> str:
+    """Not all tools accept what the models say of delays, and nothing here uses it."""
+    return re.sub(r"\bspecify\b.*?\bendspecify\b", "", module, flags=re.DOTALL)

@@ -37,6 +37,17 @@ def test_expressions_have_the_values_that_icarus_gives_them(front_end: str, tmp_
             assert value_of(term, row) == values[n], (assign, row)
 
 
+def test_strings_of_parameters_and_a_block_of_one_assignment_as_cell_models_have_them(tmp_path: Path) -> None:
+    cell = """module cell_ #(parameter MODE = "PLAIN") (input [7:0] a, output reg [7:0] y);
+      generate if (MODE == "INVERTED") always @* y <= ~a; else always @* y <= a; endgenerate
+    endmodule"""
+    top = """module dut(input [7:0] a, output [7:0] y, z);
+      cell_ #("INVERTED") one(a, y); cell_ two(.a(a), .y(z));
+    endmodule"""
+    netlist = elaborated(f"{cell}\n{top}", tmp_path)
+    assert [value_of(term_of(netlist, name), {"a": 5}) for name in "yz"] == [250, 5]
+
+
 def result(rng: random.Random) -> tuple[str, int]:
     return rng.choice(("", "signed")), rng.choice((1, 3, 8, 16, 21))
 
@@ -261,7 +272,7 @@ def test_open_bits_are_undefined(text: str, undefined: str, mask: int, value: ob
         ("reg [7:0] r, q; always @* begin q = r; r = a; end assign y = q;", "signal 'r' is read or kept before"),
         ("reg [7:0] r; always @(a) r = a + b; assign y = r;", "reads 'b', which its sensitivity list lacks"),
         ("reg [7:0] r; always @(posedge c) r = a; assign y = r;", "is assigned with = at a clock edge"),
-        ("reg [7:0] r; always @* r <= a; assign y = r;", "a nonblocking or delayed assignment"),
+        ("reg [7:0] r; always @* begin r <= a; r <= ~r; end assign y = r;", "a nonblocking or delayed assignment"),
         ("assign y = c ? a : 8'bx;", "X and Z have no value"),
         ("assign y = c ? a : 8'hz;", "X and Z have no value"),
         ("bufif1 (y[0], a[0], c);", "PrimitiveInstance"),

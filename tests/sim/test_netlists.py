@@ -2,83 +2,20 @@
 
 from __future__ import annotations
 
-import io
-import json
 import os
 import re
-from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
-from quality.door import run_sim, save
+from quality.door import run_sim
+from synthesis import EVERYTHING, NEGATED, synth
 
-from dais_verif.cli import main
 from dais_verif.errors import ToolError
-from dais_verif.program import Program, assemble
+from dais_verif.program import assemble
 from dais_verif.sim import tools
 from dais_verif.synth.targets import TARGETS
 
-#: A table, a product, a choice, a sum that wraps and an input that reaches an output as it is.
-EVERYTHING = assemble("""
-    input x, y
-    table bumps = [3, 200, 17, 0, 255, 128, 64, 9, 11, 90, 33, 1, 2, 77, 254, 100]
-    a = s4.0 input x
-    b = s4.0 input y
-    bump = u8.0 bumps[a]
-    product = s8.0 a * b
-    chosen = s9.0 msb(product) ? bump : product
-    sum = s11.0 chosen - b<<1
-    cut = s5.0 quant(sum)
-    output 0 = sum
-    output 1 = -cut
-    output 2 = bump
-    output 3 = a
-""")
-
-#: -x wraps for the most negative x, and a sum of more bits reads it.
-NEGATED = {
-    sign: assemble(f"""
-        input a, x
-        p = s12.0 input a
-        q = s8.0 input x
-        negated = s8.0 quant(-q)
-        sum = s18.0 p {sign} negated
-        output 0 = sum
-    """)
-    for sign in "+-"
-}
-
-
-class Made(NamedTuple):
-    """How ``synth`` ended. ``facts``: what ``--json`` printed."""
-
-    code: int
-    facts: dict[str, Any]
-    stderr: str
-    folder: Path
-
-
-def synth(program: Program, folder: Path, target: str, *options: object) -> Made:
-    path, out = save(program, folder), folder / "net"
-    arguments = ["synth", str(path), "--target", target, "-o", str(out), "--json", *map(str, options)]
-    stdout, stderr = io.StringIO(), io.StringIO()
-    with redirect_stdout(stdout), redirect_stderr(stderr):
-        code = main._run(arguments)
-    return Made(code, json.loads(stdout.getvalue()), stderr.getvalue(), out)
-
-
-@pytest.fixture(autouse=True)
-def yosys() -> Iterator[None]:
-    """Where Yosys is absent a test is skipped, but never in CI."""
-    try:
-        tools.yosys()
-    except ToolError as error:
-        if os.environ.get("CI"):
-            pytest.fail(str(error))
-        pytest.skip(str(error))
-    yield
+pytestmark = pytest.mark.usefixtures("yosys")
 
 
 @pytest.mark.parametrize("target", TARGETS)

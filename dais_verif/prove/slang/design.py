@@ -13,6 +13,7 @@ import pyslang
 from dais_verif.errors import InputError
 from dais_verif.prove.memory import Memory
 from dais_verif.prove.netlist import Bits, Read, Signal
+from dais_verif.prove.terms import Term, undefined
 
 if TYPE_CHECKING:
     from dais_verif.prove.slang.expressions import Converter
@@ -26,7 +27,7 @@ ast: Any = pyslang.ast
 class Design:
     """Symbols of the elaborated design, by pyslang's objects; these live as long as ``keep`` does."""
 
-    def __init__(self, manager: Any, files: Mapping[str, Path]) -> None:
+    def __init__(self, manager: Any, files: Mapping[str, Path], bitwise: bool = False) -> None:
         self.signals: dict[Any, Signal] = {}
         self.memories: dict[Any, Memory] = {}
         #: What variables hold before anything is assigned to them: an expression.
@@ -38,6 +39,14 @@ class Design:
         self.types: dict[Any, tuple[int, bool]] = {}
         #: How many calls of functions are being evaluated within one another.
         self.calls = 0
+        #: Whether it is a netlist of cells, in which a literal X is an input that does not matter.
+        self.bitwise = bitwise
+        self._unknown = 0
+
+    def unknown(self, width: int) -> Term:
+        """What a literal X is: anything, and nothing is said of two of them."""
+        self._unknown += 1
+        return undefined(width, f"X {self._unknown}")
 
     def converter(self, read: Read) -> Converter:
         """What turns an expression into a term."""

@@ -77,12 +77,19 @@ class Converter:
 def integer_of(converter: Converter, e: Any, value: Any, width: int) -> Term:
     """A constant of pyslang's."""
     if value.hasUnknown:
+        if converter.design.bitwise:  # what a synthesis tool says of inputs of cells that do not matter
+            return converter.design.unknown(width)
         raise NoValue(converter.design.where(e.sourceRange.start))
     return const(width, int(value))
 
 
 def _literal(c: Converter, e: Any) -> Term:
     return integer_of(c, e, e.value, c.type_of(e)[0])
+
+
+def _string(c: Converter, e: Any) -> Term:
+    """A string is a number: eight bits a letter."""
+    return integer_of(c, e, e.intValue.value, c.type_of(e)[0])
 
 
 def _symbol(c: Converter, e: Any) -> Term:
@@ -310,6 +317,7 @@ CONSTANTS = (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue)
 _RULES: dict[Any, Callable[[Converter, Any], Term]] = {
     ast.IntegerLiteral: _literal,
     ast.UnbasedUnsizedIntegerLiteral: _literal,
+    ast.StringLiteral: _string,
     ast.NamedValueExpression: _symbol,
     ast.HierarchicalValueExpression: _symbol,
     ast.ConversionExpression: _conversion,

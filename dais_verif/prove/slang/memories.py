@@ -37,8 +37,17 @@ class _Filling(Execution):
             self._read_file(e)
         elif kind is ast.AssignmentExpression and type(e.left) is ast.ElementSelectExpression:
             self._word(e)
+        elif kind is ast.AssignmentExpression and type(e.left) is ast.NamedValueExpression:
+            self._first_value(e)
         else:
             super().expression(e)
+
+    def _first_value(self, e: Any) -> None:
+        """What is no constant here is a first value of something else, and nobody may read it here."""
+        try:
+            super().expression(e)
+        except InputError:
+            self.values.pop(e.left.symbol, None)
 
     def _memory(self, e: Any) -> Memory | None:
         if type(e) is ast.AssignmentExpression:

@@ -33,19 +33,20 @@ def combinational(design: Design, body: Any, path: str) -> None:
     statements = list(flat(body))
     targets = Counter(symbol for s in statements for symbol in _assigned(design, s))
     block = _Block(design, listed, targets, where)
-    if all(map(_plain, statements)) and all(count == 1 for count in targets.values()):
+    alone = len(statements) == 1 and _plain(statements[0], nonblocking=True)
+    if alone or (all(map(_plain, statements)) and all(count == 1 for count in targets.values())):
         block.straight(statements)
     else:
         block.execute(statements)
 
 
-def _plain(s: Any) -> bool:
-    """Whether ``s`` assigns a whole signal."""
+def _plain(s: Any, nonblocking: bool = False) -> bool:
+    """Whether ``s`` assigns a whole signal, at once; ``nonblocking``: or when all else is done."""
     return (
         type(s) is ast.ExpressionStatement
         and type(s.expr) is ast.AssignmentExpression
         and type(s.expr.left) in (ast.NamedValueExpression, ast.HierarchicalValueExpression)
-        and not s.expr.isNonBlocking
+        and (nonblocking or not s.expr.isNonBlocking)
         and not s.expr.isCompound
         and s.expr.timingControl is None
     )

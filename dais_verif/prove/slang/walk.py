@@ -24,9 +24,12 @@ from dais_verif.prove.terms import Term, extract, resize
 __all__ = ["elaborate"]
 
 
-def elaborate(sources: Sequence[Path], top: str, files: Mapping[str, Path] | None = None) -> Netlist:
+def elaborate(
+    sources: Sequence[Path], top: str, files: Mapping[str, Path] | None = None, bitwise: bool = False
+) -> Netlist:
     """Module ``top`` of the Verilog files ``sources``. ``files``: what it reads, by the names that it has for them.
 
+    ``bitwise``: it is a netlist, whatever it looks like.
     Raises ``InputError`` if the files are not valid Verilog, hold no such module, or use what is not supported.
     """
     manager = pyslang.SourceManager()
@@ -47,7 +50,7 @@ def elaborate(sources: Sequence[Path], top: str, files: Mapping[str, Path] | Non
                 raise InputError(f"the RTL has no module {top!r}; name its top module with --top")
             raise InputError(f"{text}; correct the RTL")
     (instance,) = (instance for instance in root.topInstances if instance.name == top)
-    return _Walk(Design(manager, files or {}), compilation).netlist(instance)
+    return _Walk(Design(manager, files or {}, bitwise), compilation).netlist(instance)
 
 
 class _Walk:
@@ -73,6 +76,7 @@ class _Walk:
 
     def netlist(self, top: Any) -> Netlist:
         self._scope(top.body, "")
+        self._design.bitwise |= self._of_bits({port.name for port in top.body.portList})
         for work in self._first:  # a block that reads a memory is executed at once
             work()
         for memory in self._design.memories.values():
@@ -85,7 +89,13 @@ class _Walk:
         if any(p.direction not in ports for p in top.body.portList):
             raise InputError(f"module {top.name!r} has an inout port; only inputs and outputs can be proved")
         signals = {signal.name: signal for signal in self._design.signals.values()}
-        return Netlist(top.name, signals, ports[ast.ArgumentDirection.In], ports[ast.ArgumentDirection.Out]).checked()
+        given, results = (ports[way] for way in _WAYS)
+        return Netlist(top.name, signals, given, results, self._design.bitwise).checked()
+
+    def _of_bits(self, ports: set[str]) -> bool:
+        """Whether the top module consists of single bits."""
+        own = [s.width for s in self._design.signals.values() if "." not in s.name and s.name not in ports]
+        return bool(own) and own.count(1) >= _BITWISE * len(own)
 
     def _scope(self, scope: Any, path: str) -> None:
         for member in scope:
@@ -216,6 +226,9 @@ _ERRORS = (
 )
 #: Nets of one driver; the others mix drivers, or have a value without one.
 _PLAIN = (ast.NetType.NetKind.Wire, ast.NetType.NetKind.Tri, ast.NetType.NetKind.UWire)
+#: Share of single bits among the signals of a module that is taken for a netlist.
+_BITWISE = 0.9
+
 _WAYS = (ast.ArgumentDirection.In, ast.ArgumentDirection.Out)
 _BLOCKS = (ast.ProceduralBlockKind.Always, ast.ProceduralBlockKind.AlwaysComb, ast.ProceduralBlockKind.AlwaysFF)
 _REFUSED = (

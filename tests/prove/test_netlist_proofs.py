@@ -1,0 +1,179 @@
+"""Netlists are proved bit by bit; what Yosys miscompiles is refuted, with the op named."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from places import CORPUS
+from prove.door import Run, run_prove
+from quality.door import command, run_sim, save
+from synthesis import EVERYTHING, NEGATED, Made, synth
+
+from dais_verif.emit import emit_verilog
+from dais_verif.program import Program, assemble
+from dais_verif.sim import tools
+from dais_verif.synth.targets import TARGETS
+
+pytestmark = pytest.mark.usefixtures("yosys")
+
+PASS, MISMATCH = ("PASS", 0), ("RTL_MISMATCH", 1)
+
+
+def prove_netlist(program: Program, made: Made, *options: object) -> Run:
+    return run_prove(program, made.folder.parent, "--netlist", made.folder, *options)
+
+
+@pytest.mark.parametrize(
+    "target", ["ice40", *(pytest.param(t, marks=pytest.mark.slow) for t in TARGETS if t != "ice40")]
+)
+def test_a_netlist_of_every_target_is_proved(target: str, tmp_path: Path) -> None:
+    run = prove_netlist(EVERYTHING, synth(EVERYTHING, tmp_path, target))
+    assert run.ending == PASS, (run.tree["message"], run.stderr)
+    assert run.statuses("output") == dict.fromkeys(range(4), "PROVED")
+    assert set(run.statuses("op").values()) == {"PROVED"}
+    assert "sweep" in run.tree["methods"] and not run.tree["conditional"]
+
+
+@pytest.mark.parametrize("sign", ["-", pytest.param("+", marks=pytest.mark.slow)])
+class TestAlumacc:
+    """``a - (-x)``: 8-bit x, of which -128 has no negative in 8 bits, read by a sum of 18."""
+
+    def wrong(self, run: Run, sign: str) -> None:
+        assert run.ending == MISMATCH, (run.tree["message"], run.stderr)
+        found = run.tree["counterexample"]
+        assert (found["op"], found["mnemonic"]) == (2, "quant_neg")
+        assert run.tree["message"].startswith(
+            "op 2 (quant_neg) is the first op that the netlist does not have, and op 3"
+        )
+        assert found["inputs"][1] == "128", "it is wrong for -128 alone"
+        replay = found["replay"]
+        assert replay["verdict"] == "RTL_MISMATCH"
+        assert [(s["name"], s["vectors_compared"], s["mismatches"]) for s in replay["simulators"]] == [("icarus", 1, 1)]
+
+    def test_is_refuted(self, sign: str, tmp_path: Path) -> None:
+        """If a Yosys comes along that does it right, this fails: then the page on netlists needs another word."""
+        self.wrong(prove_netlist(NEGATED[sign], synth(NEGATED[sign], tmp_path, "ice40", "--alumacc")), sign)
+
+    def test_of_plain_synth_is_refuted(self, sign: str, tmp_path: Path) -> None:
+        self.wrong(run_prove(NEGATED[sign], tmp_path, rtl=plain(NEGATED[sign], tmp_path, "synth")), sign)
+
+    def test_is_left_out_by_default(self, sign: str, tmp_path: Path) -> None:
+        run = prove_netlist(NEGATED[sign], synth(NEGATED[sign], tmp_path, "ice40"))
+        assert run.ending == PASS, run.tree["message"]
+        assert set(run.statuses("op").values()) == {"PROVED"} and len(run.tree["ops"]) == 4
+
+    @pytest.mark.slow
+    def test_can_be_left_out_of_plain_synth(self, sign: str, tmp_path: Path) -> None:
+        run = run_prove(NEGATED[sign], tmp_path, rtl=plain(NEGATED[sign], tmp_path, "synth -noalumacc"))
+        assert run.ending == PASS, run.tree["message"]
+
+
+def plain(program: Program, folder: Path, how: str) -> str:
+    """What a few lines of Yosys make of our RTL, without names."""
+    (folder / "rtl.v").write_text(emit_verilog(program))
+    script = f"read_verilog rtl.v; {how} -top model; rename -hide w:*; splitnets; write_verilog -noattr plain.v"
+    subprocess.run([tools.yosys().yosys, "-q", "-p", script], cwd=folder, check=True, timeout=120)
+    return (folder / "plain.v").read_text()
+
+
+def test_names_of_ops_are_used_where_they_survive(tmp_path: Path) -> None:
+    (tmp_path / "rtl.v").write_text(emit_verilog(EVERYTHING))
+    script = "read_verilog rtl.v; synth -noalumacc -top model; write_verilog -noattr plain.v"
+    subprocess.run([tools.yosys().yosys, "-q", "-p", script], cwd=tmp_path, check=True, timeout=120)
+    run = run_prove(EVERYTHING, tmp_path, rtl=(tmp_path / "plain.v").read_text())
+    assert run.ending == PASS, run.tree["message"]
+    assert {claim["signal"] for claim in run.tree["ops"]} >= {"op_0", "op_2", "op_5"}
+
+
+def test_a_netlist_with_names_is_proved_as_a_netlist(tmp_path: Path) -> None:
+    """Its op_N lack bits that nobody needs, and bits of one depend on others of the same."""
+    (tmp_path / "rtl.v").write_text(emit_verilog(EVERYTHING))
+    script = "read_verilog rtl.v; synth_ice40 -top model; write_verilog -noattr named.v"
+    subprocess.run([tools.yosys().yosys, "-q", "-p", script], cwd=tmp_path, check=True, timeout=120)
+    assert "op_5" in (tmp_path / "named.v").read_text()
+    run = run_prove(EVERYTHING, tmp_path, "--netlist", tmp_path / "named.v", "--target", "ice40")
+    assert run.ending == PASS, (run.tree["message"], run.stderr)
+
+
+def test_a_promise_that_is_broken_is_no_fault(tmp_path: Path) -> None:
+    """The sum promises to fit. A netlist that saturates is right wherever it does."""
+    program = assemble("input x, y\na = s4.0 input x\nb = s4.0 input y\nsum = s4.0 a + b\noutput 0 = sum")
+    rtl = emit_verilog(program)
+    line = next(line for line in rtl.split("\n") if "op_2 =" in line)
+    wide = "wire signed [4:0] wide = op_0 + op_1;"
+    saturated = "op_2 = (wide > 7) ? 4'sd7 : (wide < -8) ? -4'sd8 : wide[3:0];"
+    rtl = rtl.replace(line, saturated).replace("  always @", f"  {wide}\n  always @", 1).replace("@(model_inp)", "@*")
+    (tmp_path / "other.v").write_text(rtl)
+    made = synth(program, tmp_path, "ice40", "--rtl", tmp_path / "other.v")
+    run = prove_netlist(program, made)
+    assert run.ending == PASS and run.tree["conditional"], run.tree["message"]
+    assert "on which the program keeps its promises" in run.tree["message"]
+    assert prove_netlist(program, made, "--unchecked").ending == MISMATCH
+
+
+def test_a_multiplier_beyond_it_is_unknown(tmp_path: Path) -> None:
+    """Of 22 by 22 bits, in which the netlist adds its rows in another order."""
+    inputs = "input x, y\na = s22.0 input x\nb = s22.0 input y\n"
+    program = assemble(f"{inputs}p = s44.0 a * b\nlow = s3.0 quant(a)\noutput p = p\noutput low = low")
+    run = prove_netlist(program, synth(program, tmp_path, "generic"), "--timeout", 0.2)
+    assert run.ending == ("UNKNOWN", 6), run.tree["message"]
+    assert run.statuses("output") == {0: "UNKNOWN", 1: "PROVED"}
+    assert run.tree["message"] == "1 of 2 outputs could not be decided: 0"
+
+
+class TestIsRefused:
+    def netlist(self, tmp_path: Path, old: str, new: str) -> Path:
+        made = synth(NEGATED["-"], tmp_path, "generic")
+        text, changed = re.subn(old, new, (made.folder / "netlist.v").read_text(), count=1)
+        assert changed
+        (tmp_path / "changed.v").write_text(text)
+        return tmp_path / "changed.v"
+
+    def test_a_loop(self, tmp_path: Path) -> None:
+        path = self.netlist(tmp_path, r"assign (\w+) = (\w+) ([&|^]) (\w+);", r"assign \1 = \1 \3 \4;")
+        run = run_prove(NEGATED["-"], tmp_path, "--netlist", path, "--target", "generic")
+        assert run.ending == ("INVALID_INPUT", 2)
+        assert "depends on itself" in run.stderr and run.stderr.count("\n") == 1
+
+    def test_statements_of_ops(self, tmp_path: Path) -> None:
+        made = synth(NEGATED["-"], tmp_path, "generic")
+        run = prove_netlist(NEGATED["-"], made, "--dump-smt", tmp_path / "smt")
+        assert run.ending == ("INVALID_INPUT", 2)
+        assert "a netlist is proved bit by bit" in run.stderr
+
+    def test_rtl_beside_it(self, tmp_path: Path) -> None:
+        path = save(NEGATED["-"], tmp_path)
+        done = command("prove", path, "--netlist", tmp_path, "--rtl", tmp_path / "a.v")
+        assert done.returncode == 2 and "give one of them" in done.stderr
+
+    @pytest.mark.slow
+    def test_nothing_is_said_of_an_undriven_bit(self, tmp_path: Path) -> None:
+        path = self.netlist(tmp_path, r"\n  assign \w+ = \w+ [&|^] \w+;", "")
+        run = run_prove(NEGATED["-"], tmp_path, "--netlist", path, "--target", "generic")
+        assert run.ending in (("X_IN_OUTPUT", 4), MISMATCH)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ["p01", "p04", "p05", "p06", "p10", "p11", "p12", "p14"])
+def test_real_programs(name: str, target: str, tmp_path: Path) -> None:
+    found = sorted(CORPUS.glob(f"{name}_*/prog.v1.bin"))
+    if not found:
+        pytest.skip("no corpus of real programs")
+    done = command("synth", found[0], "--target", target, "-o", tmp_path / "net")
+    assert done.returncode == 0, done.stderr
+    run = run_prove(found[0], tmp_path, "--netlist", tmp_path / "net")
+    assert run.ending == PASS, run.tree["message"]
+
+
+@pytest.mark.slow
+def test_the_line_to_copy_runs_the_counterexample(tmp_path: Path) -> None:
+    made = synth(NEGATED["-"], tmp_path, "ice40", "--alumacc")
+    run = prove_netlist(NEGATED["-"], made)
+    inputs = re.search(r"--inputs (\S+)", run.tree["simulate"])
+    assert inputs
+    again = run_sim(NEGATED["-"], tmp_path, "--netlist", made.folder, "--inputs", inputs[1], "--vectors", 0)
+    assert again.ending == MISMATCH

@@ -1,0 +1,54 @@
+"""Does the proof find faults in netlists? Each is refuted with a vector that a simulator confirms, or is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from prove.door import run_prove
+from prove.netlist_faults import KINDS, planted_fault
+from quality.door import run_sim
+from quality.programs import dense_network, every_opcode
+from synthesis import EVERYTHING, synth
+
+from dais_verif.program import Program
+from dais_verif.synth.targets import TARGETS
+
+pytestmark = pytest.mark.usefixtures("yosys")
+
+PROGRAMS = {"everything": EVERYTHING, "every opcode": every_opcode(), "dense": dense_network()}
+
+
+def judged(program: Program, text: str, target: str, folder: Path) -> str:
+    """The verdict on a netlist with a fault; it must be a sound one."""
+    path = folder / "faulty.v"
+    path.write_text(text)
+    run = run_prove(program, folder, "--netlist", path, "--target", target)
+    verdict: str = run.tree["verdict"]
+    if verdict == "PASS":  # the fault is none: whatever it changes, nobody sees
+        simulated = run_sim(program, folder, "--netlist", path, "--target", target, "--vectors", 100_000)
+        assert simulated.ending == ("PASS", 0), "proved, and it is wrong"
+    else:
+        assert verdict == "RTL_MISMATCH", (run.tree["message"], run.stderr)
+        replay = run.tree["counterexample"]["replay"]
+        assert (replay["verdict"], replay["simulators"][0]["mismatches"]) == ("RTL_MISMATCH", 1)
+    return verdict
+
+
+def test_a_fault_is_found(tmp_path: Path) -> None:
+    made = synth(EVERYTHING, tmp_path, "ice40")
+    text = planted_fault((made.folder / "netlist.v").read_text(), "bit of a table", 1)
+    assert text is not None
+    assert judged(EVERYTHING, text, "ice40", tmp_path) == "RTL_MISMATCH"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_dozens_of_faults_are_found(name: str, target: str, tmp_path: Path) -> None:
+    program = PROGRAMS[name]
+    text = (synth(program, tmp_path, target).folder / "netlist.v").read_text()
+    faults = {fault for kind in KINDS for seed in range(4) if (fault := planted_fault(text, kind, seed))} - {text}
+    assert len(faults) >= (8 if target == "generic" else 12)
+    found = [judged(program, fault, target, tmp_path / str(n)) for n, fault in enumerate(sorted(faults))]
+    assert found.count("RTL_MISMATCH") >= len(found) * 2 // 3

@@ -1,0 +1,184 @@
+"""Sweeping: graphs, their bits, windows and the solver, each against something that is obviously right."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dais_verif.prove import terms as T
+from dais_verif.prove.evaluate import evaluate
+from dais_verif.prove.sweep import sweeping
+from dais_verif.prove.sweep.blast import blast
+from dais_verif.prove.sweep.graph import FALSE, TRUE, Graph
+from dais_verif.prove.sweep.patterns import columns, row_of, simulate, value_of
+from dais_verif.prove.sweep.solver import Solver
+from dais_verif.prove.sweep.sweeping import Sweep
+from dais_verif.prove.sweep.windows import Window, equal_by_table
+from dais_verif.prove.terms import Term
+from dais_verif.prove.terms.node import make
+
+ROWS = 64
+
+
+def table(graph: Graph, literal: int) -> int:
+    """The values of a literal on all inputs."""
+    bits = sum(low < 0 for low in graph.low) - 1
+    count = 1 << bits
+    return value_of(simulate(graph, columns(range(count), bits), count), literal, count)
+
+
+def random_graph(rng: random.Random, inputs: int = 5, gates: int = 40) -> tuple[Graph, list[int]]:
+    """A graph, and literals of it."""
+    graph = Graph()
+    literals = [graph.input() for _ in range(inputs)]
+    for _ in range(gates):
+        a, b, c = (rng.choice(literals) ^ rng.getrandbits(1) for _ in range(3))
+        make = rng.choice([graph.both, graph.either, graph.differ, lambda x, y, c=c: graph.choice(c, x, y)])
+        literals.append(make(a, b))
+    return graph, literals
+
+
+def random_term(rng: random.Random, width: int, depth: int) -> Term:
+    """Any operation on any."""
+
+    def inside(of: int = width) -> Term:
+        return random_term(rng, of, depth - 1)
+
+    if depth == 0 or rng.random() < 0.1:
+        return (
+            T.var(width, f"x{rng.randrange(3)} {width}") if rng.random() < 0.8 else T.const(width, rng.getrandbits(8))
+        )
+    narrow = rng.randrange(1, width + 1)
+    makers = [
+        lambda: T.add(inside(), inside(), inside()),
+        lambda: T.sub(inside(), inside()),
+        lambda: T.neg(inside()),
+        lambda: T.mul(inside(), inside()),
+        lambda: T.mul(T.sext(inside(narrow), width), T.zext(inside(max(1, width // 2)), width)),
+        lambda: T.ite(inside(1), inside(), inside()),
+        lambda: T.sext(inside(narrow), width),
+        lambda: T.extract(inside(width + 2), rng.randrange(3), width),
+        lambda: T.concat(inside(narrow), inside(width)) if width < 4 else T.concat(inside(2), inside(width - 2)),
+        lambda: T.zext(rng.choice((T.eq, T.ult, T.slt))(inside(4), inside(4)), width),
+        lambda: T.lookup(inside(4), [rng.getrandbits(width) for _ in range(rng.randrange(1, 20))], width),
+        lambda: rng.choice((T.shl, T.lshr, T.ashr))(inside(), inside(rng.randrange(1, 5))),
+        lambda: rng.choice((T.udiv, T.urem))(inside(), inside()),
+        lambda: rng.choice((T.band, T.bor, T.bxor))(inside(), T.bnot(inside())),
+    ]
+    return T.resize(rng.choice(makers)(), width, False)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 1 << 40), st.integers(1, 9))
+def test_the_bits_of_a_term_are_its_value(seed: int, width: int) -> None:
+    rng = random.Random(seed)
+    term = random_term(rng, width, 4)
+    graph = Graph()
+    free = T.leaves(term)
+    words = {t: [graph.input() for _ in range(t.width)] for t in free}
+    values = {t: np.array([rng.getrandbits(t.width) for _ in range(ROWS)], dtype=object) for t in free}
+    (found,) = blast(graph, [term], words)
+    inputs = [sum((int(x) >> bit & 1) << n for n, x in enumerate(values[t])) for t in free for bit in range(t.width)]
+    simulated = simulate(graph, inputs, ROWS)
+    (wanted,) = evaluate([term], values)
+    bits = [value_of(simulated, literal, ROWS) for literal in found]
+    for n in range(ROWS):
+        assert sum((bit >> n & 1) << place for place, bit in enumerate(bits)) == int(wanted[n % len(wanted)]), term
+
+
+def test_a_gate_is_made_once_and_inverters_do_not_count() -> None:
+    graph = Graph()
+    a, b = graph.input(), graph.input()
+    assert graph.both(a, b) == graph.both(b, a)
+    assert graph.differ(a, b) == graph.differ(b, a) == graph.differ(a ^ 1, b) ^ 1
+    assert (graph.both(a, a ^ 1), graph.either(a, TRUE), graph.choice(a, b, b)) == (FALSE, TRUE, b)
+    assert table(graph, graph.sum(a, b, TRUE)[1]) == 0b1110
+
+
+@given(st.lists(st.integers(0, 2**20 - 1), min_size=1, max_size=50))
+def test_patterns_are_turned_and_turned_back(rows: list[int]) -> None:
+    turned = columns(rows, 20)
+    assert [row_of(turned, place) for place in range(len(rows))] == rows
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 1 << 40))
+def test_tables_and_solver_know_what_is_equal(seed: int) -> None:
+    rng = random.Random(seed)
+    graph, literals = random_graph(rng)
+    solver = Solver(graph)
+    for _ in range(20):
+        a, b = (rng.choice(literals) ^ rng.getrandbits(1) for _ in range(2))
+        equal = table(graph, a) == table(graph, b)
+        window = Window(graph, a >> 1, b >> 1)
+        window.grow(len(graph))
+        assert window.whole and equal_by_table(graph, window, a, b) == equal
+        answer = solver.differ(a, b, 10_000)
+        assert answer.found == (not equal)
+        if answer.found:
+            row = sum(1 << place for place in range(5) if place + 1 in answer.ones)
+            assert table(graph, a) >> row & 1 != table(graph, b) >> row & 1
+        small = Window(graph, a >> 1, b >> 1)
+        small.grow(rng.randrange(6))
+        assert equal or not equal_by_table(graph, small, a, b), "over a cut nothing is equal that is not"
+
+
+def test_the_solver_takes_things_for_granted_in_one_question_only() -> None:
+    graph = Graph()
+    a, b = graph.input(), graph.input()
+    both = graph.both(a, b)
+    solver = Solver(graph)
+    assert solver.differ_within(both, a, [b], 10).found is False
+    answer = solver.differ(both, a, 1000)
+    assert answer.found and answer.ones == {a >> 1}
+    assert solver.differ_within(both, a, [b ^ 1, a], 10).found is True
+    assert solver.differ_within(both, FALSE, [b ^ 1], 10).found is False
+
+
+def swept(graph: Graph, literals: Sequence[int], rng: random.Random, count: int = 4) -> Sweep:
+    bits = sum(low < 0 for low in graph.low) - 1
+    first = [rng.getrandbits(count) for _ in range(bits)]
+    return Sweep(graph, literals, first, count, lambda node: (), 0, lambda done, total: None)
+
+
+def wrong_merges(seed: int) -> list[int]:
+    """Literals that became something else, after sweeping a random graph; and that all equal ones became one."""
+    rng = random.Random(seed)
+    graph, literals = random_graph(rng, gates=60)
+    sweep = swept(graph, literals, rng)
+    before, after = ({t: table(g, at(t)) for t in literals} for g, at in ((graph, int), (sweep.new, sweep.at)))
+    wrong = [t for t in literals if before[t] != after[t]]
+    for a in literals:
+        for b in literals:
+            assert wrong or before[a] != before[b] or sweep.at(a) == sweep.at(b)
+    return wrong
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 1 << 40))
+def test_nothing_changes_and_all_that_is_equal_is_merged(seed: int) -> None:
+    assert wrong_merges(seed) == []
+
+
+def test_that_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweeping, "equal_by_table", lambda *arguments: True)
+    assert any(wrong_merges(seed) for seed in range(10))
+
+
+def test_a_sum_in_another_order_is_merged_though_few_patterns_tell_anything_apart() -> None:
+    graph = Graph()
+    rng = random.Random(3)
+    words = {name: [graph.input() for _ in range(12)] for name in "abc"}
+    a, b, c = (T.var(12, name) for name in "abc")
+    terms = [
+        make("add", 12, (make("add", 12, (a, b), 0), c), 0),
+        make("add", 12, (a, make("add", 12, (c, b), 0)), 0),
+    ]
+    x, y = blast(graph, terms, {T.var(12, name): word for name, word in words.items()})
+    sweep = swept(graph, [*x, *y], rng, 2)
+    assert sweep.merged and [sweep.at(bit) for bit in x[:6]] == [sweep.at(bit) for bit in y[:6]]
