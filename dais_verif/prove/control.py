@@ -161,8 +161,12 @@ class _Register:
         self._sources = {pin: (wire, 0) for wire, pin in design.pins.items()}
         self._sources |= {bit: (signal, n) for n, bit in enumerate(self._own)}
 
+        #: Which it may do without an effect: a cell of a netlist whose clock enable is tied to 1.
+        self._reads_itself = False
+
         def cut(source: Signal, low: int, width: int) -> Term | None:
             if source is signal:
+                self._reads_itself = True
                 return extract(own, low, width)
             if source in design.pins:
                 return design.pins[source]
@@ -197,7 +201,7 @@ class _Register:
                     f"{self.where}: register {self.signal.name!r} keeps state: its next value depends on its own, and"
                     " no input of one bit is its enable; the proof knows pipelines only"
                 )
-        if len(kinds) == 1 and kinds[0].rest is self._next:
+        if len(kinds) == 1 and kinds[0].rest is self._next and not self._reads_itself:
             return
         self.signal.drivers.remove(self._driver)
         for kind in kinds:

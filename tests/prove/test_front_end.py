@@ -37,14 +37,15 @@ def test_expressions_have_the_values_that_icarus_gives_them(front_end: str, tmp_
             assert value_of(term, row) == values[n], (assign, row)
 
 
-def test_strings_of_parameters_and_a_block_of_one_assignment_as_cell_models_have_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize("front_end", SLOW_FRONT_ENDS)
+def test_strings_and_a_block_of_one_assignment_as_cell_models_have_them(front_end: str, tmp_path: Path) -> None:
     cell = """module cell_ #(parameter MODE = "PLAIN") (input [7:0] a, output reg [7:0] y);
       generate if (MODE == "INVERTED") always @* y <= ~a; else always @* y <= a; endgenerate
     endmodule"""
     top = """module dut(input [7:0] a, output [7:0] y, z);
       cell_ #("INVERTED") one(a, y); cell_ two(.a(a), .y(z));
     endmodule"""
-    netlist = elaborated(f"{cell}\n{top}", tmp_path)
+    netlist = elaborated(f"{cell}\n{top}", tmp_path, front_end)
     assert [value_of(term_of(netlist, name), {"a": 5}) for name in "yz"] == [250, 5]
 
 

@@ -12,7 +12,7 @@ import pyslang
 
 from dais_verif.errors import InputError
 from dais_verif.prove.memory import Memory
-from dais_verif.prove.netlist import Bits, Read, Signal
+from dais_verif.prove.netlist import Bits, NoValue, Read, Signal
 from dais_verif.prove.terms import Term, undefined
 
 if TYPE_CHECKING:
@@ -39,12 +39,17 @@ class Design:
         self.types: dict[Any, tuple[int, bool]] = {}
         #: How many calls of functions are being evaluated within one another.
         self.calls = 0
-        #: Whether it is a netlist of cells, in which a literal X is an input that does not matter.
+        #: Whether it is a netlist of cells.
         self.bitwise = bitwise
         self._unknown = 0
 
-    def unknown(self, width: int) -> Term:
-        """What a literal X is: anything, and nothing is said of two of them."""
+    def unknown(self, width: int, e: Any) -> Term:
+        """What the literal X ``e`` is in a netlist, an input of a cell that does not matter: anything, each its own.
+
+        Raises ``NoValue`` in RTL.
+        """
+        if not self.bitwise:
+            raise NoValue(self.where(e.sourceRange.start))
         self._unknown += 1
         return undefined(width, f"X {self._unknown}")
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from dais_verif.errors import InputError
 from dais_verif.prove.memory import chosen
-from dais_verif.prove.netlist import NoValue
 from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.terms import (
     Term,
@@ -77,19 +76,13 @@ class Converter:
 def integer_of(converter: Converter, e: Any, value: Any, width: int) -> Term:
     """A constant of pyslang's."""
     if value.hasUnknown:
-        if converter.design.bitwise:  # what a synthesis tool says of inputs of cells that do not matter
-            return converter.design.unknown(width)
-        raise NoValue(converter.design.where(e.sourceRange.start))
+        return converter.design.unknown(width, e)
     return const(width, int(value))
 
 
 def _literal(c: Converter, e: Any) -> Term:
-    return integer_of(c, e, e.value, c.type_of(e)[0])
-
-
-def _string(c: Converter, e: Any) -> Term:
-    """A string is a number: eight bits a letter."""
-    return integer_of(c, e, e.intValue.value, c.type_of(e)[0])
+    value = e.intValue.value if type(e) is ast.StringLiteral else e.value
+    return integer_of(c, e, value, c.type_of(e)[0])
 
 
 def _symbol(c: Converter, e: Any) -> Term:
@@ -317,7 +310,7 @@ CONSTANTS = (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue)
 _RULES: dict[Any, Callable[[Converter, Any], Term]] = {
     ast.IntegerLiteral: _literal,
     ast.UnbasedUnsizedIntegerLiteral: _literal,
-    ast.StringLiteral: _string,
+    ast.StringLiteral: _literal,
     ast.NamedValueExpression: _symbol,
     ast.HierarchicalValueExpression: _symbol,
     ast.ConversionExpression: _conversion,
