@@ -21,6 +21,7 @@ PROGRAMS = {"everything": EVERYTHING, "every opcode": every_opcode(), "dense": d
 
 def judged(program: Program, text: str, target: str, folder: Path) -> str:
     """The verdict on a netlist with a fault; it must be a sound one."""
+    folder.mkdir(exist_ok=True)
     path = folder / "faulty.v"
     path.write_text(text)
     run = run_prove(program, folder, "--netlist", path, "--target", target)

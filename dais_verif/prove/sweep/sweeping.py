@@ -20,6 +20,8 @@ __all__ = ["Sweep"]
 
 #: Gates of the windows over which a pair is compared first.
 _WINDOWS = (4, 8, 16, 32)
+#: How large a table may be, over such a window and over the words that an op reads: gates times rows.
+_SMALL, _LARGE = 1 << 22, 1 << 34
 #: Conflicts after which the solver gives a pair up, and members of a class that a gate is compared with.
 _CONFLICTS, _TRIED = 500, 4
 #: Patterns that are made of one that told a pair apart; and so many nodes are evaluated on them at once.
@@ -139,14 +141,14 @@ class Sweep:
         window = Window(self.new, a >> 1, b >> 1)
         for size in _WINDOWS:
             window.grow(size)
-            if equal_by_table(self.new, window, a, b):
+            if equal_by_table(self.new, window, a, b, _SMALL):
                 return True
             if window.whole:
                 return False
         words = {self._at[node] >> 1 for node in self._words(self._origin[b >> 1])} - {a >> 1, b >> 1}
         window = Window(self.new, a >> 1, b >> 1)
         window.grow(len(self.new), words)
-        return equal_by_table(self.new, window, a, b)
+        return equal_by_table(self.new, window, a, b, _LARGE)
 
     def _by_solver(self, a: int, b: int) -> bool:
         answer = self.solver.differ(a, b, _CONFLICTS)

@@ -9,8 +9,8 @@ from dais_verif.prove.sweep.graph import Graph
 
 __all__ = ["Window", "equal_by_table"]
 
-#: Cut nodes that a table may have, and gates times rows.
-_MOST_LEAVES, _MOST_WORK = 26, 1 << 30
+#: Cut nodes that a table may have.
+_MOST_LEAVES = 26
 #: Cut nodes whose values are tried at once: a row is a bit of an integer.
 _TOGETHER = 16
 
@@ -50,10 +50,13 @@ class Window:
                         heappush(heap, -operand)
 
 
-def equal_by_table(graph: Graph, window: Window, a: int, b: int) -> bool:
-    """Whether literals ``a`` and ``b`` are equal for all values of the cut; False also if that is too much work."""
+def equal_by_table(graph: Graph, window: Window, a: int, b: int, work: int) -> bool:
+    """Whether literals ``a`` and ``b`` are equal for all values of the cut; False also if that is too much work.
+
+    ``work``: gates times values of the cut.
+    """
     leaves = sorted(window.leaves)
-    if len(leaves) > _MOST_LEAVES or len(window.inside) << len(leaves) > _MOST_WORK:
+    if len(leaves) > _MOST_LEAVES or len(window.inside) << len(leaves) > work:
         return False
     together = min(len(leaves), _TOGETHER)
     flip = (0, (1 << (1 << together)) - 1)
