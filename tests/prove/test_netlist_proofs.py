@@ -114,6 +114,7 @@ def test_a_promise_that_is_broken_is_no_fault(tmp_path: Path) -> None:
     assert prove_netlist(program, made, "--unchecked").ending == MISMATCH
 
 
+@pytest.mark.slow
 def test_a_multiplier_beyond_it_is_unknown(tmp_path: Path) -> None:
     """Of 22 by 22 bits, in which the netlist adds its rows in another order."""
     inputs = "input x, y\na = s22.0 input x\nb = s22.0 input y\n"
