@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dais_verif.cli.common import notices, reproduce
+from dais_verif.cli.dut import DutOptions, design_of
 from dais_verif.cli.folder import WorkFolder
 from dais_verif.cli.vectors import decimal, real_inputs, signed_inputs
 from dais_verif.dut.face import Clocking, Dut
@@ -26,12 +27,15 @@ if TYPE_CHECKING:
     from dais_verif.prove.results import Proof
     from dais_verif.sim.verify import Finding
 
-__all__ = ["judged", "played", "replayable", "replayed", "simulate_command"]
+__all__ = ["judged", "out_of_step", "played", "replayable", "replayed", "simulate_command"]
 
 _FILE = "counterexample.csv"
 
 #: Pins of a pipeline that nobody named, as our own has them.
 _RESET, _VALID_IN, _VALID_OUT = "rst", "in_valid", "out_valid"
+
+#: Vectors that show what is wrong with a pipeline.
+_VECTORS = 256
 
 #: What a simulator may say of a vector that the proof found to be wrong.
 _CONFIRMED = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
@@ -96,6 +100,34 @@ def played(proof: Proof, dut: Dut, design: Design, folder: WorkFolder) -> Proof:
     if seen == str(handshake.due):
         verdict, message = Verdict.UNKNOWN, f"{message}, which does not confirm the proof; please report this"
     return replace(proof, verdict=verdict, message=message, handshake=replace(handshake, found=seen))
+
+
+def out_of_step(
+    program: Program, problem: Exception, dut: DutOptions, folder: WorkFolder, seed: int, check: bool
+) -> tuple[Proof, Design, Finding] | None:
+    """What a simulator says of registers that do not move together, if it finds them to be wrong.
+
+    Vectors come with bubbles, stalls and resets, as far as the design has pins for them. None: they are all right, or
+    it is not said what the clock is.
+    """
+    from dais_verif.prove.ages import OutOfStep
+    from dais_verif.prove.results import Proof
+    from dais_verif.sim.verify import Options, verify
+    from dais_verif.stimulus import Generated
+
+    if not isinstance(problem, OutOfStep):
+        return None
+    design = design_of(program, dut, folder.path)
+    if design.dut is None or design.dut.face.clocking is None:
+        return None
+    simulators = simulators_for(None, design.sources)[:1]
+    with notices().status("simulating registers that do not move together"):
+        options = Options(simulators, check=check, seed=seed)
+        finding = verify(program, Generated([program], _VECTORS, seed), design, folder.path, options)
+    if finding.verdict not in _CONFIRMED:
+        return None
+    message = f"{problem}; {simulators[0]}: {finding.message}"
+    return Proof(finding.verdict, message, [], [], [], 0, False, False), design, finding
 
 
 def simulate_command(

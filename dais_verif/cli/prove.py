@@ -21,7 +21,7 @@ from dais_verif.cli.common import (
     seed_option,
     unchecked_option,
 )
-from dais_verif.cli.counterexample import judged, played, replayable, replayed, simulate_command
+from dais_verif.cli.counterexample import judged, out_of_step, played, replayable, replayed, simulate_command
 from dais_verif.cli.dut import DutOptions, emitted, given, rtl_options
 from dais_verif.cli.folder import work_folder
 from dais_verif.cli.netlists import netlist_options, with_netlist
@@ -29,6 +29,7 @@ from dais_verif.cli.proof_text import print_proof, proof_tree
 from dais_verif.cli.proving import proved, stated
 from dais_verif.cli.reading import Reader, front_end_option
 from dais_verif.cli.smt_folder import empty_folder, write_statements
+from dais_verif.dut.face import packed
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.golden.fast import threads
@@ -123,15 +124,24 @@ def prove(
             "bits": netlist is not None,
         }
         reader = Reader(front_end, folder.path / "yosys", netlist is not None)
-        proof, found = proved(loaded, design, said, reader, options, watch)
+        finding = None
+        try:
+            proof, found = proved(loaded, design, said, reader, options, watch)
+        except InputError as error:
+            with watch.stage("replay"):
+                shown = out_of_step(loaded, error, dut, folder, seed, not unchecked)
+            if shown is None:
+                raise
+            proof, design, finding = shown
+            found = design.dut or packed(loaded)
+            folder.kept = True
         dumped = None
         if statements is not None and proof.bits:
             raise InputError("a netlist is proved bit by bit: there are no obligations of ops for --dump-smt to write")
-        if statements is not None:
+        if statements is not None and proof.outputs:
             dumped = write_statements(
                 statements, ProgramInfo.of(loaded), *stated(loaded, design, found, proof, reader, options, watch)
             )
-        finding = None
         if proof.counterexample is not None:
             design = replace(design, dut=replayable(found, proof))
             with watch.stage("replay"):
@@ -160,7 +170,7 @@ def prove(
             "warnings": warnings,
             "reproduce": reproduce(),
             "simulate": None
-            if finding is None
+            if proof.counterexample is None
             else simulate_command(program, layout, design, dut.data, dut.ports, folder),
         }
         if folder.kept or proof.counterexample is not None or output is not None:

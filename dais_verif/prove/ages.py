@@ -14,7 +14,11 @@ from dais_verif.prove.boundary import Boundary
 from dais_verif.prove.netlist import Cone, Driver, Netlist, Signal
 from dais_verif.prove.terms import Term, extract, var
 
-__all__ = ["Timing", "timing_of"]
+__all__ = ["OutOfStep", "Timing", "timing_of"]
+
+
+class OutOfStep(InputError):
+    """Registers do not move together. That is most often wrong; a simulator can tell."""
 
 
 class Timing(NamedTuple):
@@ -30,7 +34,7 @@ def timing_of(
 ) -> Timing | None:
     """The timing of a pipeline, None for a design without registers; every one of ``others`` must have one age, too.
 
-    ``said``: its pins, where they are known. Raises ``InputError`` if two ages meet, if there are several clocks or
+    ``said``: its pins, where they are known. Raises ``OutOfStep`` if two ages meet, if there are several clocks or
     enables, or others than those.
     """
     if not any(driver.clock for signal in netlist.signals.values() for driver in signal.drivers):
@@ -42,7 +46,7 @@ def timing_of(
     for what, names in (("clocks", ages.clocks), ("clock enables", ages.enables)):
         if len(names) > 1:
             shown = ", ".join(sorted(name or "none" for name in names))
-            raise InputError(f"registers of module {netlist.top!r} have different {what}: {shown}; the proof knows one")
+            raise OutOfStep(f"registers of module {netlist.top!r} have different {what}: {shown}; the proof knows one")
     if not ages.clocks:
         return None if said is None else Timing(0, said.clock, said.enable)  # registers that nothing reads
     timing = Timing(latency or 0, *ages.clocks, *ages.enables)
@@ -55,7 +59,7 @@ def timing_of(
         )
     ):
         if pin != found:
-            raise InputError(
+            raise OutOfStep(
                 f"the {what} of module {netlist.top!r} is {found or 'none'}, not {pin or 'none'} as was said"
             )
     return timing
@@ -107,7 +111,7 @@ class _Ages:
     def _one(self, found: dict[int, str], signal: Signal) -> int | None:
         if len(found) > 1:
             shown = ", ".join(f"{name} is {age} edges old" for age, name in sorted(found.items()))
-            raise InputError(
+            raise OutOfStep(
                 f"{signal.where}: signal {signal.name!r} mixes vectors of different clock edges ({shown});"
                 " delay all by as many registers"
             )

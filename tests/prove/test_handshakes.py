@@ -140,3 +140,33 @@ def test_what_is_not_decided_is_unknown(tmp_path: Path) -> None:
     run = proved(handmade(valid, "reg [7:0] n;", "v[2] & ~&n"), tmp_path, *ALL)
     assert run.ending == ("UNKNOWN", 6), (run.tree["message"], run.stderr)
     assert run.tree["handshake"]["status"] == "UNKNOWN"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        pytest.param(
+            "if (en) begin\n    a <= model_inp + 1;",
+            "begin\n    a <= model_inp + 1;",
+            "is none, not en as was said",
+            marks=pytest.mark.slow,
+        ),
+        ("    b <= a + 1;\n", "    if (en) b <= a + 1;\n", ""),
+        ("c <= b + 1;\n  end", "end\n  always @(posedge clk) c <= b + 1;", "different clock enables: en, none"),
+        pytest.param(
+            "c <= b + 1;", "c <= b + model_inp;", "mixes vectors of different clock edges", marks=pytest.mark.slow
+        ),
+    ],
+    ids=["no-register-has-it", "all-have-it-twice", "one-register-lacks-it", "ages"],
+)
+def test_registers_that_do_not_move_together_are_shown_to_a_simulator(
+    old: str, new: str, message: str, tmp_path: Path
+) -> None:
+    rtl = handmade(SHIFTED)
+    assert old in rtl
+    run = proved(rtl.replace(old, new), tmp_path, *ALL)
+    if message:
+        assert run.ending == ("RTL_MISMATCH", 1), (run.tree["message"], run.stderr)
+        assert message in run.tree["message"] and "icarus: " in run.tree["message"]
+    else:
+        assert run.ending == ("PASS", 0), (run.tree["message"], run.stderr)

@@ -68,15 +68,14 @@ def test_other_ports_are_proved(rtl: str, ports: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rtl", "ports", "old", "new", "output"),
     [
-        (APART, NAMES, "x_1, 1'b0}", "x_1, 1'b1}", 0),
-        (APART, NAMES, "-x_0", "~x_0", 1),
-        (WIDE, TYPES, "a[5:2]", "a[6:3]", 0),
-        (WIDE, TYPES, "{{3{minus[4]}}, minus", "{3'd0, minus", 1),
-        (WIDE, TYPES, "minus, 1'b0}", "minus, minus[0]}", 1),
-        (WIDE, TYPES, "mode ?", "!mode ?", 0),
-        (WIDE, TYPES, "mode ?", "&a[7:6] ?", 0),
+        pytest.param(APART, NAMES, "x_1, 1'b0}", "x_1, 1'b1}", 0, id="bit"),
+        pytest.param(APART, NAMES, "-x_0", "~x_0", 1, id="negation", marks=pytest.mark.slow),
+        pytest.param(WIDE, TYPES, "a[5:2]", "a[6:3]", 0, id="input-slice", marks=pytest.mark.slow),
+        pytest.param(WIDE, TYPES, "{{3{minus[4]}}, minus", "{3'd0, minus", 1, id="no-sign", marks=pytest.mark.slow),
+        pytest.param(WIDE, TYPES, "minus, 1'b0}", "minus, minus[0]}", 1, id="fraction", marks=pytest.mark.slow),
+        pytest.param(WIDE, TYPES, "mode ?", "!mode ?", 0, id="tie", marks=pytest.mark.slow),
+        pytest.param(WIDE, TYPES, "mode ?", "&a[7:6] ?", 0, id="bits-that-mean-nothing"),
     ],
-    ids=["bit", "negation", "input-slice", "no-sign", "fraction", "tie", "bits-that-mean-nothing"],
 )
 def test_a_bug_is_refuted_and_simulated(rtl: str, ports: str, old: str, new: str, output: int, tmp_path: Path) -> None:
     assert old in rtl

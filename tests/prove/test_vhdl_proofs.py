@@ -81,7 +81,11 @@ def test_it_is_proved(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("to_signed(3, 5)", "to_signed(2, 5)"), ("resize(held, 5)", "signed('0' & held)")]
+    ("old", "new"),
+    [
+        ("to_signed(3, 5)", "to_signed(2, 5)"),
+        pytest.param("resize(held, 5)", "signed('0' & held)", marks=pytest.mark.slow),
+    ],
 )
 def test_a_bug_is_replayed_in_ghdl(old: str, new: str, tmp_path: Path) -> None:
     assert old in MODEL
