@@ -14,6 +14,7 @@ from dais_verif.cli.dut import DutOptions, design_of
 from dais_verif.cli.folder import WorkFolder
 from dais_verif.cli.vectors import decimal, real_inputs, signed_inputs
 from dais_verif.dut.face import Clocking, Dut
+from dais_verif.dut.ports_file import PortsFile
 from dais_verif.errors import ToolError
 from dais_verif.files import write_atomically
 from dais_verif.program import Program
@@ -103,7 +104,13 @@ def played(proof: Proof, dut: Dut, design: Design, folder: WorkFolder) -> Proof:
 
 
 def out_of_step(
-    program: Program, problem: Exception, dut: DutOptions, folder: WorkFolder, seed: int, check: bool
+    program: Program,
+    problem: Exception,
+    dut: DutOptions,
+    said: PortsFile | None,
+    folder: WorkFolder,
+    seed: int,
+    check: bool,
 ) -> tuple[Proof, Design, Finding] | None:
     """What a simulator says of registers that do not move together, if it finds them to be wrong.
 
@@ -115,11 +122,9 @@ def out_of_step(
     from dais_verif.sim.verify import Options, verify
     from dais_verif.stimulus import Generated
 
-    if not isinstance(problem, OutOfStep):
+    if not isinstance(problem, OutOfStep) or (said is not None and said.clocking is None):
         return None
     design = design_of(program, dut, folder.path)
-    if design.dut is None or design.dut.face.clocking is None:
-        return None
     simulators = simulators_for(None, design.sources)[:1]
     with notices().status("simulating registers that do not move together"):
         options = Options(simulators, check=check, seed=seed)

@@ -129,7 +129,7 @@ def prove(
             proof, found = proved(loaded, design, said, reader, options, watch)
         except InputError as error:
             with watch.stage("replay"):
-                shown = out_of_step(loaded, error, dut, folder, seed, not unchecked)
+                shown = out_of_step(loaded, error, dut, said, folder, seed, not unchecked)
             if shown is None:
                 raise
             proof, design, finding = shown
