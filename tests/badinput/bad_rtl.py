@@ -151,7 +151,11 @@ _TEXTS: dict[str, tuple[str, Said, Said | None]] = {
         READ,
     ),
     "a sensitivity list with a condition": (block("always @(a iff b[0]) r = a + b;"), refused("iff"), SYNTAX),
-    "a nonblocking assignment without a clock": (block("always @* r <= a + b;"), refused("rtl.v:3", "write ="), READ),
+    "nonblocking assignments without a clock": (
+        block("always @* begin r <= a + b; if (a[0]) r <= a + b; end"),
+        refused("rtl.v:3", "write ="),
+        READ,
+    ),
     "a delay of an assign": (module(out="assign #3 model_out = a + b;"), refused("rtl.v:4", "delay"), READ),
     "a delay in a block": (block("always @* begin #1 r = a + b; end"), refused("rtl.v:3", "Timed"), READ),
     "wait": (block("always begin wait (a[0]); r = b; end"), refused("rtl.v:3", "Wait"), refused("wait")),

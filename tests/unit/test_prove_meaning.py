@@ -145,7 +145,7 @@ def test_a_mux_on_all_small_types(code: int, share: int) -> None:
         rows = [(-1, j, -1, 0, tuple(kind)) for j, kind in enumerate(kinds)]
         rows.append((code, 0, 1, shift << 32 | 2, tuple(result)))
         compared += hold(Program.build(rows, [], inp_shift=[0] * 3), 3, list(itertools.product(*map(values_of, kinds))))
-    assert compared > 2_000_000 // share
+    assert compared > 1_900_000 // share  # shares are not of quite the same size
 
 
 @pytest.mark.parametrize("number", [400, pytest.param(3 * 24 * 24, marks=pytest.mark.slow)])
