@@ -30,9 +30,13 @@ def _absent(what: str) -> None:
     pytest.skip(what)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Where there is no browser the test is skipped, but never in CI."""
+    """Where there is no browser the test is skipped, but never in CI.
+
+    Playwright keeps an event loop running as long as it lives: it ends with its module, since other tests of the same
+    process start loops of their own.
+    """
     executable = shutil.which("chromium")
     if executable is None:
         _absent("no chromium in PATH; install it: apt-get install chromium")
