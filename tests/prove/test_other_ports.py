@@ -20,6 +20,32 @@ module model (input signed [3:0] x_0, input [2:0] x_1, output [5:0] y_0, output 
   assign y_1 = -x_0;
 endmodule
 """
+#: Arrays, one of them upside down, through an instance and a procedure.
+ARRAYS = """
+module inner (input signed [4:0] x [1:0], output reg signed [5:0] y [0:1]);
+  always @* begin
+    y[0] = x[0] + x[1];
+    y[1] = -x[0];
+  end
+endmodule
+module model (input signed [3:0] x0 [0:0], input [2:0] x1, output [5:0] y [1:0]);
+  wire signed [4:0] given [0:1];
+  wire signed [5:0] found [1:0];
+  assign given[1] = x0[0];
+  assign given[0] = {1'b0, x1, 1'b0};
+  inner i (given, found);
+  assign y[0] = found[1];
+  assign y[1] = found[0];
+endmodule
+"""
+ELEMENTS = """
+[inputs]
+ports = ["x0[0]", "x1"]
+[outputs]
+port = "y[{}]"
+types = ["s6.1", "s6.1"]
+"""
+
 NAMES = """
 [inputs]
 port = "x_{}"
@@ -57,7 +83,9 @@ def proved(rtl: str, ports: str, folder: Path, *options: object) -> Run:
     return run_prove(PROGRAM, folder, "--ports", folder / "ports.toml", *options, rtl=rtl)
 
 
-@pytest.mark.parametrize(("rtl", "ports"), [(APART, NAMES), (WIDE, TYPES)], ids=["apart", "wide"])
+@pytest.mark.parametrize(
+    ("rtl", "ports"), [(APART, NAMES), (WIDE, TYPES), (ARRAYS, ELEMENTS)], ids=["apart", "wide", "arrays"]
+)
 def test_other_ports_are_proved(rtl: str, ports: str, tmp_path: Path) -> None:
     run = proved(rtl, ports, tmp_path)
     assert run.ending == ("PASS", 0), (run.tree["message"], run.stderr)
@@ -69,6 +97,7 @@ def test_other_ports_are_proved(rtl: str, ports: str, tmp_path: Path) -> None:
     ("rtl", "ports", "old", "new", "output"),
     [
         pytest.param(APART, NAMES, "x_1, 1'b0}", "x_1, 1'b1}", 0, id="bit"),
+        pytest.param(ARRAYS, ELEMENTS, "y[0] = found[1]", "y[0] = found[0]", 0, id="elements", marks=pytest.mark.slow),
         pytest.param(APART, NAMES, "-x_0", "~x_0", 1, id="negation", marks=pytest.mark.slow),
         pytest.param(WIDE, TYPES, "a[5:2]", "a[6:3]", 0, id="input-slice", marks=pytest.mark.slow),
         pytest.param(WIDE, TYPES, "{{3{minus[4]}}, minus", "{3'd0, minus", 1, id="no-sign", marks=pytest.mark.slow),

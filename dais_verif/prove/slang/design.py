@@ -18,10 +18,19 @@ from dais_verif.prove.terms import Term, undefined
 if TYPE_CHECKING:
     from dais_verif.prove.slang.expressions import Converter
 
-__all__ = ["Design", "ast"]
+__all__ = ["Design", "ast", "bits_in"]
 
 #: Its type stubs say less than its objects offer.
 ast: Any = pyslang.ast
+
+
+def bits_in(kind: Any) -> int | None:
+    """Bits of a type that is a vector or an array of vectors; None for any other."""
+    if kind.isIntegral:
+        return int(kind.bitWidth)
+    if kind.isUnpackedArray and kind.hasFixedRange and bits_in(kind.arrayElementType):
+        return int(kind.bitstreamWidth)
+    return None
 
 
 class Design:

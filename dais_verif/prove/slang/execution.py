@@ -7,7 +7,7 @@ from typing import Any
 
 from dais_verif.errors import InputError
 from dais_verif.prove.netlist import NoValue
-from dais_verif.prove.slang.design import Design, ast
+from dais_verif.prove.slang.design import Design, ast, bits_in
 from dais_verif.prove.slang.expressions import Converter, target_parts
 from dais_verif.prove.terms import (
     Term,
@@ -128,7 +128,7 @@ class Execution:
         for symbol, low, width in target_parts(self.convert, left):
             place -= width
             piece = extract(value, place, width)
-            total = symbol.type.bitWidth
+            total = bits_in(symbol.type) or 0
             if width == total:
                 self.values[key(symbol)] = piece
                 continue

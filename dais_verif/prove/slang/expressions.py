@@ -12,7 +12,7 @@ from typing import Any
 
 from dais_verif.errors import InputError
 from dais_verif.prove.memory import chosen
-from dais_verif.prove.slang.design import Design, ast
+from dais_verif.prove.slang.design import Design, ast, bits_in
 from dais_verif.prove.terms import (
     Term,
     add,
@@ -63,9 +63,10 @@ class Converter:
         kind = e.type
         known = self.design.types.get(kind)
         if known is None:
-            if not kind.isIntegral:
+            width = bits_in(kind)
+            if width is None:
                 raise self.refused(e, f"a value of type {kind} is not supported by the proof")
-            known = self.design.types[kind] = kind.bitWidth, kind.isSigned
+            known = self.design.types[kind] = width, kind.isIntegral and kind.isSigned
         return known
 
     def refused(self, e: Any, text: str) -> InputError:
@@ -181,13 +182,17 @@ def static_index(c: Converter, e: Any) -> int | None:
     return term.value - (1 << term.width) if signed and term.value >> (term.width - 1) else term.value
 
 
+def _element_bits(kind: Any) -> int:
+    return (bits_in(kind.arrayElementType) or 1) if kind.isPackedArray or kind.isUnpackedArray else 1
+
+
 def base_of(c: Converter, e: Any) -> tuple[int, int, int] | None:
     """Where bits with a constant place begin within ``e.value``: (low bit, element width, count); None if variable.
 
     For one element, or for a range of them.
     """
     span = e.value.type.fixedRange
-    element = e.value.type.arrayElementType.bitWidth if e.value.type.isPackedArray else 1
+    element = _element_bits(e.value.type)
     down = span.left >= span.right
     if type(e) is ast.ElementSelectExpression:
         index = static_index(c, e.selector)
@@ -243,7 +248,7 @@ def _beyond(c: Converter, e: Any, low: int, width: int, total: int) -> Term:
 
 def _at_variable_place(c: Converter, e: Any, width: int) -> Term:
     value, span = e.value, e.value.type.fixedRange
-    element = value.type.arrayElementType.bitWidth if value.type.isPackedArray else 1
+    element = _element_bits(value.type)
     term = c(value)
     count = width // element
     selector = e.selector if type(e) is ast.ElementSelectExpression else e.left

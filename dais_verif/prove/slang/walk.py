@@ -15,7 +15,7 @@ import pyslang
 from dais_verif.errors import InputError
 from dais_verif.prove.memory import Memory
 from dais_verif.prove.netlist import Bits, Netlist, Read, Signal, driver_of
-from dais_verif.prove.slang.design import Design, ast
+from dais_verif.prove.slang.design import Design, ast, bits_in
 from dais_verif.prove.slang.expressions import Converter, target_parts
 from dais_verif.prove.slang.memories import initial
 from dais_verif.prove.slang.procedures import combinational
@@ -70,6 +70,8 @@ class _Walk:
             ast.SymbolKind.GenerateBlock: self._generated,
             ast.SymbolKind.GenerateBlockArray: self._generated_array,
         }
+        #: Ports that are arrays.
+        self._ports: set[Any] = set()
         #: What fills memories, and what may read them.
         self._first: list[Any] = []
         self._later: list[Any] = []
@@ -85,11 +87,11 @@ class _Walk:
             work()
         for memory in self._design.memories.values():
             memory.refuse_state()
-        ports = {way: tuple(p.name for p in top.body.portList if p.direction == way) for way in _WAYS}
-        if any(p.direction not in ports for p in top.body.portList):
+        if any(p.direction not in _WAYS for p in top.body.portList):
             raise InputError(f"module {top.name!r} has an inout port; only inputs and outputs can be proved")
         signals = {signal.name: signal for signal in self._design.signals.values()}
-        given, results = (ports[way] for way in _WAYS)
+        ports = [(port.direction, name) for port in top.body.portList for name in self._port(port, signals)]
+        given, results = (tuple(name for direction, name in ports if direction == way) for way in _WAYS)
         return Netlist(top.name, signals, given, results, self._design.bitwise).checked()
 
     def _of_bits(self, ports: set[str]) -> bool:
@@ -98,6 +100,7 @@ class _Walk:
         return bool(own) and own.count(1) >= _BITWISE * len(own)
 
     def _scope(self, scope: Any, path: str) -> None:
+        self._ports.update(port.internalSymbol for port in getattr(scope, "portList", ()) if port.type.isUnpackedArray)
         for member in scope:
             visit = self._kinds.get(member.kind)
             if visit is not None:
@@ -107,10 +110,32 @@ class _Walk:
                 what = getattr(member, "primitiveType", member).name or member.kind.name
                 raise InputError(f"{where}: {member.kind.name} {what!r} is not supported by the proof")
 
+    def _bundle(self, symbol: Any, width: int) -> bool:
+        """Whether an array is a bundle of signals, as ports and nets are, and no memory."""
+        return symbol in self._ports or (symbol.kind == ast.SymbolKind.Net and width <= _LARGEST_BUNDLE)
+
+    def _port(self, port: Any, signals: dict[str, Signal]) -> list[str]:
+        """The signals of a port: one, or one an element of an array, which then is made of them or they of it."""
+        kind, whole = port.type, signals.get(port.name)
+        if whole is None or not kind.isUnpackedArray:
+            return [port.name]
+        span, width = kind.fixedRange, bits_in(kind.arrayElementType) or 1
+        names = []
+        for index in range(min(span.left, span.right), max(span.left, span.right) + 1):
+            low = (index - span.right if span.left >= span.right else span.right - index) * width
+            name = f"{port.name}[{index}]"
+            element = signals[name] = Signal(name, width, whole.where)
+            if port.direction == ast.ArgumentDirection.In:
+                whole.drive(driver_of(_bits_of(element), 0, width, low, whole.where))
+            else:
+                element.drive(driver_of(_bits_of(whole), low, width, 0, whole.where))
+            names.append(name)
+        return names
+
     def _declared(self, symbol: Any, path: str) -> None:
         kind, where = symbol.type, self._design.where(symbol.location)
-        name = path + symbol.name
-        if not kind.isIntegral:
+        name, width = path + symbol.name, bits_in(symbol.type)
+        if width is None or (not kind.isIntegral and not self._bundle(symbol, width)):
             self._design.memories[symbol] = self._memory(symbol, name, where)
             return
         if symbol.kind == ast.SymbolKind.Net and symbol.netType.netKind not in _PLAIN:
@@ -118,7 +143,7 @@ class _Walk:
             raise InputError(
                 f"{where}: {name!r} is a net of type {net}, which is not supported by the proof; write wire"
             )
-        signal = self._design.signals[symbol] = Signal(name, kind.bitWidth, where)
+        signal = self._design.signals[symbol] = Signal(name, width, where)
         if symbol.initializer is None:
             return
         if symbol.kind == ast.SymbolKind.Net:
@@ -229,6 +254,13 @@ _PLAIN = (ast.NetType.NetKind.Wire, ast.NetType.NetKind.Tri, ast.NetType.NetKind
 #: Share of single bits among the signals of a module that is taken for a netlist.
 _BITWISE = 0.9
 
+
+def _bits_of(signal: Signal) -> Bits:
+    return lambda read, low, width: read(signal, low, width)
+
+
+#: Bits of an array of nets, at most.
+_LARGEST_BUNDLE = 1 << 16
 _WAYS = (ast.ArgumentDirection.In, ast.ArgumentDirection.Out)
 _BLOCKS = (ast.ProceduralBlockKind.Always, ast.ProceduralBlockKind.AlwaysComb, ast.ProceduralBlockKind.AlwaysFF)
 _REFUSED = (
