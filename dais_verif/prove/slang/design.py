@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import pyslang
 from dais_verif.errors import InputError
 from dais_verif.prove.memory import Memory
 from dais_verif.prove.netlist import Bits, NoValue, Read, Signal
-from dais_verif.prove.terms import Term, undefined
+from dais_verif.prove.terms import Term, concat, undefined
 
 if TYPE_CHECKING:
     from dais_verif.prove.slang.expressions import Converter
@@ -38,6 +38,8 @@ class Design:
 
     def __init__(self, manager: Any, files: Mapping[str, Path], bitwise: bool = False) -> None:
         self.signals: dict[Any, Signal] = {}
+        #: Of signals that are arrays, what each element is: a signal of its own; from the lowest bits up.
+        self.elements: dict[Any, list[Signal]] = {}
         self.memories: dict[Any, Memory] = {}
         #: What variables hold before anything is assigned to them: an expression.
         self.initial: dict[Any, Any] = {}
@@ -66,13 +68,43 @@ class Design:
         """What turns an expression into a term."""
         from dais_verif.prove.slang.expressions import Converter
 
-        return Converter(self, lambda symbol, low, width: read(self.signal(symbol), low, width))
+        return Converter(self, lambda symbol, low, width: self.part(read, symbol, low, width))
+
+    def part(self, read: Read, symbol: Any, low: int, width: int) -> Term:
+        """Bits ``low .. low + width - 1`` of ``symbol``; those of an array by its elements."""
+        signal, elements = self.signal(symbol), self.elements.get(symbol)
+        if elements is None:
+            return read(signal, low, width)
+        size = elements[0].width
+        parts = []
+        for number in range(low // size, (low + width - 1) // size + 1):
+            first, last = max(low - number * size, 0), min(low + width - number * size, size)
+            parts.append(read(elements[number], first, last - first))
+        return concat(*reversed(parts))
 
     def bits(self, expression: Any) -> Bits:
         """The bits of an expression."""
         from dais_verif.prove.slang.slices import sliced
 
         return lambda read, low, width: sliced(self.converter(read), expression, low, width)
+
+    def over(self, symbol: Any, leaf: Callable[[Signal], Term], where: str) -> Term:
+        """What ``symbol`` holds, over variables that stand for signals."""
+        signal, elements = self.signal(symbol, where), self.elements.get(symbol)
+        return leaf(signal) if elements is None else concat(*(leaf(element) for element in reversed(elements)))
+
+    def pieces(self, symbol: Any, mask: int) -> Iterator[tuple[int, int]]:
+        """The bits of ``mask`` as (low bit, width), as long as they can be within one element."""
+        elements, low = self.elements.get(symbol), 0
+        size = elements[0].width if elements else mask.bit_length()
+        while mask >> low:
+            if not mask >> low & 1:
+                low += 1
+                continue
+            rest = ~(mask >> low)
+            width = min((rest & -rest).bit_length() - 1, size - low % size)
+            yield low, width
+            low += width
 
     def signal(self, symbol: Any, where: str | None = None) -> Signal:
         """The signal of ``symbol``. Raises ``InputError`` if it is something else."""

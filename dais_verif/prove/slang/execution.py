@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import product
 from typing import Any
 
 from dais_verif.errors import InputError
 from dais_verif.prove.netlist import NoValue
 from dais_verif.prove.slang.design import Design, ast, bits_in
-from dais_verif.prove.slang.expressions import Converter, target_parts
+from dais_verif.prove.slang.expressions import Converter
+from dais_verif.prove.slang.selects import target_parts
 from dais_verif.prove.terms import (
     Term,
     add,
@@ -52,8 +55,10 @@ class Execution:
     """Values of variables while statements run. ``outer``: the value of what was not assigned here."""
 
     def __init__(self, design: Design, outer: Callable[[Any], Term]) -> None:
-        self.design, self._outer = design, outer
+        self.design, self._outer = design, cache(outer)
         self.values: dict[Any, Term] = {}
+        #: Which bits of them were assigned on any path.
+        self.assigned: dict[Any, int] = {}
         self.convert = Converter(design, self._read)
         self._rules: dict[Any, Callable[[Any], None]] = {
             ast.StatementList: self._list,
@@ -63,6 +68,7 @@ class Execution:
             ast.ConditionalStatement: self._conditional,
             ast.CaseStatement: self._case,
             ast.ForLoopStatement: self._for,
+            ast.ForeachLoopStatement: self._foreach,
             ast.VariableDeclStatement: self._declaration,
         }
 
@@ -91,7 +97,9 @@ class Execution:
 
     def _declaration(self, s: Any) -> None:
         symbol = s.symbol
-        width = symbol.type.bitWidth
+        width = bits_in(symbol.type)
+        if width is None:
+            raise self.convert.refused(s, f"{symbol.name!r} is no vector and no array of vectors")
         if symbol.initializer is not None:
             self.values[symbol] = self.convert(symbol.initializer)
         else:
@@ -103,8 +111,6 @@ class Execution:
         if kind is ast.AssignmentExpression:
             if e.isNonBlocking or e.timingControl is not None:
                 raise self.convert.refused(e, "a nonblocking or delayed assignment keeps state; write =")
-            if e.isCompound:
-                raise self.convert.refused(e, "compound assignments are not supported by the proof")
             self.assign(e.left, self.assigned_value(e))
         elif kind is ast.UnaryExpression and e.op in _STEPS:
             old = self.convert(e.operand)
@@ -116,6 +122,7 @@ class Execution:
 
     def assigned_value(self, e: Any) -> Term:
         """The right side of an assignment. Raises ``InputError`` that names the signal if it is X or Z."""
+        self.convert.target = e.left  # in the right side of += it stands as a reference
         try:
             return self.convert(e.right)
         except NoValue as error:
@@ -128,6 +135,7 @@ class Execution:
         for symbol, low, width in target_parts(self.convert, left):
             place -= width
             piece = extract(value, place, width)
+            self.assigned[key(symbol)] = self.assigned.get(key(symbol), 0) | ((1 << width) - 1) << low
             total = bits_in(symbol.type) or 0
             if width == total:
                 self.values[key(symbol)] = piece
@@ -219,6 +227,18 @@ class Execution:
                 self.counted(e)
         raise self.convert.refused(s, f"this loop runs more than {_UNROLLED} times")
 
+    def _foreach(self, s: Any) -> None:
+        spans = [dim.range for dim in s.loopDims if dim.loopVar is not None]
+        symbols = [dim.loopVar for dim in s.loopDims if dim.loopVar is not None]
+        for indices in product(*(_indices(span.left, span.right) for span in spans)):
+            for symbol, index in zip(symbols, indices, strict=True):
+                self.values[symbol] = const(bits_in(symbol.type) or 32, index)
+            self.statement(s.body)
+
+
+def _indices(left: int, right: int) -> range:
+    return range(left, right + 1) if left <= right else range(left, right - 1, -1)
+
 
 # functions
 
@@ -241,9 +261,9 @@ def _returned(c: Converter, e: Any, function: Any) -> Term:
     local: dict[Any, Term] = {}
 
     def outer(symbol: Any) -> Term:
-        if symbol.parentScope is not None and _inside(symbol, function):
-            return local.setdefault(symbol, var(symbol.type.bitWidth, f"before {symbol.name}"))
-        return c.read(symbol, 0, symbol.type.bitWidth)
+        if symbol == function.returnValVar or _inside(symbol, function):
+            return local.setdefault(symbol, var(bits_in(symbol.type) or 1, f"before {symbol.name}"))
+        return c.read(symbol, 0, bits_in(symbol.type) or 1)
 
     run = Execution(c.design, outer)
     for formal, actual in zip(function.arguments, e.arguments, strict=True):

@@ -11,8 +11,8 @@ from functools import reduce
 from typing import Any
 
 from dais_verif.errors import InputError
-from dais_verif.prove.memory import chosen
 from dais_verif.prove.slang.design import Design, ast, bits_in
+from dais_verif.prove.slang.selects import CONSTANTS, member, selected
 from dais_verif.prove.terms import (
     Term,
     add,
@@ -42,7 +42,7 @@ from dais_verif.prove.terms import (
     urem,
 )
 
-__all__ = ["ARITHMETIC", "CONSTANTS", "NAMES", "Converter", "base_of", "integer_of", "static_index", "target_parts"]
+__all__ = ["ARITHMETIC", "Converter", "integer_of"]
 
 
 class Converter:
@@ -50,6 +50,10 @@ class Converter:
 
     def __init__(self, design: Design, read: Callable[[Any, int, int], Term]) -> None:
         self.design, self.read = design, read
+        #: What the assignment that is being evaluated assigns, if it is a compound one.
+        self.target: Any = None
+        #: Whether it is done at a clock edge.
+        self.clocked = False
 
     def __call__(self, e: Any) -> Term:
         """The term of ``e``, as wide as its type. Raises ``InputError`` for what has no term."""
@@ -81,6 +85,13 @@ def integer_of(converter: Converter, e: Any, value: Any, width: int) -> Term:
     return const(width, int(value))
 
 
+def _constant(c: Converter, e: Any, value: Any, width: int) -> Term:
+    """A constant that may be an array."""
+    if isinstance(value, list):
+        return concat(*(_constant(c, e, element.value, width // len(value)) for element in value))
+    return integer_of(c, e, value, width)
+
+
 def _literal(c: Converter, e: Any) -> Term:
     value = e.intValue.value if type(e) is ast.StringLiteral else e.value
     return integer_of(c, e, value, c.type_of(e)[0])
@@ -90,7 +101,7 @@ def _symbol(c: Converter, e: Any) -> Term:
     symbol = e.symbol
     if symbol.kind in CONSTANTS:
         width, _ = c.type_of(e)
-        return integer_of(c, e, symbol.value.value, width)
+        return _constant(c, e, symbol.value.value, width)
     if symbol in c.design.memories:
         raise c.refused(e, f"the whole array {symbol.name!r} is read; the proof reads word by word")
     return c.read(symbol, 0, c.type_of(e)[0])
@@ -171,106 +182,12 @@ def _replication(c: Converter, e: Any) -> Term:
     return concat(*[part] * count)
 
 
-def static_index(c: Converter, e: Any) -> int | None:
-    """The value of an index that is constant."""
-    if type(e) is ast.IntegerLiteral and not e.value.hasUnknown:
-        return int(e.value)
-    term = c(e)
-    if term.op != "const":
-        return None
-    _, signed = c.type_of(e)
-    return term.value - (1 << term.width) if signed and term.value >> (term.width - 1) else term.value
+def _pattern(c: Converter, e: Any) -> Term:
+    return concat(*(c(x) for x in e.elements))
 
 
-def _element_bits(kind: Any) -> int:
-    return (bits_in(kind.arrayElementType) or 1) if kind.isPackedArray or kind.isUnpackedArray else 1
-
-
-def base_of(c: Converter, e: Any) -> tuple[int, int, int] | None:
-    """Where bits with a constant place begin within ``e.value``: (low bit, element width, count); None if variable.
-
-    For one element, or for a range of them.
-    """
-    span = e.value.type.fixedRange
-    element = _element_bits(e.value.type)
-    down = span.left >= span.right
-    if type(e) is ast.ElementSelectExpression:
-        index = static_index(c, e.selector)
-        if index is None:
-            return None
-        first, count = index, 1
-    else:
-        left, right = static_index(c, e.left), static_index(c, e.right)
-        if left is None or right is None:
-            return None
-        if e.selectionKind is ast.RangeSelectionKind.Simple:
-            first, count = right, abs(left - right) + 1
-        else:
-            up = e.selectionKind is ast.RangeSelectionKind.IndexedUp
-            count = right
-            # The least significant of the elements that are meant: the lowest index if indices fall to the right.
-            lowest = left if up else left - count + 1
-            first = lowest if down else lowest + count - 1
-    low = (first - span.right if down else span.right - first) * element
-    return low, element, count
-
-
-def _selected(c: Converter, e: Any) -> Term:
-    value = e.value
-    if type(value) in NAMES and value.symbol in c.design.memories:
-        memory = c.design.memories[value.symbol]
-        return memory.read(c(e.selector), c.type_of(e.selector)[1])
-    width, _ = c.type_of(e)
-    place = base_of(c, e)
-    if place is not None:
-        low = place[0]
-        total = c.type_of(value)[0]
-        if low < 0 or low + width > total:
-            return _beyond(c, e, low, width, total)
-        if type(value) in NAMES and value.symbol.kind not in CONSTANTS:
-            return c.read(value.symbol, low, width)
-        return extract(c(value), low, width)
-    return _at_variable_place(c, e, width)
-
-
-def _beyond(c: Converter, e: Any, low: int, width: int, total: int) -> Term:
-    """Bits of which some are not there: these are undefined."""
-    where = f"bits beyond a signal at {c.design.where(e.sourceRange.start)}"
-    first, last = max(low, 0), min(low + width, total)
-    if first >= last:
-        return undefined(width, where)
-    parts = [undefined(low + width - last, f"{where}, above")] if low + width > last else []
-    parts.append(extract(c(e.value), first, last - first))
-    if first > low:
-        parts.append(undefined(first - low, f"{where}, below"))
-    return concat(*parts)
-
-
-def _at_variable_place(c: Converter, e: Any, width: int) -> Term:
-    value, span = e.value, e.value.type.fixedRange
-    element = _element_bits(value.type)
-    term = c(value)
-    count = width // element
-    selector = e.selector if type(e) is ast.ElementSelectExpression else e.left
-    left, right = span.left, span.right
-    if count > 1:
-        if e.selectionKind is ast.RangeSelectionKind.Simple or left < right:
-            raise c.refused(e, "a range with a variable place is supported as [base +: width] of a [msb:lsb] vector")
-        # The base is the lowest or the highest index of the range; the lowest one may go so far up.
-        if e.selectionKind is ast.RangeSelectionKind.IndexedDown:
-            right += count - 1
-        else:
-            left -= count - 1
-    index = c(selector)
-    position, inside = chosen(index, c.type_of(selector)[1], left, right)
-    steps = mul(
-        resize(position, position.width + element.bit_length(), False),
-        const(position.width + element.bit_length(), element),
-    )
-    shifted = extract(lshr(term, steps), 0, width)
-    if inside is None:
-        return shifted
-    return ite(inside, shifted, undefined(width, "bits beyond a vector", term, index))
+def _target(c: Converter, e: Any) -> Term:
+    return c(c.target)
 
 
 def _call(c: Converter, e: Any) -> Term:
@@ -287,31 +204,9 @@ def _call(c: Converter, e: Any) -> Term:
     return integer_of(c, e, value.value, c.type_of(e)[0])
 
 
-def target_parts(c: Converter, e: Any) -> list[tuple[Any, int, int]]:
-    """What an assignment to ``e`` assigns, most significant first: (symbol, low bit, width).
-
-    Raises ``InputError`` if its place is not constant, as ``c`` reads indices.
-    """
-    kind = type(e)
-    if kind in NAMES:
-        return [(e.symbol, 0, c.type_of(e)[0])]
-    if kind is ast.ConcatenationExpression:
-        return [part for x in e.operands for part in target_parts(c, x)]
-    if kind in (ast.ElementSelectExpression, ast.RangeSelectExpression):
-        width = c.type_of(e)[0]
-        ((symbol, low, total),) = target_parts(c, e.value)
-        place = base_of(c, e)
-        if place is None or place[0] < 0 or place[0] + width > total:
-            raise c.refused(e, "an assignment to a place that is variable or beyond its signal is not supported")
-        return [(symbol, low + place[0], width)]
-    raise c.refused(e, f"an assignment to a {e.kind.name} is not supported by the proof")
-
-
 _Compare = Callable[[Callable[[Term, Term], Term], Term, Term], Term]
 
 _CONSTANT_CALLS = ("$clog2", "$bits", "$high", "$low", "$left", "$right", "$size", "$increment")
-NAMES = (ast.NamedValueExpression, ast.HierarchicalValueExpression)
-CONSTANTS = (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue)
 _RULES: dict[Any, Callable[[Converter, Any], Term]] = {
     ast.IntegerLiteral: _literal,
     ast.UnbasedUnsizedIntegerLiteral: _literal,
@@ -324,9 +219,14 @@ _RULES: dict[Any, Callable[[Converter, Any], Term]] = {
     ast.ConditionalExpression: _conditional,
     ast.ConcatenationExpression: _concatenation,
     ast.ReplicationExpression: _replication,
-    ast.ElementSelectExpression: _selected,
-    ast.RangeSelectExpression: _selected,
+    ast.ElementSelectExpression: selected,
+    ast.RangeSelectExpression: selected,
     ast.CallExpression: _call,
+    ast.SimpleAssignmentPatternExpression: _pattern,
+    ast.StructuredAssignmentPatternExpression: _pattern,
+    ast.ReplicatedAssignmentPatternExpression: _pattern,
+    ast.MemberAccessExpression: member,
+    ast.LValueReferenceExpression: _target,
 }
 _u, _b = ast.UnaryOperator, ast.BinaryOperator
 _UNARY: dict[Any, Callable[[Term], Term]] = {

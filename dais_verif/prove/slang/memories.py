@@ -8,7 +8,8 @@ from dais_verif.errors import InputError
 from dais_verif.prove.memory import Memory
 from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.slang.execution import Execution, flat
-from dais_verif.prove.slang.expressions import Converter, static_index
+from dais_verif.prove.slang.expressions import Converter
+from dais_verif.prove.slang.selects import static_index
 from dais_verif.prove.terms import Term
 
 __all__ = ["initial"]

@@ -17,7 +17,8 @@ from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.slang.execution import Execution, flat
 from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.registers import edges_of, registers
-from dais_verif.prove.terms import Term, leaves, var
+from dais_verif.prove.slang.selects import roots
+from dais_verif.prove.terms import Term, extract, leaves, var
 
 __all__ = ["combinational"]
 
@@ -59,7 +60,7 @@ def _assigned(design: Design, s: Any) -> Iterator[Any]:
         if _plain(s):
             yield s.expr.left.symbol
         else:
-            yield from _names(s.expr.left)
+            yield from roots(s.expr.left) * 2  # a part of it may be assigned only
     elif kind is ast.ConditionalStatement:
         for arm in (s.ifTrue, s.ifFalse):
             if arm is not None:
@@ -69,7 +70,7 @@ def _assigned(design: Design, s: Any) -> Iterator[Any]:
             yield from _within(design, item.stmt)
         if s.defaultCase is not None:
             yield from _within(design, s.defaultCase)
-    elif kind is ast.ForLoopStatement:
+    elif kind in (ast.ForLoopStatement, ast.ForeachLoopStatement):
         for _ in range(2):  # as often as it likes
             yield from _within(design, s.body)
 
@@ -77,19 +78,6 @@ def _assigned(design: Design, s: Any) -> Iterator[Any]:
 def _within(design: Design, s: Any) -> Iterator[Any]:
     for x in flat(s):
         yield from _assigned(design, x)
-
-
-def _names(left: Any) -> Iterator[Any]:
-    """The symbols at the root of an assignment's target; each twice, since a part of it may be assigned only."""
-    kind = type(left)
-    if kind is ast.ConcatenationExpression:
-        for x in left.operands:
-            yield from _names(x)
-    elif kind in (ast.ElementSelectExpression, ast.RangeSelectExpression):
-        yield from _names(left.value)
-    elif kind in (ast.NamedValueExpression, ast.HierarchicalValueExpression):
-        yield left.symbol
-        yield left.symbol
 
 
 def _sensitivity(design: Design, body: Any, where: str) -> tuple[set[Any] | None, Any]:
@@ -106,7 +94,7 @@ def _sensitivity(design: Design, body: Any, where: str) -> tuple[set[Any] | None
             raise InputError(f"{where}: the proof supports one rising edge of a clock, and this block has other edges")
         if event.iffCondition is not None:
             raise InputError(f"{where}: a sensitivity list with iff keeps state; write always @*")
-        listed.update(_names(event.expr))
+        listed.update(roots(event.expr))
     return listed, body.stmt
 
 
@@ -144,10 +132,10 @@ class _Block:
             def symbol_read(symbol: Any, low: int, width: int) -> Term:
                 place = order.get(symbol)
                 if place is None:
-                    return read(self.outside(symbol), low, width)
-                if place >= number:
+                    self.outside(symbol)
+                elif place >= number:
                     raise self.latch(symbol.name)
-                return read(self.design.signals[symbol], low, width)
+                return self.design.part(read, symbol, low, width)
 
             return Converter(self.design, symbol_read)(expression)
 
@@ -170,7 +158,8 @@ class _Block:
                 term = var(signal.width, f"before {signal.name}")
                 before[term] = signal.name
                 return term
-            return leaf(self.outside(symbol))
+            self.outside(symbol)
+            return self.design.over(symbol, leaf, self.where)
 
         run = Execution(self.design, outer)
         final: dict[Any, Term] = {}
@@ -179,15 +168,16 @@ class _Block:
             if _plain(s) and self.targets[s.expr.left.symbol] == 1 and s.expr.left.symbol in self.design.signals:
                 symbol = s.expr.left.symbol
                 final[symbol] = run.values[symbol]
-                run.values[symbol] = leaf(self.design.signals[symbol])
+                run.values[symbol] = self.design.over(symbol, leaf, self.where)
         for symbol in self.targets:
             if symbol not in self.design.signals:
                 continue  # local to the block
             signal, term = self.design.signals[symbol], final.get(symbol, run.values.get(symbol))
             if term is None:
                 term = outer(symbol)
-            for t in leaves(term):
-                if t in before:
-                    raise self.latch(before[t])
             bits = bits_over(term, {t: (source, 0) for t, source in leaf_of.items()})
-            signal.drive(driver_of(bits, 0, signal.width, 0, self.where))
+            for low, width in self.design.pieces(symbol, run.assigned.get(symbol, 0)):
+                for t in leaves(extract(term, low, width)):
+                    if t in before:
+                        raise self.latch(before[t])
+                signal.drive(driver_of(bits, low, width, low, self.where))

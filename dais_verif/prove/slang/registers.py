@@ -14,7 +14,7 @@ from dais_verif.errors import InputError
 from dais_verif.prove.netlist import Clock, Driver, Read, Signal, bits_over, driver_of
 from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.slang.execution import Execution, flat
-from dais_verif.prove.slang.expressions import target_parts
+from dais_verif.prove.slang.selects import NAMES, roots
 from dais_verif.prove.terms import Term, const, extract, rebuild, var
 
 __all__ = ["edges_of", "registers"]
@@ -37,7 +37,7 @@ def edges_of(body: Any) -> Edges | None:
     for event in events:
         if event.kind is not ast.TimingControlKind.SignalEvent or event.edge not in _INACTIVE:
             return None
-        if type(event.expr) not in _NAMES or getattr(event, "iffCondition", None) is not None:
+        if type(event.expr) not in NAMES or getattr(event, "iffCondition", None) is not None:
             return None
         found[event.expr.symbol] = _INACTIVE[event.edge]
     # A reset is asked for within the block, which is how it differs from the clock.
@@ -54,7 +54,7 @@ def _asked(s: Any) -> set[Any]:
     statements = list(flat(s))
     while len(statements) == 1 and type(statements[0]) is ast.ConditionalStatement:
         for condition in statements[0].conditions:
-            condition.expr.visit(lambda e: found.add(e.symbol) if type(e) in _NAMES else None)
+            condition.expr.visit(lambda e: found.add(e.symbol) if type(e) in NAMES else None)
         statements = [] if statements[0].ifFalse is None else list(flat(statements[0].ifFalse))
     return found
 
@@ -77,10 +77,10 @@ class _Clocked(Execution):
 
     def __init__(self, design: Design, clock: Clock, where: str) -> None:
         super().__init__(design, self._before)
+        self.convert.clocked = True
         self._clock, self._where = clock, where
         self._leaf_of: dict[Term, Signal] = {}
-        #: Which bits are assigned, and for some why their values are not known.
-        self._assigned: dict[Any, int] = {}
+        #: Why values of registers are not known.
         self._unknown: dict[Any, InputError] = {}
 
     def block(self, body: Any) -> None:
@@ -97,14 +97,14 @@ class _Clocked(Execution):
                 self._poison(self.design.signals[symbol], reason)
             elif symbol in self.design.memories:
                 self.design.memories[symbol].written = True
-        for symbol, mask in self._assigned.items():
-            if symbol not in self._unknown:
-                self._drive(self.design.signal(symbol, self._where), mask, self.values[_Next(symbol)])
+        for key, mask in self.assigned.items():
+            if isinstance(key, _Next) and key.symbol not in self._unknown:
+                self._drive(key.symbol, mask, self.values[key])
 
     def _before(self, symbol: Any) -> Term:
-        if isinstance(symbol, _Next):
-            symbol = symbol.symbol  # it holds
-        return self._leaf(self.design.signal(symbol, self._where))
+        if isinstance(symbol, _Next):  # it holds
+            return self._leaf(self.design.signal(symbol.symbol, self._where))
+        return self.design.over(symbol, self._leaf, self._where)
 
     def _leaf(self, signal: Signal) -> Term:
         """What stands for the value of ``signal`` before the edge."""
@@ -116,7 +116,7 @@ class _Clocked(Execution):
         """Run ``e``, which is a statement."""
         if type(e) is not ast.AssignmentExpression or not e.isNonBlocking:
             super().expression(e)
-            for symbol in _names(e.left) if type(e) is ast.AssignmentExpression else ():
+            for symbol in roots(e.left) if type(e) is ast.AssignmentExpression else ():
                 error = self.convert.refused(
                     e, f"register {symbol.name!r} is assigned with = at a clock edge; write <="
                 )
@@ -125,15 +125,14 @@ class _Clocked(Execution):
             raise self.convert.refused(e, "a delay has no meaning in a proof; remove it")
         else:
             self.assign(e.left, self.assigned_value(e), _Next)
-            for symbol, low, width in target_parts(self.convert, e.left):
-                self._assigned[symbol] = self._assigned.get(symbol, 0) | ((1 << width) - 1) << low
 
     def counted(self, e: Any) -> None:
         """Begin or go on with a loop; its variable is no register."""
         super().expression(e)
 
-    def _drive(self, signal: Signal, mask: int, term: Term) -> None:
-        for low, width in _runs(mask):
+    def _drive(self, symbol: Any, mask: int, term: Term) -> None:
+        signal = self.design.signal(symbol, self._where)
+        for low, width in self.design.pieces(symbol, mask):
             piece, kept = extract(term, low, width), extract(self._leaf(signal), low, width)
             # A reset at which these bits keep their value does nothing to them.
             resets = tuple(
@@ -153,25 +152,12 @@ class _Clocked(Execution):
             signal.drive(Driver(0, signal.width, make, self._where, self._clock))
 
 
-def _runs(mask: int) -> Iterator[tuple[int, int]]:
-    """Runs of ones: (low bit, length)."""
-    low = 0
-    while mask >> low:
-        if not mask >> low & 1:
-            low += 1
-            continue
-        rest = ~(mask >> low)
-        length = (rest & -rest).bit_length() - 1
-        yield low, length
-        low += length
-
-
 def _targets(s: Any) -> Iterator[Any]:
     """The symbols that a statement assigns, whatever it is."""
     for x in flat(s):
         kind = type(x)
         if kind is ast.ExpressionStatement and type(x.expr) is ast.AssignmentExpression:
-            yield from _names(x.expr.left)
+            yield from roots(x.expr.left)
         elif kind is ast.ConditionalStatement:
             for arm in (x.ifTrue, x.ifFalse):
                 if arm is not None:
@@ -187,17 +173,5 @@ def _targets(s: Any) -> Iterator[Any]:
             yield from _targets(x.body)
 
 
-def _names(left: Any) -> Iterator[Any]:
-    kind = type(left)
-    if kind is ast.ConcatenationExpression:
-        for x in left.operands:
-            yield from _names(x)
-    elif kind in (ast.ElementSelectExpression, ast.RangeSelectExpression):
-        yield from _names(left.value)
-    elif kind in _NAMES:
-        yield left.symbol
-
-
-_NAMES = (ast.NamedValueExpression, ast.HierarchicalValueExpression)
 #: The value at which the signal of an edge does nothing.
 _INACTIVE = {ast.EdgeKind.PosEdge: 0, ast.EdgeKind.NegEdge: 1}

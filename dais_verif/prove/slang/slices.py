@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dais_verif.prove.slang.design import ast
-from dais_verif.prove.slang.expressions import ARITHMETIC, CONSTANTS, NAMES, Converter, base_of
+from dais_verif.prove.slang.expressions import ARITHMETIC, Converter
+from dais_verif.prove.slang.selects import place_of
 from dais_verif.prove.terms import Term, concat, extract, ite, nonzero
 
 __all__ = ["sliced"]
@@ -18,16 +19,13 @@ def sliced(c: Converter, e: Any, low: int, width: int) -> Term:
     kind = type(e)
     if width == c.type_of(e)[0]:
         return c(e)
-    if kind in NAMES and e.symbol.kind not in CONSTANTS and e.symbol not in c.design.memories:
-        return c.read(e.symbol, low, width)
+    place = place_of(c, e)
+    if place is not None:
+        return c.read(place[0], place[1] + low, width)
     if kind is ast.ConversionExpression and low + width <= c.type_of(e.operand)[0]:
         return sliced(c, e.operand, low, width)
     if kind is ast.ConcatenationExpression:
         return _slice_of_parts(c, e, low, width)
-    if kind is ast.RangeSelectExpression:
-        place, total = base_of(c, e), c.type_of(e.value)[0]
-        if place is not None and place[0] >= 0 and place[0] + c.type_of(e)[0] <= total:
-            return sliced(c, e.value, place[0] + low, width)
     if kind is ast.BinaryExpression and e.op in _BITWISE:
         return ARITHMETIC[e.op](sliced(c, e.left, low, width), sliced(c, e.right, low, width))
     if kind is ast.ConditionalExpression and len(e.conditions) == 1 and e.conditions[0].pattern is None:

@@ -6,7 +6,7 @@ read from the Verilog standard in ``expressions`` and ``procedures``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,12 @@ import pyslang
 
 from dais_verif.errors import InputError
 from dais_verif.prove.memory import Memory
-from dais_verif.prove.netlist import Bits, Netlist, Read, Signal, driver_of
+from dais_verif.prove.netlist import Bits, Netlist, Read, Signal, bits_over, driver_of
 from dais_verif.prove.slang.design import Design, ast, bits_in
-from dais_verif.prove.slang.expressions import Converter, target_parts
+from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.memories import initial
 from dais_verif.prove.slang.procedures import combinational
+from dais_verif.prove.slang.selects import roots, target_parts
 from dais_verif.prove.terms import Term, extract, resize
 
 __all__ = ["elaborate"]
@@ -70,14 +71,21 @@ class _Walk:
             ast.SymbolKind.GenerateBlock: self._generated,
             ast.SymbolKind.GenerateBlockArray: self._generated_array,
         }
-        #: Ports that are arrays.
+        #: Arrays, by name and place; which of them are ports; and what is assigned in initial blocks and elsewhere.
+        self._arrays: dict[Any, tuple[str, str]] = {}
         self._ports: set[Any] = set()
+        self._given: set[Any] = set()
+        self._filled: set[Any] = set()
+        self._assigned: set[Any] = set()
         #: What fills memories, and what may read them.
         self._first: list[Any] = []
         self._later: list[Any] = []
 
     def netlist(self, top: Any) -> Netlist:
+        self._given = {p.internalSymbol for p in top.body.portList if p.direction == ast.ArgumentDirection.In}
         self._scope(top.body, "")
+        for symbol, (name, where) in self._arrays.items():
+            self._array_of(symbol, name, where)
         self._design.bitwise |= self._of_bits({port.name for port in top.body.portList})
         for work in self._first:  # a block that reads a memory is executed at once
             work()
@@ -87,12 +95,29 @@ class _Walk:
             work()
         for memory in self._design.memories.values():
             memory.refuse_state()
+        self._constants()
         if any(p.direction not in _WAYS for p in top.body.portList):
             raise InputError(f"module {top.name!r} has an inout port; only inputs and outputs can be proved")
-        signals = {signal.name: signal for signal in self._design.signals.values()}
-        ports = [(port.direction, name) for port in top.body.portList for name in self._port(port, signals)]
+        ports = [(port.direction, name) for port in top.body.portList for name in self._port(port)]
         given, results = (tuple(name for direction, name in ports if direction == way) for way in _WAYS)
+        known = [*self._design.signals.values(), *(e for array in self._design.elements.values() for e in array)]
+        signals = {signal.name: signal for signal in known}
         return Netlist(top.name, signals, given, results, self._design.bitwise).checked()
+
+    def _constants(self) -> None:
+        """Variables that only their declarations give a value, if it is a constant."""
+        for symbol, expression in self._design.initial.items():
+            signal = self._design.signals[symbol]
+            if signal.drivers or symbol in self._filled or symbol in self._assigned:
+                continue
+            try:
+                term = Converter(self._design, self._no_signal)(expression)
+            except InputError:
+                continue  # it has no value at all, then
+            signal.drive(driver_of(bits_over(term, {}), 0, signal.width, 0, signal.where))
+
+    def _no_signal(self, symbol: Any, low: int, width: int) -> Term:
+        raise InputError(f"{self._design.where(symbol.location)}: {symbol.name!r} is read once only")
 
     def _of_bits(self, ports: set[str]) -> bool:
         """Whether the top module consists of single bits."""
@@ -110,46 +135,46 @@ class _Walk:
                 what = getattr(member, "primitiveType", member).name or member.kind.name
                 raise InputError(f"{where}: {member.kind.name} {what!r} is not supported by the proof")
 
-    def _bundle(self, symbol: Any, width: int) -> bool:
-        """Whether an array is a bundle of signals, as ports and nets are, and no memory."""
-        return symbol in self._ports or (symbol.kind == ast.SymbolKind.Net and width <= _LARGEST_BUNDLE)
-
-    def _port(self, port: Any, signals: dict[str, Signal]) -> list[str]:
-        """The signals of a port: one, or one an element of an array, which then is made of them or they of it."""
-        kind, whole = port.type, signals.get(port.name)
-        if whole is None or not kind.isUnpackedArray:
-            return [port.name]
-        span, width = kind.fixedRange, bits_in(kind.arrayElementType) or 1
-        names = []
-        for index in range(min(span.left, span.right), max(span.left, span.right) + 1):
-            low = (index - span.right if span.left >= span.right else span.right - index) * width
-            name = f"{port.name}[{index}]"
-            element = signals[name] = Signal(name, width, whole.where)
-            if port.direction == ast.ArgumentDirection.In:
-                whole.drive(driver_of(_bits_of(element), 0, width, low, whole.where))
+    def _array_of(self, symbol: Any, name: str, where: str) -> None:
+        """An array is a memory if only initial blocks fill it, else a bundle of signals, one an element."""
+        width, names = bits_in(symbol.type), list(_elements(symbol.type, name))
+        memory = symbol in self._filled and symbol not in self._assigned
+        large = width is not None and max(width >> 4, len(names)) > _LARGEST_BUNDLE
+        if width is None or (symbol not in self._ports and (memory or large)):
+            self._design.memories[symbol] = self._memory(symbol, name, where)
+            return
+        whole, size = self._signal(symbol, name, where, width), width // len(names)
+        elements = self._design.elements[symbol] = [Signal(name, size, where) for name in names]
+        for number, element in enumerate(elements):
+            if symbol in self._given:
+                whole.drive(driver_of(_bits_of(element), 0, size, number * size, where))
             else:
-                element.drive(driver_of(_bits_of(whole), low, width, 0, whole.where))
-            names.append(name)
-        return names
+                element.drive(driver_of(_bits_of(whole), number * size, size, 0, where))
+
+    def _port(self, port: Any) -> list[str]:
+        """The names of a port's signals: one, or one an element of an array."""
+        elements = self._design.elements.get(port.internalSymbol)
+        return [port.name] if elements is None else [element.name for element in elements]
 
     def _declared(self, symbol: Any, path: str) -> None:
         kind, where = symbol.type, self._design.where(symbol.location)
-        name, width = path + symbol.name, bits_in(symbol.type)
-        if width is None or (not kind.isIntegral and not self._bundle(symbol, width)):
-            self._design.memories[symbol] = self._memory(symbol, name, where)
-            return
+        if kind.isIntegral:
+            self._signal(symbol, path + symbol.name, where, kind.bitWidth)
+        else:
+            self._arrays[symbol] = path + symbol.name, where
+
+    def _signal(self, symbol: Any, name: str, where: str, width: int) -> Signal:
         if symbol.kind == ast.SymbolKind.Net and symbol.netType.netKind not in _PLAIN:
             net = symbol.netType.netKind.name
             raise InputError(
                 f"{where}: {name!r} is a net of type {net}, which is not supported by the proof; write wire"
             )
         signal = self._design.signals[symbol] = Signal(name, width, where)
-        if symbol.initializer is None:
-            return
-        if symbol.kind == ast.SymbolKind.Net:
+        if symbol.initializer is not None and symbol.kind == ast.SymbolKind.Net:
             self._drive(signal, 0, signal.width, symbol.initializer, where)
-        else:
+        elif symbol.initializer is not None:
             self._design.initial[symbol] = symbol.initializer
+        return signal
 
     def _memory(self, symbol: Any, name: str, where: str) -> Memory:
         kind = symbol.type
@@ -163,6 +188,8 @@ class _Walk:
         signal.drive(driver_of(self._design.bits(expression), 0, width, low, where))
 
     def _assign(self, symbol: Any, path: str) -> None:
+        self._assigned.update(roots(getattr(symbol.assignment, "left", None)))
+
         def work() -> None:
             assignment = symbol.assignment
             where = self._design.where(assignment.sourceRange.start)
@@ -189,6 +216,8 @@ class _Walk:
 
     def _procedure(self, block: Any, path: str) -> None:
         kind, body = block.procedureKind, block.body
+        found = self._filled if kind == ast.ProceduralBlockKind.Initial else self._assigned
+        body.visit(lambda e: found.update(_written(e)))
         if kind in (ast.ProceduralBlockKind.Initial,):
             self._first.append(lambda: initial(self._design, body))
         elif kind in _BLOCKS:
@@ -228,16 +257,17 @@ class _Walk:
             if port.direction == ast.ArgumentDirection.In:
                 self._drive(inside, 0, inside.width, outside, where)
             elif port.direction == ast.ArgumentDirection.Out:
-                self._output(inside, port.type.isSigned, outside, where)
+                self._output(port, inside, outside, where)
             else:
                 raise InputError(f"{where}: port {port.name!r} is neither input nor output; the proof knows no other")
 
-    def _output(self, inside: Signal, signed: bool, outside: Any, where: str) -> None:
+    def _output(self, port: Any, inside: Signal, outside: Any, where: str) -> None:
         left = outside.left if type(outside) is ast.AssignmentExpression else outside
 
         def bits(read: Read, low: int, width: int) -> Term:
             if low + width <= inside.width:
-                return read(inside, low, width)
+                return self._design.part(read, port.internalSymbol, low, width)
+            signed = port.type.isIntegral and port.type.isSigned
             return extract(resize(read(inside, 0, inside.width), low + width, signed), low, width)
 
         self._targets(left, bits, where)
@@ -259,8 +289,28 @@ def _bits_of(signal: Signal) -> Bits:
     return lambda read, low, width: read(signal, low, width)
 
 
-#: Bits of an array of nets, at most.
-_LARGEST_BUNDLE = 1 << 16
+def _elements(kind: Any, name: str) -> Iterator[str]:
+    """The names of an array's elements, from the lowest bits up."""
+    if not kind.isUnpackedArray or not kind.hasFixedRange:
+        yield name
+        return
+    span = kind.fixedRange
+    step = 1 if span.left >= span.right else -1
+    for index in range(span.right, span.left + step, step):
+        yield from _elements(kind.arrayElementType, f"{name}[{index}]")
+
+
+def _written(e: Any) -> list[Any]:
+    """The symbols that an expression assigns, or fills from a file."""
+    if type(e) is ast.AssignmentExpression:
+        return roots(e.left)
+    if type(e) is ast.CallExpression and e.isSystemCall and e.subroutineName in ("$readmemh", "$readmemb"):
+        return [symbol for argument in e.arguments[1:2] for symbol in roots(argument)]
+    return []
+
+
+#: Elements of a bundle, at most; and a sixteenth of its bits.
+_LARGEST_BUNDLE = 1 << 12
 _WAYS = (ast.ArgumentDirection.In, ast.ArgumentDirection.Out)
 _BLOCKS = (ast.ProceduralBlockKind.Always, ast.ProceduralBlockKind.AlwaysComb, ast.ProceduralBlockKind.AlwaysFF)
 _REFUSED = (
