@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import click
+import msgspec
 
 from dais_verif.cli.common import (
     PROOF_STORE,
@@ -173,11 +173,12 @@ def prove(
             if proof.counterexample is None
             else simulate_command(program, layout, design, dut.data, dut.ports, folder),
         }
+        text = msgspec.json.format(msgspec.json.encode(tree), indent=2).decode()  # many thousand claims
         if folder.kept or proof.counterexample is not None or output is not None:
             folder.kept = True
-            write_atomically(folder.path / "result.json", json.dumps(tree, indent=2).encode())
+            write_atomically(folder.path / "result.json", text.encode())
         if as_json:
-            click.echo(json.dumps(tree, indent=2))
+            click.echo(text)
         else:
             print_proof(ProgramInfo.of(loaded), tree, proof, finding, console())
             if folder.kept:

@@ -6,27 +6,18 @@ wires. Then a pipeline is proved as the combinational logic that it is, and its 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from dais_verif.dut.face import Clocking
 from dais_verif.errors import InputError
 from dais_verif.prove.boundary import Boundary
 from dais_verif.prove.netlist import Cone, Driver, Netlist, Signal
+from dais_verif.prove.results import Timing
 from dais_verif.prove.terms import Term, extract, var
 
-__all__ = ["OutOfStep", "Timing", "timing_of"]
+__all__ = ["OutOfStep", "timing_of"]
 
 
 class OutOfStep(InputError):
     """Registers do not move together. That is most often wrong; a simulator can tell."""
-
-
-class Timing(NamedTuple):
-    """``latency`` in edges of ``clock``, of those at which ``enable`` is 1 if there is one."""
-
-    latency: int
-    clock: str
-    enable: str | None
 
 
 def timing_of(

@@ -8,15 +8,15 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 
 import numpy as np
 
 from dais_verif.prove.evaluate import Values, evaluate
+from dais_verif.prove.results import Method
 from dais_verif.prove.smt import satisfy
 from dais_verif.prove.terms import Term, band, bnot, eq, nodes
 
-__all__ = ["Decision", "Method", "decide"]
+__all__ = ["Decision", "decide"]
 
 #: Input bits of which all combinations are tried, if every term is narrow; and if not.
 _EXHAUSTIVE_BITS, _WIDE_BITS = 20, 10
@@ -24,19 +24,6 @@ _EXHAUSTIVE_BITS, _WIDE_BITS = 20, 10
 _SOON_BITS = 13
 #: Rows evaluated at once.
 _ROWS = 1 << 16
-
-
-class Method(Enum):
-    """How an obligation was decided."""
-
-    #: Both sides have one normal form.
-    IDENTICAL = "identical"
-    #: All combinations of the inputs were tried.
-    EXHAUSTIVE = "exhaustive"
-    #: The SMT solver.
-    SMT = "smt"
-    #: Bit by bit, from point to point that both sides have.
-    SWEEP = "sweep"
 
 
 @dataclass(frozen=True)

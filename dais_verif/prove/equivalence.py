@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dais_verif.program import FixedType, Program
-from dais_verif.prove.discharge import Decision, Method, decide
+from dais_verif.prove.discharge import Decision, decide
 from dais_verif.prove.meaning import aligned, as_type, bits_of, meaning
+from dais_verif.prove.results import Method
 from dais_verif.prove.shared import Inputs, Node, simulated
 from dais_verif.prove.terms import Term, const, var
 

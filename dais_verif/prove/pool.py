@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from dais_verif.prove.discharge import Decision, Method, decide
-from dais_verif.prove.results import Options, Watcher
+from dais_verif.prove.discharge import Decision, decide
+from dais_verif.prove.results import Method, Options, Watcher
 from dais_verif.prove.store import Store, key_of
 from dais_verif.prove.terms import Term, leaves
 

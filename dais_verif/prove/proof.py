@@ -14,7 +14,7 @@ from dataclasses import replace
 from dais_verif.dut.face import Clocking, Dut
 from dais_verif.errors import InputError
 from dais_verif.program import Program
-from dais_verif.prove.ages import Timing, timing_of
+from dais_verif.prove.ages import timing_of
 from dais_verif.prove.boundary import Boundary
 from dais_verif.prove.control import settled
 from dais_verif.prove.declared import Declared
@@ -25,7 +25,7 @@ from dais_verif.prove.netlist import Netlist, Signal
 from dais_verif.prove.obligations import Builder, Obligation
 from dais_verif.prove.pool import Pool
 from dais_verif.prove.pursuit import DECLARED, Pursuit
-from dais_verif.prove.results import Claim, Counterexample, Handshake, Options, Proof, Status, Watcher
+from dais_verif.prove.results import Claim, Counterexample, Handshake, Options, Proof, Status, Timing, Watcher
 from dais_verif.prove.sweep.proof import sweep_netlist
 from dais_verif.prove.terms import leaves
 from dais_verif.verdict import Verdict

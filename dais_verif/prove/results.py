@@ -1,4 +1,4 @@
-"""What a proof is asked, and what it answers."""
+"""What a proof is asked, and what it answers. It needs no prover, so that an answer can be recalled without one."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
+from typing import NamedTuple
 
 from dais_verif.program.ports import Element
-from dais_verif.prove.ages import Timing
-from dais_verif.prove.discharge import Method
 from dais_verif.verdict import Verdict
 
-__all__ = ["Claim", "Counterexample", "Handshake", "Options", "Proof", "Status", "Watcher"]
+__all__ = ["Claim", "Counterexample", "Handshake", "Method", "Options", "Proof", "Status", "Timing", "Watcher"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,27 @@ class Watcher:
 
     def progress(self, what: str, done: int, total: int) -> None:
         """``done`` of ``total`` of ``what``."""
+
+
+class Method(Enum):
+    """How an obligation was decided."""
+
+    #: Both sides have one normal form.
+    IDENTICAL = "identical"
+    #: All combinations of the inputs were tried.
+    EXHAUSTIVE = "exhaustive"
+    #: The SMT solver.
+    SMT = "smt"
+    #: Bit by bit, from point to point that both sides have.
+    SWEEP = "sweep"
+
+
+class Timing(NamedTuple):
+    """``latency`` in edges of ``clock``, of those at which ``enable`` is 1 if there is one."""
+
+    latency: int
+    clock: str
+    enable: str | None
 
 
 class Status(Enum):

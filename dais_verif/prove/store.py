@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from dais_verif.prove import discharge, evaluate, smt, terms
-from dais_verif.prove.discharge import Method
+from dais_verif.prove.results import Method
 from dais_verif.prove.terms import Term
 
 __all__ = ["Store", "key_of"]

@@ -20,7 +20,8 @@ from prove.soundness.subjects import SUBJECTS, Subject, subject
 from prove.soundness.witnesses import Witness, confirmed
 
 from dais_verif.prove import pool
-from dais_verif.prove.discharge import Decision, Method
+from dais_verif.prove.discharge import Decision
+from dais_verif.prove.results import Method
 
 EVERY = subject("every opcode")
 

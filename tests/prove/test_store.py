@@ -12,7 +12,7 @@ from prove.door import Run, planted, run_prove
 from quality.programs import every_opcode
 
 from dais_verif.cli import main
-from dais_verif.prove.discharge import Method
+from dais_verif.prove.results import Method
 from dais_verif.prove.store import Store, key_of
 from dais_verif.prove.terms import add, const, sext, var
 

@@ -11,9 +11,8 @@ from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.prove.boundary import Boundary
 from dais_verif.prove.declared import Declared
-from dais_verif.prove.discharge import Method
 from dais_verif.prove.netlist import Netlist
-from dais_verif.prove.results import Claim, Counterexample, Options, Status, Watcher
+from dais_verif.prove.results import Claim, Counterexample, Method, Options, Status, Watcher
 from dais_verif.prove.sweep.blast import Word
 from dais_verif.prove.sweep.circuit import Circuit, Meant
 from dais_verif.prove.sweep.graph import Graph
