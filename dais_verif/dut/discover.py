@@ -16,13 +16,15 @@ __all__ = ["Port", "ports_in", "roots_in"]
 class Port:
     """A port. ``direction``: ``in``, ``out`` or ``inout``. ``width``: bits, of one element if it is an array.
 
-    ``elements``: the indices of an unpacked array, None for any other port.
+    ``elements``: the indices of an unpacked array, None for any other port. ``signed``: so are the elements of an
+    array, which only fits another of their kind.
     """
 
     name: str
     direction: str
     width: int
     elements: range | None = None
+    signed: bool = False
 
     def __str__(self) -> str:
         array = f" [{self.elements[0]}:{self.elements[-1]}]" if self.elements else ""
@@ -83,7 +85,7 @@ def _port(symbol: Any) -> Port | None:
             return None
         step = 1 if bounds.right >= bounds.left else -1
         indices = range(bounds.left, bounds.right + step, step)
-        return Port(str(symbol.name), direction, int(element.bitWidth), indices)
+        return Port(str(symbol.name), direction, int(element.bitWidth), indices, bool(element.isSigned))
     return Port(str(symbol.name), direction, int(kind.bitWidth)) if kind.isIntegral else None
 
 

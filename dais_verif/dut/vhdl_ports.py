@@ -15,7 +15,7 @@ from dais_verif.dut.discover import Port
 from dais_verif.dut.face import Clocking
 from dais_verif.dut.ports_file import PortsFile, Side
 
-__all__ = ["in_lower_case", "vhdl_ports_in"]
+__all__ = ["in_lower_case", "vhdl_ports_in", "vhdl_roots_in", "vhdl_types_in"]
 
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _DECLARATION = re.compile(
@@ -37,22 +37,48 @@ _OPERATIONS = {
 
 def vhdl_ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
     """The ports of entity ``top`` in ``sources``, by names in lower case; None if they cannot be told."""
-    text = "\n".join(_COMMENT.sub(" ", source.read_text(encoding="latin-1")) for source in sources).lower()
-    entity = re.search(rf"\bentity\s+{re.escape(top.lower())}\s+is\b(.*?)\bend\b", text, re.DOTALL)
+    entity = _entity(sources, top)
     if entity is None:
         return None
     generics: dict[str, int | None] = {}
-    for names, _, what in _declarations(entity[1], "generic"):
+    for names, _, what in _declarations(entity, "generic"):
         default = what.partition(":=")[2]
         value = _number(default, {}) if default else None
         generics.update(dict.fromkeys(names, value))
     ports = []
-    for names, direction, what in _declarations(entity[1], "port"):
+    for names, direction, what in _declarations(entity, "port"):
         width = _width(what.partition(":=")[0].strip(), generics)
         if width is None:
             return None
         ports += [Port(name, {"buffer": "out"}.get(direction, direction), width) for name in names]
     return tuple(ports) or None
+
+
+def vhdl_types_in(sources: Sequence[Path], top: str) -> dict[str, str]:
+    """The types of the ports of entity ``top``, without bounds, by names in lower case."""
+    declared = _declarations(_entity(sources, top) or "", "port")
+    return {name: what.partition(":=")[0].partition("(")[0].strip() for names, _, what in declared for name in names}
+
+
+def _entity(sources: Sequence[Path], top: str) -> str | None:
+    """What stands in the declaration of entity ``top``, in lower case."""
+    entity = re.search(rf"\bentity\s+{re.escape(top.lower())}\s+is\b(.*?)\bend\b", _text(sources), re.DOTALL)
+    return entity[1] if entity else None
+
+
+def _text(sources: Sequence[Path]) -> str:
+    return "\n".join(_COMMENT.sub(" ", source.read_text(encoding="latin-1")) for source in sources).lower()
+
+
+def vhdl_roots_in(sources: Sequence[Path]) -> list[str]:
+    """The entities in ``sources`` that no other one is seen to use, directly or as a component; in lower case."""
+    text = _text(sources)
+    used = set(
+        re.findall(
+            r":\s*(?:entity\s+(?:\w+\s*\.\s*)?|component\s+)?(\w+)\s*(?:\(\s*\w+\s*\)\s*)?(?:generic|port)\s+map", text
+        )
+    )
+    return sorted(set(re.findall(r"\bentity\s+(\w+)\s+is\b", text)) - used)
 
 
 def in_lower_case(said: PortsFile) -> PortsFile:

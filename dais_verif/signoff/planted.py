@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from dais_verif.dut.discover import Port
 from dais_verif.dut.face import Face
 from dais_verif.errors import InputError
 from dais_verif.golden import Golden
@@ -23,6 +21,7 @@ from dais_verif.program import Program, write_binary
 from dais_verif.program.model import Columns
 from dais_verif.program.numbers import IntArray
 from dais_verif.signoff.evidence import Bits, chunks
+from dais_verif.signoff.wrappers import Design, wrapped
 from dais_verif.sim.packing import Words, row_words
 from dais_verif.stimulus import Vectors
 
@@ -33,8 +32,6 @@ _WRONG_VECTORS = 8
 
 _CONST = 5
 _SLICE = 16384
-
-_PLAIN = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ class Poison:
 
 @dataclass(frozen=True)
 class Bad:
-    """A Verilog module ``top`` around a design. ``rows``: vectors that it spoils, from ``first`` on."""
+    """A module ``top`` around a design, in its language. ``rows``: vectors that it spoils, from ``first`` on."""
 
     top: str
     text: str
@@ -132,13 +129,14 @@ def _in_json(original: bytes, number: int, constant: int) -> bytes:
 # the RTL
 
 
-def always_wrong(face: Face, ports: Sequence[Port], top: str) -> Bad:
+def always_wrong(face: Face, design: Design) -> Bad:
     """The design with the lowest bit of each output port upside down, on all vectors."""
-    flips = {wire.offset: "1'b1" for wire in face.outputs if wire.width}
-    return Bad(_outer(top, "always"), _around(face, ports, top, _outer(top, "always"), flips, []), 0, 0)
+    flips = {wire.offset: () for wire in face.outputs if wire.width}
+    outer = _outer(design, "always")
+    return Bad(outer, wrapped(face, design, outer, [], flips), 0, 0)
 
 
-def sometimes_wrong(face: Face, ports: Sequence[Port], top: str, run: Path, rows: int, seed: int) -> Bad:
+def sometimes_wrong(face: Face, design: Design, run: Path, rows: int, seed: int) -> Bad:
     """The design with wrong bits on some of the first ``rows`` vectors of ``run`` only, the last one among them.
 
     Where its outputs are those of one of the chosen vectors, a bit of theirs is upside down, for each another one.
@@ -150,57 +148,19 @@ def sometimes_wrong(face: Face, ports: Sequence[Port], top: str, run: Path, rows
     chosen = np.unique(np.linspace(0, len(expected) - 1, _WRONG_VECTORS).astype(int))
     patterns = np.unique(expected[chosen], axis=0)
     which = np.random.default_rng(seed).permutation(bits.outputs)
-    flips: dict[int, str] = {}
-    wires = []
-    for number, pattern in enumerate(patterns):
-        value = int.from_bytes(pattern.tobytes(), "little")
-        wires.append(f"wire dais_hit_{number} = dais_all == {bits.outputs}'h{value:x};")
+    flips: dict[int, tuple[int, ...]] = {}
+    for number in range(len(patterns)):
         bit = int(which[number % bits.outputs])
-        flips[bit] = f"{flips[bit]} ^ dais_hit_{number}" if bit in flips else f"dais_hit_{number}"
+        flips[bit] = (*flips.get(bit, ()), number)
+    rare = [int.from_bytes(pattern.tobytes(), "little") for pattern in patterns]
     spoilt = np.flatnonzero(np.any([(expected == pattern).all(axis=1) for pattern in patterns], axis=0))
-    outer = _outer(top, "sometimes")
-    return Bad(outer, _around(face, ports, top, outer, flips, wires), len(spoilt), int(spoilt[0]))
+    outer = _outer(design, "sometimes")
+    return Bad(outer, wrapped(face, design, outer, rare, flips), len(spoilt), int(spoilt[0]))
 
 
 def _none(bits: Bits) -> Words:
     return np.zeros((0, row_words(bits.outputs)), dtype="<u8")
 
 
-def _outer(top: str, kind: str) -> str:
-    return f"{top}_{kind}_wrong"
-
-
-def _around(
-    face: Face, ports: Sequence[Port], top: str, outer: str, flips: dict[int, str], wires: Sequence[str]
-) -> str:
-    """A module ``outer`` with the ports of ``top``, whose row of outputs has the bits of ``flips`` inverted."""
-    if any(port.elements is not None or port.direction == "inout" for port in ports):
-        raise InputError(f"module {top} has ports that are arrays or inout: no known-bad RTL can be made of it")
-    width = {port.name: port.width for port in ports}
-    row = [wire for wire in face.outputs if wire.width]
-    inner = {port.name: f"dais_inner_{number}" for number, port in enumerate(ports) if port.direction == "out"}
-    together = ", ".join(inner[wire.name] for wire in reversed(row))
-    lines = [f"// {top} with wrong bits: it must be found out.", f"module {outer} ("]
-    lines += [
-        ",\n".join(f"    {'in' if port.direction == 'in' else 'out'}put wire {_declared(port)}" for port in ports),
-        ");",
-    ]
-    lines += [f"    wire [{width[name] - 1}:0] {wire};" for name, wire in inner.items()]
-    lines += [f"    wire [{face.output_bits - 1}:0] dais_all = {{{together}}};", *(f"    {wire}" for wire in wires)]
-    pins = ",\n".join(f"        .{_name(port.name)}({inner.get(port.name, _name(port.name))})" for port in ports)
-    lines += [f"    {_name(top)} dais_dut (", pins, "    );"]
-    for name, wire in inner.items():
-        offset = next((one.offset for one in row if one.name == name), None)
-        bits = [] if offset is None else [bit for bit in sorted(flips) if offset <= bit < offset + width[name]]
-        terms = [f"({{{width[name]}{{{flips[bit]}}}}} & ({width[name]}'d1 << {bit - (offset or 0)}))" for bit in bits]
-        lines.append(f"    assign {_name(name)} = {' ^ '.join([wire, *terms])};")
-    return "\n".join([*lines, "endmodule", ""])
-
-
-def _declared(port: Port) -> str:
-    return f"[{port.width - 1}:0] {_name(port.name)}"
-
-
-def _name(name: str) -> str:
-    """As Verilog takes it wherever a name can stand."""
-    return name if _PLAIN.fullmatch(name) else f"\\{name} "
+def _outer(design: Design, kind: str) -> str:
+    return f"{design.top}_{kind}_wrong"

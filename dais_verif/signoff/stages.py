@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from dais_verif.dut.discover import roots_in
+from dais_verif.dut.vhdl_ports import vhdl_roots_in
 from dais_verif.errors import InputError
 from dais_verif.signoff.context import (
     Context,
@@ -72,7 +73,7 @@ def emit(program: list[str], top: str, pipeline: list[str], folder: Path) -> Pat
 
 def _look_at_rtl(context: Context, folder: Path) -> None:
     sources = [Path(path) for path in context.subject.rtl]
-    roots = None if any(map(is_vhdl, sources)) else roots_in(sources)
+    roots = vhdl_roots_in(sources) if any(map(is_vhdl, sources)) else roots_in(sources)
     folder.mkdir(exist_ok=True)
     write_json(folder / _MODULES, {"roots": roots, "sha256": [file.sha256 for file in context.subject.of("rtl")]})
 

@@ -11,7 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dais_verif.dut.discover import Port, ports_in
+from dais_verif.dut.discover import ports_in
+from dais_verif.dut.vhdl_ports import vhdl_ports_in, vhdl_types_in
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.program import load
@@ -31,6 +32,7 @@ from dais_verif.signoff.judge import SENT, Asked, Judged, same_inputs, same_simu
 from dais_verif.signoff.planted import Bad, always_wrong, poison, sometimes_wrong
 from dais_verif.signoff.subject import file_hash
 from dais_verif.signoff.verbs import RUN, call
+from dais_verif.signoff.wrappers import Design
 from dais_verif.sim.sources import is_vhdl
 from dais_verif.stimulus import Generated, Stimulus, read_batch
 from dais_verif.verdict import Verdict
@@ -82,10 +84,10 @@ def planted_in_proof(good: tuple[str, ...]) -> list[Stage]:
 
 def _simulate_bad(context: Context, folder: Path, good: str) -> None:
     record, asked = simulated(context.folder / good), _asked(context)
-    face, ports = face_of(context, record), _ports(context)
-    bad = sometimes_wrong(face, ports, context.subject.top, context.folder / good / RUN, asked.rows, asked.seed)
-    design = _with_bad(context, folder, bad)
-    simulate(context, folder, [*design, *pin_arguments(context, record)], asked, context.policy.vectors)
+    face, design = face_of(context, record), _design(context)
+    bad = sometimes_wrong(face, design, context.folder / good / RUN, asked.rows, asked.seed)
+    files = _with_bad(context, folder, bad, design.suffix)
+    simulate(context, folder, [*files, *pin_arguments(context, record)], asked, context.policy.vectors)
 
 
 def _simulate_poisoned(context: Context, folder: Path, good: str) -> None:
@@ -97,9 +99,10 @@ def _simulate_poisoned(context: Context, folder: Path, good: str) -> None:
 
 def _prove_bad(context: Context, folder: Path, good: str) -> None:
     record = simulated(context.folder / good)
-    bad = always_wrong(face_of(context, record), _ports(context), context.subject.top)
-    design = [*_with_bad(context, folder, bad), *pin_arguments(context, record)]
-    call("prove", prove_arguments(context, program_arguments(context.subject), design), folder)
+    design = _design(context)
+    bad = always_wrong(face_of(context, record), design)
+    files = [*_with_bad(context, folder, bad, design.suffix), *pin_arguments(context, record)]
+    call("prove", prove_arguments(context, program_arguments(context.subject), files), folder)
 
 
 def _prove_poisoned(context: Context, folder: Path, good: str) -> None:
@@ -112,11 +115,11 @@ def _asked(context: Context) -> Asked:
     return context.asked(context.policy.seeds[0], rtl=False, swept=False)
 
 
-def _with_bad(context: Context, folder: Path, bad: Bad) -> list[str]:
+def _with_bad(context: Context, folder: Path, bad: Bad, suffix: str) -> list[str]:
     folder.mkdir(exist_ok=True)
-    path = folder / f"{bad.top}.v"
-    # Where one module has a time scale, all must.
-    timed = any(b"`timescale" in Path(source).read_bytes() for source in context.subject.rtl)
+    path = folder / f"{bad.top}{suffix}"
+    # Where one Verilog module has a time scale, all must.
+    timed = suffix == ".v" and any(b"`timescale" in Path(source).read_bytes() for source in context.subject.rtl)
     write_atomically(path, (("`timescale 1ns/1ps\n" if timed else "") + bad.text).encode())
     hashes = [file.sha256 for file in context.subject.of("rtl")] + [file_hash("rtl", path).sha256]
     planted = {"program": context.subject.program.hash, "top": bad.top, "rtl": hashes, "rows": bad.rows}
@@ -142,12 +145,13 @@ def _poisoned(context: Context, folder: Path) -> list[str]:
     return [str(path), *layout]
 
 
-def _ports(context: Context) -> tuple[Port, ...]:
-    sources = [Path(path) for path in context.subject.rtl]
-    ports = None if any(map(is_vhdl, sources)) else ports_in(sources, context.subject.top)
+def _design(context: Context) -> Design:
+    sources, top = [Path(path) for path in context.subject.rtl], context.subject.top
+    vhdl = any(map(is_vhdl, sources))
+    ports = vhdl_ports_in(sources, top) if vhdl else ports_in(sources, top)
     if ports is None:
-        raise InputError("no known-bad RTL can be made: that takes Verilog whose ports can be told")
-    return ports
+        raise InputError("no known-bad RTL can be made: that takes a design whose ports can be told from its text")
+    return Design(top, ports, vhdl_types_in(sources, top) if vhdl else None)
 
 
 # judging

@@ -1,0 +1,161 @@
+"""RTL around a design that turns some of its output bits upside down, in the language that the design is written in.
+
+The wrapper has the ports of the design, so that whoever runs the design can run it in its stead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dais_verif.dut.discover import Port
+from dais_verif.dut.face import Face
+from dais_verif.errors import InputError
+
+__all__ = ["Design", "wrapped"]
+
+#: Which bits of a row are upside down: always, or where the row is one of the rare rows of these numbers.
+Flips = Mapping[int, tuple[int, ...]]
+
+_PLAIN = re.compile(r"[A-Za-z_]\w*")
+#: How values of a VHDL type are made of std_logic or std_logic_vector, and the other way.
+_FROM = {"bit": "to_bit", "bit_vector": "to_bitvector"}
+_TO = {"bit": "to_stdulogic", "bit_vector": "to_stdlogicvector"}
+_SAME = ("std_logic", "std_logic_vector", "std_ulogic")
+
+
+@dataclass(frozen=True)
+class Design:
+    """Module ``top`` with these ports. ``types``: of the ports of a VHDL entity, by name; None: it is Verilog."""
+
+    top: str
+    ports: tuple[Port, ...]
+    types: Mapping[str, str] | None = None
+
+    @property
+    def suffix(self) -> str:
+        """Of a file in its language."""
+        return ".v" if self.types is None else ".vhd"
+
+
+def wrapped(face: Face, design: Design, name: str, rare: Sequence[int], flips: Flips) -> str:
+    """The text of module ``name``: ``design``, whose row of outputs has the bits of ``flips`` inverted.
+
+    ``rare``: rows of outputs. Raises ``InputError`` for ports that go both ways.
+    """
+    if any(port.direction == "inout" for port in design.ports):
+        raise InputError(f"module {design.top} has ports that are inout: no known-bad RTL can be made of it")
+    lines = _verilog if design.types is None else _vhdl
+    return "\n".join([*lines(face, design, name, rare, flips), ""])
+
+
+def _outputs(design: Design) -> list[Port]:
+    return [port for port in design.ports if port.direction == "out"]
+
+
+def _wires(face: Face, design: Design) -> Iterator[tuple[str, str, int, int | None]]:
+    """Each output wire: the name outside, that of what the design gives, bits, and the row's bit where it begins."""
+    offsets = {wire.name: wire.offset for wire in face.outputs if wire.width}
+    for number, port in enumerate(_outputs(design)):
+        for wire in port.wires:
+            index = wire[len(port.name) :]
+            yield wire, f"dais_inner_{number}{index}", port.width, offsets.get(wire)
+
+
+# Verilog
+
+
+def _verilog(face: Face, design: Design, name: str, rare: Sequence[int], flips: Flips) -> Iterator[str]:
+    yield f"// {design.top} with wrong bits: it must be found out."
+    yield f"module {name} ("
+    ports = [(port.direction, _verilog_port(port, _verilog_name(port.name))) for port in design.ports]
+    yield ",\n".join(f"    {direction}put wire {declared}" for direction, declared in ports)
+    yield ");"
+    inner = {port.name: f"dais_inner_{number}" for number, port in enumerate(_outputs(design))}
+    for port in _outputs(design):
+        yield f"    wire {_verilog_port(port, inner[port.name])};"
+    bits = face.output_bits
+    given = {name: wire for name, wire, _, _ in _wires(face, design)}
+    row = [given[wire.name] for wire in reversed(face.outputs) if wire.width]
+    yield f"    wire [{bits - 1}:0] dais_all = {{{', '.join(row)}}};"
+    for number, value in enumerate(rare):
+        yield f"    wire dais_hit_{number} = dais_all == {bits}'h{value:x};"
+    yield f"    {_verilog_name(design.top)} dais_dut ("
+    pins = [(_verilog_name(port.name), inner.get(port.name, _verilog_name(port.name))) for port in design.ports]
+    yield ",\n".join(f"        .{pin}({wire})" for pin, wire in pins)
+    yield "    );"
+    for outside, wire, width, offset in _wires(face, design):
+        terms = [wire]
+        for bit in [] if offset is None else [bit for bit in sorted(flips) if offset <= bit < offset + width]:
+            hits = " ^ ".join(f"dais_hit_{number}" for number in flips[bit]) or "1'b1"
+            terms.append(f"({{{width}{{{hits}}}}} & ({width}'d1 << {bit - (offset or 0)}))")
+        yield f"    assign {_verilog_name(outside)} = {' ^ '.join(terms)};"
+    yield "endmodule"
+
+
+def _verilog_port(port: Port, name: str) -> str:
+    array = "" if port.elements is None else f" [{port.elements[0]}:{port.elements[-1]}]"
+    return f"{'signed ' if port.signed else ''}[{port.width - 1}:0] {name}{array}"
+
+
+def _verilog_name(name: str) -> str:
+    """As Verilog takes it wherever a name can stand; an element keeps its index."""
+    base, bracket, index = name.partition("[")
+    return name if _PLAIN.fullmatch(base) else f"\\{base} {bracket}{index}"
+
+
+# VHDL
+
+
+def _vhdl(face: Face, design: Design, name: str, rare: Sequence[int], flips: Flips) -> Iterator[str]:
+    types = design.types or {}
+    yield f"-- {design.top} with wrong bits: it must be found out."
+    yield "library ieee;\nuse ieee.std_logic_1164.all;\nuse ieee.numeric_std.all;\n"
+    yield f"entity {name} is\n  port ("
+    yield ";\n".join(f"    {port.name} : {port.direction} {_vhdl_type(port, types)}" for port in design.ports)
+    yield f"  );\nend entity;\n\narchitecture wrong of {name} is"
+    inner = {port.name: f"dais_inner_{number}" for number, port in enumerate(_outputs(design))}
+    own = {port.name: f"dais_own_{number}" for number, port in enumerate(design.ports) if types[port.name] not in _SAME}
+    for port in design.ports:
+        if port.name in own:
+            bounds = "" if _scalar(port, types) else f"({port.width - 1} downto 0)"
+            yield f"  signal {own[port.name]} : {types[port.name]}{bounds};"
+        if port.name in inner:
+            yield f"  signal {inner[port.name]} : {_vhdl_type(port, types)};"
+    bits = face.output_bits
+    yield f"  signal dais_all : std_logic_vector({bits - 1} downto 0);"
+    yield from (f"  signal dais_hit_{number} : std_logic;" for number in range(len(rare)))
+    yield "begin"
+    pins = [(port.name, own.get(port.name, inner.get(port.name, port.name))) for port in design.ports]
+    yield f"  dais_dut : entity work.{design.top} port map ("
+    yield ",\n".join(f"    {pin} => {wire}" for pin, wire in pins) + "\n  );"
+    for port in design.ports:
+        if port.name in own:
+            kind = types[port.name]
+            if port.direction == "in":
+                yield f"  {own[port.name]} <= {_FROM.get(kind, kind)}({port.name});"
+            else:
+                yield f"  {inner[port.name]} <= {_TO.get(kind, 'std_logic_vector')}({own[port.name]});"
+    ports = {port.name: port for port in design.ports}
+    for outside, wire, width, offset in _wires(face, design):
+        if offset is not None:
+            place = str(offset) if _scalar(ports[outside], types) else f"{offset + width - 1} downto {offset}"
+            yield f"  dais_all({place}) <= {wire};"
+    for number, value in enumerate(rare):
+        yield f"  dais_hit_{number} <= '1' when dais_all = std_logic_vector'(\"{value:0{bits}b}\") else '0';"
+    for outside, wire, width, offset in _wires(face, design):
+        for bit in range(width):
+            index = "" if _scalar(ports[outside], types) else f"({bit})"
+            hits = None if offset is None else flips.get(offset + bit)
+            terms = [] if hits is None else ([f"dais_hit_{number}" for number in hits] or ["'1'"])
+            yield f"  {outside}{index} <= {' xor '.join([wire + index, *terms])};"
+    yield "end architecture;"
+
+
+def _scalar(port: Port, types: Mapping[str, str]) -> bool:
+    return not types[port.name].endswith(("vector", "signed"))
+
+
+def _vhdl_type(port: Port, types: Mapping[str, str]) -> str:
+    return "std_logic" if _scalar(port, types) else f"std_logic_vector({port.width - 1} downto 0)"

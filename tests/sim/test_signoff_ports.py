@@ -1,0 +1,122 @@
+"""Sign-off of designs whose ports need care: VHDL with types of its own, arrays. Known-bad RTL is made of each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from quality.signing import Ending, project, sign, verify
+
+from dais_verif.dut.vhdl_ports import vhdl_roots_in
+from dais_verif.program import Program, load
+
+VHDL = Path(__file__).parent / "vhdl"
+
+GHDL = 'simulators = ["ghdl"]\nvectors = 300\ndistinct = 100\nexhaustive_bits = 0\n'
+
+#: y0 = x0 + x1, y1 = -x0, y2 = x2, one bit; inputs s4.1, u3.0 and u1.0.
+ROWS = [(-1, 0, -1, 0, (1, 2, 1)), (-1, 1, -1, 0, (0, 3, 0)), (-1, 2, -1, 0, (0, 1, 0)), (0, 0, 1, 0, (1, 4, 1))]
+THREE = Program.build(ROWS, [(3, 0, 0), (0, 0, 1), (2, 0, 0)], inp_shift=[0, 0, 0])
+
+TYPES = """
+library ieee;
+use ieee.std_logic_1164.all;
+use ieee.numeric_std.all;
+
+entity Mixed is
+  generic (top : integer := 5);
+  port (
+    x0 : in signed(3 downto 0);
+    x1 : in bit_vector(2 downto 0);
+    x2 : in bit;
+    y0 : out std_logic_vector(top downto 0);
+    y1 : out signed(4 downto 0);
+    y2 : out bit
+  );
+end entity;
+
+architecture rtl of Mixed is
+begin
+  y0 <= std_logic_vector(resize(x0, 6) + signed("00" & to_stdlogicvector(x1) & '0'));
+  y1 <= -resize(x0, 5);
+  y2 <= x2;
+end architecture;
+"""
+APART = '[inputs]\nport = "x{}"\n[outputs]\nport = "y{}"\n'
+
+ARRAYS = """
+module arrays (input signed [3:0] x0, input [2:0] x1, input x2, output signed [5:0] y [0:1], output z);
+  assign y[0] = x0 + $signed({1'b0, x1, 1'b0}), y[1] = -6'(x0), z = x2;
+endmodule
+"""
+ELEMENTS = """
+[inputs]
+ports = ["x0", "x1", "x2"]
+[outputs]
+ports = ["y[0]", "y[1]", "z"]
+types = ["s6.1", "s6.1", "u1.0"]
+"""
+
+
+def signed_off(folder: Path, policy: str, program: Program, **files: str) -> Ending:
+    project(folder, policy, rtl="", program=program)
+    for name, text in files.items():
+        (folder / name.replace("_", ".")).write_text(text)
+    return sign(folder)
+
+
+def assert_signed_off(ending: Ending, folder: Path, planted: int) -> None:
+    stages = {stage["name"]: "passed" if stage["passed"] else stage["message"] for stage in ending.tree["stages"]}
+    assert ending.exit_code == 0, stages
+    assert set(stages.values()) == {"passed"}
+    assert sum(stage["must_fail"] for stage in ending.tree["stages"]) == planted
+    assert verify(folder).findings == []
+
+
+@pytest.mark.slow
+def test_vhdl(corpus: Path, tmp_path: Path) -> None:
+    """All in two ports, which are vectors; simulated and proved."""
+    rtl = '[rtl]\nfiles = ["addsub.vhd", "grid.vhd"]\ntop = "AddSub"\n'
+    ending = signed_off(
+        tmp_path,
+        GHDL + rtl,
+        load(corpus / "p01_addsub_tiny" / "prog.v1.bin"),
+        addsub_vhd=(VHDL / "addsub.vhd").read_text(),
+        grid_vhd=(VHDL / "grid.vhd").read_text(),
+    )
+    assert_signed_off(ending, tmp_path, planted=4)
+
+
+@pytest.mark.parametrize("used", ["entity work.mixed", "Mixed", "component mixed", "entity work.Mixed(rtl)"])
+def test_a_part_of_a_vhdl_design_is_not_all_of_it(used: str, tmp_path: Path) -> None:
+    more = f"""entity chip is end entity;
+architecture rtl of chip is
+begin
+  it : {used} port map (x0 => x0, x1 => x1, x2 => x2, y0 => y0, y1 => y1, y2 => y2);
+end architecture;
+"""
+    (tmp_path / "mixed.vhd").write_text(TYPES + more)
+    assert vhdl_roots_in([tmp_path / "mixed.vhd"]) == ["chip"]
+
+
+@pytest.mark.slow
+def test_a_part_of_a_vhdl_design_is_not_signed_off(tmp_path: Path) -> None:
+    more = "entity chip is end entity;\narchitecture rtl of chip is\nbegin\n  it : mixed port map (x => x);\nend;\n"
+    rtl = 'proof = "off"\n[rtl]\nfiles = ["mixed.vhd", "chip.vhd"]\ntop = "mixed"\nports = "ports.toml"\n'
+    ending = signed_off(tmp_path, GHDL + rtl, THREE, mixed_vhd=TYPES, chip_vhd=more, ports_toml=APART)
+    assert ending.exit_code == 7
+    assert "module mixed is not the whole design: modules that no other uses are chip" in ending.stage("rtl")["message"]
+
+
+@pytest.mark.parametrize("proof", [pytest.param("required", marks=pytest.mark.slow), "off"])
+def test_vhdl_with_ports_of_every_type(proof: str, tmp_path: Path) -> None:
+    rtl = f'proof = "{proof}"\n[rtl]\nfiles = ["mixed.vhd"]\ntop = "mixed"\nports = "ports.toml"\n'
+    ending = signed_off(tmp_path, GHDL + rtl, THREE, mixed_vhd=TYPES, ports_toml=APART)
+    assert_signed_off(ending, tmp_path, planted=4 if proof == "required" else 2)
+
+
+@pytest.mark.slow
+def test_arrays(tmp_path: Path) -> None:
+    policy = GHDL.replace("ghdl", "verilator") + '[rtl]\nfiles = ["arrays.sv"]\ntop = "arrays"\nports = "ports.toml"\n'
+    ending = signed_off(tmp_path, policy, THREE, arrays_sv=ARRAYS, ports_toml=ELEMENTS)
+    assert_signed_off(ending, tmp_path, planted=4)
