@@ -20,8 +20,8 @@ regress: export JUNIT ?=
 sim hil: export VECTORS ?= 1000
 sim hil: export SEED ?= 0
 sim hil: export INPUTS ?=
-sim prove synth: export RTL ?=
-sim prove synth: export TOP ?= model
+sim prove synth signoff: export RTL ?=
+sim prove synth signoff: export TOP ?= model
 sim: export DATA ?=
 sim: export PORTS ?=
 sim: export CLOCK ?=
@@ -57,7 +57,7 @@ help:  ## List the targets
 	@echo "         [FRONT_END=slang|yosys|both] [OUT=folder] [JOBS=n] [LAYOUT=...]"
 	@echo "make synth PROGRAM=prog.bin [TARGET=ice40|ecp5|xilinx|generic] [STAGES=n] [RTL=theirs.v TOP=model]"
 	@echo "         [OUT=folder] [LAYOUT=v1|headerless|published]"
-	@echo "make signoff PROGRAM=prog.bin [POLICY=policy.toml] [SIGN=key] [OUT=folder] [JOBS=n] [LAYOUT=...]"
+	@echo "make signoff PROGRAM=prog.bin [POLICY=policy.toml] [RTL='a.v b.v' TOP=model] [SIGN=key] [OUT=folder] [JOBS=n] [LAYOUT=...]"
 	@echo "make hil PROGRAM=prog.bin TARGET=serial:///dev/ttyUSB0?baud=115200|tcp://host:port|sim://uart"
 	@echo "         [VECTORS=1000] [SEED=0] [INPUTS=x.npy] [OUT=folder] [RESUME=1] [LAYOUT=...]"
 	@echo
@@ -147,6 +147,7 @@ signoff: .venv/.ready  ## Run all that POLICY asks of PROGRAM, and write a certi
 	@if [ -z "$$PROGRAM" ]; then echo "no PROGRAM given: signing off the shipped example $$EXAMPLE"; fi; \
 	set -- signoff "$${PROGRAM:-$$EXAMPLE}"; \
 	if [ -n "$$POLICY" ]; then set -- "$$@" --policy "$$POLICY"; fi; \
+	if [ -n "$$RTL" ]; then set -- "$$@" --top "$$TOP" --rtl $$RTL; fi; \
 	if [ -n "$$SIGN" ]; then set -- "$$@" --sign "$$SIGN"; fi; \
 	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
 	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \

@@ -81,6 +81,11 @@ _OPTIONS = (
 
 def rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options for RTL, its ports and pins, and our pipelines; the command gets one ``dut`` for all of them."""
+    return stage_options(given_rtl_options(command))
+
+
+def given_rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same without our pipelines."""
 
     @wraps(command)
     def with_dut(*arguments: Any, **given: Any) -> Any:
@@ -92,7 +97,7 @@ def rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
         if own["data"] and not rtl:
             raise click.UsageError("--data is for RTL that reads files; give the RTL with --rtl.")
         # All pins, so that all of what they do is exercised.
-        stages = {name: given.pop(name) for name in ("stages", "max_depth", "delay_model")}
+        stages = {name: given.pop(name, None) for name in ("stages", "max_depth", "delay_model")}
         pipeline = asked_pipeline(**stages)
         if pipeline is not None:
             pipeline = replace(pipeline, reset=True, enable=True, valid=True)
@@ -101,7 +106,7 @@ def rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     for option in reversed(_OPTIONS):
         with_dut = option(with_dut)
-    return stage_options(with_dut)
+    return with_dut
 
 
 def dut_options(command: Callable[..., Any]) -> Callable[..., Any]:

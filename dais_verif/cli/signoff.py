@@ -27,14 +27,16 @@ from dais_verif.cli.common import (
     program_argument,
     reproduce,
 )
+from dais_verif.cli.dut import DutOptions, given_rtl_options
 from dais_verif.errors import InputError
 from dais_verif.files import make_folder
 from dais_verif.report.console import program_line
 from dais_verif.report.signoff import SignOff, StageResult
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE
-from dais_verif.signoff.policy import BUILT_IN, Given, read_policy
+from dais_verif.signoff.policy import BUILT_IN, GHDL, Given, policy_of, read_policy
 from dais_verif.signoff.results import NOT_RUN
 from dais_verif.signoff.session import Listener, Signer, require_ours, sign_off
+from dais_verif.sim.sources import is_vhdl
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ def _show_policy(context: click.Context, option: click.Parameter, value: bool) -
     callback=_show_policy,
     help="Print the built-in policy, all keys explained, and exit.",
 )
+@given_rtl_options
 @click.option("--seed", type=click.IntRange(0), help="Seed of the vectors, in place of the policy's seeds.")
 @click.option(
     "--sign", "key", type=file_path, help="Sign the certificate with this Ed25519 key, as ssh-keygen makes them."
@@ -80,6 +83,7 @@ def signoff(
     program: Path,
     layout: str | None,
     policy_file: Path | None,
+    dut: DutOptions,
     seed: int | None,
     key: Path | None,
     jobs: int | None,
@@ -91,6 +95,7 @@ def signoff(
 
     \b
     dais-verif signoff prog.bin                              our RTL, the built-in policy
+    dais-verif signoff prog.bin --rtl a.v b.v --top model    somebody else's, in place of what a policy says of RTL
     dais-verif signoff --show-policy > policy.toml           a policy to edit: RTL, seeds, stages, waivers
     dais-verif signoff prog.bin --policy policy.toml -o out
     dais-verif signoff prog.bin --sign ~/.ssh/id_ed25519     the certificate is signed
@@ -101,7 +106,7 @@ def signoff(
     """
     from dais_verif.signoff.sshsig import fingerprint, load_key, public_key, sign
 
-    given = read_policy(policy_file)
+    given = _with_rtl(read_policy(policy_file), dut, policy_file is None)
     if seed is not None:
         given = Given(given.policy.with_seed(seed), given.text)
     signer = None
@@ -132,6 +137,26 @@ def signoff(
 
         write_report([Source(record, folder / "signoff.json")], loaded, html)
     return record.verdict.exit_code
+
+
+def _with_rtl(given: Given, dut: DutOptions, built_in: bool) -> Given:
+    """The policy for the RTL of the command line. The built-in one takes the simulators of its language."""
+    if not dut.rtl:
+        if dut.ports or dut.clocking:
+            raise click.UsageError("--ports and --clock are for RTL of files; give them with --rtl.")
+        return given
+    simulators = (GHDL,) if built_in and any(map(is_vhdl, dut.rtl)) else given.policy.simulators
+    clocking = dut.clocking
+    pins: dict[str, str | int | None] = {}
+    if clocking is not None:
+        reset = clocking.reset and clocking.reset + (":low" if clocking.reset_low else "")
+        latency = "auto" if clocking.latency is None else clocking.latency
+        pins = {"clock": clocking.clock, "latency": latency, "reset": reset, "enable": clocking.enable}
+        pins |= {"valid_in": clocking.valid_in, "valid_out": clocking.valid_out}
+    rtl = {"files": list(map(str, dut.rtl)), "top": dut.top, "data": list(map(str, dut.data))}
+    ports = None if dut.ports is None else str(dut.ports)
+    tree = {**given.policy.tree(), "rtl": {**rtl, "ports": ports, **pins}, "simulators": list(simulators)}
+    return Given(policy_of(tree, "the policy, with the RTL of the command line"), given.text)
 
 
 def locked(folder: Path) -> AbstractContextManager[FileLock]:

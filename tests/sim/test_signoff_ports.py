@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from quality.signing import Ending, project, sign, verify
+from quality.door import environment
+from quality.signing import DESIGN, QUICK, Ending, project, sign, verify
 
 from dais_verif.dut.vhdl_ports import vhdl_roots_in
+from dais_verif.emit import PipelineOptions, emit_pipeline
 from dais_verif.program import Program, load
 
 VHDL = Path(__file__).parent / "vhdl"
@@ -108,7 +113,8 @@ def test_a_part_of_a_vhdl_design_is_not_signed_off(tmp_path: Path) -> None:
     assert "module mixed is not the whole design: modules that no other uses are chip" in ending.stage("rtl")["message"]
 
 
-@pytest.mark.parametrize("proof", [pytest.param("required", marks=pytest.mark.slow), "off"])
+@pytest.mark.slow
+@pytest.mark.parametrize("proof", ["required", "off"])
 def test_vhdl_with_ports_of_every_type(proof: str, tmp_path: Path) -> None:
     rtl = f'proof = "{proof}"\n[rtl]\nfiles = ["mixed.vhd"]\ntop = "mixed"\nports = "ports.toml"\n'
     ending = signed_off(tmp_path, GHDL + rtl, THREE, mixed_vhd=TYPES, ports_toml=APART)
@@ -120,3 +126,49 @@ def test_arrays(tmp_path: Path) -> None:
     policy = GHDL.replace("ghdl", "verilator") + '[rtl]\nfiles = ["arrays.sv"]\ntop = "arrays"\nports = "ports.toml"\n'
     ending = signed_off(tmp_path, policy, THREE, arrays_sv=ARRAYS, ports_toml=ELEMENTS)
     assert_signed_off(ending, tmp_path, planted=4)
+
+
+class TestRtlOfTheCommandLine:
+    """What ``sim`` is told by options, a sign-off can be told, too; the certificate says it."""
+
+    def test_takes_the_place_of_the_policys(self, tmp_path: Path) -> None:
+        """Of VHDL without a policy, in the simulator for VHDL."""
+        project(
+            tmp_path, "vectors = 200\nsimulators = ['ghdl']\nproof = 'off'\nexhaustive_bits = 0\n", "", program=THREE
+        )
+        (tmp_path / "Mixed.vhd").write_text(TYPES)
+        (tmp_path / "ports.toml").write_text(APART)
+        options = ("--rtl", tmp_path / "Mixed.vhd", "--top", "mixed", "--ports", tmp_path / "ports.toml")
+        assert_signed_off(sign(tmp_path, *options), tmp_path, planted=2)
+        tree = json.loads((tmp_path / "out" / "certificate.json").read_bytes())
+        assert tree["policy"]["rtl"]["ports"] == str(tmp_path / "ports.toml")
+        assert [file["role"] for file in tree["files"]] == ["program", "rtl", "ports"]
+
+    @pytest.mark.slow
+    def test_pins(self, tmp_path: Path) -> None:
+        pipeline = emit_pipeline(DESIGN, "core", PipelineOptions(2, None, reset=True, enable=False, valid=True))
+        project(tmp_path, QUICK, pipeline.text)
+        options = ["--rtl", tmp_path / "design.v", "--top", "core", "--clock", "clk", "--reset", "rst"]
+        ending = sign(tmp_path, *options, "--valid-in", "in_valid", "--valid-out", "out_valid")
+        assert_signed_off(ending, tmp_path, planted=2)
+        text = (tmp_path / "design.v").read_text()
+        (tmp_path / "design.v").write_text(text.replace("+", "-", 1))
+        assert sign(tmp_path, *options, "--valid-in", "in_valid", "--valid-out", "out_valid").exit_code == 7
+
+    @pytest.mark.slow
+    def test_without_a_policy_vhdl_runs_in_its_simulator(self, tmp_path: Path) -> None:
+        project(tmp_path, "", program=THREE)
+        (tmp_path / "mixed.vhd").write_text(TYPES)
+        (tmp_path / "ports.toml").write_text(APART)
+        command = [sys.executable, "-m", "dais_verif", "signoff", "prog.bin", "--rtl", "mixed.vhd", "--top", "mixed"]
+        command += ["--ports", "ports.toml", "-o", "out", "--json"]
+        done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True)
+        assert done.returncode == 0, done.stderr
+        tree = json.loads((tmp_path / "out" / "certificate.json").read_bytes())
+        assert tree["policy"]["simulators"] == ["ghdl"]
+
+    def test_what_cannot_be(self, tmp_path: Path) -> None:
+        project(tmp_path, QUICK)
+        assert "give them with --rtl" in sign(tmp_path, "--ports", "ports.toml").stderr
+        ending = sign(tmp_path, "--rtl", tmp_path / "nowhere.v")
+        assert (ending.exit_code, "nowhere.v" in ending.stderr) == (2, True)
