@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import time
 from collections.abc import Callable
@@ -13,10 +12,6 @@ from dais_verif.sim import cache
 NAMES = ("simulation", "build.log")
 FACTS = {"simulator": "icarus", "top": "model", "version": "11.0"}
 KEY = "0123456789abcdef"
-
-#: Without the import of anything again; nothing of pytest runs in the child.
-#: The children touch files only, so threads that other tests left in this process do not matter to them.
-FORK = multiprocessing.get_context("fork")
 
 
 def built(folder: Path, text: str = "built", size: int = 0) -> Path:

@@ -6,11 +6,12 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from builds import FORK, KEY, NAMES, built, keys, put, wait_until
+from builds import KEY, NAMES, keys, put, wait_until
+from cache_workers import SPAWN, at_once, hold, put_fetch_and_clear, put_many, put_the_same
 
 from dais_verif.errors import ToolError
 from dais_verif.sim import cache, process
@@ -34,76 +35,25 @@ def folder(tmp_path: Path) -> Path:
 class TestManyAtOnce:
     def test_put_the_same(self, home: Path, tmp_path: Path) -> None:
         """In processes of several threads each: one entry comes of it, and nobody ever sees a part of one."""
-
-        def work(number: int) -> None:
-            own = tmp_path / f"{os.getpid()}" / f"{number}"
-            for key in ("x", "y", "z") * 4:
-                put(key, own)
-                assert cache.fetch(key, NAMES, built(own))
-                assert ((own / "simulation").read_text(), (own / "build.log").read_text()) == (key, f"log of {key}")
-
-        at_once(work, processes=3, threads=3)
+        at_once(put_the_same, tmp_path, processes=3, threads=3)
         assert sorted(path.name for path in home.iterdir()) == ["x", "y", "z"]
 
     def test_put_fetch_and_clear(self, home: Path, tmp_path: Path) -> None:
         """Whoever fetches gets all of an entry or nothing, whatever becomes of the entry."""
-
-        def work(number: int) -> None:
-            own = tmp_path / f"{os.getpid()}" / f"{number}"
-            own.mkdir(parents=True)
-            for _ in range(40):
-                if number == 0:
-                    cache.clear()
-                elif number == 1:
-                    put(KEY, own)
-                elif cache.fetch(KEY, NAMES, own):
-                    assert ((own / "simulation").read_text(), (own / "build.log").read_text()) == (KEY, f"log of {KEY}")
-                else:
-                    assert list(own.iterdir()) == []
-
-        at_once(work, processes=2, threads=4)
+        at_once(put_fetch_and_clear, tmp_path, processes=2, threads=4)
         assert {path.name for path in home.iterdir()} <= {KEY}
 
     def test_shrink(self, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("DAIS_VERIF_CACHE_MB", "1")
-
-        def work(number: int) -> None:
-            own = tmp_path / f"{os.getpid()}" / f"{number}"
-            for key in range(5):
-                put(f"{os.getpid()}-{number}-{key}", own, size=450_000)
-
-        at_once(work, processes=2, threads=2)
+        at_once(put_many, tmp_path, processes=2, threads=2)
         put(KEY, tmp_path, size=450_000)
         assert KEY in keys() and len(keys()) <= 2
         assert not [path for path in home.iterdir() if path.name.startswith(".passing-")]
 
-
-def at_once(work: Callable[[int], None], *, processes: int, threads: int) -> None:
-    """Run ``work`` in that many processes of so many threads each; all must come to their end."""
-
-    def in_threads() -> None:
-        failures: list[BaseException] = []
-
-        def one(number: int) -> None:
-            try:
-                work(number)
-            except BaseException as error:
-                failures.append(error)
-                raise
-
-        running = [threading.Thread(target=one, args=(number,)) for number in range(threads)]
-        for thread in running:
-            thread.start()
-        for thread in running:
-            thread.join()
-        os._exit(1 if failures else 0)
-
-    children = [FORK.Process(target=in_threads) for _ in range(processes)]
-    for child in children:
-        child.start()
-    for child in children:
-        child.join(60)
-    assert [child.exitcode for child in children] == [0] * processes
+    def test_one_that_fails_is_noticed(self, tmp_path: Path) -> None:
+        (tmp_path / "file").touch()
+        with pytest.raises(AssertionError):
+            at_once(put_the_same, tmp_path / "file", processes=1, threads=2)
 
 
 class TestTurn:
@@ -152,14 +102,8 @@ class TestTurn:
             pass
 
     def test_of_a_killed_run_is_over(self) -> None:
-        ready = FORK.Event()
-
-        def hold() -> None:
-            with cache.turn(KEY):
-                ready.set()
-                time.sleep(60)
-
-        holder = FORK.Process(target=hold)
+        ready = SPAWN.Event()
+        holder = SPAWN.Process(target=hold, args=(ready,))
         holder.start()
         assert ready.wait(20)
         with cache.turn(KEY, timeout=0.2):
