@@ -27,7 +27,8 @@ Work = Callable[[Path, int], None]
 
 def at_once(work: Work, folder: Path, *, processes: int, threads: int) -> None:
     """Run ``work`` in that many processes of so many threads each; all must come to their end."""
-    children = [SPAWN.Process(target=_in_threads, args=(work, folder, threads)) for _ in range(processes)]
+    # As daemons they end with this process: one that hangs fails a test, and does not keep it waiting.
+    children = [SPAWN.Process(target=_in_threads, args=(work, folder, threads), daemon=True) for _ in range(processes)]
     for child in children:
         child.start()
     for child in children:

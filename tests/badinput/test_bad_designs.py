@@ -81,7 +81,7 @@ DESIGNS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "never at rest": (
         MODEL.replace("endmodule", "  reg c;\n  initial c = 0;\n  always @(c or model_inp) c <= ~c;\nendmodule"),
         "TOOL_FAILURE",
-        ("the icarus simulation", "5 s"),
+        ("the icarus simulation", "2 s"),
     ),
 }
 
@@ -90,7 +90,7 @@ DESIGNS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 @pytest.mark.parametrize("name", DESIGNS)
 def test_design(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
     rtl, verdict, words = DESIGNS[name]
-    options = ("--timeout", "5") if name == "never at rest" else ()
+    options = ("--timeout", "2") if name == "never at rest" else ()
     ending = sim(tmp_path, monkeypatch, capfd, "--sim", "icarus", "--vectors", "20", *options, rtl=rtl)
     assert ending.verdict == verdict, ending
     assert all(word in ending.message for word in words), ending

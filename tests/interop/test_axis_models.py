@@ -52,7 +52,12 @@ def hexadecimal(words: Words, bits: int) -> list[str]:
 
 @pytest.mark.parametrize(
     ("simulator", "latency", "axil"),
-    [("icarus", 0, False), ("icarus", 3, True), ("verilator", 0, True), ("verilator", 2, False)],
+    [
+        ("icarus", 0, False),
+        ("icarus", 3, True),
+        ("verilator", 0, True),
+        pytest.param("verilator", 2, False, marks=pytest.mark.slow),
+    ],
 )
 def test_models_of_others_see_no_difference(simulator: str, latency: int, axil: bool, tmp_path: Path) -> None:
     failed, log = failing(tmp_path, simulator, latency, axil=axil)

@@ -238,6 +238,7 @@ def test_the_peer_runs_a_network(da4ml: None) -> None:
     assert verified(subject, run(program, subject.doubles), peer_outputs(subject)) == "all 4096 outputs equal da4ml's"
 
 
+@pytest.mark.slow
 def test_a_quick_run(tmp_path: Path, da4ml: None) -> None:
     if fast.why_not():
         pytest.skip(fast.why_not())

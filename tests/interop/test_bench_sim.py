@@ -317,6 +317,7 @@ def test_the_peer_finds_verilator() -> None:
     assert (folder / "verilator").is_file() and "VERILATOR_ROOT" not in environment
 
 
+@pytest.mark.slow
 def test_plots_of_the_same_results_are_the_same(results: dict[str, Any], tmp_path: Path) -> None:
     if importlib.util.find_spec("matplotlib") is None:
         if os.environ.get("CI"):

@@ -70,37 +70,46 @@ def test_a_program_is_equal_to_itself(case: tuple[Program, random.Random]) -> No
     assert all(found.equal) and found.witness is None
 
 
-@given(programs(widest=4), st.integers(0, 1 << 30))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
-def test_brute_force_agrees(case: tuple[Program, random.Random], seed: int) -> None:
+@pytest.mark.parametrize("count", [40, pytest.param(150, marks=pytest.mark.slow)])
+def test_brute_force_agrees(count: int) -> None:
     """A program, and one that differs in the data or an operand of one op: mostly not equal, now and then so."""
-    program, _ = case
-    chance = random.Random(seed)
-    columns = [column.copy() for column in program.columns]
-    index = chance.randrange(program.n_ops)
-    op = program.ops[index]
-    if op.code in (0, 1) and abs(op.data) < 8:
-        columns[3][index] += chance.choice([-1, 1])
-    elif op.operands and op.id0 > 0 and op.code not in (8, 9, -9):
-        columns[1][index] = chance.randrange(index)
-    else:
-        assume(op.code in (4, 5))
-        columns[3][index] ^= 1
-    changed = Program.build(
-        [(*row[:4], tuple(row[4:])) for row in zip(*(column.tolist() for column in columns), strict=True)],
-        program.outputs,
-        inp_shift=program.inp_shift.tolist(),
-        tables=[table.tolist() for table in program.tables],
+
+    @given(programs(widest=4), st.integers(0, 1 << 30))
+    @settings(
+        max_examples=count,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
-    elements = ports_of(program).inputs
-    assume(ports_of(changed).inputs == elements and sum(element.width for element in elements) <= 9)
-    found = compare_programs(program, changed)
-    values = [[Fraction(raw) * oracle.two(e.lo) for raw in range(1 << e.width)] for e in elements]
-    differs = any(outputs(program, vector) != outputs(changed, vector) for vector in itertools.product(*values))
-    assert not found.undecided or differs
-    assert differs == (found.witness is not None)
-    if differs:
-        check_witness(program, changed, found)
+    def agrees(case: tuple[Program, random.Random], seed: int) -> None:
+        program, _ = case
+        chance = random.Random(seed)
+        columns = [column.copy() for column in program.columns]
+        index = chance.randrange(program.n_ops)
+        op = program.ops[index]
+        if op.code in (0, 1) and abs(op.data) < 8:
+            columns[3][index] += chance.choice([-1, 1])
+        elif op.operands and op.id0 > 0 and op.code not in (8, 9, -9):
+            columns[1][index] = chance.randrange(index)
+        else:
+            assume(op.code in (4, 5))
+            columns[3][index] ^= 1
+        changed = Program.build(
+            [(*row[:4], tuple(row[4:])) for row in zip(*(column.tolist() for column in columns), strict=True)],
+            program.outputs,
+            inp_shift=program.inp_shift.tolist(),
+            tables=[table.tolist() for table in program.tables],
+        )
+        elements = ports_of(program).inputs
+        assume(ports_of(changed).inputs == elements and sum(element.width for element in elements) <= 9)
+        found = compare_programs(program, changed)
+        values = [[Fraction(raw) * oracle.two(e.lo) for raw in range(1 << e.width)] for e in elements]
+        differs = any(outputs(program, vector) != outputs(changed, vector) for vector in itertools.product(*values))
+        assert not found.undecided or differs
+        assert differs == (found.witness is not None)
+        if differs:
+            check_witness(program, changed, found)
+
+    agrees()
 
 
 def test_sums_in_another_order() -> None:

@@ -112,8 +112,22 @@ def test_a_form_of_registers(name: str, front_end: str, tmp_path: Path) -> None:
     assert all(f"{pin} held at {value}" in run.tree["message"] for pin, value in held.items())
 
 
+#: Each bug is simulated, too: in the fast suite, one of each kind of form.
+BUGGY = (
+    "plain",
+    "synchronous reset",
+    "asynchronous, active at 0, with enable",
+    "parts in two blocks",
+    "a loop over bits",
+    "a choice by data",
+)
+
+
 @pytest.mark.parametrize("front_end", ["slang", BOTH])
-@pytest.mark.parametrize("name", [name for name in FORMS if "3;" in FORMS[name][0]])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name not in BUGGY)) for name in FORMS if "3;" in FORMS[name][0]],
+)
 def test_the_same_with_a_bug(name: str, front_end: str, tmp_path: Path) -> None:
     body, _, _ = FORMS[name]
     run = run_prove(PROGRAM, tmp_path, "--front-end", front_end, rtl=rtl(body.replace("'sd3", "'sd2")))

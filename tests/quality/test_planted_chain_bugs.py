@@ -45,7 +45,7 @@ def test_a_bench_that_compares_nothing(says: str, tmp_path: Path, monkeypatch: p
     assert "bench gave no answer" in run.record["message"] or "bench passed but compared" in run.record["message"]
 
 
-@SIMULATORS
+@pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)])
 def test_the_answer_of_an_earlier_run(simulator: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     assert run_sim(EVERY, tmp_path, simulator=simulator).ending == ("PASS", 0)
     answer = tmp_path / "out" / simulator / "answer.json"
@@ -64,17 +64,25 @@ def test_no_vector(tmp_path: Path) -> None:
     assert run.record["message"] == "nothing was compared: there was no vector"
 
 
+NO_BIT = {
+    "no outputs": Program.build([(-1, 0, -1, 0, (1, 7, 0))], [], inp_shift=[0]),
+    "constant 0": Program.build([(-1, 0, -1, 0, (1, 7, 0))], [(-1, 0, 0)], inp_shift=[0]),
+    "no bits": Program.build([(-1, 0, -1, 0, (1, -1, 0))], [(0, 0, 1)], inp_shift=[0]),
+}
+
+
 @pytest.mark.parametrize(
-    "program",
+    ("name", "simulator"),
     [
-        Program.build([(-1, 0, -1, 0, (1, 7, 0))], [], inp_shift=[0]),
-        Program.build([(-1, 0, -1, 0, (1, 7, 0))], [(-1, 0, 0)], inp_shift=[0]),
-        Program.build([(-1, 0, -1, 0, (1, -1, 0))], [(0, 0, 1)], inp_shift=[0]),
+        ("no outputs", "icarus"),
+        ("constant 0", "both"),
+        ("no bits", "icarus"),
+        pytest.param("no outputs", "both", marks=pytest.mark.slow),
+        pytest.param("no bits", "both", marks=pytest.mark.slow),
     ],
-    ids=["no-outputs", "constant-0", "no-bits"],
 )
-def test_no_output_bit(program: Program, tmp_path: Path) -> None:
-    run = run_sim(program, tmp_path, simulator="both")
+def test_no_output_bit(name: str, simulator: str, tmp_path: Path) -> None:
+    run = run_sim(NO_BIT[name], tmp_path, simulator=simulator)
     assert run.ending == ("NOT_RUN", 6)
     assert run.record["message"] == "nothing was compared: the program has no output bits"
 

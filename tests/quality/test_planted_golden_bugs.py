@@ -54,9 +54,6 @@ def fast_engine(kernel: None) -> None:
     assert golden.Golden(EVERY).engine == "fast"
 
 
-BOTH = pytest.mark.parametrize("engine", ["numpy_engine", "fast_engine"])
-
-
 @pytest.fixture
 def in_use(engine: str, request: pytest.FixtureRequest) -> None:
     request.getfixturevalue(engine)
@@ -89,38 +86,34 @@ def ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "_shift", lambda raw, bits: shift(raw, bits) if bits >= 0 else -shift(-raw, bits))
 
 
-@BOTH
+#: What is spoilt, the op that is then wrong, and how.
+BUGS: dict[str, tuple[int, Spoil]] = {
+    "batch-mux": (13, in_batch(6, lambda s, raw: raw + 1)),
+    "batch-product": (15, in_batch(7, lambda s, raw: -raw)),
+    "batch-and": (24, in_batch(10, lambda s, raw: raw if s.op.index != 24 else ~raw)),
+    "oracle-difference": (5, sub_for_add),
+    "oracle-relu": (7, in_oracle(-2, lambda c, value: -c.a)),
+    "oracle-lookup": (16, in_oracle(8, lambda c, value: value / 2 if c.op.index == 16 else value)),
+    "oracle-rounds": (3, rounding),
+    "batch-saturates": (3, saturation),
+    "batch-does-not-wrap": (6, no_wrap_in_quantisation),
+    "batch-rounds-up": (6, ceiling),
+}
+
+#: Every bug with every engine; in the fast suite the engines take turns.
+PAIRS = [
+    pytest.param(name, engine, marks=[pytest.mark.slow] * (number % 2 != turn))
+    for number, name in enumerate(BUGS)
+    for turn, engine in enumerate(("numpy_engine", "fast_engine"))
+]
+
+
 @pytest.mark.usefixtures("in_use")
-@pytest.mark.parametrize(
-    ("op", "spoil"),
-    [
-        (13, in_batch(6, lambda s, raw: raw + 1)),
-        (15, in_batch(7, lambda s, raw: -raw)),
-        (24, in_batch(10, lambda s, raw: raw if s.op.index != 24 else ~raw)),
-        (5, sub_for_add),
-        (7, in_oracle(-2, lambda c, value: -c.a)),
-        (16, in_oracle(8, lambda c, value: value / 2 if c.op.index == 16 else value)),
-        (3, rounding),
-        (3, saturation),
-        (6, no_wrap_in_quantisation),
-        (6, ceiling),
-    ],
-    ids=[
-        "batch-mux",
-        "batch-product",
-        "batch-and",
-        "oracle-difference",
-        "oracle-relu",
-        "oracle-lookup",
-        "oracle-rounds",
-        "batch-saturates",
-        "batch-does-not-wrap",
-        "batch-rounds-up",
-    ],
-)
+@pytest.mark.parametrize(("name", "engine"), PAIRS)
 def test_a_bug_in_one_engine_is_found_before_anything_is_simulated(
-    op: int, spoil: Spoil, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    op, spoil = BUGS[name]
     spoil(monkeypatch)
     run = run_sim(EVERY, tmp_path)
     assert run.ending == UNKNOWN
@@ -261,7 +254,7 @@ class TestFastEngine:
         assert run.blame["kind"] == "golden"
         return run
 
-    @pytest.mark.parametrize("op", [4, 5, 10, 15, 24])
+    @pytest.mark.parametrize("op", [5, 15, *(pytest.param(op, marks=pytest.mark.slow) for op in (4, 10, 24))])
     def test_another_program_compiled_than_the_one_given(
         self, op: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -33,8 +33,8 @@ def deep(code: int, share: float, old: str, new: str) -> tuple[int, str]:
     ("code", "share", "old", "new"),
     [
         (0, 0.5, r"\+", "-"),
-        (0, 0.9, r"<<< (\d+)", r"<<< (\1 + 1)"),
-        (1, 0.99, r"-", "+"),
+        pytest.param(0, 0.9, r"<<< (\d+)", r"<<< (\1 + 1)", marks=pytest.mark.slow),
+        pytest.param(1, 0.99, r"-", "+", marks=pytest.mark.slow),
         (2, 0.5, r"1'sb0 :", "1'sb1 :"),
         (2, 0.9, r"& \d+'sh[0-9a-f]+", ""),
     ],
@@ -51,8 +51,8 @@ def test_a_bug_deep_in_a_network(code: int, share: float, old: str, new: str, tm
     ("output", "line", "old", "new"),
     [
         (0, "wire [11:0] out_0 =", "-op_4", "op_4"),
-        (3, "wire [8:0] out_3 =", "op_15[8:0]", "{op_15[7:0], 1'b0}"),
-        (4, "assign model_out =", "out_6, out_4", "out_4, out_6"),
+        pytest.param(3, "wire [8:0] out_3 =", "op_15[8:0]", "{op_15[7:0], 1'b0}", marks=pytest.mark.slow),
+        pytest.param(4, "assign model_out =", "out_6, out_4", "out_4, out_6", marks=pytest.mark.slow),
         (9, "assign model_out =", "out_10, out_9", "out_9, out_10"),
         (13, "wire [6:0] out_13 =", "op_25", "op_13"),
     ],
@@ -119,9 +119,19 @@ def test_x_counts_though_verilator_sees_none(tmp_path: Path) -> None:
     ("simulator", "op", "wrong"),
     [
         ("verilator", 4, "\n`ifdef VERILATOR\n op_0 - (op_1 <<< 3)\n`else\n op_0 + (op_1 <<< 3)\n`endif\n"),
-        ("icarus", 4, "\n`ifdef __ICARUS__\n op_0 - (op_1 <<< 3)\n`else\n op_0 + (op_1 <<< 3)\n`endif\n"),
+        pytest.param(
+            "icarus",
+            4,
+            "\n`ifdef __ICARUS__\n op_0 - (op_1 <<< 3)\n`else\n op_0 + (op_1 <<< 3)\n`endif\n",
+            marks=pytest.mark.slow,
+        ),
         ("icarus", 4, "unknown === 1'bx ? op_0 - (op_1 <<< 3) : op_0 + (op_1 <<< 3)"),
-        ("verilator", 4, "unknown === 1'bx ? op_0 + (op_1 <<< 3) : op_0 - (op_1 <<< 3)"),
+        pytest.param(
+            "verilator",
+            4,
+            "unknown === 1'bx ? op_0 + (op_1 <<< 3) : op_0 - (op_1 <<< 3)",
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["ifdef-verilator", "ifdef-icarus", "x-seen-by-icarus", "x-seen-by-icarus-only"],
 )

@@ -77,7 +77,10 @@ def test_a_shell_without_tuser(tmp_path: Path) -> None:
     assert simulated(EVERY, tmp_path, user_bits=0).verdict is Verdict.PASS
 
 
-@pytest.mark.parametrize("name", ["inputs not read", "wide", "every opcode on constants"])
+@pytest.mark.parametrize(
+    "name",
+    ["wide", *(pytest.param(n, marks=pytest.mark.slow) for n in ("inputs not read", "every opcode on constants"))],
+)
 def test_programs_of_odd_shape(name: str, tmp_path: Path) -> None:
     finding = simulated(ODD_PROGRAMS[name], tmp_path, rows=40)
     assert finding.verdict is Verdict.PASS, finding.message

@@ -44,7 +44,14 @@ def both_ways(program: Program, folder: Path, rtl: str | None = None, rows: int 
     return found(program, folder / "bulk", BULK, rtl, rows), found(program, folder / "ports", PORTS, rtl, rows)
 
 
-@pytest.mark.parametrize("name", ["every opcode", *WITH_OUTPUT])
+#: In the fast suite; the others are much like these.
+ODD = ("every opcode", "constants only", "one bit", "far points", "wide")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name not in ODD)) for name in ("every opcode", *WITH_OUTPUT)],
+)
 def test_both_paths_give_the_same_outputs(name: str, tmp_path: Path) -> None:
     bulk, ports = both_ways(EVERY if name == "every opcode" else ODD_PROGRAMS[name], tmp_path)
     assert bulk.verdict is ports.verdict is Verdict.PASS, (bulk, ports)
@@ -53,14 +60,18 @@ def test_both_paths_give_the_same_outputs(name: str, tmp_path: Path) -> None:
     assert bulk.simulators[0].bits_compared == ports.simulators[0].bits_compared > 0
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), database=None)
-@given(drawn=programs(), number=st.integers(0, 1 << 30))
-def test_on_random_programs(drawn: tuple[Program, Any], number: int, tmp_path_factory: pytest.TempPathFactory) -> None:
-    program, _ = drawn
-    assume(ports_of(program).output_bits > 0)
-    bulk, ports = both_ways(program, tmp_path_factory.mktemp(f"random_{number}"), rows=600)
-    assert bulk.verdict is ports.verdict is Verdict.PASS
-    assert bulk.simulators[0].digest == ports.simulators[0].digest
+@pytest.mark.parametrize("count", [2, pytest.param(8, marks=pytest.mark.slow)])
+def test_on_random_programs(count: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    @settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @given(drawn=programs(), number=st.integers(0, 1 << 30))
+    def same(drawn: tuple[Program, Any], number: int) -> None:
+        program, _ = drawn
+        assume(ports_of(program).output_bits > 0)
+        bulk, ports = both_ways(program, tmp_path_factory.mktemp(f"random_{number}"), rows=600)
+        assert bulk.verdict is ports.verdict is Verdict.PASS
+        assert bulk.simulators[0].digest == ports.simulators[0].digest
+
+    same()
 
 
 def test_a_bug_is_found_and_blamed_alike(tmp_path: Path) -> None:

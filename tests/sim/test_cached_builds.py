@@ -33,6 +33,8 @@ BAD = GOOD.replace("4'd0", "4'd1")
 
 OUTPUT = {"icarus": "simulation.vvp", "verilator": "simulation"}
 BOTH = pytest.mark.parametrize("simulator", ["icarus", "verilator"])
+#: Where the cache looks at nothing that only one of them has, Icarus shows it without a compiler.
+MOSTLY_ICARUS = pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)])
 
 
 @pytest.fixture(autouse=True)
@@ -163,7 +165,7 @@ class TestOther:
         assert [cached for cached, _ in found] == [False, False, True, True]
         assert found[0][1] == found[2][1] != found[1][1] == found[3][1]
 
-    @BOTH
+    @MOSTLY_ICARUS
     def test_top(self, simulator: str, tmp_path: Path) -> None:
         two = GOOD + BAD.replace("module model", "module other")
         tops = ("model", "other", "model")
@@ -216,7 +218,7 @@ class TestOther:
 class TestOtherFiles:
     """RTL that reads files of which only the simulator knows is built each time."""
 
-    @BOTH
+    @MOSTLY_ICARUS
     def test_that_are_included(self, simulator: str, tmp_path: Path) -> None:
         rtl = GOOD.replace("module", '`include "v.vh"\nmodule', 1).replace("4'd0", "`V")
         found = []
@@ -245,15 +247,20 @@ class TestOtherFiles:
 class TestBroken:
     """A broken entry never makes a run pass, and does not break runs for ever."""
 
-    @pytest.mark.parametrize(("simulator", "size"), [("icarus", 1000), ("verilator", 1000), ("verilator", 400_000)])
+    @pytest.mark.parametrize(
+        ("simulator", "size"),
+        [("icarus", 1000), pytest.param("verilator", 1000, marks=pytest.mark.slow), ("verilator", 400_000)],
+    )
     def test_cut_off_does_not_pass(self, simulator: str, size: int, tmp_path: Path, home: Path) -> None:
         build_of(tmp_path, GOOD, simulator)
         rewritten(the(home, simulator), lambda data: data[:size])
         run = sim(tmp_path, simulator)
         assert run.record["verdict"] == "TOOL_FAILURE" or ending(run) == ("PASS", False), ending(run)
 
-    @pytest.mark.parametrize("cut", [1, 1000])
-    @BOTH
+    @pytest.mark.parametrize(
+        ("simulator", "cut"),
+        [("icarus", 1), ("icarus", 1000), ("verilator", 1), pytest.param("verilator", 1000, marks=pytest.mark.slow)],
+    )
     def test_cut_off_is_built_again(self, simulator: str, cut: int, tmp_path: Path, home: Path) -> None:
         good = code(build_of(tmp_path, GOOD, simulator))
         rewritten(the(home, simulator), lambda data: data[:-cut])
@@ -261,7 +268,7 @@ class TestBroken:
         assert [simulation.cached for simulation in found] == [False, True]
         assert len(code(found[1])) == len(good)
 
-    @BOTH
+    @MOSTLY_ICARUS
     def test_without_a_file_is_built_again_once(self, simulator: str, tmp_path: Path, home: Path) -> None:
         build_of(tmp_path, GOOD, simulator)
         the(home, simulator).unlink()

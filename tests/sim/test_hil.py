@@ -116,7 +116,7 @@ class TestGoodBoards:
         assert run.ending == ("PASS", 0)
         assert run.record["board"]["latency"] == 3
 
-    @pytest.mark.parametrize("name", ["inputs not read", "wide"])
+    @pytest.mark.parametrize("name", ["inputs not read", pytest.param("wide", marks=pytest.mark.slow)])
     def test_with_ports_of_odd_width(self, name: str, tmp_path: Path) -> None:
         program = ODD_PROGRAMS[name]
         with verilated(program, "fifo", tmp_path / "rtl") as board, on_tcp(board) as target:
@@ -144,7 +144,10 @@ class TestWrongBoards:
         assert f"expected hash {overflowing().hash}, found {EVERY.hash}" in run.record["message"]
         assert "load the bitstream that was made from this program" in run.record["message"]
 
-    @pytest.mark.parametrize("line", [None, BAD_LINE], ids=["good line", "bad line"])
+    @pytest.mark.parametrize(
+        "line",
+        [pytest.param(None, id="good line"), pytest.param(BAD_LINE, id="bad line", marks=pytest.mark.slow)],
+    )
     def test_with_a_bug(self, line: Mangler | None, tmp_path: Path) -> None:
         with contextlib.ExitStack() as stack:
             board = stack.enter_context(verilated(EVERY, "fifo", tmp_path / "rtl", core=BAD))
@@ -245,6 +248,16 @@ def dying(after: int) -> tuple[Callable[[Frame], list[bytes] | None], list[int]]
     return answer, seen
 
 
+#: What is written over some of the progress; None is all of it.
+CHANGES = [
+    None,
+    {"rows": 1000},
+    {"answer": {"x": 1}},
+    pytest.param({"rows": 0}, marks=pytest.mark.slow),
+    pytest.param({"rows": "many"}, marks=pytest.mark.slow),
+]
+
+
 class TestBrokenOffRuns:
     def test_a_board_that_dies_and_comes_back(self, tmp_path: Path) -> None:
         """What was compared before it died is not sent again, and counts once."""
@@ -312,7 +325,7 @@ class TestBrokenOffRuns:
         assert run.ending == ("INVALID_INPUT", 2)
         assert "there is nothing to resume" in run.record["message"]
 
-    @pytest.mark.parametrize("change", [None, {"rows": 1000}, {"rows": 0}, {"rows": "many"}, {"answer": {"x": 1}}])
+    @pytest.mark.parametrize("change", CHANGES)
     def test_resume_from_a_file_that_is_none(self, change: dict[str, Any] | None, tmp_path: Path) -> None:
         answer, _ = dying(1500)
         with python_board(*computing(EVERY), answer=answer) as board, on_tcp(board) as target:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from quality.door import environment, planted, run_sim, save
@@ -30,7 +32,7 @@ def odd(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("simulator", "seconds"), [("icarus", 0.05), ("icarus", 3), ("verilator", 0.05)])
+@pytest.mark.parametrize(("simulator", "seconds"), [("icarus", 0.05), ("icarus", 2), ("verilator", 0.05)])
 def test_time_limit(simulator: str, seconds: float, tmp_path: Path) -> None:
     """Too short for anything; long enough for a design that would come to an end."""
     runtime.ensure()
@@ -45,6 +47,16 @@ def test_time_limit(simulator: str, seconds: float, tmp_path: Path) -> None:
 # Ctrl-C. Nothing survives, whatever was running.
 
 
+@contextlib.contextmanager
+def ended(process: subprocess.Popen[Any]) -> Iterator[subprocess.Popen[Any]]:
+    """``process``, which is gone at the end, whatever became of it: one that hangs fails its test and no more."""
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 @pytest.fixture
 def interrupted(odd: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Start a run, send it SIGINT when ``ready`` says so, and wait for its end."""
@@ -52,7 +64,7 @@ def interrupted(odd: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     def run(ready: Callable[[], bool], *arguments: object) -> subprocess.CompletedProcess[str]:
         words = [sys.executable, "-m", "dais_verif", "sim", *map(str, arguments), "-o", str(odd / "out"), "--json"]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        with subprocess.Popen(words, env=environment(), text=True, **pipes) as process:  # type: ignore[call-overload]
+        with ended(subprocess.Popen(words, env=environment(), text=True, **pipes)) as process:
             wait_until(lambda: ready() or process.poll() is not None)
             assert process.poll() is None, process.communicate()
             process.send_signal(signal.SIGINT)
@@ -141,8 +153,9 @@ def test_ctrl_c_while_python_executes_text(tmp_path: Path) -> None:
 def test_ctrl_c_leaves_no_temporary_folder(odd: Path) -> None:
     (odd / "tmp").mkdir()
     words = [sys.executable, "-m", "dais_verif", "sim", str(save(EVERY, odd)), "--sim", "icarus", "--vectors", "100000"]
-    with subprocess.Popen(words, env=environment(TMPDIR=str(odd / "tmp")), stderr=subprocess.DEVNULL) as process:
+    with ended(subprocess.Popen(words, env=environment(TMPDIR=str(odd / "tmp")), stderr=subprocess.DEVNULL)) as process:
         wait_until(lambda: bool(processes_in(odd / "tmp")))
         process.send_signal(signal.SIGINT)
+        process.wait(timeout=20)
     assert process.returncode == 130
     assert list((odd / "tmp").iterdir()) == []

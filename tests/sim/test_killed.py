@@ -126,7 +126,7 @@ def kill_at_moments(tmp_path: Path, home: Path, simulator: str, moments: int, se
 
 
 def test_a_killed_run_breaks_no_later_one(tmp_path: Path, home: Path) -> None:
-    kill_at_moments(tmp_path, home, "icarus", 6, seed=1)
+    kill_at_moments(tmp_path, home, "icarus", 3, seed=1)
 
 
 def test_a_killed_run_that_compiles_breaks_no_later_one(tmp_path: Path, home: Path) -> None:

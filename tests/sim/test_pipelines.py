@@ -47,7 +47,7 @@ def check(instances: list[Instance], simulator: str, folder: Path, rows: int = R
     assert seen.compared >= rows * len(instances)
 
 
-@both
+@pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)])
 def test_small_real_programs(simulator: str, corpus: Path, tmp_path: Path) -> None:
     check([one for name in SMALL for one in of_corpus(corpus, name, ROWS)], simulator, tmp_path)
 
@@ -108,7 +108,7 @@ def test_a_stage_that_is_cut_into_scopes(simulator: str, tmp_path: Path) -> None
     check([instance(ODD_PROGRAMS["large"], stages=stages) for stages in (1, 2)], simulator, tmp_path)
 
 
-@both
+@pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)])
 def test_many_scopes(simulator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stages cut into scopes compute the same."""
     monkeypatch.setattr("dais_verif.emit.pipeline.PART_OPS", 12)

@@ -30,6 +30,8 @@ WRONG = planted(PROGRAM, "op_2 =", "-", "+")
 BATCH = Batch.of([[3.0, 1.0], [-16.0, 2.6875]], 2)
 
 BOTH = pytest.mark.parametrize("simulator", ["icarus", "verilator"])
+#: What is made of waves once they are there.
+MOSTLY_ICARUS = pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)])
 
 
 def packed(program: Program, batch: Batch, row: int) -> str:
@@ -130,7 +132,7 @@ def test_the_waves_hold_the_vector_before_and_then_what_blame_says(simulator: st
     assert not any(set(bits) & set("xz") for changes in wave.changes.values() for _, bits in changes[-2:])
 
 
-@BOTH
+@MOSTLY_ICARUS
 def test_a_design_without_op_names_shows_slices_of_its_ports(simulator: str, tmp_path: Path) -> None:
     rtl = re.sub(r"\bop_", "v_", re.sub(r"\bout_", "w_", WRONG))
     found = replayed(tmp_path, simulator, rtl)
@@ -212,7 +214,7 @@ def test_times_are_in_the_units_of_the_waves(tmp_path: Path) -> None:
     assert int(attributes["marker"]) == wave_of(found.waves).end * 3 // 4
 
 
-@BOTH
+@MOSTLY_ICARUS
 def test_gtkwave_shows_real_numbers(simulator: str, tmp_path: Path) -> None:
     found = replayed(tmp_path, simulator)
     assert shown_by_gtkwave(found.views[0], tmp_path) == {
@@ -225,7 +227,7 @@ def test_gtkwave_shows_real_numbers(simulator: str, tmp_path: Path) -> None:
     }
 
 
-@BOTH
+@MOSTLY_ICARUS
 def test_gtkwave_shows_all_outputs_of_every_opcode(simulator: str, tmp_path: Path) -> None:
     program = every_opcode()
     batch = Batch.of([[1.0, 1.0, 1.0], [-4.5, 6.125, -3.0]], 3)

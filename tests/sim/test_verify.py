@@ -40,7 +40,15 @@ def test_a_program_of_odd_shape_passes_in_icarus(name: str, tmp_path: Path) -> N
     assert finding.simulators[0].bits_compared == 200 * ports_of(WITH_OUTPUT[name]).output_bits
 
 
-@pytest.mark.parametrize("name", ["every opcode on constants", "inputs not read", "tables", "wide"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("every opcode on constants", marks=pytest.mark.slow),
+        pytest.param("inputs not read", marks=pytest.mark.slow),
+        "tables",
+        pytest.param("wide", marks=pytest.mark.slow),
+    ],
+)
 def test_a_program_of_odd_shape_passes_in_verilator(name: str, tmp_path: Path) -> None:
     finding = verified(WITH_OUTPUT[name], tmp_path, Options(("verilator",), check=False))
     assert finding.verdict is Verdict.PASS, finding
@@ -67,13 +75,13 @@ def test_what_the_simulators_did(tmp_path: Path) -> None:
 
 def test_a_folder_may_be_used_again(tmp_path: Path) -> None:
     """A simulator is started before its job is written, and must not find that of the run before."""
-    for rows in (300, 200, 5):
+    for rows in (300, 5):
         finding = verified(EVERY, tmp_path, BOTH, rows=rows)
         assert finding.verdict is Verdict.PASS
         assert [s.vectors_compared for s in finding.simulators] == [rows, rows]
 
 
-@pytest.mark.parametrize("rows", [1, 1024, 1025])
+@pytest.mark.parametrize("rows", [1, pytest.param(1024, marks=pytest.mark.slow), 1025])
 def test_every_vector_is_compared_whatever_the_chunks(rows: int, tmp_path: Path) -> None:
     """Only the last vector differs."""
     wrong = planted(EVERY, "op_2 =", "model_inp[18:14]", "(model_inp[18:14] == 5'h15 ? 5'h0A : model_inp[18:14])")

@@ -134,6 +134,7 @@ class TestVerdicts:
         assert all(Path(view).is_file() for view in mismatch["views"]) and len(mismatch["views"]) == 2
         assert "model.op_5[6:0]".replace("model", "addsub") in Path(mismatch["views"][0]).read_text()
 
+    @pytest.mark.slow
     def test_swapped_outputs(self, tmp_path: Path) -> None:
         parts = ("std_logic_vector(op_5)", "std_logic_vector(op_4)")
         run = addsub(tmp_path, old=" & ".join(parts), new=" & ".join(reversed(parts)))
@@ -266,6 +267,7 @@ class TestClocked:
         assert run.ending == ("INVALID_INPUT", 2)
         assert run.record["message"].startswith("nothing drives port clk (in, 1 bit) of the design: name it as --clock")
 
+    @pytest.mark.slow
     def test_a_wrong_sum(self, tmp_path: Path) -> None:
         run = self.verify(tmp_path, "up(b_held, 3, 9)", "up(b_held, 2, 9)")
         assert run.ending == ("RTL_MISMATCH", 1)

@@ -25,8 +25,18 @@ def wrapped(folder: Path, *options: object, kind: str = "axis", program: Program
     return made
 
 
-@pytest.mark.parametrize("options", [(), ("--stages", 2, "--axil", "--user-bits", 3)])
-@pytest.mark.parametrize("simulator", ["icarus", "verilator"])
+EVERYTHING = ("--stages", 2, "--axil", "--user-bits", 3)
+
+
+@pytest.mark.parametrize(
+    ("simulator", "options"),
+    [
+        ("icarus", ()),
+        ("icarus", EVERYTHING),
+        pytest.param("verilator", (), marks=pytest.mark.slow),
+        ("verilator", EVERYTHING),
+    ],
+)
 def test_what_was_written_passes(simulator: str, options: tuple[object, ...], tmp_path: Path) -> None:
     run = run_sim(SUM, tmp_path, "--wrapped", wrapped(tmp_path, *options), "--vectors", 100, simulator=simulator)
     assert run.ending == ("PASS", 0)

@@ -103,7 +103,7 @@ class TestTurn:
 
     def test_of_a_killed_run_is_over(self) -> None:
         ready = SPAWN.Event()
-        holder = SPAWN.Process(target=hold, args=(ready,))
+        holder = SPAWN.Process(target=hold, args=(ready,), daemon=True)
         holder.start()
         assert ready.wait(20)
         with cache.turn(KEY, timeout=0.2):

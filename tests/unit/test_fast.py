@@ -27,7 +27,7 @@ Row = tuple[int, int, int, int, tuple[int, int, int]]
 SHARE = 0.75
 
 
-@pytest.mark.parametrize("chunk", range(6))
+@pytest.mark.parametrize("chunk", [pytest.param(chunk, marks=[pytest.mark.slow] * (chunk >= 2)) for chunk in range(6)])
 def test_equals_the_oracle_on_random_programs(chunk: int) -> None:
     covered = campaign(range(chunk * 500, chunk * 500 + 500))
     assert covered["programs"] >= 500 * SHARE
@@ -251,7 +251,7 @@ def test_most_promises_of_real_programs_are_proved(corpus: Path) -> None:
     assert proved >= 0.99 * promised
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", [pytest.param(chunk, marks=[pytest.mark.slow] * (chunk >= 2)) for chunk in range(4)])
 def test_no_proof_is_off_by_one(chunk: int) -> None:
     """To every op of a small program a constant is added that takes its largest or smallest value to the end of a
     type, or one beyond: the promise to stay within that type is never called safe where an input breaks it."""

@@ -235,7 +235,7 @@ def bits_in_yosys(made: Pipeline, folder: Path, script: str) -> int:
     return sum(map(int, re.findall(r"^ +\$_\w*DFF\w*_ +(\d+)$", output, re.MULTILINE)))
 
 
-@pytest.mark.parametrize("stages", [1, 3])
+@pytest.mark.parametrize("stages", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_yosys_finds_as_many_register_bits_as_reported(stages: int, tmp_path: Path) -> None:
     """Once it has found that headroom bits are constant. It may also share bits that two values have in common."""
     made = pipeline(dense_network(), stages, valid=True, enable=True, reset=True)

@@ -79,7 +79,9 @@ def test_verilator_finds_nothing_to_say(sources: list[str], tmp_path: Path) -> N
     assert "%" not in run(command, tmp_path, dict(found.env))
 
 
-@SHAPE
+@pytest.mark.parametrize(
+    "shape", [pytest.param(shape, id=str(shape), marks=[pytest.mark.slow] * (n > 2)) for n, shape in enumerate(SHAPES)]
+)
 def test_yosys_synthesises_it_and_finds_no_problem(
     shape: tuple[int, int, int, int, bool], sources: list[str], tmp_path: Path
 ) -> None:

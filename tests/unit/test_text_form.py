@@ -14,8 +14,11 @@ from strategies import programs, random_program
 from dais_verif.program import LAYOUTS, FixedType, Op, Origin, Program, assemble, load, read_binary, write_binary
 from dais_verif.program.listing import in_words, listing
 
-FAST = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+#: 10,000 more are in the slow suite.
+FAST = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 S4 = (1, 3, 0)
+#: Bytes of a program that is large.
+LARGE = 60_000
 INT64 = st.one_of(st.integers(-300, 300), st.integers(-(1 << 63), (1 << 63) - 1))
 
 
@@ -46,9 +49,10 @@ def test_tables_and_versions_are_kept(case: tuple[Program, object], spec: int, f
     there_and_back(write_binary(program, "v1"), "v1")
 
 
-def test_real_programs(corpus: Path) -> None:
-    files = sorted(corpus.glob("*/prog.*.bin"))
-    assert len(files) >= 20
+@pytest.mark.parametrize("large", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["small", "large"])
+def test_real_programs(large: bool, corpus: Path) -> None:
+    files = [path for path in sorted(corpus.glob("*/prog.*.bin")) if (path.stat().st_size >= LARGE) == large]
+    assert len(files) >= (6 if large else 14)
     for path in files:
         layout = path.name.split(".")[1]
         there_and_back(path.read_bytes(), layout)
@@ -79,22 +83,35 @@ def test_10_000_random_programs(chunk: int) -> None:
         there_and_back(write_binary(program, "v1"), "v1")
 
 
-@given(st.integers(0, 1), st.integers(0, 4096), st.integers(-4096, 4096))
-@settings(max_examples=500, deadline=None)
-def test_a_type_is_written_without_loss(k: int, width: int, f: int) -> None:
+#: Examples of what is short.
+counted = pytest.mark.parametrize("count", [150, pytest.param(500, marks=pytest.mark.slow)])
+
+
+@counted
+def test_a_type_is_written_without_loss(count: int) -> None:
     """Zero width with a sign, no fraction, more fraction than bits: all of (k, i, f) comes back."""
-    kind = FixedType(k, width - k - f, f)
-    if abs(kind.i) <= 4096:
-        assert assemble(f"a = {kind} 0").ops[0].type == kind
+
+    @given(st.integers(0, 1), st.integers(0, 4096), st.integers(-4096, 4096))
+    @settings(max_examples=count, deadline=None)
+    def comes_back(k: int, width: int, f: int) -> None:
+        kind = FixedType(k, width - k - f, f)
+        if abs(kind.i) <= 4096:
+            assert assemble(f"a = {kind} 0").ops[0].type == kind
+
+    comes_back()
 
 
-@given(INT64, st.one_of(st.integers(-20, 20), st.integers(-4000, 4000)), st.booleans())
-@settings(max_examples=500, deadline=None)
-def test_a_constant_is_written_without_loss(data: int, f: int, alone: bool) -> None:
-    kind = (1, 70 - f, f)
-    row = (5, -1, -1, data, kind) if alone else (4, 0, -1, data, kind)
-    program = Program.build([(-1, 0, -1, 0, S4)] * (not alone) + [row], [], inp_shift=[0])
-    assert assemble(listing(program)).ops == program.ops
+@counted
+def test_a_constant_is_written_without_loss(count: int) -> None:
+    @given(INT64, st.one_of(st.integers(-20, 20), st.integers(-4000, 4000)), st.booleans())
+    @settings(max_examples=count, deadline=None)
+    def comes_back(data: int, f: int, alone: bool) -> None:
+        kind = (1, 70 - f, f)
+        row = (5, -1, -1, data, kind) if alone else (4, 0, -1, data, kind)
+        program = Program.build([(-1, 0, -1, 0, S4)] * (not alone) + [row], [], inp_shift=[0])
+        assert assemble(listing(program)).ops == program.ops
+
+    comes_back()
 
 
 # the spelling
