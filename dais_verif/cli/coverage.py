@@ -15,6 +15,7 @@ import click
 from dais_verif.cli.common import (
     console,
     file_path,
+    html_option,
     inputs_option,
     jobs_option,
     json_option,
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
 @click.option(
     "-o", "--output", type=file_path, help="Folder for coverage.json, open.csv, unreachable.csv, directed.csv."
 )
+@html_option
 @json_option
 def coverage(
     program: Path,
@@ -84,6 +86,7 @@ def coverage(
     out_of_range: bool,
     jobs: int | None,
     output: Path | None,
+    html: Path | None,
     as_json: bool,
 ) -> int:
     """Count what vectors make PROGRAM do: bits, signs, mux arms, wraps, table entries of every op and output.
@@ -141,6 +144,11 @@ def coverage(
         click.echo(_json(tree), nl=False)
     else:
         _print(found, result, tree, verdict)
+    if html is not None:
+        from dais_verif.report.html import source_of, write_report
+
+        kept = None if output is None else output / "coverage.json"
+        write_report([source_of(_json(tree), kept)], loaded, html)
     return verdict.exit_code
 
 

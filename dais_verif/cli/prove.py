@@ -12,6 +12,7 @@ from dais_verif.cli.common import (
     PROOF_STORE,
     console,
     file_path,
+    html_option,
     jobs_option,
     json_option,
     layout_option,
@@ -67,6 +68,7 @@ from dais_verif.synth.netlist import Netlist
 @seed_option
 @jobs_option
 @click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, RTL, counterexample, its replay.")
+@html_option
 @json_option
 def prove(
     program: Path,
@@ -83,6 +85,7 @@ def prove(
     seed: int,
     jobs: int | None,
     output: Path | None,
+    html: Path | None,
     as_json: bool,
 ) -> int:
     """Prove for all inputs that RTL of PROGRAM, combinational or a pipeline, computes it.
@@ -173,7 +176,8 @@ def prove(
             if proof.counterexample is None
             else simulate_command(program, layout, design, dut.data, dut.ports, folder),
         }
-        text = msgspec.json.format(msgspec.json.encode(tree), indent=2).decode()  # many thousand claims
+        data = msgspec.json.encode(tree)  # many thousand claims
+        text = msgspec.json.format(data, indent=2).decode()
         if folder.kept or proof.counterexample is not None or output is not None:
             folder.kept = True
             write_atomically(folder.path / "result.json", text.encode())
@@ -183,4 +187,8 @@ def prove(
             print_proof(ProgramInfo.of(loaded), tree, proof, finding, console())
             if folder.kept:
                 console().print(f"files      {folder.path}", markup=False)
+        if html is not None:
+            from dais_verif.report.html import source_of, write_report
+
+            write_report([source_of(data, folder.path / "result.json" if folder.kept else None)], loaded, html)
     return proof.verdict.exit_code

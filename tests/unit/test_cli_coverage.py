@@ -83,3 +83,11 @@ def test_a_broken_promise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert run(str(path)) == 2
     assert "PROGRAM_INVALID: row 1: overflow violation at op 1 (add_const)" in capsys.readouterr().err
     assert run(str(path), "--unchecked") == 0
+
+
+def test_html_is_the_page_of_the_count(kink: str, tmp_path: Path) -> None:
+    page = tmp_path / "coverage.html"
+    assert run(kink, "--no-directed", "--floor", "100", "--html", str(page)) == 7
+    text = page.read_text("utf-8")
+    assert "NOT_SIGNED_OFF</h1>" in text or "NOT SIGNED OFF</h1>" in text
+    assert "operand at the kink" in text

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from dais_verif.report.html.page import render, write_report
-from dais_verif.report.html.sources import Source
+from dais_verif.report.html.sources import Source, source_of
 
-__all__ = ["Source", "render", "write_report"]
+__all__ = ["Source", "render", "source_of", "write_report"]

@@ -10,12 +10,12 @@ from typing import TypeAlias
 from dais_verif.errors import InputError
 from dais_verif.report.coverage_record import CoverageRecord
 from dais_verif.report.proof import ProofRecord
-from dais_verif.report.read import NAMES, read_record, record_file
+from dais_verif.report.read import NAMES, AnyRecord, parse_record, read_record, record_file
 from dais_verif.report.record import Failed, ProgramInfo, Record
 from dais_verif.report.regression import Regression
 from dais_verif.report.signoff import SignOff
 
-__all__ = ["Document", "Source", "program_of", "read_source", "records_below", "with_stages"]
+__all__ = ["Document", "Source", "program_of", "read_source", "records_below", "source_of", "with_stages"]
 
 Document: TypeAlias = Record | SignOff | ProofRecord | CoverageRecord | Regression
 
@@ -57,11 +57,19 @@ def program_of(document: Document) -> ProgramInfo | None:
 def read_source(path: Path) -> Source:
     """The record in the file ``path``, or in the folder that a verb kept. Raises ``InputError``."""
     file = record_file(path)
-    document = read_record(file)
+    return _source(read_record(file), file)
+
+
+def source_of(data: bytes, path: Path | None) -> Source:
+    """The record that ``data`` is as JSON. ``path``: its file, if it has one. Raises ``InputError``."""
+    return _source(parse_record(data, "the record"), path)
+
+
+def _source(document: AnyRecord, path: Path | None) -> Source:
     if isinstance(document, Failed):
-        said = f"{document.verdict.value}: {document.message}"
-        raise InputError(f"{str(file)!r} is of a run that ended in an error and speaks of no program ({said})")
-    return Source(document, file)
+        said, name = f"{document.verdict.value}: {document.message}", "the record" if path is None else repr(str(path))
+        raise InputError(f"{name} is of a run that ended in an error and speaks of no program ({said})")
+    return Source(document, path)
 
 
 def with_stages(sources: Iterable[Source]) -> list[Source]:
