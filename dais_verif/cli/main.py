@@ -16,6 +16,7 @@ import click
 
 from dais_verif import __version__
 from dais_verif.errors import DaisError
+from dais_verif.interrupts import take_interrupts
 from dais_verif.verdict import Verdict
 
 __all__ = ["main"]
@@ -105,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     warnings.showwarning = _notice
     gc.set_threshold(_OBJECTS)
     # A polite kill ends like Ctrl-C: simulators stopped, temporary files removed.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    take_interrupts(signal.SIGINT, signal.SIGTERM)
     sys.exit(_run(arguments))
 
 

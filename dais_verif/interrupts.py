@@ -1,0 +1,44 @@
+"""Ctrl-C, and a polite kill, held back while the main thread imports a module.
+
+An interrupt between two lines of Python's import system can leave its lock taken, and then every thread that imports
+anything waits for ever, and whoever waits for that thread, too.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from types import FrameType
+
+__all__ = ["take_interrupts"]
+
+_IMPORT_SYSTEM = ("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
+_AGAIN_SECONDS = 0.02
+
+
+def take_interrupts(*numbers: signal.Signals) -> None:
+    """From now on each of these signals raises ``KeyboardInterrupt`` in the main thread, but in no import.
+
+    One that is ignored, as in the background of a shell, stays so.
+    """
+    for number in numbers:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    if _importing(frame):
+        again = threading.Timer(_AGAIN_SECONDS, os.kill, (os.getpid(), number))
+        again.daemon = True
+        again.start()
+        return
+    raise KeyboardInterrupt
+
+
+def _importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename in _IMPORT_SYSTEM:
+            return True
+        frame = frame.f_back
+    return False

@@ -1,0 +1,68 @@
+"""Ctrl-C and a polite kill end the main thread's work, but never in the middle of an import."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from quality.door import environment
+
+#: Is interrupted while it is imported, by itself.
+MODULE = """\
+import os, signal, time
+os.kill(os.getpid(), signal.{name})
+for _ in range(1000):
+    time.sleep(0.0001)
+DONE = True
+"""
+
+MAIN = """\
+import signal, sys, threading, time
+from dais_verif.interrupts import take_interrupts
+{before}
+take_interrupts(signal.SIGINT, signal.SIGTERM)
+try:
+    import interrupted
+    assert interrupted.DONE
+    time.sleep({rest})
+    print("nothing came")
+except KeyboardInterrupt:
+    module = sys.modules.get("interrupted")
+    print("interrupted", getattr(module, "DONE", False))
+thread = threading.Thread(target=__import__, args=("colorsys",), daemon=True)
+thread.start()
+thread.join(20)
+print("stuck" if thread.is_alive() else "others can import")
+"""
+
+
+def run(folder: Path, name: str, before: str = "", rest: float = 20) -> list[str]:
+    (folder / "interrupted.py").write_text(MODULE.format(name=name))
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN.format(before=before, rest=rest)],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_an_import_is_finished_first(name: str, tmp_path: Path) -> None:
+    assert run(tmp_path, name) == ["interrupted True", "others can import"]
+
+
+def test_pythons_own_handler_breaks_it(tmp_path: Path) -> None:
+    """So the test above can fail."""
+    before = "signal.signal(signal.SIGTERM, signal.default_int_handler); take_interrupts = lambda *numbers: None"
+    assert run(tmp_path, "SIGTERM", before)[0] == "interrupted False"
+
+
+def test_what_is_ignored_stays_so(tmp_path: Path) -> None:
+    before = "signal.signal(signal.SIGINT, signal.SIG_IGN)"
+    assert run(tmp_path, "SIGINT", before, rest=0.2)[0] == "nothing came"
