@@ -30,7 +30,8 @@ def timing_of(
     """
     if not any(driver.clock for signal in netlist.signals.values() for driver in signal.drivers):
         return None if said is None else Timing(0, said.clock, said.enable)
-    ages = _Ages(netlist, boundary)
+    valid = None if said is None or said.valid_in is None else netlist.signals.get(said.valid_in)
+    ages = _Ages(netlist, boundary, valid)
     for signal in others:
         ages.of(signal, 0, signal.width)
     latency = ages.of_outputs()
@@ -57,8 +58,10 @@ def timing_of(
 
 
 class _Ages:
-    def __init__(self, netlist: Netlist, boundary: Boundary) -> None:
+    def __init__(self, netlist: Netlist, boundary: Boundary, valid: Signal | None) -> None:
         self._netlist, self._boundary = netlist, boundary
+        #: It has one value for the vectors of which the proof speaks, and like these a value at every edge.
+        self._valid = valid
         self._known: dict[tuple[Signal, int], int | None] = {}
         self._open: set[tuple[Signal, int]] = set()
         self._inputs: dict[Signal, str] = {}
@@ -67,6 +70,8 @@ class _Ages:
 
     def of(self, signal: Signal, low: int, width: int) -> int | None:
         """The age of some bits; None for constants. Raises ``InputError`` if they have several."""
+        if signal is self._valid:
+            return 0
         if self._boundary.is_input(signal):
             return None if signal in self._boundary.constants else 0
         found: dict[int, str] = {}

@@ -5,16 +5,22 @@ depends on, an input of one bit that carries no data, is tried at 0 and at 1. If
 keeps its value although that is no plain clock enable, the pin is *held* at the other value: the proof speaks of the
 time when no reset is active, and says so. If it keeps its value at 0 only, the pin is a clock enable. What is left must
 be data. Registers that no output and no op needs are not looked at.
+
+The pin that says that an input is valid, if it is known, is data: a bit that travels with the vector, and is 1 for
+those of which the proof speaks. So a register may keep its value while a bit of data is 0, its *gate*, if that bit
+turns out to be 1 for every valid vector, and is as old as what the register takes in; ``ages`` sees to that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from dais_verif.dut.face import Clocking
 from dais_verif.errors import InputError
 from dais_verif.prove.boundary import Boundary
-from dais_verif.prove.netlist import Cone, Driver, Netlist, Signal, bits_over, driver_of
+from dais_verif.prove.circles import circles
+from dais_verif.prove.netlist import Bits, Cone, Driver, Netlist, Read, Signal, bits_over, driver_of
 from dais_verif.prove.terms import Term, concat, const, extract, leaves, rebuild, var
 
 __all__ = ["settled"]
@@ -22,15 +28,20 @@ __all__ = ["settled"]
 _Key = tuple[Signal, int]
 
 
-def settled(netlist: Netlist, boundary: Boundary, needed: Iterable[Signal]) -> dict[str, int]:
+def settled(
+    netlist: Netlist, boundary: Boundary, needed: Iterable[Signal], clocking: Clocking | None
+) -> dict[str, int]:
     """Make the registers of ``netlist`` functions of data, behind clocks with or without an enable.
 
-    ``needed``: signals whose values matter. Returns the inputs that must be held, with their values. The drivers of
-    ``netlist`` change; where there is nothing left to do, nothing does. Raises ``InputError`` for other registers.
+    ``needed``: signals whose values matter. ``clocking``: the pins, as far as they are known. Returns the inputs that
+    must be held, with their values. The drivers of ``netlist`` change; where there is nothing left to do, nothing does.
+    Raises ``InputError`` for other registers.
     """
     if not any(driver.clock for signal in netlist.signals.values() for driver in signal.drivers):
         return {}
-    inputs = [signal for signal in (*boundary.others, *boundary.constants) if signal.width == 1]
+    valid = None if clocking is None or clocking.valid_in is None else netlist.signals.get(clocking.valid_in)
+    given = (*boundary.others, *boundary.constants)
+    inputs = [signal for signal in given if signal.width == 1 and signal is not valid]
     pins = {signal: var(1, f"pin {signal.name}") for signal in inputs}
     design = _Design(pins, list(needed))
     registers = [_Register(design, *entry) for entry in design.registers()]
@@ -49,6 +60,9 @@ def settled(netlist: Netlist, boundary: Boundary, needed: Iterable[Signal]) -> d
             break
     for register in registers:
         register.replace(held)
+    steady = boundary.holding({netlist.signals[_name(pin)]: value for pin, value in held.items()})
+    for register in registers:
+        register.refuse_state(steady, valid)
     return {_name(pin): value for pin, value in held.items() if pin not in said}
 
 
@@ -72,6 +86,8 @@ class _Design:
         self._data: set[_Key] = set()
         self._pinned: set[_Key] = set()
         self._walk(needed)
+        #: Registers that read themselves, with what lies in between.
+        self._circles = circles(self._reads)
         self._spread(self._data)
         self._spread(self._pinned, through=lambda driver: driver.clock is None)
         self._cone = Cone(lambda signal, low, width: self.pins.get(signal))
@@ -118,13 +134,17 @@ class _Design:
                     keys.add(reader)
                     waiting.append(reader)
 
-    def look_behind(self, signal: Signal, low: int, width: int) -> bool:
-        """Whether some bits depend on a pin, or on nothing but constants, with no register in between."""
+    def look_behind(self, signal: Signal, low: int, width: int, register: _Key) -> bool:
+        """Whether some bits depend on a pin, or on nothing but constants, or on ``register`` if that depends on them.
+
+        With no register in between.
+        """
         found = _drivers_of(signal, low, width)
         if not found or any(driver.clock for driver in found):
             return False
         keys = [(signal, driver.low) for driver in found]
-        return any(key in self._pinned or key not in self._data for key in keys)
+        circle = self._circles.get(register, -1)
+        return any(key in self._pinned or key not in self._data or self._circles.get(key) == circle for key in keys)
 
     def pin(self, signal: Signal) -> Term | None:
         """The pin that ``signal`` is by another name, if it is one."""
@@ -139,13 +159,17 @@ def _drivers_of(signal: Signal, low: int, width: int) -> list[Driver]:
 
 
 class _Kind(NamedTuple):
-    """What ``width`` bits of a register get: ``rest``, if ``enable`` is 1 and the pins ``held`` have these values."""
+    """What ``width`` bits of a register get: ``rest``, if ``enable`` is 1 and the pins ``held`` have these values.
+
+    And if ``gates``, bits of data, are 1.
+    """
 
     low: int
     width: int
     rest: Term
     enable: Term | None
     held: dict[Term, int]
+    gates: tuple[Term, ...] = ()
 
 
 class _Register:
@@ -155,6 +179,7 @@ class _Register:
         assert driver.clock is not None
         self.signal, self.where = signal, driver.where
         self._design, self._driver, self._clock = design, driver, driver.clock
+        self._gates: list[Term] = []
         self._own = [var(1, f"own bit {n}") for n in range(signal.width)]
         own = concat(*reversed(self._own))
         #: What the variables stand for.
@@ -170,7 +195,7 @@ class _Register:
                 return extract(own, low, width)
             if source in design.pins:
                 return design.pins[source]
-            if design.look_behind(source, low, width):
+            if design.look_behind(source, low, width, (signal, driver.low)):
                 return None
             term = var(width, f"data {source.name} {low}")
             self._sources[term] = source, low
@@ -197,10 +222,7 @@ class _Register:
         kinds = self._kinds(_with(self._next, held))
         for kind in kinds:
             if self._own_bits(kind.low, kind.width) & set(leaves(kind.rest)):
-                raise InputError(
-                    f"{self.where}: register {self.signal.name!r} keeps state: its next value depends on its own, and"
-                    " no input of one bit is its enable; the proof knows pipelines only"
-                )
+                raise self._state()
         if len(kinds) == 1 and kinds[0].rest is self._next and not self._reads_itself:
             return
         self.signal.drivers.remove(self._driver)
@@ -208,8 +230,43 @@ class _Register:
             enable = next((signal for signal, pin in self._design.pins.items() if pin is kind.enable), None)
             clock = self._clock._replace(enable=enable)
             low = self._driver.low + kind.low
-            bits = bits_over(kind.rest, self._sources)
+            bits = self._gated(bits_over(kind.rest, self._sources), kind.gates)
             self.signal.drive(driver_of(bits, 0, kind.width, low, self.where, clock))
+
+    def _gated(self, bits: Bits, gates: Sequence[Term]) -> Bits:
+        """The same, read together with its gates, which must be as old."""
+        if not gates:
+            return bits
+        self._gates += gates
+
+        def both(read: Read, low: int, width: int) -> Term:
+            for gate in gates:
+                read(*self._sources[gate], 1)
+            return bits(read, low, width)
+
+        return both
+
+    def refuse_state(self, boundary: Boundary, valid: Signal | None) -> None:
+        """Raise ``InputError`` if a gate is not always 1, all registers being wires and every vector valid."""
+        inputs = [var(element.width, f"input {n}") for n, element in enumerate(boundary.inputs)]
+        cone = Cone(lambda source, low, width: boundary.given(source, low, width, inputs.__getitem__))
+        for gate in dict.fromkeys(self._gates):
+            source, low = self._sources[gate]
+            try:
+                always = cone.read(source, low, 1) is const(1, 1)
+            except InputError:
+                always = False
+            if not always:
+                raise self._state(source if valid is None else None)
+
+    def _state(self, gate: Signal | None = None) -> InputError:
+        hint = (
+            "" if gate is None else f" (if {gate.name!r} tells which vectors are valid, name the input with --valid-in)"
+        )
+        return InputError(
+            f"{self.where}: register {self.signal.name!r} keeps state: its next value depends on its own, and"
+            f" no input of one bit is its enable; the proof knows pipelines only{hint}"
+        )
 
     def _own_bits(self, low: int, width: int) -> set[Term]:
         return set(self._own[self._driver.low + low :][:width])
@@ -218,14 +275,14 @@ class _Register:
         """What the bits are: all of one kind if they can be, else bit by bit, and neighbours of a kind together."""
         whole = self._kind(term, 0)
         own = set(self._own)
-        if not (own | set(self._design.pins.values())) & set(leaves(whole.rest)):
+        if not (own | set(self._design.pins.values())) & set(leaves(whole.rest)) and not whole.gates:
             return [whole]
         kinds: list[_Kind] = []
         for bit in range(term.width):
             kind = self._kind(extract(term, bit, 1), bit)
             free = not own & set(leaves(kind.rest))
             last = kinds[-1] if kinds else None
-            if last and free and last.enable is kind.enable and not own & set(leaves(last.rest)):
+            if last and free and last[3::2] == kind[3::2] and not own & set(leaves(last.rest)):
                 rest, held = concat(kind.rest, last.rest), {**last.held, **kind.held}
                 kinds[-1] = last._replace(width=last.width + 1, rest=rest, held=held)
             else:
@@ -253,4 +310,14 @@ class _Register:
                 continue
             term = one if pin is enable or held.get(pin) else zero
             waiting = [t for t in leaves(term) if t in pins]
-        return _Kind(low, term.width, term, enable, held)
+        gates: list[Term] = []
+        own = set(self._own)
+        while own & set(leaves(term)):
+            for bit in set(leaves(term)) - own - pins:
+                if bit.width == 1 and _with(term, {bit: 0}) is keeping:
+                    break
+            else:
+                break
+            gates.append(bit)
+            term = _with(term, {bit: 1})
+        return _Kind(low, term.width, term, enable, held, tuple(gates))

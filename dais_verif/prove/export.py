@@ -78,7 +78,7 @@ def _pursuit(
     """What states the claims again, as it stated them when the proof was made."""
     boundary = Boundary.of(program, netlist, dut)
     cut = {claim.number: netlist.signals[claim.signal] for claim in proof.ops}
-    held = settled(netlist, boundary, [*boundary.result_ports, *cut.values()])
+    held = settled(netlist, boundary, [*boundary.result_ports, *cut.values()], dut.face.clocking)
     boundary = boundary.holding({netlist.signals[name]: value for name, value in held.items()})
     whole, builder = (Builder(program, netlist, cut, boundary) for _ in range(2))
     for index in proof.dropped:

@@ -55,7 +55,7 @@ def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watche
     machine = None
     if clocking is not None and clocking.valid_out is not None:  # as the RTL says it, before pins are held
         machine = machine_of(netlist, netlist.signals[clocking.valid_out], clocking.clock)
-    held = settled(netlist, boundary, [*boundary.result_ports, *cut.values()])
+    held = settled(netlist, boundary, [*boundary.result_ports, *cut.values()], clocking)
     boundary = boundary.holding({netlist.signals[name]: value for name, value in held.items()})
     pool = Pool(options, watcher)
     if options.bits or (netlist.bitwise and not cut):

@@ -1,0 +1,161 @@
+"""Registers that take in valid vectors only: proved if each waits for the valid bit of its own stage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prove.door import Run, run_prove
+from prove.reading import needs_yosys
+from prove.test_registers import PROGRAM
+from quality.door import run_sim
+
+BOTH = pytest.param("both", marks=[needs_yosys, pytest.mark.slow])
+PINS = ("--clock", "clk", "--reset", "rst", "--valid-in", "in_valid", "--valid-out", "out_valid")
+HEAD = """module model (input clk, input rst, input en, input in_valid, output out_valid,
+              input [7:0] model_inp, output [17:0] model_out);
+  wire signed [7:0] x = model_inp;
+  wire signed [8:0] sum = x + 4'sd3;
+  reg signed [8:0] a, c;
+  reg signed [17:0] b;
+  reg v1, v2;
+  assign model_out = b;
+"""
+LINE = """
+  always @(posedge clk) if (rst) {v2, v1} <= 0; else {v2, v1} <= {v1, in_valid};
+  assign out_valid = v2;
+"""
+STALLED = """
+  always @(posedge clk) if (rst) {v2, v1} <= 0; else if (en) {v2, v1} <= {v1, in_valid};
+  assign out_valid = v2;
+"""
+WITH_ENABLE = (*PINS, "--enable", "en")
+
+#: name: body, options.
+RIGHT: dict[str, tuple[str, tuple[str, ...]]] = {
+    "each stage by its own bit": (
+        LINE + "always @(posedge clk) begin if (in_valid) a <= sum; if (v1) b <= a * a; end",
+        PINS,
+    ),
+    "the first stage only": (LINE + "always @(posedge clk) begin if (in_valid) a <= sum; b <= a * a; end", PINS),
+    "and a reset": (
+        LINE + "always @(posedge clk) if (rst) begin a <= 0; b <= 0; end"
+        " else begin if (in_valid) a <= sum; if (v1) b <= a * a; end",
+        PINS,
+    ),
+    "and an enable": (
+        STALLED + "always @(posedge clk) if (en) begin if (in_valid) a <= sum; if (v1) b <= a * a; end",
+        WITH_ENABLE,
+    ),
+    "an enable in one name with the bit": (
+        STALLED + "wire go1 = en & in_valid, go2 = v1 && en;"
+        " always @(posedge clk) begin if (go1) a <= sum; if (go2) b <= a * a; end",
+        WITH_ENABLE,
+    ),
+    "zero unless valid": (
+        LINE + "always @(posedge clk) begin a <= in_valid ? sum : 0; b <= v1 ? a * a : 0; end",
+        PINS,
+    ),
+    "bits in a vector": (
+        "reg [1:0] v; always @(posedge clk) if (rst) v <= 0; else v <= {v[0], in_valid}; assign out_valid = v[1];"
+        " always @(posedge clk) begin if (in_valid) a <= sum; if (v[0]) b <= a * a; end",
+        PINS,
+    ),
+    "the next value has a name": (
+        LINE + "wire [17:0] next = v1 ? a * a : b; always @(posedge clk) begin if (in_valid) a <= sum; b <= next; end",
+        PINS,
+    ),
+    "halves by themselves": (
+        LINE + "wire [17:0] p = a * a; always @(posedge clk) begin if (in_valid) a <= sum;"
+        " if (v1) b[8:0] <= p[8:0]; if (v1) b[17:9] <= p[17:9]; end",
+        PINS,
+    ),
+}
+
+#: The same with a mistake: what a bubble, or a stall, shows.
+WRONG: dict[str, tuple[str, tuple[str, ...]]] = {
+    "the second stage by the first one's bit": (
+        LINE + "always @(posedge clk) begin if (in_valid) a <= sum; if (in_valid) b <= a * a; end",
+        PINS,
+    ),
+    "the first stage by the second one's bit": (
+        LINE + "always @(posedge clk) begin if (v1) a <= sum; if (v1) b <= a * a; end",
+        PINS,
+    ),
+    "by the last bit": (LINE + "always @(posedge clk) begin a <= sum; if (v2) b <= a * a; end", PINS),
+    "zero unless another is valid": (
+        LINE + "always @(posedge clk) begin a <= sum; b <= in_valid ? a * a : 0; end",
+        PINS,
+    ),
+    "by either bit": (LINE + "always @(posedge clk) begin a <= sum; if (v1 & in_valid) b <= a * a; end", PINS),
+    "the enable forgotten": (
+        STALLED + "always @(posedge clk) begin if (en & in_valid) a <= sum; if (v1) b <= a * a; end",
+        WITH_ENABLE,
+    ),
+}
+
+
+def proved(body: str, folder: Path, *options: str) -> Run:
+    return run_prove(PROGRAM, folder, *options, rtl=f"{HEAD}  {body}\nendmodule\n")
+
+
+@pytest.mark.parametrize("front_end", ["slang", BOTH])
+@pytest.mark.parametrize("name", RIGHT)
+def test_right(name: str, front_end: str, tmp_path: Path) -> None:
+    body, options = RIGHT[name]
+    run = proved(body, tmp_path, *options, "--front-end", front_end, *tied(options, tmp_path))
+    assert run.ending == ("PASS", 0), (run.tree["message"], run.stderr)
+    assert run.tree["timing"] == {"latency": 2, "clock": "clk", "enable": "en" if options is WITH_ENABLE else None}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_simulator_agrees(name: str, tmp_path: Path) -> None:
+    body, options = RIGHT[name]
+    more = (*options, *tied(options, tmp_path), "--vectors", 400)
+    run = run_sim(PROGRAM, tmp_path, *more, rtl=f"{HEAD}  {body}\nendmodule\n")
+    assert run.ending == ("PASS", 0), run.record["message"]
+
+
+@pytest.mark.parametrize("front_end", ["slang", BOTH])
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_is_seen_in_a_simulator(name: str, front_end: str, tmp_path: Path) -> None:
+    body, options = WRONG[name]
+    run = proved(body, tmp_path, *options, "--front-end", front_end, *tied(options, tmp_path))
+    assert run.ending == ("RTL_MISMATCH", 1), (run.tree["message"], run.stderr)
+    assert "; icarus: " in run.tree["message"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "always @(posedge clk) begin if (x[0]) a <= sum; b <= a * a; end",
+        "reg odd; always @(posedge clk) odd <= x[0]; always @(posedge clk) begin a <= sum; if (odd) b <= a * a; end",
+        "always @(posedge clk) begin a <= sum; if (v1 ^ x[0]) b <= a * a; end",
+    ],
+    ids=["a bit of data", "a bit of data, as old", "a bit of both"],
+)
+def test_a_gate_that_data_open_is_state(body: str, tmp_path: Path) -> None:
+    run = proved(LINE + body, tmp_path, *PINS, *tied(PINS, tmp_path))
+    assert run.ending == ("INVALID_INPUT", 2)
+    assert "keeps state" in run.tree["message"]
+
+
+@pytest.mark.parametrize("forms", [RIGHT, WRONG], ids=["right", "wrong"])
+def test_without_the_names_of_pins_it_is_proved_for_vectors_without_bubbles(
+    forms: dict[str, Any], tmp_path: Path
+) -> None:
+    body, _ = next(iter(forms.values()))
+    run = proved(body, tmp_path)
+    assert run.ending == ("PASS", 0)
+    assert "in_valid held at 1" in run.tree["message"]
+
+
+def tied(options: tuple[str, ...], folder: Path) -> tuple[str, ...]:
+    """What keeps ``en``, where nothing reads it, at one value."""
+    if "--enable" in options:
+        return ()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "ports.toml").write_text('[inputs]\nport = "model_inp"\n[outputs]\nport = "model_out"\n[tie]\nen = 1\n')
+    return ("--ports", str(folder / "ports.toml"))
