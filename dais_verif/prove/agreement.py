@@ -157,6 +157,8 @@ class _Comparison:
                     if known and source.name in self._senseless:
                         raise self._senseless[source.name]
                     if source is not signal:
+                        for driver in source.drivers:  # one that has no meaning at all says why
+                            driver.make(lambda other, low, width: var(width, "some value"))
                         raise InputError(f"{source.where}: register {source.name!r} is known to one front end only")
                 whole = numbers.setdefault(source.name, var(source.width, f"v{len(numbers)}"))
                 return extract(whole, low, width)

@@ -56,4 +56,4 @@ def _refusal(place: str | None, text: str, top: str) -> str:
     if place is not None:
         name, _, line = place.rpartition(":")
         place = f"{os.path.relpath(name)}:{line}: "
-    return f"{place or ''}Yosys: {text.rstrip('.!')}; correct the RTL"
+    return f"{place or ''}Yosys: {text.rstrip('.!')}; correct the RTL, or leave Yosys out: --front-end slang"
