@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +152,53 @@ def test_without_the_names_of_pins_it_is_proved_for_vectors_without_bubbles(
     run = proved(body, tmp_path)
     assert run.ending == ("PASS", 0)
     assert "in_valid held at 1" in run.tree["message"]
+
+
+def random_pipeline(rng: random.Random, stalled: bool) -> str:
+    """Two stages and a line of valid bits, most of it as it should be."""
+
+    def register(target: str, value: str, own: str) -> str:
+        likely = rng.random() < 0.75
+        gate = rng.choice(
+            ("", own, own) if likely else ("in_valid", "v1", "v2", "en", "!rst", "v1 | in_valid", "v1 & x[0]")
+        )
+        if stalled and rng.random() < 0.8:
+            gate = f"en & ({gate})" if gate else "en"
+        text = f"{target} <= {value};"
+        if rng.random() < 0.05:
+            text = f"{target} <= {rng.choice(['in_valid', 'v1', 'v2', 'rst'])} ? {value} : {rng.choice(['0', target])};"
+        if gate:
+            text = f"if ({gate}) {text}"
+        if rng.random() < 0.2:
+            text = f"if (rst) {target} <= 0; else begin {text} end"
+        return f"always @(posedge clk) {text}\n"
+
+    step = "{v2, v1} <= {v1, in_valid};" if rng.random() < 0.8 else "{v2, v1} <= {v1, in_valid & en};"
+    if stalled:
+        step = f"if (en) {step}"
+    if rng.random() < 0.8:
+        step = f"if (rst) {{v2, v1}} <= 0; else {step}"
+    line = f"always @(posedge clk) {step}\nassign out_valid = v2;\n"
+    return line + register("a", "sum", "in_valid") + register("b", "a * a", "v1")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_of_random_pipelines_only_those_are_proved_that_simulate_right(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    verdicts: Counter[str] = Counter()
+    for number in range(30):
+        stalled = rng.random() < 0.5
+        body, folder = random_pipeline(rng, stalled), tmp_path / str(number)
+        options = WITH_ENABLE if stalled else PINS
+        more = (*options, *tied(options, folder))
+        verdict = proved(body, folder, *more).tree["verdict"]
+        verdicts[verdict] += 1
+        if verdict == "PASS":
+            run = run_sim(PROGRAM, folder / "sim", *more, "--vectors", 300, rtl=f"{HEAD}  {body}\nendmodule\n")
+            assert run.ending == ("PASS", 0), (body, run.record["message"])
+    assert set(verdicts) <= {"PASS", "RTL_MISMATCH", "INVALID_INPUT"}
+    assert verdicts["PASS"] >= 5 and verdicts["RTL_MISMATCH"] >= 5
 
 
 def tied(options: tuple[str, ...], folder: Path) -> tuple[str, ...]:
