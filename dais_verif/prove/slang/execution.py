@@ -281,6 +281,11 @@ def _returned(c: Converter, e: Any, function: Any) -> Term:
         for s in body:
             run.statement(s)
         result = run.values.get(function.returnValVar)
+    outside = [x.name for x in run.assigned if x != function.returnValVar and not _inside(x, function)]
+    if outside:
+        raise c.refused(
+            e, f"function {function.name!r} assigns {outside[0]!r}, which is not its own; the proof cannot use it"
+        )
     if result is None or any(t in local.values() for t in leaves(result)):
         raise c.refused(e, f"function {function.name!r} reads or returns a variable before it is assigned")
     return result
