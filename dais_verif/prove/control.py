@@ -61,9 +61,14 @@ def settled(
     for register in registers:
         register.replace(held)
     steady = boundary.holding({netlist.signals[_name(pin)]: value for pin, value in held.items()})
+    cone = Cone(lambda source, low, width: steady.given(source, low, width, _input))
     for register in registers:
-        register.refuse_state(steady, valid)
+        register.refuse_state(cone, valid)
     return {_name(pin): value for pin, value in held.items() if pin not in said}
+
+
+def _input(number: int) -> Term:
+    raise InputError(f"input {number} is data")
 
 
 def _name(pin: Term) -> str:
@@ -246,10 +251,11 @@ class _Register:
 
         return both
 
-    def refuse_state(self, boundary: Boundary, valid: Signal | None) -> None:
-        """Raise ``InputError`` if a gate is not always 1, all registers being wires and every vector valid."""
-        inputs = [var(element.width, f"input {n}") for n, element in enumerate(boundary.inputs)]
-        cone = Cone(lambda source, low, width: boundary.given(source, low, width, inputs.__getitem__))
+    def refuse_state(self, cone: Cone, valid: Signal | None) -> None:
+        """Raise ``InputError`` if a gate is not always 1, all registers being wires and every vector valid.
+
+        ``cone``: of these, with an ``InputError`` for data.
+        """
         for gate in dict.fromkeys(self._gates):
             source, low = self._sources[gate]
             try:

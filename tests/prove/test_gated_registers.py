@@ -13,6 +13,8 @@ from prove.reading import needs_yosys
 from prove.test_registers import PROGRAM
 from quality.door import run_sim
 
+from dais_verif.program import Program
+
 BOTH = pytest.param("both", marks=[needs_yosys, pytest.mark.slow])
 PINS = ("--clock", "clk", "--reset", "rst", "--valid-in", "in_valid", "--valid-out", "out_valid")
 HEAD = """module model (input clk, input rst, input en, input in_valid, output out_valid,
@@ -118,6 +120,15 @@ def test_a_simulator_agrees(name: str, tmp_path: Path) -> None:
     more = (*options, *tied(options, tmp_path), "--vectors", 400)
     run = run_sim(PROGRAM, tmp_path, *more, rtl=f"{HEAD}  {body}\nendmodule\n")
     assert run.ending == ("PASS", 0), run.record["message"]
+
+
+def test_beside_an_input_without_bits(tmp_path: Path) -> None:
+    rows = [(-1, 0, -1, 0, (1, 7, 0)), (4, 0, -1, 3, (1, 8, 0)), (7, 1, 1, 0, (1, 17, 0)), (-1, 1, -1, 0, (0, 0, 0))]
+    program = Program.build(rows, [(2, 0, 0)], inp_shift=[0, 0])
+    body, options = RIGHT["each stage by its own bit"]
+    more = (*options, *tied(options, tmp_path))
+    run = run_prove(program, tmp_path, *more, rtl=f"{HEAD}  {body}\nendmodule\n")
+    assert run.ending == ("PASS", 0), (run.tree["message"], run.stderr)
 
 
 @pytest.mark.parametrize("front_end", ["slang", BOTH])
