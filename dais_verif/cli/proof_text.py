@@ -7,18 +7,17 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.table import Table
-
 from dais_verif import __version__
 from dais_verif.program import Program
-from dais_verif.report.console import print_mismatch, program_line, verdict_text
 from dais_verif.report.proof import PROOF_SCHEMA
 from dais_verif.report.record import ProgramInfo
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what prints is loaded where something is printed
+    from rich.console import Console
+    from rich.table import Table
+
     from dais_verif.prove.results import Claim, Handshake, Proof
     from dais_verif.sim.verify import Finding
 
@@ -102,6 +101,8 @@ def _replay_tree(finding: Finding) -> dict[str, Any]:
 
 def print_proof(info: ProgramInfo, tree: dict[str, Any], proof: Proof, finding: Finding | None, out: Console) -> None:
     """Print a proof for a person."""
+    from dais_verif.report.console import print_mismatch, program_line, verdict_text
+
     rtl, seconds = tree["rtl"], tree["seconds"]
     out.print(f"program    {program_line(info)}", markup=False)
     out.print(f"hash       {info.hash}", markup=False)
@@ -137,6 +138,8 @@ def print_proof(info: ProgramInfo, tree: dict[str, Any], proof: Proof, finding: 
 
 
 def _methods(proof: Proof) -> Table:
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("status")
     table.add_column("method")

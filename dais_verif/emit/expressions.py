@@ -7,11 +7,14 @@ in full; ``Expression.leaf`` says whether it is a signal, which always holds its
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from dais_verif.program import FixedType
 
 __all__ = ["Expression", "bits_for", "literal", "mask", "storage_bits"]
+
+_PARENTHESIS = re.compile(r"[()]")
 
 
 class Expression(NamedTuple):
@@ -25,7 +28,7 @@ class Expression(NamedTuple):
 
     def shifted(self, bits: int) -> Expression:
         """``self * 2**bits``: the same integer, another point."""
-        return self._replace(f=self.f - bits)
+        return Expression(self.text, self.f - bits, self.lo, self.hi, self.leaf) if bits else self
 
     def negated(self) -> Expression:
         """``-self``."""
@@ -49,9 +52,9 @@ class Expression(NamedTuple):
         if not (text.startswith("(") and text.endswith(")")):
             return text
         depth = 0
-        for position, character in enumerate(text):
-            depth += (character == "(") - (character == ")")
-            if depth == 0 and position < len(text) - 1:
+        for found in _PARENTHESIS.finditer(text):
+            depth += 1 if found[0] == "(" else -1
+            if depth == 0 and found.end() < len(text):
                 return text
         return text[1:-1]
 

@@ -61,7 +61,7 @@ class Scope:
     def operand(self, index: int) -> Expression:
         """The signal of op ``index``."""
         kind = self.type_of(index)
-        return Expression(self.name_of(index), kind.f, kind.raw_min, kind.raw_max, leaf=True)
+        return Expression(self.name_of(index), kind.f, kind.raw_min, kind.raw_max, True)
 
     def type_of(self, index: int) -> FixedType:
         return self.program.ops[index].type
