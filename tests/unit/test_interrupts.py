@@ -66,3 +66,17 @@ def test_pythons_own_handler_breaks_it(tmp_path: Path) -> None:
 def test_what_is_ignored_stays_so(tmp_path: Path) -> None:
     before = "signal.signal(signal.SIGINT, signal.SIG_IGN)"
     assert run(tmp_path, "SIGINT", before, rest=0.2)[0] == "nothing came"
+
+
+def test_a_command_that_ends_at_once_has_said_everything(tmp_path: Path) -> None:
+    """More than a pipe holds, to a reader that is slow; and the exit code is the verdict's."""
+    (tmp_path / "long.dais").write_text(
+        "input 0\n%0 = s8.0 input 0\n" + "".join(f"%{n} = s8.0 quant(%0)\n" for n in range(1, 4000)) + "output 0 = %0\n"
+    )
+    command = f"{sys.executable} -m dais_verif show long.dais | (sleep 1; cat) > out; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment(), capture_output=True, text=True)
+    assert done.stdout == "0\n"
+    text = (tmp_path / "out").read_text()
+    assert len(text) > 1 << 16 and "%3999" in text and text.rstrip().endswith("; s8.0")
+    done = subprocess.run([sys.executable, "-m", "dais_verif", "show", "no.dais"], cwd=tmp_path, env=environment())
+    assert done.returncode == 2
