@@ -63,7 +63,7 @@ def settled(
     steady = boundary.holding({netlist.signals[_name(pin)]: value for pin, value in held.items()})
     cone = Cone(lambda source, low, width: steady.given(source, low, width, _input))
     for register in registers:
-        register.refuse_state(cone, valid)
+        register.refuse_state(cone)
     return {_name(pin): value for pin, value in held.items() if pin not in said}
 
 
@@ -251,7 +251,7 @@ class _Register:
 
         return both
 
-    def refuse_state(self, cone: Cone, valid: Signal | None) -> None:
+    def refuse_state(self, cone: Cone) -> None:
         """Raise ``InputError`` if a gate is not always 1, all registers being wires and every vector valid.
 
         ``cone``: of these, with an ``InputError`` for data.
@@ -263,15 +263,12 @@ class _Register:
             except InputError:
                 always = False
             if not always:
-                raise self._state(source if valid is None else None)
+                raise self._state()
 
-    def _state(self, gate: Signal | None = None) -> InputError:
-        hint = (
-            "" if gate is None else f" (if {gate.name!r} tells which vectors are valid, name the input with --valid-in)"
-        )
+    def _state(self) -> InputError:
         return InputError(
             f"{self.where}: register {self.signal.name!r} keeps state: its next value depends on its own, and"
-            f" no input of one bit is its enable; the proof knows pipelines only{hint}"
+            " no input of one bit is its enable; the proof knows pipelines only"
         )
 
     def _own_bits(self, low: int, width: int) -> set[Term]:
@@ -288,7 +285,12 @@ class _Register:
             kind = self._kind(extract(term, bit, 1), bit)
             free = not own & set(leaves(kind.rest))
             last = kinds[-1] if kinds else None
-            if last and free and last[3::2] == kind[3::2] and not own & set(leaves(last.rest)):
+            if (
+                last
+                and free
+                and (last.enable, last.gates) == (kind.enable, kind.gates)
+                and not own & set(leaves(last.rest))
+            ):
                 rest, held = concat(kind.rest, last.rest), {**last.held, **kind.held}
                 kinds[-1] = last._replace(width=last.width + 1, rest=rest, held=held)
             else:
@@ -319,8 +321,8 @@ class _Register:
         gates: list[Term] = []
         own = set(self._own)
         while own & set(leaves(term)):
-            for bit in set(leaves(term)) - own - pins:
-                if bit.width == 1 and _with(term, {bit: 0}) is keeping:
+            for bit in leaves(term):
+                if bit.width == 1 and bit not in own | pins and _with(term, {bit: 0}) is keeping:
                     break
             else:
                 break

@@ -214,6 +214,19 @@ def test_a_mistake_is_refuted_and_confirmed(name: str, tmp_path: Path) -> None:
         ("logic [5:0] t [2]; always_comb if (x_1[0]) t[1] = x_0; assign y_0 = t[1];", "makes it a latch"),
         ("logic [5:0] t [2]; always_comb t[x_1[0]] = x_0; assign y_0 = t[1];", "to a place that is variable"),
         (
+            "logic [5:0] t = 0; initial t = 5; assign y_0 = t;",
+            "of signal 't', which has no driver",
+        ),
+        (
+            "logic [5:0] t = 0; initial t++; assign y_0 = t;",
+            "'t' is read in an initial block",
+        ),
+        (
+            'logic [5:0] t = 0; logic f; initial f = $value$plusargs("t=%d", t); assign y_0 = t;',
+            "of signal 't', which has no driver",
+        ),
+        ("logic [5:0] t [0:2000000000]; assign y_0 = t[x_1];", "'t' has 2,000,000,001 elements"),
+        (
             "logic [5:0] t = 0; function [5:0] f(input [3:0] v); t = v; f = v; endfunction assign y_0 = f(x_0) + t;",
             "function 'f' assigns 't', which is not its own",
         ),

@@ -27,7 +27,7 @@ from dais_verif.prove.terms import (
     var,
 )
 
-__all__ = ["Execution", "called", "flat"]
+__all__ = ["STEPS", "Execution", "called", "flat"]
 
 #: The most iterations of one loop.
 _UNROLLED = 1 << 16
@@ -36,7 +36,7 @@ _UNROLLED = 1 << 16
 _NESTED = 100
 
 _u = ast.UnaryOperator
-_STEPS = {_u.Preincrement: 1, _u.Postincrement: 1, _u.Predecrement: -1, _u.Postdecrement: -1}
+STEPS = {_u.Preincrement: 1, _u.Postincrement: 1, _u.Predecrement: -1, _u.Postdecrement: -1}
 _SILENT = ("$display", "$write", "$error", "$warning", "$info", "$fatal", "$finish")
 
 
@@ -112,9 +112,9 @@ class Execution:
             if e.isNonBlocking or e.timingControl is not None:
                 raise self.convert.refused(e, "a nonblocking or delayed assignment keeps state; write =")
             self.assign(e.left, self.assigned_value(e))
-        elif kind is ast.UnaryExpression and e.op in _STEPS:
+        elif kind is ast.UnaryExpression and e.op in STEPS:
             old = self.convert(e.operand)
-            self.assign(e.operand, add(old, const(old.width, _STEPS[e.op])))
+            self.assign(e.operand, add(old, const(old.width, STEPS[e.op])))
         elif kind is ast.CallExpression and e.isSystemCall and e.subroutineName in _SILENT:
             return
         else:

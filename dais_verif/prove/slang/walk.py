@@ -16,6 +16,7 @@ from dais_verif.errors import InputError
 from dais_verif.prove.memory import Memory
 from dais_verif.prove.netlist import Bits, Netlist, Read, Signal, bits_over, driver_of
 from dais_verif.prove.slang.design import Design, ast, bits_in
+from dais_verif.prove.slang.execution import STEPS
 from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.memories import initial
 from dais_verif.prove.slang.procedures import combinational
@@ -137,14 +138,20 @@ class _Walk:
 
     def _array_of(self, symbol: Any, name: str, where: str) -> None:
         """An array is a memory if only initial blocks fill it, else a bundle of signals, one an element."""
-        width, names = bits_in(symbol.type), list(_elements(symbol.type, name))
+        kind, width = symbol.type, bits_in(symbol.type)
+        while kind.isUnpackedArray and kind.hasFixedRange:
+            kind = kind.arrayElementType
+        size = bits_in(kind) or 1
+        if width is not None and width // size > _LARGEST_MEMORY:
+            raise InputError(f"{where}: {name!r} has {width // size:,} elements; the proof takes {_LARGEST_MEMORY:,}")
         memory = symbol in self._filled and symbol not in self._assigned
-        large = width is not None and max(width >> 4, len(names)) > _LARGEST_BUNDLE
+        large = width is not None and max(width >> 4, width // size) > _LARGEST_BUNDLE
         if width is None or (symbol not in self._ports and (memory or large)):
             self._design.memories[symbol] = self._memory(symbol, name, where)
             return
-        whole, size = self._signal(symbol, name, where, width), width // len(names)
-        elements = self._design.elements[symbol] = [Signal(name, size, where) for name in names]
+        whole = self._signal(symbol, name, where, width)
+        elements = [Signal(own, size, where) for own in _elements(symbol.type, name)]
+        self._design.elements[symbol] = elements
         for number, element in enumerate(elements):
             if symbol in self._given:
                 whole.drive(driver_of(_bits_of(element), 0, size, number * size, where))
@@ -301,14 +308,18 @@ def _elements(kind: Any, name: str) -> Iterator[str]:
 
 
 def _written(e: Any) -> list[Any]:
-    """The symbols that an expression assigns, or fills from a file."""
+    """The symbols that an expression assigns, or may fill as an argument of a system call."""
     if type(e) is ast.AssignmentExpression:
         return roots(e.left)
-    if type(e) is ast.CallExpression and e.isSystemCall and e.subroutineName in ("$readmemh", "$readmemb"):
-        return [symbol for argument in e.arguments[1:2] for symbol in roots(argument)]
+    if type(e) is ast.UnaryExpression and e.op in STEPS:
+        return roots(e.operand)
+    if type(e) is ast.CallExpression and e.isSystemCall and e.subroutineName not in ("$signed", "$unsigned"):
+        return [symbol for argument in e.arguments for symbol in roots(argument)]
     return []
 
 
+#: Elements of an array, at most, whatever it is.
+_LARGEST_MEMORY = 1 << 24
 #: Elements of a bundle, at most; and a sixteenth of its bits.
 _LARGEST_BUNDLE = 1 << 12
 _WAYS = (ast.ArgumentDirection.In, ast.ArgumentDirection.Out)
