@@ -54,13 +54,13 @@ def _outputs(design: Design) -> list[Port]:
     return [port for port in design.ports if port.direction == "out"]
 
 
-def _wires(face: Face, design: Design) -> Iterator[tuple[str, str, int, int | None]]:
-    """Each output wire: the name outside, that of what the design gives, bits, and the row's bit where it begins."""
+def _wires(face: Face, design: Design) -> Iterator[tuple[Port, str, str, int | None]]:
+    """Each output wire: its port, its index in an array, what the design gives, and where in the row it begins."""
     offsets = {wire.name: wire.offset for wire in face.outputs if wire.width}
     for number, port in enumerate(_outputs(design)):
         for wire in port.wires:
             index = wire[len(port.name) :]
-            yield wire, f"dais_inner_{number}{index}", port.width, offsets.get(wire)
+            yield port, index, f"dais_inner_{number}{index}", offsets.get(wire)
 
 
 # Verilog
@@ -76,7 +76,7 @@ def _verilog(face: Face, design: Design, name: str, rare: Sequence[int], flips: 
     for port in _outputs(design):
         yield f"    wire {_verilog_port(port, inner[port.name])};"
     bits = face.output_bits
-    given = {name: wire for name, wire, _, _ in _wires(face, design)}
+    given = {port.name + index: wire for port, index, wire, _ in _wires(face, design)}
     row = [given[wire.name] for wire in reversed(face.outputs) if wire.width]
     yield f"    wire [{bits - 1}:0] dais_all = {{{', '.join(row)}}};"
     for number, value in enumerate(rare):
@@ -85,12 +85,12 @@ def _verilog(face: Face, design: Design, name: str, rare: Sequence[int], flips: 
     pins = [(_verilog_name(port.name), inner.get(port.name, _verilog_name(port.name))) for port in design.ports]
     yield ",\n".join(f"        .{pin}({wire})" for pin, wire in pins)
     yield "    );"
-    for outside, wire, width, offset in _wires(face, design):
-        terms = [wire]
+    for port, index, wire, offset in _wires(face, design):
+        terms, width = [wire], port.width
         for bit in [] if offset is None else [bit for bit in sorted(flips) if offset <= bit < offset + width]:
             hits = " ^ ".join(f"dais_hit_{number}" for number in flips[bit]) or "1'b1"
             terms.append(f"({{{width}{{{hits}}}}} & ({width}'d1 << {bit - (offset or 0)}))")
-        yield f"    assign {_verilog_name(outside)} = {' ^ '.join(terms)};"
+        yield f"    assign {_verilog_name(port.name)}{index} = {' ^ '.join(terms)};"
     yield "endmodule"
 
 
@@ -100,9 +100,8 @@ def _verilog_port(port: Port, name: str) -> str:
 
 
 def _verilog_name(name: str) -> str:
-    """As Verilog takes it wherever a name can stand; an element keeps its index."""
-    base, bracket, index = name.partition("[")
-    return name if _PLAIN.fullmatch(base) else f"\\{base} {bracket}{index}"
+    """As Verilog takes it wherever a name can stand."""
+    return name if _PLAIN.fullmatch(name) else f"\\{name} "
 
 
 # VHDL
@@ -137,19 +136,18 @@ def _vhdl(face: Face, design: Design, name: str, rare: Sequence[int], flips: Fli
                 yield f"  {own[port.name]} <= {_FROM.get(kind, kind)}({port.name});"
             else:
                 yield f"  {inner[port.name]} <= {_TO.get(kind, 'std_logic_vector')}({own[port.name]});"
-    ports = {port.name: port for port in design.ports}
-    for outside, wire, width, offset in _wires(face, design):
+    for port, _, wire, offset in _wires(face, design):
         if offset is not None:
-            place = str(offset) if _scalar(ports[outside], types) else f"{offset + width - 1} downto {offset}"
+            place = str(offset) if _scalar(port, types) else f"{offset + port.width - 1} downto {offset}"
             yield f"  dais_all({place}) <= {wire};"
     for number, value in enumerate(rare):
         yield f"  dais_hit_{number} <= '1' when dais_all = std_logic_vector'(\"{value:0{bits}b}\") else '0';"
-    for outside, wire, width, offset in _wires(face, design):
-        for bit in range(width):
-            index = "" if _scalar(ports[outside], types) else f"({bit})"
+    for port, _, wire, offset in _wires(face, design):
+        for bit in range(port.width):
+            place = "" if _scalar(port, types) else f"({bit})"
             hits = None if offset is None else flips.get(offset + bit)
             terms = [] if hits is None else ([f"dais_hit_{number}" for number in hits] or ["'1'"])
-            yield f"  {outside}{index} <= {' xor '.join([wire + index, *terms])};"
+            yield f"  {port.name}{place} <= {' xor '.join([wire + place, *terms])};"
     yield "end architecture;"
 
 

@@ -131,6 +131,12 @@ def test_an_array_is_spoilt_element_by_element() -> None:
     assert "assign y[1] = dais_inner_0[1] ^ ({3{1'b1}} & (3'd1 << 0));" in text
 
 
+def test_a_port_of_any_name_is_spoilt() -> None:
+    text = always_wrong(Face((), (Wire("y[0]", 0, 1),)), Design("core", (Port("y[0]", "out", 1),))).text
+    assert "output wire [0:0] \\y[0] " in text
+    assert "assign \\y[0]  = dais_inner_0 ^" in text
+
+
 def test_a_vhdl_entity_is_spoilt_in_vhdl() -> None:
     face = Face((Wire("x", 0, 4),), (Wire("y", 0, 2), Wire("z", 2, 1)), Clocking("clk", 1))
     ports = (Port("clk", "in", 1), Port("x", "in", 4), Port("y", "out", 2), Port("z", "out", 1))
