@@ -104,5 +104,6 @@ class _Sums:
 def _common(found: Interval, lo: int, hi: int) -> Interval:
     """What ``found`` and ``lo..hi`` have in common; never empty, as both hold for some input."""
     lo, hi = max(found.lo, lo), min(found.hi, hi)
-    assert lo <= hi
+    if lo > hi:
+        raise AssertionError(f"no value is in {found} and in {lo}..{hi}")
     return found._replace(lo=lo, hi=hi) if (lo, hi) != (found.lo, found.hi) else found

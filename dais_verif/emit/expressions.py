@@ -41,7 +41,8 @@ class Expression(NamedTuple):
 
     def floored(self, f: int) -> Expression:
         """``self``, a signal, in the coarser units ``2**-f``."""
-        assert self.leaf
+        if not self.leaf:
+            raise AssertionError(f"{self.text} is not a signal")
         d = self.f - f
         return Expression(f"({self.text} >>> {d})", f, self.lo >> d, self.hi >> d)
 

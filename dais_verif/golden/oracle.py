@@ -124,7 +124,8 @@ class Context:
     def raw(self, index: int, value: Fraction | None = None) -> int:
         """``value`` (by default buf[index]) in units of ``2**-f`` of op ``index``; always an integer."""
         scaled = (self._values[index] if value is None else value) * two(self.type_of(index).f)
-        assert scaled.denominator == 1
+        if scaled.denominator != 1:
+            raise AssertionError(f"op {index}: {value} is not a multiple of its step")
         return scaled.numerator
 
     def type_of(self, index: int) -> FixedType:

@@ -75,7 +75,8 @@ def bits_of(kind: FixedType) -> int:
 
 def _number(kind: FixedType, value: Term) -> Integer:
     """The number that the bits ``value`` stand for."""
-    assert value.width == bits_of(kind)
+    if value.width != bits_of(kind):
+        raise AssertionError(f"{value.width} bits hold no value of type {kind}")
     if kind.width == 0:
         return Integer(const(1, 0), kind.f)
     return Integer(value if kind.k else concat(const(1, 0), value), kind.f)

@@ -210,7 +210,8 @@ class Cone:
                 raise
             raise InputError(str(NoValue(error.where, signal.name))) from None
         del self._open[key]
-        assert term.width == made, (signal, term.width, made)
+        if term.width != made:
+            raise AssertionError(f"{signal.name}: {term.width} bits of {made}")
         return term
 
     def _loop(self, signal: Signal) -> InputError:

@@ -47,7 +47,8 @@ def satisfy(conditions: Sequence[Term], seconds: float) -> Answer:
     solver = bitwuzla.Bitwuzla(_MANAGER, options)
     translation = _Translation(_MANAGER)
     for condition, term in zip(conditions, translation(conditions), strict=True):
-        assert condition.width == 1
+        if condition.width != 1:
+            raise AssertionError(f"a condition of {condition.width} bits")
         solver.assert_formula(_MANAGER.mk_term(_K.EQUAL, [term, translation.number(1, 1)]))
     result = solver.check_sat()
     if result == bitwuzla.Result.SAT:

@@ -49,11 +49,20 @@ async def outputs_equal_golden_model(dut: Any) -> None:
         except ProtocolError as error:
             answer = replace(scoreboard.answer(), protocol_error=str(error))
     answer.save(Path(job.answer))
-    assert not answer.port_error, answer.port_error
-    assert not answer.protocol_error, answer.protocol_error
-    assert answer.rows == job.rows > 0, "no vector was compared"
-    assert not answer.unknown_rows, f"{answer.unknown_rows} vectors with X or Z in the output"
-    assert not answer.mismatching_rows, f"{answer.mismatching_rows} vectors differ from the golden model"
+    problem = _problem(answer, job.rows)
+    if problem:
+        raise AssertionError(problem)
+
+
+def _problem(answer: Answer, rows: int) -> str | None:
+    """Return why the test does not pass; never by ``assert``, which an optimised Python leaves out."""
+    if answer.port_error or answer.protocol_error:
+        return answer.port_error or answer.protocol_error
+    if not answer.rows == rows > 0:
+        return "no vector was compared"
+    if answer.unknown_rows:
+        return f"{answer.unknown_rows} vectors with X or Z in the output"
+    return f"{answer.mismatching_rows} vectors differ from the golden model" if answer.mismatching_rows else None
 
 
 async def _run(dut: Any, job: Job, scoreboard: Scoreboard) -> None:

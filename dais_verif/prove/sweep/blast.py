@@ -22,7 +22,8 @@ def blast(graph: Graph, roots: Sequence[Term], given: Mapping[Term, Word]) -> li
         word = blaster.words.get(t)
         if word is None:
             word = blaster.words[t] = getattr(blaster, f"_{t.op}")(t, *(blaster.words[x] for x in t.args))
-        assert len(word) == t.width, t.op
+        if len(word) != t.width:
+            raise AssertionError(f"{t.op}: {len(word)} bits of {t.width}")
     return [blaster.words[t] for t in roots]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
-from dais_verif.prove.terms.node import BUILD, MODE, Term, const, make, number_of, ones, varies
+from dais_verif.prove.terms.node import BUILD, MODE, Term, const, make, misfit, number_of, ones, varies
 from dais_verif.prove.terms.parts import concat, extract
 
 __all__ = ["add", "bnot", "mul", "neg", "sub", "total", "udiv", "urem"]
@@ -42,7 +42,8 @@ def _total(width: int, terms: tuple[Term, ...], constant: int) -> Term:
             counts[t] = counts.get(t, 0) + sign
 
     for term in terms:
-        assert term.width == width
+        if term.width != width:
+            raise misfit(term, *terms)
         collect(term, 1)
     constant &= ones(width)
     parts = [_multiple(t, n) for t, n in counts.items() if n & ones(width)]
@@ -88,7 +89,8 @@ def sub(a: Term, b: Term) -> Term:
 
 def mul(a: Term, b: Term) -> Term:
     """The product."""
-    assert a.width == b.width
+    if a.width != b.width:
+        raise misfit(a, b)
     if MODE.literal and varies(a, b):
         return make("mul", a.width, (a, b))
     if a.op == "const":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dais_verif.prove.terms.arithmetic import bnot
-from dais_verif.prove.terms.node import BUILD, MODE, Term, commuted, const, make, ones, varies
+from dais_verif.prove.terms.node import BUILD, MODE, Term, commuted, const, make, misfit, ones, varies
 from dais_verif.prove.terms.parts import concat, extract, sext, zext
 
 __all__ = ["ashr", "band", "bor", "bxor", "lshr", "shl"]
@@ -23,7 +23,8 @@ def _runs(mask: int, width: int) -> list[tuple[int, int, int]]:
 
 def band(a: Term, b: Term) -> Term:
     """AND, bit by bit."""
-    assert a.width == b.width
+    if a.width != b.width:
+        raise misfit(a, b)
     if MODE.literal and varies(a, b):
         return make("and", a.width, (a, b))
     a, b = commuted(a, b)
@@ -37,7 +38,8 @@ def band(a: Term, b: Term) -> Term:
 
 def bor(a: Term, b: Term) -> Term:
     """OR, bit by bit."""
-    assert a.width == b.width
+    if a.width != b.width:
+        raise misfit(a, b)
     if MODE.literal and varies(a, b):
         return make("or", a.width, (a, b))
     a, b = commuted(a, b)
@@ -51,7 +53,8 @@ def bor(a: Term, b: Term) -> Term:
 
 def bxor(a: Term, b: Term) -> Term:
     """XOR, bit by bit."""
-    assert a.width == b.width
+    if a.width != b.width:
+        raise misfit(a, b)
     if MODE.literal and varies(a, b):
         return make("xor", a.width, (a, b))
     a, b = commuted(a, b)

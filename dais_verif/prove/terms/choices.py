@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dais_verif.prove.terms.arithmetic import bnot, total
-from dais_verif.prove.terms.node import BUILD, MODE, Term, commuted, const, make, ones, varies
+from dais_verif.prove.terms.node import BUILD, MODE, Term, commuted, const, make, misfit, ones, varies
 from dais_verif.prove.terms.parts import concat, sext, top_bit
 
 __all__ = ["all_ones", "eq", "ite", "lookup", "nonzero", "slt", "ult"]
@@ -13,7 +13,8 @@ __all__ = ["all_ones", "eq", "ite", "lookup", "nonzero", "slt", "ult"]
 
 def eq(a: Term, b: Term) -> Term:
     """Whether ``a`` and ``b`` are equal."""
-    assert a.width == b.width
+    if a.width != b.width:
+        raise misfit(a, b)
     if MODE.literal and varies(a, b):
         return make("eq", 1, (a, b))
     a, b = commuted(a, b)
@@ -83,7 +84,8 @@ def all_ones(t: Term) -> Term:
 
 def ult(a: Term, b: Term) -> Term:
     """Whether ``a < b``, both unsigned."""
-    assert a.width == b.width
+    if a.width != b.width:
+        raise misfit(a, b)
     if MODE.literal and varies(a, b):
         return make("ult", 1, (a, b))
     if a.op == b.op == "const":
@@ -95,7 +97,8 @@ def ult(a: Term, b: Term) -> Term:
 
 def slt(a: Term, b: Term) -> Term:
     """Whether ``a < b``, both in two's complement."""
-    assert a.width == b.width
+    if a.width != b.width:
+        raise misfit(a, b)
     if MODE.literal and varies(a, b):
         return make("slt", 1, (a, b))
     half = 1 << (a.width - 1)
@@ -110,7 +113,8 @@ def slt(a: Term, b: Term) -> Term:
 
 def ite(c: Term, a: Term, b: Term) -> Term:
     """``a`` where the bit ``c`` is 1, else ``b``."""
-    assert c.width == 1 and a.width == b.width
+    if c.width != 1 or a.width != b.width:
+        raise misfit(c, a, b)
     if MODE.literal and varies(c, a, b):
         return make("ite", a.width, (c, a, b))
     if a is b:

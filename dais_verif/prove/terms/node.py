@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-__all__ = ["BUILD", "MODE", "Term", "as_written", "commuted", "const", "leaves", "make", "nodes", "number_of", "ones"]
+__all__ = [
+    "BUILD",
+    "MODE",
+    "Term",
+    "as_written",
+    "commuted",
+    "const",
+    "leaves",
+    "make",
+    "misfit",
+    "nodes",
+    "number_of",
+    "ones",
+]
 __all__ += ["rebuild", "signed_value", "undefined", "var", "varies"]
 
 
@@ -28,7 +41,8 @@ class Term:
     @property
     def value(self) -> int:
         """The value of a constant."""
-        assert self.op == "const" and isinstance(self.data, int)
+        if self.op != "const" or not isinstance(self.data, int):
+            raise AssertionError(f"{self.op} is not a constant")
         return self.data
 
     @property
@@ -105,15 +119,22 @@ def number_of(t: Term) -> int:
     return t.number
 
 
+def misfit(*terms: Term) -> AssertionError:
+    """Return the error for terms whose widths do not fit together: a bug of ours, never a finding."""
+    return AssertionError(f"widths do not fit: {', '.join(f'{t.op} of {t.width} bits' for t in terms)}")
+
+
 def const(width: int, value: int) -> Term:
     """The low ``width`` bits of ``value``, which may be negative."""
-    assert width > 0
+    if width <= 0:
+        raise AssertionError(f"a term of {width} bits")
     return make("const", width, (), value & ones(width))
 
 
 def var(width: int, name: str) -> Term:
     """Any value at all, the same one wherever ``name`` stands."""
-    assert width > 0
+    if width <= 0:
+        raise AssertionError(f"a term of {width} bits")
     return make("var", width, (), name)
 
 
@@ -150,7 +171,8 @@ def rebuild(root: Term, replaced: Mapping[Term, Term]) -> Term:
         if other is None:
             args = tuple(new[x] for x in t.args)
             other = t if args == t.args else BUILD[t.op](t.width, args, t.data)
-        assert other.width == t.width
+        if other.width != t.width:
+            raise misfit(other, t)
         new[t] = other
     return new[root]
 

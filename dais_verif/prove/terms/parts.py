@@ -13,7 +13,8 @@ __all__ = ["concat", "extract", "resize", "sext", "top_bit", "zext"]
 
 def extract(t: Term, low: int, width: int) -> Term:
     """Bits ``low .. low + width - 1`` of ``t``."""
-    assert low >= 0 and width > 0 and low + width <= t.width, (t.width, low, width)
+    if low < 0 or width <= 0 or low + width > t.width:
+        raise AssertionError(f"bits {low} to {low + width - 1} of {t.width}")
     if width == t.width:
         return t
     if MODE.literal and varies(t):
@@ -154,7 +155,8 @@ def _adjacent(high: Term, low: Term) -> Term | None:
 
 def sext(t: Term, width: int) -> Term:
     """``t`` with copies of its top bit before it."""
-    assert width >= t.width
+    if width < t.width:
+        raise AssertionError(f"{t.width} bits do not fit {width}")
     if width == t.width:
         return t
     if MODE.literal and varies(t):
@@ -192,7 +194,8 @@ def _wider(t: Term, width: int) -> Term:
 
 def zext(t: Term, width: int) -> Term:
     """``t`` with zeros before it."""
-    assert width >= t.width
+    if width < t.width:
+        raise AssertionError(f"{t.width} bits do not fit {width}")
     return t if width == t.width else concat(const(width - t.width, 0), t)
 
 
