@@ -26,7 +26,7 @@ from dais_verif.sim.build import Design
 from dais_verif.sim.datafiles import data_files
 from dais_verif.sim.sources import is_vhdl
 
-__all__ = ["DutOptions", "design_of", "dut_options", "emitted", "given", "rtl_options"]
+__all__ = ["DutOptions", "bound", "design_of", "dut_options", "emitted", "given", "rtl_options"]
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,11 @@ def design_of(program: Program, dut: DutOptions, folder: Path) -> Design:
         return dut.wrapped.design
     if not dut.rtl:
         return emitted(program, dut, folder)
-    design, said = given(dut)
+    return bound(program, *given(dut))
+
+
+def bound(program: Program, design: Design, said: PortsFile) -> Design:
+    """``design`` with its ports, as its sources declare them and ``said`` says of them."""
     if any(map(is_vhdl, design.sources)):
         found = vhdl_ports_in(design.sources, design.top)
     else:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # what prints is loaded where something is printed
     from rich.console import Console
     from rich.table import Table
 
+    from dais_verif.confirm import Confirmation
     from dais_verif.prove.results import Claim, Handshake, Proof
     from dais_verif.sim.verify import Finding
 
@@ -26,7 +27,9 @@ __all__ = ["print_proof", "proof_tree"]
 _SHOWN = 10
 
 
-def proof_tree(program: Program, proof: Proof, finding: Finding | None, watch: Stopwatch) -> dict[str, Any]:
+def proof_tree(
+    program: Program, proof: Proof, finding: Finding | None, confirmation: Confirmation | None, watch: Stopwatch
+) -> dict[str, Any]:
     """What ``--json`` prints, without the facts that the command line knows."""
     claims = [*proof.ops, *proof.outputs]
     worst = max(claims, key=lambda claim: claim.seconds, default=None)
@@ -69,6 +72,9 @@ def proof_tree(program: Program, proof: Proof, finding: Finding | None, watch: S
         "outputs": [_claim_tree(claim) for claim in proof.outputs],
         "counterexample": counterexample,
         "handshake": None if proof.handshake is None else _handshake_tree(proof.handshake),
+        "confirmation": None
+        if confirmation is None
+        else {**asdict(confirmation), "verdict": confirmation.verdict.value},
     }
 
 
@@ -127,6 +133,11 @@ def print_proof(info: ProgramInfo, tree: dict[str, Any], proof: Proof, finding: 
     if proof.handshake is not None:
         out.print(f"handshake  {proof.handshake.status.value}  {proof.handshake.how}", markup=False)
         _print_trace(proof.handshake, out)
+    confirmation = tree["confirmation"]
+    if confirmation is not None and confirmation["verdict"] == Verdict.PASS.value:
+        out.print(f"confirmed  by simulation, {confirmation['message']}", markup=False)
+    for name, why in ({} if confirmation is None else confirmation["unconfirmed"]).items():
+        out.print(f"           not in {name}: {why.removeprefix(f'{name}: ')}", markup=False)
     _print_open(proof, out)
     if finding is not None and finding.first_mismatch is not None:
         print_mismatch(finding.first_mismatch, out)

@@ -22,6 +22,7 @@ from dais_verif.cli.common import (
     seed_option,
     unchecked_option,
 )
+from dais_verif.cli.confirming import proved_and_confirmed
 from dais_verif.cli.counterexample import judged, out_of_step, played, replayable, replayed, simulate_command
 from dais_verif.cli.dut import DutOptions, emitted, given, rtl_options
 from dais_verif.cli.folder import work_folder
@@ -65,6 +66,13 @@ from dais_verif.synth.netlist import Netlist
 )
 @click.option("--dump-smt", type=file_path, metavar="DIR", help="Write all that is to be shown there, as SMT-LIB 2.")
 @click.option("--cache/--no-cache", default=True, show_default=True, help="Use and keep proofs of earlier runs.")
+@click.option(
+    "--confirm/--no-confirm",
+    "confirming",
+    default=True,
+    show_default=True,
+    help="Simulate RTL that is not ours once it is proved: what no simulator shares with the prover cannot err alike.",
+)
 @seed_option
 @jobs_option
 @click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, RTL, counterexample, its replay.")
@@ -82,6 +90,7 @@ def prove(
     simulator: str | None,
     dump_smt: Path | None,
     cache: bool,
+    confirming: bool,
     seed: int,
     jobs: int | None,
     output: Path | None,
@@ -101,7 +110,8 @@ def prove(
     dais-verif prove prog.bin --dump-smt obligations            for other solvers to check
 
     Signals named op_N (or vN, as da4ml calls them) are proved one by one; each takes the earlier ones for granted,
-    and so the whole follows. Where the RTL is wrong, an input vector is found, and a simulator replays it.
+    and so the whole follows. Where the RTL is wrong, an input vector is found, and a simulator replays it. RTL that is
+    not ours is also simulated before it passes: should a simulator disagree, the answer is UNKNOWN.
 
     \b
     PROVED    for all inputs
@@ -127,9 +137,14 @@ def prove(
             "bits": netlist is not None,
         }
         reader = Reader(front_end, folder.path / "yosys", netlist is not None)
-        finding = None
+        finding, confirmation = None, None
         try:
-            proof, found = proved(loaded, design, said, reader, options, watch)
+            if dut.rtl and confirming:
+                proof, found, confirmation = proved_and_confirmed(
+                    loaded, design, said, reader, options, watch, folder.path / "confirmation"
+                )
+            else:
+                proof, found = proved(loaded, design, said, reader, options, watch)
         except InputError as error:
             with watch.stage("replay"):
                 shown = out_of_step(loaded, error, dut, said, folder, seed, not unchecked)
@@ -154,8 +169,10 @@ def prove(
             with watch.stage("replay"):
                 proof = played(proof, found, reader.in_verilog(design), folder)
             folder.kept = True
+        if confirmation is not None and confirmation.contradicts:
+            folder.kept = True
         tree = {
-            **proof_tree(loaded, proof, finding, watch),
+            **proof_tree(loaded, proof, finding, confirmation, watch),
             "program": ProgramInfo.of(loaded).__dict__,
             "rtl": {
                 "top": design.top,

@@ -8,7 +8,15 @@ from typing import Any
 from dais_verif.report.record import Mismatch, ProgramInfo, SimulatorResult
 from dais_verif.verdict import Verdict
 
-__all__ = ["PROOF_SCHEMA", "ClaimRecord", "CounterexampleRecord", "HandshakeRecord", "ProofRecord", "ReplayRecord"]
+__all__ = [
+    "PROOF_SCHEMA",
+    "ClaimRecord",
+    "ConfirmationRecord",
+    "CounterexampleRecord",
+    "HandshakeRecord",
+    "ProofRecord",
+    "ReplayRecord",
+]
 
 PROOF_SCHEMA = "dais-verif/proof/1"
 
@@ -61,10 +69,23 @@ class HandshakeRecord:
 
 
 @dataclass(frozen=True)
+class ConfirmationRecord:
+    """What simulators made of RTL that was proved. ``verdict``: PASS if at least one computed every output bit as the
+    program says, NOT_RUN if none could tell. ``unconfirmed``: by simulator, why it could not tell."""
+
+    verdict: Verdict
+    message: str
+    simulators: list[SimulatorResult] = field(default_factory=list)
+    unconfirmed: dict[str, str] = field(default_factory=dict)
+    first_mismatch: Mismatch | None = None
+
+
+@dataclass(frozen=True)
 class ProofRecord:
     """A run of ``prove``. ``conditional``: promises of the program had to be assumed. ``seconds``: of each stage.
 
-    ``simulate``: the command that runs the counterexample.
+    ``simulate``: the command that runs the counterexample. ``confirmation``: None where nothing was proved, the RTL is
+    our own, or the user left it out.
     """
 
     verdict: Verdict
@@ -89,3 +110,4 @@ class ProofRecord:
     timeout: float | None = None
     warnings: list[str] = field(default_factory=list)
     simulate: str | None = None
+    confirmation: ConfirmationRecord | None = None

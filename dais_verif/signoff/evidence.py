@@ -79,6 +79,13 @@ class Claim(msgspec.Struct, frozen=True):
     status: str
 
 
+class Confirmed(msgspec.Struct, frozen=True):
+    """What simulators made of RTL that was proved."""
+
+    verdict: Verdict
+    message: str
+
+
 class Proved(msgspec.Struct, frozen=True):
     """What ``prove`` printed, as far as it is judged."""
 
@@ -92,6 +99,7 @@ class Proved(msgspec.Struct, frozen=True):
     outputs: list[Claim]
     reproduce: str
     counterexample: dict[str, Any] | None
+    confirmation: Confirmed | None
 
 
 # records

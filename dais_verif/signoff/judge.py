@@ -259,6 +259,11 @@ def _proof_problems(subject: Subject, policy: Policy, record: Proved) -> Iterato
         yield f"overflow was {'not ' if record.unchecked else ''}checked, which is not what the policy asks"
     if record.cached_claims:
         yield f"{record.cached_claims} claims were taken from earlier proofs"
+    if not record.rtl.emitted:
+        confirmed = record.confirmation
+        if confirmed is None or confirmed.verdict is not Verdict.PASS:
+            why = "" if confirmed is None else f": {confirmed.message}"
+            yield f"the proof was not confirmed by simulation{why}"
     proved_ones = {claim.output for claim in record.outputs if claim.status == "PROVED"}
     kinds = subject.program.output_types
     missing = [number for number, kind in enumerate(kinds) if kind.width and number not in proved_ones]

@@ -39,7 +39,19 @@ def prove(
     monkeypatch.chdir(folder)
     (folder / "p.bin").write_bytes(GOOD)
     (folder / "rtl.v").write_bytes(rtl)
-    options = ("--json", "--no-cache", "--jobs", "1", "--rtl", "rtl.v", "-o", "out", "--front-end", front_end)
+    options = (
+        "--json",
+        "--no-cache",
+        "--no-confirm",
+        "--jobs",
+        "1",
+        "--rtl",
+        "rtl.v",
+        "-o",
+        "out",
+        "--front-end",
+        front_end,
+    )
     code = _run(["prove", "p.bin", *options])
     out, err = capfd.readouterr()
     record: dict[str, Any] = json.loads(out)

@@ -98,8 +98,18 @@ def sim(rtl: Rtl, folder: Path, *options: str, latency: str | None = "auto") -> 
 
 
 def prove(rtl: Rtl, folder: Path, *options: str) -> Verdict:
-    """``dais-verif prove`` of ``rtl``, its latency given where it has one."""
-    arguments = ["prove", str(rtl.program), "--json", "--no-cache", "--jobs", "1", "-o", str(folder / "proof")]
+    """``dais-verif prove`` of ``rtl``, its latency given where it has one; ``sim`` simulates it."""
+    arguments = [
+        "prove",
+        str(rtl.program),
+        "--json",
+        "--no-cache",
+        "--no-confirm",
+        "--jobs",
+        "1",
+        "-o",
+        str(folder / "proof"),
+    ]
     if rtl.latency is not None:
         arguments += ["--clock", "clk", "--latency", str(rtl.latency)]
     return _run([*arguments, *options, "--rtl", *map(str, rtl.sources)])

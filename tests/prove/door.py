@@ -41,14 +41,24 @@ class Run:
 
 
 def run_prove(
-    program: Program | Path, folder: Path, *options: object, rtl: str | None = None, cache: bool = False
+    program: Program | Path,
+    folder: Path,
+    *options: object,
+    rtl: str | None = None,
+    cache: bool = False,
+    confirm: bool = False,
 ) -> Run:
-    """Prove the Verilog text ``rtl``, or our own; ``folder`` receives everything."""
+    """Prove the Verilog text ``rtl``, or our own; ``folder`` receives everything.
+
+    ``confirm``: also simulate what is proved; what is tested is mostly the prover alone.
+    """
     path = program if isinstance(program, Path) else save(program, folder)
     folder.mkdir(parents=True, exist_ok=True)
     arguments = ["prove", str(path), "--json", "--jobs", "1", *map(str, options)]
     if not cache:
         arguments.append("--no-cache")
+    if not confirm:
+        arguments.append("--no-confirm")
     if rtl is not None:
         (folder / "design.v").write_text(rtl)
         arguments += ["--rtl", str(folder / "design.v"), "-o", str(folder / "out")]

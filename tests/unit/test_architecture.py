@@ -49,6 +49,10 @@ FORBIDDEN = {
         "it speaks of programs and vectors, whatever hardware they run on",
     ),
     "sim": (("regress", "cli", "hil", "synth", "coverage"), "it is called from there"),
+    "confirm": (
+        ("prove", "emit", "synth", "coverage", "hil", "regress", "cli"),
+        "what doubts the prover must not share its code",
+    ),
     "synth": (
         ("program", "dut", "golden", "emit", "prove", "hil", "stimulus", "report", "coverage", "regress", "cli"),
         "it knows RTL alone",

@@ -1,0 +1,190 @@
+"""Simulators contradict a proof of wrong RTL, whatever the prover believes, and confirm one of right RTL."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prove.door import run_prove
+
+import dais_verif.cli.confirming as confirming
+from dais_verif.confirm import Confirmation, ConfirmationRequest, confirm, prepare
+from dais_verif.dut.face import Clocking, packed
+from dais_verif.program import Program
+from dais_verif.prove.results import Claim, Method, Proof, Status
+from dais_verif.sim.build import Design
+from dais_verif.verdict import Verdict
+
+#: Two inputs of four bits and their sum.
+SUM = Program.build(
+    [(-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0)), (0, 0, 1, 0, (0, 5, 0))],
+    [(2, 0, 0)],
+    inp_shift=[0, 0],
+)
+#: The same, with a promise that large sums break.
+NARROW = Program.build(
+    [(-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0)), (0, 0, 1, 0, (0, 4, 0))],
+    [(2, 0, 0)],
+    inp_shift=[0, 0],
+)
+ADDED = "model_inp[3:0] + model_inp[7:4]"
+PINS = "input [7:0] model_inp, output reg [4:0] model_out"
+GOOD = f"module model({PINS}); always @* model_out = {ADDED}; endmodule"
+
+
+def asked(folder: Path, *texts: str, clock: Clocking | None = None, program: Program = SUM) -> ConfirmationRequest:
+    """``texts`` as the files of a design, to be confirmed in Icarus alone."""
+    sources = []
+    for number, text in enumerate(texts):
+        sources.append(folder / f"file_{number}.sv")
+        sources[-1].write_text(text + "\n")
+    design = Design(tuple(sources), "model", dut=packed(program, clock))
+    return ConfirmationRequest(program, design, folder / "work", vectors=300, only=("icarus",))
+
+
+def confirmed(request: ConfirmationRequest) -> Confirmation:
+    with prepare(request) as begun:
+        return confirm(request, begun)
+
+
+CLOCK = Clocking("clk", 1, None)
+RESET = Clocking("clk", 1, "rst")
+#: Texts that were once read otherwise than simulators read them.
+WRONG: dict[str, tuple[tuple[str, ...], Clocking | None]] = {
+    "a macro of an earlier file": (
+        (
+            "`define BUGGY",
+            f"module model({PINS});\n`ifdef BUGGY\nalways @* model_out = model_inp[3:0] - model_inp[7:4];\n"
+            f"`else\nalways @* model_out = {ADDED};\n`endif\nendmodule",
+        ),
+        None,
+    ),
+    "a register that becomes constant after reset": (
+        (
+            f"module model(input clk, input rst, {PINS}); reg ok;\n"
+            "always @(posedge clk) if (rst) ok <= 0; else ok <= 1;\n"
+            f"always @(posedge clk) model_out <= ok ? {ADDED} : 3;\nendmodule",
+        ),
+        RESET,
+    ),
+    "a signed item that is narrower than its subject": (
+        (
+            f"module model({PINS}); wire signed [7:0] s = model_inp; wire [4:0] sum = {ADDED};\n"
+            "always @* casez (s) 4'sb1???: model_out = sum + s[7]; default: model_out = sum; endcase\nendmodule",
+        ),
+        None,
+    ),
+    "a static variable": (
+        (
+            f"module model(input clk, {PINS}); always_ff @(posedge clk) begin static logic [4:0] acc = 0;\n"
+            f"acc = acc + {ADDED}; model_out <= acc; end endmodule",
+        ),
+        CLOCK,
+    ),
+    "an escaped name beside a hierarchical one": (
+        (
+            "module inner(input [4:0] a, output [4:0] y); wire [4:0] q = a; assign y = q; endmodule\n"
+            f"module model(input clk, {PINS}); reg [4:0] \\u.q ; wire [4:0] y;\n"
+            f"inner u(.a({ADDED}), .y(y)); always @(posedge clk) \\u.q <= y + 1;\n"
+            "always @* model_out = \\u.q ; endmodule",
+        ),
+        CLOCK,
+    ),
+    "both edges": (
+        (
+            f"module model(input clk, {PINS}); reg [4:0] a;\n"
+            f"always @(negedge clk or posedge clk) begin a <= {ADDED}; end\n"
+            "always @(negedge clk or posedge clk) begin model_out <= a; end endmodule",
+        ),
+        Clocking("clk", 2, None),
+    ),
+    "a block that nothing triggers": (
+        (f"module model({PINS}); reg [4:0] k; always @* k = 5'd0; always @* model_out = {ADDED} + k; endmodule",),
+        None,
+    ),
+    "a clock that comes late": (
+        (
+            f"module model(input clk, {PINS}); reg c2; reg [4:0] a; always @* c2 <= clk;\n"
+            f"always @(posedge clk) a <= {ADDED}; always @(posedge c2) model_out <= a; endmodule",
+        ),
+        Clocking("clk", 2, None),
+    ),
+    "a delay of a net": (
+        (f"module model({PINS}); wire [4:0] #1000000000 sum = {ADDED}; always @* model_out = sum; endmodule",),
+        None,
+    ),
+}
+
+
+#: One of a reading that differs, one of a start-up, one of what simulators alone see; the others are of these kinds.
+FAST = ("a macro of an earlier file", "a register that becomes constant after reset", "a block that nothing triggers")
+
+
+class TestSimulators:
+    @pytest.mark.parametrize(
+        "name", [pytest.param(name, marks=[] if name in FAST else [pytest.mark.slow]) for name in WRONG]
+    )
+    def test_wrong_rtl_contradicts_the_proof(self, name: str, tmp_path: Path) -> None:
+        texts, clock = WRONG[name]
+        found = confirmed(asked(tmp_path, *texts, clock=clock))
+        assert found.contradicts, found
+        verdict, message = found.weigh("all outputs")
+        assert verdict is Verdict.UNKNOWN and "defect of dais-verif" in message and "all outputs" in message
+
+    def test_right_rtl_confirms_it(self, tmp_path: Path) -> None:
+        found = confirmed(asked(tmp_path, GOOD))
+        assert found.verdict is Verdict.PASS and found.weigh("all outputs") == (Verdict.PASS, "all outputs")
+        assert [(one.name, one.vectors_compared) for one in found.simulators] == [("icarus", 300)]
+
+    def test_vectors_that_break_a_promise_are_left_out(self, tmp_path: Path) -> None:
+        text = f"module model(input [7:0] model_inp, output [3:0] model_out); assign model_out = {ADDED}; endmodule"
+        found = confirmed(asked(tmp_path, text, program=NARROW))
+        assert found.verdict is Verdict.PASS
+        assert 100 < found.simulators[0].vectors_compared < 300
+
+    def test_a_simulator_that_cannot_build_confirms_nothing(self, tmp_path: Path) -> None:
+        found = confirmed(asked(tmp_path, GOOD.replace("always", "this is no Verilog; always")))
+        assert found.verdict is Verdict.NOT_RUN and set(found.unconfirmed) == {"icarus"}
+        verdict, message = found.weigh("all outputs")
+        assert verdict is Verdict.PASS and "not confirmed by simulation: icarus" in message
+
+    def test_no_simulator_confirms_nothing(self, tmp_path: Path) -> None:
+        assert confirmed(replace(asked(tmp_path, GOOD), only=())).verdict is Verdict.NOT_RUN
+
+    def test_large_designs_are_for_icarus_alone_with_fewer_vectors(self, tmp_path: Path) -> None:
+        request = replace(asked(tmp_path, GOOD), only=None)
+        assert (request.simulators, request.rows) == (("icarus", "verilator"), 300)
+        large = replace(asked(tmp_path, GOOD + "// " + "x" * 5_000_000), only=None)
+        assert large.simulators == ("icarus",) and 20 <= large.rows < 300
+
+
+class TestCommandLine:
+    def test_what_is_confirmed_is_in_the_record(self, tmp_path: Path) -> None:
+        run = run_prove(SUM, tmp_path, rtl=GOOD, confirm=True)
+        assert run.ending == ("PASS", 0)
+        assert run.tree["confirmation"]["verdict"] == "PASS"
+        ran = {one["name"]: one["vectors_compared"] for one in run.tree["confirmation"]["simulators"]}
+        assert ran == {"icarus": 1000, "verilator": 1000}
+
+    def test_left_out(self, tmp_path: Path) -> None:
+        assert run_prove(SUM, tmp_path, rtl=GOOD).tree["confirmation"] is None
+
+    def test_our_own_rtl_is_not_simulated(self, tmp_path: Path) -> None:
+        assert run_prove(SUM, tmp_path, confirm=True).tree["confirmation"] is None
+
+    def test_a_prover_that_believes_anything_does_not_pass(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def believes(program: Program, design: Design, *rest: Any) -> Any:
+            claim = Claim("output", 0, Status.PROVED, Method.IDENTICAL)
+            return Proof(Verdict.PASS, "all 1 outputs", [], [claim], [], 0, False, False), packed(program)
+
+        monkeypatch.setattr(confirming, "proved", believes)
+        monkeypatch.setattr(confirming.ConfirmationRequest, "simulators", ("icarus",))
+        run = run_prove(SUM, tmp_path, rtl=GOOD.replace("+", "-"), confirm=True)
+        assert run.ending == ("UNKNOWN", 6)
+        assert "proof and simulation disagree" in run.tree["message"]
+        assert run.tree["confirmation"]["first_mismatch"]["output"] == 0
+        assert (tmp_path / "out" / "confirmation" / "icarus").is_dir()
