@@ -36,6 +36,8 @@ class Verdict(Enum):
     NOT_RUN = "NOT_RUN"
     #: A policy was not met.
     NOT_SIGNED_OFF = "NOT_SIGNED_OFF"
+    #: An exception that nobody expected: a bug of ours, from which nothing follows.
+    INTERNAL_ERROR = "INTERNAL_ERROR"
     #: The user stopped the run.
     INTERRUPTED = "INTERRUPTED"
 
@@ -62,6 +64,7 @@ _EXIT_CODES = {
     Verdict.UNKNOWN: 6,
     Verdict.NOT_RUN: 6,
     Verdict.NOT_SIGNED_OFF: 7,
+    Verdict.INTERNAL_ERROR: 70,  # EX_SOFTWARE of sysexits.h
     Verdict.INTERRUPTED: 130,
 }
 
@@ -70,6 +73,7 @@ _NEXT_STEPS = {
     Verdict.PROGRAM_INVALID: "the program is wrong, not the RTL: widen the op's type where the program is made",
     Verdict.X_IN_OUTPUT: "find what is undriven or never set in the RTL: it is no value on an FPGA; see the waves",
     Verdict.SIMULATORS_DISAGREE: "the RTL has no one meaning (X, a race, an undriven net): trust neither; see the logs",
+    Verdict.INTERNAL_ERROR: "nothing is known of the RTL: report it, with the traceback",
     Verdict.TOOL_FAILURE: "nothing is known of the RTL; read the tool's log, or try the other simulator with --sim",
 }
 
@@ -82,6 +86,7 @@ _WORST_FIRST = (
     Verdict.SIMULATORS_DISAGREE,
     Verdict.PROGRAM_INVALID,
     Verdict.NOT_SIGNED_OFF,
+    Verdict.INTERNAL_ERROR,
     Verdict.INVALID_INPUT,
     Verdict.TOOL_FAILURE,
     Verdict.UNKNOWN,

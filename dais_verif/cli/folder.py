@@ -69,6 +69,11 @@ def work_folder(output: Path | None) -> Iterator[WorkFolder]:
             except DaisError as error:
                 folder.broken_off(error.verdict, str(error))
                 raise
+            except OSError:
+                raise
+            except Exception as error:
+                folder.broken_off(Verdict.INTERNAL_ERROR, f"a bug of dais-verif: {type(error).__name__}: {error}")
+                raise
             except KeyboardInterrupt:
                 folder.broken_off(Verdict.INTERRUPTED, "interrupted")
                 raise

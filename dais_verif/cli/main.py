@@ -95,7 +95,7 @@ def cli() -> None:
     \b
     Exit codes: 0 pass, 1 RTL or programs differ, 2 invalid program or input, 3 a tool is missing or
     failed, 4 X in an output, 5 simulators disagree, 6 unknown or nothing compared, 7 not signed off,
-    130 interrupted.
+    70 a bug of dais-verif, 130 interrupted.
     """
 
 
@@ -104,6 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if arguments is None:  # this process is ours; what is registered first is called last
         atexit.register(_leave)
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    unheard = sys.stdout is None
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a file name may hold what the terminal's encoding does not
             stream.reconfigure(errors="backslashreplace")
@@ -111,8 +113,49 @@ def main(arguments: Sequence[str] | None = None) -> None:
     gc.set_threshold(_OBJECTS)
     # A polite kill ends like Ctrl-C: simulators stopped, temporary files removed.
     take_interrupts(signal.SIGINT, signal.SIGTERM)
-    code = _ending[0] = _run(arguments)
+    code = _ending[0] = _refuse_unheard() if unheard else _told(_run(arguments))
     sys.exit(code)
+
+
+def _open_streams() -> None:
+    """Give each standard stream that is closed the null device.
+
+    Else the next file that is opened would take its number, and what is printed would end up in that file.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
+def _refuse_unheard() -> int:
+    line = "standard output is closed, so that nobody would see the answer; send it to a file or to /dev/null"
+    return _report([], Verdict.INVALID_INPUT, line)
+
+
+def _told(code: int) -> int:
+    """Return ``code``, or that of the failure if what was printed could not be written in full."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_output()
+        return Verdict.INTERRUPTED.exit_code
+    except OSError as error:
+        _drop_output()
+        return _report([], Verdict.INVALID_INPUT, f"the answer cannot be written: {error.strerror or error}")
+    return code
+
+
+def _drop_output() -> None:
+    """Let what is still to be printed go to the null device: its reader has left, or its disk is full."""
+    with contextlib.suppress(OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+        sys.stdout.flush()
 
 
 #: The exit code, once it is known.
@@ -160,22 +203,31 @@ def _run(arguments: list[str]) -> int:
         exec("")
         return _report(arguments, Verdict.INTERRUPTED, "interrupted; nothing half-written was left")
     except (BrokenPipeError, SystemExit):  # SystemExit: what click makes of a reader that left
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return Verdict.INTERRUPTED.exit_code  # nobody saw the whole answer, so it must not look like a PASS
     except MemoryError:
         return _report(arguments, Verdict.TOOL_FAILURE, "out of memory; use fewer vectors or a smaller program")
     except OSError as error:
-        place = f" {error.filename!r}" if error.filename else ""
-        return _report(arguments, Verdict.INVALID_INPUT, f"file{place}: {error.strerror or error}")
+        # What is printed has no name.
+        place = f"file {error.filename!r}" if error.filename else "what is printed or kept cannot be written"
+        return _report(arguments, Verdict.INVALID_INPUT, f"{place}: {error.strerror or error}")
+    except Exception as error:
+        from dais_verif.cli.internal_error import told
+
+        return _report(arguments, Verdict.INTERNAL_ERROR, told(error, arguments))
     return code if isinstance(code, int) else 0
 
 
 def _report(arguments: list[str], verdict: Verdict, message: str) -> int:
     """One line on stderr; with ``--json`` also one object on stdout, as for every other end of a run."""
     line = " ".join(message.split())
-    click.echo(f"dais-verif: {verdict.value}: {line}", err=True)
+    with contextlib.suppress(OSError):  # a full disk, or nobody who listens: the exit code still tells
+        click.echo(f"dais-verif: {verdict.value}: {line}", err=True)
     if "--json" in arguments:
         from dais_verif.report.record import Failed
 
-        click.echo(Failed(verdict, line).to_json())
+        try:
+            click.echo(Failed(verdict, line).to_json())
+        except OSError:
+            _drop_output()
     return verdict.exit_code

@@ -22,6 +22,7 @@ _WORST_FIRST = (
     Verdict.X_IN_OUTPUT,
     Verdict.PROGRAMS_DIFFER,
     Verdict.PROGRAM_INVALID,
+    Verdict.INTERNAL_ERROR,
     Verdict.INVALID_INPUT,
     Verdict.TOOL_FAILURE,
     Verdict.NOT_SIGNED_OFF,

@@ -1,0 +1,70 @@
+"""What is left of a bug of ours: one line for the user, and the traceback in a file for whoever mends it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import tempfile
+import time
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from dais_verif import __version__
+
+__all__ = ["told"]
+
+#: So many tracebacks are kept, the latest ones.
+_KEPT = 20
+
+
+def told(error: BaseException, arguments: Sequence[str]) -> str:
+    """Return the line about ``error``, which names the file that its traceback was kept in."""
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    what = what if len(what) <= 200 else f"{what[:200]}…"
+    kept = _keep(error, arguments)
+    where = f"the traceback is in {kept}" if kept else "the traceback could not be kept"
+    return f"a bug of dais-verif, which says nothing about the RTL ({what}); {where}: please report it"
+
+
+def _keep(error: BaseException, arguments: Sequence[str]) -> Path | None:
+    lines = [
+        f"dais-verif {__version__}, Python {platform.python_version()}, {platform.platform()}",
+        f"in {os.getcwd() if _has_folder() else 'a folder that is gone'}",
+        shlex.join(["dais-verif", *arguments]),
+        "",
+        *traceback.format_exception(error),
+    ]
+    data = "\n".join(lines).encode(errors="backslashreplace")
+    try:
+        path = _place()
+        path.write_bytes(data)
+        for old in sorted(path.parent.glob("traceback-*.txt"))[:-_KEPT]:
+            old.unlink(missing_ok=True)
+    except OSError:
+        return None
+    return path
+
+
+def _has_folder() -> bool:
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
+
+
+def _place() -> Path:
+    """Return where it is kept: with the other things kept on this machine, else among temporary files."""
+    name = f"traceback-{time.strftime('%Y%m%d-%H%M%S')}-"
+    try:
+        from dais_verif.sim.tools import cache_dir
+
+        folder = cache_dir() / "errors"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, path = tempfile.mkstemp(prefix=name, suffix=".txt", dir=folder)
+    except Exception:  # what went wrong may be exactly this
+        handle, path = tempfile.mkstemp(prefix=f"dais-verif-{name}", suffix=".txt")
+    os.close(handle)
+    return Path(path)
