@@ -135,11 +135,13 @@ def stimulus(programs: Sequence[Program], files: Sequence[Path], vectors: int, s
     return Batch.concatenate([*given, generated]) if given else generated
 
 
-def reproduce(arguments: Sequence[str] | None = None) -> str:
-    """The command as it was given, or the same with other ``arguments``, to copy.
+def reproduce(arguments: Sequence[str] | None = None, more: Sequence[str] = ()) -> str:
+    """The command as it was given, or the same with other ``arguments``, to copy; with ``more`` options.
 
     It says everything: generated vectors depend on the seed, their number and the programs alone.
     """
     called = Path(sys.argv[0])
     command = [str(called)] if called.name == "dais-verif" else ["python", "-m", "dais_verif"]
-    return shlex.join([*command, *(click.get_current_context().obj if arguments is None else arguments)])
+    given = list(click.get_current_context().obj if arguments is None else arguments)
+    options = given.index("--") if "--" in given else len(given)
+    return shlex.join([*command, *given[:options], *more, *given[options:]])

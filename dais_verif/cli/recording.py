@@ -24,7 +24,7 @@ from dais_verif.verdict import Verdict
 if TYPE_CHECKING:
     from dais_verif.sim.verify import Finding
 
-__all__ = ["Asked", "begun_record", "finished_record", "given_vectors"]
+__all__ = ["Asked", "begun_record", "finished_record", "given_vectors", "with_share_of_icarus"]
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,20 @@ def finished_record(record: Record, program: Program, finding: Finding, watch: S
         outputs=_outputs(program, finding),
         decisions=[*record.decisions, *latencies],
     )
+
+
+def with_share_of_icarus(record: Record) -> Record:
+    """Say in ``record`` which vectors Icarus ran beside Verilator, if not all: it depends on the machine.
+
+    The command to copy asks for those very vectors.
+    """
+    icarus = next((one for one in record.simulators if one.name == "icarus" and one.failure is None), None)
+    if icarus is None or icarus.vectors_compared >= record.vectors:
+        return record
+    chosen = f"the first {icarus.vectors_compared} of {record.vectors}"
+    decision = Decision("vectors in icarus", chosen, "it ran until verilator had ended; --icarus-vectors says how many")
+    again = reproduce(more=["--icarus-vectors", str(icarus.vectors_compared)])
+    return replace(record, reproduce=again, decisions=[*record.decisions, decision])
 
 
 def _outputs(program: Program, finding: Finding) -> list[OutputEvidence]:

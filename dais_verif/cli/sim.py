@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -31,7 +32,7 @@ from dais_verif.cli.covering import Covering, covering_options
 from dais_verif.cli.dut import DutOptions, design_of, dut_options
 from dais_verif.cli.folder import work_folder
 from dais_verif.cli.netlists import netlist_options, with_netlist
-from dais_verif.cli.recording import Asked, begun_record, finished_record, given_vectors
+from dais_verif.cli.recording import Asked, begun_record, finished_record, given_vectors, with_share_of_icarus
 from dais_verif.cli.wrapped import verify_wrapped
 from dais_verif.errors import InputError
 from dais_verif.program import Program
@@ -40,6 +41,7 @@ from dais_verif.sim.build import SIMULATORS, VHDL_SIMULATORS, Design, simulators
 from dais_verif.sim.datafiles import mentioned
 from dais_verif.sim.simulate import begin
 from dais_verif.sim.sources import digests
+from dais_verif.sim.task import LEAST_IN_ICARUS
 from dais_verif.stimulus import Generated, Stimulus, read_batch
 from dais_verif.stimulus.counters import MAX_BITS
 from dais_verif.stopwatch import Stopwatch
@@ -53,6 +55,16 @@ _BULK_BUDGET, _PORT_BUDGET, _GHDL_BUDGET = 1_000_000_000, 2_000_000, 30_000
 _LARGE = 20_000
 
 
+def _icarus_vectors(context: click.Context, option: click.Parameter, value: str | None) -> int | None:
+    if value is None:
+        return None
+    if value == "all":
+        return sys.maxsize
+    if not (value.isascii() and value.isdigit() and 0 < int(value[:18]) == int(value)):
+        raise click.BadParameter(f"{value!r} must be a number of vectors, 1 or more, or all.")
+    return int(value)
+
+
 @click.command()
 @program_argument
 @layout_option
@@ -61,6 +73,13 @@ _LARGE = 20_000
     "simulator",
     type=click.Choice((*SIMULATORS, "both", *VHDL_SIMULATORS)),
     help="Simulator. Default: both of Icarus and Verilator, or GHDL where the RTL is VHDL.",
+)
+@click.option(
+    "--icarus-vectors",
+    metavar="N|all",
+    callback=_icarus_vectors,
+    help="Vectors of a run in both simulators that Icarus compares, too. Default: as many as it can until Verilator has"
+    f" run all, {LEAST_IN_ICARUS} at least.",
 )
 @vectors_option(1000)
 @seed_option
@@ -97,6 +116,7 @@ def sim(
     program: Path,
     layout: str | None,
     simulator: str | None,
+    icarus_vectors: int | None,
     vectors: int,
     seed: int,
     inputs: tuple[Path, ...],
@@ -140,6 +160,9 @@ def sim(
     if dut.wrapped is not None and exhaustive:
         raise click.UsageError("--exhaustive is not for --wrapped: exhaust the core, which sim verifies without it.")
     simulators = simulators_for(simulator, dut.rtl)
+    paired = len(simulators) > 1 and dut.wrapped is None
+    if icarus_vectors not in (None, sys.maxsize) and not paired:
+        raise click.UsageError("--icarus-vectors is for runs in both simulators; one alone compares all vectors.")
     covering.check(simulators, dut.wrapped is not None)
     watch = Stopwatch(started=_process_started())
     watch.add("set-up", watch.started, time.monotonic())
@@ -205,6 +228,7 @@ def sim(
                     else 0,
                     exhaustive_bits=exhaustive_bits,
                     declared=not out_of_range,
+                    icarus_rows=icarus_vectors,
                 )
                 with Display(notices()) as display:
                     watch.listen(display.stage)
@@ -214,7 +238,10 @@ def sim(
                 raise InputError(f"RTL file {str(source)!r} was changed while it was simulated; run again")
         if finding.verdict is not Verdict.PASS:
             record = replace(record, warnings=[*warnings, *_data_not_found(design)])
-        record = covering.of_rtl(finished_record(record, loaded, finding, watch), folder.path)
+        record = finished_record(record, loaded, finding, watch)
+        if paired and icarus_vectors is None:
+            record = with_share_of_icarus(record)
+        record = covering.of_rtl(record, folder.path)
         folder.keep(record)
     if as_json:
         click.echo(record.to_json())

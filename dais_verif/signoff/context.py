@@ -151,6 +151,8 @@ def simulate(
     arguments = [*(program or program_arguments(subject)), *design]
     arguments += ["--vectors", str(vectors), "--seed", str(asked.seed)]
     arguments += simulator_arguments(asked.simulators)
+    # A policy's vectors are those of each of its simulators.
+    arguments += ["--icarus-vectors", "all"] if len(asked.simulators) == 2 else []
     arguments += [part for file in subject.of("input") for part in ("--inputs", file.path)]
     bits = policy.exhaustive_bits if asked.swept else 0
     arguments += ["--exhaustive-bits", str(bits), *(["--exhaustive"] if bits else [])]

@@ -49,7 +49,7 @@ async def outputs_equal_golden_model(dut: Any) -> None:
         except ProtocolError as error:
             answer = replace(scoreboard.answer(), protocol_error=str(error))
     answer.save(Path(job.answer))
-    problem = _problem(answer, job.rows)
+    problem = _problem(answer, job.closed().rows)
     if problem:
         raise AssertionError(problem)
 
@@ -75,14 +75,18 @@ async def _run(dut: Any, job: Job, scoreboard: Scoreboard) -> None:
         # Before any time passes.
         evaluators = [opened.enter_context(evaluator(job.face)) for _ in range(job.threads and job.threads + 1)]
         chunk = Chunk.wait(job, first)
+        if chunk is None:
+            return
         ports = await _Ports.of(dut, job, chunk, scoreboard)
         if evaluators:
             await _in_bulk(job, chunk, evaluators, ports, scoreboard)
             return
     scoreboard.compare(chunk, *await ports.run(chunk.inputs, lively=True))
     for number in numbers:
-        chunk = Chunk.wait(job, number)
-        scoreboard.compare(chunk, *await ports.run(chunk.inputs))
+        following = Chunk.wait(job, number)
+        if following is None:
+            return
+        scoreboard.compare(following, *await ports.run(following.inputs))
 
 
 class _Ports:
@@ -134,7 +138,10 @@ async def _in_bulk(
 
     def work(evaluate: Evaluator) -> None:
         for number in numbers:  # the next one that nobody has taken
-            run(Chunk.wait(job, number), evaluate)
+            chunk = Chunk.wait(job, number)
+            if chunk is None:
+                return
+            run(chunk, evaluate)
 
     def run(chunk: Chunk, evaluate: Evaluator) -> Words:
         begin = time.monotonic()

@@ -3,13 +3,16 @@
 Chunks are made while earlier ones are simulated, never more than a few ahead of the slowest simulation. Each is
 written once and linked into the folder of every simulation, which removes its link when it is done: the disk holds
 what is in flight, unless somebody wants to keep it all.
+
+A simulation that need not run all of them has a feed of its own, so that it holds up nobody, and may be told that it
+has done enough.
 """
 
 from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +23,7 @@ from dais_verif.golden import Golden
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Ports
 from dais_verif.sim import process
-from dais_verif.sim.job import chunk_name
+from dais_verif.sim.job import chunk_name, write_end
 from dais_verif.sim.packing import bits_of_row, pack_inputs, pack_outputs, row_words
 from dais_verif.stimulus import Vectors
 from dais_verif.stopwatch import Stopwatch
@@ -34,6 +37,8 @@ _FEWEST_ROWS = 256
 #: Chunks that may wait for a simulation.
 _AHEAD = 12
 _PAUSE = 0.002
+#: Chunks that grow are at most this share of the rows before them.
+_GROWTH = 16
 
 
 class Noted(NamedTuple):
@@ -44,13 +49,34 @@ class Noted(NamedTuple):
 
 
 class Outlet:
-    """Where a simulation finds its chunks: those below ``chunks``."""
+    """Where a simulation finds its chunks: those below ``chunks``, at most ``ahead`` of them waiting.
 
-    def __init__(self, folder: Path, chunks: int) -> None:
+    ``least``: the chunks that it gets even if it is told that it has done enough; None: all.
+    """
+
+    def __init__(self, folder: Path, chunks: int, least: int | None = None, ahead: int = _AHEAD) -> None:
         self.folder = folder
         self.chunks = chunks
+        self.least = least
+        self.ahead = ahead
         #: Nobody takes chunks from here any more.
         self.closed = False
+        #: No more than ``least`` are asked for; more may have been handed out already.
+        self.enough = False
+
+    def is_over(self, number: int) -> bool:
+        """Return whether nothing is lost if chunk ``number`` is not even made: the outlet need not get all."""
+        return self.least is not None and (self.closed or self.ends_before(number))
+
+    def ends_before(self, number: int) -> bool:
+        """Return whether chunk ``number`` is not wanted; if that is news, the simulation is told."""
+        if number >= self.chunks:
+            return True
+        if not self.enough or self.least is None or number < self.least:
+            return False
+        self.chunks = number
+        write_end(self.folder, number)
+        return True
 
 
 def chunk_size(rows: int, ports: Ports, shares: int) -> int:
@@ -63,15 +89,29 @@ def chunk_size(rows: int, ports: Ports, shares: int) -> int:
 class Feed:
     """Chunks of ``parts``, one part after the other; a chunk never holds rows of two parts."""
 
-    def __init__(self, golden: Golden, dut: Dut, parts: Sequence[Vectors], rows: int, *, check: bool) -> None:
+    def __init__(
+        self,
+        golden: Golden,
+        dut: Dut,
+        parts: Sequence[Vectors],
+        rows: int,
+        *,
+        check: bool,
+        growing: bool = False,
+        cut: int | None = None,
+    ) -> None:
+        """``growing``: the chunks of the first part are small at first; ``cut``: a chunk of it begins at this row."""
         self._golden, self._dut, self._check = golden, dut, check
         self._types = golden.program.output_types
         self._parts = [part for part in parts if part.rows]
         self._first_rows = parts[0].rows if parts else 0
         self._offsets = [0, *itertools.accumulate(part.rows for part in self._parts)]
-        begins = [
+        begins: list[Iterable[int]] = [
             range(offset, offset + part.rows, rows) for offset, part in zip(self._offsets, self._parts, strict=False)
         ]
+        if self._first_rows:
+            first = _growing(self._first_rows, rows) if growing else begins[0]
+            begins[0] = sorted({*first, *([cut] if cut and cut < self._first_rows else [])})
         #: Chunk k holds rows ``starts[k]`` to ``starts[k + 1]``.
         self.starts = [*itertools.chain(*begins), self._offsets[-1]]
         #: Rows in ``wanted`` as they were sent.
@@ -101,6 +141,8 @@ class Feed:
         """
         folder.mkdir(parents=True, exist_ok=True)
         for number, (start, stop) in enumerate(itertools.pairwise(self.starts)):
+            if outlets and all(outlet.is_over(number) for outlet in outlets):
+                return
             with watch.stage("stimulus"):
                 batch = self.batch(start, stop)
             with watch.stage("golden"):
@@ -121,10 +163,9 @@ class Feed:
                 with path.open("wb") as file:
                     file.write(inputs.data)
                     file.write(expected.data)
-            open_ = [outlet for outlet in outlets if number < outlet.chunks]
-            for outlet in open_:
+            for outlet in outlets:
                 _wait_for_room(outlet, number)
-                if not outlet.closed:
+                if not outlet.closed and not outlet.ends_before(number):
                     part = outlet.folder / f"{chunk_name(number)}.part"
                     link_or_copy(path, part)
                     part.rename(outlet.folder / chunk_name(number))
@@ -133,8 +174,17 @@ class Feed:
 
 
 def _wait_for_room(outlet: Outlet, number: int) -> None:
-    if number >= _AHEAD:
-        oldest = outlet.folder / chunk_name(number - _AHEAD)
-        while not outlet.closed and oldest.exists():
+    if number >= outlet.ahead:
+        oldest = outlet.folder / chunk_name(number - outlet.ahead)
+        while not outlet.closed and not outlet.ends_before(number) and oldest.exists():
             process.raise_if_stopping("the golden model")
             time.sleep(_PAUSE)
+
+
+def _growing(rows: int, most: int) -> list[int]:
+    """Return where chunks begin that are small at first and at most ``most`` rows, multiples of ``_FEWEST_ROWS``."""
+    starts, at = [], 0
+    while at < rows:
+        starts.append(at)
+        at += max(min(at // _GROWTH // _FEWEST_ROWS * _FEWEST_ROWS, most), min(_FEWEST_ROWS, most))
+    return starts

@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,11 @@ __all__ = [
     "Difference",
     "Job",
     "chunk_name",
+    "end_of",
     "merged",
     "require_maker",
     "wait_for",
+    "write_end",
 ]
 
 #: Environment variable that names the job file.
@@ -37,12 +40,27 @@ JOB_VARIABLE = "DAIS_VERIF_JOB"
 #: Environment variable with the id of the process that writes the job file, where that may come later.
 MAKER_VARIABLE = "DAIS_VERIF_MAKER"
 
+_END = "end"
+
 _FIRST_PAUSE, _LAST_PAUSE = 0.001, 0.02
 
 
 def chunk_name(number: int) -> str:
     """The file of a chunk."""
     return f"{number:06}.bin"
+
+
+def end_of(chunks: Path) -> int | None:
+    """Return how many chunks the folder ``chunks`` has had in all, once its maker has said that no more will come."""
+    try:
+        return int((chunks / _END).read_text())
+    except FileNotFoundError:
+        return None
+
+
+def write_end(chunks: Path, number: int) -> None:
+    """Say that the folder ``chunks`` gets chunks below ``number`` only."""
+    write_atomically(chunks / _END, str(number).encode())
 
 
 def require_maker(maker: int | None) -> None:
@@ -57,21 +75,28 @@ def require_maker(maker: int | None) -> None:
         raise EOFError("nobody waits for this simulation: the run that makes its vectors is gone")
 
 
-def wait_for(path: Path, maker: int | None) -> None:
-    """Return as soon as ``path`` is there. Raises ``EOFError`` if ``maker``, who makes it, is gone."""
+def wait_for(path: Path, maker: int | None, given_up: Callable[[], bool] = lambda: False) -> bool:
+    """Return True as soon as ``path`` is there, or False once ``given_up`` says that it will not come.
+
+    Raises ``EOFError`` if process ``maker``, which makes it, is gone.
+    """
     pause = _FIRST_PAUSE
     require_maker(maker)
     while not path.exists():
+        if given_up():
+            return False
         require_maker(maker)
         time.sleep(pause)
         pause = min(2 * pause, _LAST_PAUSE)
+    return True
 
 
 @dataclass(frozen=True)
 class Job:
     """The share of one simulation: chunks ``share, share + shares, ...`` of all.
 
-    Chunk k holds rows ``starts[k]`` to ``starts[k + 1]``, and is found in folder ``chunks``.
+    Chunk k holds rows ``starts[k]`` to ``starts[k + 1]``, and is found in folder ``chunks``. The maker of an ``open``
+    job may end it early (``write_end``); ``closed`` is the job as it then was.
     """
 
     chunks: str
@@ -91,6 +116,17 @@ class Job:
     maker: int | None = None
     #: Of the bubbles, stalls and resets that a clocked design meets.
     seed: int = 0
+    open: bool = False
+
+    def closed(self) -> Job:
+        """Return the job without the chunks that never came."""
+        end = end_of(Path(self.chunks)) if self.open else None
+        return self if end is None else replace(self, starts=self.starts[: end + 1], open=False)
+
+    def ends_before(self, number: int) -> bool:
+        """Return whether chunk ``number`` will not come."""
+        end = end_of(Path(self.chunks)) if self.open else None
+        return end is not None and number >= end
 
     @property
     def input_bits(self) -> int:
@@ -144,10 +180,10 @@ class Difference:
 class Answer:
     """What one simulation found.
 
-    ``digest`` covers every output bit of the digested chunks, in whatever order they were run. ``bulk_rows``: how
-    many of ``rows`` were run outside cocotb. ``seconds``: busy time by stage. ``port_error``: why the design cannot
-    be asked at all; ``protocol_error``: how it breaks the protocol of its clock, enable or valid pins. ``latency``: of
-    a clocked design, as given or found.
+    ``digest`` covers every output bit of the digested chunks, in whatever order they were run; ``digests`` has those
+    of single chunks, by their number as text. ``bulk_rows``: how many of ``rows`` were run outside cocotb.
+    ``seconds``: busy time by stage. ``port_error``: why the design cannot be asked at all; ``protocol_error``: how it
+    breaks the protocol of its clock, enable or valid pins. ``latency``: of a clocked design, as given or found.
     """
 
     port_error: str | None = None
@@ -159,9 +195,14 @@ class Answer:
     mismatching_rows: int = 0
     unknown_rows: int = 0
     digest: str = ""
+    digests: dict[str, str] = field(default_factory=dict)
     first_mismatch: Difference | None = None
     first_unknown: Difference | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+
+    def of_chunks(self, chunks: int) -> Answer:
+        """Return the same answer with the digest of the first ``chunks`` chunks, all of which were run."""
+        return replace(self, digest=_combined(self.digests.get(str(number), "") for number in range(chunks)))
 
     def save(self, path: Path) -> None:
         """Write as JSON."""
@@ -183,9 +224,6 @@ def merged(answers: list[Answer]) -> Answer:
         found = [difference for answer in answers if (difference := getattr(answer, name))]
         return min(found, key=lambda difference: difference.row, default=None)
 
-    digest = 0
-    for answer in answers:
-        digest ^= int(answer.digest or "0", 16)
     stages = dict.fromkeys(stage for answer in answers for stage in answer.seconds)
     latencies = sorted({answer.latency for answer in answers if answer.latency is not None})
     varying = "the latency is " + " for some vectors, and ".join(map(str, latencies)) + " for others"
@@ -201,8 +239,16 @@ def merged(answers: list[Answer]) -> Answer:
         bulk_rows=sum(answer.bulk_rows for answer in answers),
         mismatching_rows=sum(answer.mismatching_rows for answer in answers),
         unknown_rows=sum(answer.unknown_rows for answer in answers),
-        digest=f"{digest:064x}",
+        digest=_combined(answer.digest for answer in answers),
+        digests={number: digest for answer in answers for number, digest in answer.digests.items()},
         first_mismatch=first("first_mismatch"),
         first_unknown=first("first_unknown"),
         seconds={stage: sum(answer.seconds.get(stage, 0.0) for answer in answers) for stage in stages},
     )
+
+
+def _combined(digests: Iterable[str]) -> str:
+    whole = 0
+    for digest in digests:
+        whole ^= int(digest or "0", 16)
+    return f"{whole:064x}"

@@ -58,8 +58,10 @@ def describe(task: Task, batch: Batch, name: str, difference: Difference) -> Mis
 
 def replay_in_simulators(
     task: Task, batch: Batch, before: Batch | None, difference: Difference, mismatch: Mismatch, latency: int | None
-) -> Mismatch:
+) -> tuple[Mismatch, dict[str, str]]:
     """Replay the failing vector, to name the op and leave waves; a replay that fails says so instead.
+
+    Returns the mismatch with what the replay says, and the output row that each replay gave, by simulator.
 
     ``before``: the vector before it; ``latency``: of a clocked design. For Verilog Icarus is asked first, since it
     builds a design of which every signal can be read in a tenth of the time; but only what repeats the mismatch bit for
@@ -68,6 +70,7 @@ def replay_in_simulators(
     ports = task.ports
     earlier = bits_of_row(pack_inputs(before, ports), 0, ports.input_bits) if before is not None else None
     blame = None
+    found: dict[str, str] = {}
     sooner = ["icarus"] if mismatch.simulator in SIMULATORS and tools.has_icarus() else []
     for name in dict.fromkeys((*sooner, mismatch.simulator)):
         task.watcher.notice(f"replaying vector {mismatch.row} in {name}")
@@ -90,9 +93,9 @@ def replay_in_simulators(
         except (DaisError, OSError) as error:
             blame = Blame("unknown", f"the replay failed: {error}", replayed_in=name)
             continue
-        blame = replay.blame
+        blame, found[name] = replay.blame, replay.found
         if replay.found == difference.found or name == mismatch.simulator:
             views = [str(view) for view in replay.views]
             waves = str(replay.waves) if replay.waves else None
-            return replace(mismatch, blame=blame, waves=waves, views=views)
-    return replace(mismatch, blame=blame)
+            return replace(mismatch, blame=blame, waves=waves, views=views), found
+    return replace(mismatch, blame=blame), found

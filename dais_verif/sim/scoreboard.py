@@ -36,10 +36,14 @@ class Chunk:
         return len(self.inputs)
 
     @classmethod
-    def wait(cls, job: Job, number: int) -> Chunk:
-        """Chunk ``number`` as soon as it is there. Raises ``EOFError`` if nobody makes it any more."""
+    def wait(cls, job: Job, number: int) -> Chunk | None:
+        """Return chunk ``number`` as soon as it is there, or None if an open job has ended before it.
+
+        Raises ``EOFError`` if the process that makes it is gone.
+        """
         path = Path(job.chunks) / chunk_name(number)
-        wait_for(path, job.maker)
+        if not wait_for(path, job.maker, lambda: job.ends_before(number)):
+            return None
         rows = job.starts[number + 1] - job.starts[number]
         sizes = rows * row_words(job.input_bits), rows * row_words(job.output_bits)
         words = np.fromfile(path, dtype="<u8")
@@ -57,6 +61,7 @@ class Scoreboard:
         self._job = job
         self._lock = threading.Lock()
         self._digest = 0
+        self._digests: dict[str, str] = {}
         self._rows = self._bulk_rows = self._mismatching = self._unknown = 0
         self._first_mismatch: Difference | None = None
         self._first_unknown: Difference | None = None
@@ -76,7 +81,9 @@ class Scoreboard:
         first_unknown = self._difference(chunk, min(unknown), found, unknown[min(unknown)]) if unknown else None
         digest = self._digest_of(chunk, found, unknown)
         with self._lock:
-            self._digest ^= digest
+            self._digest ^= digest or 0
+            if digest is not None:
+                self._digests[str(chunk.number)] = f"{digest:064x}"
             self._rows += chunk.rows
             self._bulk_rows += chunk.rows if bulk else 0
             self._mismatching += rows.size
@@ -106,6 +113,7 @@ class Scoreboard:
             mismatching_rows=self._mismatching,
             unknown_rows=self._unknown,
             digest=f"{self._digest:064x}",
+            digests=self._digests,
             first_mismatch=self._first_mismatch,
             first_unknown=self._first_unknown,
             latency=self.latency,
@@ -121,13 +129,14 @@ class Scoreboard:
             text or bits_of_row(found, row, bits),
         )
 
-    def _digest_of(self, chunk: Chunk, found: Words, unknown: dict[int, str]) -> int:
-        """Of one chunk; those of all are combined by exclusive or, so it matters neither in which order they are run
+    def _digest_of(self, chunk: Chunk, found: Words, unknown: dict[int, str]) -> int | None:
+        """Return the digest of one chunk, None if the job does not want it.
 
-        nor, since chunks begin at multiples of ``DIGESTED`` rows, how many rows they have.
+        Those of all are combined by exclusive or, so it matters neither in which order they are run nor, since chunks
+        begin at multiples of ``DIGESTED`` rows, how many rows they have.
         """
         if self._job.digested is not None and chunk.number >= self._job.digested:
-            return 0
+            return None
         return digest_of(chunk.start, found, unknown)
 
     def _write_progress(self, more: int = 0) -> None:

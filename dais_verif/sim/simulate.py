@@ -140,7 +140,7 @@ class Begun:
             why = launch.cause(simulation, log)
             raise ToolError(f"the {self.simulator} bench gave no answer: {why} (full output: {log})")
         answer = Answer.load(answer_path)
-        _cross_check(self.simulator, answer, job, bool(launch.failed_tests(results)), folder)
+        _cross_check(self.simulator, answer, job.closed(), bool(launch.failed_tests(results)), folder)
         return answer
 
     def _run(self, simulation: Simulation, folder: Path) -> Path:

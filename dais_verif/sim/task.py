@@ -14,7 +14,10 @@ from dais_verif.program.ports import Ports
 from dais_verif.sim.build import Design
 from dais_verif.stopwatch import Stopwatch
 
-__all__ = ["Options", "Task", "Watcher"]
+__all__ = ["LEAST_IN_ICARUS", "Options", "Task", "Watcher"]
+
+#: Vectors that Icarus compares at least, if there are so many, where Verilator compares all.
+LEAST_IN_ICARUS = 1000
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,9 @@ class Options:
     exhaustive_bits: int = 24
     #: Inputs keep to the intervals that the program's source declares.
     declared: bool = True
+    #: Where Icarus runs beside Verilator, so many of the sampled vectors, in whole chunks. None: it goes on until
+    #: Verilator has ended, and compares ``LEAST_IN_ICARUS`` at least.
+    icarus_rows: int | None = None
 
 
 class Watcher:
@@ -60,6 +66,11 @@ class Task:
     options: Options
     watcher: Watcher
     watch: Stopwatch
+
+    @property
+    def paired(self) -> bool:
+        """Whether Icarus runs beside Verilator, which is many times as fast and compares all vectors."""
+        return {"icarus", "verilator"} <= set(self.options.simulators)
 
     @cached_property
     def dut(self) -> Dut:

@@ -1,10 +1,16 @@
-"""All simulators at once, fed in chunks, while the oracle judges what they are fed."""
+"""All simulators at once, fed in chunks, while the oracle judges what they are fed.
+
+Icarus is a hundred times as slow as Verilator. Beside it, Icarus gets the first vectors, until Verilator has run them
+all: what it adds, X and Z and a second opinion, is found in the first thousand if anywhere, and nobody has to wait.
+"""
 
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +24,7 @@ from dais_verif.sim.blame import Judged, blame_engines, blame_expectation, judge
 from dais_verif.sim.feed import Feed, Outlet
 from dais_verif.sim.job import Job
 from dais_verif.sim.simulate import Begun, Outcome
-from dais_verif.sim.task import Task
+from dais_verif.sim.task import LEAST_IN_ICARUS, Task
 from dais_verif.verdict import Verdict
 
 __all__ = ["Settled", "simulate_all"]
@@ -51,6 +57,7 @@ def simulate_all(task: Task, feed: Feed, begun: Mapping[str, Begun]) -> dict[str
     """
     options, watcher, watch = task.options, task.watcher, task.watch
     plans = {name: _plan(task, feed, name) for name in options.simulators}
+    unhurried = {name: outlet for name, (_, outlet) in plans.items() if outlet.least is not None}
     rows = _few_rows(task.program, feed.rows)
 
     def one(name: str) -> Outcome | ToolError:
@@ -66,26 +73,61 @@ def simulate_all(task: Task, feed: Feed, begun: Mapping[str, Begun]) -> dict[str
         watcher.notice(f"{name}: {built}, ran in {outcome.run_seconds:.1f} s")
         return outcome
 
-    outlets = [outlet for _, outlet in plans.values()]
+    outlets = [outlet for name, (_, outlet) in plans.items() if name not in unhurried]
     watcher.notice(f"simulating {feed.rows} vectors in {' and '.join(options.simulators)}")
-    with process.workers(len(plans) + 2) as pool:
+    for name, outlet in unhurried.items():
+        first = feed.starts[_chunks_known(outlet)]
+        until = "" if outlet.chunks == outlet.least else " at least, until verilator has ended"
+        watcher.notice(f"{name} compares the first {first}{until} (--icarus-vectors all: all of them)")
+    with process.workers(len(plans) + 2 + len(unhurried)) as pool:
         running = {name: pool.submit(one, name) for name in plans}
         made = pool.submit(feed.run, outlets, task.folder / "vectors", watch, wanted=rows, keep=options.keep)
         judged = pool.submit(_self_check, task, feed, rows)
-        pending: set[Future[object]] = {made, judged, *running.values()}  # type: ignore[arg-type]
+        # Each of them makes its vectors once more, at its own pace: few beside what it takes to simulate them.
+        again = [
+            pool.submit(feed.run, [outlet], task.folder / name / "vectors", watch, wanted=(), keep=False)
+            for name, outlet in unhurried.items()
+        ]
+        pending: set[Future[object]] = {made, judged, *again, *running.values()}  # type: ignore[arg-type]
         while pending:
             finished, pending = wait(pending, _LOOK_SECONDS, FIRST_COMPLETED)
-            if made in finished:
-                _raise_if_unusable(made)
-            for name, (jobs, _) in plans.items():
-                watcher.vectors(name, sum(map(_progress, jobs)), sum(job.rows for job in jobs))
+            for future in (made, *again):
+                if future in finished:
+                    _raise_if_unusable(future)
+            if all(running[name].done() for name in plans if name not in unhurried):
+                for outlet in unhurried.values():
+                    outlet.enough = True
+            for name, (jobs, outlet) in plans.items():
+                done = sum(map(_progress, jobs))
+                watcher.vectors(name, done, max(done, feed.starts[_chunks_known(outlet)]))
         verdicts, suspect = judged.result()
         if suspect is None and feed.rows:
             expected = {row: feed.noted[row].expected for row in rows}
             suspect = blame_expectation(task.program, task.dut, verdicts, expected, options.check)
         if suspect is not None:
             raise Settled(Verdict.UNKNOWN, suspect.text)
-        return {name: future.result() for name, future in running.items()}
+        return _on_common_chunks({name: future.result() for name, future in running.items()}, plans)
+
+
+def _chunks_known(outlet: Outlet) -> int:
+    """Return how many chunks the simulation is certain to run."""
+    return outlet.chunks if outlet.least is None else outlet.least
+
+
+def _on_common_chunks(
+    outcomes: dict[str, Outcome | ToolError], plans: Mapping[str, tuple[list[Job], Outlet]]
+) -> dict[str, Outcome | ToolError]:
+    """Return ``outcomes`` with digests of those chunks alone that every simulator has run."""
+    if all(outlet.least is None for _, outlet in plans.values()):
+        return outcomes
+    chunks = min(outlet.chunks for _, outlet in plans.values())
+
+    def common(outcome: Outcome | ToolError) -> Outcome | ToolError:
+        if isinstance(outcome, ToolError) or outcome.answer.port_error or outcome.answer.protocol_error:
+            return outcome
+        return replace(outcome, answer=outcome.answer.of_chunks(chunks))
+
+    return {name: common(outcome) for name, outcome in outcomes.items()}
 
 
 def _plan(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
@@ -95,15 +137,25 @@ def _plan(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
     chunks = len(feed.starts) - 1
     # Of two simulators the faster one runs the sweeps, by whatever path.
     shared = chunks if len(options.simulators) == 1 else feed.first_chunks
+    least = None
     if name != "verilator":
         chunks = shared
+        if task.paired:
+            rows = LEAST_IN_ICARUS if options.icarus_rows is None else options.icarus_rows
+            least = bisect_left(feed.starts, rows, hi=chunks)
+            least = None if least == chunks else least
+    if least is not None and options.icarus_rows is not None:
+        chunks = least
     starts = feed.starts[: chunks + 1]
-    outlet = Outlet(folder / "chunks", chunks)
+    outlet = Outlet(folder / "chunks", chunks, least)
     outlet.folder.mkdir(parents=True, exist_ok=True)
     for left_over in outlet.folder.iterdir():
         left_over.unlink()
-    shares = 1 if in_bulk or options.waves else 1 + starts[-1] * task.program.n_ops // _SHARE_BUDGET[name]
-    shares = max(min(shares, options.jobs, chunks), 1)
+    needed = _chunks_known(outlet)
+    shares = 1 if in_bulk or options.waves else 1 + starts[needed] * task.program.n_ops // _SHARE_BUDGET[name]
+    shares = max(min(shares, options.jobs, needed), 1)
+    if least is not None:
+        outlet.ahead = shares
     jobs = [
         Job(
             chunks=str(outlet.folder),
@@ -117,6 +169,7 @@ def _plan(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
             digested=shared,
             maker=os.getpid(),
             seed=options.seed,
+            open=least is not None,
         )
         for share in range(shares)
     ]

@@ -6,7 +6,7 @@ program -> Verilog -> build -> bench <───┴-> compare -> verdict (-> blam
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,9 +17,11 @@ from dais_verif.report.record import Evidence, Mismatch, SimulatorResult
 from dais_verif.sim.blame import blame_engines, blame_expectation, judge_rows
 from dais_verif.sim.build import Design
 from dais_verif.sim.feed import Feed, chunk_size
+from dais_verif.sim.job import Difference
 from dais_verif.sim.mismatch import describe, first_difference, replay_in_simulators
+from dais_verif.sim.scoreboard import DIGESTED
 from dais_verif.sim.simulate import Begun, Outcome, begin
-from dais_verif.sim.task import Options, Task, Watcher
+from dais_verif.sim.task import LEAST_IN_ICARUS, Options, Task, Watcher
 from dais_verif.sim.together import Settled, simulate_all
 from dais_verif.stimulus import Swept, Vectors
 from dais_verif.stimulus.exhaustive import Plan
@@ -81,7 +83,15 @@ def _verify(task: Task, vectors: Vectors, begun: Mapping[str, Begun]) -> Finding
             plan = exhaustive_plan(given, max_rows=options.exhaustive_rows, max_bits=options.exhaustive_bits)
         sweeps = [Swept(sweep, options.seed) for sweep in plan.sweeps]
     size = chunk_size(vectors.rows + sum(sweep.rows for sweep in sweeps), task.ports, options.jobs)
-    feed = Feed(task.golden, task.dut, [vectors, *sweeps], size, check=options.check)
+    feed = Feed(
+        task.golden,
+        task.dut,
+        [vectors, *sweeps],
+        size,
+        check=options.check,
+        growing=task.paired and options.icarus_rows is None and vectors.rows > LEAST_IN_ICARUS,
+        cut=options.icarus_rows and -(-options.icarus_rows // DIGESTED) * DIGESTED,
+    )
     try:
         outcomes = simulate_all(task, feed, begun)
     except Settled as settled:
@@ -93,6 +103,8 @@ def _verify(task: Task, vectors: Vectors, begun: Mapping[str, Begun]) -> Finding
         # What was planned is claimed only if somebody has run it all.
         whole = any(result.vectors_compared == feed.rows for result in results)
         evidence = _evidence(task.ports, plan if whole else Plan((), (), ())) if verdict is Verdict.PASS else None
+        if verdict is Verdict.PASS:
+            message += _fewer(results, vectors.rows)
         return Finding(verdict, message, results, None, evidence, feed.rows - vectors.rows)
     name, difference = first
     batch = feed.batch(difference.row, difference.row + 1)
@@ -107,7 +119,16 @@ def _verify(task: Task, vectors: Vectors, begun: Mapping[str, Begun]) -> Finding
     before = feed.batch(difference.row - 1, difference.row) if difference.row else None
     outcome = outcomes[name]
     latency = outcome.answer.latency if isinstance(outcome, Outcome) else None
-    return Finding(verdict, message, results, replay_in_simulators(task, batch, before, difference, mismatch, latency))
+    mismatch, replayed = replay_in_simulators(task, batch, before, difference, mismatch, latency)
+    if verdict is Verdict.RTL_MISMATCH:
+        verdict, message = second_opinion(message, outcomes, name, difference, replayed)
+    return Finding(verdict, message, results, mismatch)
+
+
+def _fewer(results: Sequence[SimulatorResult], sampled: int) -> str:
+    """Say which simulators were not given all of the ``sampled`` vectors: a pass speaks of what each has run."""
+    fewer = [result for result in results if result.vectors_compared < sampled]
+    return "".join(f" ({result.name}: the first {result.vectors_compared})" for result in fewer)
 
 
 def _evidence(ports: Ports, plan: Plan) -> Evidence:
@@ -162,6 +183,33 @@ def judge(outcomes: dict[str, Outcome | ToolError], output_bits: int) -> tuple[V
         return Verdict.NOT_RUN, f"nothing was compared: {reason}"
     answer = max(answers.values(), key=lambda answer: answer.rows)
     return Verdict.PASS, f"all {answer.bits} output bits of {answer.rows} vectors equal the golden model"
+
+
+def second_opinion(
+    message: str,
+    outcomes: Mapping[str, Outcome | ToolError],
+    name: str,
+    difference: Difference,
+    replayed: Mapping[str, str],
+) -> tuple[Verdict, str]:
+    """The verdict on a mismatch in ``name`` once simulators that were not given its row have replayed it.
+
+    ``replayed``: the output rows of the replays. One that does not repeat what was found says nothing of the others.
+    """
+    others = [
+        other
+        for other, outcome in outcomes.items()
+        if isinstance(outcome, Outcome) and other != name and outcome.answer.rows <= difference.row
+    ]
+    for other in others:
+        found = replayed.get(other, difference.found)
+        if found == difference.found or replayed.get(name) != difference.found:
+            continue
+        where = f"vector {difference.row}, which {other} was not given before its replay,"
+        if set(found) - {"0", "1"}:
+            return Verdict.X_IN_OUTPUT, f"{where} has X or Z in the output ({other})"
+        return Verdict.SIMULATORS_DISAGREE, f"{where} comes out otherwise there than in {name}: {message}"
+    return Verdict.RTL_MISMATCH, message
 
 
 def _result(name: str, outcome: Outcome | ToolError) -> SimulatorResult:

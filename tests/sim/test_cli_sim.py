@@ -54,6 +54,23 @@ class TestVectors:
         assert digests[0] == digests[1] != digests[2]
 
 
+class TestIcarus:
+    def test_beside_verilator_runs_a_share_that_the_command_to_copy_names(self, tmp_path: Path) -> None:
+        """How far it comes depends on the machine: what it found must be found again."""
+        path = save(EVERY, tmp_path)
+        run = json.loads(command("sim", path, "--vectors", 300_000, "--exhaustive-bits", 0, "--json").stdout)
+        share, whole = (one["vectors_compared"] for one in run["simulators"])
+        assert whole == 300_000 and 1000 <= share < whole
+        assert {"what": "vectors in icarus", "chosen": f"the first {share} of {whole}"}.items() <= run["decisions"][
+            -1
+        ].items()
+        assert run["reproduce"].endswith(f" --icarus-vectors {share}")
+        again = json.loads(command(*shlex.split(run["reproduce"])[3:]).stdout)
+        assert [one["vectors_compared"] for one in again["simulators"]] == [share, whole]
+        assert [one["digest"] for one in again["simulators"]] == [one["digest"] for one in run["simulators"]]
+        assert again["reproduce"].count("--icarus-vectors") == 1
+
+
 class TestFolder:
     def test_result_is_what_json_printed(self, odd: Path) -> None:
         run = run_sim(EVERY, odd, rtl=BAD)

@@ -57,7 +57,21 @@ def test_every_file_of_a_program_means_the_same_and_gives_the_same_rtl(program: 
 def simulate(file: Path, vectors: int, capsys: pytest.CaptureFixture[str], *simulators: str) -> None:
     given = file.parent / "inputs.npy"
     which = "both" if len(simulators) == 2 else simulators[0]
-    code = command(["sim", str(file), "--inputs", str(given), "--vectors", str(vectors), "--sim", which, "--json"])
+    code = command(
+        [
+            "sim",
+            str(file),
+            "--inputs",
+            str(given),
+            "--vectors",
+            str(vectors),
+            "--sim",
+            which,
+            "--json",
+            "--icarus-vectors",
+            "all",
+        ]
+    )
     result = json.loads(capsys.readouterr().out)
     assert (code, result["verdict"]) == (0, "PASS"), result
     assert [simulator["name"] for simulator in result["simulators"]] == [*simulators]

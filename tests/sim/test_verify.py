@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from dais_verif.stimulus import generate
 from dais_verif.verdict import Verdict
 
 EVERY = every_opcode()
-BOTH = Options(check=False)
+BOTH = Options(check=False, icarus_rows=sys.maxsize)
 ICARUS = Options(("icarus",), check=False)
 
 WITH_OUTPUT = {name: program for name, program in ODD_PROGRAMS.items() if ports_of(program).output_bits}
@@ -71,6 +72,43 @@ def test_what_the_simulators_did(tmp_path: Path) -> None:
     ]
     assert finding.simulators[0].digest == finding.simulators[1].digest
     assert all(s.version and s.run_seconds > 0 for s in finding.simulators)
+
+
+def test_icarus_ends_with_verilator_and_says_what_it_ran(tmp_path: Path) -> None:
+    """Verilator runs so many vectors in a second, Icarus in a minute."""
+    finding = verified(EVERY, tmp_path, Options(check=False), rows=200_000)
+    icarus, verilator = finding.simulators
+    assert finding.verdict is Verdict.PASS
+    assert verilator.vectors_compared == 200_000
+    assert 1000 <= icarus.vectors_compared < 200_000
+    assert icarus.bits_compared == icarus.vectors_compared * ports_of(EVERY).output_bits
+    assert icarus.digest == verilator.digest != f"{0:064x}"
+    assert finding.message.endswith(
+        f" of 200000 vectors equal the golden model (icarus: the first {icarus.vectors_compared})"
+    )
+
+
+@pytest.mark.parametrize(
+    ("in_icarus", "verdict"),
+    [
+        ("5'h0A", Verdict.RTL_MISMATCH),
+        ("model_inp[18:14]", Verdict.SIMULATORS_DISAGREE),
+        ("5'h0x", Verdict.X_IN_OUTPUT),
+    ],
+)
+def test_a_mismatch_in_a_vector_that_icarus_was_not_given_is_replayed_there(
+    in_icarus: str, verdict: Verdict, tmp_path: Path
+) -> None:
+    """Verilator sees 5'h0A in the last vector, Icarus sees ``in_icarus`` once it is asked."""
+    wrong = f"(model_inp[18:14] == 5'h15 ? `ifdef VERILATOR 5'h0A `else {in_icarus} `endif : model_inp[18:14])"
+    (tmp_path / "model.v").write_text(planted(EVERY, "op_2 =", "model_inp[18:14]", wrong))
+    raw = [[0.0, 0.0, 0.0]] * 599 + [[0.0, 0.0, -11.0]]
+    options = Options(check=False, icarus_rows=300)
+    finding = verify(EVERY, Batch.of(raw, 3), Design((tmp_path / "model.v",), "model"), tmp_path, options)
+    assert finding.verdict is verdict, finding.message
+    assert [(s.vectors_compared, s.mismatches) for s in finding.simulators] == [(512, 0), (600, 1)]
+    assert finding.first_mismatch is not None and finding.first_mismatch.row == 599
+    assert ("599" in finding.message) == (verdict is not Verdict.RTL_MISMATCH)
 
 
 def test_a_folder_may_be_used_again(tmp_path: Path) -> None:

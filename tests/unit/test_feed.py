@@ -22,7 +22,7 @@ from dais_verif.program.ports import ports_of
 from dais_verif.sim import feed as module
 from dais_verif.sim import process
 from dais_verif.sim.feed import Feed, Outlet, chunk_size
-from dais_verif.sim.job import chunk_name
+from dais_verif.sim.job import chunk_name, end_of
 from dais_verif.sim.packing import bits_of_row, pack_inputs, pack_outputs
 from dais_verif.sim.scoreboard import DIGESTED
 from dais_verif.stimulus import Vectors
@@ -163,6 +163,55 @@ class TestChunks:
         outputs = [(j, 0, 0) for j in range(bits // 1000)]
         ports = ports_of(Program.build(inputs, outputs, inp_shift=[0] * len(inputs)))
         assert chunk_size(10_000_000, ports, 2) <= rows
+
+
+class TestUnhurried:
+    """An outlet that need not get all."""
+
+    def test_gets_small_chunks_first(self) -> None:
+        feed = Feed(Golden(WIDE), dut_of(WIDE), [numbers(0, 100_000)], 16384, check=False, growing=True)
+        sizes = np.diff(feed.starts)
+        assert sizes[0] == DIGESTED and sizes.sum() == 100_000 and sizes.max() > 2048
+        assert all(start % DIGESTED == 0 for start in feed.starts[:-1])
+        assert all(size <= max(DIGESTED, start / 8) for start, size in zip(feed.starts, sizes, strict=False))
+
+    @pytest.mark.parametrize(
+        ("cut", "starts"), [(None, [0, 4, 8, 9, 12]), (6, [0, 4, 6, 8, 9, 12]), (50, [0, 4, 8, 9, 12])]
+    )
+    def test_may_end_at_a_row_of_the_first_part(self, cut: int | None, starts: list[int]) -> None:
+        feed = Feed(Golden(WIDE), dut_of(WIDE), [numbers(0, 9), numbers(9, 3)], 4, check=False, cut=cut)
+        assert feed.starts == starts
+
+    @pytest.mark.parametrize("taken", [0, 3, 7])
+    def test_has_had_enough(self, taken: int, tmp_path: Path) -> None:
+        """It gets five chunks in any case, what it has been handed before, and then it is told the number."""
+        feed = feed_of([numbers(0, 40)], 1)
+        folder = tmp_path / "out"
+        folder.mkdir()
+        outlet = Outlet(folder, 40, least=5, ahead=1)
+        held = threading.Thread(target=run, args=(feed, [outlet], tmp_path))
+        held.start()
+        for number in range(taken):
+            wait_until((folder / chunk_name(number)).exists)
+            (folder / chunk_name(number)).unlink()
+        wait_until((folder / chunk_name(taken)).exists)
+        outlet.enough = True
+        for number in range(taken, 5):
+            wait_until((folder / chunk_name(number)).exists)
+            (folder / chunk_name(number)).unlink()
+        held.join(20)
+        assert not held.is_alive()
+        assert outlet.chunks == end_of(folder) == max(5, taken + 1)
+        assert names(folder) == ([chunk_name(7)] if taken == 7 else []) + ["end"]
+
+    def test_that_is_closed_gets_no_more(self, tmp_path: Path) -> None:
+        vectors = Noting(numbers(0, 40))
+        folder = tmp_path / "out"
+        folder.mkdir()
+        outlet = Outlet(folder, 40, least=5)
+        outlet.closed = True
+        run(feed_of([vectors], 1), [outlet], tmp_path)
+        assert vectors.asked == []
 
 
 class TestWindow:

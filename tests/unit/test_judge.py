@@ -9,7 +9,7 @@ import pytest
 from dais_verif.errors import ToolError
 from dais_verif.sim.job import Answer, Difference
 from dais_verif.sim.simulate import Outcome
-from dais_verif.sim.verify import judge
+from dais_verif.sim.verify import judge, second_opinion
 from dais_verif.verdict import Verdict
 
 ROWS, BITS = 100, 8
@@ -106,3 +106,28 @@ def test_exit_codes_are_fixed() -> None:
         "NOT_SIGNED_OFF": 7,
         "INTERRUPTED": 130,
     }
+
+
+@pytest.mark.parametrize(
+    ("rows", "replayed", "verdict"),
+    [
+        # Icarus was given the row: nothing is to be asked of it any more.
+        (4, {"icarus": "11111111", "verilator": "00000000"}, Verdict.RTL_MISMATCH),
+        # It was not, and repeats the mismatch; or its replay failed.
+        (3, {"icarus": "00000000"}, Verdict.RTL_MISMATCH),
+        (3, {"verilator": "00000000"}, Verdict.RTL_MISMATCH),
+        # It was not, and gives what is right, something else, or X.
+        (3, {"icarus": "11111111", "verilator": "00000000"}, Verdict.SIMULATORS_DISAGREE),
+        (3, {"icarus": "00000001", "verilator": "00000000"}, Verdict.SIMULATORS_DISAGREE),
+        (3, {"icarus": "0000000x", "verilator": "00000000"}, Verdict.X_IN_OUTPUT),
+        # The replay in Verilator does not repeat what it found: it depends on more than this vector.
+        (3, {"icarus": "11111111", "verilator": "11111111"}, Verdict.RTL_MISMATCH),
+        (3, {"icarus": "11111111"}, Verdict.RTL_MISMATCH),
+    ],
+)
+def test_a_second_opinion_on_a_row(rows: int, replayed: dict[str, str], verdict: Verdict) -> None:
+    outcomes = {"icarus": outcome(rows=rows), "verilator": outcome(mismatching_rows=1, first_mismatch=FIRST)}
+    found, message = second_opinion("1 of 100", outcomes, "verilator", FIRST, replayed)
+    assert found is verdict
+    assert (message == "1 of 100") == (verdict is Verdict.RTL_MISMATCH)
+    assert "vector 3" in message or verdict is Verdict.RTL_MISMATCH

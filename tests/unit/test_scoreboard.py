@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dais_verif.dut.face import Face, Wire
-from dais_verif.sim.job import JOB_VARIABLE, MAKER_VARIABLE, Answer, Job, chunk_name, merged
+from dais_verif.sim.job import JOB_VARIABLE, MAKER_VARIABLE, Answer, Job, chunk_name, merged, write_end
 from dais_verif.sim.packing import Words, row_words
 from dais_verif.sim.scoreboard import DIGESTED, Chunk, Scoreboard, words_of_text
 
@@ -188,6 +188,18 @@ class TestDigest:
                 found[number][row, bit // 64] ^= np.uint64(1 << bit % 64)
                 digests.add(answer_of(tmp_path, found).digest)
         assert len(digests) == 1 + 4 * OUTPUT_BITS
+
+    def test_covers_the_first_chunks_alone_if_it_is_asked_to(self, tmp_path: Path) -> None:
+        """Of answers to more chunks and to fewer, whatever is in those that one has not run."""
+        spoilt = outputs()
+        spoilt[3][0, 0] ^= np.uint64(1)
+        few, whole = answer_of(tmp_path, outputs(), [0, 1]), answer_of(tmp_path, spoilt, [3, 1, 0, 2])
+        assert few.digest == few.of_chunks(2).digest == whole.of_chunks(2).digest
+        assert few.digest not in (whole.digest, few.of_chunks(1).digest)
+        shares = [answer_of(tmp_path, spoilt, share=share, shares=2) for share in range(2)]
+        assert merged(shares).of_chunks(2).digest == few.digest
+        spoilt[1][0, 0] ^= np.uint64(1)
+        assert answer_of(tmp_path, spoilt).of_chunks(2).digest != few.digest
         zeros = {number: np.zeros_like(found) for number, found in outputs().items()}
         known = answer_of(tmp_path, zeros).digest
         seen = {known}
@@ -279,6 +291,7 @@ class TestChunk:
     def test_is_read_and_removed(self, number: int, tmp_path: Path) -> None:
         path = self.write(tmp_path, CHUNKS[number])
         chunk = Chunk.wait(job(tmp_path), number)
+        assert chunk is not None
         assert (chunk.number, chunk.start, chunk.rows) == (number, STARTS[number], CHUNKS[number].rows)
         assert np.array_equal(chunk.inputs, CHUNKS[number].inputs)
         assert np.array_equal(chunk.expected, CHUNKS[number].expected)
@@ -287,8 +300,18 @@ class TestChunk:
     def test_is_waited_for_while_its_maker_lives(self, tmp_path: Path) -> None:
         threading.Timer(0.3, self.write, (tmp_path, CHUNKS[2])).start()
         begin = time.monotonic()
-        assert Chunk.wait(job(tmp_path, maker=os.getppid()), 2).start == 7
+        chunk = Chunk.wait(job(tmp_path, maker=os.getppid()), 2)
+        assert chunk is not None and chunk.start == 7
         assert time.monotonic() - begin >= 0.2
+
+    def test_is_not_waited_for_when_an_open_job_has_ended_before_it(self, tmp_path: Path) -> None:
+        open_job, whole = job(tmp_path, open=True), job(tmp_path)
+        assert open_job.closed() == open_job
+        write_end(tmp_path, 2)
+        self.write(tmp_path, CHUNKS[1])
+        assert Chunk.wait(open_job, 1) is not None
+        assert Chunk.wait(open_job, 2) is None
+        assert (open_job.closed().rows, whole.closed().rows) == (7, 13)
 
     @pytest.mark.parametrize("more", [-1000, -16, -8, 8, 16])
     def test_of_another_size_is_refused(self, more: int, tmp_path: Path) -> None:
