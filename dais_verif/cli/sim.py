@@ -39,9 +39,9 @@ from dais_verif.program import Program
 from dais_verif.report.record import StimulusClass
 from dais_verif.sim.build import SIMULATORS, VHDL_SIMULATORS, Design, simulators_for
 from dais_verif.sim.datafiles import mentioned
+from dais_verif.sim.job import LEAST_IN_ICARUS
 from dais_verif.sim.simulate import begin
 from dais_verif.sim.sources import digests
-from dais_verif.sim.task import LEAST_IN_ICARUS
 from dais_verif.stimulus import Generated, Stimulus, read_batch
 from dais_verif.stimulus.counters import MAX_BITS
 from dais_verif.stopwatch import Stopwatch

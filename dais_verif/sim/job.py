@@ -22,6 +22,7 @@ from dais_verif.files import write_atomically
 
 __all__ = [
     "JOB_VARIABLE",
+    "LEAST_IN_ICARUS",
     "MAKER_VARIABLE",
     "Answer",
     "Difference",
@@ -39,6 +40,9 @@ JOB_VARIABLE = "DAIS_VERIF_JOB"
 
 #: Environment variable with the id of the process that writes the job file, where that may come later.
 MAKER_VARIABLE = "DAIS_VERIF_MAKER"
+
+#: Vectors that Icarus compares at least, if there are so many, where Verilator compares all.
+LEAST_IN_ICARUS = 1000
 
 _END = "end"
 

@@ -14,10 +14,7 @@ from dais_verif.program.ports import Ports
 from dais_verif.sim.build import Design
 from dais_verif.stopwatch import Stopwatch
 
-__all__ = ["LEAST_IN_ICARUS", "Options", "Task", "Watcher"]
-
-#: Vectors that Icarus compares at least, if there are so many, where Verilator compares all.
-LEAST_IN_ICARUS = 1000
+__all__ = ["Options", "Task", "Watcher"]
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ from dais_verif.report.record import Blame
 from dais_verif.sim import process
 from dais_verif.sim.blame import Judged, blame_engines, blame_expectation, judge_rows
 from dais_verif.sim.feed import Feed, Outlet
-from dais_verif.sim.job import Job
+from dais_verif.sim.job import LEAST_IN_ICARUS, Job
 from dais_verif.sim.simulate import Begun, Outcome
-from dais_verif.sim.task import LEAST_IN_ICARUS, Task
+from dais_verif.sim.task import Task
 from dais_verif.verdict import Verdict
 
 __all__ = ["Settled", "simulate_all"]

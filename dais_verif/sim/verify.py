@@ -17,11 +17,11 @@ from dais_verif.report.record import Evidence, Mismatch, SimulatorResult
 from dais_verif.sim.blame import blame_engines, blame_expectation, judge_rows
 from dais_verif.sim.build import Design
 from dais_verif.sim.feed import Feed, chunk_size
-from dais_verif.sim.job import Difference
+from dais_verif.sim.job import LEAST_IN_ICARUS, Difference
 from dais_verif.sim.mismatch import describe, first_difference, replay_in_simulators
 from dais_verif.sim.scoreboard import DIGESTED
 from dais_verif.sim.simulate import Begun, Outcome, begin
-from dais_verif.sim.task import LEAST_IN_ICARUS, Options, Task, Watcher
+from dais_verif.sim.task import Options, Task, Watcher
 from dais_verif.sim.together import Settled, simulate_all
 from dais_verif.stimulus import Swept, Vectors
 from dais_verif.stimulus.exhaustive import Plan
