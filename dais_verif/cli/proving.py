@@ -72,7 +72,7 @@ def proved(
         ports = _ports(netlists[0])
         dut = _carried(program, design, said, ports)
         proof = _deep(lambda: _proved(program, netlists, dut, options, watch))
-        if key is not None:
+        if key is not None and not any(netlist.included for netlist in netlists):
             with watch.stage("remember"):
                 remember(store, key, proof, ports)
     return proof, dut

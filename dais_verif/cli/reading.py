@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dais_verif.dut.verilog import included_by
 from dais_verif.errors import InputError
 from dais_verif.sim import tools
 from dais_verif.sim.build import Design
@@ -91,6 +92,6 @@ class Reader:
 
         form = elaborated(design.sources, design.top, design.data, self.folder, _LIMITS)
         try:
-            yield lambda: yosys.elaborate(form, design.top)
+            yield lambda: yosys.elaborate(form, design.top)._replace(included=included_by(design.sources))
         finally:
             form.unlink()  # it is large, and the script beside it writes it again

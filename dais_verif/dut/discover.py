@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dais_verif.dut.verilog import read_files
 from dais_verif.errors import InputError
 
 __all__ = ["Port", "ports_in", "roots_in"]
@@ -43,10 +44,11 @@ def ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
 
     Raises ``InputError`` if the sources were understood and hold no such module.
     """
-    from pyslang import ast, syntax
+    from pyslang import SourceManager, ast
 
+    manager = SourceManager()
     try:
-        tree = syntax.SyntaxTree.fromFiles([str(source) for source in sources])
+        tree = read_files(sources, manager)
         if any(found.isError() for found in tree.diagnostics):
             return None  # the simulators say it in the user's terms
         options = ast.CompilationOptions()
@@ -91,10 +93,11 @@ def _port(symbol: Any) -> Port | None:
 
 def roots_in(sources: Sequence[Path]) -> list[str] | None:
     """The modules in the Verilog ``sources`` that no other one uses; None if they cannot be told."""
-    from pyslang import ast, syntax
+    from pyslang import SourceManager, ast
 
+    manager = SourceManager()
     try:
-        tree = syntax.SyntaxTree.fromFiles([str(source) for source in sources])
+        tree = read_files(sources, manager)
         if any(found.isError() for found in tree.diagnostics):
             return None
         compilation = ast.Compilation()

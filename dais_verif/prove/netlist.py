@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from dais_verif.errors import InputError
@@ -124,7 +125,8 @@ def _low(driver: Driver) -> int:
 class Netlist(NamedTuple):
     """An elaborated design: its signals by name, ports among them.
 
-    ``bitwise``: the signals of its top module are single bits, as those of a synthesized netlist.
+    ``bitwise``: the signals of its top module are single bits, as those of a synthesized netlist. ``included``: the
+    files that its sources include.
     """
 
     top: str
@@ -132,6 +134,7 @@ class Netlist(NamedTuple):
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     bitwise: bool = False
+    included: tuple[Path, ...] = ()
 
     def checked(self) -> Netlist:
         """The same. Raises ``InputError`` if something drives an input."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 __all__ = ["digests", "include_folders", "is_vhdl", "read_others"]
+
+_INCLUDING = re.compile(rb"\binclude\b|``")
 
 
 def is_vhdl(source: Path) -> bool:
@@ -15,8 +18,8 @@ def is_vhdl(source: Path) -> bool:
 
 
 def read_others(sources: Sequence[Path]) -> bool:
-    """Whether any of ``sources`` includes other files."""
-    return any(b"`include" in source.read_bytes() for source in sources)
+    """Whether any of ``sources`` may include other files: a macro may make the directive, or join the word."""
+    return any(_INCLUDING.search(source.read_bytes()) for source in sources)
 
 
 def include_folders(sources: Sequence[Path]) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pyslang
 
+from dais_verif.dut.verilog import included, read_files
 from dais_verif.errors import InputError
 from dais_verif.prove.memory import Memory
 from dais_verif.prove.netlist import Bits, Netlist, Read, Signal, bits_over, driver_of
@@ -42,7 +43,8 @@ def elaborate(
     for source in sources:
         if not source.is_file():
             raise InputError(f"RTL file {str(source)!r} does not exist; give the Verilog files of module {top}")
-        compilation.addSyntaxTree(pyslang.syntax.SyntaxTree.fromFile(str(source), manager))
+    tree = read_files(sources, manager)
+    compilation.addSyntaxTree(tree)
     root = compilation.getRoot()
     for diagnostic in compilation.getAllDiagnostics():
         if diagnostic.isError() or diagnostic.code in _ERRORS:
@@ -52,7 +54,8 @@ def elaborate(
                 raise InputError(f"the RTL has no module {top!r}; name its top module with --top")
             raise InputError(f"{text}; correct the RTL")
     (instance,) = (instance for instance in root.topInstances if instance.name == top)
-    return _Walk(Design(manager, files or {}, bitwise), compilation).netlist(instance)
+    netlist = _Walk(Design(manager, files or {}, bitwise), compilation).netlist(instance)
+    return netlist._replace(included=included(tree, manager))
 
 
 class _Walk:

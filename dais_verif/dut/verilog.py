@@ -1,0 +1,66 @@
+"""Verilog files as simulators read them: one compilation unit, in the order in which they are given.
+
+So a macro, a directive or a declaration in one file holds in those after it. An included file is looked for beside the
+file that includes it, and beside every source, which is where the simulators are told to look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from dais_verif.errors import InputError
+
+__all__ = ["included", "included_by", "read_files"]
+
+#: What the reader would define and no simulator does; an unset macro must be unset here, too.
+_OWN_MACROS = ("__slang__", "__slang_major__", "__slang_minor__")
+
+
+def read_files(sources: Sequence[Path], manager: Any) -> Any:
+    """The syntax tree of ``sources`` together. ``manager``: a new source manager, which keeps their text.
+
+    Raises ``OSError`` if a file cannot be read, ``InputError`` if a file that is included is not the same for every
+    reader.
+    """
+    import pyslang
+    from pyslang import parsing, syntax
+
+    folders = list(dict.fromkeys(source.absolute().parent for source in sources))
+    for folder in folders:
+        manager.addUserDirectories(str(folder))
+    options = parsing.PreprocessorOptions()
+    options.undefines = list(_OWN_MACROS)
+    tree = syntax.SyntaxTree.fromFiles([str(source) for source in sources], manager, pyslang.Bag([options]))
+    for name, place, found in _included(tree, manager):
+        for folder in (place.parent, *folders):
+            other = folder / name
+            if other.is_file() and other.read_bytes() != found.read_bytes():
+                raise InputError(
+                    f"{place}: {name!r} is included, and {str(found)!r} and {str(other)!r} differ; simulators may take"
+                    " another one than synthesis does: rename one of them"
+                )
+    return tree
+
+
+def included(tree: Any, manager: Any) -> tuple[Path, ...]:
+    """The files that ``tree`` includes, however that is written: a macro may make the directive."""
+    return tuple(dict.fromkeys(found for _, _, found in _included(tree, manager)))
+
+
+def included_by(sources: Sequence[Path]) -> tuple[Path, ...]:
+    """The files that ``sources`` include. Raises as ``read_files`` does."""
+    from pyslang import SourceManager
+
+    manager = SourceManager()
+    return included(read_files(sources, manager), manager)
+
+
+def _included(tree: Any, manager: Any) -> Iterator[tuple[str, Path, Path]]:
+    """What each inclusion names, the file in which it stands, and the file that was read."""
+    for directive in tree.getIncludeDirectives():
+        place = manager.getFullyOriginalLoc(directive.syntax.sourceRange.start)
+        found = Path(manager.getFullPath(directive.buffer.id))
+        if found.is_file():  # what cannot be opened is an error of the tree
+            yield str(directive.path), Path(manager.getFullPath(place.buffer)), found
