@@ -21,9 +21,6 @@ import pytest
 
 __all__ = ["ProgramFailed", "ProgramFile", "ProgramItem", "ProgramResult", "dais_result"]
 
-#: What a folder is searched for; da4ml's JSON has to be named, since anything may be JSON.
-_SUFFIXES = (".bin", ".dais")
-
 _GIVEN = pytest.StashKey[frozenset[Path]]()
 
 
@@ -61,7 +58,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="extend",
         default=[],
         metavar="PROGRAM",
-        help="Programs, or folders of *.bin and *.dais, each a test: its RTL in the simulators against the golden"
+        help="Programs, or folders of programs, each a test: its RTL in the simulators against the golden"
         " model. Test files go before this option.",
     )
     group.addoption("--dais-sim", choices=("icarus", "verilator", "both"), help="Simulator. Default: both.")
@@ -89,10 +86,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def _programs(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
-            found = sorted(file for file in path.rglob("*") if file.suffix in _SUFFIXES and file.is_file())
+            from dais_verif.regress.programs import SUFFIXES, find  # only now: most sessions have no programs
+
+            found = find(str(path))
             if not found:
-                raise pytest.UsageError(f"--dais: no program ({' or '.join(_SUFFIXES)}) in the folder {str(path)!r}")
-            yield from (file.resolve() for file in found)
+                raise pytest.UsageError(f"--dais: no program ({', '.join(SUFFIXES)}) in the folder {str(path)!r}")
+            yield from (each.path.resolve() for each in found)
         elif not path.is_file():
             raise pytest.UsageError(f"--dais: program {str(path)!r} does not exist")
         elif path.suffix == ".py":

@@ -5,11 +5,14 @@ Everything else of the package meets here and nowhere else.
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 
 from dais_verif.errors import InputError, ProgramError
 from dais_verif.program.da4ml_json import looks_like_json, read_json
+from dais_verif.program.gzipped import is_gzip, unpacked
 from dais_verif.program.layouts import LAYOUTS, AssumedLayoutWarning, read_binary, write_binary
 from dais_verif.program.model import Columns, Op, Origin, Program
 from dais_verif.program.opcodes import OPCODES, Opcode
@@ -48,7 +51,7 @@ def assemble(source: str | bytes, name: str = "text") -> Program:
 
 
 def load(path: str | Path, *, layout: str | None = None) -> Program:
-    """The valid program in the file ``path``: a DAIS binary of any layout, da4ml's JSON (plain or gzip), or a text.
+    """The valid program in the file ``path``: a binary of any layout or da4ml's JSON, plain or gzip, or a text.
 
     A text is told by the suffix ``.dais``. ``layout``: ``published``, ``headerless`` or ``v1`` overrides detection,
     for a binary. Raises ``ProgramError`` if the file holds no valid program, ``InputError`` if it cannot be read.
@@ -63,10 +66,23 @@ def load(path: str | Path, *, layout: str | None = None) -> Program:
         program = assemble(data, str(path))
         return replace(program, origin=replace(program.origin, path=str(path)))
     try:
-        program = read_json(data) if layout is None and looks_like_json(data) else read_binary(data, layout)
+        program = read_json(data) if layout is None and looks_like_json(data) else _read_binary(data, layout)
     except ProgramError as error:
         raise ProgramError(f"{path}: {error}") from None
     return replace(program, origin=replace(program.origin, path=str(path)))
+
+
+def _read_binary(data: bytes, layout: str | None) -> Program:
+    """The program in a binary, plain or gzip."""
+    if not is_gzip(data):
+        return read_binary(data, layout)
+    try:
+        program = read_binary(unpacked(data), layout)
+    except ProgramError:
+        with contextlib.suppress(ProgramError):  # a binary with as many inputs as the magic number says
+            return read_binary(data, layout)
+        raise
+    return replace(program, origin=replace(program.origin, file_sha256=hashlib.sha256(data).hexdigest()))
 
 
 def _is_text(path: str, data: bytes) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import zlib
 from fractions import Fraction
 from reprlib import repr as _short
 from typing import Any
@@ -19,32 +18,29 @@ from numpy.typing import NDArray
 
 from dais_verif.errors import ProgramError
 from dais_verif.program.checks import validate
+from dais_verif.program.gzipped import beginning, is_gzip, unpacked
 from dais_verif.program.model import Columns, Origin, Program
 from dais_verif.program.opcodes import low_int32
 from dais_verif.program.types import LIMIT, FixedType, type_of_interval
 
 __all__ = ["looks_like_json", "read_json"]
 
-#: Magic, and deflate, the only method there is.
-_GZIP_MAGIC = b"\x1f\x8b\x08"
-#: Refuse a decompressed text beyond both, since a small file must not cost gigabytes: this many bytes, and
-#: this many times the file. Real programs compress eight to one.
-_ALWAYS_ALLOWED, _RATIO = 16 << 20, 100
-
 
 def looks_like_json(data: bytes) -> bool:
-    """Whether ``data`` is gzip or begins as a JSON list or object does.
+    """Whether ``data`` begins as a JSON list or object does, or is gzip and holds what does.
 
     A binary of 91 inputs begins with ``[`` too, but its first word holds a 0 byte, which no JSON text does.
     """
-    return data.startswith(_GZIP_MAGIC) or (data[:64].lstrip()[:1] in (b"[", b"{") and b"\0" not in data[:4])
+    if is_gzip(data):
+        data = beginning(data)
+    return data[:64].lstrip()[:1] in (b"[", b"{") and b"\0" not in data[:4]
 
 
 def read_json(data: bytes) -> Program:
     """The valid program in ``data``. Raises ``ProgramError`` if it is not one."""
     sha256 = hashlib.sha256(data).hexdigest()
     try:
-        tree = json.loads(_decompressed(data))
+        tree = json.loads(unpacked(data) if is_gzip(data) else data)
     except (ValueError, RecursionError) as error:
         raise ProgramError(f"JSON: {error}; the file is damaged or no da4ml program") from None
     if not isinstance(tree, list) or len(tree) not in (8, 9):
@@ -53,24 +49,6 @@ def read_json(data: bytes) -> Program:
     program = _program(tree, Origin("json", file_sha256=sha256))
     validate(program)
     return program
-
-
-def _decompressed(data: bytes) -> bytes:
-    if not data.startswith(_GZIP_MAGIC):
-        return data
-    limit = max(_ALWAYS_ALLOWED, _RATIO * len(data))
-    try:
-        unzip = zlib.decompressobj(wbits=31)
-        text = unzip.decompress(data, limit)
-    except zlib.error as error:
-        raise ProgramError(f"gzip: {error}; the file is damaged") from None
-    if unzip.unconsumed_tail:
-        raise ProgramError(f"gzip: the text is longer than {limit >> 20} MiB; decompress the file yourself")
-    if not unzip.eof:
-        raise ProgramError("gzip: the stream ends early; the file is truncated")
-    if unzip.unused_data:
-        raise ProgramError(f"gzip: {len(unzip.unused_data)} bytes follow the end of the stream; the file is damaged")
-    return text
 
 
 def _program(tree: list[Any], origin: Origin) -> Program:
@@ -124,8 +102,13 @@ def _lookup_data(table: int, kind: FixedType, interval: tuple[int, int], index: 
 
 
 def _type(value: Any, index: int) -> tuple[FixedType, tuple[int, int]]:
-    """Type and raw interval of ``[min, max, step]``."""
+    """Type and raw interval of ``[min, max, step]``.
+
+    da4ml writes [0, 0, Infinity] for a column of zeros: the constant 0 lies on any grid.
+    """
     numbers = value if isinstance(value, list) and len(value) == 3 else [None]
+    if numbers == [0, 0, math.inf] and not any(isinstance(v, bool) for v in numbers):
+        return FixedType(0, 0, 0), (0, 0)
     if not all(isinstance(v, int) or (isinstance(v, float) and math.isfinite(v)) for v in numbers):
         raise ProgramError(
             f"JSON op {index}: interval must be three finite numbers [min, max, step], not {_short(value)}"

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Found", "find", "names_of", "stem_of"]
+__all__ = ["SUFFIXES", "Found", "find", "names_of", "stem_of"]
 
-_SUFFIXES = (".bin", ".dais", ".json", ".json.gz")
+#: What programs are called; of JSON, only a list is one.
+SUFFIXES = (".bin", ".bin.gz", ".dais", ".json", ".json.gz")
 #: A folder with one of these is what a run of ours left, and what is in it are no programs.
 _OURS = ("result.json", "regression.json", "signoff.json")
 
@@ -58,7 +59,7 @@ def names_of(found: Iterable[Found]) -> dict[Path, str]:
 
 def stem_of(path: Path) -> str:
     """The name of a program's file without the suffix that says what it is."""
-    suffix = next((suffix for suffix in reversed(_SUFFIXES) if path.name.endswith(suffix)), path.suffix)
+    suffix = next((suffix for suffix in reversed(SUFFIXES) if path.name.endswith(suffix)), path.suffix)
     return path.name.removesuffix(suffix)
 
 
@@ -83,7 +84,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 def _is_program(path: Path) -> bool:
     """Whether somebody who names a folder means this file: by its suffix, and JSON if it is a list, as da4ml's is."""
-    if not path.name.endswith(_SUFFIXES) or not path.is_file():
+    if not path.name.endswith(SUFFIXES) or not path.is_file():
         return False
     if not path.name.endswith((".json", ".json.gz")):
         return True

@@ -75,6 +75,11 @@ def sign_off(
     """
     listener, policy, began = listener or Listener(), given.policy, time.monotonic()
     _clear(folder)
+    if program.origin.assumed:
+        raise InputError(
+            f"{path}: the file is valid as headerless and as published and they differ; a sign-off does not assume "
+            "which is meant: give --layout"
+        )
     times = Times(datetime.now(timezone.utc).isoformat(timespec="seconds"), 0.0)
     write_atomically(folder / POLICY, given.text.encode())
     subject = _subject(program, path, layout, policy, folder)

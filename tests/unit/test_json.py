@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gzip
 import json
+import math
 import random
 import zlib
 from pathlib import Path
@@ -109,6 +110,15 @@ def test_unsigned_data_words_are_read_in_twos_complement() -> None:
     assert read(changed(5, 2, 3, to=(1 << 64) - 2)).ops[2].data == -2
 
 
+def test_a_column_of_zeros_has_an_infinite_step() -> None:
+    """da4ml writes it so for a column of zeros: the constant 0, which lies on any grid."""
+    ops = [[0, -1, -1, 0, [0.0, 9.0, 1.0], 0, 0], [-1, -1, 5, 0, [0.0, 0.0, math.inf], 0, 0]]
+    ops += [[0, 1, 0, 0, [-0.0, 9.0, 1.0], 0, 0]]
+    program = read([[1, 2], [0], [2, 1], [0, 0], [0, 0], ops, -1, -1])
+    assert program.ops[1].type == (0, 0, 0)
+    assert program.intervals == ((0, 9), (0, 0), (0, 9))
+
+
 def test_an_interval_may_lie_beyond_what_a_double_holds() -> None:
     program = read(changed(5, 2, 4, to=[-(10**400), 0, 1]))
     assert program.ops[2].type == (1, 1329, 0)
@@ -130,7 +140,9 @@ def test_gzip_gives_the_same_program() -> None:
         (b"[[1", True),
         (b"  \n\t[", True),
         (b'{"a"', True),
-        (b"\x1f\x8b\x08\x00rest", True),
+        (b"\x1f\x8b\x08\x00rest", False),  # damaged
+        (gzip.compress(b" [[1"), True),
+        (gzip.compress(b"\x01\0\0\0"), False),
         (b"", False),
         (b"\x5b\0\0\0\0\0\0\0", False),  # 91 inputs
         (b"\x7b\0\0\0\0\0\0\0", False),  # 123 inputs
@@ -183,6 +195,8 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "interval null": (changed(5, 2, 4, to=None), "JSON op 2: interval must be three finite numbers"),
     "interval NaN": (changed(5, 2, 4, 0, to=float("nan")), "JSON op 2: interval must be three finite numbers"),
     "interval infinite": (changed(5, 2, 4, 1, to=float("inf")), "JSON op 2: interval must be three finite numbers"),
+    "step infinite": (changed(5, 2, 4, 2, to=float("inf")), "JSON op 2: interval must be three finite numbers"),
+    "steps down to infinity": (changed(5, 2, 4, to=[0, 0, -float("inf")]), "must be three finite numbers"),
     "interval text": (changed(5, 2, 4, 1, to="1"), "JSON op 2: interval must be three finite numbers"),
     "interval upside down": (changed(5, 2, 4, to=[1, -1, 1]), "JSON op 2: interval minimum 1 is above its maximum -1"),
     "interval of 4000 digits": (changed(5, 2, 4, 1, to=10**4000), "op 2 (add): i (integer bits) is 13288"),
@@ -242,7 +256,9 @@ def test_a_gzip_bomb_is_refused_before_it_bursts() -> None:
     bomb += packer.flush()
     limit = max(16 << 20, 100 * len(bomb)) >> 20
     assert limit < 200
-    with pytest.raises(ProgramError, match=f"gzip: the text is longer than {limit} MiB; decompress the file yourself"):
+    with pytest.raises(
+        ProgramError, match=f"gzip: the content is longer than {limit} MiB; decompress the file yourself"
+    ):
         read_json(bomb)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import subprocess
 import sys
@@ -53,6 +54,20 @@ def test_programs_alone_are_all_tests(project: Path) -> None:
     assert collected(project, "--dais", "programs") == ["programs/a.bin::sim", "programs/more/b.dais::sim"]
 
 
+def test_a_folder_is_searched_as_regress_does(project: Path) -> None:
+    """da4ml's JSON is a list; other JSON, and what a run of ours left, is no program."""
+    folder = project / "programs"
+    (folder / "c.json").write_text("[[1, 1]]")
+    (folder / "settings.json").write_text("{}")
+    (folder / "d.json.gz").write_bytes(gzip.compress(b"[[1, 1]]"))
+    (folder / "e.bin.gz").write_bytes(gzip.compress(b"no program"))
+    (folder / "run").mkdir()
+    for name in ("result.json", "f.bin"):
+        (folder / "run" / name).write_text("{}")
+    expected = ["a.bin", "c.json", "d.json.gz", "e.bin.gz", "more/b.dais"]
+    assert sorted(collected(project, "--dais", "programs")) == [f"programs/{name}::sim" for name in expected]
+
+
 def test_programs_stand_beside_test_files_that_were_named(project: Path) -> None:
     assert collected(project, "test_other.py", "--dais", "programs/a.bin") == [
         "test_other.py::test_other",
@@ -73,7 +88,7 @@ def test_a_proof_is_a_test_of_its_own(project: Path) -> None:
     ("arguments", "says"),
     [
         (["--dais", "nowhere.bin"], "--dais: program 'nowhere.bin' does not exist"),
-        (["--dais", "empty"], "--dais: no program (.bin or .dais) in the folder 'empty'"),
+        (["--dais", "empty"], "--dais: no program (.bin, .bin.gz, .dais, .json, .json.gz) in the folder 'empty'"),
         (["--dais", "programs", "test_other.py"], "--dais: 'test_other.py' is no program; test files go before --dais"),
     ],
 )

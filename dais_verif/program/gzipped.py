@@ -1,0 +1,45 @@
+"""Gzip, unpacked within bounds: a small file must not cost gigabytes."""
+
+from __future__ import annotations
+
+import zlib
+
+from dais_verif.errors import ProgramError
+
+__all__ = ["beginning", "is_gzip", "unpacked"]
+
+#: Magic, and deflate, the only method there is.
+_MAGIC = b"\x1f\x8b\x08"
+#: Refuse decompressed data beyond both: this many bytes, and this many times the file. Real programs in JSON
+#: compress eight to one, in binary, where every op repeats its type, up to thirty.
+_ALWAYS_ALLOWED, _RATIO = 16 << 20, 100
+
+
+def is_gzip(data: bytes) -> bool:
+    """Return whether ``data`` begins as gzip does."""
+    return data.startswith(_MAGIC)
+
+
+def beginning(data: bytes) -> bytes:
+    """Return the first bytes that the gzip ``data`` holds; none if they are damaged."""
+    try:
+        return zlib.decompressobj(wbits=31).decompress(data[:4096], 64)
+    except zlib.error:
+        return b""
+
+
+def unpacked(data: bytes) -> bytes:
+    """Return what the gzip ``data`` holds. Raises ``ProgramError`` if it is damaged or far larger than it looks."""
+    limit = max(_ALWAYS_ALLOWED, _RATIO * len(data))
+    try:
+        unzip = zlib.decompressobj(wbits=31)
+        content = unzip.decompress(data, limit)
+    except zlib.error as error:
+        raise ProgramError(f"gzip: {error}; the file is damaged") from None
+    if unzip.unconsumed_tail:
+        raise ProgramError(f"gzip: the content is longer than {limit >> 20} MiB; decompress the file yourself")
+    if not unzip.eof:
+        raise ProgramError("gzip: the stream ends early; the file is truncated")
+    if unzip.unused_data:
+        raise ProgramError(f"gzip: {len(unzip.unused_data)} bytes follow the end of the stream; the file is damaged")
+    return content

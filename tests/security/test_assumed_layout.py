@@ -1,0 +1,44 @@
+"""A file that is valid in both word orders, and means different things, is never signed off as the one or the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dais_verif.cli.main import _run
+from dais_verif.program import Program, load, write_binary
+
+#: Read with its words in the other order nothing in it can overflow; as it is written something might.
+PROGRAM = Program.build(
+    [(-1, 0, -1, 0, (0, 3, 0)), (-1, 1, -1, 0, (0, 3, 0)), (6, 0, 1, 1 << 32, (0, 8, 0)), (4, 2, -1, 0, (0, 3, 0))],
+    [(3, 0, 0)],
+    inp_shift=[0, 0],
+)
+
+
+@pytest.fixture
+def ambiguous(tmp_path: Path) -> Path:
+    path = tmp_path / "p.bin"
+    path.write_bytes(write_binary(PROGRAM, "headerless"))
+    return path
+
+
+def test_it_is_not_signed_off(ambiguous: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    out = ambiguous.parent / "out"
+    assert _run(["signoff", str(ambiguous), "-o", str(out)]) == 2
+    said = capfd.readouterr().err
+    assert "INVALID_INPUT" in said and "valid as headerless and as published" in said and "give --layout" in said
+    assert not (out / "certificate.json").exists()
+
+
+def test_other_verbs_warn_and_say_that_it_is_assumed(ambiguous: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert _run(["check", str(ambiguous)]) in (0, 2)
+    out, err = capfd.readouterr()
+    assert err.count("warning: layout assumed") == 1
+    assert "headerless (assumed)" in out
+
+
+def test_a_layout_that_is_given_is_not_assumed(ambiguous: Path) -> None:
+    assert load(ambiguous, layout="headerless").hash == PROGRAM.hash
+    assert not load(ambiguous, layout="published").origin.assumed
