@@ -11,6 +11,7 @@ import click
 from rich.text import Text
 
 from dais_verif.cli.common import console, file_path, jobs_option, json_option, notices, reproduce
+from dais_verif.report.words import signed_word
 from dais_verif.verdict import Verdict
 
 _SCHEMA = "dais-verif/verify-cert/1"
@@ -91,11 +92,11 @@ def verify_cert(
     for note in notes:
         out.print(f"note       {note}", markup=False)
     if findings:
-        word = Text("NOT SIGNED OFF", style="bold red")
+        word = Text(signed_word(verdict), style="bold red")
         out.print(Text.assemble(word, f"  {len(findings)} findings against this certificate: do not rely on it"))
     else:
         again_too = ", and a new run finds the same" if rerun else ""
-        out.print(Text.assemble(Text("SIGNED OFF", style="bold green"), f"  the certificate holds{again_too}"))
+        out.print(Text.assemble(Text(signed_word(verdict), style="bold green"), f"  the certificate holds{again_too}"))
     return verdict.exit_code
 
 

@@ -17,12 +17,15 @@ from dais_verif.report.record import SCHEMA, Failed, Record
 from dais_verif.report.regression import REGRESSION_SCHEMA, Regression
 from dais_verif.report.signoff import SIGNOFF_SCHEMA, SignOff
 
-__all__ = ["NAMES", "AnyRecord", "parse_record", "read_record", "record_file"]
+__all__ = ["NAMES", "SIGNOFF_NAME", "AnyRecord", "parse_record", "read_record", "record_file"]
 
 AnyRecord: TypeAlias = Record | Failed | Regression | SignOff | ProofRecord | CoverageRecord
 
+#: The record in the folder of a sign-off.
+SIGNOFF_NAME = "signoff.json"
+
 #: What a run leaves in the folder of ``-o``. The first that is there speaks for the folder.
-NAMES = ("signoff.json", "regression.json", "result.json", "coverage.json")
+NAMES = (SIGNOFF_NAME, "regression.json", "result.json", "coverage.json")
 
 _KINDS: dict[str, type[AnyRecord]] = {
     SCHEMA: Record,
@@ -65,6 +68,11 @@ def parse_record(data: bytes, name: str) -> AnyRecord:
     if not isinstance(schema, str) or schema not in _KINDS:
         raise InputError(f"{name} is no record of a run: its schema must be one of {', '.join(_KINDS)}, not {schema!r}")
     kind = Failed if schema == SCHEMA and set(tree) <= {"schema", "verdict", "exit_code", "message"} else _KINDS[schema]
+    if kind is Record and "simulators" not in tree:
+        raise InputError(
+            f"{name} is a record of a verb that has no page, such as check, diff or synth;"
+            " give that of sim, hil, prove, coverage, regress or signoff"
+        )
     return _convert(tree, kind, name)
 
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from dais_verif.errors import DaisError
 from dais_verif.report.record import OutputEvidence, Times
-from dais_verif.report.signoff import StageResult
+from dais_verif.report.signoff import EVIDENCE, StageResult
 from dais_verif.signoff.context import Context, Stage
 from dais_verif.signoff.evidence import Unusable, read_tree, simulated
 from dais_verif.signoff.judge import Judged
@@ -16,9 +16,6 @@ from dais_verif.signoff.policy import Waived
 from dais_verif.verdict import Verdict
 
 __all__ = ["EVIDENCE", "FAILED", "NOT_RUN", "blocked", "issued_at", "judged", "outputs_of", "result_of", "time_of"]
-
-#: In the folder of a sign-off, what all stages left.
-EVIDENCE = "evidence"
 
 #: In the folder of a stage that broke off before there was anything to judge.
 FAILED = "failed.json"
