@@ -42,6 +42,8 @@ def find_wrapped(folder: Path) -> Wrapped:
     Raises ``InputError`` if it is no such folder.
     """
     path = folder / _FACTS
+    if path.exists() and not path.is_file():
+        raise InputError(f"{str(path)!r} must be a regular file; write the folder again")
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
         if facts["kind"] != "axis":

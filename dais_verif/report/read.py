@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from dais_verif.errors import InputError
+from dais_verif.files import read_plain
 from dais_verif.report.coverage_record import COVERAGE_SCHEMA, CoverageRecord
 from dais_verif.report.proof import PROOF_SCHEMA, ProofRecord
 from dais_verif.report.record import SCHEMA, Failed, Record
@@ -26,6 +27,9 @@ SIGNOFF_NAME = "signoff.json"
 
 #: What a run leaves in the folder of ``-o``. The first that is there speaks for the folder.
 NAMES = (SIGNOFF_NAME, "regression.json", "result.json", "coverage.json")
+
+#: The record of a million ops with all its coverage has a tenth of it.
+_MOST_BYTES = 256 << 20
 
 _KINDS: dict[str, type[AnyRecord]] = {
     SCHEMA: Record,
@@ -49,13 +53,7 @@ def record_file(path: Path) -> Path:
 def read_record(path: Path) -> AnyRecord:
     """The record in the file ``path``, or in the folder ``path`` of a run. Raises ``InputError`` if it is none."""
     path = record_file(path)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"cannot read {str(path)!r}: {error.strerror}; give the record of a run (-o, --json)"
-        ) from None
-    return parse_record(data, str(path))
+    return parse_record(read_plain(path, _MOST_BYTES, advice="give the record of a run (-o, --json)"), str(path))
 
 
 def parse_record(data: bytes, name: str) -> AnyRecord:

@@ -31,6 +31,8 @@ _GRADES = ("none", "sampled", "exhausted", "proved")
 
 def blocked(stage: Stage, before: Sequence[StageResult], stages: Sequence[Stage]) -> StageResult | None:
     """Why a stage makes no sense: one that it needs has not passed. If nobody insists on that, nobody does on this."""
+    if not stage.needs:
+        return None
     names = {one.folder: one.name for one in stages}
     found = {result.name: result for result in before}
     missing = [found[names[folder]] for folder in stage.needs if not found[names[folder]].passed]
