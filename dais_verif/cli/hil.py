@@ -130,7 +130,6 @@ def hil(
             },
             simulators=finding.simulators,
             first_mismatch=finding.first_mismatch,
-            outputs=finding.outputs,
             unchecked=unchecked,
             warnings=warnings,
             board=_board(

@@ -19,6 +19,7 @@ import click
 from dais_verif import __version__
 from dais_verif.errors import DaisError
 from dais_verif.interrupts import take_interrupts
+from dais_verif.passphrase import take_passphrase
 from dais_verif.verdict import Verdict
 
 __all__ = ["main"]
@@ -185,6 +186,7 @@ def _notice(
 
 
 def _run(arguments: list[str]) -> int:
+    take_passphrase()
     try:
         code = cli.main(arguments, prog_name="dais-verif", standalone_mode=False, obj=arguments)
     except DaisError as error:

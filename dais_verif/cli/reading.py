@@ -14,6 +14,7 @@ from dais_verif.dut.verilog import included_by
 from dais_verif.errors import InputError
 from dais_verif.sim import tools
 from dais_verif.sim.build import Design
+from dais_verif.sim.private import shown
 from dais_verif.sim.sources import is_vhdl
 from dais_verif.synth.elaboration import elaborated
 from dais_verif.synth.limits import Limits
@@ -91,7 +92,14 @@ class Reader:
         from dais_verif.prove import yosys
 
         form = elaborated(design.sources, design.top, design.data, self.folder, _LIMITS)
+
+        def read() -> Netlist:
+            try:
+                return yosys.elaborate(form, design.top)._replace(included=included_by(design.sources))
+            except InputError as error:
+                raise InputError(shown(str(error), design.sources)) from None
+
         try:
-            yield lambda: yosys.elaborate(form, design.top)._replace(included=included_by(design.sources))
+            yield read
         finally:
             form.unlink()  # it is large, and the script beside it writes it again

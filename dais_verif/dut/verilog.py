@@ -27,6 +27,9 @@ def read_files(sources: Sequence[Path], manager: Any) -> Any:
     import pyslang
     from pyslang import parsing, syntax
 
+    for source in sources:
+        if not _is_text(str(source.absolute())):
+            raise InputError(f"RTL file {str(source)!r} has a path that is no UTF-8, which its reader needs; rename it")
     folders = list(dict.fromkeys(source.absolute().parent for source in sources))
     for folder in folders:
         manager.addUserDirectories(str(folder))
@@ -42,6 +45,14 @@ def read_files(sources: Sequence[Path], manager: Any) -> Any:
                     " another one than synthesis does: rename one of them"
                 )
     return tree
+
+
+def _is_text(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def included(tree: Any, manager: Any) -> tuple[Path, ...]:

@@ -21,8 +21,10 @@ from dais_verif.hil.link import Link
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.sim import cache, runtime, tools
+from dais_verif.sim.private import copied
 from dais_verif.sim.process import Session
 from dais_verif.sim.sources import digests
+from dais_verif.sim.surroundings import stripped
 from dais_verif.version import VERSION
 
 __all__ = ["build_board", "emulated_link", "start_board", "write_design"]
@@ -70,7 +72,7 @@ def build_board(program: Program, sources: Sequence[Path], link: str, folder: Pa
     parameters = [f"-GCLOCKS_PER_BIT={bits}"] if bits else []
     top = ["--top-module", f"model_{link}", "--Mdir", _OBJECTS, "--output-split-cfuncs", "1000"]
     limits = ["--x-assign", "0", "--x-initial", "0", "--max-num-width", str(1 << 20)]
-    files = [str(source.absolute()) for source in sources]
+    files = [str(source) for source in copied(sources, folder).sources]
     session.check(
         "verilator", [*found.driver, *runtime.verilator_options(waves=False), *top, *limits, *parameters, *files]
     )
@@ -78,9 +80,9 @@ def build_board(program: Program, sources: Sequence[Path], link: str, folder: Pa
     runtime.check_fits(common, manifest)
     # One compilation unit: most of the time goes into reading Verilator's headers, once a unit.
     unit, output = folder / _OBJECTS / "unit.cpp", Path(_OBJECTS) / "unit.o"
-    names = [runtime.HEADERS, *(file.name for file in (*manifest.fast, *manifest.slow)), str(_SOURCE)]
+    names = [runtime.HEADERS, *(file.name for file in (*manifest.fast, *manifest.slow)), _SOURCE.name]
     unit.write_text("".join(f'#include "{name}"\n' for name in names), encoding="utf-8")
-    include = [common, Path(_OBJECTS)]
+    include = [common, Path(_OBJECTS), _SOURCE.parent]
     command = runtime.compile_command(found, manifest, unit, output, runtime.OPTIMISATION, include=include)
     session.check("g++", [*command, *macros])
     objects = [output, *(common / f"{source.stem}.o" for source in manifest.runtime)]
@@ -93,7 +95,7 @@ def build_board(program: Program, sources: Sequence[Path], link: str, folder: Pa
 def start_board(board: Path, fd: int) -> Iterator[subprocess.Popen[bytes]]:
     """The process of a board that reads and writes ``fd``; it ends with the block."""
     try:
-        process = subprocess.Popen([board.absolute()], stdin=fd, stdout=fd, start_new_session=True)
+        process = subprocess.Popen([board.absolute()], stdin=fd, stdout=fd, env=stripped(), start_new_session=True)
     except OSError as error:
         raise ToolError(f"the simulated board cannot be started: {error.strerror}") from None
     try:

@@ -17,7 +17,6 @@ import numpy as np
 
 from dais_verif.dut.face import Face
 from dais_verif.errors import InputError
-from dais_verif.files import read_plain
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.report.read import parse_record
@@ -41,8 +40,6 @@ __all__ = [
     "simulated",
     "summary",
 ]
-
-_MOST_BYTES = 256 << 20
 
 _PROOF_SCHEMA = "dais-verif/proof/1"
 
@@ -155,7 +152,9 @@ def _converted(folder: Path, schema: str, kind: type[_T]) -> _T:
 def read_tree(path: Path) -> dict[str, Any]:
     """The JSON object in the file ``path``."""
     try:
-        tree = json.loads(read_plain(path, _MOST_BYTES))
+        tree = json.loads(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{str(path)!r} is no JSON: {error}") from None
     if not isinstance(tree, dict):
@@ -168,7 +167,10 @@ def _name(folder: Path) -> str:
 
 
 def _printed(folder: Path) -> bytes:
-    return read_plain(folder / PRINTED, _MOST_BYTES)
+    try:
+        return (folder / PRINTED).read_bytes()
+    except OSError as error:
+        raise InputError(f"{_name(folder)} cannot be read: {error.strerror}") from None
 
 
 def _agree(folder: Path, verdict: Verdict) -> None:
@@ -183,7 +185,7 @@ def _kept(folder: Path, printed: bytes) -> None:
     path = folder / RUN / "result.json"
     if not path.is_file():
         raise InputError(f"the run left no {folder.name}/{RUN}/{path.name}")
-    if read_plain(path, _MOST_BYTES).strip() != printed.strip():
+    if path.read_bytes().strip() != printed.strip():
         raise InputError(f"{folder.name}/{RUN}/{path.name} is not what the run printed")
 
 

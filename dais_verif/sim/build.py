@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -9,11 +10,11 @@ from pathlib import Path
 from types import ModuleType
 
 from dais_verif.dut.face import MODEL_INP, MODEL_OUT, Dut
-from dais_verif.errors import InputError
-from dais_verif.sim import cache, ghdl, icarus, verilator
+from dais_verif.errors import InputError, ToolError
+from dais_verif.sim import cache, ghdl, icarus, private, verilator
 from dais_verif.sim.datafiles import DataFile
 from dais_verif.sim.simulation import Simulation
-from dais_verif.sim.sources import digests, is_vhdl, read_others
+from dais_verif.sim.sources import is_vhdl, read_others
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.version import VERSION
 
@@ -97,16 +98,23 @@ def build(
     folder = folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
 
+    texts = [private.read(source) for source in design.sources]
+
     def compiled() -> Simulation:
-        built: Simulation = module.build(design.sources, design.top, folder, **options, timeout=timeout, watch=watch)
+        given = {**options, "timeout": timeout, "watch": watch, "texts": texts}
+        try:
+            built: Simulation = module.build(design.sources, design.top, folder, **given)
+        except ToolError as error:
+            raise ToolError(private.shown(str(error), design.sources)) from None
         return replace(built, data=design.data)
 
-    if module.OUTPUT is None or cache.limit() == 0 or read_others(design.sources):
+    if module.OUTPUT is None or cache.limit() == 0 or read_others(texts):
         return compiled()
-    everything = [*design.sources, *(file.path for file in design.data)]
-    before = digests(everything)
-    names = [str(len(design.sources)), *(file.name for file in design.data)]
-    key = cache.key_of([VERSION, simulator, design.top, *module.identity(**options), *names, *before])
+    read = [*texts, *(file.path.read_bytes() for file in design.data)]
+    names = [str(len(design.sources)), *(private.plain_name(source, k) for k, source in enumerate(design.sources))]
+    names += [file.name for file in design.data]
+    hashes = [hashlib.sha256(text).digest() for text in read]
+    key = cache.key_of([VERSION, simulator, design.top, *module.identity(**options), *names, *hashes])
     files = (module.OUTPUT, _LOG)
     # What an earlier run left here under the same name would be linked over, or read by a person as of this one.
     shutil.rmtree(folder / "design", ignore_errors=True)
@@ -125,6 +133,6 @@ def build(
         if found is not None:
             return found
         simulation = compiled()
-        if digests(everything) == before:  # else nobody knows which text was built
+        if not simulation.also_read:  # else the key says nothing of what was built
             cache.put(key, files, folder, {"simulator": simulator, "top": design.top, "version": simulation.version})
     return simulation

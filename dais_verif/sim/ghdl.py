@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dais_verif.sim import tools
+from dais_verif.sim import private, tools
 from dais_verif.sim.process import Session
 from dais_verif.sim.simulation import Simulation
 from dais_verif.stopwatch import Stopwatch
@@ -35,8 +35,11 @@ def build(
     coverage: bool = False,
     timeout: float | None = None,
     watch: Stopwatch | None = None,
+    texts: Sequence[bytes] | None = None,
 ) -> Simulation:
     """Analyse ``sources``, in whatever order they are given, anew; ``timeout`` is in seconds.
+
+    ``texts``: their bytes, if they are known.
 
     ``ports``, ``signals`` and ``waves`` change nothing: every signal can be read, and each run decides whether it
     records.
@@ -47,7 +50,7 @@ def build(
     session = Session(build_dir / "build.log", cwd=build_dir, timeout=timeout)
     for left_over in (*build_dir.glob("*.cf"), build_dir / _EXECUTABLE):
         left_over.unlink(missing_ok=True)
-    files = [str(source.absolute()) for source in sources]
+    files = [str(source) for source in private.copied(sources, build_dir, texts).sources]
     output = () if found.mcode else ("-o", _EXECUTABLE)
     with (watch or Stopwatch()).stage("ghdl analyse"):
         # The first only looks which units there are, the second analyses those that the top needs, in their order.

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from dais_verif.sim import tools
+from dais_verif.errors import ToolError
+from dais_verif.sim import private, tools
 from dais_verif.sim.process import Session
 from dais_verif.sim.simulation import Simulation
-from dais_verif.sim.sources import include_folders
 from dais_verif.stopwatch import Stopwatch
 
 __all__ = ["OUTPUT", "build", "identity", "simulation"]
 
 #: The file that a build makes.
 OUTPUT = "simulation.vvp"
+
+#: Where the compiler lists the files that it has read.
+_READ = "read.txt"
 
 _LANGUAGE = "-g2012"
 
@@ -50,8 +54,9 @@ def build(
     coverage: bool = False,
     timeout: float | None = None,
     watch: Stopwatch | None = None,
+    texts: Sequence[bytes] | None = None,
 ) -> Simulation:
-    """Compile ``sources`` anew, whatever their dates; ``timeout`` is in seconds.
+    """Compile ``sources`` anew, whatever their dates; ``timeout`` is in seconds. ``texts``: their bytes, if known.
 
     ``ports``, ``signals`` and ``waves`` change nothing: every signal can be read, and each run decides whether it
     records.
@@ -60,17 +65,29 @@ def build(
     found = tools.icarus()
     build_dir = build_dir.absolute()
     session = Session(build_dir / "build.log", cwd=build_dir, timeout=timeout)
-    (build_dir / OUTPUT).unlink(missing_ok=True)
+    for left_over in (OUTPUT, _READ):
+        (build_dir / left_over).unlink(missing_ok=True)
     (build_dir / "timescale.f").write_text(_TIMESCALE, encoding="ascii")
-    files = [str(source.absolute()) for source in sources]
+    texts = [private.read(source) for source in sources] if texts is None else texts
+    own = private.copied(sources, build_dir, texts)
     (build_dir / "dump.v").write_text(_DUMP.format(top=top), encoding="ascii")
-    files.append("dump.v")
+    files = [*map(str, own.sources), "dump.v"]
     roots = ["-s", top, "-s", "dais_verif_dump"]
-    folders = include_folders(sources)
-    options = [_LANGUAGE, "-f", "timescale.f", "-o", OUTPUT, *roots, *folders]
+    folders = private.options(own, texts)
+    options = [_LANGUAGE, "-f", "timescale.f", f"-Mall={_READ}", "-o", OUTPUT, *roots, *folders]
     with (watch or Stopwatch()).stage("icarus compile"):
         session.check("iverilog", [str(found.iverilog), *options, *files])
-    return simulation(top, build_dir, waves=True)
+    also = private.others(_read(build_dir / _READ), own, sources)
+    return replace(simulation(top, build_dir, waves=True), also_read=also)
+
+
+def _read(path: Path) -> list[str]:
+    """The files that Icarus has read, none of ours among them, as it lists them."""
+    try:
+        names = path.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
+    except OSError as error:
+        raise ToolError(f"iverilog does not say which files it has read: {path}: {error.strerror}") from None
+    return [name for name in names if name not in ("", "dump.v")]
 
 
 def simulation(top: str, build_dir: Path, *, waves: bool) -> Simulation:

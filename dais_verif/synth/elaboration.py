@@ -14,6 +14,7 @@ from pathlib import Path
 from dais_verif.errors import InputError, ToolError
 from dais_verif.sim import tools
 from dais_verif.sim.datafiles import DataFile, copy_into
+from dais_verif.sim.private import shown
 from dais_verif.synth.limits import Limits, run_limited
 from dais_verif.synth.yosys import reading
 
@@ -34,7 +35,7 @@ def elaborated(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
     folder.mkdir(parents=True, exist_ok=True)
     copy_into(folder, files)
     (folder / FORM).unlink(missing_ok=True)
-    lines = [*reading(sources), f"hierarchy -check -top {top}", "proc -noopt", "insbuf", f"write_json {FORM}"]
+    lines = [*reading(sources, folder), f"hierarchy -check -top {top}", "proc -noopt", "insbuf", f"write_json {FORM}"]
     (folder / SCRIPT).write_text("\n".join([*lines, ""]), encoding="utf-8")
     try:
         command = [str(yosys), "-s", SCRIPT]
@@ -43,17 +44,18 @@ def elaborated(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
         said = _ERROR.search((folder / LOG).read_text(encoding="utf-8", errors="replace"))
         if said is None:
             raise
-        raise InputError(_refusal(said[1], " ".join(said[2].split()), top)) from None
+        place, text = (shown(" ".join((part or "").split()), sources) for part in said.groups())
+        raise InputError(_refusal(place, text, top)) from None
     return folder / FORM
 
 
-def _refusal(place: str | None, text: str, top: str) -> str:
+def _refusal(place: str, text: str, top: str) -> str:
     if re.fullmatch(rf"Module `\\?{re.escape(top)}' not found!", text):
         return f"the RTL has no module {top!r}; name its top module with --top"
     missing = re.search(r"Can not open file `(.*)` for", text)
     if missing:
         return f"memory file {missing[1]!r} was not found; give it with --data"
-    if place is not None:
+    if place:
         name, _, line = place.rpartition(":")
         place = f"{os.path.relpath(name)}:{line}: "
-    return f"{place or ''}Yosys: {text.rstrip('.!')}; correct the RTL, or leave Yosys out: --front-end slang"
+    return f"{place}Yosys: {text.rstrip('.!')}; correct the RTL, or leave Yosys out: --front-end slang"

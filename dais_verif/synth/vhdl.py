@@ -10,6 +10,7 @@ from pathlib import Path
 from dais_verif.errors import InputError, ToolError
 from dais_verif.sim import tools
 from dais_verif.sim.datafiles import DataFile, copy_into
+from dais_verif.sim.private import copied, original
 from dais_verif.synth.limits import Limits, run_limited
 
 __all__ = ["in_verilog"]
@@ -34,7 +35,7 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
     copy_into(folder, files)
     for left_over in folder.glob("*.cf"):
         left_over.unlink()
-    names = [str(source.absolute()) for source in sources]
+    names = [str(source) for source in copied(sources, folder).sources]
     # The first looks which units there are, the second analyses those that the top needs, in their order.
     for step, arguments in (("units", ["-i", _STANDARD, *names]), ("analysis", ["-m", _STANDARD, top])):
         log = folder / f"ghdl_{step}.log"
@@ -45,7 +46,7 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
             if _NO_TOP.search(said):
                 raise InputError(f"the RTL has no entity {top!r}; name its top entity with --top") from None
             if _ERROR.search(said):
-                raise InputError(f"{_first_error(said)}; correct the RTL") from None
+                raise InputError(f"{_first_error(said, sources)}; correct the RTL") from None
             raise
     log = folder / "ghdl_synthesis.log"
     script = 'exec "$1" --synth "$2" --out=verilog "$3" > "$4"'
@@ -53,7 +54,7 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
         run_limited("ghdl", ["/bin/sh", "-c", script, "sh", ghdl, _STANDARD, top, FORM], log, limits)
     except ToolError as error:
         said = log.read_text(encoding="utf-8", errors="replace")
-        text = _first_error(said) if _ERROR.search(said) else str(error)
+        text = _first_error(said, sources) if _ERROR.search(said) else str(error)
         raise ToolError(
             f"GHDL's synthesis, by which a proof reads VHDL, does not take {text}; `dais-verif sim` simulates it"
         ) from None
@@ -63,7 +64,7 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
     return form
 
 
-def _first_error(said: str) -> str:
+def _first_error(said: str, sources: Sequence[Path]) -> str:
     found = _ERROR.search(said)
     assert found is not None
-    return f"{os.path.relpath(found[1])}:{found[2]}: {found[3]}"
+    return f"{os.path.relpath(original(found[1], sources))}:{found[2]}: {found[3]}"

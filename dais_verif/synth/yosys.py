@@ -6,13 +6,15 @@ Everything it reads and writes lies in one folder, script and log included: ``yo
 from __future__ import annotations
 
 import re
+import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.errors import InputError
+from dais_verif.errors import ToolError
 from dais_verif.sim import tools
+from dais_verif.sim.private import copied, shown
 from dais_verif.synth.limits import Limits, Tell, run_limited
 from dais_verif.synth.report import Costs, Depth, cell_types, read_costs, read_depth
 from dais_verif.synth.targets import TARGETS, Target
@@ -25,6 +27,9 @@ CELLS = Path(__file__).parent / "cells"
 #: The netlist, as Verilog for simulators and as RTLIL for Yosys; and what else a run leaves.
 NETLIST, RTLIL, SCRIPT, LOG = "netlist.v", "netlist.il", "synth.ys", "yosys.log"
 _STATISTICS, _PATH = "stat.json", "ltp.txt"
+
+#: Of our own maps, the one that a script reads.
+_SUMS = "sums.v"
 
 #: The name of a pass, where the log says that it begins.
 STEP = re.compile(r"^\d+(?:\.\d+)*\. Executing (\S+) pass", re.MULTILINE)
@@ -48,23 +53,18 @@ class Synthesis(NamedTuple):
         return self.folder / NETLIST
 
 
-def reading(sources: Sequence[Path]) -> list[str]:
-    """The commands that read ``sources``. Raises ``InputError`` if a path cannot be written in a script."""
-    for path in (*sources, CELLS):
-        if set('"\n') & set(str(path)):
-            raise InputError(f"Yosys cannot read {str(path)!r}: a quote or line break is in its path; rename it")
-    # What a source includes is also looked for beside it.
-    return [f'read_verilog -sv "{source.absolute()}"' for source in sources]
+def reading(sources: Sequence[Path], folder: Path) -> list[str]:
+    """The commands that read ``sources`` in ``folder``, where they are copied under names that a script can hold."""
+    own = copied(sources, folder)
+    beside = "".join(f" -I{place}" for place in own.folders)
+    return [f"read_verilog -sv{beside} {source}" for source in own.sources]
 
 
-def script(sources: Sequence[Path], top: str, target: Target, *, alumacc: bool = False, bram: bool = True) -> str:
-    """The commands that make a netlist of ``sources``, without block RAMs unless ``bram``.
-
-    Raises ``InputError`` if a path cannot be written in a script.
-    """
-    sums = [] if alumacc else [f'techmap -map "{CELLS / "sums.v"}"', "opt_clean"]
+def script(read: Sequence[str], top: str, target: Target, *, alumacc: bool = False, bram: bool = True) -> str:
+    """The commands that make a netlist of what the commands ``read`` read, without block RAMs unless ``bram``."""
+    sums = [] if alumacc else [f"techmap -map {_SUMS}", "opt_clean"]
     lines = [
-        *reading(sources),
+        *read,
         f"hierarchy -top {top}",
         *(
             command.format(top=top, flags="" if bram else target.no_bram)
@@ -103,17 +103,21 @@ def synthesize(
 ) -> Synthesis:
     """Map module ``top`` of ``sources`` to ``target`` in ``folder``; ``tell`` hears of every pass of Yosys.
 
-    Raises ``ToolError`` if Yosys is missing, fails or meets a limit; ``InputError`` for a path it cannot read.
+    Raises ``ToolError`` if Yosys is missing, fails or meets a limit.
     """
     found = tools.yosys()
     chosen = TARGETS[target]
-    text = script(sources, top, chosen, alumacc=alumacc, bram=bram)
     begun = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
+    text = script(reading(sources, folder), top, chosen, alumacc=alumacc, bram=bram)
+    shutil.copyfile(CELLS / _SUMS, folder / _SUMS)
     for file in (NETLIST, RTLIL, _STATISTICS, _PATH):
         (folder / file).unlink(missing_ok=True)
     (folder / SCRIPT).write_text(text, encoding="utf-8")
-    run_limited("yosys", [str(found.yosys), "-s", SCRIPT], folder / LOG, limits, step=STEP, tell=tell)
+    try:
+        run_limited("yosys", [str(found.yosys), "-s", SCRIPT], folder / LOG, limits, step=STEP, tell=tell)
+    except ToolError as error:
+        raise ToolError(shown(str(error), sources)) from None
     types = cell_types(folder / RTLIL)
     return Synthesis(
         target,

@@ -128,7 +128,7 @@ def test_a_proof_of_what_includes_files_is_not_recalled(
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
     files = {"m.v": f"{directive}\n{module('`VALUE')}", "body.vh": f"`define VALUE {SUM}\n"}
     sources = written(files, tmp_path)
-    assert read_others(sources), "nor is what a simulator built of it"
+    assert read_others([source.read_bytes() for source in sources]), "nor is what a simulator built of it"
     for _ in range(2):
         run = run_prove(ADDER, tmp_path, "--rtl", *sources, cache=True)
         assert run.ending == ("PASS", 0) and "elaborate" in run.tree["seconds"]

@@ -39,7 +39,7 @@ def other_bench(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("other_bench")
 @pytest.mark.parametrize("says", ["nothing", "no vector", "too few vectors", "no bit", "mismatches"])
 def test_a_bench_that_compares_nothing(says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BENCH_SAYS", says)
+    monkeypatch.setenv("DAIS_VERIF_BENCH_SAYS", says)
     run = run_sim(EVERY, tmp_path)
     assert run.ending == FAILURE
     assert "bench gave no answer" in run.record["message"] or "bench passed but compared" in run.record["message"]
@@ -51,7 +51,7 @@ def test_the_answer_of_an_earlier_run(simulator: str, tmp_path: Path, request: p
     answer = tmp_path / "out" / simulator / "answer.json"
     assert Answer.load(answer).rows == 1000
     request.getfixturevalue("other_bench")
-    request.getfixturevalue("monkeypatch").setenv("BENCH_SAYS", "nothing")
+    request.getfixturevalue("monkeypatch").setenv("DAIS_VERIF_BENCH_SAYS", "nothing")
     run = run_sim(EVERY, tmp_path, simulator=simulator)
     assert run.ending == FAILURE
     assert "gave no answer" in run.record["message"]

@@ -313,10 +313,8 @@ class TestFailures:
         assert cache.entries() == []
         assert not build_of(tmp_path).cached
 
-    def test_nor_is_rtl_that_was_edited_while_it_was_built(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """What was built may be of either text, so it is kept as neither."""
+    def test_rtl_that_is_edited_while_it_is_built(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What is built is what was hashed, whatever becomes of the file."""
         compiled = icarus.build
 
         def edited(sources: tuple[Path, ...], *arguments: Any, **options: Any) -> Simulation:
@@ -326,4 +324,6 @@ class TestFailures:
         with monkeypatch.context() as patch:
             patch.setattr(icarus, "build", edited)
             build_of(tmp_path)
-        assert not build_of(tmp_path).cached
+        assert (tmp_path / "build" / "rtl" / "0" / "design.v").read_text() == GOOD
+        assert build_of(tmp_path).cached
+        assert not build_of(tmp_path, BAD).cached

@@ -19,7 +19,7 @@ from quality.door import environment
 from quality.signing import DESIGN, GIVEN, QUICK, Ending, project, sign, verify
 
 from dais_verif.emit import PipelineOptions, emit_pipeline
-from dais_verif.signoff.sshsig import PASSPHRASE
+from dais_verif.passphrase import PASSPHRASE
 
 PROVED = QUICK.replace('proof = "off"', 'proof = "required"')
 

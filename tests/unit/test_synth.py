@@ -15,7 +15,7 @@ from dais_verif.synth.netlist import Netlist, find_netlist, models, netlist_sour
 from dais_verif.synth.pnr import Port, harness, netlist_ports
 from dais_verif.synth.report import cell_types, read_costs, read_depth
 from dais_verif.synth.targets import KINDS, TARGETS
-from dais_verif.synth.yosys import script
+from dais_verif.synth.yosys import reading, script
 
 
 class TestTargets:
@@ -50,26 +50,32 @@ class TestTargets:
 class TestScript:
     @pytest.mark.parametrize("target", TARGETS)
     def test_sums_are_mapped_before_alumacc_can_merge_them(self, target: str) -> None:
-        lines = script([Path("/x/a.v")], "model", TARGETS[target]).splitlines()
+        lines = script(["read_verilog a.v"], "model", TARGETS[target]).splitlines()
         place = next(
             number for number, line in enumerate(lines) if line.startswith("techmap -map") and "sums.v" in line
         )
         last = TARGETS[target].after[-1].format(top="model", flags="")
         assert place < lines.index(last)
-        allowed = script([Path("/x/a.v")], "model", TARGETS[target], alumacc=True)
+        allowed = script(["read_verilog a.v"], "model", TARGETS[target], alumacc=True)
         assert "sums.v" not in allowed and last in allowed
 
     def test_the_pass_that_hangs_is_left_out(self) -> None:
-        assert "begin:check" in script([Path("/x/a.v")], "model", TARGETS["ice40"])
+        assert "begin:check" in script(["read_verilog a.v"], "model", TARGETS["ice40"])
 
     @pytest.mark.parametrize("target", ["ice40", "ecp5", "xilinx"])
     def test_tables_are_kept_out_of_block_rams_if_asked(self, target: str) -> None:
-        texts = [script([Path("/x/a.v")], "model", TARGETS[target], bram=bram) for bram in (False, True)]
+        texts = [script(["read_verilog a.v"], "model", TARGETS[target], bram=bram) for bram in (False, True)]
         assert ["-nobram" in text for text in texts] == [True, False]
 
-    def test_a_path_with_a_quote(self) -> None:
-        with pytest.raises(InputError, match="a quote or line break is in its path; rename it"):
-            script([Path('/x/a".v')], "model", TARGETS["ice40"])
+    def test_names_of_files_are_no_part_of_a_script(self, tmp_path: Path) -> None:
+        names = ['a".v', "a\n!b.v", "-a*.v", "good.v"]
+        for name in names:
+            (tmp_path / name).write_text(f"// {name!r}\n")
+        (tmp_path / "work").mkdir()
+        commands = reading([tmp_path / name for name in names], tmp_path / "work")
+        copies = [command.split()[-1] for command in commands]
+        assert copies == ["rtl/0/source_0.v", "rtl/1/source_1.v", "rtl/2/source_2.v", "rtl/3/good.v"]
+        assert [(tmp_path / "work" / copy).read_text() for copy in copies] == [f"// {name!r}\n" for name in names]
 
 
 STATISTICS = """

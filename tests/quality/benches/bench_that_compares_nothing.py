@@ -1,4 +1,4 @@
-"""A bench with a bug: it passes, and says nothing or something that is not so (see ``BENCH_SAYS``)."""
+"""A bench with a bug: it passes, and says nothing or something that is not so (see ``DAIS_VERIF_BENCH_SAYS``)."""
 
 import os
 from dataclasses import replace
@@ -22,6 +22,6 @@ async def drives_and_does_not_look(dut):
         "too few vectors": replace(whole, rows=job.rows - 1, bits=(job.rows - 1) * job.output_bits),
         "no bit": replace(whole, bits=0),
         "mismatches": replace(whole, mismatching_rows=3),
-    }[os.environ["BENCH_SAYS"]]
+    }[os.environ["DAIS_VERIF_BENCH_SAYS"]]
     if says is not None:
         says.save(Path(job.answer))
