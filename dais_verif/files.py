@@ -1,4 +1,4 @@
-"""Writing files so that nothing the user had is lost: to a temporary file beside it, then renamed."""
+"""Files of users: read within limits; written so that nothing is lost, to a temporary file that is then renamed."""
 
 from __future__ import annotations
 
@@ -7,14 +7,94 @@ import errno
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from dais_verif.errors import InputError
 
-__all__ = ["link_or_copy", "make_folder", "replace_folder", "write_atomically"]
+__all__ = [
+    "link_or_copy",
+    "make_folder",
+    "open_plain",
+    "read_plain",
+    "read_toml",
+    "replace_folder",
+    "require_plain",
+    "write_atomically",
+]
+
+#: No key of ours has more than three parts.
+_LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){64}""", re.ASCII)
+
+_KINDS = {
+    stat.S_IFIFO: "it is a FIFO",
+    stat.S_IFCHR: "it is a device",
+    stat.S_IFBLK: "it is a device",
+    stat.S_IFSOCK: "it is a socket",
+    stat.S_IFDIR: os.strerror(errno.EISDIR),
+}
+
+
+def read_plain(path: Path, most: int, what: str = "", advice: str = "name a regular file") -> bytes:
+    """Return the bytes of the regular file ``path``, of at most ``most`` bytes.
+
+    A FIFO would never end and a device may not; a sparse file can be larger than any memory. Raises ``InputError`` for
+    them, and if the file cannot be read: with ``what`` it is, if that is not plain, and ``advice``.
+    """
+    with open_plain(path, most, what, advice) as file:
+        try:
+            data = file.read(most + 1)
+        except OSError as error:
+            raise _unreadable(path, what, error.strerror, advice) from None
+    if len(data) > most:
+        raise _unreadable(path, what, f"it has more than {most} bytes", advice)
+    return data
+
+
+def open_plain(path: Path, most: int, what: str = "", advice: str = "name a regular file") -> BinaryIO:
+    """Open the regular file ``path`` of at most ``most`` bytes, as ``read_plain`` does; it may grow from then on."""
+    try:
+        # Without O_NONBLOCK, opening a FIFO waits for somebody to write.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:  # ValueError: NUL in a name
+        raise _unreadable(path, what, getattr(error, "strerror", None) or error, advice) from None
+    status = os.fstat(descriptor)
+    if stat.S_ISREG(status.st_mode) and status.st_size <= most:
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    if stat.S_ISREG(status.st_mode):
+        problem = f"it has {status.st_size} bytes, must have at most {most}"
+    else:
+        problem = _KINDS.get(stat.S_IFMT(status.st_mode), "it is no regular file")
+    raise _unreadable(path, what, problem, advice)
+
+
+def _unreadable(path: Path, what: str, problem: object, advice: str) -> InputError:
+    return InputError(f"cannot read {what}{' ' if what else ''}{str(path)!r}: {problem}; {advice}")
+
+
+def require_plain(path: Path, most: int, what: str = "", advice: str = "name a regular file") -> None:
+    """Raise the ``InputError`` of ``read_plain`` unless ``path`` is a regular file of at most ``most`` bytes."""
+    open_plain(path, most, what, advice).close()
+
+
+def read_toml(path: Path, most: int, what: str) -> str:
+    """Return the text of the TOML file ``path``, as ``read_plain`` does, if a parser takes it in linear time.
+
+    A key of many parts, ``a.b.c...``, takes one the square of their number in memory: 57 GB in a file of 240 kB.
+    """
+    try:
+        text = read_plain(path, most, what, "name a TOML file").decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{what} {str(path)!r} is no TOML: {error}") from None
+    if _LONG_KEY.search(text):
+        raise InputError(f"{what} {str(path)!r} has a key of more than 64 parts; none needs more than 3")
+    return text
 
 
 def write_atomically(path: Path, data: bytes) -> None:

@@ -8,11 +8,12 @@ from pathlib import Path
 import click
 
 from dais_verif.cli.common import file_path, json_option, notices
-from dais_verif.errors import InputError
-from dais_verif.files import write_atomically
+from dais_verif.files import read_plain, write_atomically
 from dais_verif.program import LAYOUTS, assemble, write_binary
 from dais_verif.report.record import SCHEMA, ProgramInfo
 from dais_verif.verdict import Verdict
+
+_MOST_BYTES = 1 << 30
 
 
 @click.command()
@@ -35,10 +36,7 @@ def asm(text: Path, output: Path, layout: str | None, as_json: bool) -> None:
     What is wrong is named as file:line:column. docs/text-form.md has a tutorial and the grammar. The other
     verbs take a text as it is if its name ends in .dais.
     """
-    try:
-        source = text.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {str(text)!r}: {error.strerror}; give the path of a program's text") from None
+    source = read_plain(text, _MOST_BYTES, advice="give the path of a program's text")
     with notices().status("assembling"):
         program = assemble(source, str(text))
     layout = layout or program.origin.layout

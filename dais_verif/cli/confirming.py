@@ -58,7 +58,9 @@ def proved_and_confirmed(
     if confirmation.verdict is Verdict.PASS:
         shutil.rmtree(folder, ignore_errors=True)
     verdict, message = confirmation.weigh(proof.message)
-    return replace(proof, verdict=verdict, message=message), dut, confirmation
+    # What a simulator contradicts is proved of another reading of the RTL.
+    standing = proof.proved_outputs if verdict is Verdict.PASS else ()
+    return replace(proof, verdict=verdict, message=message, proved_outputs=standing), dut, confirmation
 
 
 def _as_declared(request: ConfirmationRequest, said: PortsFile | None) -> ConfirmationRequest | None:

@@ -98,9 +98,13 @@ def played(proof: Proof, dut: Dut, design: Design, folder: WorkFolder) -> Proof:
         return replace(proof, verdict=Verdict.TOOL_FAILURE, message=f"{proof.message}; not simulated: {error}")
     message = f"{proof.message}: it is {seen} in Icarus"
     verdict = proof.verdict
+    proved = proof.proved_outputs
     if seen == str(handshake.due):
+        proved = ()
         verdict, message = Verdict.UNKNOWN, f"{message}, which does not confirm the proof; please report this"
-    return replace(proof, verdict=verdict, message=message, handshake=replace(handshake, found=seen))
+    return replace(
+        proof, verdict=verdict, message=message, handshake=replace(handshake, found=seen), proved_outputs=proved
+    )
 
 
 def out_of_step(
@@ -164,6 +168,7 @@ def judged(proof: Proof, finding: Finding) -> Proof:
     return replace(
         proof,
         verdict=Verdict.UNKNOWN,
+        proved_outputs=(),
         message=f"the proof found a counterexample that the simulation does not confirm ({finding.verdict.value}:"
         f" {finding.message}); please report this",
     )

@@ -20,11 +20,11 @@ from dais_verif.dut.ports_file import PortsFile, latency_of, read_ports_file
 from dais_verif.dut.vhdl_ports import in_lower_case, vhdl_ports_in
 from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.errors import InputError
-from dais_verif.files import write_atomically
+from dais_verif.files import require_plain, write_atomically
 from dais_verif.program import Program
 from dais_verif.sim.build import Design
 from dais_verif.sim.datafiles import data_files
-from dais_verif.sim.sources import is_vhdl
+from dais_verif.sim.sources import MOST_RTL_BYTES, is_vhdl
 
 __all__ = ["DutOptions", "bound", "design_of", "dut_options", "emitted", "given", "rtl_options"]
 
@@ -175,6 +175,7 @@ def given(dut: DutOptions) -> tuple[Design, PortsFile]:
         if not source.is_file():
             problem = "is a folder" if source.is_dir() else "does not exist"
             raise InputError(f"RTL file {str(source)!r} {problem}; give the files of module {dut.top}")
+        require_plain(source, MOST_RTL_BYTES, "RTL file")
     said = read_ports_file(dut.ports) if dut.ports else PortsFile()
     if dut.clocking is not None:
         said = PortsFile(said.inputs, said.outputs, dut.clocking, said.ties)

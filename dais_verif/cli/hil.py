@@ -130,6 +130,7 @@ def hil(
             },
             simulators=finding.simulators,
             first_mismatch=finding.first_mismatch,
+            outputs=finding.outputs,
             unchecked=unchecked,
             warnings=warnings,
             board=_board(

@@ -70,6 +70,7 @@ def proof_tree(
         "signals_matched_by_value": proof.guessed,
         "ops": [_claim_tree(claim) for claim in proof.ops],
         "outputs": [_claim_tree(claim) for claim in proof.outputs],
+        "proved_outputs": list(proof.proved_outputs),
         "counterexample": counterexample,
         "handshake": None if proof.handshake is None else _handshake_tree(proof.handshake),
         "confirmation": None

@@ -16,7 +16,7 @@ from dais_verif.cli.common import reproduce
 from dais_verif.cli.dut import DutOptions
 from dais_verif.errors import InputError
 from dais_verif.program import Program
-from dais_verif.report.record import Decision, OutputEvidence, ProgramInfo, Record, StimulusClass, Times
+from dais_verif.report.record import Decision, ProgramInfo, Record, StimulusClass, Times
 from dais_verif.sim.build import Design
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
@@ -69,7 +69,7 @@ def begun_record(
     )
 
 
-def finished_record(record: Record, program: Program, finding: Finding, watch: Stopwatch) -> Record:
+def finished_record(record: Record, finding: Finding, watch: Stopwatch) -> Record:
     """The record of a run that found ``finding``. The time is that since the command started."""
     assert record.times is not None
     swept = [StimulusClass("exhaustive", finding.exhaustive_vectors)] if finding.exhaustive_vectors else []
@@ -88,7 +88,7 @@ def finished_record(record: Record, program: Program, finding: Finding, watch: S
         state="complete",
         times=replace(record.times, seconds=round(time.monotonic() - watch.started, 3)),
         stimulus=[*record.stimulus, *swept],
-        outputs=_outputs(program, finding),
+        outputs=finding.outputs,
         decisions=[*record.decisions, *latencies],
     )
 
@@ -105,17 +105,6 @@ def with_share_of_icarus(record: Record) -> Record:
     decision = Decision("vectors in icarus", chosen, "it ran until verilator had ended; --icarus-vectors says how many")
     again = reproduce(more=["--icarus-vectors", str(icarus.vectors_compared)])
     return replace(record, reproduce=again, decisions=[*record.decisions, decision])
-
-
-def _outputs(program: Program, finding: Finding) -> list[OutputEvidence]:
-    if finding.evidence is None:
-        return []
-    vectors = max(simulator.vectors_compared for simulator in finding.simulators)
-    grades = dict.fromkeys(finding.evidence.exhausted, "exhausted") | dict.fromkeys(finding.evidence.sampled, "sampled")
-    return [
-        OutputEvidence(output, grades[output], vectors) if output in grades else OutputEvidence(output, "none", 0)
-        for output in range(program.n_out)
-    ]
 
 
 def _decisions(program: Program, design: Design, dut: DutOptions, asked: Asked) -> list[Decision]:

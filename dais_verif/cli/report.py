@@ -65,12 +65,12 @@ def report(
         with notices().status("looking for earlier runs"):
             earlier = records_below(history, info.hash)
     with notices().status("writing the page"):
-        verdict, message = write_report(sources, shown, output, earlier)
+        verdict, message, word = write_report(sources, shown, output, earlier)
     if as_json:
         tree = {"page": str(output), "verdict": verdict.value, "exit_code": verdict.exit_code, "message": message}
         click.echo(json.dumps(tree, indent=2))
     else:
-        console().print(f"{verdict.value}  {message}", markup=False)
+        console().print(f"{word}  {message}", markup=False)
         console().print(f"page       {output}", markup=False)
     return verdict.exit_code if exit_code else 0
 

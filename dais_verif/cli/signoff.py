@@ -32,6 +32,7 @@ from dais_verif.errors import InputError
 from dais_verif.files import make_folder
 from dais_verif.report.console import program_line
 from dais_verif.report.signoff import SignOff, StageResult
+from dais_verif.report.words import signed_word, stage_word
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE
 from dais_verif.signoff.policy import BUILT_IN, GHDL, Given, policy_of, read_policy
 from dais_verif.signoff.results import NOT_RUN
@@ -186,16 +187,9 @@ class Shown(Listener):
 
     def result(self, result: StageResult) -> None:
         """A stage has ended."""
-        self._status.console.print(f"{result.name}: {told(result)}, {result.seconds:.1f} s", markup=False, style="dim")
-
-
-def told(result: StageResult) -> str:
-    """What became of a stage, in a word or two."""
-    if result.passed:
-        return "found" if result.must_fail else "passed"
-    if result.waived:
-        return "waived"
-    return ("undecided" if result.ran else "not run") if result.optional else ("FAILED" if result.ran else "NOT RUN")
+        self._status.console.print(
+            f"{result.name}: {stage_word(result)}, {result.seconds:.1f} s", markup=False, style="dim"
+        )
 
 
 def _print(record: SignOff, folder: Path, out: Console) -> None:
@@ -211,7 +205,7 @@ def _print(record: SignOff, folder: Path, out: Console) -> None:
         style = "green" if result.passed else "yellow" if result.waived or result.optional else "bold red"
         where = str(Path(*Path(result.evidence[0]).parts[:2])) if result.evidence else "-"
         table.add_row(
-            result.name, Text(told(result), style=style), result.verdict.value, f"{result.seconds:.1f}", where
+            result.name, Text(stage_word(result), style=style), result.verdict.value, f"{result.seconds:.1f}", where
         )
     out.print(table)
     grades = {grade: sum(one.grade == grade for one in record.outputs) for grade in ("proved", "exhausted", "sampled")}
@@ -225,7 +219,7 @@ def _print(record: SignOff, folder: Path, out: Console) -> None:
     for warning in record.warnings:
         out.print(f"warning    {warning}", markup=False)
     if record.verdict is Verdict.PASS:
-        out.print(Text.assemble(Text("SIGNED OFF", style="bold green"), f"  {record.message}"))
+        out.print(Text.assemble(Text(signed_word(record.verdict), style="bold green"), f"  {record.message}"))
         signed = f" and {SIGNATURE}" if (folder / SIGNATURE).exists() else ""
         out.print(f"wrote      {folder / CERTIFICATE}{signed}", markup=False)
         out.print(f"check it   dais-verif verify-cert {shlex.quote(str(folder))}", markup=False)
@@ -235,6 +229,6 @@ def _print(record: SignOff, folder: Path, out: Console) -> None:
             out.print(f"why        {result.name}: {result.message}", markup=False)
             if result.ran and result.reproduce:
                 out.print(f"           {result.reproduce}", markup=False)
-    out.print(Text.assemble(Text("NOT SIGNED OFF", style="bold red"), f"  {record.message}"))
+    out.print(Text.assemble(Text(signed_word(record.verdict), style="bold red"), f"  {record.message}"))
     out.print(f"next       mend what `why` names, or change the policy; evidence is in {folder}", markup=False)
     out.print(f"reproduce  {record.reproduce}", markup=False)

@@ -238,7 +238,7 @@ def sim(
                 raise InputError(f"RTL file {str(source)!r} was changed while it was simulated; run again")
         if finding.verdict is not Verdict.PASS:
             record = replace(record, warnings=[*warnings, *_data_not_found(design)])
-        record = finished_record(record, loaded, finding, watch)
+        record = finished_record(record, finding, watch)
         if paired and icarus_vectors is None:
             record = with_share_of_icarus(record)
         record = covering.of_rtl(record, folder.path)

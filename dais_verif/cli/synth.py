@@ -28,11 +28,12 @@ from dais_verif.cli.netlists import target_option
 from dais_verif.cli.pipelines import asked_pipeline, control_options, stage_options
 from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.errors import InputError, ToolError
-from dais_verif.files import write_atomically
+from dais_verif.files import require_plain, write_atomically
 from dais_verif.program import Program
 from dais_verif.report.console import program_line
 from dais_verif.report.record import SCHEMA, ProgramInfo
 from dais_verif.sim import tools
+from dais_verif.sim.sources import MOST_RTL_BYTES
 from dais_verif.synth.limits import Limits
 from dais_verif.synth.netlist import RECORD
 from dais_verif.synth.pnr import place
@@ -176,6 +177,7 @@ def _sources(
         if not source.is_file():
             problem = "is a folder" if source.is_dir() else "does not exist"
             raise InputError(f"RTL file {str(source)!r} {problem}; give the Verilog files of module {top}")
+        require_plain(source, MOST_RTL_BYTES, "RTL file")
         if source.suffix.lower() in (".vhd", ".vhdl"):
             raise InputError(f"RTL file {str(source)!r}: Yosys reads Verilog only; give the Verilog of module {top}")
     if rtl:

@@ -5,24 +5,46 @@ from __future__ import annotations
 import json
 import tempfile
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 
 import click
 from rich.text import Text
 
 from dais_verif.cli.common import console, file_path, jobs_option, json_option, notices, reproduce
+from dais_verif.report.words import signed_word
 from dais_verif.verdict import Verdict
 
 _SCHEMA = "dais-verif/verify-cert/1"
+
+
+def _time(context: click.Context, option: click.Parameter, value: str | None) -> datetime | None:
+    from dais_verif.signoff.allowed_signers import absolute_time
+
+    if value is None:
+        return None
+    try:
+        return absolute_time(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 @click.command()
 @click.argument("certificate", type=file_path)
 @click.option("--program", type=file_path, help="The program, if it is not where it was.")
 @click.option(
-    "--rtl", type=file_path, multiple=True, help="RTL and what it reads, if moved: files, or folders of them."
+    "--rtl",
+    type=file_path,
+    multiple=True,
+    help="RTL and what it reads, as signed off, if moved: files or folders.",
 )
 @click.option("--allowed-signers", type=file_path, help="Who may sign, as for ssh-keygen; then it must be signed.")
+@click.option(
+    "--verify-time",
+    callback=_time,
+    metavar="TIME",
+    help="When it was signed, as somebody says whom you trust: 20270131120000Z. Default: now.",
+)
 @click.option("--same-tools", is_flag=True, help="The tools here must be those that it was made with.")
 @click.option("--rerun", is_flag=True, help="Sign off again by the same policy, and compare what is found.")
 @jobs_option
@@ -32,6 +54,7 @@ def verify_cert(
     program: Path | None,
     rtl: tuple[Path, ...],
     allowed_signers: Path | None,
+    verify_time: datetime | None,
     same_tools: bool,
     rerun: bool,
     jobs: int | None,
@@ -50,8 +73,13 @@ def verify_cert(
     """
     from dais_verif.errors import InputError
     from dais_verif.signoff.again import run_again
-    from dais_verif.signoff.recheck import Places, check_certificate, read_certificate
+    from dais_verif.signoff.places import Places
+    from dais_verif.signoff.recheck import check_certificate, read_certificate
+    from dais_verif.signoff.signed import Trust
 
+    if verify_time is not None and allowed_signers is None:
+        raise click.UsageError("--verify-time judges the signer; give it with --allowed-signers.")
+    trust = Trust(allowed_signers, verify_time) if allowed_signers else None
     held, folder, data, findings, notes = None, certificate, b"", [], []
     try:
         held, folder, data = read_certificate(certificate)
@@ -62,9 +90,7 @@ def verify_cert(
     if held is not None:
         places = Places(program, rtl)
         with notices().status("checking"):
-            checked = check_certificate(
-                held, folder, data, places=places, allowed=allowed_signers, same_tools=same_tools
-            )
+            checked = check_certificate(held, folder, data, places=places, trust=trust, same_tools=same_tools)
         found, notes = list(checked.findings), list(checked.notes)
         if rerun and not found:
             from dais_verif.cli.signoff import Shown
@@ -91,11 +117,11 @@ def verify_cert(
     for note in notes:
         out.print(f"note       {note}", markup=False)
     if findings:
-        word = Text("NOT SIGNED OFF", style="bold red")
+        word = Text(signed_word(verdict), style="bold red")
         out.print(Text.assemble(word, f"  {len(findings)} findings against this certificate: do not rely on it"))
     else:
         again_too = ", and a new run finds the same" if rerun else ""
-        out.print(Text.assemble(Text("SIGNED OFF", style="bold green"), f"  the certificate holds{again_too}"))
+        out.print(Text.assemble(Text(signed_word(verdict), style="bold green"), f"  the certificate holds{again_too}"))
     return verdict.exit_code
 
 

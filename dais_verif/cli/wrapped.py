@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 from dais_verif.errors import InputError, ToolError, ViolationError
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
+from dais_verif.program.ports import ports_of
 from dais_verif.report.record import SimulatorResult
 from dais_verif.sim.build import Design
+from dais_verif.sim.outputs import outputs_of
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ def find_wrapped(folder: Path) -> Wrapped:
     Raises ``InputError`` if it is no such folder.
     """
     path = folder / _FACTS
+    if path.exists() and not path.is_file():
+        raise InputError(f"{str(path)!r} must be a regular file; write the folder again")
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
         if facts["kind"] != "axis":
@@ -102,7 +106,10 @@ def verify_wrapped(
         return Finding(Verdict.PROGRAM_INVALID, f"{error}; --unchecked carries on with the quantised value", [])
     output_bits = sum(kind.width for kind in program.output_types)
     results = [_result(name, outcome, output_bits) for name, outcome in found.outcomes.items()]
-    return Finding(found.verdict, found.message, results)
+    # A stream that goes wrong may lose beats: then nothing can be said of single outputs.
+    passed = found.verdict is Verdict.PASS
+    outputs = outputs_of(ports_of(program), batch.rows) if passed else []
+    return Finding(found.verdict, found.message, results, outputs=outputs)
 
 
 def _result(name: str, outcome: AxisOutcome | ToolError, output_bits: int) -> SimulatorResult:

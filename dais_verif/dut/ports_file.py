@@ -30,6 +30,7 @@ from typing import Any, NoReturn
 
 from dais_verif.dut.face import MODEL_INP, MODEL_OUT, Clocking
 from dais_verif.errors import InputError
+from dais_verif.files import read_toml
 from dais_verif.program import FixedType
 from dais_verif.program.types import LIMIT
 
@@ -49,6 +50,7 @@ _TABLES = {
 
 #: Deeper pipelines than this are not believed.
 _MOST_LATENCY = 100_000
+_MOST_BYTES = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -82,9 +84,7 @@ class PortsFile:
 def read_ports_file(path: Path) -> PortsFile:
     """The ports file at ``path``. Raises ``InputError`` with the table and key that cannot be used."""
     try:
-        tree = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"ports file {str(path)!r} cannot be read: {error.strerror}") from None
+        tree = tomllib.loads(read_toml(path, _MOST_BYTES, "ports file"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"ports file {str(path)!r} is no TOML: {error}") from None
     return _Reader(path).file(tree)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dais_verif.errors import InputError
+from dais_verif.files import read_toml
 from dais_verif.program import Op, Program
 from dais_verif.program.opcodes import bitwise_fields, high_int32
 
@@ -29,6 +30,8 @@ __all__ = ["DEFAULT", "SCALE", "DelayModel", "delay_of", "negation_delay", "read
 SCALE = 1000
 #: Larger coefficients are a slip.
 _MOST = 1e6
+
+_MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -158,9 +161,7 @@ def read_delay_model(path: Path) -> DelayModel:
     """The default model with what the TOML file ``path`` says otherwise. Raises ``InputError``."""
     name = repr(str(path))
     try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read the delay model {name}: {error.strerror or error}; name a TOML file") from None
+        entries = tomllib.loads(read_toml(path, _MOST_BYTES, "the delay model"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(
             f"delay model {name} is no TOML: {str(error).splitlines()[0]}; write lines as carry = 0.05"

@@ -28,6 +28,7 @@ from dais_verif.sim.blame import blame_engines, blame_expectation, judge_rows
 from dais_verif.sim.build import Design
 from dais_verif.sim.job import Answer, Difference, Job, merged
 from dais_verif.sim.mismatch import describe
+from dais_verif.sim.outputs import outputs_of
 from dais_verif.sim.packing import Words, bits_of_row, pack_inputs, pack_outputs, row_words
 from dais_verif.sim.scoreboard import Chunk, Scoreboard
 from dais_verif.sim.task import Options, Task, Watcher
@@ -110,14 +111,15 @@ class Run:
         answer = self.answer
         if answer.rows != total:
             raise AssertionError(f"{answer.rows} of {total} vectors were compared")
+        outputs = outputs_of(self._ports, answer.rows, int(answer.wrong, 16))
         if answer.first_mismatch is None:
             message = f"all {answer.bits} output bits of {answer.rows} vectors equal the golden model"
-            return Finding(Verdict.PASS, message, [result])
+            return Finding(Verdict.PASS, message, [result], outputs=outputs)
         mismatch = self._mismatch(answer.first_mismatch)
         if mismatch.blame is not None and mismatch.blame.kind == "golden":
             return Finding(Verdict.UNKNOWN, mismatch.blame.text, [result], mismatch)
         message = f"{answer.mismatching_rows} of {answer.rows} vectors differ from the golden model"
-        return Finding(Verdict.RTL_MISMATCH, message, [result], mismatch)
+        return Finding(Verdict.RTL_MISMATCH, message, [result], mismatch, outputs=outputs)
 
     @property
     def answer(self) -> Answer:

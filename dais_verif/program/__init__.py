@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dais_verif.errors import InputError, ProgramError
+from dais_verif.files import read_plain
 from dais_verif.program.da4ml_json import looks_like_json, read_json
 from dais_verif.program.gzipped import is_gzip, unpacked
 from dais_verif.program.layouts import LAYOUTS, AssumedLayoutWarning, read_binary, write_binary
@@ -38,6 +39,9 @@ __all__ = [
     "write_binary",
 ]
 
+#: A hundred million ops.
+_MOST_BYTES = 4 << 30
+
 
 def assemble(source: str | bytes, name: str = "text") -> Program:
     """The valid program that ``source`` (bytes: UTF-8) describes; its origin says the layout to write.
@@ -56,10 +60,7 @@ def load(path: str | Path, *, layout: str | None = None) -> Program:
     A text is told by the suffix ``.dais``. ``layout``: ``published``, ``headerless`` or ``v1`` overrides detection,
     for a binary. Raises ``ProgramError`` if the file holds no valid program, ``InputError`` if it cannot be read.
     """
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {str(path)!r}: {error.strerror}; give the path of a DAIS program") from None
+    data = read_plain(Path(path), _MOST_BYTES, advice="give the path of a DAIS program")
     if _is_text(str(path), data):
         if layout is not None:
             raise InputError(f"{path}: a text says its layout itself and is not read as {layout}; leave --layout out")

@@ -26,6 +26,7 @@ from dais_verif.prove.obligations import Builder, Obligation
 from dais_verif.prove.pool import Pool
 from dais_verif.prove.pursuit import DECLARED, Pursuit
 from dais_verif.prove.results import Claim, Counterexample, Handshake, Options, Proof, Status, Timing, Watcher
+from dais_verif.prove.standing import proved_outputs, standing_outputs
 from dais_verif.prove.sweep.proof import sweep_netlist
 from dais_verif.prove.terms import leaves
 from dais_verif.verdict import Verdict
@@ -69,7 +70,7 @@ def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watche
     said = clocking.latency if clocking else None
     if proof.verdict is Verdict.PASS and timing is not None and said not in (None, timing.latency):
         late = f"the outputs are right {timing.latency} edges of {timing.clock} after their inputs, not {said}"
-        proof = replace(proof, verdict=Verdict.RTL_MISMATCH, message=late)
+        proof = replace(proof, verdict=Verdict.RTL_MISMATCH, message=late, proved_outputs=())
     if proof.verdict is Verdict.PASS and machine is not None and clocking is not None and timing is not None:
         watcher.progress("handshakes", 0, 1)
         proof = _with_handshake(
@@ -126,7 +127,9 @@ def _op_by_op(
     if counterexample is not None:
         proof = replace(proof, message=proof.message + _undefined(obligations, claims))
     dropped = tuple(sorted(set(cut) - set(builder.cut)))
-    return replace(proof, guessed=len(guessed), dropped=dropped)
+    # Without a counterexample the pursuit has gone on until no proof rests on what is not proved.
+    standing = proved_outputs(claims) if counterexample is None else standing_outputs(program, obligations, claims)
+    return replace(proof, guessed=len(guessed), dropped=dropped, proved_outputs=standing)
 
 
 def _bit_by_bit(
@@ -145,7 +148,8 @@ def _bit_by_bit(
     found = {claim.number for claim in swept.ops}
     points = f"the netlist has {len(found)} of {program.n_ops} ops"
     proof = _proof(program, found, claims, swept.merged, swept.counterexample, timing, points)
-    return replace(proof, message=swept.remark or proof.message, bits=True)
+    # No claim on a netlist takes another for granted.
+    return replace(proof, message=swept.remark or proof.message, bits=True, proved_outputs=proved_outputs(claims))
 
 
 def _claim(key: tuple[str, int], obligation: Obligation, cut: Mapping[int, Signal], pool: Pool) -> Claim:

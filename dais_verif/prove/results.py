@@ -134,7 +134,8 @@ class Proof:
     ``held``: inputs that were found to be resets, with the values at which they are not active. ``agreed``: on how
     many signals two front ends agreed. ``guessed``: signals that were found by their values, not by name.
     ``dropped``: ops whose signals are no cut points any more, since they do not hold their values. ``bits``: it went
-    bit by bit, without obligations of ops.
+    bit by bit, without obligations of ops. ``proved_outputs``: those that equal the program for all inputs, whatever
+    became of other claims: all that their proofs take for granted is proved as well.
     """
 
     verdict: Verdict
@@ -156,6 +157,7 @@ class Proof:
     handshake: Handshake | None = None
     dropped: tuple[int, ...] = ()
     bits: bool = False
+    proved_outputs: tuple[int, ...] = ()
 
     def methods(self) -> dict[str, int]:
         """How many claims were decided by which means."""

@@ -38,7 +38,12 @@ def prove_twice(
     if other.verdict is not Verdict.PASS:
         return replace(other, message=f"as Yosys reads the RTL: {other.message}")
     if (other.timing, other.held) != (proof.timing, proof.held):
-        return replace(proof, verdict=Verdict.UNKNOWN, message="slang and Yosys find different latencies or resets")
+        return replace(
+            proof,
+            verdict=Verdict.UNKNOWN,
+            message="slang and Yosys find different latencies or resets",
+            proved_outputs=(),
+        )
     agreed = f"slang and Yosys agree on {compared.signals} signals"
     return replace(
         proof,

@@ -33,6 +33,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 import msgspec
 
 from dais_verif.errors import InputError
+from dais_verif.files import read_toml
 from dais_verif.regress.programs import Found, find, stem_of
 
 if sys.version_info >= (3, 11):
@@ -45,6 +46,8 @@ __all__ = ["DEFAULT_TIMEOUT", "Choices", "Part", "Simulator", "Variant", "read_m
 DEFAULT_TIMEOUT = 1800.0
 
 Simulator: TypeAlias = Literal["icarus", "verilator", "both", "ghdl"]
+_MOST_BYTES = 4 << 20
+
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 _Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
 _Simulators: TypeAlias = Annotated[list[Simulator], msgspec.Meta(min_length=1)]
@@ -128,9 +131,7 @@ def read_manifest(path: Path) -> tuple[list[Part], list[str]]:
     """
     name = f"manifest {str(path)!r}"
     try:
-        tree = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{name} cannot be read: {error.strerror}") from None
+        tree = tomllib.loads(read_toml(path, _MOST_BYTES, "manifest"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{name} is no TOML: {error}") from None
     manifest = _table(tree, _Manifest, name, "")

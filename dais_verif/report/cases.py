@@ -84,6 +84,7 @@ def _of_stage(stage: StageResult, record: SignOff) -> Case:
         _lines(f"reproduce: {stage.reproduce}" if stage.reproduce else ""),
         stage.seconds,
         stage.passed or stage.waived,
+        stage.optional and not stage.passed and not stage.waived,
         file=record.program.path,
     )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from dais_verif.errors import InputError
 from dais_verif.report.cases import Case, cases_of, title_of
 from dais_verif.report.read import AnyRecord
+from dais_verif.report.words import word_of
 from dais_verif.verdict import Verdict
 
 __all__ = ["append_summary", "commands_of", "summary_of"]
@@ -39,7 +40,7 @@ def summary_of(record: AnyRecord) -> str:
     cases = cases_of(record)
     shown = [case for case in cases if (not case.passed and not case.skipped) or case.flaky]
     mark = ":white_check_mark:" if record.verdict is Verdict.PASS else ":x:"
-    lines = [f"### {mark} {title_of(record)}: {record.verdict.value}", "", _markdown(record.message), ""]
+    lines = [f"### {mark} {title_of(record)}: {word_of(record, record.verdict)}", "", _markdown(record.message), ""]
     if shown:
         lines += ["| verdict | what | message |", "|---|---|---|"]
         lines += [_row((case.verdict.value, f"{case.name}, {case.group}", _details(case))) for case in shown[:_ROWS]]

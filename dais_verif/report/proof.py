@@ -85,7 +85,8 @@ class ProofRecord:
     """A run of ``prove``. ``conditional``: promises of the program had to be assumed. ``seconds``: of each stage.
 
     ``simulate``: the command that runs the counterexample. ``confirmation``: None where nothing was proved, the RTL is
-    our own, or the user left it out.
+    our own, or the user left it out. ``proved_outputs``: those that equal the program for all inputs whatever became of
+    other claims; None in records of before there was such a list.
     """
 
     verdict: Verdict
@@ -111,3 +112,4 @@ class ProofRecord:
     warnings: list[str] = field(default_factory=list)
     simulate: str | None = None
     confirmation: ConfirmationRecord | None = None
+    proved_outputs: list[int] | None = None

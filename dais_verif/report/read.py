@@ -11,18 +11,25 @@ from typing import Any, TypeAlias
 import msgspec
 
 from dais_verif.errors import InputError
+from dais_verif.files import read_plain
 from dais_verif.report.coverage_record import COVERAGE_SCHEMA, CoverageRecord
 from dais_verif.report.proof import PROOF_SCHEMA, ProofRecord
 from dais_verif.report.record import SCHEMA, Failed, Record
 from dais_verif.report.regression import REGRESSION_SCHEMA, Regression
 from dais_verif.report.signoff import SIGNOFF_SCHEMA, SignOff
 
-__all__ = ["NAMES", "AnyRecord", "parse_record", "read_record", "record_file"]
+__all__ = ["NAMES", "SIGNOFF_NAME", "AnyRecord", "parse_record", "read_record", "record_file"]
 
 AnyRecord: TypeAlias = Record | Failed | Regression | SignOff | ProofRecord | CoverageRecord
 
+#: The record in the folder of a sign-off.
+SIGNOFF_NAME = "signoff.json"
+
 #: What a run leaves in the folder of ``-o``. The first that is there speaks for the folder.
-NAMES = ("signoff.json", "regression.json", "result.json", "coverage.json")
+NAMES = (SIGNOFF_NAME, "regression.json", "result.json", "coverage.json")
+
+#: The record of a million ops with all its coverage has a tenth of it.
+_MOST_BYTES = 256 << 20
 
 _KINDS: dict[str, type[AnyRecord]] = {
     SCHEMA: Record,
@@ -46,13 +53,7 @@ def record_file(path: Path) -> Path:
 def read_record(path: Path) -> AnyRecord:
     """The record in the file ``path``, or in the folder ``path`` of a run. Raises ``InputError`` if it is none."""
     path = record_file(path)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"cannot read {str(path)!r}: {error.strerror}; give the record of a run (-o, --json)"
-        ) from None
-    return parse_record(data, str(path))
+    return parse_record(read_plain(path, _MOST_BYTES, advice="give the record of a run (-o, --json)"), str(path))
 
 
 def parse_record(data: bytes, name: str) -> AnyRecord:
@@ -65,6 +66,11 @@ def parse_record(data: bytes, name: str) -> AnyRecord:
     if not isinstance(schema, str) or schema not in _KINDS:
         raise InputError(f"{name} is no record of a run: its schema must be one of {', '.join(_KINDS)}, not {schema!r}")
     kind = Failed if schema == SCHEMA and set(tree) <= {"schema", "verdict", "exit_code", "message"} else _KINDS[schema]
+    if kind is Record and "simulators" not in tree:
+        raise InputError(
+            f"{name} is a record of a verb that has no page, such as check, diff or synth;"
+            " give that of sim, hil, prove, coverage, regress or signoff"
+        )
     return _convert(tree, kind, name)
 
 

@@ -156,7 +156,8 @@ class Evidence:
 @dataclass(frozen=True)
 class OutputEvidence:
     """How much is known of one output. ``grade``: ``proved`` for all inputs, ``exhausted`` (all inputs that reach it
-    were compared), ``sampled`` or ``none``. ``vectors``: that compared it, 0 where only a proof speaks of it."""
+    were compared), ``sampled``, ``wrong`` in at least one vector, or ``none``. ``vectors``: that compared it, 0 where
+    only a proof speaks of it."""
 
     output: int
     grade: str
@@ -255,7 +256,7 @@ class Record:
     times: Times | None = None
     #: Where the vectors came from, in the order in which they ran.
     stimulus: list[StimulusClass] = field(default_factory=list)
-    #: What is known of each output; empty unless the verdict is PASS.
+    #: What is known of each output, right or wrong; empty where not all of them were compared.
     outputs: list[OutputEvidence] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
     coverage: Coverage | None = None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 
 from dais_verif.report.record import Times
 from dais_verif.verdict import Verdict
 
-__all__ = ["REGRESSION_SCHEMA", "Job", "JobResult", "Regression"]
+__all__ = ["REGRESSION_SCHEMA", "Job", "JobResult", "Regression", "failures_first"]
 
 REGRESSION_SCHEMA = "dais-verif/regression/1"
 
@@ -72,3 +73,11 @@ class Regression:
         """One JSON object."""
         tree = {"schema": REGRESSION_SCHEMA, **asdict(self), "exit_code": self.verdict.exit_code}
         return json.dumps(tree, indent=2, default=lambda verdict: verdict.value)
+
+
+def failures_first(jobs: Iterable[JobResult]) -> list[JobResult]:
+    """Return ``jobs`` as a reader wants them: what failed, what did not run, what is flaky, the rest.
+
+    Among themselves they stay in the order of the plan.
+    """
+    return sorted(jobs, key=lambda job: (job.verdict is Verdict.PASS, not job.attempts, not job.flaky))

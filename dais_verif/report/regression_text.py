@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
 
 from dais_verif.report.console import verdict_text
-from dais_verif.report.regression import JobResult, Regression
+from dais_verif.report.regression import JobResult, Regression, failures_first
 from dais_verif.verdict import Verdict
 
 __all__ = ["print_regression"]
@@ -19,16 +20,17 @@ _SHOWN = 20
 
 def print_regression(record: Regression, out: Console) -> None:
     """Print ``record`` for a person."""
-    failed = [result for result in record.jobs if result.verdict is not Verdict.PASS and result.attempts]
+    jobs = failures_first(record.jobs)
+    failed = [result for result in jobs if result.verdict is not Verdict.PASS and result.attempts]
     for result in failed[:_SHOWN]:
         _print_failure(result, out)
     if len(failed) > _SHOWN:
         out.print(f"... {len(failed) - _SHOWN} more failures in the record\n", markup=False)
-    for result in record.jobs:
+    for result in jobs:
         if result.flaky and result.verdict is Verdict.PASS:
             out.print(f"flaky      {result.job.id}: {result.message}", markup=False)
-    if record.jobs:
-        out.print(_table(record))
+    if jobs:
+        out.print(_table(jobs))
     for warning in record.warnings:
         out.print(f"warning    {warning}", markup=False)
     out.print(verdict_text(record.verdict, record.message))
@@ -44,19 +46,20 @@ def _print_failure(result: JobResult, out: Console) -> None:
     out.print(f"  reproduce  {result.reproduce}\n", markup=False)
 
 
-def _table(record: Regression) -> Table:
-    """How many of each variant, simulator and verdict."""
+def _table(jobs: Sequence[JobResult]) -> Table:
+    """How many of each variant and simulator passed and failed; those of the first job first."""
     rows: dict[tuple[str, str], Counter[str]] = {}
-    for result in record.jobs:
+    for result in jobs:
         counts = rows.setdefault((result.job.variant, result.job.simulator), Counter())
         counts["jobs"] += 1
         counts["passed"] += result.verdict is Verdict.PASS
+        counts["failed"] += result.verdict is not Verdict.PASS and bool(result.attempts)
         counts["flaky"] += result.flaky
         counts["bits compared"] += result.bits_compared
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("variant", "simulator"):
         table.add_column(name)
-    numbers = ("jobs", "passed", "flaky", "bits compared")
+    numbers = ("jobs", "passed", "failed", "flaky", "bits compared")
     for name in numbers:
         table.add_column(name, justify="right")
     for (variant, simulator), counts in rows.items():

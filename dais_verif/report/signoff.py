@@ -10,9 +10,12 @@ from dais_verif.report.coverage import Coverage
 from dais_verif.report.record import Decision, OutputEvidence, ProgramInfo, Times, Waiver
 from dais_verif.verdict import Verdict
 
-__all__ = ["SIGNOFF_SCHEMA", "SignOff", "StageResult"]
+__all__ = ["EVIDENCE", "SIGNOFF_SCHEMA", "SignOff", "StageResult"]
 
 SIGNOFF_SCHEMA = "dais-verif/signoff/1"
+
+#: The folder, in that of a sign-off, with what its stages left.
+EVIDENCE = "evidence"
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from dais_verif.signoff.certificate import stages_in
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.evidence import Sent, simulated
 from dais_verif.signoff.judge import SENT
+from dais_verif.signoff.places import Finding
 from dais_verif.signoff.policy import Given, Policy
-from dais_verif.signoff.recheck import Checked, Finding, shortened
+from dais_verif.signoff.recheck import Checked, shortened
 from dais_verif.signoff.results import EVIDENCE
 from dais_verif.signoff.session import POLICY, Listener, sign_off
 from dais_verif.verdict import Verdict

@@ -8,7 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,9 @@ CERTIFICATE, SIGNATURE = "certificate.json", "certificate.json.sig"
 _SCHEMA = "dais-verif/certificate/1"
 _STATEMENT = "SIGNED OFF"
 _LOCK = ".lock"
+
+#: Of evidence, so that to hash it is over in a time that is known.
+_MOST_FILES, _MOST_BYTES = 100_000, 8 << 30
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -174,8 +179,8 @@ def _hash_of(tree: dict[str, Any]) -> str:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     tree = dict(pairs)
     if len(tree) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"it has {next(name for name in names if names.count(name) > 1)!r} twice")
+        counts = Counter(name for name, _ in pairs)
+        raise ValueError(f"it has {next(name for name in counts if counts[name] > 1)!r} twice")
     return tree
 
 
@@ -188,12 +193,18 @@ def evidence_in(folder: Path) -> dict[str, str]:
 
     Raises ``InputError`` for what is no plain file: its content is not in the folder.
     """
-    found = {}
-    for path in sorted(folder.rglob("*")):
+    found: dict[str, str] = {}
+    left = _MOST_BYTES
+    for path in sorted(islice(folder.rglob("*"), _MOST_FILES + 1)):
+        if len(found) == _MOST_FILES:
+            raise InputError(f"{str(folder)!r} holds more than {_MOST_FILES} files, which no sign-off leaves")
         name = path.relative_to(folder).as_posix()
         if path.is_symlink() or not (path.is_dir() or path.is_file()):
             raise InputError(f"{name} is no plain file, and no evidence; remove it")
         if path.is_dir() or name in (CERTIFICATE, SIGNATURE) or (name == _LOCK and not path.stat().st_size):
             continue
+        left -= path.stat().st_size
+        if left < 0:
+            raise InputError(f"{str(folder)!r} holds more than {_MOST_BYTES} bytes, which no sign-off leaves")
         found[name] = sha256_of(path)
     return found

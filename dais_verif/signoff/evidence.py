@@ -17,6 +17,7 @@ import numpy as np
 
 from dais_verif.dut.face import Face
 from dais_verif.errors import InputError
+from dais_verif.files import read_plain
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.report.read import parse_record
@@ -40,6 +41,8 @@ __all__ = [
     "simulated",
     "summary",
 ]
+
+_MOST_BYTES = 256 << 20
 
 _PROOF_SCHEMA = "dais-verif/proof/1"
 
@@ -152,9 +155,7 @@ def _converted(folder: Path, schema: str, kind: type[_T]) -> _T:
 def read_tree(path: Path) -> dict[str, Any]:
     """The JSON object in the file ``path``."""
     try:
-        tree = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None
+        tree = json.loads(read_plain(path, _MOST_BYTES))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{str(path)!r} is no JSON: {error}") from None
     if not isinstance(tree, dict):
@@ -167,10 +168,7 @@ def _name(folder: Path) -> str:
 
 
 def _printed(folder: Path) -> bytes:
-    try:
-        return (folder / PRINTED).read_bytes()
-    except OSError as error:
-        raise InputError(f"{_name(folder)} cannot be read: {error.strerror}") from None
+    return read_plain(folder / PRINTED, _MOST_BYTES)
 
 
 def _agree(folder: Path, verdict: Verdict) -> None:
@@ -185,7 +183,7 @@ def _kept(folder: Path, printed: bytes) -> None:
     path = folder / RUN / "result.json"
     if not path.is_file():
         raise InputError(f"the run left no {folder.name}/{RUN}/{path.name}")
-    if path.read_bytes().strip() != printed.strip():
+    if read_plain(path, _MOST_BYTES).strip() != printed.strip():
         raise InputError(f"{folder.name}/{RUN}/{path.name} is not what the run printed")
 
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, NoReturn
 import msgspec
 
 from dais_verif.errors import InputError
+from dais_verif.files import read_toml
 from dais_verif.report.record import Waiver
 
 __all__ = ["BUILT_IN", "GHDL", "Given", "Policy", "in_force", "policy_of", "read_policy"]
@@ -25,6 +26,10 @@ WAIVABLE = ("check", "proof", "coverage", "netlist", "axis", "board")
 
 _SIMULATORS = ("icarus", "verilator", GHDL)
 _MOST_BITS = 24
+_MOST_BYTES = 256 << 10
+
+#: Of seeds, files of vectors and RTL files: each seed is a simulation.
+_MOST_OF_A_KIND = 1000
 
 BUILT_IN = """\
 # What `dais-verif signoff` asks for if it is given no policy. Every key may be left out.
@@ -186,12 +191,7 @@ def read_policy(path: Path | None) -> Given:
     """
     if path is None:
         return Given(_Reader("the built-in policy").policy(BUILT_IN), BUILT_IN)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"policy {str(path)!r} cannot be read: {error.strerror}; name a TOML file") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"policy {str(path)!r} is no TOML: {error}") from None
+    text = read_toml(path, _MOST_BYTES, "policy")
     reader = _Reader(f"policy {str(path)!r}")
     policy = reader.policy(text)
     found = _from(policy, path.parent)
@@ -276,6 +276,15 @@ class _Reader:
             "[board] vectors": policy.board.vectors,
             **{f"seeds[{k}]": seed for k, seed in enumerate(policy.seeds)},
         }
+        lengths = {
+            "seeds": policy.seeds,
+            "inputs": policy.inputs,
+            "files": policy.rtl.files,
+            "data": policy.rtl.data,
+        }
+        for key, many in lengths.items():
+            if len(many) > _MOST_OF_A_KIND:
+                self.refuse(f"{key} has {len(many)} entries, must have at most {_MOST_OF_A_KIND}")
         for key, value in counts.items():
             if value < 0:
                 self.refuse(f"{key} is {value}, must be at least 0")

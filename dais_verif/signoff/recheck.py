@@ -12,50 +12,33 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from dais_verif.errors import DaisError, InputError
+from dais_verif.files import read_plain
 from dais_verif.program import load
 from dais_verif.report.read import read_record
 from dais_verif.report.signoff import SignOff, StageResult
 from dais_verif.signoff.certificate import (
     CERTIFICATE,
-    SIGNATURE,
     Certificate,
-    CertifiedFile,
     evidence_in,
     parse_certificate,
     stages_in,
 )
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.evidence import simulated
+from dais_verif.signoff.places import Finding, Places, find_files
 from dais_verif.signoff.policy import Policy, in_force, policy_of
 from dais_verif.signoff.results import EVIDENCE, blocked, issued_at, judged, outputs_of, result_of, time_of
 from dais_verif.signoff.session import RECORD
-from dais_verif.signoff.sshsig import principals, read_signature
+from dais_verif.signoff.signed import Trust, check_signature
 from dais_verif.signoff.stages import stages_of
-from dais_verif.signoff.subject import FileHash, Subject, sha256_of, top_of
+from dais_verif.signoff.subject import FileHash, Subject, top_of
 from dais_verif.signoff.toolbox import tools_of
 from dais_verif.verdict import Verdict
 
-__all__ = ["Checked", "Finding", "Places", "check_certificate", "read_certificate", "shortened"]
+#: A certificate names a file a line.
+_MOST_BYTES = 64 << 20
 
-
-@dataclass(frozen=True)
-class Finding:
-    """What is not as the certificate says: ``what`` (a file, or a part of the certificate), and both sides."""
-
-    what: str
-    expected: str
-    found: str
-
-    def __str__(self) -> str:
-        return f"{self.what}: expected {self.expected}, found {self.found}"
-
-
-@dataclass(frozen=True)
-class Places:
-    """Where the files are now, if not where they were. ``rtl``: files by their names, or folders that hold them."""
-
-    program: Path | None = None
-    rtl: tuple[Path, ...] = ()
+__all__ = ["Checked", "check_certificate", "read_certificate", "shortened"]
 
 
 @dataclass(frozen=True)
@@ -73,10 +56,9 @@ class Checked:
 def read_certificate(path: Path) -> tuple[Certificate, Path, bytes]:
     """The certificate in the file or folder ``path``, its folder and its bytes. Raises ``InputError``."""
     file = path / CERTIFICATE if path.is_dir() else path
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise InputError(f"no certificate {str(file)!r}: {error.strerror}") from None
+    if not file.exists():
+        raise InputError(f"no certificate {str(file)!r}: No such file; name the folder of a sign-off")
+    data = read_plain(file, _MOST_BYTES, "certificate")
     return parse_certificate(data, str(file)), file.parent, data
 
 
@@ -86,26 +68,24 @@ def check_certificate(
     data: bytes,
     *,
     places: Places | None = None,
-    allowed: Path | None = None,
+    trust: Trust | None = None,
     same_tools: bool = False,
 ) -> Checked:
-    """Everything that can be checked without running anything. ``allowed``: who may sign; then somebody must have.
+    """Everything that can be checked without running anything. ``trust``: who may sign; then somebody must have.
 
-    ``same_tools``: the tools here must be those of then.
+    ``same_tools``: the tools here must be those of then. The signature comes first: nothing is opened that a
+    certificate names whose signer is not the right one.
     """
-    findings: list[Finding] = []
-    notes: list[str] = []
-    files = [_now(file, folder, places or Places()) for file in certificate.files]
-    for was, now in zip(certificate.files, files, strict=True):
-        findings += _file(was, now)
+    signed, notes = check_signature(certificate, folder, data, trust)
+    if signed:
+        return Checked(certificate, folder, None, signed, notes)
+    files, findings = find_files(certificate.files, folder, places or Places())
     findings += _evidence(certificate, folder)
     findings += _dates(certificate)
     try:
         policy = policy_of(certificate.policy, "the certificate's policy")
     except InputError as error:
         return Checked(certificate, folder, None, [*findings, Finding("policy", "a policy", str(error))], notes)
-    signed, said = _signature(certificate, folder, data, allowed)
-    findings, notes = [*findings, *signed], [*notes, *said]
     tools = _tools(certificate, policy)
     findings += tools if same_tools else []
     notes += [] if same_tools else [f"another tool here: {finding}" for finding in tools]
@@ -119,31 +99,6 @@ def check_certificate(
 
 
 # files
-
-
-def _now(file: CertifiedFile, folder: Path, places: Places) -> Path:
-    """Where the file is: where it was told to be, beside the certificate as it was, or where it was."""
-    if file.role == "program" and places.program is not None:
-        return places.program
-    if file.role != "program":
-        for place in places.rtl:
-            name = Path(file.path).name
-            if place.is_dir() and (place / name).is_file():
-                return place / name
-            if place.name == name:
-                return place
-    near = folder / file.near
-    return near if near.is_file() else Path(file.path)
-
-
-def _file(was: CertifiedFile, now: Path) -> Iterator[Finding]:
-    try:
-        found = sha256_of(now)
-    except InputError as error:
-        yield Finding(f"{was.role} {was.path}", f"sha256 {was.sha256}", str(error))
-        return
-    if found != was.sha256:
-        yield Finding(f"{was.role} {now}", f"sha256 {was.sha256}", f"sha256 {found}")
 
 
 def _subject(certificate: Certificate, files: Sequence[Path]) -> Subject:
@@ -187,33 +142,6 @@ def _dates(certificate: Certificate) -> Iterator[Finding]:
     for waiver in certificate.waivers:
         if waiver.expires < now.date().isoformat():
             yield Finding(f"waiver of {waiver.what}", "one that holds", f"expired on {waiver.expires}")
-
-
-def _signature(
-    certificate: Certificate, folder: Path, data: bytes, allowed: Path | None
-) -> tuple[list[Finding], list[str]]:
-    path = folder / SIGNATURE
-    if not path.is_file():
-        if certificate.signer or allowed is not None:
-            return [Finding(SIGNATURE, f"a signature by {certificate.signer or 'somebody'}", "none")], []
-        return [], ["it is not signed: whoever can write all its files can make another"]
-    try:
-        signature = read_signature(path.read_bytes(), data)
-        who = (
-            principals(allowed, signature.key, time_of(certificate.issued) or datetime.now(timezone.utc))
-            if allowed
-            else []
-        )
-    except InputError as error:
-        return [Finding(SIGNATURE, "a valid signature", str(error))], []
-    name = signature.fingerprint
-    if name != certificate.signer:
-        return [Finding(SIGNATURE, f"a signature by {certificate.signer or 'nobody'}", f"one by {name}")], []
-    if allowed is not None and not who:
-        return [Finding(SIGNATURE, f"a signer that {allowed} allows", f"{name}, which it does not")], []
-    return [], [
-        f"signed by {', '.join(who)} ({name})" if who else f"signed by {name}; --allowed-signers says who that is"
-    ]
 
 
 def _tools(certificate: Certificate, policy: Policy) -> list[Finding]:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from dais_verif.errors import DaisError
 from dais_verif.report.record import OutputEvidence, Times
-from dais_verif.report.signoff import StageResult
+from dais_verif.report.signoff import EVIDENCE, StageResult
 from dais_verif.signoff.context import Context, Stage
 from dais_verif.signoff.evidence import Unusable, read_tree, simulated
 from dais_verif.signoff.judge import Judged
@@ -16,9 +16,6 @@ from dais_verif.signoff.policy import Waived
 from dais_verif.verdict import Verdict
 
 __all__ = ["EVIDENCE", "FAILED", "NOT_RUN", "blocked", "issued_at", "judged", "outputs_of", "result_of", "time_of"]
-
-#: In the folder of a sign-off, what all stages left.
-EVIDENCE = "evidence"
 
 #: In the folder of a stage that broke off before there was anything to judge.
 FAILED = "failed.json"
@@ -34,6 +31,8 @@ _GRADES = ("none", "sampled", "exhausted", "proved")
 
 def blocked(stage: Stage, before: Sequence[StageResult], stages: Sequence[Stage]) -> StageResult | None:
     """Why a stage makes no sense: one that it needs has not passed. If nobody insists on that, nobody does on this."""
+    if not stage.needs:
+        return None
     names = {one.folder: one.name for one in stages}
     found = {result.name: result for result in before}
     missing = [found[names[folder]] for folder in stage.needs if not found[names[folder]].passed]

@@ -11,12 +11,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-import fnmatch
 import hashlib
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import NoReturn
 
@@ -25,9 +22,10 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from dais_verif.errors import InputError
+from dais_verif.files import read_plain
 from dais_verif.passphrase import PASSPHRASE, passphrase
 
-__all__ = ["NAMESPACE", "Signature", "fingerprint", "load_key", "principals", "read_signature", "sign"]
+__all__ = ["NAMESPACE", "Signature", "fingerprint", "load_key", "read_signature", "sign"]
 
 #: What a signature is for: nobody can pass off one that was made for something else.
 NAMESPACE = "dais-verif"
@@ -38,10 +36,8 @@ _HASHES: dict[bytes, Callable[[bytes], hashlib._Hash]] = {b"sha512": hashlib.sha
 _BEGIN, _END = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
 _LINE = 70
 
-#: Principals, options, type and key of a line of an allowed signers file; and an option with its value.
-_ALLOWED = re.compile(r'\s*(?:"([^"]*)"|(\S+))\s+(?:((?:[^"\s]|"[^"]*")+)\s+)?(?:ssh|ecdsa|sk)-\S+\s+(\S+).*')
-_OPTION = re.compile(r'([A-Za-z-]+)(?:="([^"]*)")?')
-_TIMES = ("%Y%m%d", "%Y%m%d%H%M", "%Y%m%d%H%M%S")
+#: Files of keys and signatures are small.
+_MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -69,10 +65,7 @@ def load_key(path: Path, ask: Callable[[str], str] | None = None) -> Ed25519Priv
 
     Raises ``InputError`` if it is no Ed25519 key, or cannot be opened.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"key {str(path)!r} cannot be read: {error.strerror}") from None
+    data = read_plain(path, _MOST_BYTES, "key")
     encrypted, words = _is_encrypted(data), None
     if encrypted:
         words = passphrase() or (ask(f"passphrase of {path}: ") if ask else None)
@@ -187,62 +180,3 @@ class _Reader:
 
 def _refuse(why: str) -> NoReturn:
     raise InputError(f"the signature is not valid: {why}")
-
-
-# whose key it is
-
-
-def principals(allowed: Path, key: bytes, when: datetime) -> list[str]:
-    """Who may sign with ``key``, by an allowed signers file of ssh-keygen(1). Empty: nobody.
-
-    ``when``: the time of the signature, UTC. Raises ``InputError`` if the file cannot be read or understood.
-    """
-    try:
-        text = allowed.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"allowed signers {str(allowed)!r} cannot be read: {why}") from None
-    found = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.strip() and not line.lstrip().startswith("#"):
-            try:
-                found += _allowed(line, key, when)
-            except ValueError as error:
-                raise InputError(f"allowed signers {str(allowed)!r}, line {number}: {error}") from None
-    return found
-
-
-def _allowed(line: str, key: bytes, when: datetime) -> list[str]:
-    parts = _ALLOWED.fullmatch(line)
-    if parts is None:
-        raise ValueError("must be: principals [options] keytype key")
-    quoted, plain, options, found = parts.groups()
-    try:
-        same = base64.b64decode(found, validate=True) == key
-    except binascii.Error:
-        raise ValueError("its key is no base64") from None
-    given = {name.lower(): value for name, value in _OPTION.findall(options or "")}
-    return (quoted or plain).split(",") if same and _holds(given, when) else []
-
-
-def _holds(options: dict[str, str], when: datetime) -> bool:
-    known = {"namespaces", "valid-after", "valid-before"}
-    if set(options) - known:
-        return False  # a certificate authority signs keys, which nobody here can judge
-    names = options.get("namespaces", NAMESPACE).split(",")
-    if not any(fnmatch.fnmatchcase(NAMESPACE, pattern) for pattern in names):
-        return False
-    if "valid-after" in options and when < _time(options["valid-after"]):
-        return False
-    return not ("valid-before" in options and when > _time(options["valid-before"]))
-
-
-def _time(text: str) -> datetime:
-    """A time of an allowed signers file: local, or UTC where it ends in Z."""
-    for form in _TIMES:
-        try:
-            found = datetime.strptime(text.rstrip("Zz"), form)
-        except ValueError:
-            continue
-        return found.replace(tzinfo=timezone.utc) if text[-1] in "Zz" else found.astimezone()
-    raise ValueError(f"{text!r} is no time like 20270131 or 202701311200Z")

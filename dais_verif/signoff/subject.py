@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dais_verif.errors import InputError
+from dais_verif.files import open_plain
 from dais_verif.program import Program
 from dais_verif.signoff.policy import Policy, Rtl
 from dais_verif.sim.datafiles import data_files
 from dais_verif.sim.sources import is_vhdl
 
 __all__ = ["FileHash", "Subject", "file_hash", "sha256_of", "subject_of", "top_of"]
+
+#: Nothing larger is signed off, so that to check a certificate is over in a time that is known.
+_MOST_BYTES = 4 << 30
 
 _INCLUDE = re.compile(rb'^(?:(?!//)[^"\n])*`include\b[ \t]*(?:"([^"\n]+)"|(\S*))', re.MULTILINE)
 
@@ -65,14 +69,17 @@ def _difference(file: FileHash) -> Iterator[str]:
 
 
 def sha256_of(path: Path) -> str:
-    """The hash of the file ``path``. Raises ``InputError`` if it cannot be read."""
-    digest = hashlib.sha256()
-    try:
-        with path.open("rb") as file:
+    """The hash of the file ``path``. Raises ``InputError`` if it cannot be read, or is no regular file."""
+    digest, left = hashlib.sha256(), _MOST_BYTES
+    with open_plain(path, _MOST_BYTES) as file:
+        try:
             while block := file.read(1 << 20):
                 digest.update(block)
-    except OSError as error:
-        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None
+                left -= len(block)
+                if left < 0:
+                    raise InputError(f"file {str(path)!r} grows while it is read")
+        except OSError as error:
+            raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None
     return digest.hexdigest()
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import dais_verif
 from dais_verif.errors import InputError, ToolError
-from dais_verif.files import make_folder, write_atomically
+from dais_verif.files import make_folder, read_plain, write_atomically
 
 __all__ = ["CALL", "PRINTED", "RUN", "Call", "call", "read_call"]
 
@@ -87,8 +87,8 @@ def read_call(folder: Path) -> Call:
     """The call that ``folder`` is of. Raises ``InputError`` if nothing tells."""
     path = folder / CALL
     try:
-        return Call(**json.loads(path.read_bytes()))
-    except (OSError, ValueError, TypeError) as error:
+        return Call(**json.loads(read_plain(path, 1 << 24)))
+    except (InputError, ValueError, TypeError) as error:
         raise InputError(f"{str(path)!r} does not tell how a verb was run ({error})") from None
 
 

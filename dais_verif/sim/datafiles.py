@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dais_verif.errors import InputError
+from dais_verif.files import require_plain
+from dais_verif.sim.sources import MOST_RTL_BYTES
 
 __all__ = ["DataFile", "copy_into", "data_files", "mentioned"]
 
@@ -82,6 +84,7 @@ def _candidates(name: str, sources: Sequence[Path]) -> list[Path]:
 
 
 def _add(files: dict[str, Path], name: str, path: Path) -> None:
+    require_plain(path, MOST_RTL_BYTES, "data file")
     path = path.absolute()
     other = files.setdefault(name, path)
     if other != path and other.read_bytes() != path.read_bytes():

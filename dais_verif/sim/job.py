@@ -188,6 +188,8 @@ class Answer:
     of single chunks, by their number as text. ``bulk_rows``: how many of ``rows`` were run outside cocotb.
     ``seconds``: busy time by stage. ``port_error``: why the design cannot be asked at all; ``protocol_error``: how it
     breaks the protocol of its clock, enable or valid pins. ``latency``: of a clocked design, as given or found.
+    ``wrong``: in hexadecimal, the bits of a packed row of outputs that differ from the expected ones, or are X or Z, in
+    at least one row.
     """
 
     port_error: str | None = None
@@ -200,6 +202,7 @@ class Answer:
     unknown_rows: int = 0
     digest: str = ""
     digests: dict[str, str] = field(default_factory=dict)
+    wrong: str = "0"
     first_mismatch: Difference | None = None
     first_unknown: Difference | None = None
     seconds: dict[str, float] = field(default_factory=dict)
@@ -228,6 +231,9 @@ def merged(answers: list[Answer]) -> Answer:
         found = [difference for answer in answers if (difference := getattr(answer, name))]
         return min(found, key=lambda difference: difference.row, default=None)
 
+    wrong = 0
+    for answer in answers:
+        wrong |= int(answer.wrong, 16)
     stages = dict.fromkeys(stage for answer in answers for stage in answer.seconds)
     latencies = sorted({answer.latency for answer in answers if answer.latency is not None})
     varying = "the latency is " + " for some vectors, and ".join(map(str, latencies)) + " for others"
@@ -245,6 +251,7 @@ def merged(answers: list[Answer]) -> Answer:
         unknown_rows=sum(answer.unknown_rows for answer in answers),
         digest=_combined(answer.digest for answer in answers),
         digests={number: digest for answer in answers for number, digest in answer.digests.items()},
+        wrong=f"{wrong:x}",
         first_mismatch=first("first_mismatch"),
         first_unknown=first("first_unknown"),
         seconds={stage: sum(answer.seconds.get(stage, 0.0) for answer in answers) for stage in stages},

@@ -62,6 +62,7 @@ class Scoreboard:
         self._lock = threading.Lock()
         self._digest = 0
         self._digests: dict[str, str] = {}
+        self._wrong = 0
         self._rows = self._bulk_rows = self._mismatching = self._unknown = 0
         self._first_mismatch: Difference | None = None
         self._first_unknown: Difference | None = None
@@ -80,10 +81,13 @@ class Scoreboard:
         first = self._difference(chunk, int(rows[0]), found) if rows.size else None
         first_unknown = self._difference(chunk, min(unknown), found, unknown[min(unknown)]) if unknown else None
         digest = self._digest_of(chunk, found, unknown)
+        wrong = _as_number((found[rows] ^ chunk.expected[rows]) if rows.size else found[:0])
+        wrong |= _wrong_of_unknown(chunk.expected, unknown)
         with self._lock:
             self._digest ^= digest or 0
             if digest is not None:
                 self._digests[str(chunk.number)] = f"{digest:064x}"
+            self._wrong |= wrong
             self._rows += chunk.rows
             self._bulk_rows += chunk.rows if bulk else 0
             self._mismatching += rows.size
@@ -114,6 +118,7 @@ class Scoreboard:
             unknown_rows=self._unknown,
             digest=f"{self._digest:064x}",
             digests=self._digests,
+            wrong=f"{self._wrong:x}",
             first_mismatch=self._first_mismatch,
             first_unknown=self._first_unknown,
             latency=self.latency,
@@ -158,6 +163,22 @@ def digest_of(start: int, found: Words, unknown: Mapping[int, str]) -> int:
             digest.update(f"{start + row} {unknown[row]}\n".encode())
         whole ^= int.from_bytes(digest.digest(), "big")
     return whole
+
+
+def _as_number(differing: Words) -> int:
+    """The bits that are 1 in any of the packed rows, as one number."""
+    return int.from_bytes(np.bitwise_or.reduce(differing, axis=0).tobytes(), "little") if len(differing) else 0
+
+
+def _wrong_of_unknown(expected: Words, unknown: Mapping[int, str]) -> int:
+    """The bits that are X, Z or not as expected in any of the rows with X or Z, as one number."""
+    if not unknown:
+        return 0
+    found = np.frombuffer("".join(unknown.values()).encode(), dtype=np.uint8).reshape(len(unknown), -1)[:, ::-1]
+    octets = np.ascontiguousarray(expected[list(unknown)]).view(np.uint8)
+    bits = np.unpackbits(octets, axis=1, bitorder="little")[:, : found.shape[1]]
+    differing = (found != bits + np.uint8(ord("0"))).any(axis=0)
+    return int.from_bytes(np.packbits(differing, bitorder="little").tobytes(), "little")
 
 
 def _earlier(one: Difference | None, other: Difference | None) -> Difference | None:

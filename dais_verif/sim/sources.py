@@ -7,7 +7,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["digests", "is_vhdl", "read_others"]
+#: A text of a million ops has a tenth of it.
+MOST_RTL_BYTES = 2 << 30
+
+__all__ = ["MOST_RTL_BYTES", "digests", "is_vhdl", "read_others"]
 
 _INCLUDING = re.compile(rb"\binclude\b|``")
 

@@ -7,18 +7,19 @@ program -> Verilog -> build -> bench <───┴-> compare -> verdict (-> blam
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dais_verif.errors import ToolError
 from dais_verif.program import Program
 from dais_verif.program.ports import Ports
-from dais_verif.report.record import Evidence, Mismatch, SimulatorResult
+from dais_verif.report.record import Evidence, Mismatch, OutputEvidence, SimulatorResult
 from dais_verif.sim.blame import blame_engines, blame_expectation, judge_rows
 from dais_verif.sim.build import Design
 from dais_verif.sim.feed import Feed, chunk_size
 from dais_verif.sim.job import LEAST_IN_ICARUS, Difference
 from dais_verif.sim.mismatch import describe, first_difference, replay_in_simulators
+from dais_verif.sim.outputs import outputs_of
 from dais_verif.sim.scoreboard import DIGESTED
 from dais_verif.sim.simulate import Begun, Outcome, begin
 from dais_verif.sim.task import Options, Task, Watcher
@@ -34,7 +35,7 @@ __all__ = ["Finding", "Options", "Watcher", "verify"]
 
 @dataclass(frozen=True)
 class Finding:
-    """What ``verify`` found."""
+    """What ``verify`` found. ``outputs``: what is known of each, where every simulator compared all of them."""
 
     verdict: Verdict
     message: str
@@ -42,6 +43,7 @@ class Finding:
     first_mismatch: Mismatch | None = None
     evidence: Evidence | None = None
     exhaustive_vectors: int = 0
+    outputs: list[OutputEvidence] = field(default_factory=list)
 
 
 def verify(
@@ -98,14 +100,17 @@ def _verify(task: Task, vectors: Vectors, begun: Mapping[str, Begun]) -> Finding
         return Finding(settled.verdict, settled.message, [])
     results = [_result(name, outcome) for name, outcome in outcomes.items()]
     verdict, message = judge(outcomes, task.ports.output_bits)
+    # What was planned is claimed only if somebody has run it all.
+    whole = any(result.vectors_compared == feed.rows for result in results)
+    ran = plan if whole else Plan((), (), ())
+    graded = _graded(task.ports, outcomes, ran)
     first = first_difference(outcomes, verdict)
     if first is None:
-        # What was planned is claimed only if somebody has run it all.
-        whole = any(result.vectors_compared == feed.rows for result in results)
-        evidence = _evidence(task.ports, plan if whole else Plan((), (), ())) if verdict is Verdict.PASS else None
+        evidence = _evidence(task.ports, ran) if verdict is Verdict.PASS else None
         if verdict is Verdict.PASS:
             message += _fewer(results, vectors.rows)
-        return Finding(verdict, message, results, None, evidence, feed.rows - vectors.rows)
+        outputs = graded if verdict is Verdict.PASS else []
+        return Finding(verdict, message, results, None, evidence, feed.rows - vectors.rows, outputs)
     name, difference = first
     batch = feed.batch(difference.row, difference.row + 1)
     mismatch = describe(task, batch, name, difference)
@@ -122,13 +127,25 @@ def _verify(task: Task, vectors: Vectors, begun: Mapping[str, Begun]) -> Finding
     mismatch, replayed = replay_in_simulators(task, batch, before, difference, mismatch, latency)
     if verdict is Verdict.RTL_MISMATCH:
         verdict, message = second_opinion(message, outcomes, name, difference, replayed)
-    return Finding(verdict, message, results, mismatch)
+    return Finding(verdict, message, results, mismatch, outputs=graded)
 
 
 def _fewer(results: Sequence[SimulatorResult], sampled: int) -> str:
     """Say which simulators were not given all of the ``sampled`` vectors: a pass speaks of what each has run."""
     fewer = [result for result in results if result.vectors_compared < sampled]
     return "".join(f" ({result.name}: the first {result.vectors_compared})" for result in fewer)
+
+
+def _graded(ports: Ports, outcomes: Mapping[str, Outcome | ToolError], ran: Plan) -> list[OutputEvidence]:
+    """What is known of each output; nothing where a simulator failed, or they read the design at different times."""
+    answers = [outcome.answer for outcome in outcomes.values() if isinstance(outcome, Outcome)]
+    failed = len(answers) < len(outcomes) or any(answer.port_error or answer.protocol_error for answer in answers)
+    if failed or len({answer.latency for answer in answers}) != 1:
+        return []
+    wrong = 0
+    for answer in answers:
+        wrong |= int(answer.wrong, 16)
+    return outputs_of(ports, max(answer.rows for answer in answers), wrong, ran.exhausted)
 
 
 def _evidence(ports: Ports, plan: Plan) -> Evidence:

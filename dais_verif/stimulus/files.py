@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from dais_verif.errors import InputError
+from dais_verif.files import open_plain
 from dais_verif.program.numbers import Batch, Column
 from dais_verif.program.ports import Ports
 
@@ -25,6 +26,7 @@ __all__ = ["batch_of_raw", "read_batch", "read_raw_batch"]
 _NPY_MAGIC = b"\x93NUMPY"
 _DIGITS = re.compile(r"[+-]?[0-9]+")
 #: Rows without columns cost a file nothing, and a lie about their number would keep us busy for days.
+_MOST_BYTES = 64 << 30  # it is mapped or read a line at a time
 _MAX_ROWS = 100_000_000
 
 
@@ -58,7 +60,7 @@ def batch_of_raw(whole: Batch, ports: Ports) -> Batch:
 
 def _rows(path: Path, n_in: int) -> Any:
     try:
-        with path.open("rb") as file:
+        with open_plain(path, _MOST_BYTES, advice="give a .npy or .csv file") as file:
             is_npy = file.read(len(_NPY_MAGIC)) == _NPY_MAGIC
         return _read_npy(path, n_in) if is_npy else _read_csv(path, n_in)
     except OSError as error:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dais_verif.errors import InputError, ToolError
-from dais_verif.files import write_atomically
+from dais_verif.files import read_plain, write_atomically
 from dais_verif.sim import tools
 from dais_verif.synth.targets import TARGETS, Target
 from dais_verif.synth.yosys import CELLS, NETLIST
@@ -48,9 +48,9 @@ def find_netlist(path: Path, target: str | None) -> Netlist:
             raise InputError(f"netlist {str(path)!r}: name the cells it is made of, --target {'|'.join(TARGETS)}")
         return Netlist(path, target)
     try:
-        record = json.loads((path / RECORD).read_bytes())
+        record = json.loads(read_plain(path / RECORD, 1 << 28))
         made_for = str(record["target"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (InputError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{str(path)!r} is not a folder of `dais-verif synth ... -o DIR`: no {RECORD} in it"
         ) from error

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from prove.door import run_prove
+from prove.door import planted, run_prove
 from quality.odd_programs import ODD_PROGRAMS
 from quality.programs import dense_network, every_opcode, overflowing
 
 from dais_verif.program import Program, load
+from dais_verif.program.graph import cone
 
 CORPUS = [
     "p01_addsub_tiny",
@@ -68,6 +69,16 @@ def test_the_tree_says_what_was_done(tmp_path: Path) -> None:
     assert sum(run.tree["methods"].values()) == 49
     assert {"identical", "exhaustive"} <= set(run.tree["methods"])
     assert run.tree["counterexample"] is None
+
+
+def test_outputs_that_rest_on_proved_ops_stay_proved_beside_a_wrong_one(tmp_path: Path) -> None:
+    program, page = every_opcode(), tmp_path / "proof.html"
+    run = run_prove(program, tmp_path, "--html", page, rtl=planted(program, "op_4 =", "+", "-"))
+    assert run.ending == ("RTL_MISMATCH", 1) and run.refuted == [4]
+    apart = [j for j, (op, _, _) in enumerate(program.outputs) if op < 0 or 4 not in cone(program, [op])]
+    proved = [j for j in apart if program.output_types[j].width]
+    assert run.tree["proved_outputs"] == proved and 0 < len(proved) < len(run.tree["outputs"])
+    assert f"<strong>{len(proved)} proved</strong>" in page.read_text("utf-8")
 
 
 def test_html_is_the_page_of_the_proof(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from quality.door import command, environment, planted, run_sim, save
 from quality.programs import every_opcode, overflowing
 
 from dais_verif.emit import emit_verilog
+from dais_verif.program.graph import cone
 
 EVERY = every_opcode()
 BAD = planted(EVERY, "op_4 =", "+", "-")
@@ -91,6 +92,12 @@ class TestFolder:
         assert run.ending == ("RTL_MISMATCH", 1)
         text = page.read_text("utf-8")
         assert "RTL_MISMATCH</h1>" in text and f'<p class="message">{run.record["message"]}</p>' in text
+        apart = [j for j, (op, _, _) in enumerate(EVERY.outputs) if 4 not in cone(EVERY, [op])]
+        grades = {one["output"]: one["grade"] for one in run.record["outputs"]}
+        assert {grades[j] for j in apart if EVERY.output_types[j].width} <= {"sampled", "exhausted"}
+        wrong = [j for j, grade in grades.items() if grade == "wrong"]
+        assert run.record["first_mismatch"]["output"] in wrong and not {*wrong} & {*apart}
+        assert f"<strong>{len(wrong)} wrong</strong>" in text and "sampled</strong>" in text
         assert 'href="#op-4"' in text and 'href="./out/result.json"' in text and 'id="program-data"' in text
 
     def test_a_page_that_cannot_be_written_is_no_pass(self, odd: Path) -> None:

@@ -161,6 +161,12 @@ class TestWrongBoards:
         same = ("row", "output", "expected", "found", "inputs")
         assert {name: mismatch[name] for name in same} == {name: other[name] for name in same}
         assert mismatch["simulator"] == "board"
+        wrong, simulated_wrong = (
+            {one["output"] for one in record["outputs"] if one["grade"] == "wrong"}
+            for record in (run.record, simulated.record)
+        )
+        assert wrong and wrong <= simulated_wrong < set(range(EVERY.n_out))
+        assert {one["grade"] for one in run.record["outputs"]} - {"none"} == {"wrong", "sampled"}
         assert "sent again 8 times, gives the same wrong bits each time" in run.blame["text"]
 
     def test_with_an_error_that_comes_once(self, tmp_path: Path) -> None:

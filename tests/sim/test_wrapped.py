@@ -43,6 +43,7 @@ def test_what_was_written_passes(simulator: str, options: tuple[object, ...], tm
     found = run.record["simulators"][0]
     # Six scenarios, of which the one with resets drops some.
     assert 500 < found["vectors_compared"] <= 600 and found["bits_compared"] == 11 * found["vectors_compared"]
+    assert run.record["outputs"] == [{"output": j, "grade": "sampled", "vectors": 100} for j in range(SUM.n_out)]
     assert not run.record["rtl"]["emitted"] and run.record["rtl"]["top"] == "model_axis"
 
 
@@ -62,6 +63,7 @@ def test_what_was_changed_since_is_found(file: str, old: str, new: str, words: s
     path.write_text(text.replace(old, new))
     run = run_sim(SUM, tmp_path, "--wrapped", folder, "--vectors", 100)
     assert run.record["verdict"] in ("RTL_MISMATCH", "X_IN_OUTPUT"), run.record["message"]
+    assert run.record["outputs"] == []
     assert run.exit_code in (1, 4) and words in run.record["message"]
 
 

@@ -73,7 +73,8 @@ def test_a_proof_beside_a_run() -> None:
 
 def test_coverage_as_its_verb_keeps_it() -> None:
     assert main._run(["coverage", "net/prog.bin", "--vectors", "20", "--timeout", "0", "-o", "cov"]) == 0
-    assert run("cov", "--exit-code") == Verdict.NOT_RUN.exit_code
+    assert run("cov", "--exit-code") == 0
+    assert "no RTL was looked at" in page()
     assert "Counted by a run of its own" in page()
 
 
@@ -118,6 +119,30 @@ def test_earlier_runs_are_of_the_same_program_only() -> None:
     assert run("run", "--history", "absent") == 2
 
 
+def test_bugs_that_a_sign_off_plants_are_no_failures_of_the_program(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of its evidence the history shows what its stages name, unless that had to fail; also where it did not end."""
+    made = replace(signoff(), verdict=Verdict.PASS, message="all stages passed")
+    stages = [replace(made.stages[0], evidence=["evidence/sim/run/result.json"]), made.stages[1]]
+    stages[1] = replace(stages[1], evidence=["evidence/poisoned/run/result.json"])
+    for name, record in (("sim", passed_run()), ("poisoned", mismatch_run()), ("unnamed", mismatch_run())):
+        Path("old/signed/evidence", name, "run").mkdir(parents=True)
+        Path("old/signed/evidence", name, "run/result.json").write_text(record.to_json())
+    Path("old/signed/signoff.json").write_text(replace(made, stages=stages).to_json())
+    Path("old/mine").mkdir()
+    Path("old/mine/result.json").write_text(mismatch_run().to_json())
+    assert run("run", "--history", "old") == 0
+    trend = page().partition('id="trend"')[2].partition("</section>")[0]
+    assert trend.count("RTL_MISMATCH</span>") == 1 and "old/mine" in trend
+    assert trend.count("SIGNED OFF</span>") == 1 and "of a sign-off" in trend
+    Path("old/signed/signoff.json").write_text("{")
+    assert run("run", "--history", "old") == 0
+    assert page().partition('id="trend"')[2].count("RTL_MISMATCH</span>") == 1
+    Path("old/signed/signoff.json").write_text(replace(made, stages=stages).to_json())
+    capsys.readouterr()
+    assert run("old/signed", "--history", "old/signed") == 0 and "None were found" in page()
+    assert capsys.readouterr().out.startswith("SIGNED OFF  all stages passed\n")
+
+
 def test_another_program_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
     small = Program.build([(-1, 0, -1, 0, (1, 3, 0))], [(0, 0, 0)], inp_shift=[0])
     Path("small.bin").write_bytes(write_binary(small, "v1"))
@@ -140,17 +165,19 @@ def test_another_program_is_not_shown(capsys: pytest.CaptureFixture[str]) -> Non
         (["absent"], "No such file"),
         (["net"], "holds no record of a run"),
         (["net/prog.bin"], "no JSON"),
+        (["check.json"], "a record of a verb that has no page, such as check, diff or synth; give that of sim, hil,"),
         (["error.json"], "ended in an error and speaks of no program (INVALID_INPUT: no such file)"),
         (["run", "-o", "run"], "it is a folder"),
         (["run", "-o", "absent/page.html"], "cannot write 'absent/page.html'"),
     ],
-    ids=range(7),
+    ids=range(8),
 )
 def test_what_cannot_be_rendered_is_one_line(
     words: list[str], problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     failed = {"schema": "dais-verif/result/1", "verdict": "INVALID_INPUT", "exit_code": 2, "message": "no such file"}
     Path("error.json").write_text(json.dumps(failed))
+    Path("check.json").write_text(json.dumps({**failed, "program": {}, "overflow": {}}))
     assert run(*words) == 2
     err = capsys.readouterr().err
     assert problem in err and err.count("\n") == 1

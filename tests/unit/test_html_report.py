@@ -37,8 +37,9 @@ from dais_verif.report.html import Source, render, write_report
 from dais_verif.report.html.program_view import FAMILIES, view_data
 from dais_verif.report.html.sources import Document
 from dais_verif.report.html.verdicts import overall
-from dais_verif.report.record import Blame, Mismatch, ProgramInfo, Record, SimulatorResult, Value
+from dais_verif.report.record import Blame, Mismatch, OutputEvidence, ProgramInfo, Record, SimulatorResult, Value
 from dais_verif.report.regression import Regression
+from dais_verif.report.words import word_of
 from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
 
@@ -73,7 +74,7 @@ class Page(HTMLParser):
         assert within - self.ops <= set(ids)
         #: What is read.
         self.text = " ".join("".join(self.parts).split())
-        (self.heading,) = re.findall(r"<h1>.*</span> (\w+)</h1>", text)
+        (self.heading,) = re.findall(r"<h1>.*</span> ([\w ]+)</h1>", text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.seen.append((tag, dict(attrs)))
@@ -101,7 +102,7 @@ def page_of(*documents: Document, program: Program | None = PROGRAM) -> Page:
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_page_is_well_formed(name: str) -> None:
     page = page_of(DOCUMENTS[name])
-    assert page.heading == DOCUMENTS[name].verdict.value
+    assert page.heading == word_of(DOCUMENTS[name], DOCUMENTS[name].verdict)
     assert DOCUMENTS[name].message in page.text
     assert [tag for tag, _ in page.seen].count("h1") == 1
     assert {"main", "nav", "header", "footer"} <= {tag for tag, _ in page.seen}
@@ -118,8 +119,8 @@ def test_every_verdict_is_shown_as_it_is(name: str, verdict: Verdict) -> None:
         assert page.heading == "UNKNOWN"
         assert "the record says PASS" in page.text
     else:
-        assert page.heading == verdict.value
-    assert overall([Source(document)]).verdict.value == page.heading
+        assert page.heading == word_of(document, verdict)
+    assert overall([Source(document)]).word == page.heading
     (header,) = (values["class"] for tag, values in page.seen if tag == "header")
     assert (header == "verdict good") == (page.heading == "PASS")
 
@@ -207,6 +208,28 @@ def test_wrong_outranks_proved_and_the_contradiction_is_said() -> None:
     assert "Contradiction" not in page_of(mismatch_run(), failed_proof()).text
 
 
+def test_outputs_that_were_compared_equal_stay_so_beside_a_wrong_one() -> None:
+    graded = [OutputEvidence(j, "wrong" if j in (0, 2) else "sampled", 1000) for j in range(PROGRAM.n_out)]
+    document = replace(mismatch_run(), outputs=graded)
+    assert f"2 wrong, {PROGRAM.n_out - 2} sampled" in page_of(document).text
+    for verdict in (Verdict.TOOL_FAILURE, Verdict.UNKNOWN, Verdict.PROGRAM_INVALID):  # then nothing is to be relied on
+        assert f"{PROGRAM.n_out} none" in page_of(replace(document, verdict=verdict)).text
+
+
+def test_outputs_that_a_refuted_proof_lists_as_proved_are() -> None:
+    document = replace(failed_proof(), proved_outputs=[3, 4])
+    assert f"1 wrong, 2 proved, {PROGRAM.n_out - 3} none" in page_of(document).text
+    late = replace(document, counterexample=None, message="the outputs are right 5 edges after their inputs, not 4")
+    assert f"{PROGRAM.n_out} none" in page_of(replace(late, proved_outputs=[])).text
+
+
+def test_a_stage_that_the_policy_does_without_is_no_contradiction() -> None:
+    passed = replace(signoff(), verdict=Verdict.PASS, message="all stages passed")
+    left = replace(passed.stages[3], ran=True, optional=True, verdict=Verdict.UNKNOWN)
+    page = page_of(replace(passed, stages=[*passed.stages[:3], left]))
+    assert page.heading == "SIGNED OFF" and "undecided" in page.text
+
+
 def test_a_refuted_proof_proves_nothing_and_an_open_one_what_rests_on_proved_ops() -> None:
     assert "proved</span>" not in render([Source(failed_proof())], PROGRAM)
     proof = passed_proof()
@@ -219,8 +242,10 @@ def test_a_refuted_proof_proves_nothing_and_an_open_one_what_rests_on_proved_ops
 
 def test_coverage_alone_is_no_verdict_on_rtl() -> None:
     page = page_of(coverage_run())
-    assert page.heading == "NOT_RUN"
-    assert "no RTL was looked at; 77.7 % of bins hit" in page.text and "77.7 % of the bins" in page.text
+    assert page.heading == "PASS", "as the verb says it"
+    assert "77.7 % of bins hit With limits: no RTL was looked at" in page.text and "77.7 % of the bins" in page.text
+    assert "no RTL was looked at" not in page_of(coverage_run(), passed_run()).text
+    assert page_of(coverage_run(), coverage_run()).heading == "PASS"
     failed = replace(coverage_run(), verdict=Verdict.NOT_SIGNED_OFF, message="the floor is 80 %")
     assert page_of(failed).heading == "NOT_SIGNED_OFF"
     assert page_of(replace(passed_run(), coverage=None), failed).heading == "NOT_SIGNED_OFF"

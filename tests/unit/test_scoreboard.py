@@ -81,7 +81,7 @@ class TestCounts:
         answer = answer_of(tmp_path, outputs())
         assert (answer.rows, answer.bits, answer.bulk_rows) == (13, 13 * OUTPUT_BITS, 0)
         assert (answer.mismatching_rows, answer.unknown_rows) == (0, 0)
-        assert (answer.first_mismatch, answer.first_unknown) == (None, None)
+        assert (answer.first_mismatch, answer.first_unknown, answer.wrong) == (None, None, "0")
         assert answer.seconds.keys() == {"compare"}
 
     def test_of_nothing(self, tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ class TestCounts:
         assert first.inputs == text(chunk.inputs[row - chunk.start], INPUT_BITS)
         assert first.expected == text(chunk.expected[row - chunk.start], OUTPUT_BITS)
         differing = [k for k in range(OUTPUT_BITS) if first.expected[-1 - k] != first.found[-1 - k]]
-        assert differing == [bit]
+        assert differing == [bit] and answer.wrong == f"{1 << bit:x}"
 
     def test_rows_with_x_are_not_mismatches(self, tmp_path: Path) -> None:
         found = outputs()
@@ -117,6 +117,20 @@ class TestCounts:
     def test_a_row_with_x_counts_even_if_its_known_bits_are_right(self, tmp_path: Path) -> None:
         answer = answer_of(tmp_path, outputs(), unknown={0: {1: "z" + "0" * (OUTPUT_BITS - 1)}})
         assert (answer.mismatching_rows, answer.unknown_rows) == (0, 1)
+
+    def test_bits_that_are_ever_wrong_are_told_apart(self, tmp_path: Path) -> None:
+        """Of all rows and chunks together, where a bit is X, Z or another; in shares, too."""
+        found = outputs()
+        found[0][1, 0] ^= np.uint64(1 << 5)
+        found[3][2, 1] ^= np.uint64(1 << 2)
+        right = [text(row, OUTPUT_BITS) for row in CHUNKS[1].expected]
+        other = "10"[int(right[2][-9])]
+        texts = {0: f"{right[0][:-1]}x", 2: f"{right[2][:-9]}{other}{right[2][-8:-3]}Z{right[2][-2:]}"}
+        wanted = 1 << 5 | 1 << 66 | 1 | 1 << 8 | 1 << 2
+        assert int(answer_of(tmp_path, found, unknown={1: texts}).wrong, 16) == wanted
+        shares = [answer_of(tmp_path, found, unknown={1: texts}, share=k, shares=2) for k in range(2)]
+        assert [int(share.wrong, 16) for share in shares] == [1 << 5, wanted & ~(1 << 5)]
+        assert int(merged(shares).wrong, 16) == wanted
 
     def test_what_came_in_bulk(self, tmp_path: Path) -> None:
         scoreboard = Scoreboard(job(tmp_path))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import shutil
 import subprocess
-from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -17,12 +16,11 @@ from hypothesis import strategies as st
 
 from dais_verif.errors import InputError
 from dais_verif.passphrase import PASSPHRASE
-from dais_verif.signoff.sshsig import fingerprint, load_key, principals, public_key, read_signature, sign
+from dais_verif.signoff.sshsig import fingerprint, load_key, public_key, read_signature, sign
 
 KEY, OTHER = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
 MESSAGE = b'{"statement": "SIGNED OFF"}\n'
 SIGNATURE = sign(MESSAGE, KEY)
-NOW = datetime(2026, 11, 21, 12, tzinfo=timezone.utc)
 
 KEYGEN = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed")
 
@@ -151,47 +149,3 @@ def test_what_is_no_key(tmp_path: Path) -> None:
             load_key(tmp_path / name)
     with pytest.raises(InputError, match="No such file"):
         load_key(tmp_path / "none")
-
-
-# who may sign
-
-
-@pytest.mark.parametrize(
-    ("line", "who"),
-    [
-        (signer_line(KEY), ["ada@lab"]),
-        (signer_line(KEY, "ada@lab,*@fab"), ["ada@lab", "*@fab"]),
-        (signer_line(KEY, '"ada lovelace,ada"'), ["ada lovelace", "ada"]),
-        (f"# {signer_line(KEY)}\n\n", []),
-        (signer_line(OTHER), []),
-        (signer_line(OTHER) + signer_line(KEY, "bob"), ["bob"]),
-        (signer_line(KEY, options='namespaces="git,dais-*"'), ["ada@lab"]),
-        (signer_line(KEY, options='namespaces="git"'), []),
-        (signer_line(KEY, options='valid-after="20261121",valid-before="20261122Z"'), ["ada@lab"]),
-        (signer_line(KEY, options='valid-after="202611211201Z"'), []),
-        (signer_line(KEY, options='namespaces="dais-verif",valid-before="20261121115959Z"'), []),
-        (signer_line(KEY, options="cert-authority"), []),
-    ],
-    # Keys are drawn anew by every process, and names of tests must be the same in all.
-    ids=[
-        "alone", "patterns", "quoted", "comment", "another key", "second line", "namespace", "another namespace",
-        "in time", "too early", "too late", "authority",
-    ],
-)  # fmt: skip
-def test_allowed_signers(line: str, who: list[str], tmp_path: Path) -> None:
-    (tmp_path / "signers").write_text(line)
-    assert principals(tmp_path / "signers", public_key(KEY), NOW) == who
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
-        ("ada@lab", "line 1: must be: principals"),
-        ("ada ssh-ed25519 ***", "no base64"),
-        (signer_line(KEY, options='valid-after="soon"'), "'soon' is no time"),
-    ],
-)
-def test_a_signers_file_that_cannot_be_understood(line: str, says: str, tmp_path: Path) -> None:
-    (tmp_path / "signers").write_text(line)
-    with pytest.raises(InputError, match=says):
-        principals(tmp_path / "signers", public_key(KEY), NOW)

@@ -152,7 +152,7 @@ def _claims(source: Source) -> Iterator[tuple[int, str, int]]:
         case Record():
             if document.first_mismatch is not None and document.verdict in _WRONG:
                 yield document.first_mismatch.output, "wrong", 0
-            if passed and document.outputs:
+            if document.outputs and document.verdict in (Verdict.PASS, *_WRONG):
                 yield from ((known.output, known.grade, known.vectors) for known in document.outputs)
             elif passed and document.evidence is not None:  # what records said before they had a grade an output
                 vectors = min(simulator.vectors_compared for simulator in document.simulators)
@@ -166,7 +166,10 @@ def _claims(source: Source) -> Iterator[tuple[int, str, int]]:
         case ProofRecord():
             if document.counterexample is not None and document.verdict in _WRONG:
                 yield document.counterexample.output, "wrong", 0
-            # An output is proved from the signals of the ops before it: these must hold as well.
+            if document.proved_outputs is not None:
+                yield from ((output, "proved", 0) for output in document.proved_outputs)
+                return
+            # As records were before they listed them: an output is proved from the signals of the ops before it.
             sound = document.counterexample is None and all(claim.status == "PROVED" for claim in document.ops)
             if passed or (document.verdict is Verdict.UNKNOWN and sound):
                 for claim in document.outputs:

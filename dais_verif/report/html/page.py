@@ -31,7 +31,8 @@ from dais_verif.report.html.trend import charts_of, runs_of
 from dais_verif.report.html.verdicts import Standing, limits_of, overall, standing_of
 from dais_verif.report.proof import ProofRecord
 from dais_verif.report.record import Mismatch, Record
-from dais_verif.report.regression import JobResult, Regression
+from dais_verif.report.regression import JobResult, Regression, failures_first
+from dais_verif.report.words import stage_word
 from dais_verif.verdict import Verdict
 from dais_verif.version import VERSION
 
@@ -103,7 +104,7 @@ def _program_page(sources: Sequence[Source], program: Program | None, history: S
     mismatches = [(source, mismatch) for source in found if (mismatch := _mismatch_of(source.document)) is not None]
     blamed = [m.blame.op for _, m in mismatches if m.blame is not None and m.blame.op is not None]
     viewed = program if program is not None and program.n_ops <= _MOST_OPS else None
-    runs = runs_of(sources, history)
+    runs = runs_of(found, history)
     timed = [(source, split) for source in found if (split := split_of(source.document)) is not None]
     return _rendered(
         "program.html",
@@ -151,6 +152,7 @@ def _mismatch_of(document: Document) -> Mismatch | None:
 def _regression_page(source: Source, folder: Path) -> str:
     regression = source.document
     assert isinstance(regression, Regression)
+    jobs = failures_first(regression.jobs)
     return _rendered(
         "regression.html",
         folder,
@@ -158,14 +160,15 @@ def _regression_page(source: Source, folder: Path) -> str:
         standing=standing_of(regression),
         source=source,
         regression=regression,
-        counts=Counter(job.verdict for job in regression.jobs),
-        matrix=_matrix(regression.jobs),
+        jobs=jobs,
+        counts=Counter(job.verdict for job in jobs),
+        matrix=_matrix(jobs),
         root=source.path.parent if source.path is not None else None,
     )
 
 
 def _matrix(jobs: Sequence[JobResult]) -> dict[str, dict[str, list[JobResult]]]:
-    """Jobs by program, then by variant and simulator."""
+    """Jobs by program, those of the first job first, then by variant and simulator."""
     columns = sorted({f"{job.job.variant}, {job.job.simulator}" for job in jobs})
     found: dict[str, dict[str, list[JobResult]]] = {}
     for job in jobs:
@@ -236,6 +239,7 @@ def _environment() -> jinja2.Environment:
     environment.globals |= {
         "GRADES": GRADES,
         "Verdict": Verdict,
+        "stage_word": stage_word,
         "standing_of": standing_of,
         "is_run": lambda document: isinstance(document, Record),
         "is_proof": lambda document: isinstance(document, ProofRecord),

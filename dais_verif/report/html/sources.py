@@ -10,10 +10,10 @@ from typing import TypeAlias
 from dais_verif.errors import InputError
 from dais_verif.report.coverage_record import CoverageRecord
 from dais_verif.report.proof import ProofRecord
-from dais_verif.report.read import NAMES, AnyRecord, parse_record, read_record, record_file
+from dais_verif.report.read import NAMES, SIGNOFF_NAME, AnyRecord, parse_record, read_record, record_file
 from dais_verif.report.record import Failed, ProgramInfo, Record
 from dais_verif.report.regression import Regression
-from dais_verif.report.signoff import SignOff
+from dais_verif.report.signoff import EVIDENCE, SignOff
 
 __all__ = ["Document", "Source", "program_of", "read_source", "records_below", "source_of", "with_stages"]
 
@@ -104,16 +104,22 @@ def _evidence(signoff: SignOff, folder: Path) -> Iterator[Source]:
 
 
 def records_below(folders: Iterable[Path], program_hash: str) -> list[Source]:
-    """All records of the program in and below ``folders``; other files are passed over. Raises ``InputError`` for what
-    is no folder."""
+    """All records of the program in and below ``folders``; other files are passed over.
+
+    Evidence of a sign-off is its own: of it only the records that its stages name, without those that had to fail.
+    Raises ``InputError`` for what is no folder.
+    """
     paths: dict[Path, None] = {}
     for folder in folders:
         if not folder.is_dir():
             raise InputError(f"{str(folder)!r} is no folder; --history looks for records in folders")
         for name in NAMES:
             paths.update(dict.fromkeys(path.resolve() for path in folder.rglob(name) if path.is_file()))
+    owned = {path.parent / EVIDENCE for path in paths if path.name == SIGNOFF_NAME}
     found = []
     for path in sorted(paths):
+        if not owned.isdisjoint(path.parents):
+            continue
         try:
             document = read_record(path)
         except InputError:
@@ -121,4 +127,4 @@ def records_below(folders: Iterable[Path], program_hash: str) -> list[Source]:
         if isinstance(document, Failed | Regression) or document.program.hash != program_hash:
             continue
         found.append(Source(document, path))
-    return found
+    return with_stages(found)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from dais_verif.report.coverage_record import CoverageRecord
 from dais_verif.report.html.evidence import designs_of
 from dais_verif.report.html.sources import Document, Source
-from dais_verif.report.html.verdicts import standing_of
+from dais_verif.report.html.verdicts import Standing, standing_of
 from dais_verif.report.proof import ProofRecord
 from dais_verif.report.record import Record
 from dais_verif.report.regression import Regression
@@ -32,7 +32,7 @@ class Run:
     what this page is about. ``vectors``, ``seconds`` and ``coverage`` (percent) are None where nobody noted them."""
 
     source: Source
-    verdict: Verdict
+    standing: Standing
     started: str
     dated_by_file: bool
     here: bool
@@ -82,7 +82,7 @@ def _run(source: Source, here: bool) -> Run:
         seconds = max(stage.end for stage in document.profile)
     return Run(
         source,
-        standing_of(document).verdict,
+        standing_of(document),
         times.started if times is not None else _written(source.path),
         times is None,
         here,
@@ -135,7 +135,7 @@ def _chart(
         x = _LEFT + (at - 1) / max(count - 1, 1) * (WIDTH - _LEFT - _RIGHT)
         y = HEIGHT - _BOTTOM - min(max(value / top, 0.0), 1.0) * (HEIGHT - _TOP - _BOTTOM)
         vectors = f", {run.vectors} vectors" if run.vectors is not None else ""
-        text = f"run {at}: {value:.4g} {unit}, {run.verdict.value}{vectors}"
-        points.append(Point(round(x, 1), round(y, 1), run.verdict is Verdict.PASS, at, text))
+        text = f"run {at}: {value:.4g} {unit}, {run.standing.word}{vectors}"
+        points.append(Point(round(x, 1), round(y, 1), run.standing.verdict is Verdict.PASS, at, text))
     path = " ".join(f"{'L' if at else 'M'}{point.x} {point.y}" for at, point in enumerate(points))
     return [Chart(title, f"{top:.4g} {unit}", points, path)]

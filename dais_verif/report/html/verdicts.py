@@ -11,6 +11,7 @@ from dais_verif.report.proof import ProofRecord
 from dais_verif.report.record import Record
 from dais_verif.report.regression import Regression
 from dais_verif.report.signoff import SignOff
+from dais_verif.report.words import word_of
 from dais_verif.verdict import Verdict
 
 __all__ = ["Standing", "limits_of", "overall", "standing_of"]
@@ -34,42 +35,47 @@ _WORST_FIRST = (
 
 
 class Standing(NamedTuple):
-    """What a record is worth, and why."""
+    """What a record is worth, why, and in which word that is said: the one that its own verb prints."""
 
     verdict: Verdict
     message: str
+    word: str
+
+    @classmethod
+    def of(cls, verdict: Verdict, message: str) -> Standing:
+        """A verdict that this page comes to, in its own name."""
+        return cls(verdict, message, verdict.value)
 
 
 def standing_of(document: Document) -> Standing:
     """The verdict of ``document``. INTERRUPTED if it was not completed, UNKNOWN if it says PASS and shows otherwise."""
     said = f"{document.verdict.value}: {document.message}" if document.message else document.verdict.value
     if not isinstance(document, ProofRecord | CoverageRecord) and document.state != "complete":
-        return Standing(Verdict.INTERRUPTED, f"the run was not completed, or goes on; until then it says {said}")
+        return Standing.of(Verdict.INTERRUPTED, f"the run was not completed, or goes on; until then it says {said}")
     if document.verdict is Verdict.PASS:
         doubts = list(_doubts(document))
         if doubts:
-            return Standing(Verdict.UNKNOWN, f"the record says {said}; but {'; '.join(doubts)}")
-    return Standing(document.verdict, document.message)
+            return Standing.of(Verdict.UNKNOWN, f"the record says {said}; but {'; '.join(doubts)}")
+    return Standing(document.verdict, document.message, word_of(document, document.verdict))
 
 
 def overall(sources: Sequence[Source]) -> Standing:
     """The worst of all ``sources``, at least one. What is evidence of a stage is judged by its sign-off."""
     judged = [source for source in sources if not source.stage]
     standings = [(standing_of(source.document), source) for source in judged]
-    # That coverage was counted says nothing of the RTL.
-    standings = [
+    # That coverage was counted says nothing of the RTL: beside other records it is not what a pass rests on.
+    of_rtl = [
         pair
         for pair in standings
         if not (isinstance(pair[1].document, CoverageRecord) and pair[0].verdict is Verdict.PASS)
     ]
-    if not standings:
-        return Standing(Verdict.NOT_RUN, f"no RTL was looked at; {judged[0].document.message}")
+    standings = of_rtl or standings[:1]
     standing, source = min(standings, key=lambda pair: _WORST_FIRST.index(pair[0].verdict))
     if len(standings) == 1:
         return standing
     if standing.verdict is Verdict.PASS:
-        return Standing(Verdict.PASS, "; ".join(f"{each.name}: {s.message}" for s, each in standings))
-    return Standing(standing.verdict, f"{source.name}: {standing.message}")
+        return Standing.of(Verdict.PASS, "; ".join(f"{each.name}: {s.message}" for s, each in standings))
+    return standing._replace(message=f"{source.name}: {standing.message}")
 
 
 def limits_of(sources: Sequence[Source]) -> list[str]:
@@ -78,6 +84,7 @@ def limits_of(sources: Sequence[Source]) -> list[str]:
     waivers = sum(len(d.waivers) for d in documents if isinstance(d, Record | SignOff))
     warnings = sum(len(d.warnings) for d in documents if not isinstance(d, Regression))
     found = {
+        "no RTL was looked at": all(isinstance(d, CoverageRecord) for d in documents),
         "overflow was not checked": any(
             d.unchecked for d in documents if isinstance(d, Record | ProofRecord | CoverageRecord)
         ),
@@ -107,7 +114,7 @@ def _doubts(document: Document) -> Iterator[str]:
         case SignOff(stages=stages):
             if not any(stage.passed for stage in stages):
                 yield "no stage passed"
-            failed = [stage.name for stage in stages if not stage.passed and not stage.waived]
+            failed = [stage.name for stage in stages if not (stage.passed or stage.waived or stage.optional)]
             if failed:
                 yield f"stages did not pass: {', '.join(failed)}"
         case Regression(jobs=jobs, planned=planned):

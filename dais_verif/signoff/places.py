@@ -1,0 +1,110 @@
+"""Where the files of a certificate are now, and whether they are what was certified, by content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dais_verif.errors import InputError
+from dais_verif.signoff.certificate import CertifiedFile
+from dais_verif.signoff.subject import sha256_of
+
+__all__ = ["Finding", "Places", "find_files"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is not as the certificate says: ``what`` (a file, or a part of the certificate), and both sides."""
+
+    what: str
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: expected {self.expected}, found {self.found}"
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the files are now, if not where they were. ``rtl``: files, or folders that hold them by their names."""
+
+    program: Path | None = None
+    rtl: tuple[Path, ...] = ()
+
+
+def find_files(certified: Sequence[CertifiedFile], folder: Path, places: Places) -> tuple[list[Path], list[Finding]]:
+    """Return where each of ``certified`` is now, and what is not as it was.
+
+    A file that the caller names stands for the certified file of its content, else for that of its name. One that
+    stands for none is a finding: whoever names it believes that it was signed off. ``folder``: of the certificate.
+    """
+    given = list(_given(certified, places.rtl))
+    hashes = {path: _hash(path) for path in {path for _, path in given}}
+    files, findings = [], []
+    for file in certified:
+        now = _now(file, folder, places, hashes)
+        files.append(now)
+        found = hashes[now] if now in hashes else _hash(now)
+        if isinstance(found, InputError):
+            findings.append(Finding(f"{file.role} {file.path}", f"sha256 {file.sha256}", str(found)))
+        elif found != file.sha256:
+            findings.append(Finding(f"{file.role} {now}", f"sha256 {file.sha256}", f"sha256 {found}"))
+    return files, [*findings, *_strangers(certified, places, given, hashes, files)]
+
+
+def _given(certified: Sequence[CertifiedFile], rtl: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
+    """Every place with the files that it gives: itself, or those that lie in it under a certified name."""
+    names = dict.fromkeys(Path(file.path).name for file in certified if file.role != "program")
+    for place in rtl:
+        if not place.is_dir():
+            yield place, place
+            continue
+        for name in names:
+            if (place / name).is_file():
+                yield place, place / name
+
+
+def _hash(path: Path) -> str | InputError:
+    try:
+        return sha256_of(path)
+    except InputError as error:
+        return error
+
+
+def _now(file: CertifiedFile, folder: Path, places: Places, hashes: dict[Path, str | InputError]) -> Path:
+    """Where the file is: where it was told to be, beside the certificate as it was, or where it was."""
+    if file.role == "program":
+        if places.program is not None:
+            return places.program
+    else:
+        named = [path for path in hashes if path.name == Path(file.path).name]
+        same = [path for path in hashes if hashes[path] == file.sha256]
+        for path in (*(path for path in named if path in same), *same, *named):
+            return path
+    near = folder / file.near
+    return near if near.is_file() else Path(file.path)
+
+
+def _strangers(
+    certified: Sequence[CertifiedFile],
+    places: Places,
+    given: Sequence[tuple[Path, Path]],
+    hashes: dict[Path, str | InputError],
+    files: Sequence[Path],
+) -> Iterator[Finding]:
+    """A finding for every place that has nothing to do with what was certified."""
+    others = [file for file in certified if file.role != "program"]
+    known, taken = {file.sha256 for file in others}, set(files)
+    names = ", ".join(list(dict.fromkeys(Path(file.path).name for file in others))[:8])
+    for place in places.rtl:
+        found = [path for one, path in given if one == place]
+        if place.is_dir():
+            if not found:
+                yield Finding(f"--rtl {place}", f"a folder with {names}", "none of them")
+            continue
+        for path in found:
+            if hashes[path] not in known and path not in taken:
+                told = hashes[path]
+                told = str(told) if isinstance(told, InputError) else f"sha256 {told}, which is none of them"
+                yield Finding(f"--rtl {place}", f"one of the files that were signed off: {names}", told)

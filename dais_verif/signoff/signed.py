@@ -1,0 +1,56 @@
+"""Who signed a certificate, and whether that is somebody who may, now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from dais_verif.errors import InputError
+from dais_verif.files import read_plain
+from dais_verif.signoff.allowed_signers import principals
+from dais_verif.signoff.certificate import SIGNATURE, Certificate
+from dais_verif.signoff.places import Finding
+from dais_verif.signoff.sshsig import read_signature
+
+__all__ = ["Trust", "check_signature"]
+
+_MOST_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Who may sign: an ``allowed`` signers file. ``when``: the time of the signature, if somebody who is trusted says
+
+    so. The time in the certificate is the signer's word, and the owner of an expired key may write any.
+    """
+
+    allowed: Path
+    when: datetime | None = None
+
+
+def check_signature(
+    certificate: Certificate, folder: Path, data: bytes, trust: Trust | None
+) -> tuple[list[Finding], list[str]]:
+    """Return what speaks against the signature of ``data``, the bytes of ``certificate``, and what is told of it."""
+    path = folder / SIGNATURE
+    if not path.exists():
+        if certificate.signer or trust is not None:
+            return [Finding(SIGNATURE, f"a signature by {certificate.signer or 'somebody'}", "none")], []
+        return [], ["it is not signed: whoever can write all its files can make another"]
+    try:
+        signature = read_signature(read_plain(path, _MOST_BYTES, "signature"), data)
+        when = (trust and trust.when) or datetime.now(timezone.utc)
+        who = principals(trust.allowed, signature.key, when) if trust else []
+    except InputError as error:
+        return [Finding(SIGNATURE, "a valid signature", str(error))], []
+    name = signature.fingerprint
+    if name != certificate.signer:
+        return [Finding(SIGNATURE, f"a signature by {certificate.signer or 'nobody'}", f"one by {name}")], []
+    if trust is None:
+        return [], [f"signed by {name}; --allowed-signers says who that is"]
+    time = when.isoformat(timespec="seconds")
+    if not who:
+        return [Finding(SIGNATURE, f"a signer that {trust.allowed} allows at {time}", f"{name}, which it does not")], []
+    now = "" if trust.when else ": nobody who is trusted says when it was signed (--verify-time)"
+    return [], [f"signed by {', '.join(who)} ({name})", f"the key was judged as of {time}{now}"]
