@@ -1,0 +1,90 @@
+"""README and docs: short where people begin, complete where they look things up, and every link leads somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dais_verif.cli.main import cli
+from dais_verif.verdict import Verdict
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "examples/README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def prose(text: str) -> str:
+    """``text`` without what is shown as it is typed or printed."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"`[^`\n]*`", "`code`", re.sub(r"^ {4}.*$", "", text, flags=re.MULTILINE))
+
+
+def anchors(page: Path) -> set[str]:
+    """What GitHub calls the headings of ``page``."""
+    titles = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S), re.M)
+    plain = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title).lower() for title in titles]
+    return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in plain}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    text = prose(page.read_text(encoding="utf-8"))
+    targets = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'(?:src|href)="([^"]+)"', text)
+    for target in targets:
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        file = (page.parent / name).resolve() if name else page
+        assert file.exists() and file.is_relative_to(ROOT), f"{page.name}: {target}"
+        if anchor and file.suffix == ".md":
+            assert anchor in anchors(file), f"{page.name}: {target}, there are {sorted(anchors(file))}"
+
+
+def test_the_index_lists_every_page() -> None:
+    linked = set(re.findall(r"^- \[([\w-]+\.md)\]\(\1\): ", text_of("docs/README.md"), re.M))
+    assert linked == {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"}
+
+
+def test_the_readme_is_read_in_a_minute_and_leads_on() -> None:
+    readme = text_of("README.md")
+    assert len(readme.split()) <= 700
+    assert {"docs/README.md", "docs/trust.md", "docs/speed.md"} <= set(re.findall(r"\]\(([^)#\s]+)\)", readme))
+
+
+def test_two_commands_do_all_the_set_up() -> None:
+    commands = re.findall(r"^    (make .*?)(?: +#.*)?$", text_of("README.md"), re.M)
+    assert commands == ["make sim PROGRAM=prog.bin", "make test"]
+    assert text_of(".ci/run").splitlines()[-1] == "make test"
+
+
+def test_exit_codes_are_those_of_the_verdicts() -> None:
+    rows = re.findall(r"^\| (\d+) \| ([A-Z_, ]+) \|", text_of("docs/exit-codes.md"), re.M)
+    shown = {(int(code), name) for code, names in rows for name in names.split(", ")} - {(0, "SIGNED OFF")}
+    assert shown == {(verdict.exit_code, verdict.value) for verdict in Verdict}
+    assert [int(code) for code, _ in rows] == sorted({verdict.exit_code for verdict in Verdict})
+    tables = [page.name for page in PAGES if re.search(r"^\| 70 \|", page.read_text("utf-8"), re.M)]
+    assert tables == ["exit-codes.md"], "one place says it"
+
+
+def test_every_command_is_listed() -> None:
+    listed = set(re.findall(r"`dais-verif ([a-z-]+)", text_of("docs/commands.md")))
+    assert set(cli.commands) - listed == set()
+
+
+def test_every_variable_of_the_environment_is_listed() -> None:
+    """Also none that nobody reads; those that one process of ours tells another are not for users."""
+    source = "".join(path.read_text("utf-8") for path in (ROOT / "dais_verif").rglob("*.py"))
+    read = set(re.findall(r"[\"']((?:DAIS_VERIF)_[A-Z0-9_]*[A-Z0-9])[\"']", source))
+    read |= {f"DAIS_VERIF_{name}" for name in ("NEXTPNR_ICE40", "NEXTPNR_ECP5")}
+    listed = set(re.findall(r"`(DAIS_VERIF_\w+)`", text_of("docs/environment.md")))
+    assert listed == read - {"DAIS_VERIF_JOB", "DAIS_VERIF_MAKER", "DAIS_VERIF_AXIS_JOB"}
