@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dais_verif.cli.keywords import KEYWORDS
+from dais_verif.printable import command_line
 from dais_verif.program import LAYOUTS, AssumedLayoutWarning, Program, load
 from dais_verif.program.numbers import Batch
 from dais_verif.stimulus import generate_common, read_batch
@@ -98,16 +98,16 @@ def vectors_option(default: int) -> Callable[[Any], Any]:
 
 def console() -> Console:
     """Where results go."""
-    from rich.console import Console  # only now: the verbs that simulate start simulators first
+    from dais_verif.cli.safe_console import SafeConsole  # only now: the verbs that simulate start simulators first
 
-    return Console(highlight=False, soft_wrap=True)
+    return SafeConsole()
 
 
 def notices() -> Console:
     """Where progress and warnings go: stderr, so that stdout stays clean."""
-    from rich.console import Console
+    from dais_verif.cli.safe_console import SafeConsole
 
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    return SafeConsole(stderr=True)
 
 
 @contextmanager
@@ -144,4 +144,4 @@ def reproduce(arguments: Sequence[str] | None = None, more: Sequence[str] = ()) 
     command = [str(called)] if called.name == "dais-verif" else ["python", "-m", "dais_verif"]
     given = list(click.get_current_context().obj if arguments is None else arguments)
     options = given.index("--") if "--" in given else len(given)
-    return shlex.join([*command, *given[:options], *more, *given[options:]])
+    return command_line([*command, *given[:options], *more, *given[options:]])

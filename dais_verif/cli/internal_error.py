@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shlex
 import tempfile
 import time
 import traceback
@@ -12,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dais_verif import __version__
+from dais_verif.printable import command_line
 
 __all__ = ["told"]
 
@@ -32,7 +32,7 @@ def _keep(error: BaseException, arguments: Sequence[str]) -> Path | None:
     lines = [
         f"dais-verif {__version__}, Python {platform.python_version()}, {platform.platform()}",
         f"in {os.getcwd() if _has_folder() else 'a folder that is gone'}",
-        shlex.join(["dais-verif", *arguments]),
+        command_line(["dais-verif", *arguments]),
         "",
         *traceback.format_exception(error),
     ]

@@ -20,6 +20,7 @@ from dais_verif import __version__
 from dais_verif.errors import DaisError
 from dais_verif.interrupts import take_interrupts
 from dais_verif.passphrase import take_passphrase
+from dais_verif.printable import printable
 from dais_verif.verdict import Verdict
 
 __all__ = ["main"]
@@ -182,7 +183,7 @@ def _notice(
     line: str | None = None,
 ) -> None:
     """A warning as a line for users, who have no use for the line of code that it comes from."""
-    click.echo(f"warning: {' '.join(str(message).split())}", err=True)
+    click.echo(f"warning: {printable(' '.join(str(message).split()))}", err=True)
 
 
 def _run(arguments: list[str]) -> int:
@@ -222,7 +223,7 @@ def _run(arguments: list[str]) -> int:
 
 def _report(arguments: list[str], verdict: Verdict, message: str) -> int:
     """One line on stderr; with ``--json`` also one object on stdout, as for every other end of a run."""
-    line = " ".join(message.split())
+    line = printable(" ".join(message.split()))
     with contextlib.suppress(OSError):  # a full disk, or nobody who listens: the exit code still tells
         click.echo(f"dais-verif: {verdict.value}: {line}", err=True)
     if "--json" in arguments:

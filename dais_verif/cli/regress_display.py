@@ -13,6 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from dais_verif.printable import printable
 from dais_verif.regress.drive import Watcher
 from dais_verif.regress.executors import Executor
 from dais_verif.regress.history import Past
@@ -120,4 +121,5 @@ def _word(result: JobResult) -> str:
 
 
 def _short(text: str) -> str:
+    text = printable(text)
     return text if len(text) <= _LONGEST_NAME else f"…{text[-_LONGEST_NAME + 1 :]}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
-
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dais_verif.printable import command_line
 from dais_verif.report.coverage_text import coverage_line, print_coverage
 from dais_verif.report.record import BoardInfo, Evidence, Mismatch, ProgramInfo, Record, Value
 from dais_verif.stopwatch import Stage
@@ -176,7 +175,7 @@ def print_mismatch(mismatch: Mismatch, out: Console) -> None:
         where = f" (type {blame.type})" if blame.type else ""
         out.print(f"blame      {blame.text}{where}", markup=False)
     if mismatch.views:
-        out.print(f"waves      gtkwave {shlex.quote(mismatch.views[0])}", markup=False)
+        out.print(f"waves      {command_line(['gtkwave', mismatch.views[0]])}", markup=False)
 
 
 def _add_value(table: Table, name: str, value: Value) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dais_verif.errors import InputError
+from dais_verif.printable import printable
 from dais_verif.report.cases import Case, cases_of, title_of
 from dais_verif.report.read import AnyRecord
 from dais_verif.report.words import word_of
@@ -40,10 +41,14 @@ def summary_of(record: AnyRecord) -> str:
     cases = cases_of(record)
     shown = [case for case in cases if (not case.passed and not case.skipped) or case.flaky]
     mark = ":white_check_mark:" if record.verdict is Verdict.PASS else ":x:"
-    lines = [f"### {mark} {title_of(record)}: {word_of(record, record.verdict)}", "", _markdown(record.message), ""]
+    message = _markdown(printable(record.message))
+    lines = [f"### {mark} {title_of(record)}: {word_of(record, record.verdict)}", "", message, ""]
     if shown:
         lines += ["| verdict | what | message |", "|---|---|---|"]
-        lines += [_row((case.verdict.value, f"{case.name}, {case.group}", _details(case))) for case in shown[:_ROWS]]
+        lines += [
+            _row((case.verdict.value, printable(f"{case.name}, {case.group}"), _details(case)))
+            for case in shown[:_ROWS]
+        ]
     if len(shown) > _ROWS:
         lines += ["", f"and {len(shown) - _ROWS} more"]
     return "\n".join([*lines, ""])
@@ -62,8 +67,8 @@ def append_summary(text: str, environ: Mapping[str, str]) -> None:
 
 
 def _command(kind: str, case: Case) -> str:
-    title = f"{case.verdict.value}: {case.name}" if case.name else case.verdict.value
-    properties = {"file": _relative(case.file), "title": title} if case.file else {"title": title}
+    title = f"{case.verdict.value}: {printable(case.name)}" if case.name else case.verdict.value
+    properties = {"file": printable(_relative(case.file)), "title": title} if case.file else {"title": title}
     said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     return f"::{kind} {said}::{_data(_details(case))}"
 
@@ -75,7 +80,7 @@ def _relative(path: str) -> str:
 
 
 def _details(case: Case) -> str:
-    return "\n".join((case.message, *case.details))
+    return "\n".join(map(printable, (case.message, *case.details)))
 
 
 def _data(text: str) -> str:

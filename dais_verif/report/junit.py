@@ -8,6 +8,7 @@ import re
 from junitparser import Error, Failure, JUnitXml, Skipped, TestSuite
 from junitparser.xunit2 import FlakyFailure, TestCase
 
+from dais_verif.printable import printable
 from dais_verif.report.cases import Case, cases_of, title_of
 from dais_verif.report.read import AnyRecord
 from dais_verif.verdict import Verdict
@@ -47,7 +48,7 @@ def _case(case: Case) -> TestCase:
         found.result = [Skipped(message, kind)]
     elif not case.passed:
         result = (Failure if case.verdict in _FOUND else Error)(message, kind)
-        result.text = _text("\n".join((case.message, *case.details)))
+        result.text = "\n".join(map(_text, (case.message, *case.details)))
         found.result = [result]
     elif case.flaky:
         found.add_interim_result(FlakyFailure(message, "flaky"))
@@ -55,4 +56,4 @@ def _case(case: Case) -> TestCase:
 
 
 def _text(text: str) -> str:
-    return _NO_XML.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    return _NO_XML.sub(lambda match: f"\\u{ord(match[0]):04x}", printable(text))

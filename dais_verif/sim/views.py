@@ -12,6 +12,7 @@ from pathlib import Path
 
 from dais_verif.dut.face import Dut
 from dais_verif.golden import oracle
+from dais_verif.printable import printable
 from dais_verif.program import Op, Program
 from dais_verif.program.ports import Element, ports_of
 from dais_verif.report.record import Blame
@@ -23,6 +24,8 @@ __all__ = ["ask_for", "write_views"]
 
 #: The most lines of one group: more than that nobody reads.
 _MOST = 300
+#: A signal whose name holds one of these cannot be named in the files: there they end a name, or a command.
+_WRITTEN_OTHERWISE = re.compile(r"[\s;#{}]|[^ -~\u00a1-\ud7ff\ue000-\ufffd]")
 
 
 def output_signal(output: int) -> str:
@@ -134,7 +137,12 @@ class _View:
 
     def _signal(self, name: str) -> Signal | None:
         bits = self._seen.bits.get(name)
-        if bits is None or name.endswith("]") or (self._known is not None and f"{self._top}.{name}" not in self._known):
+        if (
+            bits is None
+            or name.endswith("]")
+            or _WRITTEN_OTHERWISE.search(name)
+            or (self._known is not None and f"{self._top}.{name}" not in self._known)
+        ):
             return None
         bounds = self._seen.ranges.get(name) if len(bits) > 1 else None
         return Signal(self._top, name, len(bits), bounds)
@@ -180,4 +188,4 @@ def _words(blame: Blame) -> str:
     text = blame.text
     if blame.expected is not None and blame.found is not None:
         text += f": expected {blame.expected.real}, found {blame.found.real or blame.found.bits}"
-    return re.sub(r"[#;{}\n]", " ", text)
+    return re.sub(r"[#;{}]", " ", printable(text))

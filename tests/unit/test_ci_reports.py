@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from junitparser import JUnitXml
 
 from dais_verif.errors import InputError
+from dais_verif.printable import printable
 from dais_verif.report.cases import cases_of
 from dais_verif.report.github import append_summary, commands_of, summary_of
 from dais_verif.report.junit import junit_of
@@ -130,7 +131,7 @@ def test_whatever_the_texts_hold_the_form_stands(name: str, message: str, blame:
     found = re.fullmatch(r"::error file=([^:,]*),title=([^:,]*)::(.*)", command, re.DOTALL)
     assert found is not None
     text = found[3].replace("%0A", "\n").replace("%0D", "\r").replace("%25", "%")
-    assert text.startswith(f"{message}\n{blame}" if blame else message)
+    assert text.startswith(f"{printable(message)}\n{printable(blame)}" if blame else printable(message))
     row = next(line for line in summary_of(record).split("\n") if line.startswith("| RTL"))
     assert row.count("|") == 4 and not set("<>`*[]") & set(row.replace("<br>", ""))
 

@@ -20,6 +20,7 @@ from markupsafe import Markup
 
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
+from dais_verif.printable import printable
 from dais_verif.program import Program
 from dais_verif.report.coverage import Coverage
 from dais_verif.report.coverage_record import CoverageRecord
@@ -218,12 +219,18 @@ def _file(name: str) -> str:
     return files("dais_verif.report.html").joinpath("templates", name).read_text(encoding="utf-8")
 
 
+def _shown(value: object) -> object:
+    """What a template says of ``value``: text that others wrote is shown with its control characters escaped."""
+    return printable(value) if type(value) is str else value
+
+
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_file),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_shown,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -247,8 +254,9 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def _pretty(tree: Any) -> str:
-    return json.dumps(tree, indent=2, ensure_ascii=False)
+def _pretty(tree: Any) -> Markup:
+    lines = json.dumps(tree, indent=2, ensure_ascii=False).split("\n")
+    return Markup("\n").join(map(Markup.escape, map(printable, lines)))
 
 
 def _count(number: int) -> str:

@@ -1,0 +1,43 @@
+"""Text that others wrote, made safe to print: names of files and signals, messages, whatever a record holds.
+
+A terminal obeys control characters. A CI obeys lines: a name with a line break in it could begin one of its own, and
+GitHub takes ``::error::`` at the beginning of a line for a command, Azure ``##vso[`` anywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable
+
+__all__ = ["command_line", "printable"]
+
+#: C0, DEL and C1; what ends a line or a paragraph; what turns the direction of writing; halves of surrogate pairs,
+#: which stand for bytes of a name that are not UTF-8.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_COMMAND = re.compile(r"##(vso)?\[")
+_SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+
+
+def printable(text: str) -> str:
+    """Return ``text`` on one line, with an escape sequence as in Python in place of each control character."""
+    if text.isascii() and text.isprintable() and "##" not in text:
+        return text
+    return _COMMAND.sub(r"##\1\\[", _UNSAFE.sub(_escape, text))
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return _SHORT.get(found[0]) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def command_line(words: Iterable[str]) -> str:
+    """Return a line to copy into bash that calls ``words``, whatever characters they hold."""
+    return " ".join(shlex.quote(word) if word == printable(word) else _in_bash(word) for word in words)
+
+
+def _in_bash(word: str) -> str:
+    r"""Return ``word`` as ``$'...'`` has it, where ``\n`` is a line break and ``\x1b`` a byte."""
+    data = os.fsencode(word)
+    return "$'" + "".join(chr(x) if 0x20 <= x < 0x7F and x not in b"\\'#" else f"\\x{x:02x}" for x in data) + "'"
