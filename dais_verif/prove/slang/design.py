@@ -20,8 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Design", "ast", "bits_in"]
 
+#: Turns of loops and calls of functions within one block, at most.
+_MOST_TURNS = 1 << 18
+
 #: Its type stubs say less than its objects offer.
 ast: Any = pyslang.ast
+
+
+_VARIABLES = (ast.SymbolKind.Variable, ast.SymbolKind.FormalArgument)
 
 
 def bits_in(kind: Any) -> int | None:
@@ -50,6 +56,8 @@ class Design:
         self.types: dict[Any, tuple[int, bool]] = {}
         #: How many calls of functions are being evaluated within one another.
         self.calls = 0
+        #: Turns of loops and calls of functions in the block that is executed.
+        self._turns = 0
         #: Whether it is a netlist of cells.
         self.bitwise = bitwise
         self._unknown = 0
@@ -105,6 +113,21 @@ class Design:
             width = min((rest & -rest).bit_length() - 1, size - low % size)
             yield low, width
             low += width
+
+    def begin(self) -> None:
+        """A block is executed from here on, or an expression evaluated: its turns and calls are counted."""
+        self._turns = 0
+
+    def turn(self, e: Any) -> None:
+        """Count one. Raises ``InputError`` if there are too many."""
+        self._turns += 1
+        if self._turns > _MOST_TURNS:
+            where = self.where(e.sourceRange.start)
+            raise InputError(f"{where}: loops and calls run more than {_MOST_TURNS:,} times in all; write less of them")
+
+    def is_local(self, symbol: Any) -> bool:
+        """Whether ``symbol`` is a variable of a block or a function."""
+        return symbol.kind in _VARIABLES and bool(symbol.parentScope.isProceduralContext)
 
     def signal(self, symbol: Any, where: str | None = None) -> Signal:
         """The signal of ``symbol``. Raises ``InputError`` if it is something else."""

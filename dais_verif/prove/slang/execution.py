@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from functools import cache
 from itertools import product
 from typing import Any
@@ -12,6 +12,7 @@ from dais_verif.prove.netlist import NoValue
 from dais_verif.prove.slang.design import Design, ast, bits_in
 from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.selects import target_parts
+from dais_verif.prove.slang.writes import STEPS, written
 from dais_verif.prove.terms import (
     Term,
     add,
@@ -24,10 +25,11 @@ from dais_verif.prove.terms import (
     ite,
     leaves,
     nonzero,
+    undefined,
     var,
 )
 
-__all__ = ["STEPS", "Execution", "called", "flat"]
+__all__ = ["Execution", "called", "flat"]
 
 #: The most iterations of one loop.
 _UNROLLED = 1 << 16
@@ -35,8 +37,6 @@ _UNROLLED = 1 << 16
 #: The most calls of functions within one another.
 _NESTED = 100
 
-_u = ast.UnaryOperator
-STEPS = {_u.Preincrement: 1, _u.Postincrement: 1, _u.Predecrement: -1, _u.Postdecrement: -1}
 _SILENT = ("$display", "$write", "$error", "$warning", "$info", "$fatal", "$finish")
 
 
@@ -70,7 +70,13 @@ class Execution:
             ast.ForLoopStatement: self._for,
             ast.ForeachLoopStatement: self._foreach,
             ast.VariableDeclStatement: self._declaration,
+            ast.ImmediateAssertionStatement: self._assertion,
         }
+
+    @property
+    def kinds(self) -> Container[Any]:
+        """The types of the statements that can be run."""
+        return self._rules
 
     def statement(self, s: Any) -> None:
         """Run ``s``. Raises ``InputError`` for what is no combinational code."""
@@ -100,10 +106,19 @@ class Execution:
         width = bits_in(symbol.type)
         if width is None:
             raise self.convert.refused(s, f"{symbol.name!r} is no vector and no array of vectors")
+        if symbol.lifetime is ast.VariableLifetime.Static:  # it has what it had when the block last ran
+            return
         if symbol.initializer is not None:
             self.values[symbol] = self.convert(symbol.initializer)
+        elif symbol.type.isFourState:
+            self.values[symbol] = undefined(width, f"variable {symbol.name!r} before it is assigned")
         else:
-            self.values.setdefault(symbol, var(width, f"before {symbol.name}"))
+            self.values[symbol] = const(width, 0)
+
+    def _assertion(self, s: Any) -> None:
+        """It is left out, but not if it could change anything."""
+        if s.assertionKind is not ast.AssertionKind.Assert or any(not self.design.is_local(x) for x in written(s)):
+            raise self.convert.refused(s, "an assertion that assigns, or an assumption, is not supported by the proof")
 
     def expression(self, e: Any) -> None:
         """Run ``e``, which is a statement."""
@@ -116,7 +131,8 @@ class Execution:
             old = self.convert(e.operand)
             self.assign(e.operand, add(old, const(old.width, STEPS[e.op])))
         elif kind is ast.CallExpression and e.isSystemCall and e.subroutineName in _SILENT:
-            return
+            if any(not self.design.is_local(x) for argument in e.arguments for x in written(argument)):
+                raise self.convert.refused(e, "a function that is called to be shown assigns a signal")
         else:
             raise self.convert.refused(e, f"a {e.kind.name} as a statement is not supported by the proof")
 
@@ -195,16 +211,20 @@ class Execution:
 
     def _matches(self, subject: Term, e: Any, wild: bool) -> Term:
         """Whether a case item applies; ``?`` and ``z`` (in casex also ``x``) match anything."""
+        value = e.eval(ast.EvalContext(next(iter(self.design.signals)))).value if wild else None
+        if value is None or not value.hasUnknown:
+            return eq(subject, self.convert(e))
         literal = e
         while type(literal) is ast.ConversionExpression:
             literal = literal.operand
-        if not wild or type(literal) is not ast.IntegerLiteral or not literal.value.hasUnknown:
-            return eq(subject, self.convert(e))
-        digits = str(literal.value).split("b")[-1].replace("_", "").rjust(subject.width, "0")
-        if "b" not in str(literal.value) or len(digits) != subject.width:
-            raise self.convert.refused(e, "this case item is not supported by the proof; write it in binary")
+        width, signed = self.convert.type_of(literal)
+        if signed and width < subject.width and str(value[width - 1]) in "xXzZ":
+            raise self.convert.refused(
+                e, "simulators differ in how they extend this item; write as many digits as bits"
+            )
         match = const(1, 1)
-        for bit, digit in enumerate(reversed(digits)):
+        for bit in range(subject.width):  # extended to the width of the subject, with its own signs
+            digit = str(value[bit])
             if digit in "01":
                 match = band(match, eq(extract(subject, bit, 1), const(1, int(digit))))
             elif digit in "xX":
@@ -217,6 +237,7 @@ class Execution:
         for e in s.initializers:
             self.counted(e)
         for _ in range(_UNROLLED):
+            self.design.turn(s)
             going = self.convert(s.stopExpr)
             if going.op != "const":
                 raise self.convert.refused(s, "the end of this loop depends on a signal; the proof unrolls loops")
@@ -231,6 +252,7 @@ class Execution:
         spans = [dim.range for dim in s.loopDims if dim.loopVar is not None]
         symbols = [dim.loopVar for dim in s.loopDims if dim.loopVar is not None]
         for indices in product(*(_indices(span.left, span.right) for span in spans)):
+            self.design.turn(s)
             for symbol, index in zip(symbols, indices, strict=True):
                 self.values[symbol] = const(bits_in(symbol.type) or 32, index)
             self.statement(s.body)
@@ -248,6 +270,7 @@ def called(c: Converter, e: Any) -> Term:
     function = e.subroutine
     if function.subroutineKind is not ast.SubroutineKind.Function or function.returnType.isVoid:
         raise c.refused(e, f"{function.name!r} is no function with a value; the proof cannot use it")
+    c.design.turn(e)
     if c.design.calls >= _NESTED:
         raise c.refused(e, f"function {function.name!r} calls itself without end, or more than {_NESTED} times")
     c.design.calls += 1
@@ -261,7 +284,7 @@ def _returned(c: Converter, e: Any, function: Any) -> Term:
     local: dict[Any, Term] = {}
 
     def outer(symbol: Any) -> Term:
-        if symbol == function.returnValVar or _inside(symbol, function):
+        if _inside(symbol, function):
             return local.setdefault(symbol, var(bits_in(symbol.type) or 1, f"before {symbol.name}"))
         return c.read(symbol, 0, bits_in(symbol.type) or 1)
 
@@ -281,7 +304,7 @@ def _returned(c: Converter, e: Any, function: Any) -> Term:
         for s in body:
             run.statement(s)
         result = run.values.get(function.returnValVar)
-    outside = [x.name for x in run.assigned if x != function.returnValVar and not _inside(x, function)]
+    outside = [x.name for x in run.assigned if not _inside(x, function)]
     if outside:
         raise c.refused(
             e, f"function {function.name!r} assigns {outside[0]!r}, which is not its own; the proof cannot use it"
@@ -292,9 +315,10 @@ def _returned(c: Converter, e: Any, function: Any) -> Term:
 
 
 def _inside(symbol: Any, function: Any) -> bool:
+    """Whether ``symbol`` is a variable of ``function``."""
     scope = symbol.parentScope
     while scope is not None:
-        if scope is function or getattr(scope, "name", None) == function.name:
+        if scope == function:
             return True
         scope = getattr(scope, "parentScope", None)
     return False

@@ -15,11 +15,13 @@ from dais_verif.prove.terms import Term
 __all__ = ["initial"]
 
 
-def initial(design: Design, body: Any) -> None:
-    """Fill the memories that an ``initial`` block fills; other variables only get a first value, which is ignored."""
+def initial(design: Design, body: Any) -> dict[Any, Term]:
+    """Fill the memories that an ``initial`` block fills. Returns the constants that it leaves in other variables."""
+    design.begin()
     run = _Filling(design)
     for s in flat(body):
         run.statement(s)
+    return {symbol: value for symbol, value in run.values.items() if value.op == "const"}
 
 
 class _Filling(Execution):

@@ -13,11 +13,11 @@ from typing import Any
 
 from dais_verif.errors import InputError
 from dais_verif.prove.netlist import Driver, Read, Signal, bits_over, driver_of
-from dais_verif.prove.slang.design import Design, ast
+from dais_verif.prove.slang.design import Design, ast, bits_in
 from dais_verif.prove.slang.execution import Execution, flat
 from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.registers import edges_of, registers
-from dais_verif.prove.slang.selects import roots
+from dais_verif.prove.slang.writes import roots
 from dais_verif.prove.terms import Term, extract, leaves, var
 
 __all__ = ["combinational"]
@@ -153,14 +153,16 @@ class _Block:
             return term
 
         def outer(symbol: Any) -> Term:
-            if symbol in self.targets:
-                signal = self.design.signal(symbol, self.where)
-                term = var(signal.width, f"before {signal.name}")
-                before[term] = signal.name
+            if symbol in self.targets or self.design.is_local(symbol):
+                known = self.design.signals.get(symbol)
+                name, width = (known.name, known.width) if known else (symbol.name, bits_in(symbol.type) or 1)
+                term = var(width, f"before {name}")
+                before[term] = name
                 return term
             self.outside(symbol)
             return self.design.over(symbol, leaf, self.where)
 
+        self.design.begin()
         run = Execution(self.design, outer)
         final: dict[Any, Term] = {}
         for s in statements:

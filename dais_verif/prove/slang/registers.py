@@ -7,14 +7,14 @@ nothing else: valid bits, for example, need not be known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container
 from typing import Any, NamedTuple
 
 from dais_verif.errors import InputError
 from dais_verif.prove.netlist import Clock, Driver, Read, Signal, bits_over, driver_of
-from dais_verif.prove.slang.design import Design, ast
+from dais_verif.prove.slang.design import Design, ast, bits_in
 from dais_verif.prove.slang.execution import Execution, flat
-from dais_verif.prove.slang.selects import NAMES, roots
+from dais_verif.prove.slang.writes import NAMES, roots, written
 from dais_verif.prove.terms import Term, const, extract, rebuild, var
 
 __all__ = ["edges_of", "registers"]
@@ -80,30 +80,46 @@ class _Clocked(Execution):
         self.convert.clocked = True
         self._clock, self._where = clock, where
         self._leaf_of: dict[Term, Signal] = {}
+        #: Variables of the block that it reads before it assigns them.
+        self._kept: dict[Any, Signal] = {}
         #: Why values of registers are not known.
         self._unknown: dict[Any, InputError] = {}
 
     def block(self, body: Any) -> None:
-        for s in flat(body):
+        self.design.begin()
+        other = _other(body, self.kinds)
+        if other is not None:
+            error = self.convert.refused(other, f"{other.kind.name} statements are not supported by the proof here")
+            self._unknown = dict.fromkeys(written(body), error)
+        for s in flat(body) if other is None else ():
             before = dict(self.values)
             try:
                 self.statement(s)
             except InputError as error:
                 self.values = before
-                for symbol in _targets(s):
+                for symbol in written(s):
                     self._unknown.setdefault(symbol, error)
         for symbol, reason in self._unknown.items():
             if symbol in self.design.signals:
                 self._poison(self.design.signals[symbol], reason)
             elif symbol in self.design.memories:
                 self.design.memories[symbol].written = True
+            elif symbol in self._kept:
+                self._poison(self._kept[symbol], reason)
         for key, mask in self.assigned.items():
             if isinstance(key, _Next) and key.symbol not in self._unknown:
                 self._drive(key.symbol, mask, self.values[key])
+        for symbol, signal in self._kept.items():
+            if not signal.drivers:
+                bits = bits_over(self._whole(symbol), {t: (source, 0) for t, source in self._leaf_of.items()})
+                signal.drive(driver_of(bits, 0, signal.width, 0, self._where, self._clock))
 
     def _before(self, symbol: Any) -> Term:
         if isinstance(symbol, _Next):  # it holds
             return self._leaf(self.design.signal(symbol.symbol, self._where))
+        if self.design.is_local(symbol):  # a register, if the block reads what it held when it last ran
+            width = bits_in(symbol.type) or 1
+            return self._leaf(self._kept.setdefault(symbol, Signal(symbol.name, width, self._where, hidden=True)))
         return self.design.over(symbol, self._leaf, self._where)
 
     def _leaf(self, signal: Signal) -> Term:
@@ -117,6 +133,8 @@ class _Clocked(Execution):
         if type(e) is not ast.AssignmentExpression or not e.isNonBlocking:
             super().expression(e)
             for symbol in roots(e.left) if type(e) is ast.AssignmentExpression else ():
+                if self.design.is_local(symbol):
+                    continue
                 error = self.convert.refused(
                     e, f"register {symbol.name!r} is assigned with = at a clock edge; write <="
                 )
@@ -152,25 +170,11 @@ class _Clocked(Execution):
             signal.drive(Driver(0, signal.width, make, self._where, self._clock))
 
 
-def _targets(s: Any) -> Iterator[Any]:
-    """The symbols that a statement assigns, whatever it is."""
-    for x in flat(s):
-        kind = type(x)
-        if kind is ast.ExpressionStatement and type(x.expr) is ast.AssignmentExpression:
-            yield from roots(x.expr.left)
-        elif kind is ast.ConditionalStatement:
-            for arm in (x.ifTrue, x.ifFalse):
-                if arm is not None:
-                    yield from _targets(arm)
-        elif kind is ast.CaseStatement:
-            for item in x.items:
-                yield from _targets(item.stmt)
-            if x.defaultCase is not None:
-                yield from _targets(x.defaultCase)
-        elif kind is ast.TimedStatement:
-            yield from _targets(x.stmt)
-        elif hasattr(x, "body"):
-            yield from _targets(x.body)
+def _other(body: Any, kinds: Container[Any]) -> Any:
+    """A statement of ``body`` of none of these kinds, which may wait, or leave what comes after it out."""
+    found: list[Any] = []
+    body.visit(lambda x: found.append(x) if isinstance(x, ast.Statement) and type(x) not in kinds else None)
+    return found[0] if found else None
 
 
 #: The value at which the signal of an edge does nothing.

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from dais_verif.prove.memory import chosen
 from dais_verif.prove.slang.design import ast, bits_in
+from dais_verif.prove.slang.writes import NAMES
 from dais_verif.prove.terms import Term, concat, const, extract, ite, lookup, lshr, mul, resize, undefined
 
 if TYPE_CHECKING:
     from dais_verif.prove.slang.expressions import Converter
 
-__all__ = ["CONSTANTS", "NAMES", "member", "place_of", "roots", "selected", "static_index", "target_parts"]
+__all__ = ["CONSTANTS", "member", "place_of", "selected", "static_index", "target_parts"]
 
-NAMES = (ast.NamedValueExpression, ast.HierarchicalValueExpression)
 CONSTANTS = (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue)
 
 
@@ -173,17 +173,3 @@ def target_parts(c: Converter, e: Any) -> list[tuple[Any, int, int]]:
             raise c.refused(e, "an assignment to a place that is variable or beyond its signal is not supported")
         return [(symbol, low + place[0], width)]
     raise c.refused(e, f"an assignment to a {e.kind.name} is not supported by the proof")
-
-
-def roots(left: Any) -> list[Any]:
-    """The symbols that an assignment to ``left`` assigns, or assigns a part of."""
-    kind = type(left)
-    if kind is ast.ConcatenationExpression:
-        return [symbol for x in left.operands for symbol in roots(x)]
-    if kind is ast.SimpleAssignmentPatternExpression:
-        return [symbol for x in left.elements for symbol in roots(x)]
-    if kind is ast.AssignmentExpression:  # an output of an instance
-        return roots(left.left)
-    if kind in (ast.ElementSelectExpression, ast.RangeSelectExpression, ast.MemberAccessExpression):
-        return roots(left.value)
-    return [left.symbol] if kind in NAMES else []

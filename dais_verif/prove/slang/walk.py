@@ -17,12 +17,12 @@ from dais_verif.errors import InputError
 from dais_verif.prove.memory import Memory
 from dais_verif.prove.netlist import Bits, Netlist, Read, Signal, bits_over, driver_of
 from dais_verif.prove.slang.design import Design, ast, bits_in
-from dais_verif.prove.slang.execution import STEPS
 from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.memories import initial
 from dais_verif.prove.slang.procedures import combinational
-from dais_verif.prove.slang.selects import roots, target_parts
-from dais_verif.prove.terms import Term, extract, resize
+from dais_verif.prove.slang.selects import target_parts
+from dais_verif.prove.slang.writes import roots, written
+from dais_verif.prove.terms import Term, const, extract, resize
 
 __all__ = ["elaborate"]
 
@@ -80,6 +80,8 @@ class _Walk:
         self._ports: set[Any] = set()
         self._given: set[Any] = set()
         self._filled: set[Any] = set()
+        #: What initial blocks leave in variables, each that assigns them.
+        self._set: dict[Any, list[Term]] = {}
         self._assigned: set[Any] = set()
         #: What fills memories, and what may read them.
         self._first: list[Any] = []
@@ -109,7 +111,11 @@ class _Walk:
         return Netlist(top.name, signals, given, results, self._design.bitwise).checked()
 
     def _constants(self) -> None:
-        """Variables that only their declarations give a value, if it is a constant."""
+        """Variables that only their declarations, or one initial block, give a value, if it is a constant."""
+        for symbol, values in self._set.items():
+            found = self._design.signals.get(symbol)
+            if found is not None and symbol not in self._assigned and not found.drivers and len(values) == 1:
+                found.drive(driver_of(bits_over(values[0], {}), 0, found.width, 0, found.where))
         for symbol, expression in self._design.initial.items():
             signal = self._design.signals[symbol]
             if signal.drivers or symbol in self._filled or symbol in self._assigned:
@@ -227,14 +233,26 @@ class _Walk:
     def _procedure(self, block: Any, path: str) -> None:
         kind, body = block.procedureKind, block.body
         found = self._filled if kind == ast.ProceduralBlockKind.Initial else self._assigned
-        body.visit(lambda e: found.update(_written(e)))
+        names = written(body)
+        found.update(names)
+        if any(map(self._design.is_local, names)):
+            body.visit(self._refuse_foreign)
         if kind in (ast.ProceduralBlockKind.Initial,):
-            self._first.append(lambda: initial(self._design, body))
+            self._first.append(lambda: self._initial(body))
         elif kind in _BLOCKS:
             self._later.append(lambda: combinational(self._design, body, path))
         elif kind != ast.ProceduralBlockKind.Final:
             where = self._design.where(block.location)
             raise InputError(f"{where}: {kind.name} block in {path.rstrip('.') or 'the top module'!r}: it keeps state")
+
+    def _refuse_foreign(self, e: Any) -> None:
+        if type(e) is ast.HierarchicalValueExpression and self._design.is_local(e.symbol):
+            where = self._design.where(e.sourceRange.start)
+            raise InputError(f"{where}: {e.symbol.name!r} is a variable of another block; only that one may use it")
+
+    def _initial(self, body: Any) -> None:
+        for symbol, value in initial(self._design, body).items():
+            self._set.setdefault(symbol, []).append(value)
 
     def _generated(self, block: Any, path: str) -> None:
         if not block.isUninstantiated:
@@ -262,6 +280,8 @@ class _Walk:
             port, outside = connection.port, connection.expression
             where = self._design.where(instance.location)
             if outside is None:
+                if port.direction == ast.ArgumentDirection.In:
+                    self._unconnected(instance, port, where)
                 continue
             inside = self._design.signal(port.internalSymbol, where)
             if port.direction == ast.ArgumentDirection.In:
@@ -270,6 +290,15 @@ class _Walk:
                 self._output(port, inside, outside, where)
             else:
                 raise InputError(f"{where}: port {port.name!r} is neither input nor output; the proof knows no other")
+
+    def _unconnected(self, instance: Any, port: Any, where: str) -> None:
+        """An open input has no value, save where a directive ahead of the module gives it one."""
+        pull = instance.body.definition.unconnectedDrive
+        if pull is ast.UnconnectedDrive.None_:
+            return
+        inside = self._design.signal(port.internalSymbol, where)
+        value = const(inside.width, -(pull is ast.UnconnectedDrive.Pull1))
+        inside.drive(driver_of(bits_over(value, {}), 0, inside.width, 0, where))
 
     def _output(self, port: Any, inside: Signal, outside: Any, where: str) -> None:
         left = outside.left if type(outside) is ast.AssignmentExpression else outside
@@ -308,17 +337,6 @@ def _elements(kind: Any, name: str) -> Iterator[str]:
     step = 1 if span.left >= span.right else -1
     for index in range(span.right, span.left + step, step):
         yield from _elements(kind.arrayElementType, f"{name}[{index}]")
-
-
-def _written(e: Any) -> list[Any]:
-    """The symbols that an expression assigns, or may fill as an argument of a system call."""
-    if type(e) is ast.AssignmentExpression:
-        return roots(e.left)
-    if type(e) is ast.UnaryExpression and e.op in STEPS:
-        return roots(e.operand)
-    if type(e) is ast.CallExpression and e.isSystemCall and e.subroutineName not in ("$signed", "$unsigned"):
-        return [symbol for argument in e.arguments for symbol in roots(argument)]
-    return []
 
 
 #: Elements of an array, at most, whatever it is.

@@ -1,0 +1,58 @@
+"""What code may assign: whatever it is, and whether the proof can execute it or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dais_verif.prove.slang.design import ast
+
+__all__ = ["NAMES", "STEPS", "roots", "written"]
+
+NAMES = (ast.NamedValueExpression, ast.HierarchicalValueExpression)
+_u = ast.UnaryOperator
+STEPS = {_u.Preincrement: 1, _u.Postincrement: 1, _u.Predecrement: -1, _u.Postdecrement: -1}
+_READING = ("$signed", "$unsigned")
+
+
+def written(s: Any) -> set[Any]:
+    """The symbols that a statement or an expression assigns, or may fill, also by the tasks that it calls."""
+    found: set[Any] = set()
+    waiting, done = [s], set()
+
+    def visit(e: Any) -> None:
+        kind = type(e)
+        if kind is ast.AssignmentExpression:
+            found.update(roots(e.left))
+        elif kind is ast.UnaryExpression and e.op in STEPS:
+            found.update(roots(e.operand))
+        elif kind is ast.ProceduralDeassignStatement:
+            found.update(roots(e.lvalue))
+        elif kind is ast.CallExpression and not e.isSystemCall:
+            if e.subroutine not in done:
+                done.add(e.subroutine)
+                waiting.append(e.subroutine.body)
+        elif kind is ast.CallExpression and e.subroutineName not in _READING:
+            found.update(symbol for argument in e.arguments for symbol in roots(argument))
+
+    while waiting:
+        waiting.pop().visit(visit)
+    return found
+
+
+def roots(left: Any) -> list[Any]:
+    """The symbols that an assignment to ``left`` assigns, or assigns a part of."""
+    kind = type(left)
+    if kind is ast.ConcatenationExpression:
+        return [symbol for x in left.operands for symbol in roots(x)]
+    if kind is ast.SimpleAssignmentPatternExpression:
+        return [symbol for x in left.elements for symbol in roots(x)]
+    if kind is ast.AssignmentExpression:  # an output of an instance
+        return roots(left.left)
+    if kind in (ast.ElementSelectExpression, ast.RangeSelectExpression, ast.MemberAccessExpression):
+        return roots(left.value)
+    if kind in NAMES:
+        return [left.symbol]
+    found: list[Any] = []
+    if left is not None:  # something else that names signals: any of them
+        left.visit(lambda e: found.append(e.symbol) if type(e) in NAMES else None)
+    return found
