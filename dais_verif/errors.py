@@ -3,6 +3,7 @@
 ``DaisError``
 ├── ``ProgramError``    the file is not a valid DAIS program
 ├── ``InputError``      a vector, option or path cannot be used
+│   └── ``StateError``  RTL keeps state where a function of its inputs is asked for
 ├── ``ViolationError``  the program broke one of its promises on these inputs
 └── ``ToolError``       a simulator or compiler is missing or failed
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from dais_verif.verdict import Verdict
 
-__all__ = ["DaisError", "InputError", "ProgramError", "ToolError", "ViolationError"]
+__all__ = ["DaisError", "InputError", "ProgramError", "StateError", "ToolError", "ViolationError"]
 
 
 class DaisError(Exception):
@@ -31,6 +32,13 @@ class ProgramError(DaisError):
 
 class InputError(DaisError):
     """A vector file, an option or a path cannot be used. The message says which and why."""
+
+
+class StateError(InputError):
+    """RTL that is asked for a function of its inputs keeps state, or looks at the time.
+
+    That is known of it: it is not merely beyond what is supported.
+    """
 
 
 class ViolationError(DaisError):

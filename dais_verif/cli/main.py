@@ -17,7 +17,7 @@ from typing import TextIO
 import click
 
 from dais_verif import __version__
-from dais_verif.errors import DaisError
+from dais_verif.errors import DaisError, StateError
 from dais_verif.interrupts import take_interrupts
 from dais_verif.passphrase import take_passphrase
 from dais_verif.printable import printable
@@ -191,7 +191,7 @@ def _run(arguments: list[str]) -> int:
     try:
         code = cli.main(arguments, prog_name="dais-verif", standalone_mode=False, obj=arguments)
     except DaisError as error:
-        return _report(arguments, error.verdict, str(error))
+        return _report(arguments, error.verdict, str(error), "state" if isinstance(error, StateError) else "")
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return Verdict.INVALID_INPUT.exit_code
@@ -221,7 +221,7 @@ def _run(arguments: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _report(arguments: list[str], verdict: Verdict, message: str) -> int:
+def _report(arguments: list[str], verdict: Verdict, message: str, reason: str = "") -> int:
     """One line on stderr; with ``--json`` also one object on stdout, as for every other end of a run."""
     line = printable(" ".join(message.split()))
     with contextlib.suppress(OSError):  # a full disk, or nobody who listens: the exit code still tells
@@ -230,7 +230,7 @@ def _report(arguments: list[str], verdict: Verdict, message: str) -> int:
         from dais_verif.report.record import Failed
 
         try:
-            click.echo(Failed(verdict, line).to_json())
+            click.echo(Failed(verdict, line, reason).to_json())
         except OSError:
             _drop_output()
     return verdict.exit_code

@@ -7,7 +7,7 @@ wires. Then a pipeline is proved as the combinational logic that it is, and its 
 from __future__ import annotations
 
 from dais_verif.dut.face import Clocking
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, StateError
 from dais_verif.prove.boundary import Boundary
 from dais_verif.prove.netlist import Cone, Driver, Netlist, Signal
 from dais_verif.prove.results import Timing
@@ -118,7 +118,7 @@ class _Ages:
         if key in self._known:
             return self._known[key]
         if key in self._open:
-            raise InputError(f"{signal.where}: signal {signal.name!r} depends on itself; the proof knows no state")
+            raise StateError(f"{signal.where}: signal {signal.name!r} depends on itself; the proof knows no state")
         self._open.add(key)
         found: dict[int, str] = {}
 

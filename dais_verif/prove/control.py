@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from dais_verif.dut.face import Clocking
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, StateError
 from dais_verif.prove.boundary import Boundary
 from dais_verif.prove.circles import circles
 from dais_verif.prove.netlist import Bits, Cone, Driver, Netlist, Read, Signal, bits_over, driver_of
@@ -266,7 +266,7 @@ class _Register:
                 raise self._state()
 
     def _state(self) -> InputError:
-        return InputError(
+        return StateError(
             f"{self.where}: register {self.signal.name!r} keeps state: its next value depends on its own, and"
             " no input of one bit is its enable; the proof knows pipelines only"
         )

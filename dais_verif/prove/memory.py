@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dais_verif.errors import InputError
+from dais_verif.errors import StateError
 from dais_verif.prove.terms import Term, add, const, ite, lookup, neg, resize, ult, undefined
 
 __all__ = ["Memory", "chosen"]
@@ -46,9 +46,9 @@ class Memory:
         self._filled = tuple(int(word is not None) for word in self.words)
 
     def refuse_state(self) -> None:
-        """Raise ``InputError`` if the memory is written while the design runs, and read."""
+        """Raise ``StateError`` if the memory is written while the design runs, and read."""
         if self.written and self.was_read:
-            raise InputError(f"{self.where}: memory {self.name!r} is written while the design runs: it keeps state")
+            raise StateError(f"{self.where}: memory {self.name!r} is written while the design runs: it keeps state")
 
     def read(self, index: Term, signed: bool) -> Term:
         """The word at ``index``: undefined outside, and where nothing was filled in.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, StateError
 from dais_verif.prove.terms import Term, concat, extract, nodes, rebuild, undefined
 
 __all__ = ["Bits", "Clock", "Cone", "Driver", "Netlist", "NoValue", "Read", "Signal", "bits_over", "driver_of"]
@@ -217,7 +217,7 @@ class Cone:
             raise AssertionError(f"{signal.name}: {term.width} bits of {made}")
         return term
 
-    def _loop(self, signal: Signal) -> InputError:
+    def _loop(self, signal: Signal) -> StateError:
         """Names the signals of the loop that ``signal`` closes, the hidden ones only if there is no other."""
         path = [s for s, _, _ in self._open]
         loop = path[path.index(signal) :]
@@ -226,5 +226,5 @@ class Cone:
         shown = " <- ".join(names if len(names) <= 8 else [*names[:6], "...", names[-1]])
         if any(driver.clock for s in loop for driver in s.drivers):
             text = f"register {names[0]!r} keeps state: its next value depends on its own ({shown})"
-            return InputError(f"{named[0].where}: {text}; the proof knows pipelines only")
-        return InputError(f"{named[0].where}: signal {names[0]!r} depends on itself ({shown}); break the loop")
+            return StateError(f"{named[0].where}: {text}; the proof knows pipelines only")
+        return StateError(f"{named[0].where}: signal {names[0]!r} depends on itself ({shown}); break the loop")

@@ -31,6 +31,8 @@ NAMES = (SIGNOFF_NAME, "regression.json", "result.json", "coverage.json")
 #: The record of a million ops with all its coverage has a tenth of it.
 _MOST_BYTES = 256 << 20
 
+_OF_FAILED = {"schema", "verdict", "exit_code", "message", "reason"}
+
 _KINDS: dict[str, type[AnyRecord]] = {
     SCHEMA: Record,
     REGRESSION_SCHEMA: Regression,
@@ -65,7 +67,7 @@ def parse_record(data: bytes, name: str) -> AnyRecord:
     schema = tree.get("schema") if isinstance(tree, dict) else None
     if not isinstance(schema, str) or schema not in _KINDS:
         raise InputError(f"{name} is no record of a run: its schema must be one of {', '.join(_KINDS)}, not {schema!r}")
-    kind = Failed if schema == SCHEMA and set(tree) <= {"schema", "verdict", "exit_code", "message"} else _KINDS[schema]
+    kind = Failed if schema == SCHEMA and set(tree) <= _OF_FAILED else _KINDS[schema]
     if kind is Record and "simulators" not in tree:
         raise InputError(
             f"{name} is a record of a verb that has no page, such as check, diff or synth;"

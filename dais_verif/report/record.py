@@ -273,12 +273,17 @@ class Record:
 
 @dataclass(frozen=True)
 class Failed:
-    """What ``--json`` prints of a run that ended in an error, before there was anything to record."""
+    """What ``--json`` prints of a run that ended in an error, before there was anything to record.
+
+    ``reason``: ``state`` if the RTL is known to keep state where a function of its inputs was asked for; else empty.
+    """
 
     verdict: Verdict
     message: str
+    reason: str = ""
 
     def to_json(self) -> str:
         """One JSON object."""
         tree = {"schema": SCHEMA, "verdict": self.verdict.value, "exit_code": self.verdict.exit_code}
-        return json.dumps({**tree, "message": self.message}, indent=2)
+        tree["message"] = self.message
+        return json.dumps({**tree, "reason": self.reason} if self.reason else tree, indent=2)

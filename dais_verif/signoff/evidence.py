@@ -54,7 +54,7 @@ class Unusable(InputError):
 
     def __init__(self, failed: Failed) -> None:
         super().__init__(failed.message)
-        self.verdict = failed.verdict
+        self.verdict, self.reason = failed.verdict, failed.reason
 
 
 class Design(msgspec.Struct, frozen=True):
@@ -142,8 +142,8 @@ def _converted(folder: Path, schema: str, kind: type[_T]) -> _T:
     if verdict is None:
         raise InputError(f"{_name(folder)} has no verdict")
     _agree(folder, verdict)
-    if set(tree) <= {"schema", "verdict", "exit_code", "message"}:
-        raise Unusable(Failed(verdict, str(tree.get("message"))))
+    if set(tree) <= {"schema", "verdict", "exit_code", "message", "reason"}:
+        raise Unusable(Failed(verdict, str(tree.get("message")), str(tree.get("reason", ""))))
     if tree.get("schema") != schema:
         raise InputError(f"{_name(folder)} has schema {tree.get('schema')!r}, must have {schema}")
     try:

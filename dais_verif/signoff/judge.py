@@ -47,6 +47,7 @@ class Judged:
     """What a stage found (``verdict``, ``message``) and why that is not enough; empty ``problems``: it is.
 
     ``excused``: it found nothing out, and the policy puts up with that. ``ran``: False if it could not even begin.
+    ``known``: what it refuses is known to be wrong, so that no waiver stands in for it.
     """
 
     verdict: Verdict
@@ -55,6 +56,7 @@ class Judged:
     reproduce: str = ""
     excused: bool = False
     ran: bool = True
+    known: bool = False
 
 
 @dataclass(frozen=True)
@@ -245,7 +247,10 @@ def judge_proof(subject: Subject, policy: Policy, folder: Path) -> Judged:
     try:
         record = proved(folder)
     except Unusable as error:
-        return Judged(error.verdict, str(error), (str(error),), excused=optional and error.verdict in _UNDECIDED)
+        # A register of a clocked design may be more than the proof supports; nothing keeps state without a clock.
+        known = error.reason == "state" and policy.rtl.clock is None
+        excused = optional and error.verdict in _UNDECIDED and not known
+        return Judged(error.verdict, str(error), (str(error),), excused=excused, known=known)
     if record.verdict is not Verdict.PASS:
         excused = optional and record.verdict in _UNDECIDED
         return Judged(record.verdict, record.message, (record.message,), record.reproduce, excused)

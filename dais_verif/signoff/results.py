@@ -64,7 +64,7 @@ def result_of(stage: Stage, found: Judged, waivers: Mapping[str, Waived]) -> Sta
     passed = not found.problems
     fine = found.verdict is (Verdict.RTL_MISMATCH if stage.must_fail else Verdict.PASS)
     verdict = Verdict.NOT_SIGNED_OFF if fine and not passed else found.verdict
-    waived = not passed and stage.waiver in waivers and verdict in _NOT_KNOWN
+    waived = not passed and not found.known and stage.waiver in waivers and verdict in _NOT_KNOWN
     message = found.message if passed else "; ".join(found.problems[:3])
     return StageResult(
         stage.name,

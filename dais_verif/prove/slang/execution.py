@@ -125,7 +125,7 @@ class Execution:
         kind = type(e)
         if kind is ast.AssignmentExpression:
             if e.isNonBlocking or e.timingControl is not None:
-                raise self.convert.refused(e, "a nonblocking or delayed assignment keeps state; write =")
+                raise self.convert.stateful(e, "a nonblocking or delayed assignment keeps state; write =")
             self.assign(e.left, self.assigned_value(e))
         elif kind is ast.UnaryExpression and e.op in STEPS:
             old = self.convert(e.operand)
@@ -310,7 +310,7 @@ def _returned(c: Converter, e: Any, function: Any) -> Term:
             e, f"function {function.name!r} assigns {outside[0]!r}, which is not its own; the proof cannot use it"
         )
     if result is None or any(t in local.values() for t in leaves(result)):
-        raise c.refused(e, f"function {function.name!r} reads or returns a variable before it is assigned")
+        raise c.stateful(e, f"function {function.name!r} reads or returns a variable before it is assigned")
     return result
 
 

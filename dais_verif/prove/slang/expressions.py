@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, StateError
 from dais_verif.prove.slang.design import Design, ast, bits_in
 from dais_verif.prove.slang.selects import CONSTANTS, member, selected
 from dais_verif.prove.terms import (
@@ -76,6 +76,10 @@ class Converter:
     def refused(self, e: Any, text: str) -> InputError:
         """The error that names the place of ``e``."""
         return InputError(f"{self.design.where(e.sourceRange.start)}: {text}")
+
+    def stateful(self, e: Any, text: str) -> StateError:
+        """The error that names the place of ``e``, which makes the RTL no function of its inputs."""
+        return StateError(f"{self.design.where(e.sourceRange.start)}: {text}")
 
 
 def integer_of(converter: Converter, e: Any, value: Any, width: int) -> Term:
@@ -200,10 +204,13 @@ def _call(c: Converter, e: Any) -> Term:
         return c(e.arguments[0])
     value = e.eval(ast.EvalContext(next(iter(c.design.signals), None))) if name in _CONSTANT_CALLS else None
     if value is None or value.value is None:
+        if name in _CLOCKS:
+            raise c.stateful(e, f"{name} is not supported by the proof here: what it returns is no function of inputs")
         raise c.refused(e, f"{name} is not supported by the proof here")
     return integer_of(c, e, value.value, c.type_of(e)[0])
 
 
+_CLOCKS = ("$time", "$stime", "$realtime")
 _Compare = Callable[[Callable[[Term, Term], Term], Term, Term], Term]
 
 _CONSTANT_CALLS = ("$clog2", "$bits", "$high", "$low", "$left", "$right", "$size", "$increment")

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, StateError
 from dais_verif.prove.netlist import Driver, Read, Signal, bits_over, driver_of
 from dais_verif.prove.slang.design import Design, ast, bits_in
 from dais_verif.prove.slang.execution import Execution, flat
@@ -91,9 +91,9 @@ def _sensitivity(design: Design, body: Any, where: str) -> tuple[set[Any] | None
     listed: set[Any] = set()
     for event in events:
         if event.kind is not ast.TimingControlKind.SignalEvent or event.edge is not ast.EdgeKind.None_:
-            raise InputError(f"{where}: the proof supports one rising edge of a clock, and this block has other edges")
+            raise StateError(f"{where}: the proof supports one rising edge of a clock, and this block has other edges")
         if event.iffCondition is not None:
-            raise InputError(f"{where}: a sensitivity list with iff keeps state; write always @*")
+            raise StateError(f"{where}: a sensitivity list with iff keeps state; write always @*")
         listed.update(roots(event.expr))
     return listed, body.stmt
 
@@ -107,14 +107,14 @@ class _Block:
     def outside(self, symbol: Any) -> Signal:
         """The signal of ``symbol``, which other code assigns."""
         if self.listed is not None and symbol not in self.listed:
-            raise InputError(
+            raise StateError(
                 f"{self.where}: the block reads {symbol.name!r}, which its sensitivity list lacks;"
                 " simulation and hardware would differ: write always @*"
             )
         return self.design.signal(symbol, self.where)
 
     def latch(self, name: str) -> InputError:
-        return InputError(
+        return StateError(
             f"{self.where}: signal {name!r} is read or kept before the block assigns it, which makes it a latch;"
             " assign it on every path first"
         )

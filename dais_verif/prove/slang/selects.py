@@ -169,7 +169,7 @@ def target_parts(c: Converter, e: Any) -> list[tuple[Any, int, int]]:
         place = _base_of(c, e)
         if place is None or place[0] < 0 or place[0] + width > total:
             if place is None and symbol in c.design.elements and c.clocked:
-                raise c.refused(e, f"memory {symbol.name!r} is written while the design runs: it keeps state")
+                raise c.stateful(e, f"memory {symbol.name!r} is written while the design runs: it keeps state")
             raise c.refused(e, "an assignment to a place that is variable or beyond its signal is not supported")
         return [(symbol, low + place[0], width)]
     raise c.refused(e, f"an assignment to a {e.kind.name} is not supported by the proof")

@@ -13,7 +13,7 @@ from typing import Any
 import pyslang
 
 from dais_verif.dut.verilog import included, read_files
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, StateError
 from dais_verif.prove.memory import Memory
 from dais_verif.prove.netlist import Bits, Netlist, Read, Signal, bits_over, driver_of
 from dais_verif.prove.slang.design import Design, ast, bits_in
@@ -243,7 +243,7 @@ class _Walk:
             self._later.append(lambda: combinational(self._design, body, path))
         elif kind != ast.ProceduralBlockKind.Final:
             where = self._design.where(block.location)
-            raise InputError(f"{where}: {kind.name} block in {path.rstrip('.') or 'the top module'!r}: it keeps state")
+            raise StateError(f"{where}: {kind.name} block in {path.rstrip('.') or 'the top module'!r}: it keeps state")
 
     def _refuse_foreign(self, e: Any) -> None:
         if type(e) is ast.HierarchicalValueExpression and self._design.is_local(e.symbol):

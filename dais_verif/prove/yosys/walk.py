@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, StateError
 from dais_verif.prove.netlist import Bits, Clock, Netlist, Read, Signal, driver_of
 from dais_verif.prove.terms import Term, bnot, extract, ite, resize
 from dais_verif.prove.yosys.cells import BITWISE, LOGIC
@@ -70,7 +70,7 @@ class _Instance:
             wires.drive(bits["DATA"], self._memories.reader(cell, wires.operand(bits["ADDR"], where), where), where)
         elif cell.type in _LATCHES:
             kept = wires.name_of(bits["Q"], where)
-            raise InputError(f"{where}: signal {kept!r} keeps its value: a latch; assign it on every path")
+            raise StateError(f"{where}: signal {kept!r} keeps its value: a latch; assign it on every path")
         else:
             raise InputError(f"{where}: Yosys makes a cell {cell.type!r} of this, which the proof does not support")
 
