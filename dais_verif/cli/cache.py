@@ -11,7 +11,7 @@ from rich.table import Table
 
 from dais_verif.cli.common import PROOF_STORE, console, json_option
 from dais_verif.sim import cache as builds
-from dais_verif.sim import tools
+from dais_verif.sim import runtime, tools
 
 __all__ = ["cache"]
 
@@ -30,12 +30,12 @@ def cache(context: click.Context, as_json: bool) -> int:
 
     DAIS_VERIF_CACHE names the folder, DAIS_VERIF_CACHE_MB limits the builds in it (2000 megabytes; 0: keep none);
     what was not used for longest goes first. A build is taken only if RTL, simulator, compiler and options are
-    the same. RTL that includes other files is built each time.
+    the same. RTL that includes other files is built each time. A sign-off takes nothing from here.
     """
     if context.invoked_subcommand is not None:
         return 0
     found = builds.entries()
-    common = sum(_size(folder) for folder in (tools.cache_dir() / "runtime",))
+    common = _size(runtime.home())
     total = sum(entry.bytes for entry in found)
     if as_json:
         tree = {
@@ -68,10 +68,11 @@ def cache(context: click.Context, as_json: bool) -> int:
 
 @cache.command()
 def clear() -> int:
-    """Remove every build and every proof. What is compiled once per machine stays."""
-    number, size, proofs = len(builds.entries()), builds.clear(), _proofs()
+    """Remove every build, every proof, and what is compiled once per machine."""
+    number, size, proofs, common = len(builds.entries()), builds.clear(), _proofs(), runtime.clear()
     (tools.cache_dir() / PROOF_STORE).unlink(missing_ok=True)
-    more = f", and {_megabytes(proofs)} of proofs" if proofs else ""
+    more = f", {_megabytes(proofs)} of proofs" if proofs else ""
+    more += f", {_megabytes(common)} of Verilator's runtime" if common else ""
     console().print(f"removed {number} builds, {_megabytes(size)}{more}", markup=False)
     return 0
 

@@ -57,7 +57,7 @@ def build_board(program: Program, sources: Sequence[Path], link: str, folder: Pa
 
     Taken from the cache if it was built before. Raises ``ToolError``.
     """
-    found, common = tools.verilator(), runtime.ensure()
+    found, common = tools.verilator(), runtime.place()
     ports = ports_of(program)
     bits = _CLOCKS_PER_BIT if link == "uart" else 0
     # No vector or result takes longer to move through the bridge.
@@ -67,6 +67,7 @@ def build_board(program: Program, sources: Sequence[Path], link: str, folder: Pa
     key = cache.key_of([VERSION, _BOARD, str(common), *macros, *digests([*sources, _SOURCE])])
     if cache.limit() and cache.fetch(key, (_BOARD,), folder):
         return folder / _BOARD
+    runtime.ensure()
     shutil.rmtree(folder / _OBJECTS, ignore_errors=True)
     session = Session(folder / "build.log", cwd=folder, env=found.env)
     parameters = [f"-GCLOCKS_PER_BIT={bits}"] if bits else []

@@ -27,15 +27,15 @@ from dais_verif.signoff.results import EVIDENCE, FAILED, blocked, issued_at, jud
 from dais_verif.signoff.stages import RTL, emit, stages_of
 from dais_verif.signoff.subject import Subject, subject_of
 from dais_verif.signoff.toolbox import Tool, tools_of
-from dais_verif.signoff.verbs import PRINTED, RUN
+from dais_verif.signoff.verbs import PRINTED, RUN, own_cache
 from dais_verif.verdict import Verdict
 
 __all__ = ["POLICY", "RECORD", "Listener", "Signer", "require_ours", "sign_off"]
 
 #: In the folder of a sign-off.
-RECORD, POLICY = "signoff.json", "policy.toml"
+RECORD, POLICY, CACHE = "signoff.json", "policy.toml", ".cache"
 
-_OURS = {RECORD, POLICY, EVIDENCE, CERTIFICATE, SIGNATURE, ".lock"}
+_OURS = {RECORD, POLICY, EVIDENCE, CERTIFICATE, SIGNATURE, CACHE, ".lock"}
 
 
 class Listener:
@@ -104,12 +104,13 @@ def sign_off(
     try:
         stages = stages_of(context)
         results: list[StageResult] = []
-        for number, stage in enumerate(stages, 1):
-            listener.stage(stage.name, number, len(stages))
-            results.append(_run(stage, context, good, results, stages))
-            listener.result(results[-1])
-            record = replace(record, stages=list(results))
-            _write(folder, record)
+        with own_cache(folder / CACHE):
+            for number, stage in enumerate(stages, 1):
+                listener.stage(stage.name, number, len(stages))
+                results.append(_run(stage, context, good, results, stages))
+                listener.result(results[-1])
+                record = replace(record, stages=list(results))
+                _write(folder, record)
         tools, problems = _tools(policy, results)
         problems = [*_problems(results), *subject.changed(), *problems]
         answer = Verdict.NOT_SIGNED_OFF if problems else Verdict.PASS

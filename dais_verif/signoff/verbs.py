@@ -11,7 +11,9 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -19,7 +21,7 @@ import dais_verif
 from dais_verif.errors import InputError, ToolError
 from dais_verif.files import make_folder, read_plain, write_atomically
 
-__all__ = ["CALL", "PRINTED", "RUN", "Call", "call", "read_call"]
+__all__ = ["CALL", "PRINTED", "RUN", "Call", "call", "own_cache", "read_call"]
 
 #: In the folder of a call: how it was called, what it printed, and what it kept of its own (``-o``).
 CALL, PRINTED, RUN = "call.json", "printed.json", "run"
@@ -35,6 +37,9 @@ _START = (
 #: Every simulation is built for the sign-off: it takes nothing on trust that lies in a cache.
 _ENVIRONMENT = {"DAIS_VERIF_CACHE_MB": "0"}
 
+#: The cache of the sign-off under way: Verilator's runtime is compiled once for it.
+_cache: ContextVar[Path | None] = ContextVar("cache", default=None)
+
 _PATIENCE = 20.0
 
 
@@ -45,6 +50,25 @@ class Call:
     arguments: list[str]
     exit_code: int
     seconds: float
+
+
+@contextmanager
+def own_cache(folder: Path) -> Iterator[None]:
+    """Verbs that are called within have ``folder`` for a cache, which is empty at first, and gone at last.
+
+    What lies in the cache of this machine is code that anybody may have put there who can write to it.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    make_folder(folder)
+    folder.chmod(0o700)
+    if any(folder.iterdir()):
+        raise InputError(f"{str(folder)!r} cannot be emptied; choose another folder with -o")
+    before = _cache.set(folder.absolute())
+    try:
+        yield
+    finally:
+        _cache.reset(before)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def call(verb: str, arguments: Sequence[str], folder: Path, *, keeps: bool = True) -> Call:
@@ -64,7 +88,7 @@ def call(verb: str, arguments: Sequence[str], folder: Path, *, keeps: bool = Tru
         try:
             process = subprocess.Popen(
                 [sys.executable, "-c", start, *arguments],
-                env={**os.environ, **_ENVIRONMENT},
+                env={**os.environ, **_ENVIRONMENT, **_own()},
                 stdin=subprocess.DEVNULL,
                 stdout=printed,
                 stderr=messages,
@@ -90,6 +114,11 @@ def read_call(folder: Path) -> Call:
         return Call(**json.loads(read_plain(path, 1 << 24)))
     except (InputError, ValueError, TypeError) as error:
         raise InputError(f"{str(path)!r} does not tell how a verb was run ({error})") from None
+
+
+def _own() -> dict[str, str]:
+    folder = _cache.get()
+    return {} if folder is None else {"DAIS_VERIF_CACHE": str(folder)}
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

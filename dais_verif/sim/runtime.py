@@ -3,7 +3,8 @@
 That is Verilator's runtime, cocotb's main program and the headers that every design includes. It is the same for
 every design, yet takes several times as long to compile as a small one. So it is kept in the cache, in a folder
 named by everything it depends on. That folder is renamed into place when it is complete, under a lock: what exists
-is whole, however a build was stopped.
+is whole, however a build was stopped. It is sealed with the hashes of its files, and compiled anew where they do not
+fit; that finds damage, and no enemy, who can seal as well: who can write into the cache can run code as its user.
 """
 
 from __future__ import annotations
@@ -29,9 +30,13 @@ __all__ = [
     "PREFIX",
     "Manifest",
     "check_fits",
+    "clear",
     "compile_command",
     "ensure",
+    "home",
+    "intact",
     "main_object",
+    "place",
     "verilator_options",
 ]
 
@@ -61,7 +66,7 @@ _HEADERS_TEXT = """\
 #include "extends.h"
 """
 
-_OPTIONS = "options.json"
+_OPTIONS, _SEAL = "options.json", "seal.json"
 
 
 @dataclass(frozen=True)
@@ -132,31 +137,75 @@ def main_object(folder: Path) -> Path:
     return folder / "main.o"
 
 
+def home() -> Path:
+    """The folder of all runtimes."""
+    return tools.cache_dir() / "runtime"
+
+
+def place(*, waves: bool = False, coverage: bool = False) -> Path:
+    """The folder in which a runtime is, or would be: its name says all that it depends on."""
+    return home() / _key(tools.verilator(), verilator_options(waves=waves, coverage=coverage))
+
+
 def ensure(*, waves: bool = False, coverage: bool = False) -> Path:
-    """Return the folder of the runtime's objects, compiling them if this machine has none yet."""
-    verilator = tools.verilator()
-    home = tools.cache_dir() / "runtime"
-    options = verilator_options(waves=waves, coverage=coverage)
-    folder = home / _key(verilator, options)
-    if folder.is_dir():
+    """Return the folder of the runtime's objects, compiling them if this machine has none that is intact."""
+    folder = place(waves=waves, coverage=coverage)
+    if intact(folder):
         return folder
     import filelock  # only now: it takes longer to load than the rest of this function
 
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        home().mkdir(parents=True, exist_ok=True)
         with filelock.FileLock(folder.with_name(folder.name + ".lock")):
-            if not folder.is_dir():
-                for left_over in home.glob(f"{folder.name}-*"):
+            if not intact(folder):
+                for left_over in home().glob(f"{folder.name}-*"):
                     shutil.rmtree(left_over, ignore_errors=True)
-                unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=home))
-                _build(verilator, unfinished, options)
+                unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=home()))
+                _build(tools.verilator(), unfinished, verilator_options(waves=waves, coverage=coverage))
+                _seal(unfinished)
+                _remove(folder)
                 unfinished.rename(folder)
     except OSError as error:
         raise ToolError(
-            f"Verilator's runtime cannot be kept in {home}: {error.strerror};"
+            f"Verilator's runtime cannot be kept in {home()}: {error.strerror};"
             " set DAIS_VERIF_CACHE to a folder that can be written"
         ) from error
     return folder
+
+
+def intact(folder: Path) -> bool:
+    """Whether ``folder`` holds a runtime, and each file of it is what was put there."""
+    try:
+        seal = json.loads((folder / _SEAL).read_bytes())
+        return bool(seal) and seal == _hashes(folder)
+    except (OSError, ValueError):
+        return False
+
+
+def clear() -> int:
+    """Remove every runtime, and return how many bytes they took. Builds that are going on may fail."""
+    size = sum(path.stat().st_size for path in home().rglob("*") if path.is_file()) if home().is_dir() else 0
+    _remove(home())
+    return size
+
+
+def _seal(folder: Path) -> None:
+    (folder / _SEAL).write_text(json.dumps(_hashes(folder)), encoding="utf-8")
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    files = sorted(path for path in folder.iterdir() if path.name != _SEAL and not path.is_dir())
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def _remove(folder: Path) -> None:
+    """Renamed first: nobody takes half a folder for a whole one."""
+    if folder.is_symlink():
+        folder.unlink()
+    elif folder.is_dir():
+        doomed = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
+        folder.rename(doomed)
+        shutil.rmtree(doomed, ignore_errors=True)
 
 
 def check_fits(folder: Path, manifest: Manifest) -> None:
@@ -188,6 +237,7 @@ def _build(verilator: tools.VerilatorTools, folder: Path, shared: Sequence[str])
     ]
     session.check("g++", *commands, jobs=os.cpu_count() or 1)
     (folder / _OPTIONS).write_text(json.dumps(manifest.options), encoding="utf-8")
+    shutil.rmtree(folder / "design")  # what no build reads needs no seal
 
 
 def _key(verilator: tools.VerilatorTools, options: Sequence[str]) -> str:

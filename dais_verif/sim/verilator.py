@@ -48,7 +48,7 @@ _EXPORTED = ("dais_verif_open", "dais_verif_evaluate", "dais_verif_close")
 
 def identity(*, ports: Sequence[str], signals: bool, waves: bool, coverage: bool) -> list[str]:
     """All that a build depends on, save its sources and the name of the top module."""
-    common = runtime.ensure(waves=waves, coverage=coverage)
+    common = runtime.place(waves=waves, coverage=coverage)
     options = [*_TWO_STATE, *_LIMITS, *_SHORT_FUNCTIONS, str(_UNIT_SIZE), runtime.OPTIMISATION, *_EXPORTED]
     return [str(common), str(tools.cocotb_library("verilator")), str(signals), *ports, *options]
 

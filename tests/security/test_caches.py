@@ -1,0 +1,87 @@
+"""A cache holds code that somebody put there: damage is found, and a sign-off takes nothing out of one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from quality.signing import QUICK, project, sign
+
+from dais_verif.signoff.verbs import PRINTED, call, own_cache
+from dais_verif.sim import runtime, tools
+
+
+@pytest.fixture
+def compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Where runtimes were compiled, by a compiler that takes no time."""
+    folders: list[Path] = []
+
+    def build(found: tools.VerilatorTools, folder: Path, options: object) -> None:
+        folders.append(folder)
+        (folder / "main.o").write_bytes(b"main")
+        (folder / "headers.h.gch").write_bytes(b"headers")
+
+    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(runtime, "_build", build)
+    return folders
+
+
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "edited": lambda folder: (folder / "main.o").write_bytes(b"evil"),
+    "cut short": lambda folder: (folder / "headers.h.gch").write_bytes(b""),
+    "removed": lambda folder: (folder / "main.o").unlink(),
+    "added": lambda folder: (folder / "verilated.h").write_bytes(b"#error"),
+    "no seal": lambda folder: (folder / "seal.json").unlink(),
+    "an empty seal": lambda folder: (folder / "seal.json").write_bytes(b"{}"),
+    "no JSON": lambda folder: (folder / "seal.json").write_bytes(b"\xff"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_runtime_that_is_not_what_was_put_there_is_compiled_anew(damage: str, compiled: list[Path]) -> None:
+    folder = runtime.ensure()
+    assert runtime.ensure() == folder and len(compiled) == 1
+    DAMAGE[damage](folder)
+    assert not runtime.intact(folder)
+    assert runtime.ensure() == folder and len(compiled) == 2
+    assert (folder / "main.o").read_bytes() == b"main" and runtime.intact(folder)
+    assert [path for path in runtime.home().iterdir() if path.is_dir()] == [folder]
+
+
+def test_clear_removes_the_runtime(compiled: list[Path]) -> None:
+    folder = runtime.ensure()
+    assert runtime.clear() > 0 and not folder.exists() and runtime.clear() == 0
+
+
+def test_the_verbs_of_a_sign_off_have_a_cache_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared, own = tmp_path / "shared", tmp_path / "out" / ".cache"
+    monkeypatch.setenv("DAIS_VERIF_CACHE", str(shared))
+    own.mkdir(parents=True)
+    (own / "left over").write_text("by a sign-off that was killed")
+    with own_cache(own):
+        assert not any(own.iterdir()) and own.stat().st_mode & 0o77 == 0
+        assert call("cache", [], tmp_path / "call", keeps=False).exit_code == 0
+        told = json.loads((tmp_path / "call" / PRINTED).read_bytes())
+        assert (told["folder"], told["limit_bytes"]) == (str(own), 0)
+    assert not own.exists() and not shared.exists()
+
+
+@pytest.mark.slow
+def test_hostile_objects_do_not_run_in_a_sign_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sealed by the enemy, who can do that as well as we."""
+    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
+    folder = runtime.ensure()
+    source = tmp_path / "main.cpp"
+    source.write_text(
+        f'#include <cstdio>\nint main() {{ std::fclose(std::fopen("{tmp_path / "PWNED"}", "w")); return 0; }}\n'
+    )
+    import subprocess
+
+    subprocess.run(["g++", "-c", source, "-o", folder / "main.o"], check=True)
+    runtime._seal(folder)
+    assert runtime.intact(folder)
+    ending = sign(project(tmp_path / "p", QUICK.replace('"icarus"', '"verilator"')))
+    assert ending.verdict == "PASS", ending.tree["message"]
+    assert not (tmp_path / "PWNED").exists() and not (tmp_path / "p" / "out" / ".cache").exists()
