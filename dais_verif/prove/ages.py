@@ -75,11 +75,10 @@ class _Ages:
         if self._boundary.is_input(signal):
             return None if signal in self._boundary.constants else 0
         found: dict[int, str] = {}
-        for driver in signal.drivers:
-            if driver.low < low + width and low < driver.low + driver.width:
-                age = self._of_driver(signal, driver)
-                if age is not None:
-                    found[age] = f"bit {driver.low} of {signal.name}"
+        for driver in signal.driving(low, width):
+            age = self._of_driver(signal, driver)
+            if age is not None:
+                found[age] = f"bit {driver.low} of {signal.name}"
         return self._one(found, signal)
 
     def of_outputs(self) -> int | None:

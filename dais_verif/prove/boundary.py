@@ -6,8 +6,9 @@ of it are pieces. An output is equal to the program's if the two are the same nu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 from dais_verif.dut.face import Clocking, Dut, Wire
@@ -15,6 +16,7 @@ from dais_verif.errors import InputError
 from dais_verif.program import FixedType, Program
 from dais_verif.program.ports import Element, Ports, ports_of
 from dais_verif.prove.netlist import Netlist, Read, Signal
+from dais_verif.prove.spans import Spans
 from dais_verif.prove.terms import Term, concat, const, extract, resize, var
 
 __all__ = ["NOTHING", "Boundary", "Piece"]
@@ -24,10 +26,8 @@ NOTHING = "port "
 
 
 class Piece(NamedTuple):
-    """Bits ``low .. low + width - 1`` of a port carry those of input ``number`` from its bit ``at`` on."""
+    """Bits of a port carry those of input ``number`` from its bit ``at`` on."""
 
-    low: int
-    width: int
     number: int
     at: int
 
@@ -45,7 +45,7 @@ class Boundary:
     kinds: tuple[FixedType, ...]
     own: tuple[FixedType, ...]
     wires: tuple[tuple[Signal, Wire], ...]
-    pieces: Mapping[Signal, tuple[Piece, ...]]
+    pieces: Mapping[Signal, Spans[Piece]]
     constants: Mapping[Signal, int]
     others: frozenset[Signal] = frozenset()
 
@@ -57,14 +57,15 @@ class Boundary:
         """
         own = ports_of(program)
         inputs = tuple(_union(*pair) for pair in zip(own.inputs, dut.ports.inputs, strict=True))
-        pieces = {}
+        elements = Spans((element.offset, element.width, j) for j, element in enumerate(dut.ports.inputs))
+        pieces, given, results = {}, frozenset(netlist.inputs), frozenset(netlist.outputs)
         for wire in dut.face.inputs:
-            pieces[_port(netlist, wire, "input")] = tuple(_pieces(wire, dut.ports, inputs))
-        outputs = tuple((_port(netlist, wire, "output"), wire) for wire in dut.face.outputs)
+            pieces[_port(netlist, wire, "input", given)] = Spans(_pieces(wire, elements, dut.ports, inputs))
+        outputs = tuple((_port(netlist, wire, "output", results), wire) for wire in dut.face.outputs)
         said = dict(dut.face.ties)
         if dut.face.clocking is not None:  # the data are those of a valid vector while nothing is reset
             said |= {pin: value for pin, value in _steady(dut.face.clocking) if pin is not None}
-        constants = {netlist.signals[name]: value for name, value in said.items() if name in netlist.inputs}
+        constants = {netlist.signals[name]: value for name, value in said.items() if name in given}
         kinds = dut.output_types
         others = frozenset({netlist.signals[name] for name in netlist.inputs} - pieces.keys() - constants.keys())
         return cls(inputs, dut.ports.outputs, kinds, program.output_types, outputs, pieces, constants, others)
@@ -88,6 +89,11 @@ class Boundary:
         """The ports that carry outputs."""
         return tuple(dict.fromkeys(signal for signal, _ in self.wires))
 
+    @cached_property
+    def _results(self) -> Spans[Signal]:
+        """The ports that carry outputs, by their bits of a row."""
+        return Spans((wire.offset, wire.width, signal) for signal, wire in self.wires)
+
     def given(self, signal: Signal, low: int, width: int, element: Callable[[int], Term]) -> Term | None:
         """Bits of an input port, None for any other signal. ``element``: the variable of an input.
 
@@ -104,13 +110,10 @@ class Boundary:
             return None
         parts: list[Term] = []
         place, end = low, low + width
-        for piece in self.pieces[signal]:
-            first, last = max(place, piece.low), min(end, piece.low + piece.width)
-            if first >= last:
-                continue
+        for first, last, at, piece in self.pieces[signal].within(low, width):
             if first > place:
                 parts.append(_nothing(signal, place, first - place))
-            parts.append(extract(element(piece.number), piece.at + first - piece.low, last - first))
+            parts.append(extract(element(piece.number), piece.at + at, last - first))
             place = last
         if place < end:
             parts.append(_nothing(signal, place, end - place))
@@ -124,12 +127,8 @@ class Boundary:
     def result(self, number: int, read: Read) -> Term:
         """The bits of output ``number``; a 0 if it has none."""
         element = self.outputs[number]
-        parts = []
-        for signal, wire in self.wires:
-            first = max(element.offset, wire.offset)
-            last = min(element.offset + element.width, wire.offset + wire.width)
-            if first < last:
-                parts.append(read(signal, first - wire.offset, last - first))
+        found = self._results.within(element.offset, element.width)
+        parts = [read(signal, at, last - first) for first, last, at, signal in found]
         return concat(*reversed(parts)) if parts else const(1, 0)
 
     def as_numbers(self, number: int, found: Term, wanted: Term) -> tuple[Term, Term]:
@@ -161,8 +160,7 @@ def _union(own: Element, given: Element) -> Element:
     return Element(given.offset, high - low, low)
 
 
-def _port(netlist: Netlist, wire: Wire, what: str) -> Signal:
-    names = netlist.inputs if what == "input" else netlist.outputs
+def _port(netlist: Netlist, wire: Wire, what: str, names: Container[str]) -> Signal:
     if wire.name not in names:
         listed = ", ".join((*netlist.inputs, *netlist.outputs)) or "none"
         raise InputError(f"module {netlist.top!r} has no {what} {wire.name!r} (ports: {listed}); see docs/any-dut.md")
@@ -175,15 +173,12 @@ def _port(netlist: Netlist, wire: Wire, what: str) -> Signal:
     return signal
 
 
-def _pieces(wire: Wire, ports: Ports, inputs: Sequence[Element]) -> list[Piece]:
-    found = []
-    for j, (element, variable) in enumerate(zip(ports.inputs, inputs, strict=True)):
-        first = max(element.offset, wire.offset)
-        last = min(element.offset + element.width, wire.offset + wire.width)
-        if first < last:
-            at = first - element.offset + element.lo - variable.lo
-            found.append(Piece(first - wire.offset, last - first, j, at))
-    return found
+def _pieces(
+    wire: Wire, elements: Spans[int], ports: Ports, inputs: Sequence[Element]
+) -> Iterator[tuple[int, int, Piece]]:
+    """Which bits of a port carry which inputs; ``elements``: the inputs by their bits of a row."""
+    for first, last, at, j in elements.within(wire.offset, wire.width):
+        yield first - wire.offset, last - first, Piece(j, at + ports.inputs[j].lo - inputs[j].lo)
 
 
 def _nothing(signal: Signal, low: int, width: int) -> Term:

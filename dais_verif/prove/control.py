@@ -112,7 +112,7 @@ class _Design:
             reads: set[_Key] = set()
 
             def read(source: Signal, low: int, width: int, key: _Key = key, reads: set[_Key] = reads) -> Term:
-                found = _drivers_of(source, low, width)
+                found = list(source.driving(low, width))
                 waiting.extend((source, other) for other in found)
                 reads.update((source, other.low) for other in found)
                 if not found:
@@ -144,7 +144,7 @@ class _Design:
 
         With no register in between.
         """
-        found = _drivers_of(signal, low, width)
+        found = list(signal.driving(low, width))
         if not found or any(driver.clock for driver in found):
             return False
         keys = [(signal, driver.low) for driver in found]
@@ -157,10 +157,6 @@ class _Design:
             return None
         term = self._cone.read(signal, 0, 1)
         return term if term.op == "var" else None
-
-
-def _drivers_of(signal: Signal, low: int, width: int) -> list[Driver]:
-    return [driver for driver in signal.drivers if driver.low < low + width and low < driver.low + driver.width]
 
 
 class _Kind(NamedTuple):

@@ -86,7 +86,7 @@ class _Reader:
             bits = {var(1, f"input {signal.name} {bit}"): (signal.name, bit) for bit in range(low, low + width)}
             self._read.update(bits)
             return concat(*reversed(bits))
-        overlapping = [d for d in signal.drivers if d.low < low + width and low < d.low + d.width]
+        overlapping = list(signal.driving(low, width))
         if not any(driver.clock for driver in overlapping):
             return None
         parts: list[Term] = []

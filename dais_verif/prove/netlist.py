@@ -7,7 +7,7 @@ get the same term, though their signals have different names.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -108,7 +108,7 @@ class Signal:
     def drive(self, driver: Driver) -> None:
         """Add a driver. Raises ``InputError`` if a bit has one already."""
         place = bisect_right(self.drivers, driver.low, key=_low)
-        for other in self.drivers[max(place - 1, 0) : place + 1]:
+        for other in self.drivers[max(place - 1, 0) : place + 1]:  # its neighbours
             if driver.low < other.low + other.width and other.low < driver.low + driver.width:
                 bit = max(driver.low, other.low)
                 raise InputError(
@@ -116,6 +116,15 @@ class Signal:
                     " give every bit one driver"
                 )
         self.drivers.insert(place, driver)
+
+    def driving(self, low: int, width: int) -> Iterator[Driver]:
+        """Yield the drivers of bits ``low .. low + width - 1``, from the lowest on, and look at no others."""
+        for number in range(max(bisect_right(self.drivers, low, key=_low) - 1, 0), len(self.drivers)):
+            driver = self.drivers[number]
+            if driver.low >= low + width:
+                return
+            if low < driver.low + driver.width:
+                yield driver
 
 
 def _low(driver: Driver) -> int:
@@ -175,16 +184,12 @@ class Cone:
     def _gathered(self, signal: Signal, low: int, width: int) -> Term:
         parts: list[Term] = []
         place = low
-        for driver in signal.drivers[max(bisect_right(signal.drivers, low, key=_low) - 1, 0) :]:
+        for driver in signal.driving(low, width):
             first, last = max(place, driver.low), min(low + width, driver.low + driver.width)
-            if driver.low >= low + width:
-                break
             if place < first:
                 parts.append(_undriven(signal, place, first - place))
-                place = first
-            if first < last:
-                parts.append(self._made(signal, driver, first - driver.low, last - first))
-                place = last
+            parts.append(self._made(signal, driver, first - driver.low, last - first))
+            place = last
         if place < low + width:
             parts.append(_undriven(signal, place, low + width - place))
         return concat(*reversed(parts))

@@ -13,6 +13,7 @@ import pyslang
 from dais_verif.errors import InputError
 from dais_verif.prove.memory import Memory
 from dais_verif.prove.netlist import Bits, NoValue, Read, Signal
+from dais_verif.prove.spans import Spans
 from dais_verif.prove.terms import Term, concat, undefined
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class Design:
         #: Data files, by the names that the RTL has for them.
         self.files = files
         self.types: dict[Any, tuple[int, bool]] = {}
+        #: The operands of concatenations of which parts were read, by their places.
+        self.concatenations: dict[Any, Spans[Any]] = {}
         #: How many calls of functions are being evaluated within one another.
         self.calls = 0
         #: Turns of loops and calls of functions in the block that is executed.

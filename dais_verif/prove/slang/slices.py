@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from dais_verif.prove.slang.design import ast
 from dais_verif.prove.slang.expressions import ARITHMETIC, Converter
 from dais_verif.prove.slang.selects import place_of
+from dais_verif.prove.spans import Spans
 from dais_verif.prove.terms import Term, concat, extract, ite, nonzero
 
 __all__ = ["sliced"]
@@ -34,12 +36,15 @@ def sliced(c: Converter, e: Any, low: int, width: int) -> Term:
 
 
 def _slice_of_parts(c: Converter, e: Any, low: int, width: int) -> Term:
-    parts: list[Term] = []
+    parts = c.design.concatenations.get(e)
+    if parts is None:  # an output port may be one concatenation of thousands, of which every output is a slice
+        parts = c.design.concatenations[e] = Spans(_places(c, e))
+    return concat(*reversed([sliced(c, x, at, last - first) for first, last, at, x in parts.within(low, width)]))
+
+
+def _places(c: Converter, e: Any) -> Iterator[tuple[int, int, Any]]:
     place = 0
     for x in reversed([x for x in e.operands if not x.type.isVoid]):
-        end = place + c.type_of(x)[0]
-        first, last = max(low, place), min(low + width, end)
-        if first < last:
-            parts.append(sliced(c, x, first - place, last - first))
-        place = end
-    return concat(*reversed(parts))
+        size = c.type_of(x)[0]
+        yield place, size, x
+        place += size

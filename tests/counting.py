@@ -1,0 +1,47 @@
+"""How much work something does, as lines of ours that are executed: the same on every machine, whatever else runs."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+__all__ = ["growth", "lines"]
+
+_OURS = str(Path(__file__).parents[1] / "dais_verif")
+
+
+def lines(work: Callable[[], object]) -> int:
+    """Return how many lines of dais_verif ``work`` executes, in threads that it starts, too."""
+    count = 0
+
+    def line(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return line
+
+    def call(frame: FrameType, event: str, argument: Any) -> Any:
+        return line if frame.f_code.co_filename.startswith(_OURS) else None
+
+    before = sys.gettrace()
+    threading.settrace(call)
+    sys.settrace(call)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+        threading.settrace(before)  # type: ignore[arg-type]
+    return count
+
+
+def growth(work: Callable[[int], Callable[[], object]], small: int, large: int) -> float:
+    """Return how many times as many lines ``work(large)()`` executes as ``work(small)()``, over ``large / small``.
+
+    About 1 where the cost is linear, ``large / small`` where it is quadratic. What ``work`` itself does is not counted.
+    A first run is not counted either: it may import, and fill tables that are kept.
+    """
+    work(small)()
+    return lines(work(large)) / lines(work(small)) / (large / small)
