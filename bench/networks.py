@@ -8,16 +8,17 @@ sum to eight bits, which keeps sizes as they are in real programs, at most some 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from dais_verif.program import FixedType, Program
 from dais_verif.program.types import type_of_interval
 
-__all__ = ["network"]
+__all__ = ["INPUT", "Value", "Writer", "network"]
 
 WIDTH, FAN_IN = 64, 16
 
-_INPUT = FixedType(1, 3, 4)
+INPUT = FixedType(1, 3, 4)
 _ACTIVATION = FixedType(0, 4, 4)
 _SHIFTS = (-3, -2, -1, 0)
 
@@ -31,32 +32,49 @@ class Value(NamedTuple):
     f: int
 
 
-class _Writer:
+class Writer:
+    """Writes ops, each with the smallest type that holds its values."""
+
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.rows: list[tuple[int, int, int, int, FixedType]] = []
 
     def append(self, code: int, id0: int, id1: int, data: int, lo: int, hi: int, f: int) -> Value:
+        """An op whose values are ``lo..hi``."""
         self.rows.append((code, id0, id1, data, type_of_interval(lo, hi, f)))
         return Value(len(self.rows) - 1, lo, hi, f)
 
     def quantised(self, code: int, id0: int, kind: FixedType) -> Value:
+        """An op of one operand, or of an input, that is cut to ``kind``."""
         self.rows.append((code, id0, -1, 0, kind))
         return Value(len(self.rows) - 1, kind.raw_min, kind.raw_max, kind.f)
 
     def sum(self, a: Value, b: Value) -> Value:
         """``a ± b * 2**shift``, by chance."""
-        minus, shift = self.random.getrandbits(1), self.random.choice(_SHIFTS)
+        return self.added(a, b, self.random.getrandbits(1), self.random.choice(_SHIFTS))
+
+    def added(self, a: Value, b: Value, minus: int = 0, shift: int = 0) -> Value:
+        """``a ± b * 2**shift``."""
         f = max(a.f, b.f - shift)
         up_a, up_b = f - a.f, f - b.f + shift
         lo, hi = (-b.hi, -b.lo) if minus else (b.lo, b.hi)
         return self.append(minus, a.op, b.op, shift, (a.lo << up_a) + (lo << up_b), (a.hi << up_a) + (hi << up_b), f)
 
-    def neuron(self, layer: list[Value]) -> Value:
-        values = self.random.sample(layer, FAN_IN)
+    def product(self, a: Value, b: Value) -> Value:
+        """``a * b``."""
+        products = [x * y for x in (a.lo, a.hi) for y in (b.lo, b.hi)]
+        return self.append(7, a.op, b.op, 0, min(products), max(products), a.f + b.f)
+
+    def tree(self, values: Sequence[Value]) -> Value:
+        """The sum of ``values``, one at least."""
         while len(values) > 1:
-            values = [self.sum(a, b) for a, b in zip(values[::2], values[1::2], strict=True)]
-        (total,) = values
+            odd = values[len(values) // 2 * 2 :]
+            values = [*(self.sum(a, b) for a, b in zip(values[::2], values[1::2], strict=False)), *odd]
+        return values[0]
+
+    def neuron(self, values: Sequence[Value]) -> Value:
+        """Their sum, a bias, ReLU."""
+        total = self.tree(values)
         bias = self.random.randint(-64, 64) or 1  # nobody traces an addition of 0, and da4ml's Verilog of it is wrong
         shifted = self.append(4, total.op, -1, bias, total.lo + bias, total.hi + bias, total.f)
         return self.quantised(2, shifted.op, _ACTIVATION)
@@ -68,11 +86,11 @@ def network(n_ops: int, *, seed: int = 0) -> Program:
     The last layer may have fewer neurons; the values before it that it leaves unreplaced are outputs as well. What is
     too little for a neuron is made up by quantisations.
     """
-    writer = _Writer(seed)
-    layer = [writer.quantised(-1, j, _INPUT) for j in range(WIDTH)]
+    writer = Writer(seed)
+    layer = [writer.quantised(-1, j, INPUT) for j in range(WIDTH)]
     while len(writer.rows) + FAN_IN + 1 <= n_ops:
         neurons = min(WIDTH, (n_ops - len(writer.rows)) // (FAN_IN + 1))
-        layer = [writer.neuron(layer) for _ in range(neurons)] + layer[neurons:]
+        layer = [writer.neuron(writer.random.sample(layer, FAN_IN)) for _ in range(neurons)] + layer[neurons:]
     for j in range(n_ops - len(writer.rows)):
         layer[j] = writer.quantised(3, layer[j].op, _ACTIVATION)
     return Program.build(writer.rows, [(value.op, 0, 0) for value in layer], inp_shift=[0] * WIDTH)

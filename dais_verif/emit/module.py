@@ -3,7 +3,7 @@
 Ops that no input reaches are wires outside the blocks, because a block that reads nothing that changes is never run
 by an event-driven simulator. Sensitivity lists are written out: each is complete (the input port, signals of other
 blocks, and of each table the word that is filled last), Icarus runs it a fifth faster than ``@*``, which it makes
-an event of every op, and warns of no table.
+an event of every op, and warns of no table. Lists and the outputs are wrapped: tools limit what one line may hold.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def block(out: Writer, lines: Sequence[Computed], sensitive: Sequence[str]) -> N
     for assignments, _ in lines:
         for statement in assignments:
             out.line(f"reg {range_of(statement.bits)} {statement.target};")
-    out.line(f"always @({' or '.join(sensitive)}) begin")
+    out.wrapped("always @(", [*(f"{name} or" for name in sensitive[:-1]), sensitive[-1]], ") begin")
     with out.indent():
         for (*helpers, last), said in lines:
             for statement in helpers:
@@ -127,14 +127,22 @@ def comment(program: Program, op: Op) -> str:
 
 
 def sensitivity(
-    program: Program, ops: Sequence[Op], name_of: Callable[[int], str], *, also: Collection[int] = ()
+    program: Program,
+    ops: Sequence[Op],
+    name_of: Callable[[int], str],
+    *,
+    also: Collection[int] = (),
+    inputs: bool = False,
 ) -> list[str]:
-    """Everything that a block of ``ops`` reads and does not assign; ``also``: further ops that it reads."""
-    inputs = ["model_inp"] if any(op.code == -1 for op in ops) else []
+    """Everything that a block of ``ops`` reads and does not assign.
+
+    ``also``: further ops that it reads. ``inputs``: the input port is listed even if it is not read.
+    """
+    port = ["model_inp"] if inputs or any(op.code == -1 for op in ops) else []
     others = sorted({i for op in ops for i in op.operands}.union(also) - {op.index for op in ops})
     read = sorted({low_int32(op.data) for op in ops if op.spec.data is Data.TABLE})
     filled_last = [f"{table(t)}[{len(program.tables[t]) - 1}]" for t in read if len(program.tables[t])]
-    return [*inputs, *map(name_of, others), *filled_last]
+    return [*port, *map(name_of, others), *filled_last]
 
 
 def outputs(out: Writer, program: Program, ports: Ports, value_of: Callable[[int, bool, int], str]) -> None:
@@ -147,4 +155,7 @@ def outputs(out: Writer, program: Program, ports: Ports, value_of: Callable[[int
         kind = f"{program.output_types[j]}{point}"
         out.line(f"wire [{element.width - 1}:0] out_{j} = {value_of(index, negated, element.width)};  // {kind}")
         names.append(f"out_{j}")
-    out.line(f"assign model_out = {{{', '.join(reversed(names))}}};" if names else "assign model_out = 1'b0;")
+    if names:
+        out.wrapped("assign model_out = {", [*(f"{name}," for name in names[:0:-1]), names[0]], "};")
+    else:
+        out.line("assign model_out = 1'b0;")

@@ -1,49 +1,55 @@
 """Where the signal of each op lies in the emitted module.
 
 A small program is one block in the module itself. A large one is cut into parts, each a block with its registers in
-a generate scope of its own, because tools take a time that grows with the square of one block (Verilator's latch
-check) or of the signals of one scope (Icarus looks each name up by comparing it with every other).
+a generate scope of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
+from dais_verif.emit.cut import by_cone, cut
 from dais_verif.emit.ops import signal
 from dais_verif.program import Op, Program
+from dais_verif.program.opcodes import Data, low_int32
 
-__all__ = ["PART_OPS", "Parts", "moving", "part_name", "parts_of", "path_of"]
-
-#: The most ops in one part.
-PART_OPS = 5000
+__all__ = ["Parts", "moving", "parts_of", "path_of", "reads"]
 
 
 class Parts(NamedTuple):
-    """``of``: for each op its part, None for an op that no input reaches, which is a wire of the module."""
+    """``of``: for each op its part, None for an op that no input reaches, which is a wire of the module.
+    ``members``: the ops of each part, in SSA order. No part reads a later one.
+    """
 
     of: tuple[int | None, ...]
-    total: int
+    members: tuple[tuple[int, ...], ...]
 
-    def ops(self, program: Program, part: int) -> list[Op]:
-        """The ops of ``part``, in SSA order."""
-        return [op for op in program.ops if self.of[op.index] == part]
+    @property
+    def several(self) -> bool:
+        """Whether each part has a scope of its own."""
+        return len(self.members) > 1
+
+    def scope(self, part: int) -> str:
+        """The scope of a part; the last one has number 0.
+
+        A change of the input port wakes all parts, and Icarus runs them in descending order of their names: in this
+        one, each finds what it reads computed, and is run once a vector and not once for each part before it.
+        """
+        last = len(self.members) - 1
+        return f"part_{last - part:0{len(str(last))}}"
 
     def seen_from(self, part: int | None) -> Callable[[int], str]:
         """What the signal of an op is called within ``part``, or in the module outside of all parts."""
+        if not self.several:
+            return signal
+        prefixes = [f"{self.scope(number)}." for number in range(len(self.members))]
 
         def name(index: int) -> str:
             own = self.of[index]
-            if own is None or own == part or self.total == 1:
-                return signal(index)
-            return f"{part_name(own)}.{signal(index)}"
+            return signal(index) if own is None or own == part else prefixes[own] + signal(index)
 
         return name
-
-
-def part_name(part: int) -> str:
-    """The scope of a part."""
-    return f"part_{part}"
 
 
 def moving(program: Program) -> tuple[bool, ...]:
@@ -54,14 +60,23 @@ def moving(program: Program) -> tuple[bool, ...]:
     return tuple(found)
 
 
+def reads(op: Op) -> Collection[int]:
+    """What the block of ``op`` has to be sensitive to, other than the input port: operands, and ``~N`` for table N."""
+    return (*op.operands, ~low_int32(op.data)) if op.spec.data is Data.TABLE else op.operands
+
+
 def parts_of(program: Program) -> Parts:
     """How ``program`` is cut."""
-    of: list[int | None] = []
-    total = 0
-    for moves in moving(program):
-        of.append(total // PART_OPS if moves else None)
-        total += moves
-    return Parts(tuple(of), -(-total // PART_OPS))
+    moves, ops = moving(program), program.ops
+    values = [index for index, moved in enumerate(moves) if moved]
+    operands = [tuple(i for i in op.operands if moves[i]) if moves[op.index] else () for op in ops]
+    outputs = [index for index, _, _ in program.outputs if index >= 0 and moves[index]]
+    groups = cut(by_cone(values, operands, outputs), lambda index: reads(ops[index]))
+    of: list[int | None] = [None] * program.n_ops
+    for part, members in enumerate(groups):
+        for index in members:
+            of[index] = part
+    return Parts(tuple(of), tuple(map(tuple, groups)))
 
 
 def path_of(program: Program) -> Callable[[int], str]:

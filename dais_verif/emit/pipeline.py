@@ -8,15 +8,17 @@ wires and pass no register.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from dais_verif.emit import module
+from dais_verif.emit.cut import MOST_SIGNALS, by_cone, cut
 from dais_verif.emit.delays import DEFAULT, SCALE, DelayModel
 from dais_verif.emit.expressions import storage_bits
 from dais_verif.emit.ops import Statement, signal, statements
-from dais_verif.emit.parts import PART_OPS
+from dais_verif.emit.parts import reads
 from dais_verif.emit.schedule import Flow, Schedule, fewest_stages, flow_of, least_depth, schedule
 from dais_verif.emit.writer import Writer
 from dais_verif.errors import InputError
@@ -134,31 +136,34 @@ class _Plan:
         self.program, self.flow, self.schedule = program, flow, schedule
         self.ports: Ports = ports_of(program)
         self.minus = {value: index for index, value in flow.negations.items()}
-        self.of_stage: list[list[list[int]]] = [[] for _ in range(schedule.stages)]
         self.scope: dict[int, str] = {}
         by_stage: list[list[int]] = [[] for _ in range(schedule.stages)]
-        for value in flow.order:
+        for value in by_cone(flow.order, flow.operands, self._outputs()):
             by_stage[(schedule.stage[value] or 1) - 1].append(value)
-        self.cut = len(flow.order) + sum(map(schedule.registers, flow.order)) > PART_OPS
-        for stage, values in enumerate(by_stage, 1):
-            scopes = self._scopes(values) if self.cut else [values]
-            self.of_stage[stage - 1] = scopes
-            for number, members in enumerate(scopes):
-                name = f"stage_{stage}" if len(scopes) == 1 else f"stage_{stage}_{number}"
+        #: The values of each stage, in groups that are scopes if the module is cut.
+        self.of_stage = [cut(values, self._reads, self._signals) for values in by_stage]
+        signals = sum(map(self._signals, flow.order))
+        self.cut = signals > MOST_SIGNALS or any(len(groups) > 1 for groups in self.of_stage)
+        for stage, groups in enumerate(self.of_stage, 1):
+            last = len(groups) - 1
+            for number, members in enumerate(groups):
+                # Icarus runs what one change wakes in descending order of names: see ``Parts.scope``.
+                name = f"stage_{stage}_{last - number:0{len(str(last))}}" if last else f"stage_{stage}"
                 self.scope.update(dict.fromkeys(members, name if self.cut else ""))
 
-    def _scopes(self, values: list[int]) -> list[list[int]]:
-        """``values`` in groups that have at most ``PART_OPS`` signals."""
-        groups: list[list[int]] = [[]]
-        signals = 0
-        for value in values:
-            own = 1 + self.schedule.registers(value)
-            if groups[-1] and signals + own > PART_OPS:
-                groups.append([])
-                signals = 0
-            groups[-1].append(value)
-            signals += own
-        return groups
+    def _outputs(self) -> Iterator[int]:
+        """The values that leave the module, in the order of its outputs."""
+        for index, _, negated in self.program.outputs:
+            value = self.flow.negations.get(index, index) if negated else index
+            if value in self.flow.outputs:
+                yield value
+
+    def _reads(self, value: int) -> Collection[int]:
+        return (self.minus[value],) if value in self.minus else reads(self.program.ops[value])
+
+    def _signals(self, value: int) -> int:
+        """Itself, and one a register."""
+        return 1 + self.schedule.registers(value)
 
     def name(self, value: int, seen: int | None = None) -> str:
         """The signal of ``value`` as stage ``seen`` sees it, within its scope; None: its own stage."""
@@ -230,18 +235,18 @@ def _scope(out: Writer, plan: _Plan, values: list[int], stage: int, options: Pip
         return plan.path(index, stage, scope)
 
     lines: list[module.Computed] = []
-    read = set()
+    negated = set()
     for value in values:
         if value in plan.minus:
             index = plan.minus[value]
             computed = [Statement(plan.name(value), plan.flow.bits[value], f"-{name_of(index)}")]
             lines.append((computed, f"minus %{index}"))
-            read.add(index)
+            negated.add(index)
         else:
             op = program.ops[value]
             lines.append((statements(program, plan.ports, op, name_of), module.comment(program, op)))
     ops = [program.ops[value] for value in values if value not in plan.minus]
-    sensitive = module.sensitivity(program, ops, name_of, also=read)
+    sensitive = module.sensitivity(program, ops, name_of, also=negated, inputs=stage == 1 and plan.cut)
     if plan.cut:
         out.line(f"generate if (1) begin : {scope}")
     with out.indent() if plan.cut else nullcontext():

@@ -2,7 +2,7 @@
 
 The form is what measured fastest while keeping a named signal an op: ``always`` blocks in SSA order over signed
 module-level registers, plain signed arithmetic. A large program is cut into parts (80,000 ops: Verilator 20 s and not
-164 s, Icarus 3.4 s and not 31 s, at the same speed of the simulation).
+164 s, Icarus 3.4 s and not 31 s).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from contextlib import nullcontext
 
 from dais_verif.emit import module
 from dais_verif.emit.ops import statements
-from dais_verif.emit.parts import Parts, part_name, parts_of
+from dais_verif.emit.parts import Parts, parts_of
 from dais_verif.emit.writer import Writer
 from dais_verif.program import Program
 from dais_verif.program.ports import Ports, ports_of
@@ -28,7 +28,7 @@ def emit_verilog(program: Program, top: str = "model") -> str:
     with out.indent():
         module.tables(out, program)
         module.constants(out, program, ports, (op for op in program.ops if parts.of[op.index] is None))
-        for part in range(parts.total):
+        for part in range(len(parts.members)):
             _part(out, program, ports, parts, part)
         _outputs(out, program, ports, parts)
     module.footer(out)
@@ -37,14 +37,15 @@ def emit_verilog(program: Program, top: str = "model") -> str:
 
 def _part(out: Writer, program: Program, ports: Ports, parts: Parts, part: int) -> None:
     """One block and its registers, in a scope of its own if there are several."""
-    ops = parts.ops(program, part)
+    ops = [program.ops[index] for index in parts.members[part]]
     name_of = parts.seen_from(part)
     lines = [(statements(program, ports, op, name_of), module.comment(program, op)) for op in ops]
-    if parts.total > 1:
-        out.line(f"generate if (1) begin : {part_name(part)}")
-    with out.indent() if parts.total > 1 else nullcontext():
-        module.block(out, lines, module.sensitivity(program, ops, name_of))
-    if parts.total > 1:
+    if parts.several:
+        out.line(f"generate if (1) begin : {parts.scope(part)}")
+    with out.indent() if parts.several else nullcontext():
+        # The input port wakes every part, even one that reads others only: see ``Parts.scope``.
+        module.block(out, lines, module.sensitivity(program, ops, name_of, inputs=parts.several))
+    if parts.several:
         out.line("end endgenerate")
 
 

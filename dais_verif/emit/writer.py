@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 __all__ = ["Writer"]
+
+_WIDTH = 120
 
 
 class Writer:
@@ -18,6 +21,18 @@ class Writer:
     def line(self, text: str) -> None:
         """Add one line at the current indentation."""
         self._lines.append("  " * self._level + text)
+
+    def wrapped(self, head: str, words: Sequence[str], tail: str) -> None:
+        """Add ``words`` between ``head`` and ``tail``: on one line, or on lines of ``_WIDTH`` columns."""
+        joined = " ".join(words)
+        if len(joined) <= _WIDTH:
+            self.line(f"{head}{joined}{tail}")
+            return
+        self.line(head)
+        with self.indent():
+            for row in textwrap.wrap(joined, _WIDTH, break_long_words=False, break_on_hyphens=False):
+                self.line(row)
+        self.line(tail)
 
     @contextmanager
     def indent(self) -> Iterator[None]:
