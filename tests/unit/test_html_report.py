@@ -212,6 +212,9 @@ def test_outputs_that_were_compared_equal_stay_so_beside_a_wrong_one() -> None:
     graded = [OutputEvidence(j, "wrong" if j in (0, 2) else "sampled", 1000) for j in range(PROGRAM.n_out)]
     document = replace(mismatch_run(), outputs=graded)
     assert f"2 wrong, {PROGRAM.n_out - 2} sampled" in page_of(document).text
+    assert "Outputs, wrong ones first" in page_of(document).text
+    table = render([Source(document)], PROGRAM).partition('id="outputs-table"')[2].partition("</table>")[0]
+    assert re.findall(r'data-grade="(\w+)"', table)[:3] == ["wrong", "wrong", "sampled"]
     for verdict in (Verdict.TOOL_FAILURE, Verdict.UNKNOWN, Verdict.PROGRAM_INVALID):  # then nothing is to be relied on
         assert f"{PROGRAM.n_out} none" in page_of(replace(document, verdict=verdict)).text
 
@@ -246,6 +249,9 @@ def test_coverage_alone_is_no_verdict_on_rtl() -> None:
     assert "77.7 % of bins hit With limits: no RTL was looked at" in page.text and "77.7 % of the bins" in page.text
     assert "no RTL was looked at" not in page_of(coverage_run(), passed_run()).text
     assert page_of(coverage_run(), coverage_run()).heading == "PASS"
+    order = [str(values.get("id")) for tag, values in page.seen if tag == "section"]
+    assert order[:2] == ["coverage", "compared"] and order.count("coverage") == 1
+    assert "What was compared" not in page.text and "nothing is known" not in page.text
     failed = replace(coverage_run(), verdict=Verdict.NOT_SIGNED_OFF, message="the floor is 80 %")
     assert page_of(failed).heading == "NOT_SIGNED_OFF"
     assert page_of(replace(passed_run(), coverage=None), failed).heading == "NOT_SIGNED_OFF"

@@ -65,6 +65,11 @@ class OutputRow:
     grades: list[Grade]
     bins: list[int] | None
 
+    @property
+    def is_wrong(self) -> bool:
+        """Whether a vector shows it to be wrong, of any of the designs."""
+        return any(grade.grade == "wrong" for grade in self.grades)
+
 
 def designs_of(sources: Sequence[Source]) -> list[Design]:
     """The designs that the records of a program's page speak of, in the order in which they come up."""
@@ -106,7 +111,7 @@ def _design(group: list[Source]) -> Design:
 def output_rows(
     sources: Sequence[Source], designs: Sequence[Design], program: Program | None, coverage: Coverage | None
 ) -> list[OutputRow]:
-    """A row for every output of the program."""
+    """A row for every output of the program, wrong ones first: of thousands nobody looks for the one that is."""
     documents = [source.document for source in sources if not isinstance(source.document, Regression)]
     count = program.n_out if program is not None else max((d.program.n_out for d in documents), default=0)
     grades = [_grades(design, count) for design in designs]
@@ -117,7 +122,7 @@ def output_rows(
         kind = str(program.output_types[output]) if program is not None else ""
         covered = bins[output] if bins is not None and output < len(bins) else None
         rows.append(OutputRow(output, kind, op if op >= 0 else None, [found[output] for found in grades], covered))
-    return rows
+    return sorted(rows, key=lambda row: not row.is_wrong)
 
 
 def _grades(design: Design, count: int) -> list[Grade]:
