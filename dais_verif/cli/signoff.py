@@ -36,7 +36,7 @@ from dais_verif.report.words import signed_word, stage_word
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE
 from dais_verif.signoff.policy import BUILT_IN, GHDL, Given, policy_of, read_policy
 from dais_verif.signoff.results import NOT_RUN
-from dais_verif.signoff.session import Listener, Signer, require_ours, sign_off
+from dais_verif.signoff.session import Listener, Signer, require_ours, sign_off, withdraw
 from dais_verif.sim.sources import is_vhdl
 from dais_verif.verdict import Verdict
 
@@ -107,6 +107,10 @@ def signoff(
     """
     from dais_verif.signoff.sshsig import fingerprint, load_key, public_key, sign
 
+    folder = output or Path(f"signoff-{program.name.partition('.')[0] or 'program'}")
+    if (folder / CERTIFICATE).exists() or (folder / SIGNATURE).exists():
+        with locked(folder):  # also where the policy, the program or the key cannot be used
+            withdraw(folder)
     given = _with_rtl(read_policy(policy_file), dut, policy_file is None)
     if seed is not None:
         given = Given(given.policy.with_seed(seed), given.text)
@@ -115,7 +119,6 @@ def signoff(
         loaded_key = load_key(key, getpass.getpass if sys.stdin.isatty() else None)
         signer = Signer(fingerprint(public_key(loaded_key)), lambda data: sign(data, loaded_key))
     loaded, warnings = load_program(program, layout)
-    folder = output or Path(f"signoff-{program.name.partition('.')[0] or 'program'}")
     with locked(folder), notices().status("signing off") as status:
         record = sign_off(
             loaded,

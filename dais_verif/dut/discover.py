@@ -10,7 +10,7 @@ from typing import Any
 from dais_verif.dut.verilog import read_files
 from dais_verif.errors import InputError
 
-__all__ = ["Port", "ports_in", "roots_in"]
+__all__ = ["Port", "ports_in", "unused_in"]
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,11 @@ def _port(symbol: Any) -> Port | None:
     return Port(str(symbol.name), direction, int(kind.bitWidth)) if kind.isIntegral else None
 
 
-def roots_in(sources: Sequence[Path]) -> list[str] | None:
-    """The modules in the Verilog ``sources`` that no other one uses; None if they cannot be told."""
+def unused_in(sources: Sequence[Path], top: str) -> list[str] | None:
+    """Return the modules in the Verilog ``sources`` that are no part of ``top``; None if they cannot be told.
+
+    Raises ``InputError`` if the sources were understood and hold no such module.
+    """
     from pyslang import SourceManager, ast
 
     manager = SourceManager()
@@ -100,8 +103,23 @@ def roots_in(sources: Sequence[Path]) -> list[str] | None:
         tree = read_files(sources, manager)
         if any(found.isError() for found in tree.diagnostics):
             return None
-        compilation = ast.Compilation()
+        options = ast.CompilationOptions()
+        options.topModules = {top}
+        compilation = ast.Compilation(ast_bag(options))
         compilation.addSyntaxTree(tree)
-        return sorted(str(instance.name) for instance in compilation.getRoot().topInstances)
+        names = {str(found.name) for found in compilation.getDefinitions() if str(found.name)}
+        if top not in names:
+            shown = ", ".join(sorted(names)[:8]) or "none"
+            raise InputError(f"no module {top} in the RTL; it holds {shown}: name the right [rtl] top")
+        used: set[str] = set()
+
+        def visit(symbol: Any) -> None:
+            if isinstance(symbol, ast.InstanceSymbol):
+                used.add(str(symbol.definition.name))
+
+        for instance in compilation.getRoot().topInstances:
+            if instance.name == top:
+                instance.visit(visit)
+        return sorted(names - used)
     except (RuntimeError, ValueError):
         return None

@@ -23,14 +23,14 @@ from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE, Certificate, 
 from dais_verif.signoff.context import Context, Stage, pipeline_arguments, write_json
 from dais_verif.signoff.evidence import Unusable, simulated
 from dais_verif.signoff.policy import Given, Policy, Waived, in_force
-from dais_verif.signoff.results import EVIDENCE, FAILED, blocked, issued_at, judged, outputs_of, result_of
-from dais_verif.signoff.stages import RTL, emit, stages_of
+from dais_verif.signoff.results import EVIDENCE, FAILED, NOT_RUN, blocked, issued_at, judged, outputs_of, result_of
+from dais_verif.signoff.stages import RTL, emit, ignored_in, stages_of
 from dais_verif.signoff.subject import Subject, subject_of
 from dais_verif.signoff.toolbox import Tool, tools_of
 from dais_verif.signoff.verbs import PRINTED, RUN, own_cache
 from dais_verif.verdict import Verdict
 
-__all__ = ["POLICY", "RECORD", "Listener", "Signer", "require_ours", "sign_off"]
+__all__ = ["POLICY", "RECORD", "Listener", "Signer", "require_ours", "sign_off", "withdraw"]
 
 #: In the folder of a sign-off.
 RECORD, POLICY, CACHE = "signoff.json", "policy.toml", ".cache"
@@ -96,7 +96,7 @@ def sign_off(
         {},
         decisions=[Decision("layout", program.origin.layout, "given" if layout else "detected")],
         waivers=[waiver.told() for waiver in good.values()],
-        warnings=[*warnings, *late],
+        warnings=[*warnings, *late, *_ignored(subject)],
         times=times,
         state="running",
     )
@@ -138,12 +138,18 @@ def sign_off(
     return record
 
 
+def withdraw(folder: Path) -> None:
+    """Remove the certificate of an earlier sign-off: whoever signs off again does not rely on it any more."""
+    for name in (CERTIFICATE, SIGNATURE):
+        (folder / name).unlink(missing_ok=True)
+
+
 def _clear(folder: Path) -> None:
     """Whatever an earlier sign-off left goes, its certificate first. What is not ours is never mixed with ours."""
     require_ours(folder)
     make_folder(folder)
-    for name in (CERTIFICATE, SIGNATURE, RECORD):
-        (folder / name).unlink(missing_ok=True)
+    withdraw(folder)
+    (folder / RECORD).unlink(missing_ok=True)
     shutil.rmtree(folder / EVIDENCE, ignore_errors=True)
     make_folder(folder / EVIDENCE)
 
@@ -164,6 +170,13 @@ def _subject(program: Program, path: Path, layout: str | None, policy: Policy, f
         words = [str(path), *(["--layout", layout] if layout else [])]
         emitted = emit(words, policy.rtl.top, pipeline_arguments(policy), folder / EVIDENCE)
     return subject_of(program, path, layout, policy, emitted)
+
+
+def _ignored(subject: Subject) -> list[str]:
+    try:
+        return [line] if (line := ignored_in(subject)) else []
+    except DaisError:
+        return []  # the first stage says it
 
 
 def _facts(subject: Subject) -> dict[str, object]:
@@ -198,7 +211,8 @@ def _run(
 def _evidence(context: Context, stage: Stage) -> list[str]:
     folder = context.folder / stage.folder
     files = [path for path in sorted(folder.rglob("*")) if path.is_file() and "vectors" not in path.parts]
-    files = files or [context.folder / needed / PRINTED for needed in stage.needs]
+    needed = [context.folder / name / PRINTED for name in stage.needs]
+    files = files or [path for path in needed if path.is_file()]
     return [f"{EVIDENCE}/{path.relative_to(context.folder).as_posix()}" for path in files]
 
 
@@ -210,7 +224,8 @@ def _drop_vectors(folder: Path) -> None:
 
 def _problems(results: Sequence[StageResult]) -> list[str]:
     """Why not, a line each."""
-    return [f"{r.name}: {r.message}" for r in results if not (r.passed or r.waived or r.optional)]
+    found = [r for r in results if not (r.passed or r.waived or r.optional)]
+    return [f"{r.name}: {r.message}" for r in found if not r.message.startswith(NOT_RUN)]
 
 
 def _message(results: Sequence[StageResult], problems: Sequence[str]) -> str:

@@ -6,10 +6,11 @@ checked later by the same judges.
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
+from functools import lru_cache, partial
 from pathlib import Path
 
-from dais_verif.dut.discover import roots_in
+from dais_verif.dut.discover import unused_in
 from dais_verif.dut.vhdl_ports import vhdl_roots_in
 from dais_verif.errors import InputError
 from dais_verif.signoff.context import (
@@ -19,22 +20,23 @@ from dais_verif.signoff.context import (
     program_arguments,
     prove_arguments,
     simulate,
-    write_json,
 )
 from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.extras import extra_stages
 from dais_verif.signoff.judge import Asked, Judged, judge_check, judge_proof, judge_simulation
+from dais_verif.signoff.subject import FileHash, Subject
 from dais_verif.signoff.vacuity import planted_in_proof, planted_in_simulation
 from dais_verif.signoff.verbs import call
 from dais_verif.sim.sources import is_vhdl
 from dais_verif.verdict import Verdict
 
-__all__ = ["RTL", "emit", "stages_of"]
+__all__ = ["RTL", "emit", "ignored_in", "stages_of"]
 
 #: The folder with what is emitted, and with what is known of the modules.
 RTL = "rtl"
 
-_MODULES = "modules.json"
+#: Modules that are named.
+_SHOWN = 8
 
 
 def stages_of(context: Context) -> list[Stage]:
@@ -55,7 +57,9 @@ def stages_of(context: Context) -> list[Stage]:
     if policy.proof != "off":
         stages.append(Stage("proof", "proof", _run_proof, _judge_proof, waiver="proof"))
         stages += planted_in_proof((*folders[:1], "proof")) if folders else []
-    return [*stages, *extra_stages(context)]
+    first, *rest = [*stages, *extra_stages(context)]
+    # What is not there at all need not be simulated for a minute.
+    return [first, *(replace(stage, needs=(*stage.needs, first.folder)) for stage in rest)]
 
 
 # the RTL itself
@@ -72,26 +76,35 @@ def emit(program: list[str], top: str, pipeline: list[str], folder: Path) -> Pat
 
 
 def _look_at_rtl(context: Context, folder: Path) -> None:
-    sources = [Path(path) for path in context.subject.rtl]
-    roots = vhdl_roots_in(sources) if any(map(is_vhdl, sources)) else roots_in(sources)
-    folder.mkdir(exist_ok=True)
-    write_json(folder / _MODULES, {"roots": roots, "sha256": [file.sha256 for file in context.subject.of("rtl")]})
+    """Nothing is left behind: to judge the RTL is to look at it."""
 
 
 def _judge_rtl(context: Context, folder: Path) -> Judged:
-    subject, tree = context.subject, read_tree(folder / _MODULES)
-    roots, problems = tree.get("roots"), []
-    if tree.get("sha256") != [file.sha256 for file in subject.of("rtl")]:
-        problems.append("the RTL files are not those that were looked at")
-    if isinstance(roots, list) and subject.top not in roots:
-        others = ", ".join(map(str, roots)) or "none"
-        problems.append(
-            f"module {subject.top} is not the whole design: modules that no other uses are {others};"
-            " name the right [rtl] top, or leave test benches out of [rtl] files"
-        )
+    subject = context.subject
     what = "emitted" if subject.emitted else "given"
     message = f"module {subject.top} in {len(subject.rtl)} file{'s' if len(subject.rtl) > 1 else ''}, {what}"
-    return Judged(Verdict.PASS, message, tuple(problems))
+    ignored = ignored_in(subject)
+    return Judged(Verdict.PASS, f"{message}; {ignored}" if ignored else message)
+
+
+def ignored_in(subject: Subject) -> str:
+    """Say which modules of the RTL are above the top or beside it: nothing is signed off of them. Empty: none.
+
+    Raises ``InputError`` if the RTL holds no such top.
+    """
+    others = () if subject.emitted else _others(tuple(subject.of("rtl")), subject.top)
+    if not others:
+        return ""
+    more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+    return f"ignored, being no part of {subject.top}: {', '.join(others[:_SHOWN])}{more}"
+
+
+@lru_cache(maxsize=1)
+def _others(files: tuple[FileHash, ...], top: str) -> tuple[str, ...]:
+    sources = [Path(file.path) for file in files]
+    if any(map(is_vhdl, sources)):
+        return tuple(name for name in vhdl_roots_in(sources) if name != top)
+    return tuple(unused_in(sources, top) or ())
 
 
 # check, sim, prove

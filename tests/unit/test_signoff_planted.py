@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from quality.signing import DESIGN
 from strategies import programs
 
-from dais_verif.dut.discover import Port, ports_in, roots_in
+from dais_verif.dut.discover import Port, ports_in, unused_in
 from dais_verif.dut.elements import sizings_of_inputs, sizings_of_outputs
 from dais_verif.dut.face import Clocking, Face, Wire, packed
 from dais_verif.emit import emit_verilog
@@ -100,7 +100,7 @@ def test_rtl_that_is_sometimes_wrong_counts_its_vectors(tmp_path: Path) -> None:
     (tmp_path / "bad.v").write_text(bad.text)
     sources = [tmp_path / "model.v", tmp_path / "bad.v"]
     assert ports_in(sources, bad.top) == ports
-    assert roots_in(sources) == [bad.top]
+    assert unused_in(sources, bad.top) == []
 
 
 def test_pins_go_through_and_only_data_is_flipped(tmp_path: Path) -> None:
@@ -175,10 +175,13 @@ def test_possible_inputs() -> None:
     assert possible_inputs(wide) == 1 << 70
 
 
-def test_roots(tmp_path: Path) -> None:
+def test_modules_that_are_no_part_of_the_top(tmp_path: Path) -> None:
     (tmp_path / "a.v").write_text(
         "module inner; endmodule\nmodule outer; inner i(); endmodule\nmodule lone; endmodule\n"
     )
-    assert roots_in([tmp_path / "a.v"]) == ["lone", "outer"]
+    assert unused_in([tmp_path / "a.v"], "outer") == ["lone"]
+    assert unused_in([tmp_path / "a.v"], "inner") == ["lone", "outer"]
+    with pytest.raises(InputError, match="no module chip in the RTL; it holds inner, lone, outer"):
+        unused_in([tmp_path / "a.v"], "chip")
     (tmp_path / "b.v").write_text("module (")
-    assert roots_in([tmp_path / "b.v"]) is None
+    assert unused_in([tmp_path / "b.v"], "outer") is None
