@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -40,3 +41,8 @@ def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.005)
+
+
+def every_name(*sources: Path) -> list[str]:
+    """All words in Verilog: builds in which every signal can be read take them as ``signals``."""
+    return sorted({name for source in sources for name in re.findall(r"[A-Za-z_]\w*", source.read_text())})

@@ -49,7 +49,9 @@ class Display(Watcher):
     def stage(self, name: str) -> None:
         """A stage begins; those of a simulator begin with its name."""
         simulator, _, step = name.partition(" ")
-        if step in ("compile", "verilate", "run"):
+        if step == "replay":
+            self._progress.update(self._task(f"{simulator} replay"), description=f"{simulator} replay")
+        elif step in ("compile", "verilate", "run"):
             self._progress.update(self._task(simulator), description=f"{simulator} {step}")
 
     def vectors(self, simulator: str, done: int, total: int) -> None:

@@ -16,7 +16,9 @@ from dais_verif.cli.common import reproduce
 from dais_verif.cli.dut import DutOptions
 from dais_verif.errors import InputError
 from dais_verif.program import Program
-from dais_verif.report.record import Decision, ProgramInfo, Record, StimulusClass, Times
+from dais_verif.report.record import RTL_IN_ICARUS, Decision, ProgramInfo, Record, StimulusClass, Times
+from dais_verif.sim import private
+from dais_verif.sim.attributes import without_computed_attributes
 from dais_verif.sim.build import Design
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
@@ -36,6 +38,7 @@ class Asked:
     stimulus: list[StimulusClass]
     unchecked: bool
     out_of_range: bool
+    simulators: tuple[str, ...]
 
 
 def given_vectors(path: Path, rows: int) -> StimulusClass:
@@ -118,9 +121,25 @@ def _decisions(program: Program, design: Design, dut: DutOptions, asked: Asked) 
         found.append(Decision("range of the inputs", declared[0], declared[1] or "the program's source declares them"))
     overflow = ("carried on past", "--unchecked") if asked.unchecked else ("checked on every vector", "default")
     found.append(Decision("overflow", *overflow))
+    if "icarus" in asked.simulators and dut.rtl:
+        found += _left_out(design)
     if design.dut is not None and dut.rtl:
         found.append(Decision("width of the ports", design.dut.how, "--ports" if dut.ports else "read in the RTL"))
     return found
+
+
+def _left_out(design: Design) -> list[Decision]:
+    """What Icarus is not given of the RTL."""
+    places = [
+        f"{source.name}:{line}"
+        for source in design.sources
+        for line in without_computed_attributes(private.read(source)).lines
+    ]
+    if not places:
+        return []
+    more = f" and {len(places) - 4} more" if len(places) > 4 else ""
+    why = "Icarus refuses (* NAME = EXPRESSION *), which means nothing to a simulator"
+    return [Decision(RTL_IN_ICARUS, f"a copy without the attributes at {', '.join(places[:4])}{more}", why)]
 
 
 def _rtl(design: Design, dut: DutOptions, hashes: Sequence[str]) -> dict[str, Any]:

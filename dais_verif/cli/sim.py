@@ -38,7 +38,7 @@ from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.report.record import StimulusClass
 from dais_verif.sim.build import SIMULATORS, VHDL_SIMULATORS, Design, simulators_for
-from dais_verif.sim.datafiles import mentioned
+from dais_verif.sim.datafiles import mentioned, never_read
 from dais_verif.sim.job import LEAST_IN_ICARUS
 from dais_verif.sim.simulate import begin
 from dais_verif.sim.sources import digests
@@ -181,7 +181,7 @@ def sim(
             design = design_of(loaded, dut, folder.path)
             watched = [*design.sources, *(file.path for file in design.data)]
             hashes = [digest.hex() for digest in digests(watched)]
-        asked = Asked(layout, seed, classes, unchecked, out_of_range)
+        asked = Asked(layout, seed, classes, unchecked, out_of_range, simulators)
         record = begun_record(loaded, design, dut, hashes, warnings, asked)
         folder.begin(record)
         stimulus, record = covering.directed(stimulated, stimulus, record, folder.path, watch, jobs=jobs)
@@ -285,9 +285,10 @@ def _process_started() -> float:
 
 
 def _data_not_found(design: Design) -> list[str]:
-    """Of a run that went well nobody wants to hear that a name which the RTL mentions, as a default say, is no file."""
+    """Warn of files that the RTL mentions and that are not there: only where a run did not go well they may matter."""
     there = [file.name for file in design.data]
-    lost = [name for name in mentioned(design.sources) if name not in there]
+    defaults = never_read(design.sources)
+    lost = [name for name in mentioned(design.sources) if name not in there and name not in defaults]
     text = "the RTL mentions a file {!r}, which is not beside it; if it reads that, give it with --data"
     found = [text.format(name) for name in lost]
     for line in found:

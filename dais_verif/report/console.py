@@ -8,7 +8,7 @@ from rich.text import Text
 
 from dais_verif.printable import command_line
 from dais_verif.report.coverage_text import coverage_line, print_coverage
-from dais_verif.report.record import BoardInfo, Evidence, Mismatch, ProgramInfo, Record, Value
+from dais_verif.report.record import RTL_IN_ICARUS, BoardInfo, Evidence, Mismatch, ProgramInfo, Record, Value
 from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
 
@@ -29,6 +29,9 @@ def print_record(record: Record, out: Console, *, profile: bool = False) -> None
     else:
         source = "emitted from the program" if record.rtl["emitted"] else ", ".join(record.rtl["files"])
         out.print(f"rtl        module {record.rtl['top']}, {source}{_ports(record)}", markup=False)
+    for decision in record.decisions:
+        if decision.what == RTL_IN_ICARUS:
+            out.print(f"in icarus  {decision.chosen}: {decision.why}", markup=False)
     more = f" and {record.exhaustive_vectors} exhaustive" if record.exhaustive_vectors else ""
     out.print(f"stimulus   {record.vectors} vectors{more}, seed {record.seed}{_unchecked(record)}", markup=False)
     if record.simulators:

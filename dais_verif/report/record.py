@@ -15,6 +15,7 @@ from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
 
 __all__ = [
+    "RTL_IN_ICARUS",
     "SCHEMA",
     # the record and its parts
     "Blame",
@@ -35,6 +36,9 @@ __all__ = [
 ]
 
 SCHEMA = "dais-verif/result/1"
+
+#: The decision that says what Icarus was not given of the RTL.
+RTL_IN_ICARUS = "RTL in icarus"
 
 
 @dataclass(frozen=True)

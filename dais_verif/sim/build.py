@@ -80,7 +80,7 @@ def build(
     design: Design,
     folder: Path,
     *,
-    signals: bool = False,
+    signals: Sequence[str] | None = None,
     waves: bool = False,
     coverage: bool = False,
     timeout: float | None = None,
@@ -88,7 +88,8 @@ def build(
 ) -> Simulation:
     """A simulation of ``design`` in ``folder``, with the log of its build; raises ``ToolError``.
 
-    ``signals``: the bench can read every signal and not the ports alone. ``waves``: a run can record them.
+    ``signals``: the bench can read signals of these names in any module, not the ports alone, and runs few vectors; in
+    Icarus and GHDL it can read all. ``waves``: a run can record them.
     ``coverage``: runs count lines and toggles of the RTL, in Verilator. The cache is asked first, unless the sources
     include other files, of which only the simulator knows.
     """

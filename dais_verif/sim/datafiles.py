@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,12 +16,19 @@ from dais_verif.errors import InputError
 from dais_verif.files import require_plain
 from dais_verif.sim.sources import MOST_RTL_BYTES
 
-__all__ = ["DataFile", "copy_into", "data_files", "mentioned"]
+__all__ = ["DataFile", "copy_into", "data_files", "mentioned", "never_read"]
 
 #: What a string in RTL must end in to be taken for the name of such a file.
 _SUFFIXES = ("mem", "hex", "dat", "data", "bin", "mif", "coe", "rom", "init", "txt", "csv")
 
 _NAME = re.compile(rb'"([^"\n]{1,250}\.(?:' + "|".join(_SUFFIXES).encode() + rb'))"', re.IGNORECASE)
+
+
+#: A module of Verilog or an entity of VHDL, with what it declares; a parameter or generic of it, and its default.
+_MODULE = re.compile(rb"\b(?:module|entity)\s+(\w{1,250})(.*?)(?=\b(?:module|entity)\s|\Z)", re.DOTALL | re.IGNORECASE)
+_DEFAULT = re.compile(rb'\b(\w{1,250})\s*(?::\s*string\s*:)?=\s*"([^"\n]{1,250})"', re.IGNORECASE)
+#: An instance with parameters, up to its ports.
+_INSTANCE = re.compile(rb"\b(module\s+)?(\w{1,250})\s*(?:#|\bgeneric\s+map\b)\s*\(([^;]{0,4000})", re.IGNORECASE)
 
 
 class DataFile(NamedTuple):
@@ -34,6 +42,34 @@ def mentioned(sources: Sequence[Path]) -> list[str]:
     """The strings in ``sources`` that look like names of data files, in order."""
     found = [name for source in sources for name in _NAME.findall(source.read_bytes())]
     return list(dict.fromkeys(name.decode(errors="surrogateescape") for name in found))
+
+
+def never_read(sources: Sequence[Path]) -> set[str]:
+    """Return the strings in ``sources`` that are defaults of parameters which every instance gives another value."""
+    texts = [source.read_bytes() for source in sources]
+    mentions = Counter(name for text in texts for name in _NAME.findall(text))
+    given: dict[bytes, list[bytes]] = {}
+    for declared, name, values in (found for text in texts for found in _INSTANCE.findall(text)):
+        if not declared:
+            given.setdefault(name.lower(), []).append(values)
+    found: Counter[bytes] = Counter()
+    for module, inside in (found for text in texts for found in _MODULE.findall(text)):
+        instances = given.get(module.lower(), []) if _bare(module, texts) == 0 else []
+        for parameter, default in _DEFAULT.findall(inside):
+            found[default] += bool(instances) and all(_sets(parameter, values) for values in instances)
+    return {name.decode(errors="surrogateescape") for name, count in mentions.items() if count == found[name]}
+
+
+def _bare(module: bytes, texts: Sequence[bytes]) -> int:
+    """Instances of ``module`` that leave all parameters as they are."""
+    instance = re.compile(rb"\b(module\s+)?" + re.escape(module) + rb"\s+(?!generic)\w+\s*\(")
+    return sum(not declared for text in texts for declared in instance.findall(text))
+
+
+def _sets(parameter: bytes, values: bytes) -> bool:
+    """Whether the parameters ``values`` of an instance hold one for ``parameter``, by name or in its place."""
+    by_name = re.search(rb"\." + re.escape(parameter) + rb"\s*\(|\b" + re.escape(parameter) + rb"\s*=>", values, re.I)
+    return by_name is not None or (_NAME.search(values) is not None and not re.match(rb"\s*(?:\.|\w+\s*=>)", values))
 
 
 def data_files(sources: Sequence[Path], given: Sequence[Path] = ()) -> tuple[DataFile, ...]:

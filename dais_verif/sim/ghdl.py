@@ -30,7 +30,7 @@ def build(
     build_dir: Path,
     *,
     ports: Sequence[str] = (),
-    signals: bool = False,
+    signals: Sequence[str] | None = None,
     waves: bool = False,
     coverage: bool = False,
     timeout: float | None = None,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dais_verif.errors import ToolError
 from dais_verif.sim import private, tools
+from dais_verif.sim.attributes import without_computed_attributes
 from dais_verif.sim.process import Session
 from dais_verif.sim.simulation import Simulation
 from dais_verif.stopwatch import Stopwatch
@@ -37,7 +38,7 @@ endmodule
 """
 
 
-def identity(*, ports: Sequence[str], signals: bool, waves: bool, coverage: bool) -> list[str]:
+def identity(*, ports: Sequence[str], signals: Sequence[str] | None, waves: bool, coverage: bool) -> list[str]:
     """All that a build depends on, save its sources and the name of the top module."""
     del ports, signals, waves, coverage
     return [tools.icarus().version, str(tools.icarus().iverilog), _LANGUAGE, _TIMESCALE, _DUMP]
@@ -49,7 +50,7 @@ def build(
     build_dir: Path,
     *,
     ports: Sequence[str] = (),
-    signals: bool = False,
+    signals: Sequence[str] | None = None,
     waves: bool = False,
     coverage: bool = False,
     timeout: float | None = None,
@@ -57,6 +58,8 @@ def build(
     texts: Sequence[bytes] | None = None,
 ) -> Simulation:
     """Compile ``sources`` anew, whatever their dates; ``timeout`` is in seconds. ``texts``: their bytes, if known.
+
+    Attributes with computed values, which Icarus refuses, are left out of what it compiles.
 
     ``ports``, ``signals`` and ``waves`` change nothing: every signal can be read, and each run decides whether it
     records.
@@ -69,6 +72,7 @@ def build(
         (build_dir / left_over).unlink(missing_ok=True)
     (build_dir / "timescale.f").write_text(_TIMESCALE, encoding="ascii")
     texts = [private.read(source) for source in sources] if texts is None else texts
+    texts = [without_computed_attributes(text).text for text in texts]
     own = private.copied(sources, build_dir, texts)
     (build_dir / "dump.v").write_text(_DUMP.format(top=top), encoding="ascii")
     files = [*map(str, own.sources), "dump.v"]

@@ -73,24 +73,27 @@ def replay_in_simulators(
     found: dict[str, str] = {}
     sooner = ["icarus"] if mismatch.simulator in SIMULATORS and tools.has_icarus() else []
     for name in dict.fromkeys((*sooner, mismatch.simulator)):
-        task.watcher.notice(f"replaying vector {mismatch.row} in {name}")
+        again = "" if name == "icarus" else f", built with what output {mismatch.output} depends on to be seen"
+        task.watcher.notice(f"replaying vector {mismatch.row} in {name}{again}")
         own = task.folder / f"replay_{name}"
         try:
             own.mkdir(parents=True, exist_ok=True)
-            replay = replay_mismatch(
-                task.program,
-                task.design,
-                name,
-                batch,
-                0,
-                difference.inputs,
-                mismatch.output,
-                own,
-                before=earlier,
-                latency=latency,
-                timeout=task.options.timeout,
-            )
+            with task.watch.stage(f"{name} replay"):
+                replay = replay_mismatch(
+                    task.program,
+                    task.design,
+                    name,
+                    batch,
+                    0,
+                    difference.inputs,
+                    mismatch.output,
+                    own,
+                    before=earlier,
+                    latency=latency,
+                    timeout=task.options.timeout,
+                )
         except (DaisError, OSError) as error:
+            task.watcher.notice(f"{name}: the replay failed")
             blame = Blame("unknown", f"the replay failed: {error}", replayed_in=name)
             continue
         blame, found[name] = replay.blame, replay.found

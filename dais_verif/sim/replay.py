@@ -36,7 +36,9 @@ def replay(
     """
     folder = folder.absolute()
     answer, waves, question = folder / "signals.json", folder / _WAVES[simulator], folder / "probe.json"
-    simulation = build(simulator, design, folder / "build", signals=True, waves=True, timeout=timeout)
+    # Of a signal in a scope or an array the build knows the last name alone.
+    leaves = list(dict.fromkeys(name.partition("[")[0].rpartition(".")[2] for name in signals))
+    simulation = build(simulator, design, folder / "build", signals=leaves, waves=True, timeout=timeout)
     answer.unlink(missing_ok=True)
     waves.unlink(missing_ok=True)
     Question(face, before, vector, list(signals), str(answer)).save(question)

@@ -31,6 +31,8 @@ _OBJECTS, _PUBLIC = "design", "public.vlt"
 #: A file that was read, in the list that Verilator leaves; the name is quoted.
 _LISTED = re.compile(r'^S .* (".*")$', re.MULTILINE)
 
+_NAMES, _SIMPLE = re.compile(rb"[A-Za-z_]\w*"), re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
 #: Bytes of C++ in one compilation unit.
 _UNIT_SIZE = 400_000
 
@@ -46,11 +48,17 @@ _SHORT_FUNCTIONS = ("--output-split-cfuncs", "1000")
 _EXPORTED = ("dais_verif_open", "dais_verif_evaluate", "dais_verif_close")
 
 
-def identity(*, ports: Sequence[str], signals: bool, waves: bool, coverage: bool) -> list[str]:
+def identity(*, ports: Sequence[str], signals: Sequence[str] | None, waves: bool, coverage: bool) -> list[str]:
     """All that a build depends on, save its sources and the name of the top module."""
     common = runtime.place(waves=waves, coverage=coverage)
-    options = [*_TWO_STATE, *_LIMITS, *_SHORT_FUNCTIONS, str(_UNIT_SIZE), runtime.OPTIMISATION, *_EXPORTED]
-    return [str(common), str(tools.cocotb_library("verilator")), str(signals), *ports, *options]
+    options = [*_TWO_STATE, *_LIMITS, *_SHORT_FUNCTIONS, str(_UNIT_SIZE), _optimisation(signals), *_EXPORTED]
+    readable = [str(len(ports)), *ports, *(["none"] if signals is None else signals)]
+    return [str(common), str(tools.cocotb_library("verilator")), *readable, *options]
+
+
+def _optimisation(signals: Sequence[str] | None) -> str:
+    """What is built to look into runs a few vectors only."""
+    return runtime.OPTIMISATION if signals is None else "-O0"
 
 
 def build(
@@ -59,7 +67,7 @@ def build(
     build_dir: Path,
     *,
     ports: Sequence[str] = (MODEL_INP, MODEL_OUT),
-    signals: bool = False,
+    signals: Sequence[str] | None = None,
     waves: bool = False,
     coverage: bool = False,
     timeout: float | None = None,
@@ -68,8 +76,9 @@ def build(
 ) -> Simulation:
     """Compile ``sources`` anew; ``timeout`` is in seconds and leaves out the once-per-machine runtime.
 
-    The bench can read ``ports`` of the top module only, unless ``signals`` makes every signal public, which
-    takes two to three times as long to build when the design is big. ``coverage``: runs count lines and toggles.
+    The bench can read ``ports`` of the top module, and signals in any module whose names are in ``signals``; if those
+    are given, waves hold them and the ports, and what else is declared beside them. Every signal more takes time to
+    build: all of a big design, two to three times as long as none. ``coverage``: runs count lines and toggles.
     ``texts``: the bytes of the sources, if they are known.
     """
     found, watch = tools.verilator(), watch or Stopwatch()
@@ -79,13 +88,9 @@ def build(
     (build_dir / OUTPUT).unlink(missing_ok=True)
     shutil.rmtree(build_dir / _OBJECTS, ignore_errors=True)
 
-    if signals:
-        public = ["--public-flat-rw"]
-    else:
-        (build_dir / _PUBLIC).write_text(_public(top, ports), encoding="utf-8")
-        public = [_PUBLIC]
     texts = [private.read(source) for source in sources] if texts is None else texts
     own = private.copied(sources, build_dir, texts)
+    (build_dir / _PUBLIC).write_text(_public(top, ports, signals, own.sources, texts), encoding="utf-8")
     folders = private.options(own, texts)
     options = [
         *_TWO_STATE,
@@ -101,15 +106,16 @@ def build(
     files = [str(source) for source in own.sources]
     shared = runtime.verilator_options(waves=waves, coverage=coverage)
     with watch.stage("verilator verilate"):
-        session.check("verilator", [*found.driver, *shared, *options, *folders, *public, *files])
+        session.check("verilator", [*found.driver, *shared, *options, *folders, _PUBLIC, *files])
 
     manifest = runtime.Manifest.read(build_dir / _OBJECTS)
     runtime.check_fits(common, manifest)
+    optimisation = _optimisation(signals)
     commands, objects = [], [runtime.main_object(common)]
     include = [common, runtime.NATIVE, Path(_OBJECTS)]
     for unit in _units(build_dir, manifest):
         output = Path(_OBJECTS) / f"{unit.stem}.o"
-        commands.append(runtime.compile_command(found, manifest, unit, output, runtime.OPTIMISATION, include=include))
+        commands.append(runtime.compile_command(found, manifest, unit, output, optimisation, include=include))
         objects.append(output)
     # Random and coverage support, say, belong to the runtime but only of designs that use them.
     for source in manifest.runtime:
@@ -144,9 +150,29 @@ def simulation(top: str, build_dir: Path, *, waves: bool) -> Simulation:
     )
 
 
-def _public(top: str, ports: Iterable[str]) -> str:
+def _public(
+    top: str, ports: Sequence[str], signals: Sequence[str] | None, sources: Sequence[Path], texts: Sequence[bytes]
+) -> str:
+    """What Verilator has to keep: the ports, and ``signals``, which are all that waves hold, too."""
     lines = [f'public_flat_rw -module "{top}" -var "{port}"' for port in ports]
+    if signals is not None:
+        wanted = {name.encode() for name in signals if _SIMPLE.fullmatch(name)}
+        mentioned = wanted & {name for text in texts for name in _NAMES.findall(text)}
+        lines += [f'public_flat_rw -module "*" -var "{name.decode()}"' for name in sorted(mentioned)]
+        for source, text in zip(sources, texts, strict=True):
+            lines += _traced(str(source), text, {*mentioned, *(port.encode() for port in ports)})
     return "\n".join(["`verilator_config", *lines, ""])
+
+
+def _traced(source: str, text: bytes, names: set[bytes]) -> list[str]:
+    """What limits waves to the lines of ``source`` that are the first to mention one of ``names``: they declare it."""
+    lines, unseen = [f'tracing_off -file "{source}"'], set(names)
+    for number, line in enumerate(text.split(b"\n"), 1):
+        new = unseen.intersection(_NAMES.findall(line))
+        if new:
+            unseen -= new
+            lines.append(f'tracing_on -file "{source}" -lines {number}-{number + 1}')
+    return lines
 
 
 def _units(build_dir: Path, manifest: runtime.Manifest) -> list[Path]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from axis_designs import planted_in_shell, wrapped
+from builds import every_name
 from quality.programs import every_opcode
 
 from dais_verif.golden import run_raw
@@ -38,7 +39,7 @@ def failing(
         "signatures": {str(beats): f"{value:08x}" for beats, value in signatures.items()},
     }
     (folder / "job.json").write_text(json.dumps(job))
-    simulation = build(simulator, design, folder / "build", signals=True, timeout=300)
+    simulation = build(simulator, design, folder / "build", signals=every_name(*design.sources), timeout=300)
     env = {"PYTHONPATH": str(Path(__file__).parent), "AXIS_MODELS_JOB": str(folder / "job.json")}
     results = launch.run(simulation, "axis_models", folder, env=env, timeout=300)
     failed = [name.rpartition(".")[2] for name in launch.failed_tests(results)]

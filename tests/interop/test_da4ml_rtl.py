@@ -16,9 +16,6 @@ pytestmark = pytest.mark.usefixtures("da4ml")
 
 VECTORS = ("--vectors", "300")
 
-#: da4ml's lookup_table.v has an attribute that Icarus 11 does not take.
-TABLES = ("lookup", "softmax")
-
 #: Those that go through the fast suite; all do in `make test-interop`.
 FAST = {"verilog": ("choices",), "pipelined verilog": (), "vhdl": ("residual",), "pipelined vhdl": ("lookup",)}
 
@@ -52,12 +49,10 @@ def need_ghdl() -> None:
         pytest.skip(str(error))
 
 
-def simulator(name: str, form: str, fast: bool = True) -> tuple[str, ...]:
+def simulator(form: str, fast: bool = True) -> tuple[str, ...]:
     """Both for Verilog where both can, and where time does not matter."""
     if FORMS[form].flavor == "vhdl":
         return ()
-    if name in TABLES:
-        return ("--sim", "verilator")
     return ("--sim", "icarus") if fast else ()
 
 
@@ -71,7 +66,7 @@ CASES = [
 @pytest.mark.parametrize(("name", "form"), CASES)
 def test_is_right(name: str, form: str, tmp_path: Path) -> None:
     rtl = written(name, form, tmp_path)
-    verdict = sim(rtl, tmp_path, *VECTORS, *simulator(name, form, name in FAST[form]))
+    verdict = sim(rtl, tmp_path, *VECTORS, *simulator(form, name in FAST[form]))
     assert verdict.ending == ("PASS", 0), verdict.record["message"]
     for run in verdict.record["simulators"]:
         assert run["vectors_compared"] == 300
@@ -98,8 +93,7 @@ def test_real_programs(program: str, form: str, corpus: Path, tmp_path: Path) ->
         need_ghdl()
     (path,) = corpus.glob(f"{program}_*/da4ml.json")
     rtl = write(CombLogic.load(path), tmp_path, form)
-    # p05 has tables.
-    options = {"verilog": ("--sim", "verilator" if program == "p05" else "icarus"), "vhdl": ()}[form]
+    options = {"verilog": ("--sim", "icarus"), "vhdl": ()}[form]
     inputs = ("--inputs", str(path.with_name("inputs.npy")), "--vectors", "0")
     verdict = sim(rtl, tmp_path, *inputs, *options)
     assert verdict.ending == CORPUS_FINDINGS.get((program, form), ("PASS", 0)), verdict.record["message"]
@@ -254,7 +248,7 @@ def test_a_planted_bug_is_found(name: str, tmp_path: Path) -> None:
     right = written(bug.network, bug.form, tmp_path / "right")
     rtl = right.edited(tmp_path / "wrong", bug.source, bug.old, bug.new)
     latency = str(rtl.latency) if rtl.latency else None
-    verdict = sim(rtl, tmp_path, *VECTORS, *simulator(bug.network, bug.form), latency=latency)
+    verdict = sim(rtl, tmp_path, *VECTORS, *simulator(bug.form), latency=latency)
     assert verdict.ending == bug.verdict
     assert verdict.mismatch["output"] == bug.output
     assert (verdict.blame["op"], verdict.blame["kind"]) == (bug.op, bug.kind), verdict.blame["text"]

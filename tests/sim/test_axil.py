@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from axis_designs import planted_in_shell, wrapped
+from builds import every_name
 from quality.door import planted
 from quality.odd_programs import ODD_PROGRAMS
 from quality.programs import every_opcode
@@ -65,7 +66,7 @@ def failing(
         "overhead": latency + -(-ports.output_bits // 32) + 20,
     }
     (folder / "job.json").write_text(json.dumps(job))
-    simulation = build(simulator, design, folder / "build", signals=True, timeout=200)
+    simulation = build(simulator, design, folder / "build", signals=every_name(*design.sources), timeout=200)
     env = {"PYTHONPATH": str(Path(__file__).parent), "AXIL_JOB": str(folder / "job.json"), "COCOTB_TEST_FILTER": only}
     results = launch.run(simulation, "axil_bench", folder, env=env, timeout=200)
     failed = [name.rpartition(".")[2] for name in launch.failed_tests(results)]

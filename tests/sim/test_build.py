@@ -74,6 +74,9 @@ async def crashes(dut):
     os.kill(os.getpid(), 11)
 """
 
+#: A signal that is no port.
+INSIDE = ("middle",)
+
 SIMULATORS = pytest.mark.parametrize("simulator", [icarus, verilator], ids=["icarus", "verilator"])
 
 #: What is of the launch and not of the build; Icarus shows it without a compiler.
@@ -116,14 +119,18 @@ def run(simulation: Simulation, folder: Path, **env: str) -> list[str]:
 
 @SIMULATORS
 def test_signals_can_be_read(simulator: ModuleType, folder: Path) -> None:
-    simulation = build(simulator, folder, signals=True)
+    simulation = build(simulator, folder, signals=INSIDE)
     assert (simulation.simulator, simulation.top) == (simulator.__name__.rpartition(".")[2], "adder")
     assert simulation.version
     assert run(simulation, folder) == ["bench_adder.is_wrong"]
 
 
-def test_only_the_ports_are_public_in_verilator(folder: Path) -> None:
-    assert run(build(verilator, folder), folder) == ["bench_adder.reads_inside", "bench_adder.is_wrong"]
+@pytest.mark.parametrize("signals", [None, pytest.param(("model_inp", "other"), marks=pytest.mark.slow)])
+def test_only_the_ports_and_what_was_asked_for_are_public_in_verilator(
+    signals: tuple[str, ...] | None, folder: Path
+) -> None:
+    simulation = build(verilator, folder, signals=signals)
+    assert run(simulation, folder) == ["bench_adder.reads_inside", "bench_adder.is_wrong"]
 
 
 @SIMULATORS
@@ -277,7 +284,7 @@ def test_a_runtime_whose_build_was_killed_is_not_used(
     assert process.returncode == -signal.SIGKILL
     folders = [path for path in (cache / "runtime").iterdir() if path.is_dir()]
     assert len(folders) == 1
-    assert run(build(verilator, folder, signals=True), folder) == ["bench_adder.is_wrong"]
+    assert run(build(verilator, folder, signals=INSIDE), folder) == ["bench_adder.is_wrong"]
     # The left-overs are gone, and what there is now is whole and found again.
     assert [path for path in (cache / "runtime").iterdir() if path.is_dir()] == [runtime.ensure()]
     assert runtime.ensure() not in folders

@@ -11,16 +11,17 @@ from quality.door import planted
 from quality.programs import every_opcode
 from waves import Item, read_gtkw, read_vcd, run_sucl, shown_by_gtkwave, wave_of
 
-from dais_verif.emit import emit_verilog
+from dais_verif.emit import emit_verilog, parts
 from dais_verif.golden import oracle
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
-from dais_verif.sim import replay
+from dais_verif.sim import replay, verilator
 from dais_verif.sim.blame import Replay, replay_mismatch
 from dais_verif.sim.build import Design
 from dais_verif.sim.packing import pack_inputs
-from dais_verif.sim.verify import Options, verify
+from dais_verif.sim.verify import Options, Watcher, verify
+from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
 #: 16 + 1 in place of 16 - 1; input 1 is halved, then floored to quarters.
@@ -239,3 +240,56 @@ def test_gtkwave_shows_all_outputs_of_every_opcode(simulator: str, tmp_path: Pat
     assert found.blame.found is not None and shown["op_4 add"] == found.blame.found.real
     outputs = ports_of(program).outputs
     assert {f"out_{j}" for j, element in enumerate(outputs) if element.width} <= set(shown)
+
+
+class TestVerilatorAlone:
+    """RTL that Icarus cannot build is built again in Verilator, with what the failing output depends on to be seen."""
+
+    #: Two outputs that have nothing in common, cut into parts of two ops; output 1 is wrong.
+    ROWS = ((-1, 0, -1, 0, (1, 5, 1)), (-1, 1, -1, 0, (0, 2, 2)), (4, 0, -1, 1, (1, 6, 1)), (4, 1, -1, 1, (0, 3, 2)))
+    PROGRAM = Program.build([*ROWS], [(2, 0, 0), (3, 0, 0)], inp_shift=[0, 0])
+
+    @pytest.fixture
+    def rtl(self, monkeypatch: pytest.MonkeyPatch) -> str:
+        monkeypatch.setattr(parts, "PART_OPS", 2)
+        text = planted(self.PROGRAM, "op_3 =", "part_0.op_1", "(part_0.op_1 inside {0, 1} ? 4'd5 : part_0.op_1)")
+        assert "part_1" in text
+        return text
+
+    def test_sees_the_cone_and_no_more(self, rtl: str, tmp_path: Path) -> None:
+        (tmp_path / "model.v").write_text(rtl)
+        batch = Batch.of([[3.0, 1.0], [0.0, 0.25]], 2)
+        told: list[str] = []
+        watcher, watch = Watcher(), Stopwatch()
+        watcher.notice = told.append  # type: ignore[method-assign]
+        design, options = Design((tmp_path / "model.v",), "model"), Options(("verilator",))
+        finding = verify(self.PROGRAM, batch, design, tmp_path, options, watcher, watch)
+        assert finding.verdict is Verdict.RTL_MISMATCH and finding.first_mismatch is not None
+        blame = finding.first_mismatch.blame
+        assert blame is not None and (blame.kind, blame.op, blame.replayed_in) == ("op", 3, "verilator")
+        waves = Path(finding.first_mismatch.waves or "")
+        shown = set(read_vcd(waves.read_text()).ranges)
+        assert {"model.model_inp", "model.model_out", "model.part_1.op_3", "model.part_0.op_1"} <= shown
+        assert not {name for name in shown if name.endswith("op_2")}
+        # What takes so long is said, and counted.
+        assert [line for line in told if "replay" in line] == [
+            "replaying vector 1 in icarus",
+            "icarus: the replay failed",
+            "replaying vector 1 in verilator, built with what output 1 depends on to be seen",
+        ]
+        assert {"icarus replay", "verilator replay"} <= {stage.name for stage in watch.stages}
+
+    def test_is_told_of_names_that_the_rtl_has(self) -> None:
+        """Of all others, and of such as would need quotes, Verilator hears nothing."""
+        text = b"module m(input a);\nwire op_1, op_2;\nwire op_10;\nassign op_2 = op_1;\nendmodule\n"
+        signals = ["op_2", "op_1", "op_3", 'op"x', "out_0"]
+        assert verilator._public("m", ["a"], signals, [Path("rtl/0/m.v")], [text]).split("\n") == [
+            "`verilator_config",
+            'public_flat_rw -module "m" -var "a"',
+            'public_flat_rw -module "*" -var "op_1"',
+            'public_flat_rw -module "*" -var "op_2"',
+            'tracing_off -file "rtl/0/m.v"',
+            'tracing_on -file "rtl/0/m.v" -lines 1-2',
+            'tracing_on -file "rtl/0/m.v" -lines 2-3',
+            "",
+        ]

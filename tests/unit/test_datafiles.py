@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dais_verif.errors import InputError
-from dais_verif.sim.datafiles import DataFile, copy_into, data_files, mentioned
+from dais_verif.sim.datafiles import DataFile, copy_into, data_files, mentioned, never_read
 
 
 @pytest.fixture
@@ -95,3 +95,27 @@ def test_a_run_that_writes_does_not_write_into_the_users_file(folder: Path) -> N
     copy_into(folder / "run", data_files([source(folder, "a.mem")]))
     (folder / "run" / "a.mem").write_text("changed")
     assert path.read_text() == "0\n"
+
+
+MODULE = 'module t #(parameter W = 8, parameter MEM = "any.mem"); initial $readmemh(MEM, r); endmodule'
+ENTITY = 'entity t is generic (MEM : string := "any.mem"); end; '
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (f'{MODULE} t #(.MEM("x.mem")) u();', {"any.mem"}),
+        (f'{MODULE} t #(8, "x.mem") u(); t #(8, "y.mem") v();', {"any.mem"}),
+        (f'{ENTITY} u : entity work.t generic map (mem => "x.mem") port map ();', {"any.mem"}),
+        # No instance; one that gives nothing, something else, the default itself; another use of the name.
+        (MODULE, set()),
+        (f'{MODULE} t u(); t #(.MEM("x.mem")) v();', set()),
+        (f'{MODULE} t #(.MEN("x.mem")) u();', set()),
+        (f"{MODULE} t #(8) u();", set()),
+        (f'{MODULE} t #(8, "any.mem") u();', set()),
+        (f'{MODULE} t #(.MEM("x.mem")) u(); initial $readmemh("any.mem", r);', set()),
+    ],
+)
+def test_defaults_that_nobody_uses_are_never_read(text: str, names: set[str], folder: Path) -> None:
+    (folder / "src" / "a.v").write_text(text)
+    assert never_read([folder / "src" / "a.v"]) == names
