@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from strategies import random_program, random_rows
 
-from dais_verif.emit import emit_verilog, parts
+from dais_verif.emit import cut, emit_verilog
 from dais_verif.program import OPCODES, Program, read_binary, write_binary
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
@@ -62,7 +62,7 @@ def test_rtl_equals_golden_model(seed: int, tmp_path: Path) -> None:
 
 
 def test_rtl_in_many_blocks_equals_golden_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "PART_OPS", 20)
+    monkeypatch.setattr(cut, "MOST_SIGNALS", 20)
     check(1000, tmp_path)
     assert (tmp_path / "model.v").read_text().count("always @(") > 10
 

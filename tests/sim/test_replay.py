@@ -11,7 +11,8 @@ from quality.door import planted
 from quality.programs import every_opcode
 from waves import Item, read_gtkw, read_vcd, run_sucl, shown_by_gtkwave, wave_of
 
-from dais_verif.emit import emit_verilog, parts
+from dais_verif.emit import cut, emit_verilog
+from dais_verif.emit.parts import path_of
 from dais_verif.golden import oracle
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
@@ -251,9 +252,9 @@ class TestVerilatorAlone:
 
     @pytest.fixture
     def rtl(self, monkeypatch: pytest.MonkeyPatch) -> str:
-        monkeypatch.setattr(parts, "PART_OPS", 2)
-        text = planted(self.PROGRAM, "op_3 =", "part_0.op_1", "(part_0.op_1 inside {0, 1} ? 4'd5 : part_0.op_1)")
-        assert "part_1" in text
+        monkeypatch.setattr(cut, "MOST_SIGNALS", 2)
+        text = planted(self.PROGRAM, "op_3 =", "op_1", "4'(op_1 inside {0, 1} ? 5 : op_1)")
+        assert "part_" in path_of(self.PROGRAM)(3)
         return text
 
     def test_sees_the_cone_and_no_more(self, rtl: str, tmp_path: Path) -> None:
@@ -269,7 +270,8 @@ class TestVerilatorAlone:
         assert blame is not None and (blame.kind, blame.op, blame.replayed_in) == ("op", 3, "verilator")
         waves = Path(finding.first_mismatch.waves or "")
         shown = set(read_vcd(waves.read_text()).ranges)
-        assert {"model.model_inp", "model.model_out", "model.part_1.op_3", "model.part_0.op_1"} <= shown
+        cone = {f"model.{path_of(self.PROGRAM)(op)}" for op in (1, 3)}
+        assert {"model.model_inp", "model.model_out", *cone} <= shown
         assert not {name for name in shown if name.endswith("op_2")}
         # What takes so long is said, and counted.
         assert [line for line in told if "replay" in line] == [
