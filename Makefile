@@ -195,6 +195,7 @@ bench-coverage: .venv/.ready-test  ## What counting coverage costs beside sim, a
 
 soundness: .venv/.ready-test  ## Thousands of mutants of RTL: refuted and confirmed, or proved and never told apart; build/soundness.json
 	PYTHONPATH=tests .venv/bin/python -m prove.soundness.campaign -o build/soundness.json
+	PYTHONPATH=tests .venv/bin/python -m prove.soundness.readings -o build/readings.json
 
 prove-rtl: .venv/.ready-test  ## Prove the hand-written RTL with Yosys and z3; logs and traces in build/prove-rtl
 	.venv/bin/python tools/prove_rtl.py

@@ -24,7 +24,7 @@ from dais_verif.sim.verify import Finding, Options, verify
 from dais_verif.stimulus import generate
 from dais_verif.verdict import Verdict
 
-__all__ = ["Confirmation", "ConfirmationRequest", "confirm", "prepare"]
+__all__ = ["Confirmation", "ConfirmationRequest", "confirm", "prepare", "sum_up"]
 
 #: What of a simulator contradicts a proof.
 _CONTRADICTING = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
@@ -98,6 +98,11 @@ class Confirmation:
 
     def weigh(self, message: str) -> tuple[Verdict, str]:
         """Return the verdict of a proof that passed with ``message``, and its message, in the light of this."""
+        if self.verdict is Verdict.SIMULATORS_DISAGREE:
+            return Verdict.UNKNOWN, (
+                f"simulators read the RTL in different ways, so it has no one meaning ({self.message}); the proof said:"
+                f" {message}"
+            )
         if self.contradicts:
             found = f"{self.verdict.value}, {self.message}"
             return Verdict.UNKNOWN, (
@@ -139,16 +144,20 @@ def confirm(request: ConfirmationRequest, begun: Mapping[str, Begun]) -> Confirm
     with process.workers(len(begun)) as pool:
         running = {name: pool.submit(one, name) for name in begun}
         findings = {name: process.result_of(future, name) for name, future in running.items()}
-    return _summed_up(findings)
+    return sum_up(findings)
 
 
-def _summed_up(findings: Mapping[str, Finding]) -> Confirmation:
+def sum_up(findings: Mapping[str, Finding]) -> Confirmation:
+    """Return what the findings of simulators, each alone, say together."""
     results = tuple(result for finding in findings.values() for result in finding.simulators)
+    agreeing = [name for name, finding in findings.items() if finding.verdict is Verdict.PASS]
     for name, finding in findings.items():
         if finding.verdict in (*_CONTRADICTING, Verdict.UNKNOWN):
-            return Confirmation(
-                finding.verdict, f"{name}: {finding.message}", results, first_mismatch=finding.first_mismatch
-            )
+            verdict, message = finding.verdict, f"{name}: {finding.message}"
+            if agreeing and verdict in _CONTRADICTING:
+                verdict = Verdict.SIMULATORS_DISAGREE
+                message = f"{message}; {agreeing[0]} finds nothing wrong"
+            return Confirmation(verdict, message, results, first_mismatch=finding.first_mismatch)
     unconfirmed = {name: f.message for name, f in findings.items() if f.verdict is not Verdict.PASS}
     passed = {name: finding for name, finding in findings.items() if name not in unconfirmed}
     if not passed:

@@ -11,10 +11,13 @@ from prove.door import run_prove
 
 import dais_verif.cli.confirming as confirming
 from dais_verif.confirm import Confirmation, ConfirmationRequest, confirm, prepare
+from dais_verif.confirm.confirmation import sum_up
 from dais_verif.dut.face import Clocking, packed
 from dais_verif.program import Program
 from dais_verif.prove.results import Claim, Method, Proof, Status
+from dais_verif.report.record import SimulatorResult
 from dais_verif.sim.build import Design
+from dais_verif.sim.verify import Finding
 from dais_verif.verdict import Verdict
 
 #: Two inputs of four bits and their sum.
@@ -158,6 +161,31 @@ class TestSimulators:
         assert (request.simulators, request.rows) == (("icarus", "verilator"), 300)
         large = replace(asked(tmp_path, GOOD + "// " + "x" * 5_000_000), only=None)
         assert large.simulators == ("icarus",) and 20 <= large.rows < 300
+
+
+def finding(verdict: Verdict, name: str) -> Finding:
+    return Finding(verdict, "what it says", [SimulatorResult(name, vectors_compared=7)])
+
+
+@pytest.mark.parametrize(
+    ("icarus", "verilator", "together", "weighed"),
+    [
+        (Verdict.PASS, Verdict.PASS, Verdict.PASS, Verdict.PASS),
+        (Verdict.PASS, Verdict.TOOL_FAILURE, Verdict.PASS, Verdict.PASS),
+        (Verdict.TOOL_FAILURE, Verdict.TOOL_FAILURE, Verdict.NOT_RUN, Verdict.PASS),
+        (Verdict.RTL_MISMATCH, Verdict.RTL_MISMATCH, Verdict.RTL_MISMATCH, Verdict.UNKNOWN),
+        (Verdict.TOOL_FAILURE, Verdict.RTL_MISMATCH, Verdict.RTL_MISMATCH, Verdict.UNKNOWN),
+        (Verdict.X_IN_OUTPUT, Verdict.PASS, Verdict.SIMULATORS_DISAGREE, Verdict.UNKNOWN),
+        (Verdict.PASS, Verdict.RTL_MISMATCH, Verdict.SIMULATORS_DISAGREE, Verdict.UNKNOWN),
+        (Verdict.PASS, Verdict.UNKNOWN, Verdict.UNKNOWN, Verdict.UNKNOWN),
+    ],
+)
+def test_what_two_simulators_say_together(
+    icarus: Verdict, verilator: Verdict, together: Verdict, weighed: Verdict
+) -> None:
+    found = sum_up({"icarus": finding(icarus, "icarus"), "verilator": finding(verilator, "verilator")})
+    assert found.verdict is together
+    assert found.weigh("proved")[0] is weighed
 
 
 class TestCommandLine:
