@@ -1,4 +1,4 @@
-"""What the prover reads in random behavioural modules is what simulators compute; ``make soundness`` reads thousands."""
+"""What the prover reads in random modules is what simulators compute; ``make soundness`` reads thousands of them."""
 
 from __future__ import annotations
 
