@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import NamedTuple
 
 from dais_verif.program import Op, Program
+from dais_verif.program.opcodes import high_int32
 from dais_verif.prove.boundary import NOTHING, Boundary
 from dais_verif.prove.meaning import Meaning, bits_of, meaning, output_meaning
 from dais_verif.prove.netlist import Cone, Netlist, Signal
@@ -28,7 +30,7 @@ class Source(NamedTuple):
     number: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Obligation:
     """``rtl`` and ``wanted`` are equal wherever all of ``given`` are 1, for all values of the variables.
 
@@ -52,6 +54,11 @@ class Obligation:
         }
 
 
+@cache
+def _numbered(width: int, number: int) -> Term:
+    return var(width, f"v{number}")
+
+
 class _Locals:
     """The variables of one obligation, numbered as they are met."""
 
@@ -62,17 +69,25 @@ class _Locals:
         #: Ops whose signals the RTL reads, whatever became of them.
         self.reads: dict[int, None] = {}
         self._values: dict[int, Meaning] = {}
+        #: The same values and variables, as they were asked for.
+        self._asked: dict[int, Term] = {}
 
     def variable(self, kind: str, index: int, width: int) -> Term:
         source = Source(kind, index)
         term = self.terms.get(source)
         if term is None:
-            term = self.terms[source] = var(width, f"v{len(self.sources)}")
+            term = self.terms[source] = _numbered(width, len(self.sources))
             self.sources.append(source)
         return term
 
     def value(self, index: int) -> Term:
         """The value of op ``index``: a variable, or its meaning where it has no cut point or is expanded."""
+        known = self._asked.get(index)
+        if known is None:
+            known = self._asked[index] = self._value(index)
+        return known
+
+    def _value(self, index: int) -> Term:
         kind = self._builder.program.ops[index].type
         if kind.width == 0:
             return const(1, 0)
@@ -106,7 +121,14 @@ class _Locals:
         if op.code == -1:
             element = self._builder.boundary.inputs[op.id0]
             return meaning(program, op, [self.element(op.id0)] if element.width else [], element)
-        return meaning(program, op, [self.value(i) for i in op.operands])
+        operands = [self.value(i) for i in op.operands]
+        # Ops of one shape mean the same of the same variables; where the condition of a mux is does not matter to it.
+        data = high_int32(op.data) if abs(op.code) == 6 else op.data
+        shape = op.code, op.type, data, *operands, *(program.ops[i].type for i in op.operands)
+        known = self._builder.meanings.get(shape)
+        if known is None:
+            known = self._builder.meanings[shape] = meaning(program, op, operands)
+        return known
 
     def element(self, index: int) -> Term:
         """The bits of input ``index``."""
@@ -130,6 +152,8 @@ class Builder:
     def __init__(self, program: Program, netlist: Netlist, cut: dict[int, Signal], boundary: Boundary) -> None:
         self.program, self.netlist, self.cut, self.boundary = program, netlist, dict(cut), boundary
         self.twins = first_twins(program)
+        #: Meanings that are known, by what they depend on.
+        self.meanings: dict[object, Meaning] = {}
         self._op_of = {signal: index for index, signal in cut.items()}
 
     @classmethod

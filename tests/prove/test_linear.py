@@ -10,6 +10,7 @@ import pytest
 from dais_verif.dut.face import Dut, Face, Wire, packed
 from dais_verif.emit import emit_verilog
 from dais_verif.program import Program
+from dais_verif.prove.meaning import meaning
 from dais_verif.prove.netlist import Driver, Signal
 from dais_verif.prove.proof import prove
 from dais_verif.prove.results import Options
@@ -74,3 +75,20 @@ def test_drivers_of_a_part_are_found_without_the_others() -> None:
     assert [driver.low for driver in signal.driving(1998, 8)] == [1996, 2004]
     assert not list(signal.driving(2001, 2))
     assert lines(lambda: list(signal.driving(3996, 4))) < 25
+
+
+def test_ops_of_one_shape_are_given_a_meaning_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def counted(*given: object) -> object:
+        asked.append(given)
+        return meaning(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("dais_verif.prove.obligations.meaning", counted)
+    program = wide(100)
+    path = tmp_path / "model.v"
+    path.write_text(emit_verilog(program))
+    proof = prove(program, elaborate([path], "model"), packed(program), Options(jobs=1))
+    assert proof.verdict is Verdict.PASS
+    # An input each, and one sum: 7 * j + 3 is never j modulo 100 in these.
+    assert len(asked) == 101

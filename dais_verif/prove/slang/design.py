@@ -83,7 +83,8 @@ class Design:
 
     def part(self, read: Read, symbol: Any, low: int, width: int) -> Term:
         """Bits ``low .. low + width - 1`` of ``symbol``; those of an array by its elements."""
-        signal, elements = self.signal(symbol), self.elements.get(symbol)
+        signal = self.signals.get(symbol) or self.signal(symbol)
+        elements = self.elements.get(symbol) if self.elements else None
         if elements is None:
             return read(signal, low, width)
         size = elements[0].width

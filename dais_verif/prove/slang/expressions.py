@@ -103,6 +103,9 @@ def _literal(c: Converter, e: Any) -> Term:
 
 def _symbol(c: Converter, e: Any) -> Term:
     symbol = e.symbol
+    signal = c.design.signals.get(symbol)
+    if signal is not None:  # most are; a memory is none
+        return c.read(symbol, 0, signal.width)
     if symbol.kind in CONSTANTS:
         width, _ = c.type_of(e)
         return _constant(c, e, symbol.value.value, width)
