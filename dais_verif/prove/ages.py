@@ -9,7 +9,7 @@ from __future__ import annotations
 from dais_verif.dut.face import Clocking
 from dais_verif.errors import InputError, StateError
 from dais_verif.prove.boundary import Boundary
-from dais_verif.prove.netlist import Cone, Driver, Netlist, Signal
+from dais_verif.prove.netlist import Cone, Driver, Netlist, Signal, refuse_late
 from dais_verif.prove.results import Timing
 from dais_verif.prove.terms import Term, extract, var
 
@@ -95,7 +95,12 @@ class _Ages:
         if signal not in self._inputs:
             wires = [self._netlist.signals[name] for name in self._netlist.inputs]
             inputs = {wire: var(wire.width, wire.name) for wire in wires}
-            cone = Cone(lambda wire, low, width: extract(inputs[wire], low, width) if wire in inputs else None)
+
+            def cut(wire: Signal, low: int, width: int) -> Term | None:
+                refuse_late(wire, signal.where)
+                return extract(inputs[wire], low, width) if wire in inputs else None
+
+            cone = Cone(cut)
             term = cone.read(signal, 0, signal.width)
             pins = {term for wire, term in inputs.items() if wire.width == 1 and not self._boundary.is_input(wire)}
             if term not in pins:

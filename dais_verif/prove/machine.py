@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dais_verif.errors import InputError
-from dais_verif.prove.netlist import Cone, Driver, Netlist, Signal
+from dais_verif.prove.netlist import Cone, Driver, Netlist, Signal, refuse_late
 from dais_verif.prove.terms import Term, bnot, concat, const, extract, ite, nonzero, rebuild, var
 
 __all__ = ["Machine", "machine_of"]
@@ -59,7 +59,7 @@ class _Reader:
     ) -> Term:
         clock = driver.clock
         assert clock is not None
-        runs = self._cone.read(clock.signal, 0, 1)
+        runs = Cone(self._clock_cut).read(clock.signal, 0, 1)
         if self._read.get(runs) != (self._clock, 0):
             raise InputError(f"{driver.where}: register {signal.name!r} is not clocked by {self._clock}")
         read = self._cone.read
@@ -80,6 +80,10 @@ class _Reader:
         for active, held in resets:
             term = ite(active, held, term)
         return term
+
+    def _clock_cut(self, signal: Signal, low: int, width: int) -> Term | None:
+        refuse_late(signal, signal.where)
+        return self._cut(signal, low, width)
 
     def _cut(self, signal: Signal, low: int, width: int) -> Term | None:
         if signal in self._inputs:

@@ -14,7 +14,19 @@ from typing import NamedTuple
 from dais_verif.errors import InputError, StateError
 from dais_verif.prove.terms import Term, concat, extract, nodes, rebuild, undefined
 
-__all__ = ["Bits", "Clock", "Cone", "Driver", "Netlist", "NoValue", "Read", "Signal", "bits_over", "driver_of"]
+__all__ = [
+    "Bits",
+    "Clock",
+    "Cone",
+    "Driver",
+    "Netlist",
+    "NoValue",
+    "Read",
+    "Signal",
+    "bits_over",
+    "driver_of",
+    "refuse_late",
+]
 
 #: Gives bits ``low .. low + width - 1`` of a signal.
 Read = Callable[["Signal", int, int], Term]
@@ -47,7 +59,8 @@ class Driver(NamedTuple):
     """Bits ``low .. low + width - 1`` of a signal are what ``make`` returns, in the readings that it is given.
 
     ``clock``: they are so after an edge; None: at once. ``part``: gives some of these bits, from a lowest one on, and
-    reads only what they need; None: all must be made for any.
+    reads only what they need; None: all must be made for any. ``late``: they change only when all else that happens at
+    the same time has happened, so registers that they clock see what others have taken in.
     """
 
     low: int
@@ -56,6 +69,7 @@ class Driver(NamedTuple):
     where: str
     clock: Clock | None = None
     part: Bits | None = None
+    late: bool = False
 
 
 def driver_of(bits: Bits, place: int, width: int, low: int, where: str, clock: Clock | None = None) -> Driver:
@@ -125,6 +139,15 @@ class Signal:
                 return
             if low < driver.low + driver.width:
                 yield driver
+
+
+def refuse_late(clock: Signal, where: str) -> None:
+    """Raise ``InputError`` if ``clock`` changes later than what clocks other registers."""
+    if any(driver.late for driver in clock.drivers):
+        raise InputError(
+            f"{where}: clock {clock.name!r} is assigned with <=, so what it clocks sees what other registers take in at"
+            " the same edge; write assign"
+        )
 
 
 def _low(driver: Driver) -> int:

@@ -76,10 +76,10 @@ class Design:
         return undefined(width, f"X {self._unknown}")
 
     def converter(self, read: Read) -> Converter:
-        """What turns an expression into a term."""
+        """What turns an expression into a term that is evaluated again when an operand changes."""
         from dais_verif.prove.slang.expressions import Converter
 
-        return Converter(self, lambda symbol, low, width: self.part(read, symbol, low, width))
+        return Converter(self, lambda symbol, low, width: self.part(read, symbol, low, width), free=False)
 
     def part(self, read: Read, symbol: Any, low: int, width: int) -> Term:
         """Bits ``low .. low + width - 1`` of ``symbol``; those of an array by its elements."""

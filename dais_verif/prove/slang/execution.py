@@ -54,12 +54,12 @@ def flat(s: Any) -> Iterator[Any]:
 class Execution:
     """Values of variables while statements run. ``outer``: the value of what was not assigned here."""
 
-    def __init__(self, design: Design, outer: Callable[[Any], Term]) -> None:
+    def __init__(self, design: Design, outer: Callable[[Any], Term], free: bool = True) -> None:
         self.design, self._outer = design, cache(outer)
         self.values: dict[Any, Term] = {}
         #: Which bits of them were assigned on any path.
         self.assigned: dict[Any, int] = {}
-        self.convert = Converter(design, self._read)
+        self.convert = Converter(design, self._read, free)
         self._rules: dict[Any, Callable[[Any], None]] = {
             ast.StatementList: self._list,
             ast.BlockStatement: self._block,
@@ -286,6 +286,12 @@ def _returned(c: Converter, e: Any, function: Any) -> Term:
     def outer(symbol: Any) -> Term:
         if _inside(symbol, function):
             return local.setdefault(symbol, var(bits_in(symbol.type) or 1, f"before {symbol.name}"))
+        if not c.free:
+            raise c.refused(
+                e,
+                f"function {function.name!r} reads {symbol.name!r}, and simulators need not call it again when that"
+                " changes; give it as an argument, or write always_comb",
+            )
         return c.read(symbol, 0, bits_in(symbol.type) or 1)
 
     run = Execution(c.design, outer)

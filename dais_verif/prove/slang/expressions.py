@@ -46,10 +46,13 @@ __all__ = ["ARITHMETIC", "Converter", "integer_of"]
 
 
 class Converter:
-    """Turns expressions into terms. ``read``: gives bits of a symbol's value."""
+    """Turns expressions into terms. ``read``: gives bits of a symbol's value.
 
-    def __init__(self, design: Design, read: Callable[[Any, int, int], Term]) -> None:
-        self.design, self.read = design, read
+    ``free``: functions may read what is not given to them, since whatever changes it evaluates the expression again.
+    """
+
+    def __init__(self, design: Design, read: Callable[[Any, int, int], Term], free: bool = True) -> None:
+        self.design, self.read, self.free = design, read, free
         #: What the assignment that is being evaluated assigns, if it is a compound one.
         self.target: Any = None
         #: Whether it is done at a clock edge.

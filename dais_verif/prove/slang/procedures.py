@@ -14,6 +14,7 @@ from typing import Any
 from dais_verif.errors import InputError, StateError
 from dais_verif.prove.netlist import Driver, Read, Signal, bits_over, driver_of
 from dais_verif.prove.slang.design import Design, ast, bits_in
+from dais_verif.prove.slang.events import Events, refuse_asleep, sensitivity
 from dais_verif.prove.slang.execution import Execution, flat
 from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.registers import edges_of, registers
@@ -23,17 +24,22 @@ from dais_verif.prove.terms import Term, extract, leaves, var
 __all__ = ["combinational"]
 
 
-def combinational(design: Design, body: Any, path: str) -> None:
-    """Add the drivers of an ``always`` block. Raises ``InputError`` for latches and incomplete lists."""
+def combinational(design: Design, body: Any, own: set[Any]) -> None:
+    """Add the drivers of an ``always`` block, which assigns no others than ``own``.
+
+    Raises ``InputError`` for latches, and for what need not run when a signal changes that it reads.
+    """
     edges = edges_of(body)
     if edges is not None:
         registers(design, body, edges)
         return
     where = design.where(body.sourceRange.start)
-    listed, body = _sensitivity(design, body, where)
+    events, body = sensitivity(design, body, where)
+    if not events.always:
+        refuse_asleep(events, body, own, where)
     statements = list(flat(body))
     targets = Counter(symbol for s in statements for symbol in _assigned(design, s))
-    block = _Block(design, listed, targets, where)
+    block = _Block(design, events, targets, where)
     alone = len(statements) == 1 and _plain(statements[0], nonblocking=True)
     if alone or (all(map(_plain, statements)) and all(count == 1 for count in targets.values())):
         block.straight(statements)
@@ -80,35 +86,17 @@ def _within(design: Design, s: Any) -> Iterator[Any]:
         yield from _assigned(design, x)
 
 
-def _sensitivity(design: Design, body: Any, where: str) -> tuple[set[Any] | None, Any]:
-    """The symbols that wake the block, None for all that it reads; and what it does then."""
-    if type(body) is not ast.TimedStatement:
-        return None, body  # always_comb; an always without a list would be a latch or a loop of no end
-    timing = body.timing
-    if timing.kind is ast.TimingControlKind.ImplicitEvent:
-        return None, body.stmt
-    events = timing.events if timing.kind is ast.TimingControlKind.EventList else [timing]
-    listed: set[Any] = set()
-    for event in events:
-        if event.kind is not ast.TimingControlKind.SignalEvent or event.edge is not ast.EdgeKind.None_:
-            raise StateError(f"{where}: the proof supports one rising edge of a clock, and this block has other edges")
-        if event.iffCondition is not None:
-            raise StateError(f"{where}: a sensitivity list with iff keeps state; write always @*")
-        listed.update(roots(event.expr))
-    return listed, body.stmt
-
-
 class _Block:
     """One combinational block."""
 
-    def __init__(self, design: Design, listed: set[Any] | None, targets: Counter[Any], where: str) -> None:
-        self.design, self.listed, self.targets, self.where = design, listed, targets, where
+    def __init__(self, design: Design, events: Events, targets: Counter[Any], where: str) -> None:
+        self.design, self.events, self.targets, self.where = design, events, targets, where
 
     def outside(self, symbol: Any) -> Signal:
         """The signal of ``symbol``, which other code assigns."""
-        if self.listed is not None and symbol not in self.listed:
+        if self.events.listed is not None and symbol not in self.events.listed:
             raise StateError(
-                f"{self.where}: the block reads {symbol.name!r}, which its sensitivity list lacks;"
+                f"{self.where}: the block reads {symbol.name!r}, which its sensitivity list lacks as a whole;"
                 " simulation and hardware would differ: write always @*"
             )
         return self.design.signal(symbol, self.where)
@@ -125,7 +113,8 @@ class _Block:
         order = {s.expr.left.symbol: n for n, s in enumerate(statements)}
         for n, s in enumerate(statements):
             signal = self.design.signal(s.expr.left.symbol, self.where)
-            signal.drive(Driver(0, signal.width, self._maker(s.expr.right, order, n), self.where))
+            make = self._maker(s.expr.right, order, n)
+            signal.drive(Driver(0, signal.width, make, self.where, late=s.expr.isNonBlocking))
 
     def _maker(self, expression: Any, order: dict[Any, int], number: int) -> Callable[[Read], Term]:
         def make(read: Read) -> Term:
@@ -137,7 +126,7 @@ class _Block:
                     raise self.latch(symbol.name)
                 return self.design.part(read, symbol, low, width)
 
-            return Converter(self.design, symbol_read)(expression)
+            return Converter(self.design, symbol_read, self.events.free)(expression)
 
         return make
 
@@ -163,7 +152,7 @@ class _Block:
             return self.design.over(symbol, leaf, self.where)
 
         self.design.begin()
-        run = Execution(self.design, outer)
+        run = Execution(self.design, outer, self.events.free)
         final: dict[Any, Term] = {}
         for s in statements:
             run.statement(s)

@@ -39,6 +39,8 @@ def edges_of(body: Any) -> Edges | None:
             return None
         if type(event.expr) not in NAMES or getattr(event, "iffCondition", None) is not None:
             return None
+        if event.expr.symbol in found:  # both edges of one signal
+            return None
         found[event.expr.symbol] = _INACTIVE[event.edge]
     # A reset is asked for within the block, which is how it differs from the clock.
     asked = _asked(body.stmt) if len(found) > 1 else set()

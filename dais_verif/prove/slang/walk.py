@@ -17,6 +17,7 @@ from dais_verif.errors import InputError, StateError
 from dais_verif.prove.memory import Memory
 from dais_verif.prove.netlist import Bits, Netlist, Read, Signal, bits_over, driver_of
 from dais_verif.prove.slang.design import Design, ast, bits_in
+from dais_verif.prove.slang.events import refuse_delay
 from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.memories import initial
 from dais_verif.prove.slang.procedures import combinational
@@ -185,6 +186,8 @@ class _Walk:
             raise InputError(
                 f"{where}: {name!r} is a net of type {net}, which is not supported by the proof; write wire"
             )
+        if symbol.kind == ast.SymbolKind.Net:
+            refuse_delay(symbol, where)
         signal = self._design.signals[symbol] = Signal(name, width, where)
         if symbol.initializer is not None and symbol.kind == ast.SymbolKind.Net:
             self._drive(signal, 0, signal.width, symbol.initializer, where)
@@ -211,8 +214,7 @@ class _Walk:
             where = self._design.where(assignment.sourceRange.start)
             if type(assignment) is not ast.AssignmentExpression:
                 raise InputError(f"{where}: this is no valid assignment; correct the RTL")
-            if symbol.delay is not None:
-                raise InputError(f"{where}: a delay has no meaning in a proof; remove it")
+            refuse_delay(symbol, where)
             self._targets(assignment.left, self._design.bits(assignment.right), where)
 
         self._later.append(work)
@@ -240,7 +242,12 @@ class _Walk:
         if kind in (ast.ProceduralBlockKind.Initial,):
             self._first.append(lambda: self._initial(body))
         elif kind in _BLOCKS:
-            self._later.append(lambda: combinational(self._design, body, path))
+            if kind is ast.ProceduralBlockKind.Always and type(body) is not ast.TimedStatement:
+                where = self._design.where(block.location)
+                raise InputError(
+                    f"{where}: this block waits for nothing before it begins; write always @* or always_comb"
+                )
+            self._later.append(lambda: combinational(self._design, body, names))
         elif kind != ast.ProceduralBlockKind.Final:
             where = self._design.where(block.location)
             raise StateError(f"{where}: {kind.name} block in {path.rstrip('.') or 'the top module'!r}: it keeps state")

@@ -1,0 +1,90 @@
+"""When code runs, and when a value is there: sensitivity lists and delays.
+
+A proof takes logic for settled. So a block must run whenever something changes that it reads, and must have run at
+least once: a block that waits for changes only has never run while all it waits for is what it was at the beginning.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from dais_verif.errors import InputError, StateError
+from dais_verif.prove.slang.design import Design, ast
+from dais_verif.prove.slang.writes import NAMES
+
+__all__ = ["Events", "refuse_asleep", "refuse_delay", "sensitivity"]
+
+
+class Events(NamedTuple):
+    """What runs a block. ``listed``: the signals that do, None for all that it reads.
+
+    ``always``: it has run at the beginning. ``free``: it also runs for what functions read that it calls.
+    """
+
+    listed: frozenset[Any] | None
+    always: bool
+    free: bool
+
+
+def sensitivity(design: Design, body: Any, where: str) -> tuple[Events, Any]:
+    """What runs a combinational block, and what it does then. Raises ``InputError`` for what may miss a change."""
+    if type(body) is not ast.TimedStatement:
+        return Events(None, always=True, free=True), body  # always_comb
+    timing = body.timing
+    if timing.kind is ast.TimingControlKind.ImplicitEvent:
+        return Events(None, always=False, free=False), body.stmt
+    events = timing.events if timing.kind is ast.TimingControlKind.EventList else [timing]
+    listed: set[Any] = set()
+    for event in events:
+        if event.kind is not ast.TimingControlKind.SignalEvent or event.edge is not ast.EdgeKind.None_:
+            raise StateError(f"{where}: the proof supports one rising edge of a clock, and this block has other edges")
+        if event.iffCondition is not None:
+            raise StateError(f"{where}: a sensitivity list with iff keeps state; write always @*")
+        # A part of a signal, or an expression, runs the block more often, and not at every change of the signal.
+        names = event.expr.operands if type(event.expr) is ast.ConcatenationExpression else [event.expr]
+        listed.update(name.symbol for name in names if type(name) in NAMES)
+    if not listed:
+        raise StateError(f"{where}: this sensitivity list names no signal as a whole; write always @*")
+    return Events(frozenset(listed), always=False, free=True), body.stmt
+
+
+def refuse_asleep(events: Events, body: Any, own: set[Any], where: str) -> None:
+    """Raise ``InputError`` if a block may never run.
+
+    A variable with a value from the beginning, by its declaration or because its type has no X, may never change. A net
+    or another variable is X first, and changes when it gets a value. ``own``: what the block assigns itself.
+    """
+    found: list[Any] = []
+
+    def look(e: Any) -> Any:
+        if found:
+            return ast.VisitAction.Interrupt
+        if type(e) is ast.AssignmentExpression and not e.isCompound:
+            e.right.visit(look)
+            return ast.VisitAction.Skip
+        if type(e) in NAMES and e.symbol not in own and _begins_unknown(e.symbol):
+            found.append(e.symbol)
+        return ast.VisitAction.Advance
+
+    if events.listed is None:
+        body.visit(look)
+    if not found and not any(map(_begins_unknown, events.listed or ())):
+        raise InputError(
+            f"{where}: this block may never run: it waits for a change, and all that it reads may have one value from"
+            " the beginning; write always_comb"
+        )
+
+
+def _begins_unknown(symbol: Any) -> bool:
+    if symbol.kind is ast.SymbolKind.Net:
+        return True
+    return symbol.kind is ast.SymbolKind.Variable and symbol.type.isFourState and symbol.initializer is None
+
+
+def refuse_delay(symbol: Any, where: str) -> None:
+    """Raise ``InputError`` if a net or an assignment has a delay, or a strength: it may be Z where it is 0 or 1."""
+    if symbol.delay is not None:
+        raise InputError(f"{where}: a delay has no meaning in a proof; remove it")
+    declaration = symbol.syntax.parent if symbol.syntax is not None else None
+    if getattr(declaration, "strength", None) is not None:
+        raise InputError(f"{where}: a strength has no meaning in a proof; remove it")
