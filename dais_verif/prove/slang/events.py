@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dais_verif.errors import InputError, StateError
+from dais_verif.errors import StateError
 from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.slang.writes import NAMES
 
@@ -27,7 +27,7 @@ class Events(NamedTuple):
 
 
 def sensitivity(design: Design, body: Any, where: str) -> tuple[Events, Any]:
-    """What runs a combinational block, and what it does then. Raises ``InputError`` for what may miss a change."""
+    """What runs a combinational block, and what it does then. Raises ``StateError`` for what may miss a change."""
     if type(body) is not ast.TimedStatement:
         return Events(None, always=True, free=True), body  # always_comb
     timing = body.timing
@@ -49,7 +49,7 @@ def sensitivity(design: Design, body: Any, where: str) -> tuple[Events, Any]:
 
 
 def refuse_asleep(events: Events, body: Any, own: set[Any], where: str) -> None:
-    """Raise ``InputError`` if a block may never run.
+    """Raise ``StateError`` if a block may never run.
 
     A variable with a value from the beginning, by its declaration or because its type has no X, may never change. A net
     or another variable is X first, and changes when it gets a value. ``own``: what the block assigns itself.
@@ -69,7 +69,7 @@ def refuse_asleep(events: Events, body: Any, own: set[Any], where: str) -> None:
     if events.listed is None:
         body.visit(look)
     if not found and not any(map(_begins_unknown, events.listed or ())):
-        raise InputError(
+        raise StateError(
             f"{where}: this block may never run: it waits for a change, and all that it reads may have one value from"
             " the beginning; write always_comb"
         )
@@ -82,9 +82,9 @@ def _begins_unknown(symbol: Any) -> bool:
 
 
 def refuse_delay(symbol: Any, where: str) -> None:
-    """Raise ``InputError`` if a net or an assignment has a delay, or a strength: it may be Z where it is 0 or 1."""
+    """Raise ``StateError`` if a net or an assignment has a delay, or a strength: it may be Z where it is 0 or 1."""
     if symbol.delay is not None:
-        raise InputError(f"{where}: a delay has no meaning in a proof; remove it")
+        raise StateError(f"{where}: a delay has no meaning in a proof; remove it")
     declaration = symbol.syntax.parent if symbol.syntax is not None else None
     if getattr(declaration, "strength", None) is not None:
-        raise InputError(f"{where}: a strength has no meaning in a proof; remove it")
+        raise StateError(f"{where}: a strength has no meaning in a proof; remove it")
