@@ -228,7 +228,8 @@ def _show(out: Console, program: Program, done: Synthesis, facts: dict[str, Any]
     path = ", ".join(f"{number} {kind}" for kind, number in done.depth.kinds.items())
     out.print(f"depth      {done.depth.cells} cells" + (f" ({path})" if path else ""), markup=False)
     if placed := facts["pnr"]:
-        out.print(_placed_line(placed), markup=False)
+        for line in _placed_lines(placed):
+            out.print(line, markup=False)
     if facts["netlist"]:
         out.print(f"netlist    {facts['netlist']}", markup=False)
         out.print(f"verify     {facts['verify']}", markup=False)
@@ -246,11 +247,11 @@ def _verify(program: Program, output: Path, top: str, options: PipelineOptions |
     return reproduce(words)
 
 
-def _placed_line(placed: dict[str, Any]) -> str:
+def _placed_lines(placed: dict[str, Any]) -> list[str]:
     if placed["verdict"]:
-        return f"Fmax       {placed['verdict']}: {placed['message']}"
+        return [f"Fmax       {placed['verdict']}: {placed['message']}"]
     used = ", ".join(f"{used} of {available} {name}" for name, (used, available) in placed["used"].items())
-    return (
-        f"Fmax       {placed['fmax']:.1f} MHz, estimated on {placed['device']}, register to register\n"
-        f"used       {used} (the registers around it included)"
-    )
+    return [
+        f"Fmax       {placed['fmax']:.1f} MHz, estimated on {placed['device']}, register to register",
+        f"used       {used} (the registers around it included)",
+    ]

