@@ -23,7 +23,16 @@ from typing import TypeVar
 from dais_verif.errors import ToolError
 from dais_verif.sim.surroundings import stripped
 
-__all__ = ["Session", "describe_exit", "first_error", "last_error", "raise_if_stopping", "result_of", "workers"]
+__all__ = [
+    "Session",
+    "describe_exit",
+    "ended_by",
+    "first_error",
+    "last_error",
+    "raise_if_stopping",
+    "result_of",
+    "workers",
+]
 
 _Result = TypeVar("_Result")
 
@@ -42,9 +51,9 @@ _LOOK_SECONDS = 0.1
 class _Stop:
     """A flag that a run sets when it ends early; a run within a run also ends with the outer one."""
 
-    def __init__(self, outer: _Stop | None) -> None:
+    def __init__(self, outer: _Stop | None, event: threading.Event | None = None) -> None:
         self._outer = outer
-        self._event = threading.Event()
+        self._event = event or threading.Event()
 
     def set(self) -> None:
         self._event.set()
@@ -79,6 +88,17 @@ def workers(number: int) -> Iterator[ThreadPoolExecutor]:
             yield pool
         finally:
             stop.set()
+
+
+@contextlib.contextmanager
+def ended_by(event: threading.Event) -> Iterator[None]:
+    """Kill what this thread runs within the block once ``event`` is set, too."""
+    outer = _thread.stop
+    _thread.stop = _Stop(outer, event)
+    try:
+        yield
+    finally:
+        _thread.stop = outer
 
 
 def raise_if_stopping(what: str) -> None:

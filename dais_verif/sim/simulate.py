@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
@@ -18,7 +19,7 @@ from dais_verif.sim.rtl_coverage import COVERAGE_FILES
 from dais_verif.sim.simulation import Simulation
 from dais_verif.stopwatch import Stopwatch
 
-__all__ = ["Begun", "Outcome", "begin"]
+__all__ = ["Begun", "Ended", "Outcome", "begin"]
 
 _JOB, _ANSWER = "job.json", "answer.json"
 
@@ -32,6 +33,10 @@ class Outcome:
     build_seconds: float
     run_seconds: float
     cached: bool = False
+
+
+class Ended(ToolError):
+    """A simulator was ended while it built, because another one cannot build the design."""
 
 
 @contextmanager
@@ -48,8 +53,15 @@ def begin(
 ) -> Iterator[dict[str, Begun]]:
     """Every simulator begins, in a folder of ``folder`` named like it.
 
-    What still runs when the block is left is killed.
+    What still runs when the block is left is killed. When one fails to build, the verdict is known, and nobody waits
+    for the builds of the others.
     """
+
+    def run(one: Begun) -> None:
+        if not one.run():
+            for other in begun.values():
+                other.end_build(one.simulator)
+
     with process.workers(len(simulators)) as pool:
         begun = {
             name: Begun(
@@ -58,7 +70,7 @@ def begin(
             for name in simulators
         }
         for one in begun.values():
-            pool.submit(one.run)
+            pool.submit(run, one)
         yield begun
 
 
@@ -88,26 +100,40 @@ class Begun:
         self._started = time.monotonic()
         self._built: Future[tuple[Simulation, float]] = Future()
         self._results: Future[Path] = Future()
+        self._unwanted, self._culprit = threading.Event(), ""
         _clear(folder)
 
-    def run(self) -> None:
-        """Build, and run the bench on the job with share 0, which may come later; in a thread of its own."""
-        step: Future[tuple[Simulation, float]] | Future[Path] = self._built
+    def run(self) -> bool:
+        """Build, and run the bench on the job with share 0, which may come later; in a thread of its own.
+
+        Return whether it was built; what went wrong is for ``simulate`` to raise.
+        """
         try:
-            simulation = build(
-                self.simulator,
-                self._design,
-                self._folder / "build",
-                waves=self._waves,
-                coverage=self._coverage,
-                timeout=self._timeout,
-                watch=self._watch,
-            )
-            self._built.set_result((simulation, time.monotonic()))
-            step = self._results
+            with process.ended_by(self._unwanted):
+                simulation = build(
+                    self.simulator,
+                    self._design,
+                    self._folder / "build",
+                    waves=self._waves,
+                    coverage=self._coverage,
+                    timeout=self._timeout,
+                    watch=self._watch,
+                )
+        except BaseException as error:
+            why = f"NOT RUN: its build was ended, because {self._culprit} failed to build the design"
+            self._built.set_exception(Ended(why) if self._unwanted.is_set() else error)
+            return False
+        self._built.set_result((simulation, time.monotonic()))
+        try:
             self._results.set_result(self._run(simulation, self._folder))
         except BaseException as error:
-            step.set_exception(error)
+            self._results.set_exception(error)
+        return True
+
+    def end_build(self, culprit: str) -> None:
+        """End the build if it is still under way, because ``culprit`` failed to build."""
+        self._culprit = culprit
+        self._unwanted.set()
 
     def simulate(self, jobs: Sequence[Job]) -> Outcome:
         """Run the bench on each of ``jobs``, all at once. Raises ``ToolError`` unless all gave an answer."""

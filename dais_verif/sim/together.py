@@ -23,7 +23,7 @@ from dais_verif.sim import process
 from dais_verif.sim.blame import Judged, blame_engines, blame_expectation, judge_rows
 from dais_verif.sim.feed import Feed, Outlet
 from dais_verif.sim.job import LEAST_IN_ICARUS, Job
-from dais_verif.sim.simulate import Begun, Outcome
+from dais_verif.sim.simulate import Begun, Ended, Outcome
 from dais_verif.sim.task import Task
 from dais_verif.verdict import Verdict
 
@@ -51,7 +51,7 @@ class Settled(Exception):
 
 
 def simulate_all(task: Task, feed: Feed, begun: Mapping[str, Begun]) -> dict[str, Outcome | ToolError]:
-    """What every simulator that has begun makes of the feed; one that fails does not stop the others.
+    """What every simulator that has begun makes of the feed; one that fails does not stop others that simulate.
 
     Raises ``Settled`` if the feed shows that the program breaks a promise, or that the golden model is wrong.
     """
@@ -65,7 +65,7 @@ def simulate_all(task: Task, feed: Feed, begun: Mapping[str, Begun]) -> dict[str
         try:
             outcome = begun[name].simulate(jobs)
         except ToolError as error:
-            watcher.notice(f"{name}: failed")
+            watcher.notice(f"{name}: {'not run' if isinstance(error, Ended) else 'failed'}")
             return error
         finally:
             outlet.closed = True

@@ -21,7 +21,7 @@ from dais_verif.sim.job import LEAST_IN_ICARUS, Difference
 from dais_verif.sim.mismatch import describe, first_difference, replay_in_simulators
 from dais_verif.sim.outputs import outputs_of
 from dais_verif.sim.scoreboard import DIGESTED
-from dais_verif.sim.simulate import Begun, Outcome, begin
+from dais_verif.sim.simulate import Begun, Ended, Outcome, begin
 from dais_verif.sim.task import Options, Task, Watcher
 from dais_verif.sim.together import Settled, simulate_all
 from dais_verif.stimulus import Swept, Vectors
@@ -162,9 +162,10 @@ def judge(outcomes: dict[str, Outcome | ToolError], output_bits: int) -> tuple[V
     a tool failed, ports do not fit, the protocol of its pins is broken, X in an output, simulators disagree,
     mismatch, nothing compared, pass.
     """
-    for name, outcome in outcomes.items():
-        if isinstance(outcome, ToolError):
-            return Verdict.TOOL_FAILURE, f"{name}: {outcome}"
+    failed = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, ToolError)}
+    # One that was ended because of another's failure is not the one to speak of.
+    for name in sorted(failed, key=lambda name: isinstance(failed[name], Ended)):
+        return Verdict.TOOL_FAILURE, f"{name}: {failed[name]}"
     answers = {name: o.answer for name, o in outcomes.items() if isinstance(o, Outcome)}
     for answer in answers.values():
         if answer.port_error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,12 @@ from quality.odd_programs import ODD_PROGRAMS
 from quality.programs import every_opcode, overflowing
 
 from dais_verif.emit import emit_verilog
+from dais_verif.errors import ToolError
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
 from dais_verif.sim.build import Design
+from dais_verif.sim.process import Session
 from dais_verif.sim.verify import Finding, Options, Watcher, verify
 from dais_verif.stimulus import generate
 from dais_verif.verdict import Verdict
@@ -213,7 +216,6 @@ def test_two_runs_at_once_do_not_meet(tmp_path: Path) -> None:
 
 
 def test_a_replay_that_fails_does_not_hide_the_mismatch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dais_verif.errors import ToolError
     from dais_verif.sim import blame
 
     def no_replay(*_: object, **__: object) -> None:
@@ -236,3 +238,33 @@ def test_no_test_and_no_hidden_x(tmp_path: Path) -> None:
     assert finding.first_mismatch is not None
     assert (finding.first_mismatch.row, finding.first_mismatch.output) == (0, 0)
     assert finding.first_mismatch.found.bits == "X" * 12
+
+
+@pytest.mark.parametrize(("broken", "slow"), [("verilator", "icarus"), ("icarus", "verilator")])
+def test_a_failed_build_ends_the_build_of_the_other(
+    broken: str, slow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A compiler that would take minutes, with a child of its own, is not waited for once the verdict is known."""
+    started = threading.Event()
+
+    def fails(*_: object, **__: object) -> None:
+        assert started.wait(60)
+        raise ToolError("too many words on a line")
+
+    def takes_minutes(sources: object, top: str, folder: Path, **_: object) -> None:
+        threading.Timer(0.5, started.set).start()
+        Session(folder / "build.log", cwd=folder).check("compiler", ["sh", "-c", "sleep 600 & echo $! > child; wait"])
+
+    monkeypatch.setenv("DAIS_VERIF_CACHE_MB", "0")
+    monkeypatch.setattr(f"dais_verif.sim.{broken}.build", fails)
+    monkeypatch.setattr(f"dais_verif.sim.{slow}.build", takes_minutes)
+    began = time.monotonic()
+    finding = verified(EVERY, tmp_path, BOTH)
+    assert time.monotonic() - began < 60
+    assert (finding.verdict, finding.message) == (Verdict.TOOL_FAILURE, f"{broken}: too many words on a line")
+    (ended,) = [simulator for simulator in finding.simulators if simulator.name == slow]
+    assert ended.failure == f"NOT RUN: its build was ended, because {broken} failed to build the design"
+    assert ended.vectors_compared == ended.bits_compared == 0
+    (child,) = tmp_path.glob(f"**/{slow}/build/child")
+    status = Path(f"/proc/{int(child.read_text())}/status")
+    assert not status.exists() or "State:\tZ" in status.read_text()

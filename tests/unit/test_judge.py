@@ -8,7 +8,7 @@ import pytest
 
 from dais_verif.errors import ToolError
 from dais_verif.sim.job import Answer, Difference
-from dais_verif.sim.simulate import Outcome
+from dais_verif.sim.simulate import Ended, Outcome
 from dais_verif.sim.verify import judge, second_opinion
 from dais_verif.verdict import Verdict
 
@@ -22,6 +22,7 @@ def outcome(**answer: object) -> Outcome:
 
 
 FAILED = ToolError("vvp was killed by SIGSEGV")
+ENDED = Ended("NOT RUN: its build was ended")
 CLEAN = outcome()
 OTHER = outcome(digest="other")
 WRONG = outcome(mismatching_rows=7, first_mismatch=FIRST, digest="bad")
@@ -58,6 +59,7 @@ TABLE = [
     ([CLEAN, NO_PORT], Verdict.INVALID_INPUT, "no port"),
     ([X, NO_PORT], Verdict.INVALID_INPUT, "no port"),
     ([CLEAN, FAILED], Verdict.TOOL_FAILURE, "second: vvp"),
+    ([ENDED, FAILED], Verdict.TOOL_FAILURE, "second: vvp"),
     ([WRONG, FAILED], Verdict.TOOL_FAILURE, "second: vvp"),
     ([X, FAILED], Verdict.TOOL_FAILURE, "second: vvp"),
     ([NO_PORT, FAILED], Verdict.TOOL_FAILURE, "second: vvp"),
