@@ -108,14 +108,13 @@ def _replay_tree(finding: Finding) -> dict[str, Any]:
 
 def print_proof(info: ProgramInfo, tree: dict[str, Any], proof: Proof, finding: Finding | None, out: Console) -> None:
     """Print a proof for a person."""
-    from dais_verif.report.console import print_mismatch, program_line, verdict_text
+    from dais_verif.report.console import print_mismatch, program_line, source_line, verdict_text
 
     rtl, seconds = tree["rtl"], tree["seconds"]
     out.print(f"program    {program_line(info)}", markup=False)
     out.print(f"hash       {info.hash}", markup=False)
-    source = "emitted from the program" if rtl["emitted"] else ", ".join(rtl["files"])
     through = ", as GHDL's synthesis reads it" if any(name.startswith("ghdl") for name in rtl["readers"]) else ""
-    out.print(f"rtl        module {rtl['top']}, {source}{through}", markup=False)
+    out.print(f"rtl        module {rtl['top']}, {source_line(rtl)}{through}", markup=False)
     unnamed = f", {len(proof.unnamed)} have none" if proof.unnamed else ""
     guessed = f" ({proof.guessed} found by their values)" if proof.guessed else ""
     cached = f", {tree['cached_claims']} claims proved by earlier runs" if tree["cached_claims"] else ""

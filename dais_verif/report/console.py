@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -12,9 +15,10 @@ from dais_verif.report.record import RTL_IN_ICARUS, BoardInfo, Evidence, Mismatc
 from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
 
-__all__ = ["print_mismatch", "print_record", "program_line", "verdict_text"]
+__all__ = ["print_mismatch", "print_record", "program_line", "source_line", "verdict_text"]
 
 _STYLE = {Verdict.PASS: "bold green", Verdict.NOT_RUN: "bold yellow", Verdict.UNKNOWN: "bold yellow"}
+_SHOWN_FILES = 4
 _SHOWN_INPUTS = 32
 _SHOWN_BITS = 128
 _TIME_LINE = 50
@@ -27,8 +31,7 @@ def print_record(record: Record, out: Console, *, profile: bool = False) -> None
     if record.board is not None:
         _print_board(record.board, out)
     else:
-        source = "emitted from the program" if record.rtl["emitted"] else ", ".join(record.rtl["files"])
-        out.print(f"rtl        module {record.rtl['top']}, {source}{_ports(record)}", markup=False)
+        out.print(f"rtl        module {record.rtl['top']}, {source_line(record.rtl)}{_ports(record)}", markup=False)
     for decision in record.decisions:
         if decision.what == RTL_IN_ICARUS:
             out.print(f"in icarus  {decision.chosen}: {decision.why}", markup=False)
@@ -78,6 +81,17 @@ def program_line(program: ProgramInfo) -> str:
     assumed = " (layout assumed)" if program.layout_assumed else ""
     shape = f"{program.n_in} inputs, {program.n_out} outputs, {program.n_ops} ops"
     return f"{program.path}  {program.layout}{assumed}, {shape}"
+
+
+def source_line(rtl: Mapping[str, Any]) -> str:
+    """Where the RTL of a record comes from; of many files the first."""
+    if rtl["emitted"]:
+        return "emitted from the program"
+    files = rtl["files"]
+    if len(files) <= _SHOWN_FILES:
+        return ", ".join(files)
+    shown = files[: _SHOWN_FILES - 1]
+    return f"{', '.join(shown)} and {len(files) - len(shown)} more files, all of which are in the record"
 
 
 def verdict_text(verdict: Verdict, message: str) -> Text:
@@ -163,16 +177,18 @@ def print_mismatch(mismatch: Mismatch, out: Console) -> None:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("", "real", "raw", "bits"):
         table.add_column(name, overflow="fold")
-    for given in mismatch.inputs[:_SHOWN_INPUTS]:
-        table.add_row(f"input {given.index}", given.real, "", _cut(given.bits))
-    if len(mismatch.inputs) > _SHOWN_INPUTS:
-        table.add_row("", f"... {len(mismatch.inputs) - _SHOWN_INPUTS} more inputs in the record")
-    _add_value(table, "expected", mismatch.expected)
-    _add_value(table, "found", mismatch.found)
+    _add_pair(table, "", mismatch.expected, mismatch.found)
     blame = mismatch.blame
     if blame is not None and blame.expected is not None and blame.found is not None:
-        _add_value(table, f"op {blame.op} expected", blame.expected)
-        _add_value(table, f"op {blame.op} found", blame.found)
+        _add_pair(table, f"op {blame.op} ", blame.expected, blame.found)
+    cone = None if mismatch.cone is None else set(mismatch.cone)
+    inputs = [given for given in mismatch.inputs if cone is None or given.index in cone]
+    for given in inputs[:_SHOWN_INPUTS]:
+        table.add_row(f"input {given.index}", given.real, "", _cut(given.bits))
+    if len(inputs) > _SHOWN_INPUTS:
+        table.add_row("", f"... {len(inputs) - _SHOWN_INPUTS} more inputs in the record")
+    if len(inputs) < len(mismatch.inputs):
+        table.add_row("", f"{len(mismatch.inputs) - len(inputs)} other inputs do not reach output {mismatch.output}")
     out.print(table)
     if blame is not None:
         where = f" (type {blame.type})" if blame.type else ""
@@ -181,9 +197,16 @@ def print_mismatch(mismatch: Mismatch, out: Console) -> None:
         out.print(f"waves      {command_line(['gtkwave', mismatch.views[0]])}", markup=False)
 
 
-def _add_value(table: Table, name: str, value: Value) -> None:
-    known = value.raw is not None
-    table.add_row(name, value.real if known else "?", str(value.raw) if known else "?", _cut(value.bits))
+def _add_pair(table: Table, what: str, expected: Value, found: Value) -> None:
+    """Two values that should be equal, and marks below the bits that are not."""
+    for name, value in (("expected", expected), ("found", found)):
+        known = value.raw is not None
+        table.add_row(what + name, value.real if known else "?", str(value.raw) if known else "?", _cut(value.bits))
+    width = max(len(expected.bits), len(found.bits))
+    pairs = zip(expected.bits.rjust(width), found.bits.rjust(width), strict=True)
+    marks = "".join(" " if right == wrong else "^" for right, wrong in pairs)
+    if len(expected.bits) == len(found.bits) and "^" in marks[:_SHOWN_BITS]:
+        table.add_row("", "", "", Text(marks[:_SHOWN_BITS].rstrip(), style="bold red"))
 
 
 def _cut(bits: str) -> str:

@@ -132,7 +132,10 @@ class Blame:
 
 @dataclass(frozen=True)
 class Mismatch:
-    """The first differing vector and output of a run. ``waves`` and ``views``: files of its replay."""
+    """The first differing vector and output of a run. ``waves`` and ``views``: files of its replay.
+
+    ``cone``: the inputs that the output depends on; None in records of old.
+    """
 
     simulator: str
     row: int
@@ -143,6 +146,7 @@ class Mismatch:
     blame: Blame | None = None
     waves: str | None = None
     views: list[str] = field(default_factory=list)
+    cone: list[int] | None = None
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from dais_verif.errors import DaisError, ToolError
 from dais_verif.golden import oracle
+from dais_verif.program import Program
+from dais_verif.program.graph import cone
 from dais_verif.program.numbers import Batch
 from dais_verif.report.record import Blame, InputValue, Mismatch
 from dais_verif.sim import tools
@@ -53,7 +55,15 @@ def describe(task: Task, batch: Batch, name: str, difference: Difference) -> Mis
         expected=value_of_bits(unpack_element(difference.expected, element) or "0", kind),
         found=value_of_bits(unpack_element(difference.found, element) or "0", kind),
         inputs=inputs,
+        cone=_inputs_of(task.program, output),
     )
+
+
+def _inputs_of(program: Program, output: int) -> list[int]:
+    """The inputs that ``output`` depends on."""
+    index = program.outputs[output][0]
+    ops = (program.ops[i] for i in cone(program, [index] if index >= 0 else []))
+    return sorted({op.id0 for op in ops if op.code == -1})
 
 
 def replay_in_simulators(

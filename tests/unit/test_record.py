@@ -130,6 +130,41 @@ def test_text_for_people() -> None:
     assert lines[-2:] == [f"next       {Verdict.RTL_MISMATCH.next_step}", "reproduce  dais-verif sim 'my prog.bin'"]
 
 
+def test_a_mismatch_begins_with_what_is_wrong() -> None:
+    """Then come the inputs that can have to do with it."""
+    inputs = [InputValue(j, str(j), "01") for j in range(5)]
+    found = replace(
+        MISMATCH, expected=Value("9", 9, "01001"), found=Value("12", 12, "01100"), inputs=inputs, cone=[1, 4]
+    )
+    lines = [line.split() for line in printed(replace(RECORD, first_mismatch=found)).splitlines()]
+    begin = lines.index(["first", "mismatch:", "vector", "17,", "output", "0,", "in", "icarus"])
+    assert lines[begin + 1 : begin + 11] == [
+        ["real", "raw", "bits"],
+        ["expected", "9", "9", "01001"],
+        ["found", "12", "12", "01100"],
+        ["^", "^"],
+        ["op", "0", "expected", "1", "1", "1"],
+        ["op", "0", "found", "0", "0", "0"],
+        ["^"],
+        ["input", "1", "1", "01"],
+        ["input", "4", "4", "01"],
+        ["3", "other", "inputs", "do", "not", "reach", "output", "0"],
+    ]
+    text = printed(replace(RECORD, first_mismatch=found))
+    bits, marks = re.search(r"^found.*(01100) *\n(.*)$", text, re.MULTILINE).span(1), text.splitlines()  # type: ignore[union-attr]
+    row = next(line for line in marks if line.split() == ["^", "^"])
+    start = bits[0] - text.rindex("\n", 0, bits[0]) - 1
+    assert [at - start for at, letter in enumerate(row) if letter == "^"] == [2, 4]
+
+
+def test_of_many_files_the_first_are_shown() -> None:
+    names = [f"/rtl/file_{number}.v" for number in range(40)]
+    four = printed(replace(RECORD, rtl={**RECORD.rtl, "files": names[:4]}))
+    assert "rtl        module model, /rtl/file_0.v, /rtl/file_1.v, /rtl/file_2.v, /rtl/file_3.v\n" in four
+    many = printed(replace(RECORD, rtl={**RECORD.rtl, "files": names}))
+    assert "/rtl/file_2.v and 37 more files, all of which are in the record\n" in many and "file_3" not in many
+
+
 def test_brackets_in_names_and_messages_are_no_markup() -> None:
     odd = replace(
         RECORD,
