@@ -19,7 +19,11 @@ from typing import Any
 
 import pytest
 
+from dais_verif.verdict import Verdict
+
 __all__ = ["ProgramFailed", "ProgramFile", "ProgramItem", "ProgramResult", "dais_result"]
+
+_VERDICTS = {verdict.value for verdict in Verdict}
 
 _GIVEN = pytest.StashKey[frozenset[Path]]()
 
@@ -43,7 +47,7 @@ class Ask:
 
 
 class ProgramFailed(Exception):
-    """A run that did not pass; the text is what it printed."""
+    """A run that did not pass; the text is its verdict in one line, then what it printed."""
 
 
 # command line
@@ -236,12 +240,22 @@ def _run(ask: Ask, folder: Path) -> dict[str, Any]:
     done = subprocess.run(ask.words(folder), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     said = f"{done.stdout}{done.stderr if done.returncode else ''}".strip()
     if done.returncode:
-        raise ProgramFailed(said or f"dais-verif {ask.verb} ended with exit code {done.returncode}")
+        ended = f"dais-verif {ask.verb} ended with exit code {done.returncode}"
+        raise ProgramFailed(f"{_headline(said) or ended}\n\n{said}")
     record: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     problem = _vacuous(ask.verb, record)
     if problem:
-        raise ProgramFailed(f"{said}\n{problem}")
+        raise ProgramFailed(f"{record['verdict']}, and {problem}\n\n{said}")
     return record
+
+
+def _headline(said: str) -> str | None:
+    """Return the verdict that a run printed, and why, in one line: summaries show no more than the first."""
+    for line in reversed(said.splitlines()):
+        found = re.fullmatch(r"(?:dais-verif: )?([A-Z_]+)(?::|  ) *(.*)", line)
+        if found and found[1] in _VERDICTS:
+            return f"{found[1]}: {found[2]}"
+    return None
 
 
 def _vacuous(verb: str, record: Mapping[str, Any]) -> str | None:

@@ -47,8 +47,10 @@ def _case(case: Case) -> TestCase:
     if case.skipped:
         found.result = [Skipped(message, kind)]
     elif not case.passed:
-        result = (Failure if case.verdict in _FOUND else Error)(message, kind)
-        result.text = "\n".join(map(_text, (case.message, *case.details)))
+        # Lists of failures show no more than this line.
+        headline = f"{kind}: {message}"
+        result = (Failure if case.verdict in _FOUND else Error)(headline, kind)
+        result.text = "\n".join((headline, *map(_text, case.details)))
         found.result = [result]
     elif case.flaky:
         found.add_interim_result(FlakyFailure(message, "flaky"))

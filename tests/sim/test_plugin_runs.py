@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -55,12 +56,16 @@ def test_a_failure_shows_the_mismatch_and_how_to_reproduce_it(project: Path) -> 
     assert "1 failed, 2 passed" in done.stdout
     assert "blame      op 4" in done.stdout and "reproduce  " in done.stdout
     assert "RTL_MISMATCH" in done.stdout and "Traceback" not in done.stdout
+    assert "FAILED test_marked.py::test_wrong[good] - Failed: RTL_MISMATCH: " in done.stdout
 
 
 def test_what_is_no_program_fails_with_one_line(project: Path) -> None:
     (project / "odd.bin").write_bytes(b"no program")
-    done = run_pytest(project, "--dais", "odd.bin")
+    done = run_pytest(project, "--dais", "odd.bin", "--junit-xml", "report.xml")
     assert done.returncode == 1
+    assert re.search(r"^FAILED odd\.bin::sim - INVALID_INPUT: .*odd\.bin", done.stdout, re.MULTILINE)
+    failure = next(ET.parse(project / "report.xml").iter("failure"))
+    assert failure.attrib["message"].startswith("INVALID_INPUT: ")
     assert "INVALID_INPUT" in done.stdout and "Traceback" not in done.stdout
 
 

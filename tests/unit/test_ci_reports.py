@@ -56,9 +56,9 @@ def test_junit_of_a_regression() -> None:
     cases = {case.attrib["name"]: case for case in root.iter("testcase")}
     assert [child.tag for child in cases["good, seed 0"]] == []
     failure = cases["bad, seed 0"].find("failure")
-    assert failure is not None and failure.attrib == {"message": "bad says so", "type": "RTL_MISMATCH"}
+    assert failure is not None and failure.attrib == {"message": "RTL_MISMATCH: bad says so", "type": "RTL_MISMATCH"}
     assert failure.text is not None and failure.text.splitlines() == [
-        "bad says so",
+        "RTL_MISMATCH: bad says so",
         "vector 1, output 0, in icarus: op 6 is wrong",
         "reproduce: dais-verif sim bad.bin",
     ]

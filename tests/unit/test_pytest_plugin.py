@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.pytest_plugin import Ask, _vacuous
+from dais_verif.pytest_plugin import Ask, _headline, _vacuous
 
 ROOT = Path(__file__).parents[2]
 
@@ -146,3 +146,16 @@ PASS = {"verdict": "PASS", "simulators": [{"bits_compared": 8}], "outputs": [{"s
 def test_an_exit_code_alone_makes_no_pass(verb: str, changed: dict[str, object], says: str) -> None:
     assert _vacuous(verb, PASS) is None
     assert _vacuous(verb, {**PASS, **changed}) == says
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("program    /p.bin  v1\nRTL_MISMATCH  3 of 9 differ\nnext       look\n", "RTL_MISMATCH: 3 of 9 differ"),
+        ("dais-verif: INVALID_INPUT: file 'a': too short", "INVALID_INPUT: file 'a': too short"),
+        ("PASSED  what\nVERDICT: none\n", None),
+        ("", None),
+    ],
+)
+def test_a_failure_begins_with_its_verdict(said: str, line: str | None) -> None:
+    assert _headline(said) == line
