@@ -40,6 +40,10 @@ _KINDS = {
 }
 
 
+#: As TOML writes it; raw, it is no TOML.
+_NUL = re.compile(r"\\(u0000|U00000000)")
+
+
 def read_plain(path: Path, most: int, what: str = "", advice: str = "name a regular file") -> bytes:
     """Return the bytes of the regular file ``path``, of at most ``most`` bytes.
 
@@ -94,6 +98,8 @@ def read_toml(path: Path, most: int, what: str) -> str:
         raise InputError(f"{what} {str(path)!r} is no TOML: {error}") from None
     if _LONG_KEY.search(text):
         raise InputError(f"{what} {str(path)!r} has a key of more than 64 parts; none needs more than 3")
+    if _NUL.search(text):
+        raise InputError(f"{what} {str(path)!r} has a NUL (\\u0000) in a text; no name of a file or signal holds one")
     return text
 
 

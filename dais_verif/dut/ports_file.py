@@ -85,7 +85,7 @@ def read_ports_file(path: Path) -> PortsFile:
     """The ports file at ``path``. Raises ``InputError`` with the table and key that cannot be used."""
     try:
         tree = tomllib.loads(read_toml(path, _MOST_BYTES, "ports file"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"ports file {str(path)!r} is no TOML: {error}") from None
     return _Reader(path).file(tree)
 

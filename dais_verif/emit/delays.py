@@ -7,7 +7,6 @@ are exact.
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -162,7 +161,7 @@ def read_delay_model(path: Path) -> DelayModel:
     name = repr(str(path))
     try:
         entries = tomllib.loads(read_toml(path, _MOST_BYTES, "the delay model"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(
             f"delay model {name} is no TOML: {str(error).splitlines()[0]}; write lines as carry = 0.05"
         ) from None
@@ -184,5 +183,5 @@ def _wrong(key: str, value: Any) -> str:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if key == "lut_inputs":
         return "" if isinstance(value, int) and number and 2 <= value <= 16 else "must be an integer from 2 to 16"
-    good = number and math.isfinite(value) and 0 <= value <= _MOST
+    good = number and 0 <= value <= _MOST
     return "" if good else f"must be a number from 0 to {_MOST:.0f}"

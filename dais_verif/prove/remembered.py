@@ -6,7 +6,6 @@ of code that a proof depends on. What included other files when it was read is n
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import sqlite3
 import sys
@@ -19,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 import dais_verif
+from dais_verif import database
 from dais_verif.dut.discover import Port
 from dais_verif.program import Program
 from dais_verif.prove.results import Claim, Proof, Status
@@ -28,7 +28,6 @@ __all__ = ["Remembered", "recall", "remember", "run_key"]
 
 #: So many proofs are kept, those that were found last.
 _KEPT = 64
-_SECONDS = 5
 #: What has a say in a proof: folders of the package, and packages.
 _FOLDERS, _PACKAGES = ("dut", "program", "prove", "synth"), ("bitwuzla", "numpy", "pyslang", "python-sat")
 _TABLE = "CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, found INTEGER, proof BLOB, seal TEXT)"
@@ -71,15 +70,18 @@ def _seal(key: str, proof: bytes) -> str:
 
 def recall(store: Path, key: str) -> Remembered | None:
     """The proof of an earlier run. What is damaged, or was made by another version, counts as none."""
-    if not store.is_file():
+    nothing: tuple[object, ...] = (None, None)
+
+    def ask(connection: sqlite3.Connection) -> tuple[object, ...]:
+        row = connection.execute("SELECT proof, seal FROM runs WHERE key = ?", (key,)).fetchone()
+        return nothing if row is None else tuple(row)
+
+    proof, seal = database.read(store, ask, nothing)
+    if not isinstance(proof, bytes) or seal != _seal(key, proof):
         return None
     try:
-        with contextlib.closing(sqlite3.connect(store, timeout=_SECONDS)) as connection:
-            row = connection.execute("SELECT proof, seal FROM runs WHERE key = ?", (key,)).fetchone()
-        if row is None or row[1] != _seal(key, row[0]):
-            return None
-        return msgspec.json.decode(zlib.decompress(row[0]), type=Remembered)
-    except (sqlite3.Error, zlib.error, msgspec.DecodeError, TypeError):
+        return msgspec.json.decode(zlib.decompress(proof), type=Remembered)
+    except (zlib.error, msgspec.DecodeError):
         return None
 
 
@@ -91,15 +93,15 @@ def remember(store: Path, key: str, proof: Proof, ports: Sequence[Port]) -> None
     ops, outputs = (list(map(_as_known, part)) for part in (proof.ops, proof.outputs))
     known = Remembered(replace(proof, ops=ops, outputs=outputs), tuple(ports))
     packed = zlib.compress(msgspec.json.encode(known), 1)
-    with contextlib.suppress(sqlite3.Error, OSError):
-        store.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.closing(sqlite3.connect(store, timeout=_SECONDS)) as connection, connection:
-            connection.execute(_TABLE)
-            (last,) = connection.execute("SELECT coalesce(max(found), 0) FROM runs").fetchone()
-            connection.execute(
-                "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?)", (key, last + 1, packed, _seal(key, packed))
-            )
-            connection.execute("DELETE FROM runs WHERE found <= ?", (last + 1 - _KEPT,))
+
+    def keep(connection: sqlite3.Connection) -> None:
+        connection.execute(_TABLE)
+        (last,) = connection.execute("SELECT coalesce(max(found), 0) FROM runs").fetchone()
+        row = (key, last + 1, packed, _seal(key, packed))
+        connection.execute("INSERT OR REPLACE INTO runs (key, found, proof, seal) VALUES (?, ?, ?, ?)", row)
+        connection.execute("DELETE FROM runs WHERE found <= ?", (last + 1 - _KEPT,))
+
+    database.write(store, keep)
 
 
 def _as_known(claim: Claim) -> Claim:

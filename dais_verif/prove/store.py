@@ -6,13 +6,13 @@ not kept: they are found again, and shown.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import sqlite3
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
+from dais_verif import database
 from dais_verif.prove import discharge, evaluate, smt, terms
 from dais_verif.prove.results import Method
 from dais_verif.prove.terms import Term
@@ -21,7 +21,6 @@ __all__ = ["Store", "key_of"]
 
 #: What an old proof depends on besides what it says.
 _DECIDERS = (discharge, evaluate, smt)
-_SECONDS = 5
 
 
 def key_of(a: Term, b: Term, given: tuple[Term, ...]) -> str:
@@ -64,31 +63,27 @@ class Store:
 
     def find(self, keys: Iterable[str]) -> dict[str, Method]:
         """Those of ``keys`` that were proved before, and how."""
-        found: dict[str, Method] = {}
-        if self._path is None or not self._path.is_file():
+        if self._path is None:
+            return {}
+
+        def ask(connection: sqlite3.Connection) -> dict[str, Method]:
+            found: dict[str, Method] = {}
+            for key in keys:
+                row = connection.execute("SELECT method, seal FROM proofs WHERE key = ?", (key,)).fetchone()
+                if row is not None and row[1] == self._seal(key, str(row[0])):
+                    found[key] = Method(row[0])
             return found
-        try:
-            with contextlib.closing(sqlite3.connect(self._path, timeout=_SECONDS)) as connection:
-                for key in keys:
-                    row = connection.execute("SELECT method, seal FROM proofs WHERE key = ?", (key,)).fetchone()
-                    if row is not None and row[1] == self._seal(key, str(row[0])):
-                        found[key] = Method(row[0])
-        except (sqlite3.Error, ValueError):
-            self._forget()
-        return found
+
+        return database.read(self._path, ask, {})
 
     def keep(self, proved: dict[str, Method]) -> None:
         """Remember what was proved. A file that cannot be written keeps nothing."""
         if self._path is None or not proved:
             return
         rows = [(key, method.value, self._seal(key, method.value)) for key, method in proved.items()]
-        with contextlib.suppress(sqlite3.Error, OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with contextlib.closing(sqlite3.connect(self._path, timeout=_SECONDS)) as connection, connection:
-                connection.execute("CREATE TABLE IF NOT EXISTS proofs (key TEXT PRIMARY KEY, method TEXT, seal TEXT)")
-                connection.executemany("INSERT OR REPLACE INTO proofs VALUES (?, ?, ?)", rows)
 
-    def _forget(self) -> None:
-        with contextlib.suppress(OSError):
-            if self._path is not None:
-                self._path.unlink()
+        def keep(connection: sqlite3.Connection) -> None:
+            connection.execute("CREATE TABLE IF NOT EXISTS proofs (key TEXT PRIMARY KEY, method TEXT, seal TEXT)")
+            connection.executemany("INSERT OR REPLACE INTO proofs (key, method, seal) VALUES (?, ?, ?)", rows)
+
+        database.write(self._path, keep)

@@ -6,12 +6,13 @@ Fields that a later version may have added are passed over; whatever else is not
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
 from dais_verif.errors import InputError
 from dais_verif.files import read_plain
+from dais_verif.report.coverage import Coverage
 from dais_verif.report.coverage_record import COVERAGE_SCHEMA, CoverageRecord
 from dais_verif.report.proof import PROOF_SCHEMA, ProofRecord
 from dais_verif.report.record import SCHEMA, Failed, Record
@@ -76,9 +77,41 @@ def parse_record(data: bytes, name: str) -> AnyRecord:
     return _convert(tree, kind, name)
 
 
+class _RtlFacts(msgspec.Struct):
+    """What every reader of a record takes for granted of its ``rtl``."""
+
+    top: str | None = None
+    emitted: bool | None = None
+    files: list[str] | None = None
+    sha256: list[str] | None = None
+    data: dict[str, str] | None = None
+
+
+_Counts: TypeAlias = Annotated[list[int], msgspec.Meta(min_length=3, max_length=3)]
+
+
+def _require_shapes(record: AnyRecord) -> None:
+    """Raise ``msgspec.ValidationError`` for what the types of a record leave open."""
+    rtl: dict[str, Any] | None = getattr(record, "rtl", None)
+    if rtl is not None:
+        _within(rtl, _RtlFacts, "rtl")
+    coverage: Coverage | None = getattr(record, "coverage", None)
+    if isinstance(coverage, Coverage):
+        _within(coverage.ops, list[_Counts], "coverage.ops")
+        _within(coverage.outputs, list[_Counts], "coverage.outputs")
+
+
+def _within(tree: object, kind: Any, where: str) -> None:
+    try:
+        msgspec.convert(tree, kind)
+    except msgspec.ValidationError as error:
+        raise msgspec.ValidationError(f"{where}: {error}") from None
+
+
 def _convert(tree: Any, kind: type[AnyRecord], name: str) -> AnyRecord:
     try:
         record: AnyRecord = msgspec.convert(tree, kind, str_keys=True)
+        _require_shapes(record)
     except msgspec.ValidationError as error:
         raise InputError(f"{name} is no record as {tree['schema']} has it: {error}") from None
     if tree.get("exit_code") != record.verdict.exit_code:

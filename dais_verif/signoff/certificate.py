@@ -161,7 +161,7 @@ def parse_certificate(data: bytes, name: str) -> Certificate:
         raise InputError(f"{name} was edited: its own hash is {expected}, and it says {tree.get('self')}")
     try:
         certificate = msgspec.convert(tree, Certificate)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # half a surrogate pair is no text
         raise InputError(f"{name} is no certificate: {error}") from None
     if certificate.statement != _STATEMENT:
         raise InputError(f"{name} states {certificate.statement!r}, must state {_STATEMENT!r}")

@@ -148,7 +148,7 @@ def _converted(folder: Path, schema: str, kind: type[_T]) -> _T:
         raise InputError(f"{_name(folder)} has schema {tree.get('schema')!r}, must have {schema}")
     try:
         return msgspec.convert(tree, kind)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise InputError(f"{_name(folder)} is no record as {schema} has it: {error}") from None
 
 
@@ -243,7 +243,7 @@ class Sent:
         """As it was written to a file."""
         try:
             return msgspec.convert(read_tree(path), cls)
-        except msgspec.ValidationError as error:
+        except (msgspec.ValidationError, UnicodeEncodeError) as error:
             raise InputError(f"{str(path)!r} tells nothing of vectors: {error}") from None
 
 

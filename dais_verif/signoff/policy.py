@@ -205,7 +205,7 @@ def policy_of(tree: Any, name: str) -> Policy:
     reader = _Reader(name)
     try:
         policy = msgspec.convert(tree, Policy)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # half a surrogate pair is no text
         reader.refuse(str(error))
     reader.check(policy)
     return policy
@@ -239,7 +239,7 @@ class _Reader:
             policy = msgspec.toml.decode(text, type=Policy)
         except msgspec.ValidationError as error:
             self.refuse(str(error).replace("`$.", "`"))
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise InputError(f"{self._name} is no TOML: {error}") from None
         self.check(policy)
         return policy

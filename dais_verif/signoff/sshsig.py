@@ -10,7 +10,6 @@ is signed here, and the other way round.
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -86,7 +85,7 @@ def _is_encrypted(data: bytes) -> bool:
     body = b"".join(line for line in data.splitlines() if not line.startswith(b"-----"))
     try:
         raw = base64.b64decode(body, validate=True)
-    except binascii.Error:
+    except ValueError:
         return False
     magic = b"openssh-key-v1\0"
     return raw.startswith(magic) and not raw[len(magic) :].startswith(_field(b"none"))
@@ -153,7 +152,7 @@ def _dearmoured(text: bytes) -> bytes:
     body = "".join(lines[1:-2])
     try:
         blob = base64.b64decode(body, validate=True)
-    except binascii.Error:
+    except ValueError:
         _refuse("it is no base64")
     if base64.b64encode(blob).decode() != body:
         _refuse("it is no base64 that anybody writes")

@@ -192,8 +192,8 @@ def _judge_proved(context: Context, folder: Path) -> Judged:
 def _refuted(record: Proved) -> Iterator[str]:
     if record.verdict is not Verdict.RTL_MISMATCH:
         yield f"a bug was planted, and the verdict is {record.verdict.value}: {record.message}"
-    replay = (record.counterexample or {}).get("replay") or {}
-    if replay.get("verdict") != Verdict.RTL_MISMATCH.value:
+    replay = (record.counterexample or {}).get("replay")
+    if not isinstance(replay, dict) or replay.get("verdict") != Verdict.RTL_MISMATCH.value:
         yield "no simulator confirms the counterexample"
 
 
@@ -203,6 +203,7 @@ def _another(context: Context, planted: dict[str, Any], program: str, rtl: dict[
     hashes = [file.sha256 for file in subject.of("rtl")]
     if (program, rtl.get("top"), rtl.get("sha256")) != (planted.get("program"), planted.get("top"), planted.get("rtl")):
         yield "the record is of something else than what was planted"
-    kept = list(planted.get("rtl") or [])[: len(hashes)] == hashes
+    spoilt = planted.get("rtl")
+    kept = isinstance(spoilt, list) and spoilt[: len(hashes)] == hashes
     if not kept or (planted.get("program") == subject.program.hash and planted.get("rtl") == hashes):
         yield "what was planted is not what is signed off with a bug in it"

@@ -50,7 +50,7 @@ def home() -> Path:
 def limit() -> int:
     """Bytes that all builds together may take: ``DAIS_VERIF_CACHE_MB`` megabytes, 0 for no cache at all."""
     text = os.environ.get(_LIMIT_VARIABLE, str(_DEFAULT_LIMIT_MB))
-    if not text.isdecimal():
+    if not text.isdecimal() or len(text) > 12:
         raise InputError(f"{_LIMIT_VARIABLE} is {text!r}; it must be a number of megabytes, 0 for no cache")
     return int(text) * 1_000_000
 

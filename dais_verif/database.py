@@ -1,0 +1,61 @@
+"""A file that keeps what was found before, as an SQLite database: whatever is wrong with it, it is only a cache.
+
+One that is damaged is removed, so that the next writer makes it anew; one that is in use, or read-only, is left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+__all__ = ["read", "write"]
+
+_T = TypeVar("_T")
+_SECONDS = 5
+#: What SQLite keeps beside a database: of another one, it would spoil it.
+_BESIDE = ("-journal", "-wal", "-shm")
+#: Operational errors that speak of what is in the file. The others are about the machine: locks, rights, a full disk.
+_OF_CONTENT = ("no such column", "has no column", "because it is a view", "malformed", "could not decode")
+
+
+def read(path: Path, ask: Callable[[sqlite3.Connection], _T], nothing: _T) -> _T:
+    """Return what ``ask`` finds in the database at ``path``; ``nothing`` if there is none, or it is damaged."""
+    if not path.is_file():
+        return nothing
+    try:
+        with contextlib.closing(sqlite3.connect(path, timeout=_SECONDS)) as connection:
+            return ask(connection)
+    except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
+        _remove_damaged(path, error)
+    return nothing
+
+
+def write(path: Path, keep: Callable[[sqlite3.Connection], None]) -> None:
+    """Let ``keep`` write into the database at ``path``, made anew if it is damaged; or into none, if that cannot be."""
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for _ in range(2):
+            try:
+                with contextlib.closing(sqlite3.connect(path, timeout=_SECONDS)) as connection, connection:
+                    keep(connection)
+            except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
+                if _remove_damaged(path, error):
+                    continue
+            return
+
+
+def _remove_damaged(path: Path, error: Exception) -> bool:
+    """Remove the database if ``error`` says that it is damaged, and tell whether it is gone."""
+    text = str(error).lower()
+    if isinstance(error, sqlite3.OperationalError) and not any(words in text for words in _OF_CONTENT):
+        return False
+    try:
+        path.unlink(missing_ok=True)
+        for suffix in _BESIDE:
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+    except OSError:
+        return False
+    return True
