@@ -4,6 +4,10 @@
 PYTHON ?= python3
 EXAMPLE := examples/quantised_mac.bin
 
+# What is given on the command line is text, as it stands: make would expand $(shell ...) in it for the recipes.
+$(foreach name,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(name)))),\
+  $(eval override $(name) := $$(value $(name)))))
+
 export PYTHON
 
 # Values go to the recipes through the environment, so spaces and quotes in paths need no care; and to these two
@@ -81,10 +85,10 @@ setup-test: .venv/.ready-test  ## The same, with what the tests need
 
 sim: .venv/.ready  ## Simulate PROGRAM's Verilog in both simulators against the golden model
 	@if [ -z "$$PROGRAM" ]; then echo "no PROGRAM given: running the shipped example $$EXAMPLE"; fi; \
-	set -- sim "$${PROGRAM:-$$EXAMPLE}" --vectors "$$VECTORS" --seed "$$SEED" --top "$$TOP"; \
+	set -- sim --vectors "$$VECTORS" --seed "$$SEED" --top "$$TOP"; \
 	if [ -n "$$SIM" ]; then set -- "$$@" --sim "$$SIM"; fi; \
 	if [ -n "$$INPUTS" ]; then set -- "$$@" --inputs "$$INPUTS"; fi; \
-	if [ -e "$$RTL" ]; then set -- "$$@" --rtl "$$RTL"; else for file in $$RTL; do set -- "$$@" --rtl "$$file"; done; fi; \
+	if [ -e "$$RTL" ]; then set -- "$$@" "--rtl=$$RTL"; else for file in $$RTL; do set -- "$$@" "--rtl=$$file"; done; fi; \
 	if [ -n "$$DATA" ]; then set -- "$$@" --data "$$DATA"; fi; \
 	if [ -n "$$PORTS" ]; then set -- "$$@" --ports "$$PORTS"; fi; \
 	if [ -n "$$CLOCK" ]; then set -- "$$@" --clock "$$CLOCK"; fi; \
@@ -96,10 +100,10 @@ sim: .venv/.ready  ## Simulate PROGRAM's Verilog in both simulators against the 
 	case "$$WAVES" in ""|0) ;; *) set -- "$$@" --waves;; esac; \
 	case "$$EXHAUSTIVE" in ""|0) ;; *) set -- "$$@" --exhaustive;; esac; \
 	case "$$PROFILE" in ""|0) ;; *) set -- "$$@" --profile;; esac; \
-	$(RUN) "$$@"
+	$(RUN) "$$@" -- "$${PROGRAM:-$$EXAMPLE}"
 
 regress: .venv/.ready  ## Simulate all of PROGRAMS: folders, globs, manifests; on this machine or a CLUSTER
-	@set -f; if [ -e "$$PROGRAMS" ]; then set -- regress "$$PROGRAMS"; else set -- regress $$PROGRAMS; fi; \
+	@set -f; set -- regress; \
 	if [ -n "$$SIM" ]; then set -- "$$@" --sim "$$SIM"; fi; \
 	if [ -n "$$SEED" ]; then set -- "$$@" --seed "$$SEED"; fi; \
 	if [ -n "$$VECTORS" ]; then set -- "$$@" --vectors "$$VECTORS"; fi; \
@@ -110,52 +114,54 @@ regress: .venv/.ready  ## Simulate all of PROGRAMS: folders, globs, manifests; o
 	if [ -n "$$CLUSTER" ]; then set -- "$$@" --cluster "$$CLUSTER"; fi; \
 	if [ -n "$$JUNIT" ]; then set -- "$$@" --junit "$$JUNIT"; fi; \
 	case "$$RESUME" in ""|0) ;; *) set -- "$$@" --resume;; esac; \
+	if [ -e "$$PROGRAMS" ]; then set -- "$$@" -- "$$PROGRAMS"; else set -- "$$@" -- $$PROGRAMS; fi; \
 	$(RUN) "$$@"
 
 synth: .venv/.ready-synth  ## What PROGRAM costs on an FPGA, by Yosys; with OUT also its netlist, for sim --netlist
 	@if [ -z "$$PROGRAM" ]; then echo "no PROGRAM given: taking the shipped example $$EXAMPLE"; fi; \
-	set -- synth "$${PROGRAM:-$$EXAMPLE}" --target "$$TARGET" --top "$$TOP"; \
+	set -- synth --target "$$TARGET" --top "$$TOP"; \
 	if [ -n "$$STAGES" ]; then set -- "$$@" --stages "$$STAGES"; fi; \
-	if [ -n "$$RTL" ]; then set -- "$$@" --rtl "$$RTL"; fi; \
+	if [ -n "$$RTL" ]; then set -- "$$@" "--rtl=$$RTL"; fi; \
 	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
 	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
-	$(RUN) "$$@"
+	$(RUN) "$$@" -- "$${PROGRAM:-$$EXAMPLE}"
 
 hil: .venv/.ready  ## Run PROGRAM's vectors on the board at TARGET; without TARGET on a board in simulation
 	@if [ -z "$$PROGRAM" ]; then echo "no PROGRAM given: running the shipped example $$EXAMPLE"; fi; \
 	if [ -z "$$TARGET" ]; then TARGET=sim://uart; echo "no TARGET given: running a board in simulation, $$TARGET"; fi; \
-	set -- hil "$${PROGRAM:-$$EXAMPLE}" --target "$$TARGET" --vectors "$$VECTORS" --seed "$$SEED"; \
+	set -- hil --target "$$TARGET" --vectors "$$VECTORS" --seed "$$SEED"; \
 	if [ -n "$$INPUTS" ]; then set -- "$$@" --inputs "$$INPUTS"; fi; \
 	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
 	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
 	case "$$RESUME" in ""|0) ;; *) set -- "$$@" --resume;; esac; \
-	$(RUN) "$$@"
+	$(RUN) "$$@" -- "$${PROGRAM:-$$EXAMPLE}"
 
 prove: .venv/.ready  ## Prove for all inputs that PROGRAM's Verilog, or RTL, computes it
 	@if [ -z "$$PROGRAM" ]; then echo "no PROGRAM given: proving the shipped example $$EXAMPLE"; fi; \
-	set -- prove "$${PROGRAM:-$$EXAMPLE}" --top "$$TOP"; \
+	set -- prove --top "$$TOP"; \
 	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
 	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
 	if [ -n "$$JOBS" ]; then set -- "$$@" --jobs "$$JOBS"; fi; \
 	if [ -n "$$STAGES" ]; then set -- "$$@" --stages "$$STAGES"; fi; \
 	if [ -n "$$TIMEOUT" ]; then set -- "$$@" --timeout "$$TIMEOUT"; fi; \
 	if [ -n "$$FRONT_END" ]; then set -- "$$@" --front-end "$$FRONT_END"; fi; \
-	if [ -n "$$RTL" ]; then set -- "$$@" --rtl $$RTL; fi; \
-	$(RUN) "$$@"
+	if [ -e "$$RTL" ]; then set -- "$$@" "--rtl=$$RTL"; else for file in $$RTL; do set -- "$$@" "--rtl=$$file"; done; fi; \
+	$(RUN) "$$@" -- "$${PROGRAM:-$$EXAMPLE}"
 
 signoff: .venv/.ready  ## Run all that POLICY asks of PROGRAM, and write a certificate into OUT
 	@if [ -z "$$PROGRAM" ]; then echo "no PROGRAM given: signing off the shipped example $$EXAMPLE"; fi; \
-	set -- signoff "$${PROGRAM:-$$EXAMPLE}"; \
+	set -- signoff; \
 	if [ -n "$$POLICY" ]; then set -- "$$@" --policy "$$POLICY"; fi; \
-	if [ -n "$$RTL" ]; then set -- "$$@" --top "$$TOP" --rtl $$RTL; fi; \
+	if [ -n "$$RTL" ]; then set -- "$$@" --top "$$TOP"; fi; \
+	if [ -e "$$RTL" ]; then set -- "$$@" "--rtl=$$RTL"; else for file in $$RTL; do set -- "$$@" "--rtl=$$file"; done; fi; \
 	if [ -n "$$SIGN" ]; then set -- "$$@" --sign "$$SIGN"; fi; \
 	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
 	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
 	if [ -n "$$JOBS" ]; then set -- "$$@" --jobs "$$JOBS"; fi; \
-	$(RUN) "$$@"
+	$(RUN) "$$@" -- "$${PROGRAM:-$$EXAMPLE}"
 
 check: .venv/.ready  ## Read and check PROGRAM; what ranges prove about overflow
-	@$(RUN) check "$${PROGRAM:-$$EXAMPLE}"
+	@$(RUN) check -- "$${PROGRAM:-$$EXAMPLE}"
 
 test: .venv/.ready-test lint  ## The fast suite: minutes on two cores
 	.venv/bin/python -m pytest -n 2 --dist loadscope -m "not slow" tests
