@@ -2,9 +2,16 @@
 
 If all that a signal is made of has one age, it is a function of one vector, the same function as if its registers were
 wires. Then a pipeline is proved as the combinational logic that it is, and its latency is the age of its outputs.
+
+A register that takes in constants only holds them after an edge, and not before: it *settles*, later by one edge behind
+every such register. A vector may follow a reset at once: where one of some age is, as many edges have passed, and maybe
+not more, so what settles later is not there yet.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from dais_verif.dut.face import Clocking
 from dais_verif.errors import InputError, StateError
@@ -41,7 +48,7 @@ def timing_of(
             raise OutOfStep(f"registers of module {netlist.top!r} have different {what}: {shown}; the proof knows one")
     if not ages.clocks:
         return None if said is None else Timing(0, said.clock, said.enable)  # registers that nothing reads
-    timing = Timing(latency or 0, *ages.clocks, *ages.enables)
+    timing = Timing(latency or 0, *ages.clocks, next(iter(ages.enables), None))
     for what, pin, found in (
         ()
         if said is None
@@ -57,38 +64,44 @@ def timing_of(
     return timing
 
 
+class _Age(NamedTuple):
+    """How old the vector is, None for constants; and after how many edges these are there."""
+
+    vector: int | None
+    settles: int = 0
+
+
 class _Ages:
     def __init__(self, netlist: Netlist, boundary: Boundary, valid: Signal | None) -> None:
         self._netlist, self._boundary = netlist, boundary
         #: It has one value for the vectors of which the proof speaks, and like these a value at every edge.
         self._valid = valid
-        self._known: dict[tuple[Signal, int], int | None] = {}
+        self._known: dict[tuple[Signal, int], _Age] = {}
         self._open: set[tuple[Signal, int]] = set()
         self._inputs: dict[Signal, str] = {}
         self.clocks: set[str] = set()
         self.enables: set[str | None] = set()
 
-    def of(self, signal: Signal, low: int, width: int) -> int | None:
-        """The age of some bits; None for constants. Raises ``InputError`` if they have several."""
+    def of(self, signal: Signal, low: int, width: int) -> _Age:
+        """The age of some bits. Raises ``InputError`` if they have several."""
         if signal is self._valid:
-            return 0
+            return _Age(0)
         if self._boundary.is_input(signal):
-            return None if signal in self._boundary.constants else 0
-        found: dict[int, str] = {}
-        for driver in signal.driving(low, width):
-            age = self._of_driver(signal, driver)
-            if age is not None:
-                found[age] = f"bit {driver.low} of {signal.name}"
+            return _Age(None if signal in self._boundary.constants else 0)
+        found = [
+            (f"bit {driver.low} of {signal.name}", self._of_driver(signal, driver))
+            for driver in signal.drivers
+            if driver.low < low + width and low < driver.low + driver.width
+        ]
         return self._one(found, signal)
 
     def of_outputs(self) -> int | None:
-        """The latency: the one age of all that carries outputs."""
-        found: dict[int, str] = {}
-        for signal, wire in self._boundary.wires:
-            age = self.of(signal, 0, max(wire.width, 1))
-            if age is not None:
-                found[age] = signal.name
-        return self._one(found, self._boundary.wires[-1][0]) if self._boundary.wires else None
+        """The latency: the one age of all that carries outputs, or when they are all settled."""
+        found = [(signal.name, self.of(signal, 0, max(wire.width, 1))) for signal, wire in self._boundary.wires]
+        if not found:
+            return None
+        age = self._one(found, self._boundary.wires[-1][0])
+        return age.settles if age.vector is None else age.vector
 
     def _input(self, signal: Signal) -> str:
         """The input of the design that clocks or enables registers, maybe by another name within an instance."""
@@ -108,36 +121,47 @@ class _Ages:
             self._inputs[signal] = str(term.data)
         return self._inputs[signal]
 
-    def _one(self, found: dict[int, str], signal: Signal) -> int | None:
-        if len(found) > 1:
-            shown = ", ".join(f"{name} is {age} edges old" for age, name in sorted(found.items()))
+    def _one(self, found: Sequence[tuple[str, _Age]], signal: Signal) -> _Age:
+        """The age of what is made of all this."""
+        vectors = {age.vector: name for name, age in found if age.vector is not None}
+        if len(vectors) > 1:
+            shown = ", ".join(f"{name} is {age} edges old" for age, name in sorted(vectors.items()))
             raise OutOfStep(
                 f"{signal.where}: signal {signal.name!r} mixes vectors of different clock edges ({shown});"
                 " delay all by as many registers"
             )
-        return next(iter(found), None)
+        vector = next(iter(vectors), None)
+        last, settles = max(((name, age.settles) for name, age in found), key=lambda entry: entry[1], default=("", 0))
+        if vector is None:
+            return _Age(None, settles)
+        if settles > vector:
+            raise OutOfStep(
+                f"{signal.where}: {signal.name!r} needs {last}, which has its value only {settles} edges after a reset,"
+                f" together with a vector that may be there after {vector}; the first vectors come out wrong"
+            )
+        return _Age(vector)
 
-    def _of_driver(self, signal: Signal, driver: Driver) -> int | None:
+    def _of_driver(self, signal: Signal, driver: Driver) -> _Age:
         key = signal, driver.low
         if key in self._known:
             return self._known[key]
         if key in self._open:
             raise StateError(f"{signal.where}: signal {signal.name!r} depends on itself; the proof knows no state")
         self._open.add(key)
-        found: dict[int, str] = {}
+        found: list[tuple[str, _Age]] = []
 
         def read(source: Signal, low: int, width: int) -> Term:
-            age = self.of(source, low, width)
-            if age is not None:
-                found[age] = source.name
+            found.append((source.name, self.of(source, low, width)))
             return var(width, "some age")
 
         driver.make(read)
         self._open.discard(key)
         age = self._one(found, signal)
-        if driver.clock is not None and age is not None:
+        if driver.clock is not None:
+            enable = driver.clock.enable
             self.clocks.add(self._input(driver.clock.signal))
-            self.enables.add(None if driver.clock.enable is None else self._input(driver.clock.enable))
-            age += 1
+            if enable is not None or age.vector is not None:  # without one, a constant is there even earlier
+                self.enables.add(None if enable is None else self._input(enable))
+            age = _Age(None, age.settles + 1) if age.vector is None else _Age(age.vector + 1)
         self._known[key] = age
         return age
