@@ -48,7 +48,7 @@ def timing_of(
             raise OutOfStep(f"registers of module {netlist.top!r} have different {what}: {shown}; the proof knows one")
     if not ages.clocks:
         return None if said is None else Timing(0, said.clock, said.enable)  # registers that nothing reads
-    timing = Timing(latency or 0, *ages.clocks, next(iter(ages.enables), None))
+    timing = Timing(latency or 0, next(iter(ages.clocks)), next(iter(ages.enables), None))
     for what, pin, found in (
         ()
         if said is None
