@@ -8,7 +8,8 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from rich.console import Console
 from bench.networks import network
 from bench.report import Table, as_markdown, show
 from bench.rounds import Spread
+from bench.shapes import attention, convolution
 from bench.sim.__main__ import _cpu
 from bench.sim.goals import exponent
 from bench.sim.plot import missing
@@ -26,12 +28,18 @@ from bench.sim.subjects import CORPUS, ROOT
 from bench.sim.timing import timed
 from dais_verif.cli.common import console, notices
 from dais_verif.files import make_folder, write_atomically
-from dais_verif.program import load, write_binary
+from dais_verif.program import Program, load, write_binary
 
 __all__ = ["goals", "main", "markdown", "svg"]
 
 SIZES, QUICK_SIZES = (500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 95_000), (100, 200, 400)
 REAL = ("p02_mlp_jet", "p13_hgq_jet")
+#: Wide programs whose ops reach far back, and the seconds that a proof of each may take.
+SHAPES: Mapping[str, tuple[Callable[[], Program], float]] = {
+    "attention": (partial(attention, 16, 16), 10.0),
+    "convolution": (partial(convolution, 14), 20.0),
+    "wide convolution": (partial(convolution, 21), 60.0),
+}
 
 #: Ops and seconds of wall time; ops and bytes; the share of a second run, from so many ops on; and how time may grow.
 _SECONDS, _BYTES, _SECOND_RUN, _LINEAR = {5_000: 3.0, 50_000: 20.0}, {95_000: 2e9}, (5_000, 1 / 3), 1.1
@@ -78,6 +86,10 @@ def _programs(folder: Path, quick: bool) -> Iterator[tuple[str, int, Path]]:
         path = folder / f"network{size}.bin"
         path.write_bytes(write_binary(network(size), "v1"))
         yield "network", size, path
+    for name, (make, _) in () if quick else SHAPES.items():
+        program, path = make(), folder / f"{name}.bin"
+        path.write_bytes(write_binary(program, "v1"))
+        yield name, program.n_ops, path
     for name in () if quick or not CORPUS.is_dir() else REAL:
         path = CORPUS / name / "prog.v1.bin"
         yield name, load(path).n_ops, path
@@ -131,6 +143,12 @@ def goals(results: Results) -> list[tuple[str, str, bool]]:
         if ops in by_size:
             peak = max((run["peak"] if run["ending"] == DONE else float("inf")) for run in by_size[ops]["first"])
             found.append((f"{ops:,} ops: under {most / 1e9:.0f} GB", f"{peak / 1e9:.2f} GB", peak < most))
+    for design in results["designs"]:
+        if design["name"] in SHAPES:
+            words, value = _of(design["first"], "wall")
+            limit = SHAPES[design["name"]][1]
+            goal = f"{design['name']}, {design['ops']:,} ops, first run: under {limit:.0f} s"
+            found.append((goal, f"{words} s", value < limit))
     runs = [run for design in designs for run in design["first"]]
     sizes = f"{min(by_size):,} to {max(by_size):,}"
     for key, words in (("cpu", "CPU time"), ("wall", "wall time")):

@@ -21,7 +21,7 @@ from bench.sim.plan import Plan, Step
 from bench.sim.plot import missing, write_plots
 from bench.sim.report import markdown, print_report
 from bench.sim.sides import Ours, Peer
-from bench.sim.subjects import CORPUS, NETWORKS, REAL, ROOT, Subject
+from bench.sim.subjects import CORPUS, LARGE, NETWORKS, REAL, REAL_SHAPES, ROOT, SHAPES, Subject
 from dais_verif import __version__
 from dais_verif.cli.common import console, notices
 from dais_verif.errors import DaisError
@@ -31,6 +31,7 @@ from dais_verif.sim import tools
 __all__ = ["main"]
 
 GROWTH = "growth"
+_CHOICE = ", ".join((*REAL, *NETWORKS, *SHAPES, *REAL_SHAPES, GROWTH))
 
 #: What a quick run takes instead.
 _QUICK: dict[str, Any] = {
@@ -48,7 +49,7 @@ _QUICK: dict[str, Any] = {
     "--only",
     multiple=True,
     metavar="PROGRAM",
-    help=f"Measure this alone; may be repeated: {', '.join((*REAL, *NETWORKS))}, {GROWTH}, or a program's file.",
+    help=f"Measure this alone; may be repeated: {_CHOICE}, or a program's file.",
 )
 @click.option("--rounds", type=click.IntRange(1), help="Rounds of programs that are not large. Default: 3.")
 @click.option("--skip-peer", is_flag=True, help="Leave out da4ml, which takes nearly all the time.")
@@ -109,17 +110,21 @@ def main(
 def _names(quick: bool) -> list[str]:
     if not CORPUS.is_dir():
         raise click.ClickException(f"no corpus at {CORPUS}; DAIS_CORPUS names it, or choose with --only")
-    return [REAL[0]] if quick else [*REAL, *NETWORKS]
+    if quick:
+        return [REAL[0], "convolution9k"]
+    return [*REAL, *NETWORKS, *SHAPES, *(name for name in REAL_SHAPES if (LARGE / name).is_dir())]
 
 
 def _results(plan: Plan, names: list[str], grows: bool, facts: dict[str, Any]) -> dict[str, Any]:
-    """Measured in the order of the plan: programs, the largest last, then growth."""
+    """Measured in the order of the plan: programs, the largest last, then shapes, then growth."""
     try:
-        parts = [plan.program(Subject.of(name, plan.folder)) for name in names]
+        wide = [name for name in names if name in (*SHAPES, *REAL_SHAPES)]
+        parts = [plan.program(Subject.of(name, plan.folder)) for name in names if name not in wide]
+        shapes = [plan.shape(Subject.of_shape(name, plan.folder)) for name in wide]
     except (ValueError, DaisError) as error:
         raise click.ClickException(str(error)) from None
     growth, steps = plan.growth() if grows else ({}, [])
-    _take([step for _, some in parts for step in some] + steps, plan)
+    _take([step for _, some in parts for step in some] + [step for _, step in shapes] + steps, plan)
     return {
         "schema": "dais-verif/bench-sim/1",
         **facts,
@@ -129,6 +134,7 @@ def _results(plan: Plan, names: list[str], grows: bool, facts: dict[str, Any]) -
         "few": plan.few,
         "design": plan.growth_design,
         "programs": [found for found, _ in parts],
+        "shapes": [found for found, _ in shapes],
         "growth": growth,
     }
 

@@ -24,6 +24,8 @@ _ICARUS_SECONDS, _RATE = 10.0, 400_000.0
 #: Programs from and up to so many ops are asked for these two; p09 has a few more than 5,000.
 _FROM_OPS, _TO_OPS = 2_000, 5_100
 _CPU_SECONDS = 180.0
+#: Of a wide program whose ops reach far back, of up to so many ops: wall time of both simulators, and of Icarus' build.
+_SHAPE_OPS, _SHAPE_SECONDS, _SHAPE_BUILD = 85_000, 180.0, 20.0
 #: Measured exponents of linear growth are not exactly 1; quadratic growth has 2.
 _LINEAR, _NOT_QUADRATIC = 1.1, 1.3
 #: Exponents that are tried; and times must differ by this factor at least.
@@ -62,7 +64,7 @@ Goal = tuple[str, list[Measure]]
 def lines(results: dict[str, Any]) -> list[Line]:
     """The goals of which ``results`` has measurements."""
     found = []
-    for goal, measures in (*_program_goals(results), *_growth_goals(results)):
+    for goal, measures in (*_program_goals(results), *_shape_goals(results), *_growth_goals(results)):
         if measures:
             worst = min(measures)
             several = f" (worst of {len(measures)})" if len(measures) > 1 else ""
@@ -162,6 +164,28 @@ def _icarus_seconds(runs: list[Run]) -> Measure:
 def _vectors_a_second(runs: list[Run]) -> Measure:
     found = rate(runs).median
     return Measure(found / _RATE, f"{found:,.0f}")
+
+
+def _shape_goals(results: dict[str, Any]) -> Iterator[Goal]:
+    shapes = [(shape, run) for shape in results["shapes"] for run in shape["runs"]]
+    words = f"convolutions and attention, {results['few']:,} vectors in both simulators"
+    if not shapes:
+        return
+    largest = max(shape["ops"] for shape, _ in shapes)
+    ends = [Measure(float(run["ending"] == DONE), f"{shape['name']} {run['ending']}") for shape, run in shapes]
+    yield f"{words}, up to {largest:,} ops: pass", ends
+    for key, limit, goal in (
+        ("wall", _SHAPE_SECONDS, f"new design: under {_SHAPE_SECONDS / 60:.0f} minutes"),
+        ("build icarus", _SHAPE_BUILD, f"Icarus' build: under {_SHAPE_BUILD:.0f} s"),
+    ):
+        measures = [_within(shape, run, key, limit) for shape, run in shapes if shape["ops"] <= _SHAPE_OPS]
+        yield f"{words}, up to {_SHAPE_OPS:,} ops, {goal}", measures
+
+
+def _within(shape: dict[str, Any], run: Run, key: str, limit: float) -> Measure:
+    if run["ending"] != DONE:
+        return Measure(0, f"{shape['name']}: {run['ending']}")
+    return Measure(limit / max(run[key], 1e-3), f"{run[key]:.1f} s {shape['name']}")
 
 
 def _growth_goals(results: dict[str, Any]) -> Iterator[Goal]:

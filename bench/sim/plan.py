@@ -2,7 +2,7 @@
 
 A program's round is: a new design, the same again, a million vectors, Icarus; da4ml before or after, in turns, but no
 more once it has taken longer than ``PATIENCE``. Designs of more than ``LARGE`` ops have one round of the first two and
-of da4ml. Growth is measured on networks, once.
+of da4ml. Shapes are measured once, each a new design in both simulators; growth is measured on networks, once.
 """
 
 from __future__ import annotations
@@ -83,6 +83,12 @@ class Plan:
         peer = self.peer
         if peer is not None:
             yield Step(f"{subject.name} da4ml", lambda: peer.run(subject, self.vectors), runs[PEER], PATIENCE)
+
+    def shape(self, subject: Subject) -> tuple[dict[str, Any], Step]:
+        """Where the result of ``subject`` will be, and the step to it: both simulators, as users run them."""
+        runs: list[Run] = []
+        step = self._step(subject, "both", self.few, runs, new=True)
+        return {"name": subject.name, "ops": subject.ops, "runs": runs}, step
 
     def growth(self) -> tuple[dict[str, Any], list[Step]]:
         """The same for time against ops, with new designs, and against vectors, with a design that is built."""

@@ -62,6 +62,10 @@ def _remarks(results: dict[str, Any]) -> Iterator[str]:
         wrong = max((run.get("different", 0) for run in program["runs"][PEER]), default=0)
         if wrong:
             yield f"{program['name']}: da4ml's Verilog and its interpreter disagree in {wrong:,} vectors."
+    for shape in results["shapes"]:
+        ending = unfinished(shape["runs"])
+        if ending and ending != LATE:
+            yield f"{shape['name']}, both simulators: {ending}."
 
 
 def _tables(results: dict[str, Any]) -> list[Table]:
@@ -69,6 +73,7 @@ def _tables(results: dict[str, Any]) -> list[Table]:
     found = []
     if programs:
         found += [_verdicts(results), Table("rate", *_rates(results)), Table("stages", *_stages(programs), 3)]
+    found.append(_shapes(results))
     for what, all_runs in (growth or {}).items():
         found.append(_growth(results, what, all_runs))
     goals = [list(line) for line in lines(results)]
@@ -85,6 +90,21 @@ def _verdicts(results: dict[str, Any]) -> Table:
                 cells = [program["name"], words, f"{program['ops']:,}"]
                 rows.append([*cells, *_times(runs, results["limit"]), _ratio(program, name)])
     return Table(f"a verdict on {results['vectors']:,} vectors", header, rows, 2)
+
+
+def _shapes(results: dict[str, Any]) -> Table:
+    header = ["program", "ops", "wall", "CPU", "peak MB", "Icarus: build, run", "Verilator: build, run"]
+    rows = []
+    for shape in results["shapes"]:
+        for run in shape["runs"]:
+            cells = [shape["name"], f"{shape['ops']:,}", *_times([run], results["limit"])]
+            cells.append(f"{run['peak'] / 1e6:,.0f}" if run["ending"] == DONE else "-")
+            for name in ("icarus", "verilator"):
+                seconds = [run.get(f"{key} {name}") for key in ("build", "run")]
+                cells.append("-" if None in seconds else ", ".join(f"{one:.1f}" for one in seconds))
+            rows.append(cells)
+    title = f"convolutions and attention, new designs: {results['few']:,} vectors in both simulators"
+    return Table(title, header, rows)
 
 
 def _times(runs: Sequence[Run], limit: float) -> list[str]:

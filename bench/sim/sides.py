@@ -31,6 +31,9 @@ Run = dict[str, Any]
 
 DONE, LATE = "done", "not finished"
 
+#: What is kept of a simulator, and what it is called in the record; of two, with the name of the simulator behind it.
+_KEPT = {"version": "version", "build": "build_seconds", "run": "run_seconds"}
+
 
 @dataclass(frozen=True)
 class Ours:
@@ -51,7 +54,7 @@ class Ours:
         shutil.rmtree(self.cache / "builds", ignore_errors=True)
 
     def run(self, subject: Subject, simulator: str, vectors: int) -> Run:
-        """One verdict. It is done only if it is a pass, and every vector was compared."""
+        """One verdict. It is done only if it is a pass, and every vector was compared; ``simulator`` may be both."""
         done = self._timed(self._command(subject.binary, simulator, vectors))
         run = _run(done)
         if run["ending"] == LATE:
@@ -63,12 +66,13 @@ class Ours:
         compared = [found["vectors_compared"] for found in record["simulators"]]
         if record["verdict"] != "PASS":
             run["ending"] = f"{record['verdict']}: {record['message']}"
-        elif compared != [vectors]:
+        elif compared != [vectors] * (2 if simulator == "both" else 1):
             run["ending"] = f"compared {compared} of {vectors} vectors"
         else:
             run["ending"] = DONE
-            (found,) = record["simulators"]
-            run |= {"version": found["version"], "build": found["build_seconds"], "run": found["run_seconds"]}
+            for found in record["simulators"]:
+                suffix = f" {found['name']}" if simulator == "both" else ""
+                run |= {f"{key}{suffix}": found[value] for key, value in _KEPT.items()}
         return {**run, "stages": _stages(record.get("profile") or [])}
 
     def _command(self, program: Path, simulator: str, vectors: int) -> list[str]:

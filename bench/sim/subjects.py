@@ -5,8 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.networks import network
+from bench.shapes import attention, convolution
 from dais_verif.program import FixedType, Program, load, write_binary
 from dais_verif.stimulus import generate
 
-__all__ = ["CORPUS", "NETWORKS", "REAL", "Subject", "json_tree"]
+__all__ = ["CORPUS", "LARGE", "NETWORKS", "REAL", "REAL_SHAPES", "SHAPES", "Subject", "json_tree"]
 
 ROOT = Path(__file__).parents[2]
 CORPUS = Path(os.environ.get("DAIS_CORPUS") or ROOT.parent / "shared" / "corpus")
@@ -26,16 +28,26 @@ CORPUS = Path(os.environ.get("DAIS_CORPUS") or ROOT.parent / "shared" / "corpus"
 REAL = ("p02_mlp_jet", "p13_hgq_jet", "p09_dense64")
 #: Synthetic ones.
 NETWORKS: Mapping[str, int] = {"network20k": 20_000, "network80k": 80_000}
+#: Wide ones, whose ops reach far back.
+SHAPES: Mapping[str, Callable[[], Program]] = {
+    "convolution9k": partial(convolution, 6),
+    "attention29k": partial(attention, 16, 16),
+    "convolution82k": partial(convolution, 14),
+    "convolution204k": partial(convolution, 21),
+}
+#: Real ones of the same shapes, where they are at hand.
+LARGE = Path(os.environ.get("DAIS_LARGE") or ROOT.parent / "shared" / "large")
+REAL_SHAPES = ("p15_conv_58k",)
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A program in ``binary``, for ``dais-verif``, and in ``json``, for da4ml."""
+    """A program in ``binary``, for ``dais-verif``, and in ``json``, for da4ml; None where da4ml is not asked."""
 
     name: str
     ops: int
     binary: Path
-    json: Path
+    json: Path | None
 
     @classmethod
     def of(cls, name: str, folder: Path) -> Subject:
@@ -60,6 +72,16 @@ class Subject:
         """``bench.networks``."""
         name = f"network{ops // 1000}k" if ops % 1000 == 0 else f"network{ops}"
         return cls.of_program(name, network(ops), folder)
+
+    @classmethod
+    def of_shape(cls, name: str, folder: Path) -> Subject:
+        """One of ``SHAPES``, or of ``LARGE`` if it is there."""
+        binary = folder / f"{name}.bin"
+        if name in SHAPES:
+            binary.write_bytes(write_binary(SHAPES[name](), "v1"))
+        else:
+            binary.write_bytes(gzip.decompress((LARGE / name / "prog.v1.bin.gz").read_bytes()))
+        return cls(name, load(binary).n_ops, binary, None)
 
     @classmethod
     def of_program(cls, name: str, program: Program, folder: Path) -> Subject:

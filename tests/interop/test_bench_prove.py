@@ -52,6 +52,15 @@ def test_each_goal_can_be_missed(found: dict[str, Any], words: str) -> None:
     assert "NOT MET" in markdown(found)
 
 
+@pytest.mark.parametrize(("seconds", "missed"), [(19, 0), (21, 1)])
+def test_a_convolution_has_a_goal_of_its_own(seconds: float, missed: int) -> None:
+    found = results()
+    run = {**found["designs"][0]["first"][0], "wall": seconds, "size": 81_552}
+    found["designs"].append({"name": "convolution", "ops": 81_552, "first": [run], "second": [run]})
+    assert len(goals(found)) == 7
+    assert [goal.partition(",")[0] for goal in unmet(found)] == ["convolution"] * missed
+
+
 @pytest.mark.parametrize("ending", [LATE, "proved 3 of 5 ops"])
 def test_a_run_that_was_not_done_meets_nothing(ending: str) -> None:
     found = results()

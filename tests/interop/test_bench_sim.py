@@ -18,13 +18,14 @@ import pytest
 
 from bench.networks import network
 from bench.rounds import Spread
+from bench.shapes import attention, convolution
 from bench.sim import peer
 from bench.sim.goals import exponent, lines, sooner
 from bench.sim.plan import PATIENCE, Plan
 from bench.sim.plot import write_plots
 from bench.sim.report import markdown
 from bench.sim.sides import DONE, LATE, Ours, Peer, Run
-from bench.sim.subjects import Subject, json_tree
+from bench.sim.subjects import LARGE, Subject, json_tree
 from bench.sim.timing import timed
 from dais_verif.golden import run as golden
 from dais_verif.program import load
@@ -117,6 +118,12 @@ def growth(sizes: tuple[int, ...], seconds: float) -> list[Run]:
     return [run_of(seconds * size / max(sizes), size=size, vectors=1, build=size) for size in sizes]
 
 
+def both(wall: float, build: float) -> Run:
+    """Of a wide program, in both simulators."""
+    seconds = {f"{key} {name}": build for key in ("build", "run") for name in ("icarus", "verilator")}
+    return run_of(wall, **seconds)
+
+
 @pytest.fixture
 def results() -> dict[str, Any]:
     """Every goal is met just so."""
@@ -139,6 +146,8 @@ def results() -> dict[str, Any]:
         "few": 1_000,
         "design": 5_000,
         "programs": [{"name": "p", "ops": 2_000, "runs": runs}],
+        "shapes": [{"name": "wide", "ops": ops, "runs": [both(180, 20)]} for ops in (10_000, 80_000)]
+        + [{"name": "wider", "ops": 200_000, "runs": [both(900, 90)]}],
         "growth": {
             "ops": {"verilator": growth(ops, 180), "icarus": growth(ops, 200)},
             "vectors": {"verilator": growth(vectors, 3), "icarus": growth(vectors, 3)},
@@ -157,6 +166,7 @@ SLOWER: dict[str, tuple[tuple[Any, ...], float]] = {
     "design built before, 10,000 vectors in Verilator: 30x": (("programs", 0, "runs", "warm"), 1.01),
     "10,000 vectors in Icarus: under 10 s": (("programs", 0, "runs", "icarus"), 1.01),
     "1,000,000 vectors in Verilator: 400,000": (("programs", 0, "runs", "many"), 1.01),
+    "85,000 ops, new design: under 3 minutes": (("shapes", 1, "runs"), 1.01),
     "under 3 CPU minutes": (("growth", "ops", "verilator"), 1.01),
     "CPU time of 5,000 to 80,000 ops in Icarus": (("growth", "ops", "icarus", slice(2, None)), 1.5),
     "CPU time of 10,000 to 1,000,000 vectors in Verilator": (("growth", "vectors", "verilator", slice(2, None)), 1.5),
@@ -167,7 +177,7 @@ SLOWER: dict[str, tuple[tuple[Any, ...], float]] = {
 class TestGoals:
     def test_that_are_met_just_so(self, results: dict[str, Any]) -> None:
         assert unmet(results) == []
-        assert len(lines(results)) == len(SLOWER) + 3
+        assert len(lines(results)) == len(SLOWER) + 5
 
     @pytest.mark.parametrize("goal", SLOWER)
     def test_that_are_missed(self, goal: str, results: dict[str, Any]) -> None:
@@ -193,6 +203,16 @@ class TestGoals:
         assert f"{simulator} not finished" in markdown(results)
         assert "not finished in 1,800 s" in markdown(results)
 
+    def test_a_build_of_icarus_that_takes_long(self, results: dict[str, Any]) -> None:
+        results["shapes"][0]["runs"][0]["build icarus"] = 20.1
+        assert ["Icarus' build" in goal for goal in unmet(results)] == [True]
+
+    def test_a_shape_of_any_size_must_pass(self, results: dict[str, Any]) -> None:
+        results["shapes"][2]["runs"][0]["ending"] = "TOOL_FAILURE: verilator: too many words on a line"
+        assert [goal for goal in unmet(results) if "up to 200,000 ops: pass" in goal] == unmet(results) != []
+        assert "wider, both simulators: TOOL_FAILURE: verilator: too many words on a line." in markdown(results)
+        assert "| wide | 10,000 | 180 | 180 | 0 | 20.0, 20.0 | 20.0, 20.0 |" in markdown(results)
+
     def test_a_verdict_that_is_no_pass_meets_nothing(self, results: dict[str, Any]) -> None:
         results["programs"][0]["runs"]["icarus"][1]["ending"] = "RTL_MISMATCH: a bit"
         assert ["in Icarus: under" in goal for goal in unmet(results)] == [True]
@@ -217,7 +237,7 @@ class TestGoals:
     def test_what_was_not_measured_is_not_judged(self, results: dict[str, Any]) -> None:
         for name in ("peer", "many"):
             results["programs"][0]["runs"][name] = []
-        results["growth"] = {}
+        results["growth"], results["shapes"] = {}, []
         assert len(lines(results)) == 1
         assert "a second" not in markdown(results)
 
@@ -270,6 +290,12 @@ class TestPlan:
             step.take()
         assert stub.calls == ["40", "forget", "verilator 40", "verilator 40"]
 
+    def test_a_shape_is_a_new_design_in_both_simulators(self, tmp_path: Path) -> None:
+        stub = Stub()
+        found, step = plan(stub, tmp_path).shape(Subject("wide", 80_000, tmp_path, None))
+        step.take()
+        assert stub.calls == ["forget", "both 5"] and len(found["runs"]) == 1
+
     def test_growth(self, tmp_path: Path) -> None:
         stub = Stub()
         found, steps = plan(stub, tmp_path).growth()
@@ -311,6 +337,37 @@ class TestSubjects:
         assert subject.ops == 4353 and len(json.loads(subject.json.read_text())[5]) == 4353
 
 
+class TestShapes:
+    def test_that_are_shipped(self, tmp_path: Path) -> None:
+        subject = Subject.of_shape("convolution9k", tmp_path)
+        program = load(subject.binary)
+        assert (subject.ops, program.n_in, program.n_out) == (9_232, 216, 64) and subject.json is None
+
+    def test_real_ones(self, tmp_path: Path) -> None:
+        if not (LARGE / "p15_conv_58k").is_dir():
+            pytest.skip("no large programs here")
+        assert Subject.of_shape("p15_conv_58k", tmp_path).ops == 57_908
+
+    def test_the_convolution_of_the_goal(self) -> None:
+        program = convolution()
+        assert (program.n_ops, program.n_in, program.n_out) == (81_552, 1_176, 576)
+        reach = [op.index - i for op in program.ops for i in op.operands]
+        assert np.median(reach) > 10_000
+
+    @pytest.mark.slow
+    def test_a_pass_is_a_pass_in_both_simulators(self, tmp_path: Path) -> None:
+        subject = Subject("mac", 8, ROOT / "examples" / "quantised_mac.bin", None)
+        run = Ours(tmp_path / "cache", 300).run(subject, "both", 300)
+        assert run["ending"] == DONE and {"build icarus", "build verilator", "run icarus"} <= set(run)
+
+    @pytest.mark.parametrize("name", ["attention", "convolution"])
+    def test_promises_are_kept(self, name: str) -> None:
+        """Every op has room for its values."""
+        program = {"attention": attention(8, 8), "convolution": convolution(6)}[name]
+        found = golden(program, np.random.default_rng(0).uniform(-8, 8, (200, program.n_in)), check=True)
+        assert len({tuple(row) for row in found.tolist()}) == 200
+
+
 def test_the_peer_finds_verilator() -> None:
     environment = peer.environment()
     folder = Path(environment["PATH"].split(os.pathsep)[0])
@@ -340,7 +397,7 @@ def test_a_quick_run(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     (one,) = found["programs"]
-    assert (one["name"], one["ops"]) == ("quantised_mac", load(program).n_ops)
+    assert found["shapes"] == [] and (one["name"], one["ops"]) == ("quantised_mac", load(program).n_ops)
     assert {name: [run["ending"] for run in runs] for name, runs in one["runs"].items()} == {
         "peer": [],
         **{name: [DONE] for name in ("cold", "warm", "many", "icarus")},
