@@ -87,6 +87,28 @@ def pytest_configure(config: pytest.Config) -> None:
         config.args = list(dict.fromkeys([*own, *map(str, given)]))
 
 
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say what the first test waits for, if programs were given: what their runs print is seen only if they fail."""
+    return _first_build() if config.stash[_GIVEN] and config.getoption("--dais-sim") != "icarus" else None
+
+
+def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest.Item]) -> str | None:
+    """The same for marked functions."""
+    marked = any("dais_result" in getattr(item, "fixturenames", ()) for item in items)
+    return _first_build() if marked and not config.stash[_GIVEN] else None
+
+
+def _first_build() -> str | None:
+    from dais_verif.errors import DaisError
+    from dais_verif.sim import runtime
+
+    try:
+        ready = runtime.intact(runtime.place())
+    except (DaisError, OSError):  # a simulator that is missing is what the test says
+        return None
+    return None if ready else "dais-verif: the first test compiles Verilator's runtime, once per machine: 10 to 40 s"
+
+
 def _programs(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():

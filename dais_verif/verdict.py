@@ -74,7 +74,7 @@ _NEXT_STEPS = {
     Verdict.X_IN_OUTPUT: "find what is undriven or never set in the RTL: it is no value on an FPGA; see the waves",
     Verdict.SIMULATORS_DISAGREE: "the RTL has no one meaning (X, a race, an undriven net): trust neither; see the logs",
     Verdict.INTERNAL_ERROR: "nothing is known of the RTL: report it, with the traceback",
-    Verdict.TOOL_FAILURE: "nothing is known of the RTL; read the tool's log, or try the other simulator with --sim",
+    Verdict.TOOL_FAILURE: "nothing is known of the RTL; read the tool's log",
 }
 
 #: What many runs end in, if any of them did: what was found in RTL, then in programs, then why nothing was found.

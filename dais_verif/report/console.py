@@ -53,11 +53,31 @@ def print_record(record: Record, out: Console, *, profile: bool = False) -> None
         print_mismatch(record.first_mismatch, out)
     out.print(verdict_text(record.verdict, record.message))
     if record.verdict is not Verdict.PASS:
-        if record.verdict.next_step:
-            out.print(f"next       {record.verdict.next_step}", markup=False)
+        if _next_step(record):
+            out.print(f"next       {_next_step(record)}", markup=False)
         out.print(f"reproduce  {record.reproduce}", markup=False)
         if record.board is not None and record.first_mismatch is not None:
             out.print(f"simulate   {record.board.replay}", markup=False)
+
+
+def _next_step(record: Record) -> str:
+    """What to do; where a simulator failed, what is known all the same, and the way on."""
+    failed = [one.name for one in record.simulators if one.failure is not None]
+    if record.verdict is not Verdict.TOOL_FAILURE or not failed:
+        return record.verdict.next_step
+    for one in record.simulators:
+        if one.failure is None and one.bits_compared:
+            wrong = one.mismatches + one.vectors_with_x
+            found = f"found {wrong} of them wrong" if wrong else "found no mismatch"
+            return (
+                f"{one.name} compared {one.vectors_compared} vectors and {found}; if {failed[0]} cannot build this RTL,"
+                f" --sim {one.name} judges by {one.name} alone"
+            )
+    ended = [one.name for one in record.simulators if (one.failure or "").startswith("NOT RUN")]
+    if ended:
+        return f"{record.verdict.next_step}; --sim {ended[0]} goes on without the simulator that failed"
+    missing = "was not found on PATH" in record.message
+    return "nothing is known of the RTL; install what is missing" if missing else record.verdict.next_step
 
 
 def _print_board(board: BoardInfo, out: Console) -> None:

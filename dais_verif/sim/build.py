@@ -106,7 +106,7 @@ def build(
         try:
             built: Simulation = module.build(design.sources, design.top, folder, **given)
         except ToolError as error:
-            raise ToolError(private.shown(str(error), design.sources)) from None
+            raise type(error)(private.shown(str(error), design.sources)) from None
         return replace(built, data=design.data)
 
     if module.OUTPUT is None or cache.limit() == 0 or read_others(texts):

@@ -14,6 +14,7 @@ import json
 import os
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -160,6 +161,7 @@ def ensure(*, waves: bool = False, coverage: bool = False) -> Path:
             if not intact(folder):
                 for left_over in home().glob(f"{folder.name}-*"):
                     shutil.rmtree(left_over, ignore_errors=True)
+                announce(waves=waves, coverage=coverage)
                 unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=home()))
                 _build(tools.verilator(), unfinished, verilator_options(waves=waves, coverage=coverage))
                 _seal(unfinished)
@@ -171,6 +173,17 @@ def ensure(*, waves: bool = False, coverage: bool = False) -> Path:
             " set DAIS_VERIF_CACHE to a folder that can be written"
         ) from error
     return folder
+
+
+def announce(*, waves: bool, coverage: bool) -> None:
+    """Tell whoever waits why: a first build takes half a minute more, whoever started it."""
+    what = [*["waves"] * waves, *["coverage"] * coverage]
+    kind = f" with {' and '.join(what)}" if what else ""
+    print(
+        f"dais-verif: compiling Verilator's runtime{kind}, once per machine; it takes 10 to 40 s",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def intact(folder: Path) -> bool:
@@ -258,5 +271,4 @@ def _key(verilator: tools.VerilatorTools, options: Sequence[str]) -> str:
 
 
 if __name__ == "__main__":
-    print(f"Preparing Verilator's runtime in {tools.cache_dir()} (compiled once per machine, about 10 s)", flush=True)
     ensure()

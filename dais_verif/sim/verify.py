@@ -164,8 +164,9 @@ def judge(outcomes: dict[str, Outcome | ToolError], output_bits: int) -> tuple[V
     """
     failed = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, ToolError)}
     # One that was ended because of another's failure is not the one to speak of.
-    for name in sorted(failed, key=lambda name: isinstance(failed[name], Ended)):
-        return Verdict.TOOL_FAILURE, f"{name}: {failed[name]}"
+    own = {name: error for name, error in failed.items() if not isinstance(error, Ended)} or failed
+    if own:
+        return Verdict.TOOL_FAILURE, "; ".join(f"{name}: {error}" for name, error in own.items())
     answers = {name: o.answer for name, o in outcomes.items() if isinstance(o, Outcome)}
     for answer in answers.values():
         if answer.port_error:

@@ -58,6 +58,7 @@ TABLE = [
     ([WRONG, X], Verdict.X_IN_OUTPUT, "(second)"),
     ([CLEAN, NO_PORT], Verdict.INVALID_INPUT, "no port"),
     ([X, NO_PORT], Verdict.INVALID_INPUT, "no port"),
+    ([FAILED, FAILED], Verdict.TOOL_FAILURE, "first: vvp was killed by SIGSEGV; second: vvp was killed by SIGSEGV"),
     ([CLEAN, FAILED], Verdict.TOOL_FAILURE, "second: vvp"),
     ([ENDED, FAILED], Verdict.TOOL_FAILURE, "second: vvp"),
     ([WRONG, FAILED], Verdict.TOOL_FAILURE, "second: vvp"),
@@ -106,6 +107,7 @@ def test_exit_codes_are_fixed() -> None:
         "UNKNOWN": 6,
         "NOT_RUN": 6,
         "NOT_SIGNED_OFF": 7,
+        "INTERNAL_ERROR": 70,
         "INTERRUPTED": 130,
     }
 

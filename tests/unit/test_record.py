@@ -157,6 +157,31 @@ def test_a_mismatch_begins_with_what_is_wrong() -> None:
     assert [at - start for at, letter in enumerate(row) if letter == "^"] == [2, 4]
 
 
+@pytest.mark.parametrize(
+    ("failures", "says", "other"),
+    [
+        ((None, "no"), "icarus compared 9 vectors and found no mismatch; if verilator cannot build this RTL", "icarus"),
+        (("no", None), "verilator compared 9 vectors and found no mismatch; if icarus cannot build", "verilator"),
+        (("no", "no"), "nothing is known of the RTL; read the tool's log", None),
+        (("no", "NOT RUN: its build was ended"), "nothing is known of the RTL; read the tool's log;", "verilator"),
+        (("iverilog was not found on PATH", "g++ too"), "nothing is known of the RTL; install what is", None),
+    ],
+)
+def test_a_simulator_that_failed_says_what_is_known_and_the_way_on(
+    failures: tuple[str | None, str | None], says: str, other: str | None
+) -> None:
+    names = ("icarus", "verilator")
+    simulators = [
+        SimulatorResult(name, "1", 9, 72) if failure is None else SimulatorResult(name, failure=failure)
+        for name, failure in zip(names, failures, strict=True)
+    ]
+    message = "; ".join(filter(None, failures))
+    text = printed(replace(RECORD, verdict=Verdict.TOOL_FAILURE, message=message, simulators=simulators))
+    (line,) = [line for line in text.splitlines() if line.startswith("next ")]
+    assert says in line
+    assert ("--sim" in line) == (other is not None) and f"--sim {other or ''}" in f"{line} --sim "
+
+
 def test_of_many_files_the_first_are_shown() -> None:
     names = [f"/rtl/file_{number}.v" for number in range(40)]
     four = printed(replace(RECORD, rtl={**RECORD.rtl, "files": names[:4]}))

