@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -10,13 +11,15 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import file_path, top_option
+from dais_verif.cli.common import file_path, notices, top_option
 from dais_verif.cli.pipelines import asked_pipeline, stage_options
 from dais_verif.cli.wrapped import Wrapped, find_wrapped
 from dais_verif.dut.bind import bind
+from dais_verif.dut.directives import directives_of, told
 from dais_verif.dut.discover import ports_in
 from dais_verif.dut.face import Clocking, packed
 from dais_verif.dut.ports_file import PortsFile, latency_of, read_ports_file
+from dais_verif.dut.verilog import included_by
 from dais_verif.dut.vhdl_ports import in_lower_case, vhdl_ports_in
 from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.errors import InputError
@@ -24,9 +27,9 @@ from dais_verif.files import require_plain, write_atomically
 from dais_verif.program import Program
 from dais_verif.sim.build import Design
 from dais_verif.sim.datafiles import data_files
-from dais_verif.sim.sources import MOST_RTL_BYTES, is_vhdl
+from dais_verif.sim.sources import MOST_RTL_BYTES, is_vhdl, read_others
 
-__all__ = ["DutOptions", "bound", "design_of", "dut_options", "emitted", "given", "rtl_options"]
+__all__ = ["DutOptions", "bound", "design_of", "dut_options", "emitted", "given", "rtl_options", "told_apart"]
 
 
 @dataclass(frozen=True)
@@ -162,6 +165,23 @@ def bound(program: Program, design: Design, said: PortsFile) -> Design:
     else:
         found = ports_in(design.sources, design.top)
     return replace(design, dut=bind(program, said, found))
+
+
+def told_apart(design: Design, dut: DutOptions) -> list[str]:
+    """Return warnings, which are also shown, of what in somebody's RTL tells simulation and synthesis apart."""
+    lines, texts = [], design.sources if dut.rtl else ()
+    if read_others([source.read_bytes() for source in texts]):
+        with contextlib.suppress(InputError, OSError, RuntimeError):  # the reader says what is wrong
+            texts = (*texts, *included_by(texts))
+    for source in texts:
+        found = directives_of(source.read_bytes(), is_vhdl(source))
+        if found:
+            lines.append(
+                f"{source.name} {', '.join(told(found))}: synthesis may read it otherwise; a sign-off proves that, too"
+            )
+    for line in lines:
+        notices().print(f"warning: {line}", markup=False)
+    return lines
 
 
 def given(dut: DutOptions) -> tuple[Design, PortsFile]:

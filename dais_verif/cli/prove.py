@@ -24,7 +24,7 @@ from dais_verif.cli.common import (
 )
 from dais_verif.cli.confirming import proved_and_confirmed
 from dais_verif.cli.counterexample import judged, out_of_step, played, replayable, replayed, simulate_command
-from dais_verif.cli.dut import DutOptions, emitted, given, rtl_options
+from dais_verif.cli.dut import DutOptions, emitted, given, rtl_options, told_apart
 from dais_verif.cli.folder import work_folder
 from dais_verif.cli.netlists import netlist_options, with_netlist
 from dais_verif.cli.proof_text import print_proof, proof_tree
@@ -126,6 +126,7 @@ def prove(
         with watch.stage("emit"):
             dut = replace(dut, rtl=with_netlist(dut.rtl, netlist, folder.path))
             design, said = given(dut) if dut.rtl else (emitted(loaded, dut, folder.path), None)
+            warnings += [] if netlist else told_apart(design, dut)
             hashes = [digest.hex() for digest in digests([*design.sources, *(file.path for file in design.data)])]
         options = {
             "timeout": timeout,

@@ -29,7 +29,7 @@ from dais_verif.cli.common import (
     vectors_option,
 )
 from dais_verif.cli.covering import Covering, covering_options
-from dais_verif.cli.dut import DutOptions, design_of, dut_options
+from dais_verif.cli.dut import DutOptions, design_of, dut_options, told_apart
 from dais_verif.cli.folder import work_folder
 from dais_verif.cli.netlists import netlist_options, with_netlist
 from dais_verif.cli.recording import Asked, begun_record, finished_record, given_vectors, with_share_of_icarus
@@ -179,6 +179,7 @@ def sim(
         with watch.stage("emit"), _status(loaded, "writing Verilog"):
             dut = replace(dut, rtl=with_netlist(dut.rtl, netlist, folder.path))
             design = design_of(loaded, dut, folder.path)
+            warnings += told_apart(design, dut) if netlist is None and dut.wrapped is None else []
             watched = [*design.sources, *(file.path for file in design.data)]
             hashes = [digest.hex() for digest in digests(watched)]
         asked = Asked(layout, seed, classes, unchecked, out_of_range, simulators)

@@ -22,7 +22,7 @@ __all__ = ["BUILT_IN", "GHDL", "Given", "Policy", "in_force", "policy_of", "read
 GHDL = "ghdl"
 
 #: Stages that say something is not known; a waiver may stand in for them. What is known to be wrong is never waived.
-WAIVABLE = ("check", "proof", "coverage", "netlist", "axis", "board")
+WAIVABLE = ("check", "proof", "synthesis", "coverage", "netlist", "axis", "board")
 
 _SIMULATORS = ("icarus", "verilator", GHDL)
 _MOST_BITS = 24
@@ -43,6 +43,7 @@ exhaustive_bits = 16     # outputs that so few input bits reach are checked on a
 overflow = "checked"     # on every vector; "proved": for all inputs; "unchecked": values wrap as in hardware
 proof = "required"       # "optional": may remain undecided; "off"
 proof_timeout = 20.0     # seconds for each obligation
+synthesis = "proved"     # where macros, translate_off or full_case tell synthesis another thing; or "refused"
 coverage = 0.0           # percent of bins that must be hit; 0: not asked for
 stages = []              # of "netlist", "axis", "board"
 
@@ -147,6 +148,7 @@ class Policy(_Table, frozen=True):
     overflow: Literal["proved", "checked", "unchecked"] = "checked"
     proof: Literal["required", "optional", "off"] = "required"
     proof_timeout: float = 20.0
+    synthesis: Literal["proved", "refused"] = "proved"
     coverage: float = 0.0
     stages: tuple[Literal["netlist", "axis", "board"], ...] = ()
     rtl: Rtl = Rtl()

@@ -25,6 +25,7 @@ from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.extras import extra_stages
 from dais_verif.signoff.judge import Asked, Judged, judge_check, judge_proof, judge_simulation
 from dais_verif.signoff.subject import FileHash, Subject
+from dais_verif.signoff.synthesis import synthesis_stages
 from dais_verif.signoff.vacuity import planted_in_proof, planted_in_simulation
 from dais_verif.signoff.verbs import call
 from dais_verif.sim.sources import is_vhdl
@@ -57,7 +58,7 @@ def stages_of(context: Context) -> list[Stage]:
     if policy.proof != "off":
         stages.append(Stage("proof", "proof", _run_proof, _judge_proof, waiver="proof"))
         stages += planted_in_proof((*folders[:1], "proof")) if folders else []
-    first, *rest = [*stages, *extra_stages(context)]
+    first, *rest = [*stages, *synthesis_stages(context), *extra_stages(context)]
     # What is not there at all need not be simulated for a minute.
     return [first, *(replace(stage, needs=(*stage.needs, first.folder)) for stage in rest)]
 

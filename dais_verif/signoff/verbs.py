@@ -133,8 +133,8 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 def _tidy(run: Path) -> None:
     """Remove what is no evidence: locks, and what was built, which is large and can be built again; not its log."""
-    for lock in run.rglob(".lock"):
-        lock.unlink()
+    for path in [path for path in run.rglob("*") if path.name == ".lock" or path.is_symlink()]:
+        path.unlink()
     for built in [path for folder in run.rglob("build") if folder.is_dir() for path in folder.iterdir()]:
         if built.is_dir():
             shutil.rmtree(built, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,73 @@ def test_a_failed_first_stage_ends_the_run(tmp_path: Path) -> None:
     assert problem(ending) == "rtl: no module chip in the RTL; it holds model: name the right [rtl] top"
     assert {stage["verdict"] for stage in ending.tree["stages"][1:]} == {"NOT_RUN"}
     assert not (folder / "out" / "evidence" / "simulation-0").exists()
+
+
+# what synthesis reads otherwise
+
+#: Right in every simulator, and wrong in hardware.
+OTHERWISE = {
+    "SYNTHESIS": "`ifdef SYNTHESIS\nassign model_out = ~o;\n`else\nassign model_out = o;\n`endif",
+    "YOSYS": "`ifndef YOSYS\nassign model_out = o;\n`else\nassign model_out = ~o;\n`endif",
+    "ALTERA": "`ifdef ALTERA_RESERVED_QIS\nassign model_out = ~o;\n`else\nassign model_out = o;\n`endif",
+    "translate_off": f"wire {SIZE} n = o\n// synopsys translate_off\n;wire {SIZE} unused = o\n// synopsys translate_on"
+    "\n + 1;\nassign model_out = n;",
+    "pragma": f"reg {SIZE} q; always @* begin q = ~o;\n//pragma translate_off\nq = o;\n//pragma translate_on\nend"
+    "\nassign model_out = q;",
+    "full_case": f"reg {SIZE} q; always @* begin q = o; case (model_inp[0]) // synopsys full_case\n"
+    "1'b1: q = o; endcase end\nassign model_out = q;",
+    "parallel_case": f"reg {SIZE} q; always @* (* parallel_case *) case (1'b1)\nmodel_inp[0]: q = o;\n"
+    "1'b1: q = o + 0;\nmodel_inp[1]: q = ~o;\ndefault: q = o; endcase\nassign model_out = q;",
+    "read_comments": "assign model_out = o;\n// synthesis read_comments_as_HDL on\n// wire x;",
+}
+
+
+@pytest.mark.parametrize(
+    "name", ["SYNTHESIS", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERWISE if name != "SYNTHESIS")]
+)
+def test_rtl_that_synthesizes_otherwise_is_refused(name: str, tmp_path: Path) -> None:
+    folder = project(tmp_path, QUICK + GIVEN, around(OTHERWISE[name]))
+    ending = sign(folder)
+    assert problem(ending).startswith("synthesis"), ending.tree["message"]
+    assert ending.stage("simulation, seed 0")["passed"]
+
+
+def test_rtl_that_is_right_both_ways_is_signed_off_and_says_so(tmp_path: Path) -> None:
+    text = around("`ifdef SYNTHESIS\nassign model_out = o + 0;\n`else\nassign model_out = o;\n`endif")
+    folder = project(tmp_path, QUICK + GIVEN, text)
+    ending = sign(folder)
+    assert ending.exit_code == 0, ending.tree["message"]
+    assert ending.stage("synthesis, SYNTHESIS")["verdict"] == "PASS"
+    certificate = json.loads((folder / "out" / CERTIFICATE).read_bytes())
+    assert "synthesis, SYNTHESIS" in [stage["name"] for stage in certificate["stages"]]
+    assert verify(folder).findings == []
+
+
+@pytest.mark.slow
+def test_a_policy_may_refuse_it_at_once(tmp_path: Path) -> None:
+    folder = project(tmp_path, 'synthesis = "refused"\n' + QUICK + GIVEN, around(OTHERWISE["SYNTHESIS"]))
+    assert "design.v asks for SYNTHESIS" in problem(sign(folder))
+
+
+@pytest.mark.slow
+def test_a_case_that_is_full_is_proved_by_both_front_ends(tmp_path: Path) -> None:
+    text = around(
+        f"reg {SIZE} q; always @* case (model_inp[0]) // synopsys full_case\n"
+        "1'b1: q = o; default: q = o + 0; endcase\nassign model_out = q;"
+    )
+    folder = project(tmp_path, QUICK + GIVEN, text)
+    ending = sign(folder)
+    assert ending.exit_code == 0, ending.tree["message"]
+    assert verify(folder).findings == []
+
+
+@pytest.mark.slow
+def test_a_waiver_stands_in_for_it(tmp_path: Path) -> None:
+    waived = '[[waivers]]\nwhat = "synthesis"\nreason = "a model of a memory"\nexpires = 2099-12-31\n'
+    folder = project(tmp_path, 'synthesis = "refused"\n' + QUICK + GIVEN + waived, around(OTHERWISE["translate_off"]))
+    ending = sign(folder)
+    assert ending.exit_code == 0, ending.tree["message"]
+    assert ending.stage("synthesis")["waived"]
 
 
 # what the prover knows is never put up with

@@ -1,0 +1,113 @@
+"""RTL that says one thing to simulators and another to synthesis: each such reading is proved, or it is refused.
+
+A private copy is read: the macros that a synthesis tool defines are defined in it, and what is hidden from synthesis is
+blank. Where a ``case`` means more to synthesis, Yosys, which knows what, must agree with the other reader.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache, partial
+from pathlib import Path
+
+import msgspec
+
+from dais_verif.dut.directives import Directives, as_synthesized, directives_of, readings, told
+from dais_verif.errors import InputError
+from dais_verif.files import make_folder, read_plain, write_atomically
+from dais_verif.signoff.context import Context, Stage, design_arguments, program_arguments, prove_arguments
+from dais_verif.signoff.judge import Judged, judge_proof
+from dais_verif.signoff.subject import FileHash, Subject
+from dais_verif.signoff.verbs import call
+from dais_verif.sim.sources import MOST_RTL_BYTES, is_vhdl
+
+__all__ = ["synthesis_stages"]
+
+_COPY = "rtl"
+_TEXTS = ("rtl", "include")
+
+
+def synthesis_stages(context: Context) -> list[Stage]:
+    """Return a stage for each way in which synthesis reads the RTL otherwise; none where all tools read the same."""
+    subject = context.subject
+    if subject.emitted:
+        return []
+    found = _directives(subject.files)
+    sets = readings(found.values())
+    if not sets and not any(found.values()):
+        return []
+    if context.policy.synthesis == "refused" or any(one.others for one in found.values()):
+        return [Stage("synthesis", "synthesis", _run_nothing, partial(_refuse, found=found), waiver="synthesis")]
+    both = any(one.cases for one in found.values())
+    return [
+        Stage(
+            f"synthesis, {' '.join(macros) or 'no macros'}",
+            f"synthesis-{number}",
+            partial(_run, macros=macros, both=both),
+            partial(_judge, macros=macros),
+            waiver="synthesis",
+        )
+        for number, macros in enumerate(sets or [()])
+    ]
+
+
+@lru_cache(maxsize=1)
+def _directives(files: tuple[FileHash, ...]) -> dict[str, Directives]:
+    """What each text of the RTL says to one tool and not to another, by its path."""
+    texts = [Path(file.path) for file in files if file.role in _TEXTS]
+    return {str(path): directives_of(_text(path), is_vhdl(path)) for path in texts}
+
+
+def _text(path: Path) -> bytes:
+    return read_plain(path, MOST_RTL_BYTES, "RTL file")
+
+
+def _run_nothing(context: Context, folder: Path) -> None:
+    make_folder(folder)
+
+
+def _refuse(context: Context, folder: Path, found: dict[str, Directives]) -> Judged:
+    raise InputError("synthesis reads it otherwise than simulators do: " + "; ".join(_told(found)))
+
+
+def _told(found: dict[str, Directives]) -> Iterator[str]:
+    for path, one in found.items():
+        if one:
+            yield f"{Path(path).name} {', '.join(told(one))}"
+
+
+def _run(context: Context, folder: Path, macros: tuple[str, ...], both: bool) -> None:
+    subject = context.subject
+    copied = _copied(subject, macros, folder)
+    for file, data in copied:
+        make_folder(Path(file.path).parent)
+        write_atomically(Path(file.path), data)
+    design = design_arguments(replace(subject, files=tuple(file for file, _ in copied)), context.policy)
+    arguments = prove_arguments(context, program_arguments(subject), design)
+    call("prove", [*arguments, *(["--front-end", "both"] if both else [])], folder)
+
+
+def _judge(context: Context, folder: Path, macros: tuple[str, ...]) -> Judged:
+    """The proof must be of what the RTL becomes, which is made again here."""
+    copied = tuple(file for file, _ in _copied(context.subject, macros, folder))
+    policy = msgspec.structs.replace(context.policy, proof="required")
+    subject = context.subject
+    others = tuple(file for file in subject.files if file.role not in (*_TEXTS, "data"))
+    return judge_proof(replace(subject, files=(*others, *copied)), policy, folder)
+
+
+def _copied(subject: Subject, macros: tuple[str, ...], folder: Path) -> list[tuple[FileHash, bytes]]:
+    """All that the RTL is and reads, as synthesis reads it, in ``folder`` as it lay to each other."""
+    found = []
+    for file in subject.files:
+        if file.role not in (*_TEXTS, "data"):
+            continue
+        path = Path(file.path)
+        data = _text(path)
+        if file.role in _TEXTS:
+            data = as_synthesized(data, macros if file.role == "rtl" else (), is_vhdl(path))
+        place = folder.absolute() / _COPY / path.absolute().relative_to("/")
+        found.append((FileHash(file.role, str(place), hashlib.sha256(data).hexdigest(), file.name), data))
+    return found
