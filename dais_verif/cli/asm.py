@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dais_verif.cli.common import file_path, json_option, notices
+from dais_verif.cli.common import file_path, json_option, notices, tell_written
 from dais_verif.files import read_plain, write_atomically
 from dais_verif.program import LAYOUTS, assemble, write_binary
 from dais_verif.report.record import SCHEMA, ProgramInfo
@@ -41,6 +41,8 @@ def asm(text: Path, output: Path, layout: str | None, as_json: bool) -> None:
         program = assemble(source, str(text))
     layout = layout or program.origin.layout
     write_atomically(output, write_binary(program, layout))
+    if not as_json:
+        tell_written(output, f"a binary, layout {layout}, {program.n_ops} ops")
     if as_json:
         facts = {
             "schema": SCHEMA,

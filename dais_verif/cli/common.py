@@ -43,6 +43,7 @@ __all__ = [
     "progress",
     "reproduce",
     "stimulus",
+    "tell_written",
 ]
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
@@ -108,6 +109,11 @@ def notices() -> Console:
     from dais_verif.cli.safe_console import SafeConsole
 
     return SafeConsole(stderr=True)
+
+
+def tell_written(path: Path, what: str) -> None:
+    """Say on stderr that ``path`` was written, and what is in it."""
+    notices().print(f"wrote {path}: {what}")
 
 
 @contextmanager

@@ -8,12 +8,14 @@ from typing import Any
 import click
 
 from dais_verif.cli.common import (
+    console,
     file_path,
     json_option,
     layout_option,
     load_program,
     notices,
     program_argument,
+    tell_written,
     top_option,
 )
 from dais_verif.cli.pipelines import asked_pipeline, control_options, facts, show, stage_options
@@ -79,11 +81,12 @@ def emit(
     if wrapping and output is not None:
         wrapped = write_wrapped(loaded, top, text, pipeline, wrapping, output)
         if not as_json:
-            click.echo(
-                f"top module {wrapped['top']}, in {output}: {len(wrapped['files'])} files, which README.md explains"
-            )
+            line = f"top module {wrapped['top']}, in {output}: {len(wrapped['files'])} files, which README.md explains"
+            console().print(line)
     elif output is not None:
         write_atomically(output, text.encode())
+        if not as_json:
+            tell_written(output, f"module {top}, {text.count(chr(10))} lines of Verilog")
     elif not as_json:
         click.echo(text, nl=False)
     if pipeline and not as_json:

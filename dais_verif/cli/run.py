@@ -19,6 +19,7 @@ from dais_verif.cli.common import (
     load_program,
     program_argument,
     progress,
+    tell_written,
     unchecked_option,
 )
 from dais_verif.errors import InputError
@@ -70,6 +71,9 @@ def run(
     if output is not None:
         as_npy = output.suffix == ".npy"
         write_atomically(output, _npy(columns, batch.rows, raw) if as_npy else _csv(loaded, columns).encode())
+        if not as_json:
+            form = "raw integers" if raw else "real numbers"
+            tell_written(output, f"{batch.rows} rows of {loaded.n_out} outputs, {form}")
     elif not as_json:
         click.echo(_csv(loaded, columns), nl=False)
     if as_json:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from dais_verif.cli.common import file_path, layout_option, load_program, program_argument
+from dais_verif.cli.common import file_path, layout_option, load_program, program_argument, tell_written
 from dais_verif.files import write_atomically
 from dais_verif.golden.vm import compile_forward_and_backward, disassemble
 from dais_verif.program.listing import listing
@@ -33,5 +33,6 @@ def show(program: Path, layout: str | None, vm: bool, output: Path | None) -> No
     text = disassemble(compile_forward_and_backward(loaded)) if vm else listing(loaded)
     if output is not None:
         write_atomically(output, text.encode())
+        tell_written(output, f"{'instructions' if vm else 'text'} of a program of {loaded.n_ops} ops")
     else:
         click.echo(text, nl=False)

@@ -115,8 +115,12 @@ def _hash(text: str) -> int:
 
 
 def _text(name: str) -> str:
-    """``name``, as a record can hold it: a file whose name is no text will not be found, and its job says so."""
-    return name.encode(errors="backslashreplace").decode()
+    """Return ``name``. Raises ``InputError`` if it is not UTF-8: no record could hold it, and no job find the file."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{name!r} is not UTF-8, so that no record can name it; rename the file or folder") from None
+    return name
 
 
 def _no_option(path: str) -> str:

@@ -27,6 +27,7 @@ __all__ = [
     "file_arguments",
     "pin_arguments",
     "pipeline_arguments",
+    "plain_path",
     "program_arguments",
     "prove_arguments",
     "simulator_arguments",
@@ -74,8 +75,13 @@ class Stage:
 
 
 def program_arguments(subject: Subject) -> list[str]:
-    """The program."""
-    return [str(subject.path), *(["--layout", subject.layout] if subject.layout else [])]
+    """The program, under a path that no verb takes for an option."""
+    return [plain_path(subject.path), *(["--layout", subject.layout] if subject.layout else [])]
+
+
+def plain_path(path: Path) -> str:
+    """Return ``path``; if it begins with a dash, by way of its folder."""
+    return f"./{path}" if str(path).startswith("-") else str(path)
 
 
 def pipeline_arguments(policy: Policy) -> list[str]:

@@ -20,7 +20,7 @@ from dais_verif.report.coverage import Coverage
 from dais_verif.report.record import Decision, ProgramInfo, Times
 from dais_verif.report.signoff import SignOff, StageResult
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE, Certificate, written
-from dais_verif.signoff.context import Context, Stage, pipeline_arguments, write_json
+from dais_verif.signoff.context import Context, Stage, pipeline_arguments, plain_path, write_json
 from dais_verif.signoff.evidence import Unusable, simulated
 from dais_verif.signoff.policy import Given, Policy, Waived, in_force
 from dais_verif.signoff.results import EVIDENCE, FAILED, NOT_RUN, blocked, issued_at, judged, outputs_of, result_of
@@ -167,7 +167,7 @@ def require_ours(folder: Path) -> None:
 def _subject(program: Program, path: Path, layout: str | None, policy: Policy, folder: Path) -> Subject:
     emitted = folder / EVIDENCE / RTL / f"{policy.rtl.top}.v"
     if not policy.rtl.files:
-        words = [str(path), *(["--layout", layout] if layout else [])]
+        words = [plain_path(path), *(["--layout", layout] if layout else [])]
         emitted = emit(words, policy.rtl.top, pipeline_arguments(policy), folder / EVIDENCE)
     return subject_of(program, path, layout, policy, emitted)
 

@@ -4,7 +4,6 @@ result."""
 from __future__ import annotations
 
 import gzip
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -188,10 +187,11 @@ def test_one_name_for_two_things_is_refused() -> None:
         make_plan([a, replace(a, variant=Variant("x", ("--stages", "2")))], Choices(), Defaults())
 
 
-def test_a_name_that_is_no_text_is_one_all_the_same() -> None:
+def test_a_name_that_is_not_utf_8_is_refused() -> None:
+    """No record can hold it; a job under another name would say that there is no such file."""
     part = Part(Found(Path("\udcff.bin"), "\udcff.bin"), Variant("x"))
-    (each,) = make_plan([part], Choices(), Defaults())
-    json.dumps(each.job.id).encode()
+    with pytest.raises(InputError, match=r"'\\udcff\.bin' is not UTF-8.*rename"):
+        make_plan([part], Choices(), Defaults())
 
 
 def test_a_name_that_looks_like_an_option_is_none() -> None:

@@ -1,0 +1,38 @@
+"""Verbs that write a file say which, in one line on stderr, and nothing on stdout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dais_verif.cli.main import _run
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "quantised_mac.bin"
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "says"),
+    [
+        (["emit", str(EXAMPLE)], "m.v", "module model, 36 lines of Verilog"),
+        (["show", str(EXAMPLE)], "p.dais", "text of a program of 8 ops"),
+        (["show", "--vm", str(EXAMPLE)], "p.txt", "instructions of a program of 8 ops"),
+        (["asm", "given.dais"], "p.bin", "a binary, layout headerless, 8 ops"),
+        (["run", str(EXAMPLE), "--inputs", "x.csv"], "y.npy", "2 rows of 1 outputs, real numbers"),
+    ],
+)
+def test_what_was_written_is_said(
+    words: list[str],
+    name: str,
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.csv").write_text("1,2,3\n4,5,6\n")
+    assert _run(["show", str(EXAMPLE), "-o", "given.dais"]) == 0
+    capfd.readouterr()
+    assert _run([*words, "-o", name]) == 0
+    assert capfd.readouterr() == ("", f"wrote {name}: {says}\n")
+    assert Path(name).stat().st_size
