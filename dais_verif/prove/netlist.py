@@ -141,6 +141,26 @@ class Signal:
                 yield driver
 
 
+class Signals(dict[str, Signal]):
+    """Signals by names of which each stands for one signal, whatever the RTL calls others.
+
+    A path of instances and an escaped name may be one text; variables of terms go by names.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._names: set[str] = set()
+
+    def new(self, name: str, width: int, where: str, hidden: bool = False) -> Signal:
+        """A signal with a name of its own, which is none of these yet."""
+        own, number = name, 1
+        while own in self._names:  # a blank is in no name of Verilog
+            number += 1
+            own = f"{name} {number}"
+        self._names.add(own)
+        return Signal(own, width, where, hidden)
+
+
 def refuse_late(clock: Signal, where: str) -> None:
     """Raise ``InputError`` if ``clock`` changes later than what clocks other registers."""
     if any(driver.late for driver in clock.drivers):

@@ -12,7 +12,7 @@ import pyslang
 
 from dais_verif.errors import InputError
 from dais_verif.prove.memory import Memory
-from dais_verif.prove.netlist import Bits, NoValue, Read, Signal
+from dais_verif.prove.netlist import Bits, NoValue, Read, Signal, Signals
 from dais_verif.prove.spans import Spans
 from dais_verif.prove.terms import Term, concat, undefined
 
@@ -45,6 +45,8 @@ class Design:
 
     def __init__(self, manager: Any, files: Mapping[str, Path], bitwise: bool = False) -> None:
         self.signals: dict[Any, Signal] = {}
+        #: Makes signals, each with a name of its own.
+        self.new = Signals().new
         #: Of signals that are arrays, what each element is: a signal of its own; from the lowest bits up.
         self.elements: dict[Any, list[Signal]] = {}
         self.memories: dict[Any, Memory] = {}

@@ -120,8 +120,10 @@ class _Clocked(Execution):
         if isinstance(symbol, _Next):  # it holds
             return self._leaf(self.design.signal(symbol.symbol, self._where))
         if self.design.is_local(symbol):  # a register, if the block reads what it held when it last ran
-            width = bits_in(symbol.type) or 1
-            return self._leaf(self._kept.setdefault(symbol, Signal(symbol.name, width, self._where, hidden=True)))
+            if symbol not in self._kept:
+                width = bits_in(symbol.type) or 1
+                self._kept[symbol] = self.design.new(symbol.name, width, self._where, hidden=True)
+            return self._leaf(self._kept[symbol])
         return self.design.over(symbol, self._leaf, self._where)
 
     def _leaf(self, signal: Signal) -> Term:

@@ -160,7 +160,7 @@ class _Walk:
             self._design.memories[symbol] = self._memory(symbol, name, where)
             return
         whole = self._signal(symbol, name, where, width)
-        elements = [Signal(own, size, where) for own in _elements(symbol.type, name)]
+        elements = [self._design.new(own, size, where) for own in _elements(symbol.type, name)]
         self._design.elements[symbol] = elements
         for number, element in enumerate(elements):
             if symbol in self._given:
@@ -171,7 +171,7 @@ class _Walk:
     def _port(self, port: Any) -> list[str]:
         """The names of a port's signals: one, or one an element of an array."""
         elements = self._design.elements.get(port.internalSymbol)
-        return [port.name] if elements is None else [element.name for element in elements]
+        return [signal.name for signal in elements or [self._design.signal(port.internalSymbol)]]
 
     def _declared(self, symbol: Any, path: str) -> None:
         kind, where = symbol.type, self._design.where(symbol.location)
@@ -188,7 +188,7 @@ class _Walk:
             )
         if symbol.kind == ast.SymbolKind.Net:
             refuse_delay(symbol, where)
-        signal = self._design.signals[symbol] = Signal(name, width, where)
+        signal = self._design.signals[symbol] = self._design.new(name, width, where)
         if symbol.initializer is not None and symbol.kind == ast.SymbolKind.Net:
             self._drive(signal, 0, signal.width, symbol.initializer, where)
         elif symbol.initializer is not None:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from dais_verif.errors import InputError, StateError
-from dais_verif.prove.netlist import Bits, Clock, Netlist, Read, Signal, driver_of
+from dais_verif.prove.netlist import Bits, Clock, Netlist, Read, Signal, Signals, driver_of
 from dais_verif.prove.terms import Term, bnot, extract, ite, resize
 from dais_verif.prove.yosys.cells import BITWISE, LOGIC
 from dais_verif.prove.yosys.form import Bit, Cell, Module, place, read_form
@@ -33,7 +33,7 @@ def elaborate(form: Path, top: str) -> Netlist:
     other = next((name for name, port in ports.items() if port.direction not in _WAYS), None)
     if other is not None:
         raise InputError(f"module {top!r} has an inout port {other!r}; only inputs and outputs can be proved")
-    signals: dict[str, Signal] = {}
+    signals = Signals()
     _Instance(modules, top, "", signals).walk()
     inputs, outputs = (tuple(name for name, port in ports.items() if port.direction == way) for way in _WAYS)
     return Netlist(top, signals, inputs, outputs).checked()
@@ -42,7 +42,7 @@ def elaborate(form: Path, top: str) -> Netlist:
 class _Instance:
     """One instance of module ``name``, whose signals begin with ``path``."""
 
-    def __init__(self, modules: Mapping[str, Module], name: str, path: str, signals: dict[str, Signal]) -> None:
+    def __init__(self, modules: Mapping[str, Module], name: str, path: str, signals: Signals) -> None:
         self._modules, self._module, self._path, self._signals = modules, modules[name], path, signals
         self._wires = Wires(self._module, path, signals)
         self._memories = Memories(self._module, path)

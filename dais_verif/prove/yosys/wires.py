@@ -12,7 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from dais_verif.errors import InputError
-from dais_verif.prove.netlist import Bits, Clock, Driver, NoValue, Read, Signal, driver_of
+from dais_verif.prove.netlist import Bits, Clock, Driver, NoValue, Read, Signal, Signals, driver_of
 from dais_verif.prove.terms import Term, concat, const, extract
 from dais_verif.prove.yosys.form import Bit, Module, place
 
@@ -40,7 +40,7 @@ class _Wire(NamedTuple):
 class Wires:
     """Signals by the numbers of their bits. ``signals``: receives all that the RTL names, and registers."""
 
-    def __init__(self, module: Module, path: str, signals: dict[str, Signal]) -> None:
+    def __init__(self, module: Module, path: str, signals: Signals) -> None:
         self._module, self._path, self._signals = module, path, signals
         self._wires: dict[Bit, tuple[Signal, int]] = {}
         #: The signals of the ports.
@@ -77,7 +77,9 @@ class Wires:
         for name, net in self._module.netnames.items():
             if name in merged:
                 continue
-            signal = Signal(self._path + name, len(net.bits), place(net.attributes), hidden=bool(net.hide_name))
+            signal = self._signals.new(
+                self._path + name, len(net.bits), place(net.attributes), hidden=bool(net.hide_name)
+            )
             if not signal.hidden:
                 self._signals[signal.name] = signal
             for index, bit in enumerate(net.bits):
