@@ -29,6 +29,7 @@ from dais_verif.cli.common import (
     vectors_option,
 )
 from dais_verif.cli.covering import DIRECTED
+from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.vectors import decimal_rows
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.report.coverage import Coverage
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from dais_verif.coverage import Measured
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @program_argument
 @layout_option
 @vectors_option(1000)

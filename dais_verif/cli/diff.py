@@ -29,6 +29,7 @@ from dais_verif.cli.common import (
     unchecked_option,
     vectors_option,
 )
+from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.files import write_atomically
 from dais_verif.golden import ENGINES, Engine
 from dais_verif.golden.compare import Comparison, Witness, compare, first_different_op, require_same_shape
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from dais_verif.prove.equivalence import Equivalence
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("a", type=file_path)
 @click.argument("b", type=file_path)
 @layout_option

@@ -18,6 +18,7 @@ from dais_verif.cli.common import (
     tell_written,
     top_option,
 )
+from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.pipelines import asked_pipeline, control_options, facts, show, stage_options
 from dais_verif.cli.wrapping import asked_wrapping, enabled, wrap_options, write_wrapped
 from dais_verif.emit import emit_pipeline, emit_verilog
@@ -27,7 +28,7 @@ from dais_verif.program.ports import ports_of
 from dais_verif.report.record import SCHEMA, ProgramInfo
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @program_argument
 @layout_option
 @top_option

@@ -30,6 +30,7 @@ from dais_verif.cli.common import (
 )
 from dais_verif.cli.display import Display
 from dais_verif.cli.folder import work_folder
+from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.errors import InputError
 from dais_verif.hil.emulator import emulated_link
 from dais_verif.hil.identity import Identity, require_fits
@@ -47,7 +48,7 @@ from dais_verif.stimulus import Generated, Stimulus, read_batch
 from dais_verif.verdict import Verdict
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @program_argument
 @layout_option
 @click.option(

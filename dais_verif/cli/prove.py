@@ -26,6 +26,7 @@ from dais_verif.cli.confirming import proved_and_confirmed
 from dais_verif.cli.counterexample import judged, out_of_step, played, replayable, replayed, simulate_command
 from dais_verif.cli.dut import DutOptions, emitted, given, rtl_options, told_apart
 from dais_verif.cli.folder import work_folder
+from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.netlists import netlist_options, with_netlist
 from dais_verif.cli.proof_text import print_proof, proof_tree
 from dais_verif.cli.proving import proved, stated
@@ -43,7 +44,7 @@ from dais_verif.stopwatch import Stopwatch
 from dais_verif.synth.netlist import Netlist
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @program_argument
 @layout_option
 @rtl_options

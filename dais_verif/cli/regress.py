@@ -15,6 +15,7 @@ import click
 
 from dais_verif import __version__
 from dais_verif.cli.common import console, file_path, html_option, jobs_option, json_option, notices, reproduce
+from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.errors import InputError, ToolError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.regress.manifest import DEFAULT_TIMEOUT, Choices, Part, Simulator, read_manifest, stages_variant
@@ -47,7 +48,7 @@ def _seconds(context: click.Context, option: click.Parameter, value: float | Non
     return value
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("paths", nargs=-1, required=True)
 @click.option(
     "--sim",

@@ -27,6 +27,7 @@ from dais_verif.cli.common import (
     reproduce,
 )
 from dais_verif.cli.dut import DutOptions, given_rtl_options
+from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.errors import InputError
 from dais_verif.files import make_folder
 from dais_verif.printable import command_line
@@ -55,7 +56,7 @@ def _show_policy(context: click.Context, option: click.Parameter, value: bool) -
         context.exit()
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @program_argument
 @layout_option
 @click.option(

@@ -31,6 +31,7 @@ from dais_verif.cli.common import (
 from dais_verif.cli.covering import Covering, covering_options
 from dais_verif.cli.dut import DutOptions, design_of, dut_options, told_apart
 from dais_verif.cli.folder import work_folder
+from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.netlists import netlist_options, with_netlist
 from dais_verif.cli.recording import Asked, begun_record, finished_record, given_vectors, with_share_of_icarus
 from dais_verif.cli.wrapped import verify_wrapped
@@ -65,7 +66,7 @@ def _icarus_vectors(context: click.Context, option: click.Parameter, value: str 
     return int(value)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @program_argument
 @layout_option
 @click.option(

@@ -24,6 +24,7 @@ from dais_verif.cli.common import (
     top_option,
 )
 from dais_verif.cli.folder import work_folder
+from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.netlists import target_option
 from dais_verif.cli.pipelines import asked_pipeline, control_options, stage_options
 from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
@@ -42,7 +43,7 @@ from dais_verif.synth.yosys import Synthesis, synthesize
 from dais_verif.verdict import Verdict
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @program_argument
 @layout_option
 @target_option(required=True, help="FPGA family; generic: gates of no technology.")

@@ -1,0 +1,49 @@
+"""Help of verbs with many options: in groups, the same for all verbs."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["GROUPS", "GroupedCommand"]
+
+#: Titles, in the order of the help, and the options below them.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Program": ("layout", "layout-b", "engine"),
+    "Design": ("rtl", "top", "data", "ports", "wrapped", "netlist", "target", "front-end"),
+    "Clocks and pipelines": (
+        *("clock", "latency", "reset", "enable", "valid-in", "valid-out", "valid"),
+        *("stages", "max-depth", "delay-model"),
+    ),
+    "Wrapper": ("wrap", "axil", "user-bits", "check-beats", "period"),
+    "Synthesis": ("alumacc", "bram", "pnr"),
+    "Vectors": (
+        *("vectors", "seed", "seed-from", "fresh-seed", "inputs", "out-of-range", "unchecked"),
+        *("exhaustive", "exhaustive-bits", "coverage", "rtl-coverage", "directed", "unreachable", "floor"),
+    ),
+    "Simulators": ("sim", "icarus-vectors", "bulk", "waves"),
+    "Proof": ("prove", "confirm", "cache", "dump-smt"),
+    "Sign-off": ("policy", "show-policy", "sign"),
+    "Runs": ("shard", "fail-fast", "resume", "rerun-failed", "retries", "allow-flaky", "cluster"),
+    "Limits": ("jobs", "timeout", "memory"),
+    "Output": ("output", "json", "html", "junit", "github", "profile"),
+}
+
+_OTHER = "Other"
+
+
+class GroupedCommand(click.Command):
+    """A command whose help shows its options below the titles of ``GROUPS``."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, each below its title."""
+        of = {name: title for title, names in GROUPS.items() for name in names}
+        found: dict[str, list[tuple[str, str]]] = {title: [] for title in (*GROUPS, _OTHER)}
+        for option in self.get_params(ctx):
+            text = option.get_help_record(ctx) if isinstance(option, click.Option) else None
+            if text is not None:
+                title = next((of[name[2:]] for name in option.opts if name[2:] in of), _OTHER)
+                found[title].append(text)
+        for title, texts in found.items():
+            if texts:
+                with formatter.section(title):
+                    formatter.write_dl(texts)

@@ -1,0 +1,52 @@
+"""Help: every option of a verb with many is below a title, once, and says something."""
+
+from __future__ import annotations
+
+import importlib
+import re
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from dais_verif.cli.grouped import GROUPS, GroupedCommand
+from dais_verif.cli.main import _VERBS, cli
+
+#: So many options are read at a glance.
+FEW = 12
+
+
+def command_of(verb: str) -> click.Command:
+    name = verb.replace("-", "_")
+    found = getattr(importlib.import_module(f"dais_verif.cli.{name}"), name)
+    assert isinstance(found, click.Command)
+    return found
+
+
+def options_of(verb: str) -> list[str]:
+    return [one.opts[-1] for one in command_of(verb).params if isinstance(one, click.Option)]
+
+
+def test_an_option_has_one_title() -> None:
+    names = [name for group in GROUPS.values() for name in group]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("verb", _VERBS)
+def test_verbs_with_many_options_have_them_in_groups(verb: str) -> None:
+    command = command_of(verb)
+    assert isinstance(command, GroupedCommand) or len(options_of(verb)) <= FEW
+
+
+@pytest.mark.parametrize("verb", [verb for verb in _VERBS if isinstance(command_of(verb), GroupedCommand)])
+def test_groups_hold_every_option_once(verb: str) -> None:
+    text = CliRunner().invoke(cli, [verb, "--help"]).output
+    sections = dict(re.findall(r"^([A-Z][\w -]*):\n((?:  .*\n|\n)+)", text, re.MULTILINE))
+    below = {title: re.findall(r"^  (?:-\w, )?(--[\w-]+)", body, re.MULTILINE) for title, body in sections.items()}
+    assert "Options" not in below and "PROGRAM" not in text.partition("Limits:")[2] and below.pop("Other") == ["--help"]
+    known = {f"--{name}": title for title, names in GROUPS.items() for name in names}
+    assert sorted(name for names in below.values() for name in names) == sorted(options_of(verb))
+    assert {name: title for title, names in below.items() for name in names} == {
+        name: known[name] for name in options_of(verb)
+    }
+    assert list(below) == [title for title in GROUPS if title in below]
