@@ -109,7 +109,8 @@ def _verify(task: Task, vectors: Vectors, begun: Mapping[str, Begun]) -> Finding
         evidence = _evidence(task.ports, ran) if verdict is Verdict.PASS else None
         if verdict is Verdict.PASS:
             message += _fewer(results, vectors.rows)
-        outputs = graded if verdict is Verdict.PASS else []
+        # What one simulator compared is known, whatever became of the other.
+        outputs = graded if verdict in (Verdict.PASS, Verdict.TOOL_FAILURE) else []
         return Finding(verdict, message, results, None, evidence, feed.rows - vectors.rows, outputs)
     name, difference = first
     batch = feed.batch(difference.row, difference.row + 1)
@@ -137,14 +138,20 @@ def _fewer(results: Sequence[SimulatorResult], sampled: int) -> str:
 
 
 def _graded(ports: Ports, outcomes: Mapping[str, Outcome | ToolError], ran: Plan) -> list[OutputEvidence]:
-    """What is known of each output; nothing where a simulator failed, or they read the design at different times."""
+    """What the simulators that ended know of each output.
+
+    Nothing where they read the design at different times, or it breaks its protocol; nor where one failed and another
+    found differences, since nobody has looked whether these are the golden model's.
+    """
     answers = [outcome.answer for outcome in outcomes.values() if isinstance(outcome, Outcome)]
-    failed = len(answers) < len(outcomes) or any(answer.port_error or answer.protocol_error for answer in answers)
+    failed = any(answer.port_error or answer.protocol_error for answer in answers)
     if failed or len({answer.latency for answer in answers}) != 1:
         return []
     wrong = 0
     for answer in answers:
         wrong |= int(answer.wrong, 16)
+    if wrong and len(answers) < len(outcomes):
+        return []
     return outputs_of(ports, max(answer.rows for answer in answers), wrong, ran.exhausted)
 
 

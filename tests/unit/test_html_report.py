@@ -215,8 +215,15 @@ def test_outputs_that_were_compared_equal_stay_so_beside_a_wrong_one() -> None:
     assert "Outputs, wrong ones first" in page_of(document).text
     table = render([Source(document)], PROGRAM).partition('id="outputs-table"')[2].partition("</table>")[0]
     assert re.findall(r'data-grade="(\w+)"', table)[:3] == ["wrong", "wrong", "sampled"]
-    for verdict in (Verdict.TOOL_FAILURE, Verdict.UNKNOWN, Verdict.PROGRAM_INVALID):  # then nothing is to be relied on
+    for verdict in (Verdict.UNKNOWN, Verdict.PROGRAM_INVALID, Verdict.INVALID_INPUT):  # then nothing is to be relied on
         assert f"{PROGRAM.n_out} none" in page_of(replace(document, verdict=verdict)).text
+
+
+def test_outputs_that_one_simulator_compared_are_known_where_the_other_failed() -> None:
+    failed = SimulatorResult("icarus", failure="cannot build")
+    document = replace(passed_run(), verdict=Verdict.TOOL_FAILURE, simulators=[failed, passed_run().simulators[1]])
+    page = page_of(replace(document, evidence=None))
+    assert page.heading == "TOOL_FAILURE" and f"1 exhausted, {PROGRAM.n_out - 1} sampled" in page.text
 
 
 def test_outputs_that_a_refuted_proof_lists_as_proved_are() -> None:

@@ -7,9 +7,11 @@ from itertools import permutations
 import pytest
 
 from dais_verif.errors import ToolError
+from dais_verif.program.ports import Element, Ports
 from dais_verif.sim.job import Answer, Difference
 from dais_verif.sim.simulate import Ended, Outcome
-from dais_verif.sim.verify import judge, second_opinion
+from dais_verif.sim.verify import _graded, judge, second_opinion
+from dais_verif.stimulus.exhaustive import Plan
 from dais_verif.verdict import Verdict
 
 ROWS, BITS = 100, 8
@@ -135,3 +137,22 @@ def test_a_second_opinion_on_a_row(rows: int, replayed: dict[str, str], verdict:
     assert found is verdict
     assert (message == "1 of 100") == (verdict is Verdict.RTL_MISMATCH)
     assert "vector 3" in message or verdict is Verdict.RTL_MISMATCH
+
+
+def test_one_wrong_output_says_nothing_against_the_others() -> None:
+    """What is known of each output, whichever simulator failed; an output of no bits is never known."""
+    ports = Ports((), (Element(0, 3, 0), Element(3, 0, 0), Element(3, 5, 0)))
+
+    def grades(*outcomes: Outcome | ToolError, exhausted: tuple[int, ...] = ()) -> list[str]:
+        named = dict(zip(("icarus", "verilator"), outcomes, strict=False))
+        return [one.grade for one in _graded(ports, named, Plan((), exhausted, ()))]
+
+    assert grades(CLEAN, CLEAN) == ["sampled", "none", "sampled"]
+    assert grades(CLEAN, CLEAN, exhausted=(0, 1)) == ["exhausted", "none", "sampled"]
+    assert grades(CLEAN, outcome(wrong="8")) == ["sampled", "none", "wrong"]
+    assert grades(outcome(wrong="4"), outcome(wrong="80")) == ["wrong", "none", "wrong"]
+    assert grades(outcome(wrong="4"), CLEAN, exhausted=(0, 2)) == ["wrong", "none", "exhausted"]
+    assert grades(FAILED, CLEAN) == grades(CLEAN, ENDED) == ["sampled", "none", "sampled"]
+    assert grades(FAILED, outcome(wrong="8")) == grades(FAILED, ENDED) == grades(CLEAN, BROKEN) == []
+    assert grades(NO_PORT) == grades(LATE, LATER) == []
+    assert grades(EMPTY) == ["none"] * 3

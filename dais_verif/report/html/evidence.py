@@ -157,7 +157,7 @@ def _claims(source: Source) -> Iterator[tuple[int, str, int]]:
         case Record():
             if document.first_mismatch is not None and document.verdict in _WRONG:
                 yield document.first_mismatch.output, "wrong", 0
-            if document.outputs and document.verdict in (Verdict.PASS, *_WRONG):
+            if document.outputs and document.verdict in (Verdict.PASS, Verdict.TOOL_FAILURE, *_WRONG):
                 yield from ((known.output, known.grade, known.vectors) for known in document.outputs)
             elif passed and document.evidence is not None:  # what records said before they had a grade an output
                 vectors = min(simulator.vectors_compared for simulator in document.simulators)
