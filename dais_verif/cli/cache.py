@@ -12,6 +12,7 @@ from rich.table import Table
 from dais_verif.cli.common import PROOF_STORE, console, json_option
 from dais_verif.sim import cache as builds
 from dais_verif.sim import runtime, tools
+from dais_verif.temporary import remove_abandoned
 
 __all__ = ["cache"]
 
@@ -68,11 +69,13 @@ def cache(context: click.Context, as_json: bool) -> int:
 
 @cache.command()
 def clear() -> int:
-    """Remove every build, every proof, and what is compiled once per machine."""
+    """Remove every build, every proof, what is compiled once per machine, and what killed runs have left."""
     number, size, proofs, common = len(builds.entries()), builds.clear(), _proofs(), runtime.clear()
     (tools.cache_dir() / PROOF_STORE).unlink(missing_ok=True)
     more = f", {_megabytes(proofs)} of proofs" if proofs else ""
     more += f", {_megabytes(common)} of Verilator's runtime" if common else ""
+    left = remove_abandoned()
+    more += f", {left} temporary folders of runs that were killed" if left else ""
     console().print(f"removed {number} builds, {_megabytes(size)}{more}", markup=False)
     return 0
 

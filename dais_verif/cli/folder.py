@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,6 +10,7 @@ from pathlib import Path
 from dais_verif.errors import DaisError, InputError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.report.record import Record
+from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
 
 __all__ = ["WorkFolder", "work_folder"]
@@ -49,12 +48,12 @@ class WorkFolder:
 def work_folder(output: Path | None) -> Iterator[WorkFolder]:
     """The folder ``output``, or a temporary one. Raises ``InputError`` if it cannot be used."""
     if output is None:
-        folder = WorkFolder(Path(tempfile.mkdtemp(prefix="dais-verif-")), users=False)
-        try:
-            yield folder
-        finally:
-            if not folder.kept:
-                shutil.rmtree(folder.path, ignore_errors=True)
+        with temporary_folder() as temporary:
+            folder = WorkFolder(temporary.path, users=False)
+            try:
+                yield folder
+            finally:
+                temporary.kept = folder.kept
         return
     from filelock import FileLock, Timeout  # only now: a run without -o needs none
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +12,7 @@ from rich.text import Text
 
 from dais_verif.cli.common import console, file_path, jobs_option, json_option, notices, reproduce
 from dais_verif.report.words import signed_word
+from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
 
 _SCHEMA = "dais-verif/verify-cert/1"
@@ -95,8 +95,10 @@ def verify_cert(
         if rerun and not found:
             from dais_verif.cli.signoff import Shown
 
-            with tempfile.TemporaryDirectory(prefix="dais-verif-") as again, notices().status("again") as status:
-                found += run_again(checked, Path(again), reproduce=reproduce(), jobs=jobs, listener=Shown(status))
+            with temporary_folder() as temporary, notices().status("again") as status:
+                again = temporary.path / "again"
+                again.mkdir()
+                found += run_again(checked, again, reproduce=reproduce(), jobs=jobs, listener=Shown(status))
         elif rerun:
             notes.append("not run again: what is here is not what was signed off")
         findings = [asdict(finding) for finding in found]
