@@ -12,6 +12,7 @@ from dais_verif.sim import tools
 from dais_verif.sim.datafiles import DataFile, copy_into
 from dais_verif.sim.private import copied, original
 from dais_verif.synth.limits import Limits, run_limited
+from dais_verif.synth.vhdl_events import refuse_events
 
 __all__ = ["in_verilog"]
 
@@ -28,7 +29,7 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
     """Entity ``top`` of the VHDL files ``sources``, in any order, as one Verilog file in ``folder``, in lower case.
 
     ``files``: what they read. Raises ``InputError`` for what is no VHDL, ``ToolError`` if GHDL is missing, or if its
-    synthesis does not know what the text uses.
+    synthesis does not know what the text uses; ``StateError`` for what it reads otherwise than simulators do.
     """
     ghdl = str(tools.ghdl().ghdl)
     folder.mkdir(parents=True, exist_ok=True)
@@ -58,6 +59,7 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
         raise ToolError(
             f"GHDL's synthesis, by which a proof reads VHDL, does not take {text}; `dais-verif sim` simulates it"
         ) from None
+    refuse_events(sources)
     # VHDL knows no upper case, and GHDL leaves it where it is.
     form = folder / FORM
     form.write_text(form.read_text(encoding="latin-1").lower(), encoding="latin-1")

@@ -1,0 +1,73 @@
+"""VHDL whose simulation and synthesis differ is refused by its text, and what is right is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dais_verif.errors import StateError
+from dais_verif.synth.vhdl_events import refuse_events
+
+HEAD = """library ieee; use ieee.std_logic_1164.all;
+entity model is port (clk, rst : in std_logic; a, b : in std_logic_vector(3 downto 0); y : out std_logic); end;
+architecture rtl of model is
+  signal q, r, c2 : std_logic; signal s : std_logic_vector(3 downto 0); -- a wait after all
+begin
+"""
+
+
+def looked_at(body: str, folder: Path) -> None:
+    (folder / "m.vhd").write_text(f"{HEAD}{body}\nend;\n")
+    refuse_events([folder / "m.vhd"])
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("y <= a(0) after 5 ns;", "a delay"),
+        ("Y <= a(0) AFTER 5 ns;", "a delay"),
+        ("process (a) begin y <= a(0) xor b(0); end process;", "reads 'b'"),
+        ("process (a(0), b) begin y <= a(0) xor b(0); end process;", "whole signals"),
+        ("process (a) begin if b(0) = '1' then y <= a(0); else y <= a(1); end if; end process;", "reads 'b'"),
+        ("process (clk) begin if rising_edge(clk) then q <= a(0); end if; y <= q; end process;", "reads 'q'"),
+        ("process (clk) begin if rst = '1' then q <= '0'; elsif rising_edge(clk) then q <= r; end if; end process;",
+         "reads 'rst'"),
+        ("process begin y <= a(0); wait on a; end process;", "waits so"),
+        ("process begin y <= a(0); wait for 5 ns; end process;", "waits so"),
+        ("process (a) begin case b is when \"0000\" => y <= '0'; when others => y <= a(0); end case; end process;",
+         "reads 'b'"),
+        ("process (a) begin y <= '1' when a = b else '0'; end process;", "reads 'b'"),
+        ("c2 <= clk; process (c2) begin if rising_edge(c2) then q <= a(0); end if; end process;", "clock 'c2'"),
+        ("c2 <= clk; process (c2) begin if c2'event and c2 = '1' then q <= r; end if; end process;", "clock 'c2'"),
+        ("c2 <= clk; u : entity work.reg port map (clk => c2, d => q);"
+         " process (clk) begin if rising_edge(clk) then q <= r; end if; end process;", "clock 'c2'"),
+    ],
+)  # fmt: skip
+def test_what_simulates_otherwise(body: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(StateError, match=message):
+        looked_at(body, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y <= a(0); s <= a and b;",
+        "process (all) begin y <= a(0) xor b(0); end process;",
+        "process (a, b) begin y <= a(0) xor b(0); end process;",
+        "process (a, b) variable v : std_logic; begin v := a(0); if v = '1' then y <= b(0); else y <= v; end if;"
+        " end process;",
+        "process (clk) begin if rising_edge(clk) then if rst = '1' then q <= '0'; else q <= a(0); end if; end if;"
+        " end process;",
+        "process (clk, rst) begin if rst = '1' then q <= '0'; elsif rising_edge(clk) then q <= a(0); end if;"
+        " end process;",
+        "process (clk) is begin if clk'event and clk = '1' then q <= '1' when a = b else r; end if; end process;",
+        "process (a) begin y <= '0'; for i in b'range loop if a(i) = '1' then y <= '1'; end if; end loop; end process;",
+        "process begin wait until rising_edge(clk); q <= a(0); end process;",
+        "u : entity work.reg port map (clk => clk, d => q);"
+        " process (clk) begin if rising_edge(clk) then q <= r; end if; end process;",
+        "process (a) begin case a is when \"0000\" => y <= '0'; when others => y <= a(1); end case; end process;",
+    ],
+)
+def test_what_simulates_alike(body: str, tmp_path: Path) -> None:
+    looked_at(body, tmp_path)
