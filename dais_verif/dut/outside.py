@@ -1,0 +1,244 @@
+"""What RTL asks of the world outside of its ports: system calls, other languages, files, switches of its readers.
+
+RTL is code. A simulator that is told so runs commands, opens files and asks for the time; hardware does nothing of all
+that. The text is read as a lexer reads it, with all that any macro hides or shows, so that no reader sees more of it;
+what is not known to be harmless is reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dais_verif.dut.verilog import read_files
+
+__all__ = ["HARMLESS", "Use", "macros_in", "outside_of", "uses_in"]
+
+#: System calls that compute from their arguments or print, and nothing else; ``$readmemh`` is looked at on its own.
+HARMLESS = frozenset(
+    re.findall(
+        r"\$\w+",
+        """
+        $signed $unsigned $clog2 $bits $size $left $right $low $high $increment $dimensions $unpacked_dimensions
+        $typename $countones $countbits $onehot $onehot0 $isunknown $cast $rtoi $itor $realtobits $bitstoreal
+        $shortrealtobits $bitstoshortreal $ceil $floor $pow $sqrt $ln $log10 $exp $hypot $sin $cos $tan $asin $acos
+        $atan $atan2 $sinh $cosh $tanh $asinh $acosh $atanh $display $displayb $displayh $displayo $write $writeb
+        $writeh $writeo $strobe $monitor $info $warning $error $fatal $finish $stop $sformat $sformatf $swrite
+        """,
+    )
+)
+_TABLES = ("$readmemh", "$readmemb")
+
+#: Directives that only choose text, or say how it is to be read in a way that all readers share.
+_DIRECTIVES = (
+    *("define", "undef", "undefineall", "ifdef", "ifndef", "elsif", "else", "endif", "timescale", "default_nettype"),
+    *("resetall", "celldefine", "endcelldefine", "nounconnected_drive", "unconnected_drive", "begin_keywords"),
+    *("end_keywords", "line", "__FILE__", "__LINE__"),
+)
+#: What reaches over the borders of modules, or into another language.
+_WORDS = {
+    "bind": "puts a module into another one",
+    "force": "drives a signal of another module",
+    "release": "drives a signal of another module",
+}
+_VHDL_WORDS = {
+    "foreign": "runs code of another language",
+    "env": "asks for the time, stops the simulation or reads the environment",
+    "now": "asks for the time of the simulation",
+    "getenv": "reads the environment",
+}
+
+_VERILOG = re.compile(
+    rb"""
+    (?P<skip>//[^\n\r\v\f]*|/\*.*?\*/|\s+)
+  | (?P<broken>/\*|\"\"\")
+  | (?P<string>"(?:\\\r?\n|\\[^\n\r]|[^"\\\n\r])*")
+  | (?P<stringify>`\\`"|`")
+  | (?P<unended>")
+  | (?P<paste>``)
+  | (?P<directive>`(?:[A-Za-z_][\w$]*|\\\S+)?)
+  | (?P<system>\\?\$[\w$]*)
+  | (?P<escaped>\\\S*)
+  | (?P<word>[A-Za-z_][\w$]*)
+  | (?P<other>[^A-Za-z_\s"`\\$/]+|.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_VHDL = re.compile(
+    rb"""
+    (?P<skip>--[^\n\r\v\f]*|/\*.*?\*/|\s+)
+  | (?P<broken>/\*)
+  | (?P<string>"(?:[^"\n\r]|"")*")
+  | (?P<unended>")
+  | (?P<letter>'.')
+  | (?P<escaped>\\[^\\\n]*\\)
+  | (?P<word>[A-Za-z]\w*)
+  | (?P<other>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_MACRO = re.compile(rb"`define\s+([A-Za-z_][\w$]*)")
+_UNENDED = "begins what does not end on its line, or what not all readers know: nobody can say what is code"
+
+
+class Use(NamedTuple):
+    """``name``, in a line of a file, and what it does."""
+
+    file: str
+    line: int
+    name: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.name} {self.why}"
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    at: int
+
+
+#: Stands where there is none.
+_NONE = _Token("", "", 0)
+
+
+def outside_of(verilog: Sequence[Path], vhdl: Sequence[Path], data: Sequence[str], top: str) -> list[Use]:
+    """Everything in these files that reaches outside; files that are included are among them.
+
+    ``data``: names of the tables that module ``top`` may read.
+    """
+    texts = {path: path.read_bytes() for path in verilog}
+    macros = macros_in(texts.values())
+    found = [use for path, text in texts.items() for use in uses_in(text, str(path), macros, data)]
+    if not found and any(table.encode() in text for text in texts.values() for table in _TABLES):
+        found += _tables(verilog, top, data)
+    return found + [use for path in vhdl for use in _in_vhdl(path.read_bytes(), str(path), data)]
+
+
+def macros_in(texts: Iterable[bytes]) -> frozenset[str]:
+    """The macros that a design defines, in whatever branch."""
+    return frozenset(name.decode() for text in texts for name in _MACRO.findall(text))
+
+
+def uses_in(text: bytes, file: str, macros: frozenset[str], data: Sequence[str]) -> Iterator[Use]:
+    """What the Verilog ``text`` uses. ``macros``: those of the whole design."""
+    reads = any(table.encode() in text for table in _TABLES)
+    tokens = [token for token in _tokens(_VERILOG, text) if token.kind != "other" or token.text[0] == "("]
+    padded = [_NONE, *tokens, _NONE, _NONE]
+    for before, token, after, last in zip(padded, padded[1:], padded[2:], padded[3:], strict=False):
+        judge = _JUDGES.get(token.kind)
+        why = judge(token, before, after, last, macros, data) if judge else None
+        if why is None and reads and token.kind == "string":
+            why = _of_path(token.text[1:-1])
+        if why is not None:
+            yield Use(file, text.count(b"\n", 0, token.at) + 1, token.text, why)
+
+
+_Judge = Callable[[_Token, _Token, _Token, _Token, frozenset[str], Sequence[str]], "str | None"]
+
+
+def _of_system(
+    token: _Token, before: _Token, after: _Token, last: _Token, macros: frozenset[str], data: Sequence[str]
+) -> str | None:
+    name = token.text.removeprefix("\\")
+    if "paste" in (before.kind, after.kind):
+        return "is joined to something by a macro: it may be any system call"
+    if name in _TABLES:
+        if not after.text.startswith("(") or last.kind not in ("string", "word"):
+            return "reads a file whose name is made while it runs"
+        known = last.kind == "word" or last.text[1:-1] in data  # a word is a parameter, which is evaluated later
+        return None if known else f"reads {last.text}, which is none of the data files of the design"
+    # A dollar on its own is the end of a queue, or of a range in an assertion.
+    return None if name in HARMLESS or name == "$" else "is no system call that only computes or prints"
+
+
+def _of_directive(
+    token: _Token, before: _Token, after: _Token, last: _Token, macros: frozenset[str], data: Sequence[str]
+) -> str | None:
+    name = token.text[1:]
+    if "paste" in (before.kind, after.kind) and name not in macros:
+        return "is joined to something by a macro: it may be any directive"
+    if name == "include":
+        return None if after.kind == "string" else "includes a file whose name is made, or is no name in quotes"
+    if name in _DIRECTIVES or name in macros:
+        return None
+    return "is a directive for one of the readers, or a macro that nothing in the design defines"
+
+
+def _of_word(
+    token: _Token, before: _Token, after: _Token, last: _Token, macros: frozenset[str], data: Sequence[str]
+) -> str | None:
+    if token.text in ("import", "export") and after.kind in ("string", "directive", "stringify"):
+        return "runs code of another language"
+    return _WORDS.get(token.text)
+
+
+_JUDGES: dict[str, _Judge] = {
+    "system": _of_system,
+    "directive": _of_directive,
+    "word": _of_word,
+    **dict.fromkeys(("broken", "unended"), lambda *_: _UNENDED),
+}
+
+
+def _of_path(name: str) -> str | None:
+    if name.startswith(("/", "~")) or ".." in name:
+        return "may be the name of a file elsewhere: a table lies beside the RTL, or is given as data"
+    return None
+
+
+def _in_vhdl(text: bytes, file: str, data: Sequence[str]) -> Iterator[Use]:
+    tokens = _tokens(_VHDL, text)
+    reads = any(token.kind == "word" and token.text.lower() in ("file", "file_open") for token in tokens)
+    for token in tokens:
+        why = _VHDL_WORDS.get(token.text.lower()) if token.kind == "word" else None
+        if token.kind in ("broken", "unended"):
+            why = _UNENDED
+        if token.kind == "string" and reads and token.text[1:-1] not in data:
+            why = _of_path(token.text[1:-1])
+        if why is not None:
+            yield Use(file, text.count(b"\n", 0, token.at) + 1, token.text, why)
+
+
+def _tokens(pattern: re.Pattern[bytes], text: bytes) -> list[_Token]:
+    return [
+        _Token(str(found.lastgroup), found[0].decode(errors="surrogateescape"), found.start())
+        for found in pattern.finditer(text)
+        if found.lastgroup != "skip"
+    ]
+
+
+def _tables(sources: Sequence[Path], top: str, data: Sequence[str]) -> Iterator[Use]:
+    """Files that module ``top`` reads and that are none of its data, parameters evaluated."""
+    import pyslang
+    from pyslang import SourceManager, ast
+
+    manager, calls = SourceManager(), []
+    options = ast.CompilationOptions()
+    options.topModules = {top}
+    compilation = ast.Compilation(pyslang.Bag([options]))
+    compilation.addSyntaxTree(read_files(sources, manager))
+    root = compilation.getRoot()
+
+    def visit(node: Any) -> None:
+        if isinstance(node, ast.CallExpression) and node.isSystemCall and node.subroutineName in _TABLES:
+            calls.append(node)
+
+    root.visit(visit)
+    for call in calls:
+        name = _constant(call.arguments[0], ast.EvalContext(root)) if call.arguments else None
+        place = call.sourceRange.start
+        if name not in data:
+            told = "a file whose name is no constant" if name is None else f"{name!r}, which is none of its data files"
+            yield Use(
+                manager.getFileName(place), manager.getLineNumber(place), str(call.subroutineName), f"reads {told}"
+            )
+
+
+def _constant(expression: Any, context: Any) -> str | None:
+    value = expression.eval(context)
+    found = value.convertToStr().value if value else None
+    return str(found).lstrip("\0") if found is not None else None
