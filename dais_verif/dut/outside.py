@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from dais_verif.dut.verilog import read_files
 
-__all__ = ["HARMLESS", "Use", "macros_in", "outside_of", "uses_in"]
+__all__ = ["HARMLESS", "Use", "included_in", "macros_in", "outside_of", "uses_in"]
 
 #: System calls that compute from their arguments or print, and nothing else; ``$readmemh`` is looked at on its own.
 HARMLESS = frozenset(
@@ -105,12 +106,14 @@ class _Token(NamedTuple):
 _NONE = _Token("", "", 0)
 
 
-def outside_of(verilog: Sequence[Path], vhdl: Sequence[Path], data: Sequence[str], top: str) -> list[Use]:
-    """Everything in these files that reaches outside; files that are included are among them.
+def outside_of(
+    verilog: Sequence[Path], included: Sequence[Path], vhdl: Sequence[Path], data: Sequence[str], top: str
+) -> list[Use]:
+    """Everything in these files that reaches outside; ``included``: files that the Verilog ones include.
 
     ``data``: names of the tables that module ``top`` may read.
     """
-    texts = {path: path.read_bytes() for path in verilog}
+    texts = {path: path.read_bytes() for path in (*verilog, *included)}
     macros = macros_in(texts.values())
     found = [use for path, text in texts.items() for use in uses_in(text, str(path), macros, data)]
     if not found and any(table.encode() in text for text in texts.values() for table in _TABLES):
@@ -182,6 +185,16 @@ _JUDGES: dict[str, _Judge] = {
     "word": _of_word,
     **dict.fromkeys(("broken", "unended"), lambda *_: _UNENDED),
 }
+
+
+def included_in(text: bytes) -> list[str | None]:
+    """The names of all files that the Verilog ``text`` includes, in whatever branch; None: it is no name in quotes."""
+    tokens = [*_tokens(_VERILOG, text), _NONE]
+    return [
+        after.text[1:-1] if after.kind == "string" else None
+        for token, after in pairwise(tokens)
+        if token.kind == "directive" and token.text == "`include"
+    ]
 
 
 def _of_path(name: str) -> str | None:

@@ -11,8 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from dais_verif.errors import InputError
+from dais_verif.files import require_plain
 
 __all__ = ["included", "included_by", "read_files"]
+
+#: A text of a million ops has a tenth of it.
+_MOST_BYTES = 2 << 30
 
 #: What the reader would define and no simulator does; an unset macro must be unset here, too.
 _OWN_MACROS = ("__slang__", "__slang_major__", "__slang_minor__")
@@ -28,6 +32,7 @@ def read_files(sources: Sequence[Path], manager: Any) -> Any:
     from pyslang import parsing, syntax
 
     for source in sources:
+        require_plain(source, _MOST_BYTES, "RTL file")
         if not _is_text(str(source.absolute())):
             raise InputError(f"RTL file {str(source)!r} has a path that is no UTF-8, which its reader needs; rename it")
     folders = list(dict.fromkeys(source.absolute().parent for source in sources))

@@ -75,7 +75,8 @@ class SimulatorResult:
     """What one simulator did. ``failure`` is its error if it did not finish; seconds are wall time.
 
     ``bulk_vectors``: how many of the vectors compared were run outside cocotb. ``cached``: it was built before.
-    ``latency``: of a clocked design, as given or found.
+    ``latency``: of a clocked design, as given or found. ``also_read``: files that its build read beside those that were
+    given, and their SHA-256.
     """
 
     name: str
@@ -88,6 +89,7 @@ class SimulatorResult:
     bulk_vectors: int = 0
     cached: bool = False
     latency: int | None = None
+    also_read: dict[str, str] = field(default_factory=dict)
     build_seconds: float = 0.0
     run_seconds: float = 0.0
     failure: str | None = None

@@ -60,6 +60,7 @@ class Stage:
 
     ``must_fail``: a bug is planted, and it passes if that is found. ``needs``: the folders of stages that must have
     passed before it makes sense. ``waiver``: what a waiver calls it; empty: none can stand in for it.
+    ``gate``: those that need it also go on where it is waived.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Stage:
     must_fail: bool = False
     needs: tuple[str, ...] = ()
     waiver: str = ""
+    gate: bool = False
 
 
 # arguments of verbs

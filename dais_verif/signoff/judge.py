@@ -119,12 +119,22 @@ def of_subject(subject: Subject, policy: Policy, record: Record, asked: Asked) -
     yield from _same_program(subject, record.program.hash, record.program.file_sha256)
     if asked.rtl:
         yield from _same_rtl(subject, record.rtl.get("top"), record.rtl.get("sha256"), record.rtl.get("data"))
+        yield from _read_others(subject, record)
     if record.unchecked is not (policy.overflow == "unchecked"):
         yield f"overflow was {'not ' if record.unchecked else ''}checked, which is not what the policy asks"
     if record.seed != asked.seed:
         yield f"the seed was {record.seed}, must be {asked.seed}"
     yield from same_inputs(subject, record)
     yield from same_simulators(record, asked.simulators)
+
+
+def _read_others(subject: Subject, record: Record) -> Iterator[str]:
+    """What simulators say that they have read must be certified, by whatever name."""
+    certified = {file.sha256 for role in ("rtl", "include") for file in subject.of(role)}
+    for simulator in record.simulators:
+        for path, sha256 in simulator.also_read.items():
+            if sha256 not in certified:
+                yield f"{simulator.name} has read {path}, which is none of the files that are signed off"
 
 
 def _same_program(subject: Subject, found: str, file_sha256: str | None) -> Iterator[str]:

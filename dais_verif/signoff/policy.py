@@ -22,7 +22,7 @@ __all__ = ["BUILT_IN", "GHDL", "Given", "Policy", "in_force", "policy_of", "read
 GHDL = "ghdl"
 
 #: Stages that say something is not known; a waiver may stand in for them. What is known to be wrong is never waived.
-WAIVABLE = ("check", "proof", "synthesis", "coverage", "netlist", "axis", "board")
+WAIVABLE = ("outside", "check", "proof", "synthesis", "coverage", "netlist", "axis", "board")
 
 _SIMULATORS = ("icarus", "verilator", GHDL)
 _MOST_BITS = 24
@@ -46,6 +46,7 @@ proof_timeout = 20.0     # seconds for each obligation
 synthesis = "proved"     # where macros, translate_off or full_case tell synthesis another thing; or "refused"
 coverage = 0.0           # percent of bins that must be hit; 0: not asked for
 stages = []              # of "netlist", "axis", "board"
+allowed = []             # what RTL may use beyond ports and arithmetic, by name: "$random"
 
 [rtl]                    # without files: what dais-verif emits
 files = []               # names, or patterns such as "src/*.v"
@@ -151,6 +152,7 @@ class Policy(_Table, frozen=True):
     synthesis: Literal["proved", "refused"] = "proved"
     coverage: float = 0.0
     stages: tuple[Literal["netlist", "axis", "board"], ...] = ()
+    allowed: tuple[str, ...] = ()
     rtl: Rtl = Rtl()
     netlist: Netlist = Netlist()
     axis: Axis = Axis()

@@ -33,9 +33,10 @@ def blocked(stage: Stage, before: Sequence[StageResult], stages: Sequence[Stage]
     """Why a stage makes no sense: one that it needs has not passed. If nobody insists on that, nobody does on this."""
     if not stage.needs:
         return None
-    names = {one.folder: one.name for one in stages}
+    needed = {one.folder: one for one in stages}
     found = {result.name: result for result in before}
-    missing = [found[names[folder]] for folder in stage.needs if not found[names[folder]].passed]
+    wanted = [(found[needed[folder].name], needed[folder].gate) for folder in stage.needs]
+    missing = [result for result, gate in wanted if not (result.passed or (gate and result.waived))]
     if not missing:
         return None
     optional = all(result.optional or result.waived for result in missing)

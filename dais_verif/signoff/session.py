@@ -21,6 +21,7 @@ from dais_verif.report.record import Decision, ProgramInfo, Times
 from dais_verif.report.signoff import SignOff, StageResult
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE, Certificate, written
 from dais_verif.signoff.context import Context, Stage, pipeline_arguments, plain_path, write_json
+from dais_verif.signoff.copies import copied
 from dais_verif.signoff.evidence import Unusable, simulated
 from dais_verif.signoff.policy import Given, Policy, Waived, in_force
 from dais_verif.signoff.results import EVIDENCE, FAILED, NOT_RUN, blocked, issued_at, judged, outputs_of, result_of
@@ -83,7 +84,8 @@ def sign_off(
     times = Times(datetime.now(timezone.utc).isoformat(timespec="seconds"), 0.0)
     write_atomically(folder / POLICY, given.text.encode())
     subject = _subject(program, path, layout, policy, folder)
-    context = Context(subject, policy, folder / EVIDENCE, jobs)
+    asked = Context(subject, policy, folder / EVIDENCE, jobs)
+    context = Context(*copied(subject, policy, folder / EVIDENCE), folder / EVIDENCE, jobs)
     good, late = in_force(policy.waivers, datetime.now(timezone.utc).date())
     record = SignOff(
         Verdict.NOT_RUN,
@@ -112,7 +114,7 @@ def sign_off(
                 record = replace(record, stages=list(results))
                 _write(folder, record)
         tools, problems = _tools(policy, results)
-        problems = [*_problems(results), *subject.changed(), *problems]
+        problems = [*_problems(results), *subject.changed(), *context.subject.changed(), *problems]
         answer = Verdict.NOT_SIGNED_OFF if problems else Verdict.PASS
         record = replace(
             record,
@@ -128,7 +130,7 @@ def sign_off(
             _drop_vectors(folder)
         _write(folder, record)
         if answer is Verdict.PASS:
-            _certify(context, record, tools, folder, signer)
+            _certify(asked, record, tools, folder, signer)
     except KeyboardInterrupt:
         _write(folder, replace(record, verdict=Verdict.INTERRUPTED, message="interrupted", state="complete"))
         raise

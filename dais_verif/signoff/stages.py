@@ -24,6 +24,7 @@ from dais_verif.signoff.context import (
 from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.extras import extra_stages
 from dais_verif.signoff.judge import Asked, Judged, judge_check, judge_proof, judge_simulation
+from dais_verif.signoff.outside import outside_stage
 from dais_verif.signoff.subject import FileHash, Subject
 from dais_verif.signoff.synthesis import synthesis_stages
 from dais_verif.signoff.vacuity import planted_in_proof, planted_in_simulation
@@ -59,8 +60,9 @@ def stages_of(context: Context) -> list[Stage]:
         stages.append(Stage("proof", "proof", _run_proof, _judge_proof, waiver="proof"))
         stages += planted_in_proof((*folders[:1], "proof")) if folders else []
     first, *rest = [*stages, *synthesis_stages(context), *extra_stages(context)]
-    # What is not there at all need not be simulated for a minute.
-    return [first, *(replace(stage, needs=(*stage.needs, first.folder)) for stage in rest)]
+    # What is not there at all need not be simulated for a minute, and what is not hardware must not run.
+    outside = replace(outside_stage(), needs=(first.folder,))
+    return [first, outside, *(replace(stage, needs=(*stage.needs, first.folder, outside.folder)) for stage in rest)]
 
 
 # the RTL itself

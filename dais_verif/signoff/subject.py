@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dais_verif.dut.outside import included_in
 from dais_verif.errors import InputError
 from dais_verif.files import open_plain
 from dais_verif.program import Program
@@ -19,8 +19,6 @@ __all__ = ["FileHash", "Subject", "file_hash", "sha256_of", "subject_of", "top_o
 
 #: Nothing larger is signed off, so that to check a certificate is over in a time that is known.
 _MOST_BYTES = 4 << 30
-
-_INCLUDE = re.compile(rb'^(?:(?!//)[^"\n])*`include\b[ \t]*(?:"([^"\n]+)"|(\S*))', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -129,13 +127,9 @@ def _included(sources: Sequence[Path]) -> list[Path]:
     waiting = list(sources)
     while waiting:
         source = waiting.pop()
-        for quoted, other in _INCLUDE.findall(source.read_bytes()):
-            if not quoted:
-                what = other.decode(errors="replace")
-                raise InputError(
-                    f"{str(source)!r} includes {what!r}, which is no name in quotes: it cannot be certified"
-                )
-            name = quoted.decode(errors="surrogateescape")
+        for name in included_in(source.read_bytes()):
+            if name is None:
+                raise InputError(f"{str(source)!r} includes what is no name in quotes: it cannot be certified")
             there = [folder / name for folder in (source.absolute().parent, *folders) if (folder / name).is_file()]
             if not there:
                 raise InputError(f"{str(source)!r} includes {name!r}, which is not beside the RTL files")

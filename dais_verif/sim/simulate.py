@@ -34,6 +34,7 @@ class Outcome:
     build_seconds: float
     run_seconds: float
     cached: bool = False
+    also_read: tuple[Path, ...] = ()
 
 
 class Ended(ToolError):
@@ -152,7 +153,9 @@ class Begun:
         answer = merged(answers)
         ended = time.monotonic()
         self._watch.add(f"{self.simulator} compare", given, ended, answer.seconds.get("compare", 0.0))
-        return Outcome(answer, simulation.version, built - self._started, ended - built, simulation.cached)
+        return Outcome(
+            answer, simulation.version, built - self._started, ended - built, simulation.cached, simulation.also_read
+        )
 
     def _answer(self, simulation: Simulation, job: Job) -> Answer:
         folder = self._folder if job.share == 0 else self._folder / f"share_{job.share}"

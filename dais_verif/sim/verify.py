@@ -6,6 +6,7 @@ program -> Verilog -> build -> bench <───┴-> compare -> verdict (-> blam
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -238,6 +239,14 @@ def second_opinion(
     return Verdict.RTL_MISMATCH, message
 
 
+def _sha256(path: Path) -> str:
+    """Empty for what is gone, or cannot be read by us."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
 def _result(name: str, outcome: Outcome | ToolError) -> SimulatorResult:
     if isinstance(outcome, ToolError):
         return SimulatorResult(name, failure=str(outcome))
@@ -252,6 +261,7 @@ def _result(name: str, outcome: Outcome | ToolError) -> SimulatorResult:
         digest=answer.digest,
         bulk_vectors=answer.bulk_rows,
         cached=outcome.cached,
+        also_read={str(path): _sha256(path) for path in outcome.also_read},
         build_seconds=round(outcome.build_seconds, 3),
         run_seconds=round(outcome.run_seconds, 3),
         latency=answer.latency,

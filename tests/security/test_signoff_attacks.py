@@ -156,7 +156,7 @@ STATEFUL = {
     "name", ["time", *(pytest.param(name, marks=pytest.mark.slow) for name in STATEFUL if name != "time")]
 )
 def test_state_without_a_clock_is_excused_by_no_option(name: str, tmp_path: Path) -> None:
-    folder = project(tmp_path, OPTIONAL + GIVEN + WAIVED, around(STATEFUL[name]))
+    folder = project(tmp_path, 'allowed = ["$time"]\n' + OPTIONAL + GIVEN + WAIVED, around(STATEFUL[name]))
     ending = sign(folder)
     assert problem(ending).startswith("proof:")
     stage = ending.stage("proof")

@@ -83,7 +83,7 @@ BAD = {
     "axis": ('stages = ["axis"]\n[rtl]\nfiles = ["a.v"]', "axis wraps what dais-verif emits"),
     "pins": ('[rtl]\nclock = "clk"', "name the files"),
     "pipeline": ('[rtl]\npipeline = 2\nfiles = ["a.v"]', "pipeline is for what dais-verif emits"),
-    "waiver of nothing": (WAIVER.replace('"proof"', '"simulation"'), "only these can be waived: check, proof"),
+    "waiver of nothing": (WAIVER.replace('"proof"', '"simulation"'), "only these can be waived: outside, check, proof"),
     "waiver of a planted bug": (WAIVER.replace('"proof"', '"known-bad RTL, proof"'), "only these can be waived"),
     "waiver without a reason": (WAIVER.replace("a divider", " "), "waivers[0] has no reason"),
     "waiver without reason": (WAIVER.replace('reason = "a divider"\n', ""), "missing required field `reason`"),

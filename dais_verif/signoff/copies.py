@@ -1,0 +1,87 @@
+"""Copies of all that is signed off: what was hashed is what is built and proved, whatever becomes of a file meanwhile.
+
+The copies are part of the evidence. Files that lie in one folder do so among the copies, and nothing else lies there:
+what RTL includes is found as it was, and what is not certified is not found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path, PurePath
+
+import msgspec
+
+from dais_verif.errors import InputError
+from dais_verif.files import make_folder, write_atomically
+from dais_verif.signoff.policy import Policy
+from dais_verif.signoff.subject import FileHash, Subject, sha256_of
+
+__all__ = ["SUBJECT", "copied"]
+
+#: The folder of the copies, in that of the evidence.
+SUBJECT = "subject"
+
+
+def copied(subject: Subject, policy: Policy, folder: Path) -> tuple[Subject, Policy]:
+    """``subject`` and ``policy`` with copies in ``folder / SUBJECT`` in the place of all files.
+
+    Our own RTL is evidence already. Raises ``InputError`` if a file is not what was hashed any more, or if the copy of
+    one would not be found under the name that the RTL has for it.
+    """
+    root = folder.absolute() / SUBJECT
+    sources = [] if subject.emitted else subject.of("rtl")
+    places = list(dict.fromkeys(Path(source.path).parent for source in sources))
+    made: dict[int, Path] = {}
+    for number, file in enumerate(subject.files):
+        path = Path(file.path)
+        if file.role == "rtl" and not subject.emitted:
+            made[number] = root / f"rtl_{places.index(path.parent)}" / path.name
+            _copy(file, made[number])
+        elif file.role == "include":
+            copies = [_copy(file, root / place) for place in _included(path, places)]
+            made[number] = copies[0]
+        elif file.role == "data" and "/" in file.name:
+            # Found beside the RTL by its name; one with a folder of its own is left alone: no RTL of ours names it.
+            if not PurePath(file.name).is_absolute() and ".." not in PurePath(file.name).parts:
+                made[number] = _copy(file, root / "rtl_0" / file.name)
+        elif file.role != "rtl":
+            made[number] = _copy(file, root / f"{file.role}_{number}" / (file.name or path.name))
+    files = tuple(replace(file, path=str(made.get(number, file.path))) for number, file in enumerate(subject.files))
+    own = replace(subject, path=Path(files[0].path), files=files)
+    ports, data = (
+        [file.path for file in own.of("ports")],
+        [file.path for file in own.of("data") if "/" not in file.name],
+    )
+    rtl = msgspec.structs.replace(
+        policy.rtl,
+        files=() if subject.emitted else tuple(own.rtl),
+        data=tuple(data),
+        ports=ports[0] if ports else None,
+    )
+    return own, msgspec.structs.replace(policy, rtl=rtl, inputs=tuple(file.path for file in own.of("input")))
+
+
+def _included(path: Path, places: list[Path]) -> list[str]:
+    """Where a file that is included has to lie, so that it is found from each folder of the RTL as it was."""
+    found = [
+        f"rtl_{number}/{path.relative_to(place).as_posix()}"
+        for number, place in enumerate(places)
+        if path.is_relative_to(place) and ".." not in path.relative_to(place).parts
+    ]
+    if not found:
+        raise InputError(
+            f"{str(path)!r} is included, and lies in no folder of an RTL file, nor below: it cannot be certified;"
+            " put it there"
+        )
+    return found
+
+
+def _copy(file: FileHash, copy: Path) -> Path:
+    make_folder(copy.parent)
+    try:
+        write_atomically(copy, Path(file.path).read_bytes())
+    except OSError as error:
+        raise InputError(f"cannot read {file.path!r}: {error.strerror}") from None
+    if sha256_of(copy) != file.sha256:
+        raise InputError(f"{file.path!r} was changed while it was copied; run again")
+    return copy

@@ -1,0 +1,75 @@
+"""The stage that looks for what RTL asks of the world outside of its ports, before anything runs it.
+
+What simulators do for such RTL is not what hardware does, and may be anything: run a command, read a file that is not
+certified. A policy allows single names; a waiver stands in for the stage.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from dais_verif.dut.outside import outside_of
+from dais_verif.errors import InputError
+from dais_verif.signoff.context import Context, Stage, write_json
+from dais_verif.signoff.evidence import read_tree
+from dais_verif.signoff.judge import Judged
+from dais_verif.signoff.subject import Subject
+from dais_verif.sim.sources import is_vhdl
+from dais_verif.verdict import Verdict
+
+__all__ = ["outside_stage"]
+
+_FOUND = "uses.json"
+
+#: Uses that are kept, and that are named.
+_MOST, _SHOWN = 1000, 3
+
+
+class _Found(msgspec.Struct, frozen=True):
+    """``uses``: file, line, name and what it does. ``sha256``: of the files that were looked at."""
+
+    sha256: list[str]
+    uses: list[tuple[str, int, str, str]]
+
+
+def outside_stage() -> Stage:
+    """The stage; others go on where it is waived."""
+    return Stage("outside", "outside", _look, _judge, waiver="outside", gate=True)
+
+
+def _hashes(subject: Subject) -> list[str]:
+    return [file.sha256 for role in ("rtl", "include") for file in subject.of(role)]
+
+
+def _look(context: Context, folder: Path) -> None:
+    subject = context.subject
+    sources = [Path(path) for path in subject.rtl]
+    included = [Path(file.path) for file in subject.of("include")]
+    vhdl = [source for source in sources if is_vhdl(source)]
+    verilog = [source for source in sources if not is_vhdl(source)]
+    data = [file.name for file in subject.of("data")]
+    uses = outside_of(verilog, included, vhdl, data, subject.top)
+    folder.mkdir(exist_ok=True)
+    write_json(folder / _FOUND, {"sha256": _hashes(subject), "uses": [list(use) for use in uses[:_MOST]]})
+
+
+def _judge(context: Context, folder: Path) -> Judged:
+    try:
+        found = msgspec.convert(read_tree(folder / _FOUND), _Found)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{folder.name}/{_FOUND} does not say what the RTL uses: {error}") from None
+    problems = [
+        f"{file}:{line}: {name} {why}" for file, line, name, why in found.uses if name not in context.policy.allowed
+    ]
+    if found.sha256 != _hashes(context.subject):
+        problems.append("other RTL files were looked at")
+    if problems:
+        more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+        told = "; ".join(problems[:_SHOWN]) + more
+        message = f"{told}; take it out of the RTL, allow the name in the policy (allowed), or waive it"
+        return Judged(Verdict.NOT_SIGNED_OFF, message, (message,))
+    allowed = sorted({name for _, _, name, _ in found.uses})
+    message = f"nothing but what the policy allows: {', '.join(allowed)}" if allowed else "nothing reaches outside"
+    return Judged(Verdict.PASS, message)

@@ -1,0 +1,182 @@
+"""RTL is code: what it asks of the world outside is found in its text, however that is written, and not signed off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from quality.signing import DESIGN, GIVEN, QUICK, project, sign, verify
+
+from dais_verif.dut.outside import Use, macros_in, outside_of, uses_in
+from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
+
+HOSTILE = [
+    'initial $system("id");',
+    'initial $system /* why */ ("id");',
+    'initial \\$system ("id");',
+    'initial $c("system(\\"id\\");");',
+    "assign q = $c1(1);",
+    "initial f = $fopen(name);",
+    'import "DPI-C" function int f();',
+    'import /* */ "DPI-C" context function int f();',
+    'export "DPI-C" function f;',
+    '`define LANG "DPI-C"\nimport `LANG function int f();',
+    'initial if ($test$plusargs("x")) q = 1;',
+    'initial if ($value$plusargs("x=%d", q)) q = 1;',
+    "assign q = $time;",
+    "assign q = $realtime > 0;",
+    "assign q = $random;",
+    "assign q = $urandom_range(1);",
+    "assign q = $dist_uniform(s, 0, 1);",
+    'initial $fscanf(f, "%d", q);',
+    'initial $fdisplay(1, "x");',
+    'initial $fwrite(f, "x");',
+    'initial $dumpfile("/etc/passwd");',
+    'initial $writememh("x", m);',
+    "initial $fread(m, f);",
+    "initial $my_vpi_task(q);",
+    'initial $psprintf("x");',
+    "bind model spy s(.*);",
+    "initial force top.q = 1;",
+    # hidden in macros, branches, joints and odd text
+    '`define RUN $system("id")',
+    '`ifdef VERILATOR\ninitial $system("id");\n`endif',
+    "`define CALL(x) $``x(1)",
+    "`define CALL(x) x``tem(1)\ninitial `CALL($sys);",
+    "`define D(x) `x``_header\n`D(systemc)",
+    "`systemc_header\n#include <cstdlib>",
+    "`systemc_imp_header",
+    "`verilator_config",
+    "`pragma protect begin",
+    "`uselib dir=/tmp",
+    '`unknown_macro("id")',
+    "/* unended",
+    'x = "unended;\ninitial $system(1);',
+    'x = """ $display " $system(1);',
+    "// comment\rinitial $system(1);",
+    '`define Q `"$system`"',
+    # files
+    "`include <x.vh>",
+    "`include `FILE",
+    'initial $readmemh($sformatf("x"), m);',
+    'initial $readmemh({"a", ".mem"}, m);',
+    'initial $readmemh("other.mem", m);',
+    'initial $readmemh("/etc/passwd", m);',
+    'parameter F = "../x.mem"; initial $readmemh(F, m);',
+    'parameter F = "/etc/passwd"; initial $readmemb(F, m);',
+]
+
+HARMLESS = [
+    "assign q = $signed(a) + $unsigned(b) >>> $clog2(8);",
+    'initial $display("$system %d", $bits(a));',
+    '// $system("id")\n/* $c(1) " */ assign q = 0;',
+    'initial if (0) $fatal(1, "no \\" $random");',
+    "`timescale 1ns/1ps\n`default_nettype none\n`define W 8\nwire [`W-1:0] q;",
+    '`ifdef SIM\ninitial $error("x");\n`endif',
+    "wire a$b = \\odd.name$x ;",
+    "int q[$]; assert property (a ##[1:$] b);",
+    "import pkg::*;\nexport pkg::*;",
+    'initial $readmemh("table.mem", m);',
+    'parameter F = "table.mem"; initial $readmemh ( F , m );',
+    '`include "half.vh"',
+    '(* ram_style = "block" *) reg [7:0] m [0:3];',
+]
+
+
+def found(text: str) -> list[Use]:
+    data = text.encode()
+    return list(uses_in(data, "x.v", macros_in([data]), ["table.mem"]))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_reaches_outside_is_found(text: str) -> None:
+    assert found(text)
+    assert found(f"module model;\n{text}\nendmodule\n")[0].line > 1
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_does_not_is_left_alone(text: str) -> None:
+    assert found(text) == []
+
+
+def test_our_own_rtl_reaches_nothing(tmp_path: Path) -> None:
+    pipeline = emit_pipeline(DESIGN, "model", PipelineOptions(2, None, reset=True, enable=True, valid=True))
+    assert found(emit_verilog(DESIGN)) == found(pipeline.text) == []
+
+
+def test_lines_are_told() -> None:
+    use = found('a\n"b\\\nc" /*\n\n*/ $system')[0]
+    assert str(use) == "x.v:5: $system is no system call that only computes or prints"
+
+
+ROM = """module rom #(parameter FILE = "whatever.mem") (output [7:0] q);
+  reg [7:0] m [0:0];
+  initial $readmemh(FILE, m);
+  assign q = m[0];
+endmodule
+module model (output [7:0] q);
+  rom #(.FILE({NAME})) r (q);
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [('"table.mem"', None), ('{"table", ".mem"}', None), ('"other.mem"', "other.mem"), ('{8\'h2f, "x.mem"}', "/x.mem")],
+)
+def test_names_that_are_parameters_are_evaluated(name: str, read: str | None, tmp_path: Path) -> None:
+    (tmp_path / "x.v").write_text(ROM.replace("{NAME}", name))
+    uses = outside_of([tmp_path / "x.v"], [], [], ["table.mem"], "model")
+    assert [use.why for use in uses] == ([f"reads {read!r}, which is none of its data files"] if read else [])
+
+
+VHDL_HOSTILE = [
+    'attribute foreign of f : function is "VHPIDIRECT system";',
+    "use std.env.all;",
+    "q <= '1' when now > 5 ns else '0';",
+    'file f : text open read_mode is "/etc/passwd";',
+    'q <= getenv("HOME");',
+    "/* unended",
+]
+
+
+@pytest.mark.parametrize("text", VHDL_HOSTILE)
+def test_vhdl(text: str, tmp_path: Path) -> None:
+    (tmp_path / "x.vhd").write_text(text)
+    assert outside_of([], [], [tmp_path / "x.vhd"], [], "model")
+    good = '-- foreign now\nx <= "now"; c <= \'"\'; file f : text open read_mode is "table.txt";'
+    (tmp_path / "x.vhd").write_text(good)
+    assert not outside_of([], [], [tmp_path / "x.vhd"], ["table.txt"], "model")
+
+
+# sign-off
+
+
+def evil(folder: Path) -> str:
+    return emit_verilog(DESIGN).replace("endmodule", f'  initial $system("touch {folder}/PWNED");\nendmodule')
+
+
+def test_a_sign_off_runs_nothing_of_it(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p", QUICK.replace("icarus", "verilator") + GIVEN, evil(tmp_path))
+    ending = sign(folder)
+    assert (ending.verdict, ending.exit_code) == ("NOT_SIGNED_OFF", 7)
+    assert "$system is no system call" in ending.stage("outside")["message"]
+    assert {stage["name"] for stage in ending.tree["stages"] if stage["passed"]} == {"rtl"}
+    assert not (tmp_path / "PWNED").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["allowed", "waived"])
+def test_what_a_policy_allows_or_waives_is_said(how: str, tmp_path: Path) -> None:
+    rtl = emit_verilog(DESIGN).replace("endmodule", "  reg [31:0] r;\n  initial r = $random;\nendmodule")
+    waiver = '[[waivers]]\nwhat = "outside"\nreason = "an unused signal"\nexpires = 2099-01-01\n'
+    text = 'allowed = ["$random"]\n' + QUICK + GIVEN if how == "allowed" else QUICK + GIVEN + waiver
+    folder = project(tmp_path, text, rtl)
+    ending = sign(folder)
+    assert ending.exit_code == 0, ending.tree["message"]
+    stage = ending.stage("outside")
+    assert (stage["passed"], stage["waived"]) == (how == "allowed", how == "waived")
+    assert "$random" in stage["message"] and ending.stage("simulation, seed 0")["passed"]
+    assert verify(folder).findings == []
+    (folder / "policy.toml").write_text(QUICK + GIVEN)
+    assert sign(folder).exit_code == 7

@@ -1,0 +1,174 @@
+"""What is certified is what the tools have read: included in any way, found by a tool, swapped meanwhile."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from quality.signing import DESIGN, GIVEN, QUICK, project, sign, verify
+
+from dais_verif.dut.outside import included_in
+from dais_verif.emit import emit_verilog
+from dais_verif.errors import InputError
+from dais_verif.report.record import ProgramInfo, Record, SimulatorResult
+from dais_verif.signoff.copies import SUBJECT, copied
+from dais_verif.signoff.judge import Asked, of_subject
+from dais_verif.signoff.policy import policy_of, read_policy
+from dais_verif.signoff.subject import Subject, file_hash, sha256_of
+from dais_verif.sim.build import Design, build
+from dais_verif.verdict import Verdict
+
+INCLUDED = {
+    '`include "a.vh"': ["a.vh"],
+    '`include "a.vh" `include "b.vh"': ["a.vh", "b.vh"],
+    '/* c */ `include /* d */ "a.vh" // `include "not.vh"\n`include "b.vh"': ["a.vh", "b.vh"],
+    '"// no comment" `include "a.vh"': ["a.vh"],
+    '`ifdef X `include "a.vh" `endif': ["a.vh"],
+    '// `include "not.vh"\n"`include" `include\n"a.vh"': ["a.vh"],
+    "`include <a.vh>": [None],
+    "`include `NAME": [None],
+}
+
+
+@pytest.mark.parametrize("text", INCLUDED)
+def test_every_way_to_include_is_seen(text: str) -> None:
+    assert included_in(text.encode()) == INCLUDED[text]
+
+
+# what tools say that they have read
+
+
+@pytest.mark.parametrize("simulator", ["icarus", "verilator"])
+def test_builds_tell_what_they_have_read(simulator: str, tmp_path: Path) -> None:
+    """A file that a macro includes, one elsewhere, and a module that Verilator finds on its own."""
+    files = {
+        "rtl/top.v": '`define F "a b.vh"\n`include `F\n`include "DIR/far.vh"\nmodule top(input a, output b);\n'
+        "  `BODY\nendmodule\n",
+        "rtl/a b.vh": "`define BODY sub s(a, b);\n",
+        "far.vh": "// far\n",
+        "rtl/sub.v": "module sub(input a, output b);\n  assign b = a;\nendmodule\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text.replace("DIR", str(tmp_path)))
+    given = ["rtl/top.v"] if simulator == "verilator" else ["rtl/top.v", "rtl/sub.v"]
+    design = Design(tuple(tmp_path / name for name in given), "top")
+    if simulator == "verilator":
+        found = _verilated(design, tmp_path / "build")
+    else:
+        found = build(simulator, design, tmp_path / "build").also_read
+    assert {path.resolve() for path in found} == {(tmp_path / name).resolve() for name in set(files) - set(given)}
+
+
+def _verilated(design: Design, folder: Path) -> tuple[Path, ...]:
+    """Without the C++ compiler: only Verilator itself."""
+    from dais_verif.sim import private, runtime, tools, verilator
+    from dais_verif.sim.process import Session
+
+    folder.mkdir()
+    found, own = tools.verilator(), private.copied(design.sources, folder)
+    options = [*runtime.verilator_options(waves=False), "--Mdir", "design", *(f"-I{f}" for f in own.folders)]
+    session = Session(folder / "log", cwd=folder, env=found.env)
+    session.check("verilator", [*found.driver, *options, *map(str, own.sources)])
+    return private.others(verilator._read(folder / "design", found), own, design.sources)
+
+
+def test_what_a_simulator_has_read_must_be_certified(tmp_path: Path) -> None:
+    program = project(tmp_path, "") / "prog.bin"
+    policy = read_policy(None).policy
+    files = (file_hash("program", program), file_hash("rtl", tmp_path / "design.v"))
+    subject = Subject(DESIGN, program, None, False, "model", files)
+
+    def problems(**read: str) -> list[str]:
+        simulators = [SimulatorResult("icarus", also_read=read)]
+        record = Record(
+            Verdict.PASS, "", ProgramInfo.of(DESIGN), 0, 1, "", {}, {}, simulators=simulators, unchecked=False
+        )
+        return [line for line in of_subject(subject, policy, record, Asked(1, 0, ("icarus",))) if "has read" in line]
+
+    assert problems() == problems(good=files[1].sha256) == []
+    assert problems(evil="0" * 64) == ["icarus has read evil, which is none of the files that are signed off"]
+    assert problems(gone="") == ["icarus has read gone, which is none of the files that are signed off"]
+
+
+# copies
+
+
+def subject_in(folder: Path) -> Subject:
+    project(folder, "", '`include "sub/a.vh"\n' + emit_verilog(DESIGN))
+    for name in ("sub/a.vh", "t.mem", "sub/u.mem", "x.csv", "ports.toml"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(name)
+    roles = {"include": "sub/a.vh", "ports": "ports.toml", "input": "x.csv"}
+    files = [file_hash("program", folder / "prog.bin"), file_hash("rtl", folder / "design.v")]
+    files += [file_hash(role, folder / name) for role, name in roles.items()]
+    files += [file_hash("data", folder / name, name) for name in ("t.mem", "sub/u.mem")]
+    return Subject(DESIGN, folder / "prog.bin", None, False, "model", tuple(files))
+
+
+def test_copies_are_found_as_the_files_were(tmp_path: Path) -> None:
+    subject = subject_in(tmp_path / "p")
+    policy = policy_of({"rtl": {"files": subject.rtl}, "inputs": [subject.of("input")[0].path]}, "the policy")
+    own, told = copied(subject, policy, tmp_path / "evidence")
+    root = tmp_path / "evidence" / SUBJECT
+    assert [(file.role, file.sha256, file.name) for file in own.files] == [
+        (file.role, file.sha256, file.name) for file in subject.files
+    ]
+    assert all(Path(file.path).is_relative_to(root) for file in own.files)
+    assert [sha256_of(Path(file.path)) for file in own.files] == [file.sha256 for file in subject.files]
+    assert own.path == Path(own.files[0].path) and told.rtl.files == tuple(own.rtl)
+    assert {path.relative_to(root).as_posix() for path in root.rglob("*") if path.parent.name.startswith("rtl")} == {
+        "rtl_0/design.v",
+        "rtl_0/sub",
+    }
+    assert (root / "rtl_0" / "sub" / "a.vh").is_file() and (root / "rtl_0" / "sub" / "u.mem").is_file()
+    assert [Path(path).name for path in told.rtl.data] == ["t.mem"]
+
+
+def test_a_file_that_changes_before_it_is_copied(tmp_path: Path) -> None:
+    subject = subject_in(tmp_path / "p")
+    (tmp_path / "p" / "design.v").write_text("other")
+    with pytest.raises(InputError, match="was changed while it was copied"):
+        copied(subject, read_policy(None).policy, tmp_path / "evidence")
+
+
+@pytest.mark.parametrize("name", ["../far.vh", "/etc/hostname"])
+def test_what_is_included_from_elsewhere_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / "far.vh").write_text("// far\n")
+    folder = project(tmp_path / "p", QUICK + GIVEN, f'`include "{name}"\n' + emit_verilog(DESIGN))
+    ending = sign(folder)
+    assert ending.exit_code == 2 and "cannot be certified" in ending.tree["message"]
+    assert not (folder / "out" / "certificate.json").exists()
+
+
+@pytest.mark.slow
+def test_files_that_are_swapped_and_swapped_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All the time that the stages take the files are others, and nobody looks at them: the copies are signed off."""
+    from dais_verif.signoff import session
+
+    folder = project(tmp_path, QUICK + GIVEN, '`include "half.vh"\n' + emit_verilog(DESIGN))
+    (folder / "half.vh").write_text("// the true one\n")
+    true = {name: (folder / name).read_bytes() for name in ("design.v", "half.vh", "prog.bin")}
+    run = session._run
+
+    def swapped(*arguments: object) -> object:
+        for name in true:
+            (folder / name).write_bytes(b"evil")
+        try:
+            return run(*arguments)  # type: ignore[arg-type]
+        finally:
+            for name, data in true.items():
+                (folder / name).write_bytes(data)
+
+    monkeypatch.setattr(session, "_run", swapped)
+    ending = sign(folder)
+    assert ending.exit_code == 0, ending.tree["message"]
+    monkeypatch.undo()
+    assert verify(folder).findings == []
+    tree = json.loads((folder / "out" / "certificate.json").read_bytes())
+    hashes = {Path(file["path"]).name: file["sha256"] for file in tree["files"]}
+    assert hashes == {name: hashlib.sha256(data).hexdigest() for name, data in true.items()}
+    record = json.loads((folder / "out" / "evidence" / "simulation-0" / "printed.json").read_bytes())
+    assert list(record["simulators"][0]["also_read"].values()) == [hashes["half.vh"]]
