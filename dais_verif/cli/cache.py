@@ -58,7 +58,8 @@ def cache(context: click.Context, as_json: bool) -> int:
             table.add_column(name, justify=justify)  # type: ignore[arg-type]
         for entry in found:
             facts = entry.facts
-            table.add_row(facts.get("simulator", "?"), facts.get("top", "?"), _megabytes(entry.bytes), _ago(entry.used))
+            names = (str(facts.get(name, "?")) for name in ("simulator", "top"))
+            table.add_row(*names, _megabytes(entry.bytes), _ago(entry.used))
         out.print(table)
     out.print(f"folder     {tools.cache_dir()}", markup=False)
     out.print(f"builds     {len(found)}, {_megabytes(total)} of at most {_megabytes(builds.limit())}", markup=False)

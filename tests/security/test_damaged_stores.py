@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import random
 import sqlite3
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from dais_verif.prove import remembered
 from dais_verif.prove.results import Method
 from dais_verif.prove.store import Store
 from dais_verif.regress.history import History, Past
+from dais_verif.sim import cache
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "quantised_mac.bin"
 
@@ -116,3 +118,18 @@ def test_one_that_is_in_use_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_folder_in_its_place_is_left(tmp_path: Path) -> None:
     Store(tmp_path).keep({"k": Method.SMT})
     assert Store(tmp_path).find(["k"]) == {} and tmp_path.is_dir()
+
+
+def test_odd_facts_of_builds_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path))
+    odd = [{"simulator": 5, "top": []}, {"simulator": "a\x1b[2J", "top": "\n::error::x"}, [], 5, "x", None]
+    for number, facts in enumerate(odd):
+        entry = cache.home() / f"{number:032x}"
+        entry.mkdir(parents=True)
+        (entry / cache._FACTS).write_text(json.dumps(facts))
+    assert _run(["cache"]) == 0
+    out = capfd.readouterr().out
+    assert "\x1b" not in out and not [line for line in out.splitlines() if line.lstrip().startswith("::")]
+    assert "builds     3, " in out
