@@ -76,11 +76,10 @@ class Subject:
     @classmethod
     def of_shape(cls, name: str, folder: Path) -> Subject:
         """One of ``SHAPES``, or of ``LARGE`` if it is there."""
-        binary = folder / f"{name}.bin"
+        binary = LARGE / name / "prog.v1.bin.gz"
         if name in SHAPES:
+            binary = folder / f"{name}.bin"
             binary.write_bytes(write_binary(SHAPES[name](), "v1"))
-        else:
-            binary.write_bytes(gzip.decompress((LARGE / name / "prog.v1.bin.gz").read_bytes()))
         return cls(name, load(binary).n_ops, binary, None)
 
     @classmethod
