@@ -89,11 +89,13 @@ class Reader:
 
             yield lambda: slang.elaborate(design.sources, design.top, self.files(design), self.bitwise)
             return
-        from dais_verif.prove import yosys
+        from dais_verif.prove import slang, yosys
 
         form = elaborated(design.sources, design.top, design.data, self.folder, _LIMITS)
 
         def read() -> Netlist:
+            if self.names == ("yosys",):  # which looks neither at sensitivity lists nor at delays
+                slang.refuse_events(design.sources, design.top, self.files(design))
             try:
                 return yosys.elaborate(form, design.top)._replace(included=included_by(design.sources))
             except InputError as error:

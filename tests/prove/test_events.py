@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from prove.door import run_prove
+from prove.reading import needs_yosys
 from prove.test_several_files import ADDER
 from prove.test_storage import SUMS, clocked, combinational, values
 
@@ -84,6 +85,26 @@ def test_what_may_miss_a_change_is_refused(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_what_misses_none_is_accepted(name: str, tmp_path: Path) -> None:
     assert values(combinational(ACCEPTED[name]), tmp_path) == SUMS
+
+
+@needs_yosys
+@pytest.mark.parametrize(
+    "name",
+    ["a part in the list (I, V)", "a function in a block (I)", "nothing to wait for (I)", "a delay of a net (I)"],
+)
+def test_nor_does_yosys_alone_prove_it(name: str, tmp_path: Path) -> None:
+    body, message = REFUSED[name]
+    text = combinational(body).replace("module dut", "module model")
+    run = run_prove(ADDER, tmp_path, "--front-end", "yosys", rtl=text)
+    assert run.ending == ("INVALID_INPUT", 2) and message in run.tree["message"]
+
+
+@needs_yosys
+def test_nor_a_late_clock(tmp_path: Path) -> None:
+    text = clocked(f"{STAGE} reg late; always @* late <= clk; always @(posedge late) OUT <= a;")
+    text = text.replace("module dut", "module model")
+    run = run_prove(ADDER, tmp_path, "--clock", "clk", "--front-end", "yosys", rtl=text)
+    assert run.ending == ("INVALID_INPUT", 2) and "assigned with <=" in run.tree["message"]
 
 
 STAGE = "reg [4:0] a; always @(posedge clk) a <= sum;"

@@ -1,5 +1,6 @@
 """The first front end: pyslang elaborates and binds, ``walk`` collects drivers."""
 
+from dais_verif.prove.slang.simulated import refuse_events
 from dais_verif.prove.slang.walk import elaborate
 
-__all__ = ["elaborate"]
+__all__ = ["elaborate", "refuse_events"]

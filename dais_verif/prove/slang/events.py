@@ -12,7 +12,11 @@ from dais_verif.errors import StateError
 from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.slang.writes import NAMES
 
-__all__ = ["Events", "refuse_asleep", "refuse_delay", "sensitivity"]
+__all__ = ["EventError", "Events", "refuse_asleep", "refuse_delay", "sensitivity"]
+
+
+class EventError(StateError):
+    """RTL that simulates otherwise than as settled logic."""
 
 
 class Events(NamedTuple):
@@ -27,7 +31,7 @@ class Events(NamedTuple):
 
 
 def sensitivity(design: Design, body: Any, where: str) -> tuple[Events, Any]:
-    """What runs a combinational block, and what it does then. Raises ``StateError`` for what may miss a change."""
+    """What runs a combinational block, and what it does then. Raises ``EventError`` for what may miss a change."""
     if type(body) is not ast.TimedStatement:
         return Events(None, always=True, free=True), body  # always_comb
     timing = body.timing
@@ -37,19 +41,19 @@ def sensitivity(design: Design, body: Any, where: str) -> tuple[Events, Any]:
     listed: set[Any] = set()
     for event in events:
         if event.kind is not ast.TimingControlKind.SignalEvent or event.edge is not ast.EdgeKind.None_:
-            raise StateError(f"{where}: the proof supports one rising edge of a clock, and this block has other edges")
+            raise EventError(f"{where}: the proof supports one rising edge of a clock, and this block has other edges")
         if event.iffCondition is not None:
-            raise StateError(f"{where}: a sensitivity list with iff keeps state; write always @*")
+            raise EventError(f"{where}: a sensitivity list with iff keeps state; write always @*")
         # A part of a signal, or an expression, runs the block more often, and not at every change of the signal.
         names = event.expr.operands if type(event.expr) is ast.ConcatenationExpression else [event.expr]
         listed.update(name.symbol for name in names if type(name) in NAMES)
     if not listed:
-        raise StateError(f"{where}: this sensitivity list names no signal as a whole; write always @*")
+        raise EventError(f"{where}: this sensitivity list names no signal as a whole; write always @*")
     return Events(frozenset(listed), always=False, free=True), body.stmt
 
 
 def refuse_asleep(events: Events, body: Any, own: set[Any], where: str) -> None:
-    """Raise ``StateError`` if a block may never run.
+    """Raise ``EventError`` if a block may never run.
 
     A variable with a value from the beginning, by its declaration or because its type has no X, may never change. A net
     or another variable is X first, and changes when it gets a value. ``own``: what the block assigns itself.
@@ -69,7 +73,7 @@ def refuse_asleep(events: Events, body: Any, own: set[Any], where: str) -> None:
     if events.listed is None:
         body.visit(look)
     if not found and not any(map(_begins_unknown, events.listed or ())):
-        raise StateError(
+        raise EventError(
             f"{where}: this block may never run: it waits for a change, and all that it reads may have one value from"
             " the beginning; write always_comb"
         )
@@ -82,9 +86,9 @@ def _begins_unknown(symbol: Any) -> bool:
 
 
 def refuse_delay(symbol: Any, where: str) -> None:
-    """Raise ``StateError`` if a net or an assignment has a delay, or a strength: it may be Z where it is 0 or 1."""
+    """Raise ``EventError`` if a net or an assignment has a delay, or a strength: it may be Z where it is 0 or 1."""
     if symbol.delay is not None:
-        raise StateError(f"{where}: a delay has no meaning in a proof; remove it")
+        raise EventError(f"{where}: a delay has no meaning in a proof; remove it")
     declaration = symbol.syntax.parent if symbol.syntax is not None else None
     if getattr(declaration, "strength", None) is not None:
-        raise StateError(f"{where}: a strength has no meaning in a proof; remove it")
+        raise EventError(f"{where}: a strength has no meaning in a proof; remove it")

@@ -10,6 +10,7 @@ from typing import Any
 from dais_verif.errors import InputError
 from dais_verif.prove.netlist import NoValue
 from dais_verif.prove.slang.design import Design, ast, bits_in
+from dais_verif.prove.slang.events import EventError
 from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.selects import target_parts
 from dais_verif.prove.slang.writes import STEPS, written
@@ -287,10 +288,10 @@ def _returned(c: Converter, e: Any, function: Any) -> Term:
         if _inside(symbol, function):
             return local.setdefault(symbol, var(bits_in(symbol.type) or 1, f"before {symbol.name}"))
         if not c.free:
-            raise c.refused(
-                e,
-                f"function {function.name!r} reads {symbol.name!r}, and simulators need not call it again when that"
-                " changes; give it as an argument, or write always_comb",
+            where = c.design.where(e.sourceRange.start)
+            raise EventError(
+                f"{where}: function {function.name!r} reads {symbol.name!r}, and simulators"
+                " need not call it again when that changes; give it as an argument, or write always_comb"
             )
         return c.read(symbol, 0, bits_in(symbol.type) or 1)
 

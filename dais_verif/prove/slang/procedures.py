@@ -14,7 +14,7 @@ from typing import Any
 from dais_verif.errors import InputError, StateError
 from dais_verif.prove.netlist import Driver, Read, Signal, bits_over, driver_of
 from dais_verif.prove.slang.design import Design, ast, bits_in
-from dais_verif.prove.slang.events import Events, refuse_asleep, sensitivity
+from dais_verif.prove.slang.events import EventError, Events, refuse_asleep, sensitivity
 from dais_verif.prove.slang.execution import Execution, flat
 from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.registers import edges_of, registers
@@ -95,7 +95,7 @@ class _Block:
     def outside(self, symbol: Any) -> Signal:
         """The signal of ``symbol``, which other code assigns."""
         if self.events.listed is not None and symbol not in self.events.listed:
-            raise StateError(
+            raise EventError(
                 f"{self.where}: the block reads {symbol.name!r}, which its sensitivity list lacks as a whole;"
                 " simulation and hardware would differ: write always @*"
             )

@@ -17,7 +17,7 @@ from dais_verif.errors import InputError, StateError
 from dais_verif.prove.memory import Memory
 from dais_verif.prove.netlist import Bits, Netlist, Read, Signal, bits_over, driver_of
 from dais_verif.prove.slang.design import Design, ast, bits_in
-from dais_verif.prove.slang.events import refuse_delay
+from dais_verif.prove.slang.events import EventError, refuse_delay
 from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.memories import initial
 from dais_verif.prove.slang.procedures import combinational
@@ -244,7 +244,7 @@ class _Walk:
         elif kind in _BLOCKS:
             if kind is ast.ProceduralBlockKind.Always and type(body) is not ast.TimedStatement:
                 where = self._design.where(block.location)
-                raise InputError(
+                raise EventError(
                     f"{where}: this block waits for nothing before it begins; write always @* or always_comb"
                 )
             self._later.append(lambda: combinational(self._design, body, names))
