@@ -17,6 +17,7 @@ from dais_verif.cli.keywords import KEYWORDS
 from dais_verif.printable import command_line
 from dais_verif.program import LAYOUTS, AssumedLayoutWarning, Program, load
 from dais_verif.program.numbers import Batch
+from dais_verif.sim.sandbox import SANDBOX, confined
 from dais_verif.stimulus import generate_common, read_batch
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ __all__ = [
     "json_option",
     "layout_option",
     "program_argument",
+    "sandbox_option",
     "seed_option",
     "top_option",
     "unchecked_option",
@@ -60,6 +62,13 @@ def _all_cpus(context: click.Context, option: click.Parameter, value: int | None
     return value if value is not None or "DAIS_VERIF_THREADS" in os.environ else len(os.sched_getaffinity(0))
 
 
+def _sandbox(context: click.Context, option: click.Parameter, value: bool) -> None:
+    """All that this process starts is told by the environment."""
+    if value:
+        os.environ[SANDBOX] = "1"
+        confined([], Path())  # before anything is built
+
+
 #: Where proofs are kept, in the folder of what is kept on this machine.
 PROOF_STORE = Path("proofs", "proofs.sqlite")
 
@@ -80,6 +89,13 @@ jobs_option = click.option(
     help="Threads or processes at once. Default: DAIS_VERIF_THREADS, or all CPUs.",
 )
 html_option = click.option("--html", type=file_path, help="Also write the record as an HTML page (see report).")
+sandbox_option = click.option(
+    "--sandbox",
+    is_flag=True,
+    expose_value=False,
+    callback=_sandbox,
+    help="Run tools in bubblewrap: no network, and nothing to write but the folder of the run.",
+)
 seed_option = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the generated vectors."
 )

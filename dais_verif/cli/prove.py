@@ -19,6 +19,7 @@ from dais_verif.cli.common import (
     load_program,
     program_argument,
     reproduce,
+    sandbox_option,
     seed_option,
     unchecked_option,
 )
@@ -76,6 +77,7 @@ from dais_verif.synth.netlist import Netlist
 )
 @seed_option
 @jobs_option
+@sandbox_option
 @click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, RTL, counterexample, its replay.")
 @html_option
 @json_option

@@ -25,6 +25,7 @@ from dais_verif.cli.common import (
     notices,
     program_argument,
     reproduce,
+    sandbox_option,
 )
 from dais_verif.cli.dut import DutOptions, given_rtl_options
 from dais_verif.cli.grouped import GroupedCommand
@@ -76,6 +77,7 @@ def _show_policy(context: click.Context, option: click.Parameter, value: bool) -
     "--sign", "key", type=file_path, help="Sign the certificate with this Ed25519 key, as ssh-keygen makes them."
 )
 @jobs_option
+@sandbox_option
 @click.option(
     "-o", "--output", type=file_path, help="Folder for certificate, record and evidence. Default: signoff-PROGRAM."
 )

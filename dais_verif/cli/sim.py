@@ -24,6 +24,7 @@ from dais_verif.cli.common import (
     load_program,
     notices,
     program_argument,
+    sandbox_option,
     seed_option,
     unchecked_option,
     vectors_option,
@@ -108,6 +109,7 @@ def _icarus_vectors(context: click.Context, option: click.Parameter, value: str 
     help="Input bits that are few enough; 0: sample only.",
 )
 @jobs_option
+@sandbox_option
 @click.option("--profile", is_flag=True, help="Show where the time went.")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for each build and each run.")
 @click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, RTL, vectors, logs, waves.")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dais_verif.errors import ToolError
@@ -40,12 +40,14 @@ def run(
     seed: int = 0,
     waves: bool = False,
     timeout: float | None = None,
+    writable: Sequence[Path] = (),
 ) -> Path:
     """Run ``test_module`` in ``run_dir`` and return the path of the results file that it wrote.
 
     A ``PYTHONPATH`` in ``env`` is searched before our own; everything else in ``env`` has the last word.
-    ``waves`` leaves ``waves.fst`` (Icarus) or ``waves.vcd`` (Verilator, GHDL) in ``run_dir``; the build must have
-    been made for it. Raises ``ToolError`` unless the simulator ended well, in time, and ran a test.
+    ``writable``: folders in which it may write beside ``run_dir``, in a sandbox. ``waves`` leaves ``waves.fst``
+    (Icarus) or ``waves.vcd`` (Verilator, GHDL) in ``run_dir``; the build must have been made for it. Raises
+    ``ToolError`` unless the simulator ended well, in time, and ran a test.
     """
     if waves and not simulation.waves:
         raise ValueError("waves=True must be given to build() also, not to run() only")
@@ -56,6 +58,7 @@ def run(
         cwd=run_dir,
         env=_environment(simulation, test_module, results, seed=seed, extra=env),
         timeout=timeout,
+        writable=writable,
     )
     results.unlink(missing_ok=True)
     datafiles.copy_into(run_dir, simulation.data)

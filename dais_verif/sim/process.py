@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from dais_verif.errors import ToolError
+from dais_verif.sim import sandbox
 from dais_verif.sim.surroundings import stripped
 
 __all__ = [
@@ -119,15 +120,23 @@ class Session:
 
     The log is begun afresh; each command writes itself into it before its output, so that a user can
     repeat by hand what failed. ``env``: the whole environment; None: what tools are given of ours.
+    ``writable``: folders beside ``cwd`` in which commands may write if they run in a sandbox.
     """
 
     def __init__(
-        self, log: Path, *, cwd: Path, env: Mapping[str, str] | None = None, timeout: float | None = None
+        self,
+        log: Path,
+        *,
+        cwd: Path,
+        env: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        writable: Sequence[Path] = (),
     ) -> None:
         self.log = log
         self._cwd = cwd
         self._env = env
         self._timeout = timeout
+        self._writable = writable
         self._stop = _thread.stop
         self._deadline = None if timeout is None else time.monotonic() + timeout
         try:
@@ -169,7 +178,7 @@ class Session:
             log.flush()
             try:
                 return subprocess.Popen(
-                    command,
+                    sandbox.confined(command, self._cwd, self._writable) if sandbox.wanted() else command,
                     cwd=self._cwd,
                     # What a killed compiler leaves behind stays in the folder of the run.
                     env={

@@ -19,7 +19,7 @@ from dais_verif.errors import ToolError, ViolationError
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.report.record import Blame
-from dais_verif.sim import process
+from dais_verif.sim import process, sandbox
 from dais_verif.sim.blame import Judged, blame_engines, blame_expectation, judge_rows
 from dais_verif.sim.feed import Feed, Outlet
 from dais_verif.sim.job import LEAST_IN_ICARUS, Job
@@ -167,7 +167,7 @@ def _plan(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
             shares=shares,
             threads=options.jobs if in_bulk else 0,
             digested=shared,
-            maker=os.getpid(),
+            maker=None if sandbox.wanted() else os.getpid(),
             seed=options.seed,
             open=least is not None,
         )

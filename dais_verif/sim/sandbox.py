@@ -1,0 +1,39 @@
+"""Tools in a sandbox of bubblewrap: no network, no other process to see, nothing to write but the folder of a run.
+
+``--sandbox`` of a verb, or ``DAIS_VERIF_SANDBOX=1``: for all that a verb starts, and for the verbs of a sign-off.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from dais_verif.errors import ToolError
+
+__all__ = ["SANDBOX", "confined", "wanted"]
+
+SANDBOX = "DAIS_VERIF_SANDBOX"
+
+_ISOLATED = ("--die-with-parent", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--new-session")
+#: Everything can be read: tools, packages and libraries lie anywhere.
+_VISIBLE = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+
+
+def wanted() -> bool:
+    """Whether tools run in a sandbox."""
+    return os.environ.get(SANDBOX, "0") not in ("", "0")
+
+
+def confined(command: Sequence[str], cwd: Path, writable: Sequence[Path] = ()) -> list[str]:
+    """``command`` so that it can write in ``cwd`` and ``writable`` only. Raises ``ToolError`` without bubblewrap."""
+    bwrap = shutil.which("bwrap")
+    if bwrap is None:
+        raise ToolError(
+            "--sandbox needs bubblewrap (bwrap), which was not found on PATH; install it (Debian: apt-get install"
+            " bubblewrap), or leave --sandbox out"
+        )
+    places = [str(path.absolute()) for path in (*writable, cwd)]
+    binds = [word for place in dict.fromkeys(places) for word in ("--bind", place, place)]
+    return [bwrap, *_ISOLATED, *_VISIBLE, *binds, "--chdir", str(cwd.absolute()), "--", *command]
