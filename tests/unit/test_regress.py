@@ -211,7 +211,7 @@ def test_a_cluster_without_its_packages(
         (["--seed-from", "/nowhere"], "No such file"),
         (["--timeout", "nan"], "must be a number of seconds"),
         (["--junit", "/nowhere/junit.xml"], "there is no such folder"),
-        (["absent.toml"], "cannot be read"),
+        (["absent.toml"], "cannot read manifest"),
     ],
     ids=range(10),
 )
