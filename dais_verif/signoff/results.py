@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from dais_verif.errors import DaisError
+from dais_verif.errors import DaisError, InputError
 from dais_verif.report.record import OutputEvidence, Times
 from dais_verif.report.signoff import EVIDENCE, StageResult
 from dais_verif.signoff.context import Context, Stage
@@ -88,6 +88,8 @@ def outputs_of(context: Context, results: Sequence[StageResult]) -> list[OutputE
     for seed in context.policy.seeds:
         if any(r.name == f"simulation, seed {seed}" and r.passed for r in results):
             for found in simulated(context.folder / f"simulation-{seed}").outputs:
+                if found.grade not in _GRADES:
+                    raise InputError(f"simulation-{seed}: output {found.output} is {found.grade!r}, which is no grade")
                 known = best.get(found.output, found)
                 grade = max(known.grade, found.grade, key=_GRADES.index)
                 vectors = known.vectors + (found.vectors if known is not found else 0)

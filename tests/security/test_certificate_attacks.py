@@ -80,6 +80,19 @@ def test_rtl_beside_what_was_emitted(tmp_path: Path) -> None:
     assert verify(folder, "--rtl", folder / "design.v").exit_code == 7
 
 
+# evidence of odd values
+
+
+def test_a_grade_that_is_none(copy: Path) -> None:
+    for name in ("printed.json", "run/result.json"):
+        path = copy / "out" / "evidence" / "simulation-0" / name
+        path.write_text(path.read_text().replace('"grade": "sampled"', '"grade": "perfect"', 1))
+    forge(copy)
+    ending = verify(copy)
+    assert ending.exit_code == 7
+    assert any("'perfect', which is no grade" in line for line in ending.findings), ending.findings
+
+
 # keys that have expired
 
 
