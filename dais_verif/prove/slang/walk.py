@@ -19,6 +19,7 @@ from dais_verif.prove.netlist import Bits, Netlist, Read, Signal, bits_over, dri
 from dais_verif.prove.slang.design import Design, ast, bits_in
 from dais_verif.prove.slang.events import EventError, refuse_delay
 from dais_verif.prove.slang.expressions import Converter
+from dais_verif.prove.slang.kinds import LEFT_OUT
 from dais_verif.prove.slang.memories import initial
 from dais_verif.prove.slang.procedures import combinational
 from dais_verif.prove.slang.selects import target_parts
@@ -141,7 +142,7 @@ class _Walk:
             visit = self._kinds.get(member.kind)
             if visit is not None:
                 visit(member, path)
-            elif member.kind in _REFUSED:
+            elif member.kind not in LEFT_OUT:
                 where = self._design.where(member.location)
                 what = getattr(member, "primitiveType", member).name or member.kind.name
                 raise InputError(f"{where}: {member.kind.name} {what!r} is not supported by the proof")
@@ -352,9 +353,3 @@ _LARGEST_MEMORY = 1 << 24
 _LARGEST_BUNDLE = 1 << 12
 _WAYS = (ast.ArgumentDirection.In, ast.ArgumentDirection.Out)
 _BLOCKS = (ast.ProceduralBlockKind.Always, ast.ProceduralBlockKind.AlwaysComb, ast.ProceduralBlockKind.AlwaysFF)
-_REFUSED = (
-    ast.SymbolKind.PrimitiveInstance,
-    ast.SymbolKind.UninstantiatedDef,
-    ast.SymbolKind.NetAlias,
-    ast.SymbolKind.CheckerInstance,
-)
