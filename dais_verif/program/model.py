@@ -166,7 +166,9 @@ class Program:
     def ops(self) -> tuple[Op, ...]:
         """The ops as rows of Python integers, in SSA order."""
         code, id0, id1, data, k, i, f = (column.tolist() for column in self.columns)
-        types = map(FixedType, k, i, f)
+        # Few types are many ops': one object each, not a million.
+        known = {kind: FixedType(*kind) for kind in set(zip(k, i, f, strict=True))}
+        types = map(known.__getitem__, zip(k, i, f, strict=True))
         return tuple(map(Op, range(self.n_ops), code, id0, id1, data, types))
 
     @cached_property

@@ -73,7 +73,7 @@ class Status(Enum):
     UNKNOWN = "UNKNOWN"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Claim:
     """The signal of op ``number``, or output ``number``, is what the program says.
 

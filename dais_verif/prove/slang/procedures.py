@@ -8,7 +8,7 @@ is read through its signal afterwards, which therefore can be a cut point of the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from dais_verif.errors import InputError, StateError
@@ -111,24 +111,11 @@ class _Block:
 
     def straight(self, statements: list[Any]) -> None:
         order = {s.expr.left.symbol: n for n, s in enumerate(statements)}
+        self.targets = Counter()  # of which there may be a million, and nobody will ask
         for n, s in enumerate(statements):
             signal = self.design.signal(s.expr.left.symbol, self.where)
-            make = self._maker(s.expr.right, order, n)
+            make = _Assigned(self, s.expr.right, order, n)
             signal.drive(Driver(0, signal.width, make, self.where, late=s.expr.isNonBlocking))
-
-    def _maker(self, expression: Any, order: dict[Any, int], number: int) -> Callable[[Read], Term]:
-        def make(read: Read) -> Term:
-            def symbol_read(symbol: Any, low: int, width: int) -> Term:
-                place = order.get(symbol)
-                if place is None:
-                    self.outside(symbol)
-                elif place >= number:
-                    raise self.latch(symbol.name)
-                return self.design.part(read, symbol, low, width)
-
-            return Converter(self.design, symbol_read, self.events.free)(expression)
-
-        return make
 
     # the general case
 
@@ -172,3 +159,25 @@ class _Block:
                     if t in before:
                         raise self.latch(before[t])
                 signal.drive(driver_of(bits, low, width, low, self.where))
+
+
+class _Assigned:
+    """What statement ``number`` of a block assigns, a term when somebody asks. ``order``: what the others assign."""
+
+    __slots__ = ("_block", "_expression", "_number", "_order")
+
+    def __init__(self, block: _Block, expression: Any, order: dict[Any, int], number: int) -> None:
+        self._block, self._expression, self._order, self._number = block, expression, order, number
+
+    def __call__(self, read: Read) -> Term:
+        block = self._block
+
+        def symbol_read(symbol: Any, low: int, width: int) -> Term:
+            place = self._order.get(symbol)
+            if place is None:
+                block.outside(symbol)
+            elif place >= self._number:
+                raise block.latch(symbol.name)
+            return block.design.part(read, symbol, low, width)
+
+        return Converter(block.design, symbol_read, block.events.free)(self._expression)
