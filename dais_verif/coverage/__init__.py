@@ -26,7 +26,8 @@ _LISTED = 1000
 class Measured:
     """Of every bin of ``bins`` whether it is ``hit``, and ``how``, a ``How``, it was shown to be unreachable.
 
-    ``vectors`` were counted; those of ``directed``, which are among them, were computed from the program.
+    ``vectors`` were counted; those of ``directed``, which are among them, were computed from the program. ``limits``:
+    what ended the search for more, in words.
     """
 
     bins: Bins
@@ -34,6 +35,7 @@ class Measured:
     how: NDArray[np.uint8]
     vectors: int
     directed: Batch
+    limits: tuple[str, ...] = ()
 
 
 def measure(
@@ -90,15 +92,17 @@ def measured(
     if unreachable:
         search.exclude_by_ranges()
     if directed:
-        notice("coverage: values pulled back to the inputs")
-        give_inputs(search)
-        pull_back(search, effort, seed)
+        notice("coverage: corners of the inputs")
+        give_inputs(search, effort)
+        pull_back(search, effort, seed, notice)
     if directed or unreachable:
         notice("coverage: all inputs of small cones")
         enumerate_cones(search, effort, seed, take=directed, exclude=unreachable)
         notice("coverage: a solver asked about the rest")
         solve(search, effort, take=directed, exclude=unreachable)
-    return Measured(search.bins, search.bins.hit(search.seen), search.how, search.vectors, search.found)
+    return Measured(
+        search.bins, search.bins.hit(search.seen), search.how, search.vectors, search.found, tuple(search.limits)
+    )
 
 
 def summary(found: Measured) -> Coverage:
@@ -125,6 +129,7 @@ def summary(found: Measured) -> Coverage:
         outputs=counts[program.n_ops : program.n_ops + program.n_out].tolist(),
         open=[_open_bin(bins, number) for number in opened[:_LISTED].tolist()],
         open_total=len(opened),
+        limits=list(found.limits),
     )
 
 

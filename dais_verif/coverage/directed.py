@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.coverage.goals import Goal, Wish, goal_of, wishes
-from dais_verif.coverage.linear import sharp_ranges
 from dais_verif.coverage.pullback import Ground, pull
 from dais_verif.coverage.search import How, Search
 from dais_verif.golden.batch import compile_program
@@ -35,16 +34,19 @@ __all__ = ["Effort", "enumerate_cones", "give_inputs", "pull_back", "solve"]
 class Effort:
     """How much may be tried. ``seconds``: for the solver, in all; the other limits do not depend on the machine.
 
-    ``rounds``, ``goals``: of pulling back, and goals in each; ``steps``: ops that are asked for one vector.
-    ``bits``: of a cone that is small; ``evaluations``: ops times vectors to go through such cones.
+    ``rounds``, ``goals``: of pulling back, and goals in each; ``steps``: ops that are asked for one vector, ``asked``:
+    for all. ``bits``: of a cone that is small; ``evaluations``: ops times vectors to go through such cones.
+    ``values``: ops times vectors whose values are kept; inputs times vectors that are made for inputs alone.
     """
 
     seconds: float = 10.0
     rounds: int = 24
     goals: int = 256
     steps: int = 300
+    asked: int = 500_000
     bits: int = 20
     evaluations: int = 1_000_000_000
+    values: int = 1 << 23
 
 
 #: Vectors that pulling starts from.
@@ -60,10 +62,16 @@ _LARGE = 20_000
 _SHARES = (0.01, 0.1, 0.5)
 
 
-def give_inputs(search: Search) -> None:
+def give_inputs(search: Search, effort: Effort) -> None:
     """Corners and odd numbers of the inputs themselves."""
-    bins = search.bins
-    search.offer(bins.readers.wanted(search.seen[bins.places.size : -2], bins.program.n_in))
+    bins, n_in = search.bins, search.bins.program.n_in
+    start = bins.places.size
+    search.offer(bins.readers.together(search.seen[start:-2], n_in))
+    # What another input of such a vector forbids may still be allowed by itself.
+    batch, left = bins.readers.alone(search.seen[start:-2], n_in, effort.values)
+    search.offer(batch)
+    if left:
+        search.limits.append(f"{left} numbers that inputs lack were not tried one at a time")
 
 
 def _goals(search: Search) -> list[tuple[int, Goal]]:
@@ -75,23 +83,26 @@ def _goals(search: Search) -> list[tuple[int, Goal]]:
 # ------------------------------------------------------------------ pulling back
 
 
-def pull_back(search: Search, effort: Effort, seed: int) -> None:
+def pull_back(search: Search, effort: Effort, seed: int, notice: Callable[[str], object]) -> None:
     """Vectors from which wished values were pulled back to the inputs, and pulled further from there."""
     program, rng = search.bins.program, random.Random(seed)
     if not len(search.open()):
         return
     ports = ports_of(program)
-    ground = Ground(program, ports, sharp_ranges(program, declared=search.declared).intervals)
+    ground = Ground(program, ports, search.analysis.intervals)
     compiled = compile_program(program)
     given = program if search.declared else replace(program, intervals=None)
-    base = _Rows(ports, generate(given, _BASES, seed), compiled)
+    most = max(effort.values // max(program.n_ops, 1), 1)
+    base = _Rows(ports, generate(given, min(_BASES, most), seed), compiled)
     last: dict[int, tuple[_Rows, int]] = {}
-    idle = 0
-    for _ in range(max(min(effort.rounds, _ROUND_OPS // program.n_ops), 1)):
+    idle, left = 0, effort.asked
+    rounds = max(min(effort.rounds, _ROUND_OPS // max(program.n_ops, 1)), 1) if effort.rounds else 0
+    for number_of_round in range(rounds):
         goals = _goals(search)
         if not goals:
             return
-        some = rng.sample(goals, min(len(goals), effort.goals))
+        notice(f"coverage: values pulled back to the inputs, {len(goals)} bins open, round {number_of_round + 1}")
+        some = rng.sample(goals, min(len(goals), effort.goals, most))
         vectors = []
         for number, goal in some:
             rows, row = last.get(number, (base, rng.randrange(base.count)))
@@ -99,14 +110,23 @@ def pull_back(search: Search, effort: Effort, seed: int) -> None:
                 rows, row = base, rng.randrange(base.count)
             now = rows.values(row)
             wished: Sequence[Wish] = wishes(program, goal, now, rng)
-            vectors.append(pull(ground, wished, now, rows.inputs(row), rng, steps=effort.steps))
+            pulled = pull(ground, wished, now, rows.inputs(row), rng, steps=min(effort.steps, left))
+            vectors.append(pulled.inputs)
+            left -= pulled.asked
+            if not left:
+                break
         batch, before = _batch(search, vectors), search.vectors
         search.offer(batch)
         idle = idle + 1 if search.vectors == before else 0
         if idle == _PATIENCE:
             return
+        if not left:
+            break
         tried = _Rows(ports, batch, compiled)
         last = {number: (tried, row) for row, (number, _) in enumerate(some)}
+    if rounds and (found := len(_goals(search))):
+        why = f"{effort.asked:,} ops were asked" if not left else f"{rounds} rounds"
+        search.limits.append(f"values were pulled back to the inputs until {why}, with {found:,} bins open")
 
 
 class _Rows:
@@ -120,9 +140,10 @@ class _Rows:
         #: (rows, ops), so that a row is at hand.
         self._values: NDArray[Any] = np.array(values).T if values else np.zeros((batch.rows, 0), dtype=np.int64)
 
-    def values(self, row: int) -> list[int]:
-        """Raw values of all ops."""
-        found: list[int] = self._values[row].tolist()
+    def values(self, row: int) -> Sequence[int]:
+        """Raw values of all ops, as Python integers; those that nobody asks for are not made."""
+        values = self._values[row]
+        found: Sequence[int] = values.tolist() if values.dtype == object else memoryview(values)
         return found
 
     def inputs(self, row: int) -> list[int]:
@@ -132,7 +153,7 @@ class _Rows:
 
 def _batch(search: Search, vectors: Sequence[Sequence[int]]) -> Batch:
     """Vectors given as bits of the port elements, read as signed where the input is."""
-    domain = domain_of(search.bins.program)
+    domain = search.domain
     columns = []
     for j, (element, signed) in enumerate(zip(domain.ports.inputs, domain.signed, strict=True)):
         half = 1 << element.width - 1 if signed and element.width else 0
@@ -150,7 +171,10 @@ def enumerate_cones(search: Search, effort: Effort, seed: int, *, take: bool, ex
     bins = search.bins
     program = bins.program if search.declared else replace(bins.program, intervals=None)
     goals = _goals(search)
-    if not goals or program.n_ops > _LARGE:
+    if not goals:
+        return
+    if program.n_ops > _LARGE:
+        search.limits.append(f"small cones were not looked for in more than {_LARGE:,} ops")
         return
     domain = domain_of(program)
     masks = exact_bits(program, {goal.op for _, goal in goals}, at_most=effort.bits)
@@ -196,11 +220,14 @@ def solve(search: Search, effort: Effort, *, take: bool, exclude: bool) -> None:
         for goal, numbers in list(wanted.items()):
             left = end - time.monotonic()
             if left <= 0:
+                search.limits.append(
+                    f"the solver was asked for {effort.seconds:g} s (--timeout), with {len(wanted):,} questions left"
+                )
                 return
-            still = np.intersect1d(numbers, search.open())
-            answer = solver.solve(goal, min(left, share * effort.seconds)) if len(still) else True
+            still = search.still_open(numbers)
+            answer = solver.solve(goal, min(left, share * effort.seconds)) if still else True
             if answer is False and exclude:
-                search.exclude(still, How.SOLVER)
+                search.exclude(np.array(still, dtype=np.intp), How.SOLVER)
             elif take and isinstance(answer, list):
                 search.offer(_batch(search, [answer]))
             if answer is not None:

@@ -90,14 +90,36 @@ class Readers:
                     return False
         return True
 
-    def wanted(self, seen: Seen, n_in: int) -> Batch:
-        """Vectors that show what ``seen`` lacks of each reader: other inputs are 0."""
-        numbers: list[tuple[int, Fraction]] = []
+    def together(self, seen: Seen, n_in: int) -> Batch:
+        """Return vectors that show what ``seen`` lacks of each reader, all inputs at once.
+
+        The first that each lacks is in one vector, the second in the next: few vectors, however many inputs.
+        """
+        lacking = self._lacking(seen)
+        count = max(map(len, lacking.values()), default=0)
+        rows = [[lacking[j][row] if row < len(lacking.get(j, ())) else 0 for j in range(n_in)] for row in range(count)]
+        return Batch.of(rows, n_in) if rows else Batch.of(np.zeros((0, n_in)), n_in)
+
+    def alone(self, seen: Seen, n_in: int, most: int) -> tuple[Batch, int]:
+        """Return vectors that show what ``seen`` lacks, other inputs 0, and how many were left out.
+
+        ``most``: numbers in all vectors together.
+        """
+        wanted = [(j, number) for j, numbers in self._lacking(seen).items() for number in numbers]
+        some = wanted[: most // max(n_in, 1)]
+        rows = [[number if j == source else 0 for j in range(n_in)] for source, number in some]
+        batch = Batch.of(rows, n_in) if rows else Batch.of(np.zeros((0, n_in)), n_in)
+        return batch, len(wanted) - len(some)
+
+    def _lacking(self, seen: Seen) -> dict[int, list[Fraction]]:
+        """Of every input the numbers that would show what ``seen`` lacks."""
+        found: dict[int, list[Fraction]] = {}
         for reader, at in zip(self.readers, self.at, strict=True):
             missing = np.flatnonzero(seen[at : at + len(READ) + len(reader.corners)] == 0)
-            numbers += [(reader.input, number) for place in missing.tolist() for number in _numbers(reader, place)]
-        rows = [[number if j == source else 0 for j in range(n_in)] for source, number in numbers]
-        return Batch.of(rows, n_in) if rows else Batch.of(np.zeros((0, n_in)), n_in)
+            numbers = [number for place in missing.tolist() for number in _numbers(reader, place)]
+            if numbers:
+                found.setdefault(reader.input, []).extend(numbers)
+        return found
 
 
 def _numbers(reader: Reader, place: int) -> list[Fraction]:

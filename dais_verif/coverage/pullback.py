@@ -18,7 +18,7 @@ from dais_verif.program.opcodes import bitwise_fields, high_int32, low_int32
 from dais_verif.program.ports import Ports
 from dais_verif.program.ranges import Interval
 
-__all__ = ["Ground", "pull"]
+__all__ = ["Ground", "Pulled", "pull"]
 
 
 class Ground(NamedTuple):
@@ -29,6 +29,13 @@ class Ground(NamedTuple):
     intervals: Sequence[Interval]
 
 
+class Pulled(NamedTuple):
+    """The bits of every port element; how many ops were asked for them."""
+
+    inputs: list[int]
+    asked: int
+
+
 def pull(
     ground: Ground,
     wished: Sequence[Wish],
@@ -37,12 +44,12 @@ def pull(
     rng: random.Random,
     *,
     steps: int = 500,
-) -> list[int]:
-    """The bits of every port element, ``inputs`` changed so that ``wished`` may come true.
+) -> Pulled:
+    """Return ``inputs``, changed so that ``wished`` may come true.
 
     ``now``: the raw values of all ops on ``inputs``. ``steps``: ops that are asked at most.
     """
-    bits = list(inputs)
+    bits, left = list(inputs), steps
     #: Of every op that somebody wants to change: the values, and what each is worth.
     wanted: dict[int, list[tuple[int, float]]] = {}
     waiting: list[int] = []
@@ -59,8 +66,8 @@ def pull(
 
     for one in wished:
         wish(*one, 1.0)
-    while waiting and steps:
-        steps -= 1
+    while waiting and left:
+        left -= 1
         index = -heapq.heappop(waiting)  # the last op first: then all that read an op have spoken
         op = ground.program.ops[index]
         raw, slope = _decided(wanted[index], now[index], rng)
@@ -69,7 +76,7 @@ def pull(
         else:
             for operand, value in _RULES[op.code](ground.program, op, raw, now, rng, ground.intervals):
                 wish(operand, value, slope * _slope(ground.program, op, operand, now))
-    return bits
+    return Pulled(bits, steps - left)
 
 
 def _decided(wanted: list[tuple[int, float]], now: int, rng: random.Random) -> tuple[int, float]:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.coverage.bins import Bins
 from dais_verif.coverage.count import count, count_batch
+from dais_verif.coverage.linear import sharp_ranges
 from dais_verif.coverage.unreachable import by_ranges
 from dais_verif.golden.seen import Seen, Watch
 from dais_verif.program.numbers import Batch
+from dais_verif.program.ranges import Analysis
 from dais_verif.stimulus import Vectors
+from dais_verif.stimulus.domain import Domain, domain_of
 
 __all__ = ["How", "Search"]
 
@@ -40,6 +45,8 @@ class Search:
         self.how: NDArray[np.uint8] = np.zeros(len(bins.owner), dtype=np.uint8)
         self._found: list[Batch] = []
         self.vectors = 0
+        #: What was left out of the search because of a limit, in words.
+        self.limits: list[str] = []
 
     def count(self, vectors: Vectors) -> None:
         """Count ``vectors``. Raises ``ViolationError`` if promises are checked and one is broken."""
@@ -49,7 +56,7 @@ class Search:
 
     def exclude_by_ranges(self) -> None:
         """Bins that intervals show to be unreachable."""
-        impossible = by_ranges(self.bins, declared=self.declared)
+        impossible = by_ranges(self.bins, self.analysis)
         self.exclude(np.flatnonzero(self.bins.never(impossible)), How.RANGES)
 
     def exclude(self, bins: NDArray[np.intp], how: How) -> None:
@@ -62,6 +69,21 @@ class Search:
     def open(self) -> NDArray[np.intp]:
         """The bins that are neither hit nor unreachable."""
         return np.flatnonzero(~self.bins.hit(self.seen) & (self.how == How.NOT))
+
+    def still_open(self, bins: Sequence[int]) -> list[int]:
+        """Those of ``bins`` that are open, without a look at any other."""
+        first, second = self.bins.first, self.bins.second
+        return [n for n in bins if not (self.seen[first[n]] or self.seen[second[n]] or self.how[n])]
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """The ranges of all ops."""
+        return sharp_ranges(self.bins.program, declared=self.declared)
+
+    @cached_property
+    def domain(self) -> Domain:
+        """What the program declares of its inputs."""
+        return domain_of(self.bins.program)
 
     @property
     def found(self) -> Batch:

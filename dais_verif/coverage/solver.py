@@ -5,12 +5,12 @@ Says what the prover says that ops mean: for bins it is a third opinion, beside 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from dais_verif.coverage.goals import Goal
 from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.graph import cone
 from dais_verif.program.opcodes import high_int32
 from dais_verif.program.ports import Ports, ports_of
 from dais_verif.prove.meaning import aligned, as_type, bits_of, meaning, output_meaning
@@ -41,16 +41,14 @@ class Solver:
             return False if answer.verdict == "unsat" else None
         return [answer.model.get(self._inputs[j], 0) if j in self._inputs else 0 for j in range(self.program.n_in)]
 
-    @property
+    @cached_property
     def _ports(self) -> Ports:
         return ports_of(self.program)
 
     def _reach(self, goal: Goal) -> None:
         """The values of all ops behind the goal."""
         ports = self._ports
-        for index in cone(self.program, [goal.op]):
-            if index in self._values:
-                continue
+        for index in self._new([goal.op]):
             op = self.program.ops[index]
             if op.code == -1:
                 element = ports.inputs[op.id0]
@@ -58,6 +56,17 @@ class Solver:
                 self._values[index] = meaning(self.program, op, operands, element).value
             else:
                 self._values[index] = meaning(self.program, op, [self._values[i] for i in op.operands]).value
+
+    def _new(self, roots: Sequence[int]) -> list[int]:
+        """What is behind ``roots`` and has no value yet, in SSA order; what has one has all behind it."""
+        found = {index for index in roots if index not in self._values}
+        waiting = list(found)
+        while waiting:
+            for operand in self.program.ops[waiting.pop()].operands:
+                if operand not in found and operand not in self._values:
+                    found.add(operand)
+                    waiting.append(operand)
+        return sorted(found)
 
     def _bounds(self) -> list[Term]:
         """That inputs lie where their source declares them."""

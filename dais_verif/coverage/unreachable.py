@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.coverage.bins import Bins
-from dais_verif.coverage.linear import sharp_ranges
 from dais_verif.golden.seen import ARM, LOST, WRAPPED
 from dais_verif.program import FixedType, Op
 from dais_verif.program.opcodes import high_int32, low_int32
@@ -20,10 +19,9 @@ __all__ = ["by_ranges"]
 Mask = NDArray[np.bool_]
 
 
-def by_ranges(bins: Bins, *, declared: bool = True) -> Mask:
-    """The places, (size,), that intervals exclude. ``declared``: inputs keep to what the program's source declares."""
+def by_ranges(bins: Bins, found: Analysis) -> Mask:
+    """The places, (size,), that the intervals ``found`` exclude."""
     program, places = bins.program, bins.places
-    found = sharp_ranges(program, declared=declared)
     impossible = np.zeros(bins.size, dtype=np.bool_)
     impossible[-2] = True  # never
     for op in program.ops:

@@ -7,6 +7,7 @@ costs nothing behind the op that masks it. Values are those of the unchecked run
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,9 +16,10 @@ from numpy.typing import NDArray
 
 from dais_verif.golden.batch import Compiled
 from dais_verif.program import FixedType, Op
+from dais_verif.program.graph import readers
 from dais_verif.program.numbers import IntArray
 
-__all__ = ["Flip", "Lanes", "flipped", "sweep"]
+__all__ = ["Flip", "Lanes", "Sweeps", "flipped"]
 
 Ids = NDArray[np.intp]
 
@@ -45,18 +47,27 @@ def flipped(raw: IntArray, kind: FixedType, bit: int) -> IntArray:
     return raw ^ (-(1 << bit) if is_sign else 1 << bit)
 
 
-def sweep(compiled: Compiled, baseline: Sequence[IntArray], flips: Sequence[Flip]) -> dict[int, Lanes]:
-    """Where, and with which values, each op that an output shows differs; ops that never differ are left out.
+class Sweeps:
+    """Sweeps through one program. Each looks at the ops in which something can differ, not at all ops."""
 
-    ``baseline``: the raw values of every op, (rows,) each, of the undisturbed run. ``flips``: at least one, in the
-    order of their ops.
-    """
-    return _Sweep(compiled, baseline, flips).run()
+    def __init__(self, compiled: Compiled) -> None:
+        self.compiled = compiled
+        self.shown = {index for index, _, _ in compiled.program.outputs}
+        self.readers = readers(compiled.program)
+
+    def run(self, baseline: Sequence[IntArray], flips: Sequence[Flip]) -> dict[int, Lanes]:
+        """Where, and with which values, each op that an output shows differs; ops that never differ are left out.
+
+        ``baseline``: the raw values of every op, (rows,) each, of the undisturbed run. ``flips``: at least one, in the
+        order of their ops.
+        """
+        return _Sweep(self, baseline, flips).run()
 
 
 class _Sweep:
-    def __init__(self, compiled: Compiled, baseline: Sequence[IntArray], flips: Sequence[Flip]) -> None:
-        self.compiled, self.baseline, self.flips = compiled, baseline, flips
+    def __init__(self, sweeps: Sweeps, baseline: Sequence[IntArray], flips: Sequence[Flip]) -> None:
+        self.compiled, self.baseline, self.flips = sweeps.compiled, baseline, flips
+        self.shown, self.readers = sweeps.shown, sweeps.readers
         rows = len(baseline[flips[0].op])
         self.row_of = np.tile(np.arange(rows), len(flips))
         # Two scratch arrays over all lanes: which are in a set, and where in it.
@@ -66,21 +77,24 @@ class _Sweep:
         self.lanes: dict[int, Lanes] = {}
 
     def run(self) -> dict[int, Lanes]:
-        program = self.compiled.program
-        shown = {index for index, _, _ in program.outputs}
-        last_reader = {operand: op.index for op in program.ops for operand in op.operands}
-        own = self._own()
-        for op in program.ops[self.flips[0].op :]:
+        ops, own = self.compiled.program.ops, self._own()
+        waiting = sorted(own)  # ops in which something may differ, a heap
+        met = set(waiting)
+        while waiting:
+            op = ops[heapq.heappop(waiting)]
             parts = [own[op.index]] if op.index in own else []
-            operands = op.operands
-            if any(operand in self.lanes for operand in operands):
+            if any(operand in self.lanes for operand in op.operands):
                 parts.append(self._evaluated(op))
-                for operand in operands:
-                    if last_reader[operand] == op.index and operand not in shown:
+                for operand in op.operands:
+                    if self.readers[operand][-1] == op.index and operand not in self.shown:
                         self.lanes.pop(operand, None)
             if any(len(part.ids) for part in parts):
                 self.lanes[op.index] = Lanes(*map(np.concatenate, zip(*parts, strict=True)))
-        return {index: lanes for index, lanes in self.lanes.items() if index in shown}
+                for reader in self.readers[op.index]:
+                    if reader not in met:
+                        met.add(reader)
+                        heapq.heappush(waiting, reader)
+        return {index: lanes for index, lanes in self.lanes.items() if index in self.shown}
 
     def _own(self) -> dict[int, Lanes]:
         """The lanes that begin at each op: its own flips, in every vector."""

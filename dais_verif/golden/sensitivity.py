@@ -10,7 +10,7 @@ import numpy as np
 
 from dais_verif.golden import oracle, run_raw
 from dais_verif.golden.batch import compile_program
-from dais_verif.golden.flips import Flip, Lanes, sweep
+from dais_verif.golden.flips import Flip, Lanes, Sweeps
 from dais_verif.program import Program
 from dais_verif.program.demand import demanded_bits
 from dais_verif.program.numbers import Batch, IntArray
@@ -75,14 +75,14 @@ def sensitivity(
     ]
     flips = [flip for flip in asked if demanded[flip.op] >> flip.bit & 1]
     dead = tuple(flip for flip in asked if not demanded[flip.op] >> flip.bit & 1)
-    tally = _Tally(program, flips)
+    tally, sweeps = _Tally(program, flips), Sweeps(compiled)
     for first_row in range(0, batch.rows, ROWS):
         part = batch.slice(first_row, first_row + ROWS)
         baseline = [value for value in compiled.trace(part) if value is not None]
         size = max(1, LANES // part.rows)
         for start in range(0, len(flips), size):
             some = flips[start : start + size]
-            tally.add(start, len(some), first_row, baseline, sweep(compiled, baseline, some))
+            tally.add(start, len(some), first_row, baseline, sweeps.run(baseline, some))
             if progress is not None:
                 progress(first_row * len(flips) + part.rows * (start + len(some)), batch.rows * len(flips))
     return Sensitivity(program, batch.rows, tuple(tally.effects(batch.rows)) if batch.rows else (), dead)
@@ -92,7 +92,11 @@ class _Tally:
     """What is known so far of every flip. Changes are integers on the finest grid of any output."""
 
     def __init__(self, program: Program, flips: Sequence[Flip]) -> None:
-        self._outputs, self._flips = program.outputs, flips
+        self._flips = flips
+        #: The outputs that show each op.
+        self._shown: dict[int, list[int]] = {}
+        for j, (index, _, _) in enumerate(program.outputs):
+            self._shown.setdefault(index, []).append(j)
         kinds = program.output_types
         self._finest = max((kind.f for kind in kinds if kind.width), default=0)
         self._shifts = [self._finest - kind.f if kind.width else 0 for kind in kinds]
@@ -108,12 +112,11 @@ class _Tally:
         rows = len(baseline[0])
         largest: IntArray = np.zeros(count * rows, dtype=self._dtype)
         shown: IntArray = np.zeros(count * rows, dtype=np.int64)
-        for j, (index, _, _) in enumerate(self._outputs):
-            if index in differing:
-                ids, values = differing[index]
-                change: IntArray = abs(values - baseline[index][ids % rows]).astype(self._dtype) << self._shifts[j]
-                larger = np.flatnonzero(change > largest[ids])
-                largest[ids[larger]], shown[ids[larger]] = change[larger], j
+        for j, index in sorted((j, op) for op in differing for j in self._shown[op]):
+            ids, values = differing[index]
+            change: IntArray = abs(values - baseline[index][ids % rows]).astype(self._dtype) << self._shifts[j]
+            larger = np.flatnonzero(change > largest[ids])
+            largest[ids[larger]], shown[ids[larger]] = change[larger], j
         largest, shown = largest.reshape(count, rows), shown.reshape(count, rows)
         for n, row in enumerate(largest.argmax(axis=1).tolist(), start):
             changes = largest[n - start]

@@ -12,9 +12,12 @@ __all__ = ["cone", "dead_ops", "depths"]
 def cone(program: Program, roots: Iterable[int]) -> list[int]:
     """Indices of all ops that the ops ``roots`` depend on, themselves included, in SSA order."""
     needed = set(roots)
-    for op in reversed(program.ops):
-        if op.index in needed:
-            needed.update(op.operands)
+    waiting = list(needed)
+    while waiting:  # not all ops: many small cones of a large program are asked for
+        for operand in program.ops[waiting.pop()].operands:
+            if operand not in needed:
+                needed.add(operand)
+                waiting.append(operand)
     return sorted(needed)
 
 
@@ -22,6 +25,15 @@ def dead_ops(program: Program) -> list[int]:
     """Indices of the ops that no output depends on."""
     live = set(cone(program, (index for index, _, _ in program.outputs if index >= 0)))
     return [index for index in range(program.n_ops) if index not in live]
+
+
+def readers(program: Program) -> list[list[int]]:
+    """Indices of the ops that read each op, in SSA order, each once."""
+    found: list[list[int]] = [[] for _ in range(program.n_ops)]
+    for op in program.ops:
+        for operand in set(op.operands):
+            found[operand].append(op.index)
+    return found
 
 
 def depths(program: Program) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 __all__ = ["Coverage", "CoverageGroup", "OpenBin", "RtlCoverage", "RtlPoints"]
 
@@ -34,7 +34,7 @@ class Coverage:
 
     ``percent``: of bins not shown to be unreachable, those that were hit, rounded down to one decimal; 100.0 only if
     nothing is open. ``ops`` and ``outputs``: for each ``[bins, hit, unreachable]``. ``open``: the first 1,000 of
-    ``open_total``.
+    ``open_total``. ``limits``: what ended the search for more, in words.
     """
 
     vectors: int
@@ -45,6 +45,7 @@ class Coverage:
     outputs: list[list[int]]
     open: list[OpenBin]
     open_total: int
+    limits: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,8 @@ def print_coverage(
         out.print(f"{'' if number else 'open':<10} {one.text}", markup=False)
     if coverage.open_total > shown:
         out.print(f"{'':<10} and {coverage.open_total - shown} more", markup=False)
+    for number, limit in enumerate(coverage.limits):
+        out.print(f"{'' if number else 'limits':<10} {limit}", markup=False)
 
 
 def _left(counts: list[int]) -> int:
