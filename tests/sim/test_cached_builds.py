@@ -189,10 +189,10 @@ class TestOther:
 
     @pytest.mark.parametrize(
         ("first", "second"),
-        [({}, {"signals": True}), ({}, {"waves": True})],
+        [({"signals": ("a",)}, {"signals": ("b",)}), ({}, {"waves": True})],
         ids=["signals", "waves"],
     )
-    def test_options_in_verilator(self, first: dict[str, bool], second: dict[str, bool], tmp_path: Path) -> None:
+    def test_options_in_verilator(self, first: dict[str, Any], second: dict[str, Any], tmp_path: Path) -> None:
         found = [build_of(tmp_path, GOOD, "verilator", **options) for options in (first, second, first, second)]
         assert [simulation.cached for simulation in found] == [False, False, True, True]
         assert [simulation.waves for simulation in found[:2]] == [simulation.waves for simulation in found[2:]]
