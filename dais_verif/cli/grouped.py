@@ -24,7 +24,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Proof": ("prove", "confirm", "cache", "dump-smt"),
     "Sign-off": ("policy", "show-policy", "sign"),
     "Runs": ("shard", "fail-fast", "resume", "rerun-failed", "retries", "allow-flaky", "cluster"),
-    "Limits": ("jobs", "timeout", "memory"),
+    "Limits": ("jobs", "timeout", "memory", "sandbox"),
     "Output": ("output", "json", "html", "junit", "github", "profile"),
 }
 

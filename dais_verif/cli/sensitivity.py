@@ -52,6 +52,13 @@ _WIDTH = 10_000
 @seed_option
 @inputs_option
 @unchecked_option
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=120.0,
+    show_default=True,
+    help="Seconds after which no more flips are begun; the answer then says what was left out.",
+)
 @click.option("-o", "--output", type=file_path, help="File for all effects: .json, else CSV.")
 @json_option
 def sensitivity(
@@ -63,6 +70,7 @@ def sensitivity(
     seed: int,
     inputs: tuple[Path, ...],
     unchecked: bool,
+    timeout: float,
     output: Path | None,
     as_json: bool,
 ) -> int:
@@ -86,7 +94,7 @@ def sensitivity(
     loaded, warnings = load_program(program, layout)
     batch = stimulus([loaded], inputs, vectors, seed)
     with progress("flips in vectors") as notice:
-        found = measure(loaded, batch, bits=bits, check=not unchecked, progress=notice)
+        found = measure(loaded, batch, bits=bits, check=not unchecked, timeout=timeout, progress=notice)
     facts = _facts(found, {"seed": seed, "unchecked": unchecked, "bits": bits, "warnings": warnings})
     if output is not None:
         write_atomically(output, (_json(facts) if output.suffix == ".json" else _csv(facts)).encode())
@@ -104,6 +112,12 @@ def _facts(found: Sensitivity, options: dict[str, Any]) -> dict[str, Any]:
         message = "nothing was flipped: " + (
             "no op has a bit that an output depends on" if found.rows else "no vectors"
         )
+    if found.left or found.rows_left:
+        verdict = Verdict.UNKNOWN
+        missing = [f"{found.left} flips"] * bool(found.left) + [f"{found.rows_left} vectors"] * bool(found.rows_left)
+        message += (
+            f"; time was up before {' and '.join(missing)}: a longer --timeout, or fewer --vectors, takes them in"
+        )
     matter = sum(effect.changed > 0 for effect in found.effects)
     ops = found.program.ops
     return {
@@ -113,6 +127,7 @@ def _facts(found: Sensitivity, options: dict[str, Any]) -> dict[str, Any]:
         "message": message,
         "program": ProgramInfo.of(found.program).__dict__,
         "vectors": found.rows,
+        "left_out": {"flips": found.left, "vectors": found.rows_left},
         **options,
         "count": {"matter": matter, "silent": len(found.effects) - matter, "dead": len(found.dead)},
         "effects": [_effect(ops[effect.flip.op], effect) for effect in found.ranked()],

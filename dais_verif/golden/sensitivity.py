@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -48,13 +50,16 @@ class Effect:
 class Sensitivity:
     """Result of ``sensitivity``: the ``effects`` of all flips that were tried, by op and bit.
 
-    ``dead``: flips that were not tried, because no output depends on that bit at all, whatever the vectors.
+    ``dead``: flips that were not tried, because no output depends on that bit at all, whatever the vectors. ``left``:
+    how many flips were not tried because time was up; ``rows_left``: so many vectors were left out for that.
     """
 
     program: Program
     rows: int
     effects: tuple[Effect, ...]
     dead: tuple[Flip, ...]
+    left: int = 0
+    rows_left: int = 0
 
     def ranked(self) -> list[Effect]:
         """The effects, worst first, then by mean, then by op and bit."""
@@ -62,11 +67,19 @@ class Sensitivity:
 
 
 def sensitivity(
-    program: Program, batch: Batch, *, bits: bool = False, check: bool = True, progress: Progress | None = None
+    program: Program,
+    batch: Batch,
+    *,
+    bits: bool = False,
+    check: bool = True,
+    timeout: float | None = None,
+    progress: Progress | None = None,
 ) -> Sensitivity:
-    """The effect of inverting bit 0 of every op (every bit of every op if ``bits``) in the vectors of ``batch``.
+    """Return the effect of inverting bit 0 of every op (every bit if ``bits``) in the vectors of ``batch``.
 
-    Raises ``ViolationError`` if ``check`` and the undisturbed run breaks a promise; what flips break is wrapped.
+    The cost is flips times the ops that each reaches. After ``timeout`` seconds no more flips, or vectors, are begun;
+    the result says what was left out. Raises ``ViolationError`` if ``check`` and the undisturbed run breaks a promise;
+    what flips break is wrapped.
     """
     run_raw(program, batch, check=check)
     compiled, demanded = compile_program(program), demanded_bits(program)
@@ -76,6 +89,8 @@ def sensitivity(
     flips = [flip for flip in asked if demanded[flip.op] >> flip.bit & 1]
     dead = tuple(flip for flip in asked if not demanded[flip.op] >> flip.bit & 1)
     tally, sweeps = _Tally(program, flips), Sweeps(compiled)
+    end = math.inf if timeout is None else time.monotonic() + timeout
+    tried, rows = len(flips), 0
     for first_row in range(0, batch.rows, ROWS):
         part = batch.slice(first_row, first_row + ROWS)
         baseline = [value for value in compiled.trace(part) if value is not None]
@@ -85,7 +100,15 @@ def sensitivity(
             tally.add(start, len(some), first_row, baseline, sweeps.run(baseline, some))
             if progress is not None:
                 progress(first_row * len(flips) + part.rows * (start + len(some)), batch.rows * len(flips))
-    return Sensitivity(program, batch.rows, tuple(tally.effects(batch.rows)) if batch.rows else (), dead)
+            # Within later rows nothing ends: every flip must have been tried in the same vectors.
+            if not first_row and time.monotonic() > end:
+                tried = start + len(some)
+                break
+        rows += part.rows
+        if time.monotonic() > end:
+            break
+    effects = tuple(tally.effects(rows)[:tried]) if rows else ()
+    return Sensitivity(program, rows, effects, dead, len(flips) - len(effects) if rows else 0, batch.rows - rows)
 
 
 class _Tally:

@@ -145,6 +145,12 @@ def test_nothing_flipped_is_not_run(
     assert capsys.readouterr().out.splitlines()[-1] == f"NOT_RUN  {tree['message']}"
 
 
+def test_what_time_left_out_is_said_and_is_no_pass(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, tree = tree_of(capsys, "p.bin", "--vectors", "1000", "--timeout", "1e-9")
+    assert (code, tree["verdict"]) == (6, "UNKNOWN") and "time was up before" in tree["message"]
+    assert tree["left_out"]["vectors"] == 1000 - tree["vectors"] > 0
+
+
 def test_a_broken_promise_ends_the_run_unless_unchecked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     narrow = Program.build([(-1, 0, -1, 0, S4), (4, 0, -1, 1, S4)], [(1, 0, 0)], inp_shift=[0])
     Path("p.bin").write_bytes(write_binary(narrow, "v1"))

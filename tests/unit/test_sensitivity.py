@@ -17,7 +17,7 @@ from dais_verif.errors import ViolationError
 from dais_verif.golden import oracle
 from dais_verif.golden import sensitivity as module
 from dais_verif.golden.flips import Flip, flipped
-from dais_verif.golden.sensitivity import Effect, sensitivity
+from dais_verif.golden.sensitivity import Effect, Sensitivity, sensitivity
 from dais_verif.program import FixedType, Program, load
 from dais_verif.program.numbers import Batch
 from dais_verif.stimulus import generate
@@ -94,6 +94,40 @@ def test_sweeps_of_any_size_give_the_same(lanes: int, rows: int, monkeypatch: py
     found = sensitivity(program, batch, bits=True, check=False, progress=lambda done, total: seen.append((done, total)))
     assert found == expected
     assert seen[-1][0] == seen[-1][1] and seen == sorted(seen)
+
+
+class TestTimeIsUp:
+    """Nothing is begun any more: what was tried counts as always, and what was not is said."""
+
+    program = random_program(random.Random(5), 40, widest=12)
+
+    def measured(self, monkeypatch: pytest.MonkeyPatch, looks: int) -> tuple[Sensitivity, Sensitivity]:
+        """After so many looks at the clock; and what is found without a limit."""
+        monkeypatch.setattr(module, "LANES", 12)
+        monkeypatch.setattr(module, "ROWS", 4)
+        batch = generate(self.program, 11, 0)
+        whole = sensitivity(self.program, batch, bits=True, check=False)
+        clock = iter([0.0] * looks + [100.0] * 100_000)
+        monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
+        return sensitivity(self.program, batch, bits=True, check=False, timeout=1.0), whole
+
+    def test_among_flips(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        found, whole = self.measured(monkeypatch, 2)
+        assert found.rows == 4 and found.rows_left == 7
+        assert 0 < len(found.effects) < len(whole.effects) and found.left + len(found.effects) == len(whole.effects)
+        first = sensitivity(self.program, generate(self.program, 11, 0).slice(0, 4), bits=True, check=False)
+        assert found.effects == first.effects[: len(found.effects)] and found.dead == whole.dead
+
+    def test_among_vectors(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        parts = 1 + -(
+            -len(sensitivity(self.program, generate(self.program, 1, 0), bits=True, check=False).effects) // 3
+        )
+        found, whole = self.measured(monkeypatch, 1 + parts)
+        assert (found.left, found.rows, found.rows_left) == (0, 8, 3) and len(found.effects) == len(whole.effects)
+
+    def test_never(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        found, whole = self.measured(monkeypatch, 100_000)
+        assert found == whole and (found.left, found.rows_left) == (0, 0)
 
 
 @pytest.mark.parametrize("kind", [(1, 3, 0), (0, 4, 0), (1, 0, 0), (0, 1, 2), (1, 61, 0), (0, 62, 0), (1, 70, 0)])
