@@ -91,6 +91,8 @@ class Reader:
             return
         from dais_verif.prove import slang, yosys
 
+        if self.names == ("yosys",):  # where nothing else reads it that would see a difference
+            slang.refuse_misread(design.sources, design.top, self.files(design))
         form = elaborated(design.sources, design.top, design.data, self.folder, _LIMITS)
 
         def read() -> Netlist:

@@ -2,7 +2,7 @@
 
 Synthesis drops delays, makes logic of a process whatever its list says, and takes a clock that is assigned for the
 clock itself, where a simulator sees it change a delta cycle later, after registers by the clock itself have changed.
-This looks at the text alone, and refuses in doubt.
+This looks at the text alone, and refuses in doubt: also what it could not follow by names.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ _TOKEN = re.compile(
 _EDGES = ("rising_edge", "falling_edge")
 #: After these a statement begins, so a name is what it assigns.
 _BEFORE = (";", "begin", "then", "else", "loop", "=>", "generate", ":", "process", "is", "when", ")")
+#: Attributes that are signals, or speak of time.
+_LATER = ("delayed", "quiet", "transaction", "active", "last_active", "last_event", "last_value", "driving_value")
 _FIXED = ("length", "range", "reverse_range", "high", "low", "left", "right", "ascending")
 
 _Token = tuple[str, int]
@@ -43,15 +45,88 @@ def refuse_events(sources: Sequence[Path]) -> None:
             where = f"{os.path.relpath(source)}:{line}"
             if word == "process" and words[number - 1] != "end":
                 _refuse_process(words, number, _signals(words), where)
-    clocks = {name for _, tokens in files for name in _clocks([word for word, _ in tokens])}
+    _refuse_unseen(files)
+    clocks = _clocks([[word for word, _ in tokens] for _, tokens in files])
     for source, tokens in files:
         words = [word for word, _ in tokens]
         for number, (word, line) in enumerate(tokens):
-            if word in clocks and words[number + 1 : number + 2] == ["<="] and words[number - 1] in _BEFORE:
+            if word in clocks and _is_assigned(words, number):
                 raise StateError(
                     f"{os.path.relpath(source)}:{line}: clock {word!r} is assigned, so it is a delta cycle late, and"
                     " what it clocks may see what other registers take in; use one clock by one name"
                 )
+
+
+def _refuse_unseen(files: Sequence[tuple[Path, Sequence[_Token]]]) -> None:
+    """Refuse the ways to name a signal that cannot be followed by its name."""
+    edges = any(word in _EDGES or word == "event" for _, tokens in files for word, _ in tokens)
+    for source, tokens in files:
+        words = [word for word, _ in tokens]
+        for number, (word, line) in enumerate(tokens):
+            where, following = f"{os.path.relpath(source)}:{line}", words[number + 1 : number + 3]
+            if word == "package" and words[number - 1] != "end" and _declares_signal(words, number):
+                raise StateError(f"{where}: a package with signals, which any process may read; use ports")
+            if edges and word == "port" and following == ["map", "("] and "=>" not in _first(words, number + 3):
+                raise StateError(
+                    f"{where}: ports are connected by their order, and a clock among them could not be followed;"
+                    " connect them by name: clk => clk"
+                )
+            if word == "'" and following[:1] and following[0] in _LATER:
+                raise StateError(f"{where}: {following[0]!r} of a signal has no meaning in a proof; remove it")
+            if word == "<" and following[:1] in (["<"], ["<="]):
+                raise StateError(f"{where}: an external name could not be followed; use a port")
+            if word in ("force", "guarded", "disconnect"):
+                raise StateError(f"{where}: {word!r} has no meaning in a proof; remove it")
+
+
+def _declares_signal(words: Sequence[str], number: int) -> bool:
+    """Whether the package that begins here declares a signal; a parameter of a procedure is none."""
+    depth = 0
+    for n in range(number, len(words)):
+        depth += {"(": 1, ")": -1}.get(words[n], 0)
+        if words[n] == "signal" and not depth:
+            return True
+        if words[n] == "end" and words[n + 1 : n + 2] not in (["record"], ["component"], ["units"], ["protected"]):
+            ended = words[n + 1 : n + 3]
+            if "package" in ended or ";" in ended[:2]:
+                return False
+    return False
+
+
+def _first(words: Sequence[str], start: int) -> Sequence[str]:
+    """The first association of a port map whose list begins at ``start``."""
+    depth = 0
+    for n in range(start, len(words)):
+        if depth == 0 and words[n] in (",", ")"):
+            return words[start:n]
+        depth += {"(": 1, ")": -1}.get(words[n], 0)
+    return words[start:]
+
+
+def _is_assigned(words: Sequence[str], number: int) -> bool:
+    """Whether a signal is assigned here, a part of it, or among others: in doubt it is."""
+    end = number + 1
+    while end < len(words) and words[end] in ("(", "."):
+        end = _closed(words, end) if words[end] == "(" else end + 2
+    if words[end : end + 1] == ["<="]:
+        return words[number - 1] in (*_BEFORE, "select", "?", "postponed")
+    opened = number - 1
+    while opened > 0 and (words[opened] == "," or words[opened].isidentifier()) and words[opened] not in _BEFORE:
+        opened -= 1
+    if words[opened] != "(" or words[opened - 1] not in (*_BEFORE, "select", "?", "postponed"):
+        return False
+    end = _closed(words, opened)
+    return words[end : end + 1] == ["<="]  # (a, b) <= c
+
+
+def _closed(words: Sequence[str], opened: int) -> int:
+    """What follows the parenthesis that is opened here."""
+    depth = 0
+    for n in range(opened, len(words)):
+        depth += {"(": 1, ")": -1}.get(words[n], 0)
+        if depth == 0:
+            return n + 1
+    return len(words)
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -149,12 +224,41 @@ def _is_statement(words: Sequence[str], n: int) -> bool:
     return words[before] == ";" and before == n - 1
 
 
-def _clocks(words: Sequence[str]) -> set[str]:
-    """Names with edges, and what is given to ports of such names."""
-    found = {words[n + 2] for n, word in enumerate(words) if word in _EDGES and words[n + 1] == "("}
-    found |= {words[n - 2] for n, word in enumerate(words) if word == "event" and words[n - 1] == "'"}
+def _clocks(files: Sequence[Sequence[str]]) -> set[str]:
+    """Names with edges, and all that is one signal with them, by ports and aliases."""
+    found: set[str] = set()
+    pairs: list[tuple[str, str]] = []
+    for words in files:
+        for n, word in enumerate(words):
+            if word in _EDGES and words[n + 1 : n + 2] == ["("]:
+                found.update(filter(_is_name, words[n + 2 : _closed(words, n + 1) - 1]))
+            elif word == "until":
+                found.update(filter(_is_name, words[n + 1 : words.index(";", n)]))
+            elif word in ("event", "stable") and words[n - 1] == "'":
+                found.add(words[n - 2])
+            elif word == "port" and words[n + 1 : n + 3] == ["map", "("]:
+                end = _closed(words, n + 2)
+                for at in (at for at in range(n, end) if words[at] == "=>"):
+                    pairs += [(_formal(words, at), other) for other in _first(words, at + 1) if _is_name(other)]
+            elif word == "alias":
+                rest = words[n + 1 : words.index(";", n)]
+                pairs += [(rest[0], other) for other in rest[rest.index("is") + 1 :] if _is_name(other)]
     while True:
-        more = {words[n + 2] for n, word in enumerate(words[:-2]) if word in found and words[n + 1] == "=>"}
+        more = {b for a, b in pairs if a in found} | {a for a, b in pairs if b in found}
         if more <= found:
             return found
         found |= more
+
+
+def _formal(words: Sequence[str], arrow: int) -> str:
+    """The port before ``=>``, also if a part of it stands there."""
+    depth = 0
+    for n in range(arrow - 1, 0, -1):
+        depth += {")": 1, "(": -1}.get(words[n], 0)
+        if depth == 0 and words[n] != "(":
+            return words[n]
+    return ""
+
+
+def _is_name(word: str) -> bool:
+    return word.startswith("\\") or word.isidentifier()

@@ -20,6 +20,7 @@ from dais_verif.prove.agreement import Agreement, agreement
 from dais_verif.prove.netlist import Netlist
 from dais_verif.prove.pool import Pool
 from dais_verif.prove.results import Options, Watcher
+from dais_verif.prove.slang import refuse_misread
 from dais_verif.prove.twice import prove_twice
 from dais_verif.verdict import Verdict
 
@@ -188,7 +189,9 @@ endmodule
     run = run_prove(program, tmp_path, "--front-end", "both", rtl=text)
     assert run.ending == ("UNKNOWN", 6), run.tree["message"]
     assert "signal 'model_out' is not the same" in run.tree["message"]
-    assert run_prove(program, tmp_path, "--front-end", "yosys", rtl=text).exit_code == 0
+    run = run_prove(program, tmp_path, "--front-end", "yosys", rtl=text)
+    assert run.ending == ("INVALID_INPUT", 2), run.tree["message"]
+    assert "design.v:5: Yosys takes a signed index for an unsigned one" in run.tree["message"]
 
 
 @needs_yosys
@@ -207,3 +210,44 @@ def test_open_bits_are_open_in_both(tmp_path: Path) -> None:
     assert compared(*both(read, tmp_path, text)).difference is not None
     driven = read.replace("wire [7:0] open", "wire [7:0] open = 0")
     assert compared(*both(read, tmp_path, driven)).difference is not None
+
+
+#: What Yosys 0.23 reads otherwise than simulators.
+MISREAD = {
+    "a cast": ("assign y = &(a[0] ? 2'(b) : b[0]);", "the width of a cast"),
+    "a negative item": ("always @* casez (b) -4'sd3: y = 1; default: y = 2; endcase", "item of casez"),
+    "a name with a dot": (
+        "wire [3:0] \\u.q ; assign \\u.q = a; inner u(b); assign y = u.q;",
+        "a hierarchical name for an escaped one",
+    ),
+    "a file elsewhere": (
+        'reg [7:0] t [0:15]; initial $readmemh("/etc/table.hex", t); assign y = t[a];',
+        "reads '/etc/table.hex', which is none of the files",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MISREAD)
+def test_what_yosys_alone_must_not_read(case: str, tmp_path: Path) -> None:
+    body, words = MISREAD[case]
+    reg = "reg " if "always" in body else ""
+    text = f"module dut(input [3:0] a, input signed [5:0] b, output {reg}[7:0] y);\n{body}\nendmodule\n"
+    text += "module inner(input [5:0] b); wire [3:0] q; assign q = b; endmodule\n"
+    (tmp_path / "dut.v").write_text(text)
+    with pytest.raises(InputError, match=r"dut\.v:2: ") as error:
+        refuse_misread([tmp_path / "dut.v"], "dut", {})
+    assert words in str(error.value)
+
+
+def test_what_yosys_may_read(tmp_path: Path) -> None:
+    text = """module dut(input [3:0] a, input signed [5:0] b, output reg [7:0] y);
+  reg [7:0] t [0:15]; initial $readmemh("t.hex", t);
+  wire [5:0] c = a & u.q;
+  inner u(b);
+  always @* begin casez (b) 6'sb1?: y = t[a]; default: y = c; endcase
+    for (int i = 0; i < 4; i++) y = y ^ t[i]; end
+endmodule
+module inner(input [5:0] b); wire [5:0] q = b; endmodule
+"""
+    (tmp_path / "dut.v").write_text(text)
+    refuse_misread([tmp_path / "dut.v"], "dut", {"t.hex": tmp_path / "t.hex"})

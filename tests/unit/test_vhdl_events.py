@@ -16,6 +16,9 @@ architecture rtl of model is
 begin
 """
 
+C2 = "c2 <= clk;"
+CLOCKED = "process (clk) begin if rising_edge(clk) then q <= r; end if; end process;"
+
 
 def looked_at(body: str, folder: Path) -> None:
     (folder / "m.vhd").write_text(f"{HEAD}{body}\nend;\n")
@@ -42,6 +45,17 @@ def looked_at(body: str, folder: Path) -> None:
         ("c2 <= clk; process (c2) begin if c2'event and c2 = '1' then q <= r; end if; end process;", "clock 'c2'"),
         ("c2 <= clk; u : entity work.reg port map (clk => c2, d => q);"
          " process (clk) begin if rising_edge(clk) then q <= r; end if; end process;", "clock 'c2'"),
+        (f"{C2} u : entity work.reg port map (c2, q); {CLOCKED}", "by their order"),
+        (f"u : entity work.reg port map (to_x01(clk), q); {CLOCKED}", "by their order"),
+        (f"{C2} u : entity work.reg port map (clk => to_x01(c2), d => q); {CLOCKED}", "clock 'c2'"),
+        (f"{C2} u : entity work.reg port map (clk(0) => c2, d => q); {CLOCKED}", "clock 'c2'"),
+        (f"u : entity work.buf port map (i => a(0), clk => c2); c2 <= a(0); {CLOCKED}", "clock 'c2'"),
+        ("s(0) <= clk; process (s) begin if rising_edge(s(0)) then q <= r; end if; end process;", "clock 's'"),
+        (f"(c2, r) <= a(1 downto 0); {CLOCKED.replace('clk', 'c2')}", "clock 'c2'"),
+        (f"with rst select c2 <= clk when '0', '0' when others; {CLOCKED.replace('clk', 'c2')}", "clock 'c2'"),
+        ("c2 <= clk; process begin wait until c2 = '1'; q <= r; end process;", "clock 'c2'"),
+        ("y <= a(0)'delayed;", "'delayed'"),
+        ("y <= << signal .top.u.q : std_logic >>;", "external name"),
     ],
 )  # fmt: skip
 def test_what_simulates_otherwise(body: str, message: str, tmp_path: Path) -> None:
@@ -66,8 +80,29 @@ def test_what_simulates_otherwise(body: str, message: str, tmp_path: Path) -> No
         "process begin wait until rising_edge(clk); q <= a(0); end process;",
         "u : entity work.reg port map (clk => clk, d => q);"
         " process (clk) begin if rising_edge(clk) then q <= r; end if; end process;",
+        f"u : entity work.logic port map (i => a(0), o => r); {CLOCKED} y <= '1' when (a, b) <= (b, a) else '0';",
+        "u : entity work.logic port map (a(0), b(0), y);",  # there is no clock
         "process (a) begin case a is when \"0000\" => y <= '0'; when others => y <= a(1); end case; end process;",
     ],
 )
 def test_what_simulates_alike(body: str, tmp_path: Path) -> None:
     looked_at(body, tmp_path)
+
+
+ALIAS = HEAD.replace("begin\n", "  alias c3 : std_logic is c2;\nbegin\n")
+
+
+def test_a_clock_by_another_name_in_an_alias(tmp_path: Path) -> None:
+    (tmp_path / "m.vhd").write_text(f"{ALIAS}{C2} {CLOCKED.replace('clk', 'c3')}\nend;\n")
+    with pytest.raises(StateError, match="clock 'c2'"):
+        refuse_events([tmp_path / "m.vhd"])
+
+
+def test_signals_of_a_package(tmp_path: Path) -> None:
+    (tmp_path / "p.vhd").write_text(
+        "package p is procedure f (signal x : in bit);\n type t is record a : bit; end record; signal g : bit; end p;"
+    )
+    with pytest.raises(StateError, match=r"p\.vhd:1: a package with signals"):
+        refuse_events([tmp_path / "p.vhd"])
+    (tmp_path / "p.vhd").write_text("package p is procedure f (signal x : in bit); end p; entity e is end;")
+    refuse_events([tmp_path / "p.vhd"])

@@ -60,6 +60,9 @@ int main(int argc, char** argv) {
 }
 """
 
+#: Modules with these read bits that nothing gives a value.
+_OPEN = {"beyond", "latch"}
+
 
 class Bits(NamedTuple):
     """``value`` where ``known`` is 1; the other bits are X, or undefined."""
@@ -253,6 +256,7 @@ def _judged(m: Module, rows: Sequence[int], by: Mapping[str, list[Bits]], folder
         if reader == "slang":
             netlist = slang.elaborate(sources, m.name, {})
         else:
+            slang.refuse_misread(sources, m.name, {})
             netlist = yosys.elaborate(elaborated(sources, m.name, [], folder / "work", _LIMITS), m.name)
         found = as_read(netlist, outputs, rows)
     except (InputError, ToolError) as error:
@@ -260,28 +264,39 @@ def _judged(m: Module, rows: Sequence[int], by: Mapping[str, list[Bits]], folder
     except Exception:
         return {"status": "crashed", "wrong": traceback.format_exc()[-1500:]}
     undefined = sum(bin(~ours.known & ((1 << sum(m.widths)) - 1)).count("1") for ours in found)
-    if "beyond" in m.features and "icarus" in by:  # what is undefined is as it pleases in Verilator
+    if _OPEN & set(m.features) and "icarus" in by:  # what is undefined is as it pleases in Verilator
         sure = [bits.known for bits in by["icarus"]]
         by = {name: [Bits(b.value, b.known & k) for b, k in zip(bits, sure, strict=True)] for name, bits in by.items()}
-    wrong = {simulator: _wrong(m, rows, simulator, by[simulator], found) for simulator in by}
-    said = "; ".join(text for text in wrong.values() if text)
-    if said and len(by) == 2 and not all(wrong.values()) and _apart(by):
-        return {"status": "simulators differ", "why": said}
+    alike = _alike(by, len(rows))
+    alone, said = (_said(m, some, rows, by, found) for some in (range(len(rows)), alike))
     if said:
         return {"status": "wrong", "wrong": said}
+    if alone:
+        return {"status": "simulators differ", "why": alone}
     return {"status": "agreed" if by else "not simulated", "undefined": undefined}
 
 
-def _apart(by: Mapping[str, list[Bits]]) -> bool:
-    """Whether both simulators know a bit, and not the same: a proof is not confirmed then, whatever it says."""
-    return any(a.known & b.known & (a.value ^ b.value) for a, b in zip(*by.values(), strict=True))
+def _said(
+    m: Module, some: Sequence[int], rows: Sequence[int], by: Mapping[str, list[Bits]], found: Sequence[Bits]
+) -> str:
+    """Where the reader is wrong on ``some`` of the rows, by their numbers."""
+    given, ours = [rows[n] for n in some], [found[n] for n in some]
+    said = (_wrong(m, given, simulator, [theirs[n] for n in some], ours) for simulator, theirs in by.items())
+    return "; ".join(filter(None, said))
+
+
+def _alike(by: Mapping[str, list[Bits]], count: int) -> list[int]:
+    """The rows on which no bit is known to both simulators and not the same: no proof is confirmed on the others."""
+    if len(by) < 2:
+        return [*range(count)]
+    return [n for n, (a, b) in enumerate(zip(*by.values(), strict=True)) if not a.known & b.known & (a.value ^ b.value)]
 
 
 def _wrong(m: Module, rows: Sequence[int], simulator: str, theirs: Sequence[Bits], found: Sequence[Bits]) -> str:
     """The first output of the first row where a reader gives a value that the simulator does not compute."""
     for number, (ours, other) in enumerate(zip(found, theirs, strict=True)):
         differs = ours.known & (ours.value ^ other.value) & other.known
-        if "beyond" not in m.features:  # else a simulator may say less of what follows than could be known
+        if not _OPEN & set(m.features):  # else a simulator may say less of what follows than could be known
             differs |= ours.known & ~other.known
         place = 0
         for output, width in enumerate(m.widths):

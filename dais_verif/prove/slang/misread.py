@@ -1,0 +1,103 @@
+"""RTL that Yosys is known to read otherwise than simulators do: what it alone says of it is no proof."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyslang
+
+from dais_verif.dut.verilog import read_files
+from dais_verif.errors import InputError
+from dais_verif.prove.slang.design import Design, ast
+
+__all__ = ["refuse_misread"]
+
+_TABLES = ("$readmemh", "$readmemb")
+_SIGNALS = (ast.SymbolKind.Net, ast.SymbolKind.Variable)
+
+
+def refuse_misread(sources: Sequence[Path], top: str, files: Mapping[str, Path]) -> None:
+    """Raise ``InputError`` for what Yosys alone must not read. ``files``: all that the RTL may read.
+
+    What pyslang cannot bind is left out: nothing is said of RTL that only Yosys takes.
+    """
+    manager = pyslang.SourceManager()
+    options = ast.CompilationOptions()
+    options.topModules = {top}
+    compilation = ast.Compilation(pyslang.Bag([options]))
+    compilation.addSyntaxTree(read_files(sources, manager))
+    _Search(Design(manager, files), compilation.getRoot()).look()
+
+
+class _Search:
+    def __init__(self, design: Design, root: Any) -> None:
+        self._design, self._root = design, root
+        self._path: Any = None
+        self._dotted = False
+
+    def look(self) -> None:
+        self._root.visit(self._visit)
+        if self._path is not None and self._dotted:
+            raise self._refused(
+                self._path, "Yosys takes a hierarchical name for an escaped one with a dot; rename that"
+            )
+
+    def _refused(self, e: Any, text: str) -> InputError:
+        where = self._design.where(e.sourceRange.start)
+        return InputError(f"{where}: {text}, or leave Yosys out: --front-end slang")
+
+    def _visit(self, e: Any) -> None:
+        kind = type(e)
+        if kind is ast.ConversionExpression:
+            self._cast(e)
+        elif kind is ast.CaseStatement:
+            self._case(e)
+        elif kind is ast.CallExpression and e.isSystemCall and e.subroutineName in _TABLES:
+            self._table(e)
+        elif kind is ast.ElementSelectExpression:
+            self._index(e)
+        elif kind is ast.HierarchicalValueExpression:
+            self._path = self._path or e
+        elif isinstance(e, ast.Symbol) and e.kind in _SIGNALS and "." in e.name:
+            self._dotted = True
+
+    def _cast(self, e: Any) -> None:
+        """An operand of another size than its expression has: ``&(s ? 2'(w) : b)`` gets zeros above in Yosys 0.23."""
+        if e.conversionKind is ast.ConversionKind.Explicit and e.type.bitWidth != e.operand.type.bitWidth:
+            raise self._refused(e, "Yosys takes the width of a cast for that of what stands around it; cut or extend")
+
+    def _case(self, s: Any) -> None:
+        """The sign of a negative item is lost in a ``casez``."""
+        if s.condition is ast.CaseStatementCondition.Normal:
+            return
+        for item in (item for group in s.items for item in group.expressions):
+            literal = item
+            while type(literal) is ast.ConversionExpression:
+                literal = literal.operand
+            if type(literal) is ast.UnaryExpression:
+                raise self._refused(item, "Yosys misreads an item of casez that is no literal; write its digits")
+
+    def _table(self, e: Any) -> None:
+        value = e.arguments[0].eval(ast.EvalContext(self._root)) if e.arguments else None
+        name = value.convertToStr().value if value else None
+        if name is None or str(name).lstrip("\0") not in self._design.files:
+            told = "a file whose name is no constant" if name is None else repr(str(name).lstrip("\0"))
+            raise self._refused(e, f"this reads {told}, which is none of the files that were given; use --data")
+
+    def _index(self, e: Any) -> None:
+        """A signed index names no word where it is negative, and the last ones in Yosys."""
+        if not (e.value.type.isUnpackedArray and e.selector.type.isIntegral and e.selector.type.isSigned):
+            return
+        e.selector.visit(
+            lambda x: (
+                self._signal_as_index(e) if type(x) is ast.NamedValueExpression and self._varies(x.symbol) else None
+            )
+        )
+
+    def _varies(self, symbol: Any) -> bool:
+        return symbol.kind in _SIGNALS and not self._design.is_local(symbol)
+
+    def _signal_as_index(self, e: Any) -> None:
+        raise self._refused(e, "Yosys takes a signed index for an unsigned one; write $unsigned")
