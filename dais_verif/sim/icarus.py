@@ -77,7 +77,7 @@ def build(
     (build_dir / "dump.v").write_text(_DUMP.format(top=top), encoding="ascii")
     files = [*map(str, own.sources), "dump.v"]
     roots = ["-s", top, "-s", "dais_verif_dump"]
-    folders = private.options(own, texts)
+    folders = private.options(own)
     options = [_LANGUAGE, "-f", "timescale.f", f"-Mall={_READ}", "-o", OUTPUT, *roots, *folders]
     with (watch or Stopwatch()).stage("icarus compile"):
         session.check("iverilog", [str(found.iverilog), *options, *files])

@@ -35,32 +35,34 @@ class Private(NamedTuple):
 def copied(sources: Sequence[Path], folder: Path, texts: Sequence[bytes] | None = None) -> Private:
     """Copy ``sources`` into ``folder``, in the place of earlier copies. ``texts``: their bytes, if they were read.
 
-    The folders that they lie in are there as well, as links with safe names, for files that they include.
+    If they include files, the folders that they lie in are there as well, as links with safe names. Else there are no
+    links: one to a folder around this one would lead whoever copies it in circles.
     """
     for old in (folder / _COPIES, folder / _BESIDE):
         if old.is_symlink():
             old.unlink()
         shutil.rmtree(old, ignore_errors=True)
-    copies, folders = [], []
+    copies, folders, written = [], [], []
     for number, source in enumerate(sources):
         copy = Path(_COPIES, str(number), plain_name(source, number))
         text = texts[number] if texts is not None else read(source)
         (folder / copy).parent.mkdir(parents=True)
         (folder / copy).write_bytes(text)
         copies.append(copy)
-    (folder / _BESIDE).mkdir()
-    for number, place in enumerate(_places(sources)):
+        written.append(text)
+    for number, place in enumerate(_places(sources) if read_others(written) else ()):
+        (folder / _BESIDE).mkdir(exist_ok=True)
         (folder / _BESIDE / str(number)).symlink_to(place)
         folders.append(Path(_BESIDE, str(number)))
     return Private(tuple(copies), tuple(folders))
 
 
-def options(own: Private, texts: Sequence[bytes]) -> list[str]:
-    """Options that let RTL include what lies beside it; ``texts``: its bytes.
+def options(own: Private) -> list[str]:
+    """Options that let RTL include what lies beside it.
 
     None if nothing is included: Verilator also looks there for modules that no source holds.
     """
-    return [f"-I{folder}" for folder in own.folders] if read_others(texts) else []
+    return [f"-I{folder}" for folder in own.folders]
 
 
 def others(files: Iterable[str], own: Private, sources: Sequence[Path]) -> tuple[Path, ...]:

@@ -91,7 +91,7 @@ def build(
     texts = [private.read(source) for source in sources] if texts is None else texts
     own = private.copied(sources, build_dir, texts)
     (build_dir / _PUBLIC).write_text(_public(top, ports, signals, own.sources, texts), encoding="utf-8")
-    folders = private.options(own, texts)
+    folders = private.options(own)
     options = [
         *_TWO_STATE,
         *_LIMITS,

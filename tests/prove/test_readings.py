@@ -25,11 +25,20 @@ def test_a_module_is_the_same_for_the_same_seed() -> None:
     }
 
 
-def test_a_few_modules(tmp_path: Path) -> None:
-    records = judge(modules(40), vectors(24, 0), tmp_path, also_yosys=False)
+def test_a_few_modules_in_icarus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readings, "in_verilator", readings.in_icarus)
+    # Icarus gives what is connected to a port no more bits than it has by itself, which no other tool does.
+    some = [m for m in modules(50, 2000) if "instance" not in m.features]
+    records = judge(some, vectors(24, 0), tmp_path, also_yosys=False)
     assert exceptions(records) == []
     said = Counter(record["readers"]["slang"]["status"] for record in records.values())
-    assert said["agreed"] >= 12, said
+    assert said["agreed"] >= 20, said
+
+
+@pytest.mark.slow
+def test_a_few_modules_in_both_simulators(tmp_path: Path) -> None:
+    records = judge(modules(40), vectors(24, 0), tmp_path, also_yosys=False)
+    assert exceptions(records) == []
     assert sum(record["simulators"] == ["icarus", "verilator"] for record in records.values()) >= 35
 
 

@@ -99,6 +99,7 @@ def test_rtl_that_synthesizes_otherwise_is_refused(name: str, tmp_path: Path) ->
     assert ending.stage("simulation, seed 0")["passed"]
 
 
+@pytest.mark.slow
 def test_rtl_that_is_right_both_ways_is_signed_off_and_says_so(tmp_path: Path) -> None:
     text = around("`ifdef SYNTHESIS\nassign model_out = o + 0;\n`else\nassign model_out = o;\n`endif")
     folder = project(tmp_path, QUICK + GIVEN, text)

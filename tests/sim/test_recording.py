@@ -14,6 +14,7 @@ from unit.test_record import RECORD
 
 from dais_verif.cli.folder import work_folder
 from dais_verif.errors import InputError
+from dais_verif.program import Program
 from dais_verif.verdict import Verdict
 
 EVERY = every_opcode()
@@ -47,10 +48,23 @@ def test_of_exhausted_outputs_counts_the_sweep(tmp_path: Path) -> None:
     assert (swept["name"], swept["vectors"]) == ("exhaustive", run.record["exhaustive_vectors"])
 
 
-def test_of_a_mismatch_claims_nothing_of_any_output(tmp_path: Path) -> None:
+def test_of_a_mismatch_tells_wrong_outputs_from_those_that_were_compared_equal(tmp_path: Path) -> None:
     run = run_sim(EVERY, tmp_path, rtl=planted(EVERY, "op_4 =", "+", "-"))
     assert run.ending == ("RTL_MISMATCH", 1)
-    assert run.record["outputs"] == []
+    behind = reached_from(EVERY, 4)
+    graded = {grade["output"]: grade["grade"] for grade in run.record["outputs"]}
+    wrong = {output for output, grade in graded.items() if grade == "wrong"}
+    assert run.record["first_mismatch"]["output"] in wrong
+    assert wrong <= {output for output, (op, _, _) in enumerate(EVERY.outputs) if op in behind}
+    assert "sampled" in graded.values() and set(graded.values()) <= {"wrong", "sampled", "none"}
+
+
+def reached_from(program: Program, op: int) -> set[int]:
+    found = {op}
+    for other in program.ops:
+        if found & {*other.operands}:
+            found.add(other.index)
+    return found
 
 
 def test_tells_what_was_decided(tmp_path: Path) -> None:
