@@ -57,7 +57,47 @@ def _show_policy(context: click.Context, option: click.Parameter, value: bool) -
         context.exit()
 
 
-@click.command(cls=GroupedCommand)
+class _SignOff(GroupedCommand):
+    """Whoever asks for a sign-off, however wrongly, does not rely on an earlier certificate any more."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line; where it cannot be read, the certificate goes all the same."""
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError:
+            _withdraw(_folder_in(given))
+            raise
+
+    def invoke(self, ctx: click.Context) -> int:
+        """Begin without it: the policy, the program or the key may be of no use."""
+        _withdraw(ctx.params["output"] or _default_folder(ctx.params["program"]))
+        code: int = super().invoke(ctx)
+        return code
+
+
+def _folder_in(arguments: list[str]) -> Path | None:
+    """The folder that a command line names which cannot be read as a whole."""
+    for number, word in enumerate(arguments):
+        if word in ("-o", "--output"):
+            return Path(arguments[number + 1]) if number + 1 < len(arguments) else None
+        if word.startswith("--output=") or (word.startswith("-o") and len(word) > 2):
+            return Path(word.removeprefix("--output=").removeprefix("-o"))
+    named = arguments[:1] if arguments and not arguments[0].startswith("-") else []
+    return _default_folder(Path(named[0])) if named else None
+
+
+def _default_folder(program: Path) -> Path:
+    return Path(f"signoff-{program.name.partition('.')[0] or 'program'}")
+
+
+def _withdraw(folder: Path | None) -> None:
+    if folder is not None and ((folder / CERTIFICATE).exists() or (folder / SIGNATURE).exists()):
+        with locked(folder):
+            withdraw(folder)
+
+
+@click.command(cls=_SignOff)
 @program_argument
 @layout_option
 @click.option(
@@ -110,10 +150,7 @@ def signoff(
     """
     from dais_verif.signoff.sshsig import fingerprint, load_key, public_key, sign
 
-    folder = output or Path(f"signoff-{program.name.partition('.')[0] or 'program'}")
-    if (folder / CERTIFICATE).exists() or (folder / SIGNATURE).exists():
-        with locked(folder):  # also where the policy, the program or the key cannot be used
-            withdraw(folder)
+    folder = output or _default_folder(program)
     given = _with_rtl(read_policy(policy_file), dut, policy_file is None)
     if seed is not None:
         given = Given(given.policy.with_seed(seed), given.text)
@@ -205,7 +242,7 @@ def _print(record: SignOff, folder: Path, out: Console) -> None:
     out.print(f"program    {program_line(record.program)}", markup=False)
     out.print(f"rtl        module {record.rtl['top']}, {source}", markup=False)
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("stage", "", "verdict", "s", "evidence"):
+    for name in ("stage", "", "verdict", "s", "kept in"):
         table.add_column(name, justify="right" if name == "s" else "left", overflow="fold")
     for result in record.stages:
         style = "green" if result.passed else "yellow" if result.waived or result.optional else "bold red"

@@ -52,7 +52,7 @@ def run_again(checked: Checked, folder: Path, *, reproduce: str, jobs: int | Non
 def _digests(folder: Path) -> dict[str, str | None]:
     try:
         found = {one.name: one.digest for one in simulated(folder).simulators}
-        return {"inputs": Sent.load(folder / SENT).inputs_sha256, **found}
+        return {"golden model": Sent.load(folder / SENT).digest, **found}
     except DaisError as error:
         return {"none": str(error)}
 

@@ -18,7 +18,7 @@ import msgspec
 
 from dais_verif.errors import InputError
 from dais_verif.report.record import OutputEvidence, Waiver
-from dais_verif.report.signoff import SignOff, StageResult
+from dais_verif.report.signoff import EVIDENCE, SignOff, StageResult
 from dais_verif.signoff.policy import Policy
 from dais_verif.signoff.subject import Subject, sha256_of
 from dais_verif.signoff.toolbox import Tool
@@ -30,7 +30,8 @@ __all__ = [
     "Certificate",
     "CertifiedFile",
     "CertifiedStage",
-    "evidence_in",
+    "files_in",
+    "is_evidence",
     "parse_certificate",
     "stages_in",
     "written",
@@ -38,7 +39,7 @@ __all__ = [
 
 CERTIFICATE, SIGNATURE = "certificate.json", "certificate.json.sig"
 
-_SCHEMA = "dais-verif/certificate/1"
+_SCHEMA = "dais-verif/certificate/2"
 _STATEMENT = "SIGNED OFF"
 _LOCK = ".lock"
 
@@ -74,7 +75,8 @@ class CertifiedStage(_Part, frozen=True):
 class Certificate(_Part, frozen=True, rename={"itself": "self"}):
     """All of a certificate. ``layout``: as it was given. ``signer``: fingerprint of the key that signs it, or empty.
 
-    ``issued``: ISO 8601, UTC. ``evidence``: SHA-256 of every file in its folder.
+    ``issued``: ISO 8601, UTC. ``evidence``: SHA-256 of every file that is judged; ``logs``: of all else in its folder,
+    which is for people, and which nobody judges.
     """
 
     schema: str
@@ -91,6 +93,7 @@ class Certificate(_Part, frozen=True, rename={"itself": "self"}):
     outputs: list[OutputEvidence]
     waivers: list[Waiver]
     evidence: dict[str, str]
+    logs: dict[str, str]
     signer: str
     itself: str
 
@@ -111,6 +114,7 @@ class Certificate(_Part, frozen=True, rename={"itself": "self"}):
             CertifiedFile(file.role, file.path, _near(file.path, folder), file.sha256, file.name)
             for file in subject.files
         ]
+        there = files_in(folder)
         return cls(
             _SCHEMA,
             _STATEMENT,
@@ -125,7 +129,8 @@ class Certificate(_Part, frozen=True, rename={"itself": "self"}):
             stages_in(record.stages),
             record.outputs,
             record.waivers,
-            evidence_in(folder),
+            {name: sha256 for name, sha256 in there.items() if is_evidence(name)},
+            {name: sha256 for name, sha256 in there.items() if not is_evidence(name)},
             signer,
             "",
         )
@@ -188,7 +193,12 @@ def _no_constant(text: str) -> None:
     raise ValueError(f"{text} is no number")
 
 
-def evidence_in(folder: Path) -> dict[str, str]:
+def is_evidence(name: str) -> bool:
+    """Is the file ``name`` in the folder of a certificate one that is judged?"""
+    return name.startswith(f"{EVIDENCE}/")
+
+
+def files_in(folder: Path) -> dict[str, str]:
     """The SHA-256 of every file in ``folder`` but the certificate itself and its signature, by path.
 
     Raises ``InputError`` for what is no plain file: its content is not in the folder.

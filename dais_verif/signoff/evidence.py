@@ -199,6 +199,9 @@ class Bits(NamedTuple):
 
 def bits_of(record: Record, program: Program) -> Bits:
     """The rows of the run that ``record`` is of."""
+    bits = record.rtl.get("bits")
+    if isinstance(bits, int):
+        return Bits(0, bits)  # nothing else of them is evidence
     if "face" in record.rtl:
         try:
             face = Face.from_tree(record.rtl["face"])

@@ -23,10 +23,13 @@ from dais_verif.signoff.subject import sha256_of
 from dais_verif.signoff.verbs import PRINTED, RUN, call, read_call
 from dais_verif.verdict import Verdict
 
-__all__ = ["extra_stages"]
+__all__ = ["NETLIST", "extra_stages"]
 
 _SYNTH, _SIM = "synth", "sim"
 _SHELL = "shell"
+
+#: In the folder of its stage.
+NETLIST = f"{_SYNTH}/{RUN}/netlist.v"
 
 
 def extra_stages(context: Context) -> list[Stage]:
@@ -107,7 +110,7 @@ def _judge_netlist(context: Context, folder: Path) -> Judged:
     problems = list(judged.problems)
     if read_call(folder / _SYNTH).exit_code:
         problems.append("the synthesis failed")
-    netlist = sha256_of(folder / _SYNTH / RUN / "netlist.v")
+    netlist = sha256_of(folder / NETLIST)
     if netlist not in (simulated(folder / _SIM).rtl.get("sha256") or []):
         problems.append("what was simulated is not the netlist that was made")
     return Judged(judged.verdict, judged.message, tuple(problems), judged.reproduce)

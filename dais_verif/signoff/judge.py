@@ -16,6 +16,7 @@ from dais_verif.report.record import Record, SimulatorResult
 from dais_verif.signoff.evidence import Proved, Sent, Unusable, bits_of, checked, proved, simulated
 from dais_verif.signoff.policy import Policy
 from dais_verif.signoff.subject import Subject
+from dais_verif.sim.outputs import outputs_of
 from dais_verif.verdict import Verdict
 
 __all__ = [
@@ -27,6 +28,8 @@ __all__ = [
     "judge_proof",
     "judge_simulation",
     # parts of them
+    "distinct_wanted",
+    "may_excuse",
     "of_subject",
     "possible_inputs",
     "same_inputs",
@@ -110,7 +113,7 @@ def judge_simulation(subject: Subject, policy: Policy, folder: Path, asked: Aske
     problems = [*of_subject(subject, policy, record, asked), *_complete(subject, record, asked)]
     problems += _vectors(subject.program, record, asked, Sent.load(folder / SENT))
     if asked.swept:
-        problems += _exhausted(policy, record)
+        problems += [*_exhausted(policy, record), *_graded(subject, record)]
     return Judged(record.verdict, record.message, tuple(problems), record.reproduce)
 
 
@@ -211,10 +214,15 @@ def _vectors(program: Program, record: Record, asked: Asked, sent: Sent) -> Iter
     for simulator in record.simulators:
         if simulator.digest != sent.digest:
             yield f"{simulator.name} found outputs that are not those of the golden model, whatever it says"
-    possible = possible_inputs(program)
-    wanted = max(min(asked.distinct, possible // 2), min(possible, 2))
+    wanted = distinct_wanted(program, asked)
     if sent.distinct < wanted:
         yield f"{sent.distinct} of {sent.rows} vectors are different, must be at least {wanted}"
+
+
+def distinct_wanted(program: Program, asked: Asked) -> int:
+    """Return how many of the vectors must differ: fewer than were asked for where there are hardly so many."""
+    possible = possible_inputs(program)
+    return max(min(asked.distinct, possible // 2), min(possible, 2))
 
 
 def possible_inputs(program: Program) -> int:
@@ -248,23 +256,35 @@ def _exhausted(policy: Policy, record: Record) -> Iterator[str]:
         yield "outputs are said to be exhausted, and no simulator compared all vectors"
 
 
+def _graded(subject: Subject, record: Record) -> Iterator[str]:
+    """Is each output known as well as the vectors make it known?"""
+    ports, exhausted = ports_of(subject.program), record.evidence.exhausted if record.evidence else ()
+    vectors = max((one.vectors_compared for one in record.simulators), default=0)
+    if record.outputs != outputs_of(ports, vectors, exhausted=exhausted):
+        yield "the grades of the outputs are not those of the vectors that were compared"
+
+
 # proof
 
 
 def judge_proof(subject: Subject, policy: Policy, folder: Path) -> Judged:
     """``prove``: every output, for all inputs, and nothing taken from earlier proofs."""
-    optional = policy.proof == "optional"
     try:
         record = proved(folder)
     except Unusable as error:
         # A register of a clocked design may be more than the proof supports; nothing keeps state without a clock.
         known = error.reason == "state" and policy.rtl.clock is None
-        excused = optional and error.verdict in _UNDECIDED and not known
+        excused = may_excuse(policy, error.verdict) and not known
         return Judged(error.verdict, str(error), (str(error),), excused=excused, known=known)
     if record.verdict is not Verdict.PASS:
-        excused = optional and record.verdict in _UNDECIDED
+        excused = may_excuse(policy, record.verdict)
         return Judged(record.verdict, record.message, (record.message,), record.reproduce, excused)
     return Judged(record.verdict, record.message, tuple(_proof_problems(subject, policy, record)), record.reproduce)
+
+
+def may_excuse(policy: Policy, verdict: Verdict) -> bool:
+    """Does the policy put up with a proof that ends so?"""
+    return policy.proof == "optional" and verdict in _UNDECIDED
 
 
 def _proof_problems(subject: Subject, policy: Policy, record: Proved) -> Iterator[str]:
@@ -274,6 +294,8 @@ def _proof_problems(subject: Subject, policy: Policy, record: Proved) -> Iterato
         yield f"overflow was {'not ' if record.unchecked else ''}checked, which is not what the policy asks"
     if record.cached_claims:
         yield f"{record.cached_claims} claims were taken from earlier proofs"
+    if record.rtl.emitted is not subject.emitted:
+        yield f"the RTL was {'emitted' if record.rtl.emitted else 'given'}, which is not what is signed off"
     if not record.rtl.emitted:
         confirmed = record.confirmation
         if confirmed is None or confirmed.verdict is not Verdict.PASS:

@@ -19,9 +19,10 @@ from dais_verif.signoff.subject import Subject
 from dais_verif.sim.sources import is_vhdl
 from dais_verif.verdict import Verdict
 
-__all__ = ["outside_stage"]
+__all__ = ["FOUND", "outside_stage"]
 
-_FOUND = "uses.json"
+#: In the folder of the stage: what it found.
+FOUND = "uses.json"
 
 #: Uses that are kept, and that are named.
 _MOST, _SHOWN = 1000, 3
@@ -52,14 +53,14 @@ def _look(context: Context, folder: Path) -> None:
     data = [file.name for file in subject.of("data")]
     uses = outside_of(verilog, included, vhdl, data, subject.top)
     folder.mkdir(exist_ok=True)
-    write_json(folder / _FOUND, {"sha256": _hashes(subject), "uses": [list(use) for use in uses[:_MOST]]})
+    write_json(folder / FOUND, {"sha256": _hashes(subject), "uses": [list(use) for use in uses[:_MOST]]})
 
 
 def _judge(context: Context, folder: Path) -> Judged:
     try:
-        found = msgspec.convert(read_tree(folder / _FOUND), _Found)
+        found = msgspec.convert(read_tree(folder / FOUND), _Found)
     except msgspec.ValidationError as error:
-        raise InputError(f"{folder.name}/{_FOUND} does not say what the RTL uses: {error}") from None
+        raise InputError(f"{folder.name}/{FOUND} does not say what the RTL uses: {error}") from None
     problems = [
         f"{file}:{line}: {name} {why}" for file, line, name, why in found.uses if name not in context.policy.allowed
     ]

@@ -19,20 +19,24 @@ from dais_verif.report.signoff import SignOff, StageResult
 from dais_verif.signoff.certificate import (
     CERTIFICATE,
     Certificate,
-    evidence_in,
+    files_in,
+    is_evidence,
     parse_certificate,
     stages_in,
 )
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.evidence import simulated
+from dais_verif.signoff.judge import SENT
+from dais_verif.signoff.kept import unjudged
 from dais_verif.signoff.places import Finding, Places, find_files
 from dais_verif.signoff.policy import Policy, in_force, policy_of
-from dais_verif.signoff.results import EVIDENCE, blocked, issued_at, judged, outputs_of, result_of, time_of
+from dais_verif.signoff.results import EVIDENCE, issued_at, judged_again, outputs_of, time_of
 from dais_verif.signoff.session import RECORD
 from dais_verif.signoff.signed import Trust, check_signature
 from dais_verif.signoff.stages import stages_of
 from dais_verif.signoff.subject import FileHash, Subject, top_of
 from dais_verif.signoff.toolbox import tools_of
+from dais_verif.signoff.verbs import PRINTED
 from dais_verif.verdict import Verdict
 
 #: A certificate names a file a line.
@@ -80,7 +84,10 @@ def check_certificate(
     if signed:
         return Checked(certificate, folder, None, signed, notes)
     files, findings = find_files(certificate.files, folder, places or Places())
-    findings += _evidence(certificate, folder)
+    try:
+        findings += _evidence(certificate, files_in(folder))
+    except InputError as error:  # nor is anything read that may be without end
+        return Checked(certificate, folder, None, [*findings, Finding(str(folder), "plain files", str(error))], notes)
     findings += _dates(certificate)
     try:
         policy = policy_of(certificate.policy, "the certificate's policy")
@@ -114,14 +121,12 @@ def _subject(certificate: Certificate, files: Sequence[Path]) -> Subject:
     return Subject(program, programs[0], certificate.layout, certificate.emitted, certificate.top, hashes)
 
 
-def _evidence(certificate: Certificate, folder: Path) -> Iterator[Finding]:
-    try:
-        there = evidence_in(folder)
-    except InputError as error:
-        yield Finding(str(folder), "plain files", str(error))
-        return
-    for name in sorted({*there, *certificate.evidence}):
-        expected, found = certificate.evidence.get(name), there.get(name)
+def _evidence(certificate: Certificate, there: Mapping[str, str]) -> Iterator[Finding]:
+    told = {**certificate.evidence, **certificate.logs}
+    if not all(map(is_evidence, certificate.evidence)) or any(map(is_evidence, certificate.logs)):
+        yield Finding("evidence", f"what is in {EVIDENCE}, and logs all else", "another division")
+    for name in sorted({*there, *told}):
+        expected, found = told.get(name), there.get(name)
         if expected != found:
             yield Finding(name, _told(expected, "no such file"), _told(found, "nothing"))
 
@@ -168,11 +173,10 @@ def _judge(certificate: Certificate, context: Context, folder: Path) -> Iterator
         return
     issued = time_of(certificate.issued) or datetime.now(timezone.utc)
     waivers, _ = in_force(context.policy.waivers, issued.date())
-    stages, results = stages_of(context), list[StageResult]()
-    for stage in stages:
-        stopped = blocked(stage, results, stages)
-        results.append(stopped or result_of(stage, judged(stage, context), waivers))
-    yield from _stages(certificate, record, results)
+    stages = stages_of(context)
+    results = judged_again(context, stages, waivers)
+    others = list(_stages(certificate, record, results))
+    yield from others or unjudged(context, stages, results)
     for result in results:
         if not (result.passed or result.waived or result.optional):
             yield Finding(f"stage {result.name}", "one that passes", f"{result.verdict.value}: {result.message}")
@@ -214,18 +218,20 @@ def _agrees(
     for what, (expected, found) in pairs.items():
         if expected != found:
             yield Finding(what, *shortened(expected, found))
-    yield from _versions(certificate, context)
+    yield from _versions(certificate, context, results)
 
 
-def _versions(certificate: Certificate, context: Context) -> Iterator[Finding]:
-    """The tools of the certificate are those that the simulations speak of."""
-    for seed in context.policy.seeds:
-        record = simulated(context.folder / f"simulation-{seed}")
-        told = {**record.tools, **{one.name: one.version or "" for one in record.simulators}}
-        for name, version in told.items():
-            tool = certificate.tools.get(name)
-            if tool is None or tool.version != version:
-                yield Finding(f"tool {name}", version, tool.version if tool else "none")
+def _versions(certificate: Certificate, context: Context, results: Sequence[StageResult]) -> Iterator[Finding]:
+    """The simulators of the certificate are those that every run speaks of that passed; a board has no version."""
+    for stage, result in zip(stages_of(context), results, strict=True):
+        folder = context.folder / stage.folder
+        folder = folder if (folder / SENT).is_file() else folder / "sim"
+        if not result.passed or not (folder / PRINTED).is_file():
+            continue
+        for one in simulated(folder).simulators:
+            tool = certificate.tools.get(one.name)
+            if tool is None or tool.version != one.version:
+                yield Finding(f"tool {one.name}", one.version or "none", tool.version if tool else "none")
 
 
 def shortened(*values: object) -> list[str]:

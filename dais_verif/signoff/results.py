@@ -6,16 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from dais_verif.errors import DaisError, InputError
+from dais_verif.errors import DaisError
 from dais_verif.report.record import OutputEvidence, Times
 from dais_verif.report.signoff import EVIDENCE, StageResult
 from dais_verif.signoff.context import Context, Stage
 from dais_verif.signoff.evidence import Unusable, read_tree, simulated
-from dais_verif.signoff.judge import Judged
+from dais_verif.signoff.judge import Judged, may_excuse
 from dais_verif.signoff.policy import Waived
 from dais_verif.verdict import Verdict
 
-__all__ = ["EVIDENCE", "FAILED", "NOT_RUN", "blocked", "issued_at", "judged", "outputs_of", "result_of", "time_of"]
+__all__ = [
+    "EVIDENCE",
+    "FAILED",
+    "NOT_RUN",
+    "blocked",
+    "issued_at",
+    "judged",
+    "judged_again",
+    "outputs_of",
+    "result_of",
+    "time_of",
+]
 
 #: In the folder of a stage that broke off before there was anything to judge.
 FAILED = "failed.json"
@@ -50,14 +61,23 @@ def judged(stage: Stage, context: Context) -> Judged:
     try:
         if (folder / FAILED).exists():
             tree = read_tree(folder / FAILED)
-            return Judged(
-                Verdict(tree.get("verdict")), str(tree.get("message")), (str(tree.get("message")),), ran=False
-            )
+            verdict, message = Verdict(tree.get("verdict")), str(tree.get("message"))
+            excused = tree.get("excused") is True and stage.waiver == "proof" and may_excuse(context.policy, verdict)
+            return Judged(verdict, message, (message,), excused=excused, ran=False)
         return stage.judge(context, folder)
     except Unusable as error:
         return Judged(error.verdict, str(error), (str(error),))
     except (DaisError, ValueError) as error:  # ValueError: no verdict
         return Judged(Verdict.NOT_SIGNED_OFF, str(error), (str(error),))
+
+
+def judged_again(context: Context, stages: Sequence[Stage], waivers: Mapping[str, Waived]) -> list[StageResult]:
+    """What the evidence of all ``stages`` is worth, one after the other."""
+    results = list[StageResult]()
+    for stage in stages:
+        stopped = blocked(stage, results, stages)
+        results.append(stopped or result_of(stage, judged(stage, context), waivers))
+    return results
 
 
 def result_of(stage: Stage, found: Judged, waivers: Mapping[str, Waived]) -> StageResult:
@@ -88,8 +108,6 @@ def outputs_of(context: Context, results: Sequence[StageResult]) -> list[OutputE
     for seed in context.policy.seeds:
         if any(r.name == f"simulation, seed {seed}" and r.passed for r in results):
             for found in simulated(context.folder / f"simulation-{seed}").outputs:
-                if found.grade not in _GRADES:
-                    raise InputError(f"simulation-{seed}: output {found.output} is {found.grade!r}, which is no grade")
                 known = best.get(found.output, found)
                 grade = max(known.grade, found.grade, key=_GRADES.index)
                 vectors = known.vectors + (found.vectors if known is not found else 0)

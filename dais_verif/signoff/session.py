@@ -19,12 +19,23 @@ from dais_verif.program import Program
 from dais_verif.report.coverage import Coverage
 from dais_verif.report.record import Decision, ProgramInfo, Times
 from dais_verif.report.signoff import SignOff, StageResult
-from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE, Certificate, written
+from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE, Certificate, stages_in, written
 from dais_verif.signoff.context import Context, Stage, pipeline_arguments, plain_path, write_json
 from dais_verif.signoff.copies import copied
 from dais_verif.signoff.evidence import Unusable, simulated
+from dais_verif.signoff.kept import LOGS, keep_what_is_judged, unjudged
 from dais_verif.signoff.policy import Given, Policy, Waived, in_force
-from dais_verif.signoff.results import EVIDENCE, FAILED, NOT_RUN, blocked, issued_at, judged, outputs_of, result_of
+from dais_verif.signoff.results import (
+    EVIDENCE,
+    FAILED,
+    NOT_RUN,
+    blocked,
+    issued_at,
+    judged,
+    judged_again,
+    outputs_of,
+    result_of,
+)
 from dais_verif.signoff.stages import RTL, emit, ignored_in, stages_of
 from dais_verif.signoff.subject import Subject, subject_of
 from dais_verif.signoff.toolbox import Tool, tools_of
@@ -36,7 +47,7 @@ __all__ = ["POLICY", "RECORD", "Listener", "Signer", "require_ours", "sign_off",
 #: In the folder of a sign-off.
 RECORD, POLICY, CACHE = "signoff.json", "policy.toml", ".cache"
 
-_OURS = {RECORD, POLICY, EVIDENCE, CERTIFICATE, SIGNATURE, CACHE, ".lock"}
+_OURS = {RECORD, POLICY, EVIDENCE, LOGS, CERTIFICATE, SIGNATURE, CACHE, ".lock"}
 
 
 class Listener:
@@ -128,6 +139,9 @@ def sign_off(
         )
         if not problems:
             _drop_vectors(folder)
+            keep_what_is_judged(context, stages, results)
+            _require_kept(context, stages, results, good)
+            record = replace(record, stages=[_in_logs(stage, folder) for stage in record.stages])
         _write(folder, record)
         if answer is Verdict.PASS:
             _certify(asked, record, tools, folder, signer)
@@ -152,7 +166,8 @@ def _clear(folder: Path) -> None:
     make_folder(folder)
     withdraw(folder)
     (folder / RECORD).unlink(missing_ok=True)
-    shutil.rmtree(folder / EVIDENCE, ignore_errors=True)
+    for name in (EVIDENCE, LOGS):
+        shutil.rmtree(folder / name, ignore_errors=True)
     make_folder(folder / EVIDENCE)
 
 
@@ -216,6 +231,26 @@ def _evidence(context: Context, stage: Stage) -> list[str]:
     needed = [context.folder / name / PRINTED for name in stage.needs]
     files = files or [path for path in needed if path.is_file()]
     return [f"{EVIDENCE}/{path.relative_to(context.folder).as_posix()}" for path in files]
+
+
+def _in_logs(stage: StageResult, folder: Path) -> StageResult:
+    """Its evidence, for people: all that it left."""
+    names = [f"{LOGS}/{name.removeprefix(f'{EVIDENCE}/')}" for name in stage.evidence]
+    pairs = zip(stage.evidence, names, strict=True)
+    return replace(stage, evidence=[log if (folder / log).is_file() else name for name, log in pairs])
+
+
+def _require_kept(
+    context: Context, stages: Sequence[Stage], results: Sequence[StageResult], waivers: dict[str, Waived]
+) -> None:
+    """Raise ``InputError`` if what is kept of the evidence would be judged otherwise than all of it was."""
+    again = judged_again(context, stages, waivers)
+    for now, then in zip(stages_in(again), stages_in(results), strict=True):
+        if now != then:
+            why = next(result.message for result in again if result.name == now.name)
+            raise InputError(f"{now.name}: what is kept of its evidence is not enough to judge it again: {why}")
+    for finding in unjudged(context, stages, again):
+        raise InputError(str(finding))
 
 
 def _drop_vectors(folder: Path) -> None:

@@ -16,6 +16,7 @@ from dais_verif.dut.vhdl_ports import vhdl_ports_in, vhdl_types_in
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.program import load
+from dais_verif.report.record import ProgramInfo
 from dais_verif.signoff.context import (
     Context,
     Stage,
@@ -30,16 +31,17 @@ from dais_verif.signoff.context import (
 from dais_verif.signoff.evidence import Proved, Sent, proved, read_tree, simulated
 from dais_verif.signoff.judge import SENT, Asked, Judged, same_inputs, same_simulators
 from dais_verif.signoff.planted import Bad, always_wrong, poison, sometimes_wrong
-from dais_verif.signoff.subject import file_hash
+from dais_verif.signoff.subject import file_hash, sha256_of
 from dais_verif.signoff.verbs import RUN, call
 from dais_verif.signoff.wrappers import Design
 from dais_verif.sim.sources import is_vhdl
 from dais_verif.stimulus import Generated, Stimulus, read_batch
 from dais_verif.verdict import Verdict
 
-__all__ = ["planted_in_proof", "planted_in_simulation"]
+__all__ = ["PLANTED", "planted_in_proof", "planted_in_simulation"]
 
-_PLANTED = "planted.json"
+#: In the folder of a stage: what was planted.
+PLANTED = "planted.json"
 
 
 def planted_in_simulation(good: str) -> list[Stage]:
@@ -122,8 +124,8 @@ def _with_bad(context: Context, folder: Path, bad: Bad, suffix: str) -> list[str
     timed = suffix == ".v" and any(b"`timescale" in Path(source).read_bytes() for source in context.subject.rtl)
     write_atomically(path, (("`timescale 1ns/1ps\n" if timed else "") + bad.text).encode())
     hashes = [file.sha256 for file in context.subject.of("rtl")] + [file_hash("rtl", path).sha256]
-    planted = {"program": context.subject.program.hash, "top": bad.top, "rtl": hashes, "rows": bad.rows}
-    write_json(folder / _PLANTED, {**planted, "first": bad.first})
+    planted = {"program": context.subject.program.hash, "top": bad.top, "rtl": hashes, "file": path.name}
+    write_json(folder / PLANTED, {**planted, "rows": bad.rows, "first": bad.first})
     return file_arguments(context.subject, context.policy, path, top=bad.top)
 
 
@@ -140,8 +142,9 @@ def _poisoned(context: Context, folder: Path) -> list[str]:
     layout = [] if made.name.endswith("json") else ["--layout", "v1"]
     changed = load(path, layout=layout[-1] if layout else None)
     hashes = [file.sha256 for file in subject.of("rtl")]
-    planted = {"program": changed.hash, "top": subject.top, "rtl": hashes, "rows": made.rows, "first": made.first}
-    write_json(folder / _PLANTED, {**planted, "output": made.output, "value": str(made.value)})
+    planted = {"program": changed.hash, "top": subject.top, "rtl": hashes, "file": path.name}
+    found = {"rows": made.rows, "first": made.first, "output": made.output, "value": str(made.value)}
+    write_json(folder / PLANTED, {**planted, **found})
     return [str(path), *layout]
 
 
@@ -158,8 +161,8 @@ def _design(context: Context) -> Design:
 
 
 def _judge_simulated(context: Context, folder: Path) -> Judged:
-    record, planted, asked = simulated(folder), read_tree(folder / _PLANTED), _asked(context)
-    problems = [*_another(context, planted, record.program.hash, record.rtl)]
+    record, planted, asked = simulated(folder), read_tree(folder / PLANTED), _asked(context)
+    problems = [*_another(context, folder, planted, record.program, record.rtl)]
     problems += [*same_simulators(record, asked.simulators), *same_inputs(context.subject, record)]
     if record.verdict is not Verdict.RTL_MISMATCH:
         problems.append(f"a bug was planted, and the verdict is {record.verdict.value}: {record.message}")
@@ -182,9 +185,9 @@ def _judge_simulated(context: Context, folder: Path) -> Judged:
 
 
 def _judge_proved(context: Context, folder: Path) -> Judged:
-    record, planted = proved(folder), read_tree(folder / _PLANTED)
+    record, planted = proved(folder), read_tree(folder / PLANTED)
     design = {"top": record.rtl.top, "sha256": record.rtl.sha256}
-    problems = list(_another(context, planted, record.program.hash, design))
+    problems = list(_another(context, folder, planted, record.program, design))
     problems += _refuted(record)
     return Judged(record.verdict, "refuted, and a simulator confirms it", tuple(problems), record.reproduce)
 
@@ -197,13 +200,23 @@ def _refuted(record: Proved) -> Iterator[str]:
         yield "no simulator confirms the counterexample"
 
 
-def _another(context: Context, planted: dict[str, Any], program: str, rtl: dict[str, Any]) -> Iterator[str]:
-    """Does the record speak of what was planted, and is that not what is signed off?"""
+def _another(
+    context: Context, folder: Path, planted: dict[str, Any], program: ProgramInfo, rtl: dict[str, Any]
+) -> Iterator[str]:
+    """Does the record speak of what was planted, which is still there, and is that not what is signed off?"""
     subject = context.subject
     hashes = [file.sha256 for file in subject.of("rtl")]
-    if (program, rtl.get("top"), rtl.get("sha256")) != (planted.get("program"), planted.get("top"), planted.get("rtl")):
+    told = planted.get("program"), planted.get("top"), planted.get("rtl")
+    if (program.hash, rtl.get("top"), rtl.get("sha256")) != told:
         yield "the record is of something else than what was planted"
-    spoilt = planted.get("rtl")
-    kept = isinstance(spoilt, list) and spoilt[: len(hashes)] == hashes
-    if not kept or (planted.get("program") == subject.program.hash and planted.get("rtl") == hashes):
+    path = folder / Path(str(planted.get("file"))).name
+    if planted.get("program") == subject.program.hash:
+        made = [*hashes, file_hash("rtl", path).sha256]
+        given = subject.of("program")[0].sha256
+    else:
+        made, given = hashes, sha256_of(path)
+        poisoned = load(path, layout=None if path.suffix == ".json" else "v1")
+        if told[:2] != (poisoned.hash, subject.top):
+            yield f"{path.name} is not the program that was planted"
+    if told[2] != made or program.file_sha256 != given:
         yield "what was planted is not what is signed off with a bug in it"

@@ -93,11 +93,13 @@ def forge(folder: Path, edit: Callable[[dict[str, Any]], object] | None = None) 
     out = folder / "out"
     tree = json.loads((out / CERTIFICATE).read_bytes())
     names = [path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()]
-    tree["evidence"] = {
+    hashes = {
         name: hashlib.sha256((out / name).read_bytes()).hexdigest()
         for name in names
         if not name.startswith((CERTIFICATE, ".lock"))
     }
+    tree["evidence"] = {name: sha256 for name, sha256 in hashes.items() if name.startswith("evidence/")}
+    tree["logs"] = {name: sha256 for name, sha256 in hashes.items() if not name.startswith("evidence/")}
     if edit is not None:
         edit(tree)
     tree["self"] = _hash_of(tree)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from quality.edits import edits, findings, not_found
 from quality.signing import DESIGN, GIVEN, QUICK, Ending, forge, project, sign, verify
 
 from dais_verif.program import write_binary
@@ -26,6 +27,7 @@ WAIVED = (
     'seeds = [0, 1]\nstages = ["netlist"]\n'
     '[[waivers]]\nwhat = "netlist"\nreason = "no Yosys here"\nexpires = 2099-12-31\nby = "Ada"\n'
 )
+SENT = "evidence/simulation-0/vectors.json"
 KEY, OTHER = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
 
 
@@ -319,6 +321,38 @@ def test_no_certificate_is_bad_input(tmp_path: Path) -> None:
     ending = verify(tmp_path)
     assert (ending.verdict, ending.exit_code) == ("INVALID_INPUT", 2)
     assert "no certificate" in ending.stderr
+
+
+# edits of evidence, whose hashes all fit
+
+
+def test_what_is_called_evidence(copy: Path) -> None:
+    tree = json.loads((copy / "out" / CERTIFICATE).read_bytes())
+    assert all(name.startswith("evidence/") for name in tree["evidence"])
+    assert {"signoff.json", "policy.toml", "logs/simulation-0/printed.json"} <= set(tree["logs"])
+    (copy / "out" / "logs" / "simulation-0" / "printed.json").write_text("{}")
+    assert any("logs/simulation-0/printed.json" in line for line in verify(copy).findings)
+    forge(copy)
+    assert verify(copy).findings == []
+
+
+def test_evidence_that_is_called_a_log(copy: Path) -> None:
+    forge(copy, lambda tree: tree["logs"].update({SENT: tree["evidence"].pop(SENT)}))
+    assert any("another division" in line for line in verify(copy).findings)
+
+
+def test_more_than_is_judged(copy: Path) -> None:
+    path = copy / "out" / "evidence" / "note.txt"
+    path.write_text("all is well")
+    forge(copy)
+    assert any("note.txt" in line and "a file that none does" in line for line in verify(copy).findings)
+
+
+def test_a_sample_of_all_edits(copy: Path) -> None:
+    assert findings(copy / "out") == []
+    every = edits(copy / "out")
+    assert len(every) > 1000
+    assert not_found(copy / "out", every[::10]) == []
 
 
 # signatures

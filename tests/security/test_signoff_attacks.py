@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from quality.signing import DESIGN, GIVEN, QUICK, Ending, project, sign, verify
 
+from dais_verif.cli import main
 from dais_verif.emit import emit_verilog
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE
 
@@ -47,6 +48,20 @@ def test_an_earlier_certificate_goes_also_where_nothing_is_run(why: str, tmp_pat
     ending = sign(folder)
     assert (ending.verdict, ending.exit_code) == ("INVALID_INPUT", 2)
     assert not [path.name for path in (folder / "out").iterdir() if path.name.startswith(CERTIFICATE)]
+
+
+@pytest.mark.parametrize("options", [("--no-such-option",), ("--seed", "-1"), ("--policy",), ("one", "two")])
+def test_an_earlier_certificate_goes_also_where_the_command_line_is_wrong(
+    options: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = project(tmp_path, QUICK)
+    monkeypatch.chdir(folder)
+    for name, words in (("out", ("-o", "out")), ("out", ("--output=out",)), ("out", ("-oout",)), ("signoff-prog", ())):
+        (folder / name).mkdir(exist_ok=True)
+        for file in (CERTIFICATE, SIGNATURE):
+            (folder / name / file).write_text("{}")
+        assert main._run(["signoff", "prog.bin", *words, *options]) == 2
+        assert not [path.name for path in (folder / name).iterdir() if path.name.startswith(CERTIFICATE)]
 
 
 # modules that are no part of what is signed off

@@ -170,5 +170,5 @@ def test_files_that_are_swapped_and_swapped_back(tmp_path: Path, monkeypatch: py
     tree = json.loads((folder / "out" / "certificate.json").read_bytes())
     hashes = {Path(file["path"]).name: file["sha256"] for file in tree["files"]}
     assert hashes == {name: hashlib.sha256(data).hexdigest() for name, data in true.items()}
-    record = json.loads((folder / "out" / "evidence" / "simulation-0" / "printed.json").read_bytes())
+    record = json.loads((folder / "out" / "logs" / "simulation-0" / "printed.json").read_bytes())
     assert list(record["simulators"][0]["also_read"].values()) == [hashes["half.vh"]]

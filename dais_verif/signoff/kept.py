@@ -1,0 +1,117 @@
+"""What of a sign-off is evidence: of each file only what is judged, in one form, byte for byte.
+
+A record tells much that nobody can judge later: times, messages, places. All of it is kept for people, in ``logs``.
+What is called evidence has nothing but what a judge looks at, so that an edit anywhere in it is found. What is more
+than enough is kept as enough, and of a stage that did not pass only its verdict.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePath
+from typing import Any
+
+from dais_verif.errors import InputError
+from dais_verif.files import make_folder, read_plain, write_atomically
+from dais_verif.report.signoff import StageResult
+from dais_verif.signoff.context import Context, Stage
+from dais_verif.signoff.evidence import read_tree
+from dais_verif.signoff.extras import NETLIST
+from dais_verif.signoff.forms import Form, canonical, failed, forms_of
+from dais_verif.signoff.places import Finding
+from dais_verif.signoff.results import EVIDENCE, FAILED, blocked
+from dais_verif.signoff.subject import sha256_of
+from dais_verif.signoff.vacuity import PLANTED
+
+__all__ = ["LOGS", "keep_what_is_judged", "unjudged"]
+
+#: In the folder of a sign-off: all that its stages left, for people.
+LOGS = "logs"
+
+_MOST_BYTES = 256 << 20
+
+
+def keep_what_is_judged(context: Context, stages: Sequence[Stage], results: Sequence[StageResult]) -> None:
+    """Move all evidence to the folder ``logs`` beside it, and leave what is judged of it."""
+    evidence = context.folder
+    logs = evidence.with_name(LOGS)
+    shutil.rmtree(logs, ignore_errors=True)
+    evidence.rename(logs)
+    make_folder(evidence)
+    for file in context.subject.files:
+        path = Path(file.path)
+        if path.is_relative_to(evidence.absolute()):
+            _move(logs / path.relative_to(evidence.absolute()), path)
+    for number, (stage, result) in enumerate(zip(stages, results, strict=True)):
+        if blocked(stage, results[:number], stages):
+            continue
+        there, folder = logs / stage.folder, evidence / stage.folder
+        if not result.passed:
+            make_folder(folder)
+            write_atomically(folder / FAILED, canonical(failed(result.verdict.value, excused=result.optional)))
+            continue
+        for name, form in forms_of(stage.folder, context).items():
+            path = there / name
+            make_folder((folder / name).parent)
+            write_atomically(folder / name, canonical(form(read_tree(path), context, path.parent)))
+        for name in _whole(there):
+            _move(there / name, folder / name)
+
+
+def _move(path: Path, to: Path) -> None:
+    make_folder(to.parent)
+    os.replace(path, to)
+
+
+def _whole(folder: Path) -> list[str]:
+    """The files of a stage that are judged by their hash: RTL and programs that were made for it."""
+    names = [NETLIST] if (folder / NETLIST).is_file() else []
+    if (folder / PLANTED).is_file():
+        name = read_tree(folder / PLANTED).get("file")
+        names += [name] if isinstance(name, str) and PurePath(name).name == name else []
+    return names
+
+
+def unjudged(context: Context, stages: Sequence[Stage], results: Sequence[StageResult]) -> Iterator[Finding]:
+    """Return what in the folder of the evidence no judge looks at."""
+    forms: dict[Path, Form] = {}
+    whole = set()
+    for number, stage in enumerate(stages):
+        folder = context.folder / stage.folder
+        if blocked(stage, results[:number], stages):
+            continue
+        if (folder / FAILED).exists():
+            forms[folder / FAILED] = _failed
+            continue
+        forms |= {folder / name: form for name, form in forms_of(stage.folder, context).items()}
+        whole |= {folder / name for name in _whole(folder)}
+    certified = {file.sha256: file for file in context.subject.files}
+    copies = set()
+    for path in sorted(context.folder.rglob("*")):
+        name = f"{EVIDENCE}/{path.relative_to(context.folder).as_posix()}"
+        if path.is_dir() or path in whole:
+            continue
+        if path not in forms:
+            copies.add(sha256 := sha256_of(path))
+            if sha256 not in certified:
+                yield Finding(name, "nothing but what a judge looks at", "a file that none does")
+        elif (why := _other(path, forms[path], context)) is not None:
+            yield Finding(name, "what a judge looks at, in the form in which it is kept", why)
+    for sha256, file in certified.items():
+        if sha256 not in copies and file.role != "data":  # of which some are read where they are
+            yield Finding(EVIDENCE, f"a copy of {file.role} {file.path}", "none")
+
+
+def _other(path: Path, form: Form, context: Context) -> str | None:
+    """Return why the file ``path`` is not byte for byte as it is kept."""
+    try:
+        expected = canonical(form(read_tree(path), context, path.parent))
+    except (InputError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        return f"none ({error!r})"
+    return None if read_plain(path, _MOST_BYTES) == expected else "more, or another form"
+
+
+def _failed(tree: dict[str, Any], context: Context, folder: Path) -> dict[str, Any]:
+    return failed(tree["verdict"], excused=tree.get("excused") is True and context.policy.proof == "optional")

@@ -1,0 +1,30 @@
+"""Every value in what is called evidence is judged: an edit of any is found, also where all hashes are made to fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from quality.edits import edits, findings, not_found
+from quality.signing import GIVEN, QUICK, project, sign, verify
+
+PROVED = QUICK.replace('proof = "off"', 'proof = "required"') + GIVEN
+#: Our own RTL, all that can be asked for without a board, and a proof that is given no time.
+EVERYTHING = (
+    'simulators = ["icarus"]\nvectors = 300\ndistinct = 100\nexhaustive_bits = 8\nseeds = [0, 1]\n'
+    'proof = "optional"\ncoverage = 50.0\nstages = ["netlist", "axis"]\n'
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", [PROVED, EVERYTHING], ids=["a proof", "everything"])
+def test_all_edits(policy: str, tmp_path: Path) -> None:
+    folder = project(tmp_path / "project", policy)
+    ending = sign(folder)
+    assert ending.exit_code == 0, ending.tree["message"]
+    assert verify(folder).findings == []
+    assert findings(folder / "out") == []
+    every = edits(folder / "out")
+    assert len(every) > 1500
+    missed = not_found(folder / "out", every)
+    assert missed == [], f"{len(missed)} of {len(every)}"
