@@ -64,9 +64,9 @@ class _Search:
             self._dotted = True
 
     def _cast(self, e: Any) -> None:
-        """An operand of another size than its expression has: ``&(s ? 2'(w) : b)`` gets zeros above in Yosys 0.23."""
-        if e.conversionKind is ast.ConversionKind.Explicit and e.type.bitWidth != e.operand.type.bitWidth:
-            raise self._refused(e, "Yosys takes the width of a cast for that of what stands around it; cut or extend")
+        """The width of a cast is mixed with that around it: ``&(s ? 2'(w) : b)`` gets zeros above in Yosys 0.23."""
+        if e.conversionKind is ast.ConversionKind.Explicit:
+            raise self._refused(e, "Yosys takes the width of a cast for that of what stands around it; use a wire")
 
     def _case(self, s: Any) -> None:
         """The sign of a negative item is lost in a ``casez``."""
