@@ -212,7 +212,7 @@ def test_a_mistake_is_refuted_and_confirmed(name: str, tmp_path: Path) -> None:
         ("logic [5:0] t [2]; assign t[0] = 0; always_comb t[0] = x_0; assign y_0 = t[0];", "is also driven at"),
         ("logic [5:0] t [2]; assign t[1] = t[0], t[0] = t[1]; assign y_0 = t[0];", "depends on itself (t[0]"),
         ("logic [5:0] t [2]; always_comb if (x_1[0]) t[1] = x_0; assign y_0 = t[1];", "makes it a latch"),
-        ("logic [5:0] t [2]; always_comb t[x_1[0]] = x_0; assign y_0 = t[1];", "to a place that is variable"),
+        ("logic [5:0] t [2]; always_comb t[x_1[0]] = x_0; assign y_0 = t[1];", "makes it a latch"),
         (
             "logic [5:0] t = 0; initial t = 5; initial t = 4; assign y_0 = t;",
             "of signal 't', which has no driver",

@@ -16,7 +16,7 @@ def test_every_kind_has_one_decision() -> None:
     kinds = set(ast.SymbolKind.__members__.values())
     assert kinds == READ | LEFT_OUT | REFUSED
     assert len(READ) + len(LEFT_OUT) + len(REFUSED) == len(kinds)
-    changing = ("ClockingBlock", "NetAlias", "CheckerInstance", "PrimitiveInstance", "UninstantiatedDef", "Unknown")
+    changing = ("ClockingBlock", "NetAlias", "CheckerInstance", "Primitive", "UninstantiatedDef", "Unknown")
     assert {ast.SymbolKind.__members__[name] for name in changing} <= REFUSED
 
 
@@ -25,7 +25,7 @@ def test_every_kind_has_one_decision() -> None:
     [
         ("wire b; alias b = a; assign y = b;", "NetAlias"),
         ("clocking cb @(posedge a); output y; endclocking", "ClockingBlock"),
-        ("and (y, a, a);", "PrimitiveInstance"),
+        ("cmos (y, a, a, a);", "primitive 'cmos'"),
     ],
 )
 def test_what_is_not_read_is_refused(text: str, message: str, tmp_path: Path) -> None:

@@ -68,14 +68,18 @@ class Design:
         self._unknown = 0
 
     def unknown(self, width: int, e: Any) -> Term:
-        """What the literal X ``e`` is in a netlist, an input of a cell that does not matter: anything, each its own.
+        """What the literal Z ``e`` is in a netlist, an input of a cell that does not matter: anything, each its own.
 
         Raises ``NoValue`` in RTL.
         """
         if not self.bitwise:
             raise NoValue(self.where(e.sourceRange.start))
+        return self.undecided(width, e)
+
+    def undecided(self, width: int, e: Any) -> Term:
+        """What the literal X ``e`` is, wherever a value is taken from it: anything, each time its own."""
         self._unknown += 1
-        return undefined(width, f"X {self._unknown}")
+        return undefined(width, f"X {self._unknown} at {self.where(e.sourceRange.start)}")
 
     def converter(self, read: Read) -> Converter:
         """What turns an expression into a term that is evaluated again when an operand changes."""

@@ -12,7 +12,7 @@ from dais_verif.errors import StateError
 from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.slang.writes import NAMES
 
-__all__ = ["EventError", "Events", "refuse_asleep", "refuse_delay", "sensitivity"]
+__all__ = ["EventError", "Events", "refuse_asleep", "refuse_delay", "refuse_unseen", "sensitivity"]
 
 
 class EventError(StateError):
@@ -92,3 +92,11 @@ def refuse_delay(symbol: Any, where: str) -> None:
     declaration = symbol.syntax.parent if symbol.syntax is not None else None
     if getattr(declaration, "strength", None) is not None:
         raise EventError(f"{where}: a strength has no meaning in a proof; remove it")
+
+
+def refuse_unseen(design: Design, function: Any, symbol: Any, where: str = "") -> None:
+    """Raise ``EventError``: a subroutine reads a signal that its caller does not see."""
+    raise EventError(
+        f"{where or design.where(function.location)}: function {function.name!r} reads {symbol.name!r}, and simulators"
+        " need not call it again when that changes; give it as an argument, or write always_comb"
+    )

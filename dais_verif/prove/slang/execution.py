@@ -1,8 +1,8 @@
-"""Symbolic execution: what variables hold after statements, as terms. And calls of functions, which are no more."""
+"""Symbolic execution: what variables hold after statements, as terms."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cache
 from itertools import product
 from typing import Any
@@ -10,34 +10,37 @@ from typing import Any
 from dais_verif.errors import InputError
 from dais_verif.prove.netlist import NoValue
 from dais_verif.prove.slang.design import Design, ast, bits_in
-from dais_verif.prove.slang.events import EventError
+from dais_verif.prove.slang.events import refuse_unseen
 from dais_verif.prove.slang.expressions import Converter
-from dais_verif.prove.slang.selects import target_parts
+from dais_verif.prove.slang.jumps import Jumps, chosen_values
+from dais_verif.prove.slang.places import VariablePlace, variable_place
+from dais_verif.prove.slang.selects import static_index, target_parts
+from dais_verif.prove.slang.wildcards import is_complete, matches, member_of, pattern_of
 from dais_verif.prove.slang.writes import STEPS, written
 from dais_verif.prove.terms import (
     Term,
     add,
-    band,
+    bnot,
     bor,
     concat,
     const,
-    eq,
     extract,
-    ite,
     leaves,
     nonzero,
+    resize,
     undefined,
     var,
 )
 
-__all__ = ["Execution", "called", "flat"]
+__all__ = ["Execution", "flat"]
 
 #: The most iterations of one loop.
 _UNROLLED = 1 << 16
 
-#: The most calls of functions within one another.
-_NESTED = 100
+#: The most turns of one loop whose end depends on signals.
+_OPEN_TURNS = 256
 
+_COPIED = (ast.ArgumentDirection.In, ast.ArgumentDirection.Out, ast.ArgumentDirection.InOut)
 _SILENT = ("$display", "$write", "$error", "$warning", "$info", "$fatal", "$finish")
 
 
@@ -58,9 +61,14 @@ class Execution:
     def __init__(self, design: Design, outer: Callable[[Any], Term], free: bool = True) -> None:
         self.design, self._outer = design, cache(outer)
         self.values: dict[Any, Term] = {}
+        #: The variable that a function returns.
+        self.result: Any = None
         #: Which bits of them were assigned on any path.
         self.assigned: dict[Any, int] = {}
         self.convert = Converter(design, self._read, free)
+        self.jumps = Jumps()
+        #: The subroutines that are being run: functions without a value, and tasks.
+        self._running: list[Any] = []
         self._rules: dict[Any, Callable[[Any], None]] = {
             ast.StatementList: self._list,
             ast.BlockStatement: self._block,
@@ -72,6 +80,12 @@ class Execution:
             ast.ForeachLoopStatement: self._foreach,
             ast.VariableDeclStatement: self._declaration,
             ast.ImmediateAssertionStatement: self._assertion,
+            ast.WhileLoopStatement: self._while,
+            ast.DoWhileLoopStatement: self._do,
+            ast.RepeatLoopStatement: self._repeat,
+            ast.BreakStatement: lambda s: self._jump("break"),
+            ast.ContinueStatement: lambda s: self._jump("continue"),
+            ast.ReturnStatement: self._return,
         }
 
     @property
@@ -91,6 +105,8 @@ class Execution:
 
     def _whole(self, symbol: Any) -> Term:
         known = self.values.get(symbol)
+        if known is None and self._running and not self.convert.free and not self.design.is_local(symbol):
+            refuse_unseen(self.design, self._running[-1], symbol)
         return known if known is not None else self._outer(symbol)
 
     def _block(self, s: Any) -> None:
@@ -99,8 +115,26 @@ class Execution:
         self.statement(s.body)
 
     def _list(self, s: Any) -> None:
-        for x in s.list:
+        self.sequence(s.list)
+
+    def sequence(self, statements: Iterable[Any]) -> None:
+        """Run statements up to one after which nothing goes on here."""
+        for x in statements:
+            if self.jumps.dead:
+                return
             self.statement(x)
+
+    def _jump(self, kind: str) -> None:
+        self.jumps.take(kind, const(1, 1), self.values)
+
+    def _return(self, s: Any) -> None:
+        if s.expr is not None:
+            self.values[self.result] = self.convert(s.expr)
+        self._jump("return")
+
+    def land(self, kind: str, since: int) -> None:
+        """Be where jumps of ``kind`` go that were taken ``since``."""
+        self.values = self.jumps.landed(kind, since, self.values, self._outer)
 
     def _declaration(self, s: Any) -> None:
         symbol = s.symbol
@@ -134,8 +168,56 @@ class Execution:
         elif kind is ast.CallExpression and e.isSystemCall and e.subroutineName in _SILENT:
             if any(not self.design.is_local(x) for argument in e.arguments for x in written(argument)):
                 raise self.convert.refused(e, "a function that is called to be shown assigns a signal")
+        elif kind is ast.CallExpression and not e.isSystemCall:
+            self._subroutine(e)
         else:
             raise self.convert.refused(e, f"a {e.kind.name} as a statement is not supported by the proof")
+
+    def _subroutine(self, e: Any) -> None:
+        """A task, or a function whose value nobody takes: its statements, between copies of its arguments."""
+        body, formals = e.subroutine, e.subroutine.arguments
+        self.design.turn(e)
+        if body in self._running or body.body is None:
+            raise self.convert.refused(e, f"{body.name!r} calls itself, or has no statements; the proof cannot run it")
+        if any(formal.direction not in _COPIED for formal in formals):
+            raise self.convert.refused(e, f"{body.name!r} has an argument by reference; the proof cannot use it")
+        given: dict[Any, Term] = {}
+        for formal, actual in zip(formals, e.arguments, strict=True):
+            width = bits_in(formal.type)
+            if width is None:
+                raise self.convert.refused(e, f"argument {formal.name!r} is no vector and no array of vectors")
+            if formal.direction is ast.ArgumentDirection.In:
+                given[formal] = self.convert(actual)
+            elif formal.direction is ast.ArgumentDirection.InOut:
+                given[formal] = self._as(formal, self.convert(actual.left), actual.left)
+            else:
+                given[formal] = var(width, f"before {formal.name}")
+        unknown = [given[formal] for formal in formals if formal.direction is ast.ArgumentDirection.Out]
+        self.values.update(given)
+        begun, result, known = len(self.jumps.waiting), self.result, set(self.values)
+        self._running.append(body)
+        self.result = body.returnValVar
+        try:
+            self.sequence(flat(body.body))
+        finally:
+            self._running.pop()
+            self.result = result
+        self.land("return", begun)
+        for formal, actual in zip(formals, e.arguments, strict=True):
+            if formal.direction is not ast.ArgumentDirection.In:
+                value = self.values[formal]
+                if any(t in unknown for t in leaves(value)):
+                    raise self.convert.stateful(
+                        e, f"{body.name!r} reads or returns {formal.name!r} before it is assigned"
+                    )
+                width, _ = self.convert.type_of(actual.left)
+                self.assign(actual.left, resize(value, width, bool(formal.type.isIntegral and formal.type.isSigned)))
+        for symbol in self.values.keys() - known:  # a variable of the task is another one when it is called again
+            if self.design.is_local(symbol) and symbol.lifetime is ast.VariableLifetime.Automatic:
+                del self.values[symbol]
+
+    def _as(self, formal: Any, value: Term, e: Any) -> Term:
+        return resize(value, bits_in(formal.type) or 1, self.convert.type_of(e)[1])
 
     def assigned_value(self, e: Any) -> Term:
         """The right side of an assignment. Raises ``InputError`` that names the signal if it is X or Z."""
@@ -148,6 +230,9 @@ class Execution:
 
     def assign(self, left: Any, value: Term, key: Callable[[Any], Any] = lambda symbol: symbol) -> None:
         """Assign to a signal, a part of it, or several. ``key``: under what ``values`` has a symbol."""
+        found = variable_place(self.convert, left)
+        if found is not None:
+            return self._assign_somewhere(found, value, key)
         place = value.width
         for symbol, low, width in target_parts(self.convert, left):
             place -= width
@@ -164,6 +249,16 @@ class Execution:
                 parts.append(extract(old, 0, low))
             self.values[key(symbol)] = concat(*parts)
 
+    def _assign_somewhere(self, found: VariablePlace, value: Term, key: Callable[[Any], Any]) -> None:
+        """Assign to the element or the bits that an index names; to nothing if there is no such element."""
+        name, total = key(found.symbol), bits_in(found.symbol.type) or 0
+        self.assigned[name] = self.assigned.get(name, 0) | ((1 << found.width) - 1) << found.low
+        old = self._whole(name)
+        above = found.low + found.width
+        parts = [extract(old, above, total - above)] if above < total else []
+        parts.append(found.stored(extract(old, found.low, found.width), value))
+        self.values[name] = concat(*parts, *([extract(old, 0, found.low)] if found.low else []))
+
     def counted(self, e: Any) -> None:
         """Begin or go on with a loop."""
         self.expression(e)
@@ -173,15 +268,14 @@ class Execution:
         if condition.op == "const":
             return (first if condition.value else second)()
         start = dict(self.values)
-        first()
+        gone = self.jumps.under(condition, first)
         taken, self.values = self.values, start.copy()
-        second()
-        other = self.values
-        self.values = {}
-        for symbol in {**taken, **other}:
-            a, b = (values.get(symbol) for values in (taken, other))
-            a, b = (x if x is not None else self._outer(symbol) for x in (a, b))
-            self.values[symbol] = ite(condition, a, b)
+        gone_too = self.jumps.under(bnot(condition), second)
+        self.jumps.dead = gone and gone_too
+        if gone_too and not gone:
+            self.values = taken
+        elif gone == gone_too:
+            self.values = dict(chosen_values(condition, taken, self.values, self._outer))
 
     def _conditional(self, s: Any) -> None:
         if len(s.conditions) != 1 or s.conditions[0].pattern is not None:
@@ -191,141 +285,93 @@ class Execution:
         self._choose(condition, lambda: self.statement(s.ifTrue), no)
 
     def _case(self, s: Any) -> None:
-        if s.condition is ast.CaseStatementCondition.Inside:
-            raise self.convert.refused(s, "case inside is not supported by the proof")
         subject = self.convert(s.expr)
-        wild = s.condition is not ast.CaseStatementCondition.Normal
-        arms = [([self._matches(subject, x, wild) for x in item.expressions], item.stmt) for item in s.items]
+        inside = s.condition is ast.CaseStatementCondition.Inside
+        signed = self.convert.type_of(s.expr)[1]
+        wild = "" if s.condition is ast.CaseStatementCondition.Normal else "zZ"
+
+        def match(e: Any) -> Term:
+            return member_of(self.convert, subject, signed, e) if inside else matches(self.convert, subject, e, wild)
+
+        arms = [([match(x) for x in item.expressions], item.stmt) for item in s.items]
+        full = s.defaultCase is None and not inside and self._is_full(s, subject, wild)
 
         def run(number: int) -> None:
             if number == len(arms):
                 if s.defaultCase is not None:
                     self.statement(s.defaultCase)
                 return
-            matches, body = arms[number]
-            condition = matches[0]
-            for other in matches[1:]:
+            applies, body = arms[number]
+            condition = applies[0]
+            for other in applies[1:]:
                 condition = bor(condition, other)
+            if full and number == len(arms) - 1:
+                return self.statement(body)
             self._choose(condition, lambda: self.statement(body), lambda: run(number + 1))
 
         run(0)
 
-    def _matches(self, subject: Term, e: Any, wild: bool) -> Term:
-        """Whether a case item applies; ``?`` and ``z`` (in casex also ``x``) match anything."""
-        value = e.eval(ast.EvalContext(next(iter(self.design.signals)))).value if wild else None
-        if value is None or not value.hasUnknown:
-            return eq(subject, self.convert(e))
-        literal = e
-        while type(literal) is ast.ConversionExpression:
-            literal = literal.operand
-        width, signed = self.convert.type_of(literal)
-        if signed and width < subject.width and str(value[width - 1]) in "xXzZ":
-            raise self.convert.refused(
-                e, "simulators differ in how they extend this item; write as many digits as bits"
-            )
-        match = const(1, 1)
-        for bit in range(subject.width):  # extended to the width of the subject, with its own signs
-            digit = str(value[bit])
-            if digit in "01":
-                match = band(match, eq(extract(subject, bit, 1), const(1, int(digit))))
-            elif digit in "xX":
-                raise self.convert.refused(e, "X matches anything in simulation only; write ? in a casez")
-        return match
+    def _is_full(self, s: Any, subject: Term, wild: str) -> bool:
+        """Whether the items without a default name every value, so that the last one is for all that is left."""
+        items = [x for item in s.items for x in item.expressions]
+        return is_complete(self.convert, s.expr, [pattern_of(self.convert, subject.width, x, wild) for x in items])
+
+    def _loop(self, s: Any, going: Callable[[], Term], steps: Iterable[Any], first: bool = True) -> None:
+        """Turn by turn, as long as ``going``; without asking before the first turn if not ``first``."""
+        begun, open_turns = len(self.jumps.waiting), 0
+        for turn in range(_UNROLLED):
+            self.design.turn(s)
+            condition = going() if turn or first else const(1, 1)
+            if condition.op != "const":
+                open_turns += 1
+                if open_turns > _OPEN_TURNS:
+                    raise self.convert.refused(s, "the end of this loop depends on a signal; the proof unrolls loops")
+            self.jumps.take("break", bnot(nonzero(condition)), self.values)
+            here = len(self.jumps.waiting)
+            if not self.jumps.dead:
+                self.statement(s.body)
+                self.land("continue", here)
+            if self.jumps.dead:
+                return self.land("break", begun)
+            for e in steps:
+                self.counted(e)
+        raise self.convert.refused(s, f"this loop runs more than {_UNROLLED} times")
 
     def _for(self, s: Any) -> None:
         for symbol in s.loopVars:
             self.values[symbol] = self.convert(symbol.initializer)
         for e in s.initializers:
             self.counted(e)
-        for _ in range(_UNROLLED):
-            self.design.turn(s)
-            going = self.convert(s.stopExpr)
-            if going.op != "const":
-                raise self.convert.refused(s, "the end of this loop depends on a signal; the proof unrolls loops")
-            if not going.value:
-                return
-            self.statement(s.body)
-            for e in s.steps:
-                self.counted(e)
-        raise self.convert.refused(s, f"this loop runs more than {_UNROLLED} times")
+        self._loop(s, lambda: nonzero(self.convert(s.stopExpr)), s.steps)
+
+    def _while(self, s: Any) -> None:
+        self._loop(s, lambda: nonzero(self.convert(s.cond)), ())
+
+    def _do(self, s: Any) -> None:
+        self._loop(s, lambda: nonzero(self.convert(s.cond)), (), first=False)
+
+    def _repeat(self, s: Any) -> None:
+        count = static_index(self.convert, s.count)
+        if count is None:
+            raise self.convert.refused(s, "the end of this loop depends on a signal; the proof unrolls loops")
+        left = iter(range(max(count, 0)))
+        self._loop(s, lambda: const(1, int(next(left, None) is not None)), ())
 
     def _foreach(self, s: Any) -> None:
         spans = [dim.range for dim in s.loopDims if dim.loopVar is not None]
         symbols = [dim.loopVar for dim in s.loopDims if dim.loopVar is not None]
+        begun = len(self.jumps.waiting)
         for indices in product(*(_indices(span.left, span.right) for span in spans)):
             self.design.turn(s)
             for symbol, index in zip(symbols, indices, strict=True):
                 self.values[symbol] = const(bits_in(symbol.type) or 32, index)
+            here = len(self.jumps.waiting)
             self.statement(s.body)
+            self.land("continue", here)
+            if self.jumps.dead:
+                break
+        self.land("break", begun)
 
 
 def _indices(left: int, right: int) -> range:
     return range(left, right + 1) if left <= right else range(left, right - 1, -1)
-
-
-# functions
-
-
-def called(c: Converter, e: Any) -> Term:
-    """The value of a call of a function of the design."""
-    function = e.subroutine
-    if function.subroutineKind is not ast.SubroutineKind.Function or function.returnType.isVoid:
-        raise c.refused(e, f"{function.name!r} is no function with a value; the proof cannot use it")
-    c.design.turn(e)
-    if c.design.calls >= _NESTED:
-        raise c.refused(e, f"function {function.name!r} calls itself without end, or more than {_NESTED} times")
-    c.design.calls += 1
-    try:
-        return _returned(c, e, function)
-    finally:
-        c.design.calls -= 1
-
-
-def _returned(c: Converter, e: Any, function: Any) -> Term:
-    local: dict[Any, Term] = {}
-
-    def outer(symbol: Any) -> Term:
-        if _inside(symbol, function):
-            return local.setdefault(symbol, var(bits_in(symbol.type) or 1, f"before {symbol.name}"))
-        if not c.free:
-            where = c.design.where(e.sourceRange.start)
-            raise EventError(
-                f"{where}: function {function.name!r} reads {symbol.name!r}, and simulators"
-                " need not call it again when that changes; give it as an argument, or write always_comb"
-            )
-        return c.read(symbol, 0, bits_in(symbol.type) or 1)
-
-    run = Execution(c.design, outer)
-    for formal, actual in zip(function.arguments, e.arguments, strict=True):
-        if formal.direction != ast.ArgumentDirection.In:
-            raise c.refused(e, f"function {function.name!r} has an output argument; the proof cannot use it")
-        run.values[formal] = c(actual)
-    body = list(flat(function.body))
-    result: Term | None = None
-    if body and type(body[-1]) is ast.ReturnStatement:
-        last = body.pop()
-        for s in body:
-            run.statement(s)
-        result = run.convert(last.expr)
-    else:
-        for s in body:
-            run.statement(s)
-        result = run.values.get(function.returnValVar)
-    outside = [x.name for x in run.assigned if not _inside(x, function)]
-    if outside:
-        raise c.refused(
-            e, f"function {function.name!r} assigns {outside[0]!r}, which is not its own; the proof cannot use it"
-        )
-    if result is None or any(t in local.values() for t in leaves(result)):
-        raise c.stateful(e, f"function {function.name!r} reads or returns a variable before it is assigned")
-    return result
-
-
-def _inside(symbol: Any, function: Any) -> bool:
-    """Whether ``symbol`` is a variable of ``function``."""
-    scope = symbol.parentScope
-    while scope is not None:
-        if scope == function:
-            return True
-        scope = getattr(scope, "parentScope", None)
-    return False

@@ -11,8 +11,11 @@ from functools import reduce
 from typing import Any
 
 from dais_verif.errors import InputError, StateError
+from dais_verif.prove.netlist import NoValue
+from dais_verif.prove.slang.builtin import BUILTIN
 from dais_verif.prove.slang.design import Design, ast, bits_in
 from dais_verif.prove.slang.selects import CONSTANTS, member, selected
+from dais_verif.prove.slang.wildcards import matches, member_of
 from dais_verif.prove.terms import (
     Term,
     add,
@@ -88,7 +91,11 @@ class Converter:
 def integer_of(converter: Converter, e: Any, value: Any, width: int) -> Term:
     """A constant of pyslang's."""
     if value.hasUnknown:
-        return converter.design.unknown(width, e)
+        digits = [str(value[bit]) for bit in range(width)]
+        if any(digit not in "01xX" for digit in digits):
+            return converter.design.unknown(width, e)
+        known = (const(1, int(d)) if d in "01" else converter.design.undecided(1, e) for d in reversed(digits))
+        return concat(*known) if set(digits) & set("01") else converter.design.undecided(width, e)
     return const(width, int(value))
 
 
@@ -133,7 +140,7 @@ def _unary(c: Converter, e: Any) -> Term:
     rule = _UNARY.get(e.op)
     if rule is None:
         raise c.refused(e, f"operator {e.op.name} is not supported by the proof here")
-    return rule(c(e.operand))
+    return rule(_definite(c, e.operand))
 
 
 def _parity(t: Term) -> Term:
@@ -153,9 +160,37 @@ def _divided(c: Converter, e: Any, a: Term, b: Term) -> Term:
     return ite(nonzero(b), result, undefined(a.width, "a quotient by 0", a, b))
 
 
+def _power(c: Converter, e: Any, a: Term, b: Term) -> Term:
+    signed = c.type_of(e.right)[1]
+    if a.op == b.op == "const" and not signed:
+        return const(a.width, pow(a.value, b.value, 1 << a.width))
+    if a.op == "const" and a.value == 2 and a.width > 2:
+        power = shl(const(a.width, 1), b)
+        return ite(top_bit(b), const(a.width, 0), power) if signed else power
+    raise c.refused(e, "a power is supported by the proof if it is a constant, or one of 2")
+
+
+def _definite(c: Converter, e: Any) -> Term:
+    """An operand. Raises ``NoValue`` for a literal X: what an operator makes of it is for simulators only."""
+    literal = e
+    while type(literal) is ast.ConversionExpression:
+        literal = literal.operand
+    if type(literal) in _LITERALS and literal.value.hasUnknown and not c.design.bitwise:
+        raise NoValue(c.design.where(e.sourceRange.start))
+    return c(e)
+
+
+def _inside(c: Converter, e: Any) -> Term:
+    subject, signed = c(e.left), c.type_of(e.left)[1]
+    return reduce(bor, (member_of(c, subject, signed, x) for x in e.rangeList))
+
+
 def _binary(c: Converter, e: Any) -> Term:
     op = e.op
-    a, b = c(e.left), c(e.right)
+    if op in _WILDCARDS:
+        match = matches(c, _definite(c, e.left), e.right, "xXzZ")
+        return match if op is ast.BinaryOperator.WildcardEquality else bnot(match)
+    a, b = _definite(c, e.left), _definite(c, e.right)
     rule = ARITHMETIC.get(op)
     if rule is not None:
         return rule(a, b)
@@ -169,8 +204,8 @@ def _binary(c: Converter, e: Any) -> Term:
         return _COMPARISONS[op](slt if signed else ult, a, b)
     if op in (ast.BinaryOperator.Divide, ast.BinaryOperator.Mod):
         return _divided(c, e, a, b)
-    if op is ast.BinaryOperator.Power and a.op == b.op == "const" and not c.type_of(e.right)[1]:
-        return const(a.width, pow(a.value, b.value, 1 << a.width))
+    if op is ast.BinaryOperator.Power:
+        return _power(c, e, a, b)
     raise c.refused(e, f"operator {op.name} is not supported by the proof here")
 
 
@@ -202,7 +237,7 @@ def _target(c: Converter, e: Any) -> Term:
 
 def _call(c: Converter, e: Any) -> Term:
     if not e.isSystemCall:
-        from dais_verif.prove.slang.execution import called
+        from dais_verif.prove.slang.functions import called
 
         return called(c, e)
     name = e.subroutineName
@@ -210,6 +245,8 @@ def _call(c: Converter, e: Any) -> Term:
         return c(e.arguments[0])
     value = e.eval(ast.EvalContext(next(iter(c.design.signals), None))) if name in _CONSTANT_CALLS else None
     if value is None or value.value is None:
+        if name in BUILTIN and len(e.arguments) == 1:
+            return BUILTIN[name](c(e.arguments[0]), c.type_of(e)[0])
         if name in _CLOCKS:
             raise c.stateful(e, f"{name} is not supported by the proof here: what it returns is no function of inputs")
         raise c.refused(e, f"{name} is not supported by the proof here")
@@ -220,6 +257,8 @@ _CLOCKS = ("$time", "$stime", "$realtime")
 _Compare = Callable[[Callable[[Term, Term], Term], Term, Term], Term]
 
 _CONSTANT_CALLS = ("$clog2", "$bits", "$high", "$low", "$left", "$right", "$size", "$increment")
+_LITERALS = (ast.IntegerLiteral, ast.UnbasedUnsizedIntegerLiteral)
+_WILDCARDS = (ast.BinaryOperator.WildcardEquality, ast.BinaryOperator.WildcardInequality)
 _RULES: dict[Any, Callable[[Converter, Any], Term]] = {
     ast.IntegerLiteral: _literal,
     ast.UnbasedUnsizedIntegerLiteral: _literal,
@@ -235,6 +274,7 @@ _RULES: dict[Any, Callable[[Converter, Any], Term]] = {
     ast.ElementSelectExpression: selected,
     ast.RangeSelectExpression: selected,
     ast.CallExpression: _call,
+    ast.InsideExpression: _inside,
     ast.SimpleAssignmentPatternExpression: _pattern,
     ast.StructuredAssignmentPatternExpression: _pattern,
     ast.ReplicatedAssignmentPatternExpression: _pattern,

@@ -12,7 +12,7 @@ _k = ast.SymbolKind
 READ = frozenset(
     (
         _k.Net, _k.Variable, _k.ContinuousAssign, _k.ProceduralBlock, _k.Instance, _k.InstanceArray, _k.GenerateBlock,
-        _k.GenerateBlockArray,
+        _k.GenerateBlockArray, _k.PrimitiveInstance,
     )
 )  # fmt: skip
 #: These drive nothing: declarations, whose meaning is in what uses them, and checks, which change nothing. The paths of

@@ -18,7 +18,7 @@ from dais_verif.prove.slang.events import EventError, Events, refuse_asleep, sen
 from dais_verif.prove.slang.execution import Execution, flat
 from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.registers import edges_of, registers
-from dais_verif.prove.slang.writes import roots
+from dais_verif.prove.slang.writes import roots, written
 from dais_verif.prove.terms import Term, extract, leaves, var
 
 __all__ = ["combinational"]
@@ -39,6 +39,8 @@ def combinational(design: Design, body: Any, own: set[Any]) -> None:
         refuse_asleep(events, body, own, where)
     statements = list(flat(body))
     targets = Counter(symbol for s in statements for symbol in _assigned(design, s))
+    for s in statements:  # the variable of a loop is no target by that; but if it is one, it has no one value
+        targets.update({symbol: 2 for symbol in (() if _plain(s) else written(s)) if symbol in targets})
     block = _Block(design, events, targets, where)
     alone = len(statements) == 1 and _plain(statements[0], nonblocking=True)
     if alone or (all(map(_plain, statements)) and all(count == 1 for count in targets.values())):
@@ -76,9 +78,10 @@ def _assigned(design: Design, s: Any) -> Iterator[Any]:
             yield from _within(design, item.stmt)
         if s.defaultCase is not None:
             yield from _within(design, s.defaultCase)
-    elif kind in (ast.ForLoopStatement, ast.ForeachLoopStatement):
-        for _ in range(2):  # as often as it likes
-            yield from _within(design, s.body)
+    elif kind is ast.ForLoopStatement:  # as often as it likes
+        yield from [*written(s.body)] * 2
+    else:
+        yield from [*written(s)] * 2
 
 
 def _within(design: Design, s: Any) -> Iterator[Any]:

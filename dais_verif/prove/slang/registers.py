@@ -7,13 +7,14 @@ nothing else: valid bits, for example, need not be known.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from typing import Any, NamedTuple
 
 from dais_verif.errors import InputError
 from dais_verif.prove.netlist import Clock, Driver, Read, Signal, bits_over, driver_of
 from dais_verif.prove.slang.design import Design, ast, bits_in
 from dais_verif.prove.slang.execution import Execution, flat
+from dais_verif.prove.slang.jumps import Jumps
 from dais_verif.prove.slang.writes import NAMES, roots, written
 from dais_verif.prove.terms import Term, const, extract, rebuild, var
 
@@ -98,7 +99,7 @@ class _Clocked(Execution):
             try:
                 self.statement(s)
             except InputError as error:
-                self.values = before
+                self.values, self.jumps = before, Jumps()
                 for symbol in written(s):
                     self._unknown.setdefault(symbol, error)
         for symbol, reason in self._unknown.items():
@@ -136,7 +137,7 @@ class _Clocked(Execution):
         """Run ``e``, which is a statement."""
         if type(e) is not ast.AssignmentExpression or not e.isNonBlocking:
             super().expression(e)
-            for symbol in roots(e.left) if type(e) is ast.AssignmentExpression else ():
+            for symbol in _assigned_now(e):
                 if self.design.is_local(symbol):
                     continue
                 error = self.convert.refused(
@@ -172,6 +173,15 @@ class _Clocked(Execution):
 
         if not signal.drivers:
             signal.drive(Driver(0, signal.width, make, self._where, self._clock))
+
+
+def _assigned_now(e: Any) -> Iterator[Any]:
+    """What a statement assigns with ``=``, itself or as an output of a task."""
+    if type(e) is ast.AssignmentExpression:
+        yield from roots(e.left)
+    elif type(e) is ast.CallExpression and not e.isSystemCall:
+        for argument in e.arguments:
+            yield from roots(argument.left) if type(argument) is ast.AssignmentExpression else ()
 
 
 def _other(body: Any, kinds: Container[Any]) -> Any:

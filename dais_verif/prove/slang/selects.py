@@ -12,7 +12,7 @@ from dais_verif.prove.terms import Term, concat, const, extract, ite, lookup, ls
 if TYPE_CHECKING:
     from dais_verif.prove.slang.expressions import Converter
 
-__all__ = ["CONSTANTS", "member", "place_of", "selected", "static_index", "target_parts"]
+__all__ = ["CONSTANTS", "element_bits", "member", "place_of", "selected", "static_index", "target_parts"]
 
 CONSTANTS = (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue)
 
@@ -51,7 +51,7 @@ def _base_of(c: Converter, e: Any) -> tuple[int, int, int] | None:
     For one element, or for a range of them.
     """
     span = e.value.type.fixedRange
-    element = _element_bits(e.value.type)
+    element = element_bits(e.value.type)
     down = span.left >= span.right
     if type(e) is ast.ElementSelectExpression:
         index = static_index(c, e.selector)
@@ -74,7 +74,8 @@ def _base_of(c: Converter, e: Any) -> tuple[int, int, int] | None:
     return low, element, count
 
 
-def _element_bits(kind: Any) -> int:
+def element_bits(kind: Any) -> int:
+    """Bits of an element of an array, or of a vector."""
     return (bits_in(kind.arrayElementType) or 1) if kind.isPackedArray or kind.isUnpackedArray else 1
 
 
@@ -119,7 +120,7 @@ def _beyond(c: Converter, e: Any, low: int, width: int, total: int) -> Term:
 
 def _at_variable_place(c: Converter, e: Any, width: int) -> Term:
     value, span = e.value, e.value.type.fixedRange
-    element = _element_bits(value.type)
+    element = element_bits(value.type)
     term = c(value)
     count = width // element
     selector = e.selector if type(e) is ast.ElementSelectExpression else e.left

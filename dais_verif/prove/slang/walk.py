@@ -19,6 +19,7 @@ from dais_verif.prove.netlist import Bits, Netlist, Read, Signal, bits_over, dri
 from dais_verif.prove.slang.design import Design, ast, bits_in
 from dais_verif.prove.slang.events import EventError, refuse_delay
 from dais_verif.prove.slang.expressions import Converter
+from dais_verif.prove.slang.gates import gates
 from dais_verif.prove.slang.kinds import LEFT_OUT
 from dais_verif.prove.slang.memories import initial
 from dais_verif.prove.slang.procedures import combinational
@@ -74,6 +75,7 @@ class _Walk:
             ast.SymbolKind.ProceduralBlock: self._procedure,
             ast.SymbolKind.Instance: self._instance,
             ast.SymbolKind.InstanceArray: self._array,
+            ast.SymbolKind.PrimitiveInstance: lambda gate, path: self._later.append(lambda: self._gate(gate)),
             ast.SymbolKind.GenerateBlock: self._generated,
             ast.SymbolKind.GenerateBlockArray: self._generated_array,
         }
@@ -174,6 +176,13 @@ class _Walk:
         elements = self._design.elements.get(port.internalSymbol)
         return [signal.name for signal in elements or [self._design.signal(port.internalSymbol)]]
 
+    def _gate(self, gate: Any) -> None:
+        where = self._design.where(gate.location)
+        for pins, width, bits in gates(self._design, gate, where):
+            if any(size != width for _, _, size in target_parts(Converter(self._design, self._no_index), pins)):
+                raise InputError(f"{where}: a gate drives one bit; the proof takes no array of gates")
+            self._targets(pins, bits, where)
+
     def _declared(self, symbol: Any, path: str) -> None:
         kind, where = symbol.type, self._design.where(symbol.location)
         if kind.isIntegral:
@@ -182,7 +191,8 @@ class _Walk:
             self._arrays[symbol] = path + symbol.name, where
 
     def _signal(self, symbol: Any, name: str, where: str, width: int) -> Signal:
-        if symbol.kind == ast.SymbolKind.Net and symbol.netType.netKind not in _PLAIN:
+        supply = _SUPPLIES.get(symbol.netType.netKind) if symbol.kind == ast.SymbolKind.Net else None
+        if symbol.kind == ast.SymbolKind.Net and symbol.netType.netKind not in _PLAIN and supply is None:
             net = symbol.netType.netKind.name
             raise InputError(
                 f"{where}: {name!r} is a net of type {net}, which is not supported by the proof; write wire"
@@ -190,6 +200,8 @@ class _Walk:
         if symbol.kind == ast.SymbolKind.Net:
             refuse_delay(symbol, where)
         signal = self._design.signals[symbol] = self._design.new(name, width, where)
+        if supply is not None:
+            signal.drive(driver_of(bits_over(const(width, supply), {}), 0, width, 0, where))
         if symbol.initializer is not None and symbol.kind == ast.SymbolKind.Net:
             self._drive(signal, 0, signal.width, symbol.initializer, where)
         elif symbol.initializer is not None:
@@ -328,6 +340,7 @@ _ERRORS = (
 )
 #: Nets of one driver; the others mix drivers, or have a value without one.
 _PLAIN = (ast.NetType.NetKind.Wire, ast.NetType.NetKind.Tri, ast.NetType.NetKind.UWire)
+_SUPPLIES = {ast.NetType.NetKind.Supply0: 0, ast.NetType.NetKind.Supply1: -1}
 #: Share of single bits among the signals of a module that is taken for a netlist.
 _BITWISE = 0.9
 

@@ -1,0 +1,88 @@
+"""Patterns with digits that match anything: items of cases, ``inside`` and ``==?``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dais_verif.prove.slang.design import ast
+from dais_verif.prove.terms import Term, band, bnot, const, eq, extract, resize, slt, ult
+
+if TYPE_CHECKING:
+    from dais_verif.prove.slang.expressions import Converter
+
+__all__ = ["is_complete", "matches", "member_of", "pattern_of"]
+
+#: A subject of at most so many bits is looked at value by value.
+_WIDEST = 12
+
+
+class Pattern(NamedTuple):
+    """What agrees with ``value`` in the bits of ``mask``."""
+
+    mask: int
+    value: int
+
+
+def matches(c: Converter, subject: Term, e: Any, wild: str) -> Term:
+    """Whether the pattern ``e`` applies. ``wild``: the digits that match anything."""
+    found = pattern_of(c, subject.width, e, wild)
+    if found is None or found.mask == (1 << subject.width) - 1:
+        return eq(subject, c(e))
+    match = const(1, 1)
+    for bit in range(subject.width):
+        if found.mask >> bit & 1:
+            match = band(match, eq(extract(subject, bit, 1), const(1, found.value >> bit & 1)))
+    return match
+
+
+def pattern_of(c: Converter, size: int, e: Any, wild: str) -> Pattern | None:
+    """The pattern that ``e`` is, extended to ``size`` bits with its own signs; None if it is no constant."""
+    literal = e
+    while type(literal) is ast.ConversionExpression:
+        literal = literal.operand
+    written = type(literal) in (ast.IntegerLiteral, ast.UnbasedUnsizedIntegerLiteral) and literal.value.hasUnknown
+    value = e.eval(ast.EvalContext(next(iter(c.design.signals), None))).value if wild or written else None
+    if value is None or not value.hasUnknown:
+        term = c(e)
+        return Pattern((1 << size) - 1, term.value) if term.op == "const" else None
+    width, signed = c.type_of(literal)
+    if signed and width < size and str(value[width - 1]) in "xXzZ":
+        raise c.refused(e, "simulators differ in how they extend this item; write as many digits as bits")
+    digits = [str(value[bit]) for bit in range(size)]
+    if any(digit not in "01" + wild for digit in digits):
+        raise c.refused(e, "X matches anything in simulation only; write ? in a casez")
+    mask, ones = (sum(1 << bit for bit, digit in enumerate(digits) if digit in some) for some in ("01", "1"))
+    return Pattern(mask, ones)
+
+
+def member_of(c: Converter, subject: Term, signed: bool, e: Any) -> Term:
+    """Whether ``subject`` is in one entry of a list of ``inside``: a range, or a pattern."""
+    if type(e) is not ast.ValueRangeExpression:
+        if c.type_of(e)[0] != subject.width:
+            raise c.refused(e, "an array among the values of inside is not supported by the proof")
+        return matches(c, subject, e, "xXzZ")
+    bounds = [x for x in (e.left, e.right) if type(x) is not ast.UnboundedLiteral]
+    if len(bounds) != 2 or any(c.type_of(x)[0] != subject.width for x in bounds):
+        raise c.refused(e, "a range with an open end is not supported by the proof; write both ends")
+    less = slt if signed and all(c.type_of(x)[1] for x in bounds) else ult
+    low, high = map(c, bounds)
+    return band(bnot(less(subject, low)), bnot(less(high, subject)))
+
+
+def is_complete(c: Converter, subject: Any, patterns: Sequence[Pattern | None]) -> bool:
+    """Whether one of ``patterns`` applies to each value of the expression ``subject``."""
+    core, (size, signed) = subject, c.type_of(subject)
+    if type(subject) is ast.ConversionExpression:  # to the width of the items, which are integers often
+        core = subject.operand
+        signed = signed if subject.conversionKind is ast.ConversionKind.Propagated else c.type_of(core)[1]
+    width = c.type_of(core)[0]
+    if width > _WIDEST or width > size:
+        return False
+    values = {resize(const(width, v), size, signed).value for v in range(1 << width)}
+    for pattern in patterns:
+        if pattern is not None and pattern.mask == (1 << size) - 1:
+            values.discard(pattern.value)
+        elif pattern is not None:
+            values = {v for v in values if v & pattern.mask != pattern.value}
+    return not values

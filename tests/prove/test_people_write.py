@@ -1,0 +1,184 @@
+"""RTL as people write it, which simulates as it synthesizes: read as what it computes, and a wrong twin as another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from prove.door import run_prove
+from prove.test_several_files import ADDER
+from prove.test_storage import SUMS, clocked, combinational, values
+
+from dais_verif.errors import InputError
+
+A, B = "IN[3:0]", "IN[7:4]"
+CASES = " ".join(f"{n}: OUT = {A} + {n};" for n in range(16))
+LOOP = f"OUT = {B}; for (int i = 0; i < 16; i++)"
+
+#: Each computes the sum; and what is replaced in it by what, so that it does not.
+DESIGNS = {
+    "a function with variables": (
+        f"function automatic [4:0] f(input [3:0] a, b); logic [4:0] t; t = a; t = t + b; f = t; endfunction"
+        f" always_comb OUT = f({A}, {B});",
+        ("t + b", "t - b"),
+    ),
+    "a full case": (f"always_comb case ({B}) {CASES} endcase", ("+ 15;", "+ 14;")),
+    "a full casez": (
+        f"always_comb casez ({B}) 4'b1???: OUT = {A} + {B}; 4'b0?1?, 4'b0?0?: OUT = {B} + {A}; endcase",
+        (f"{B} + {A}", f"{B} - {A}"),
+    ),
+    "a default that is not reached": (
+        f"always_comb case ({B}) {CASES} default: OUT = 'x; endcase",
+        ("15: OUT", "14: OUT"),
+    ),
+    "an X first": (f"always_comb begin OUT = 5'bx; OUT = {A} + {B}; end", (f"OUT = {A} + {B};", "OUT[3:0] = IN;")),
+    "a decoder": (
+        f"logic [15:0] hot; always_comb begin hot = 0; hot[{B}] = 1'b1; OUT = {A};"
+        " for (int i = 0; i < 16; i++) if (hot[i]) OUT = OUT + i; end",
+        ("hot[IN[7:4]] = 1'b1", "hot[IN[6:4]] = 1'b1"),
+    ),
+    "parts at a variable place": (
+        f"logic [31:0] t; always_comb begin t = 0; t[IN[5:4] * 8 +: 8] = {A} + {B}; OUT = t[IN[5:4] * 8 +: 5]; end",
+        ("t[IN[5:4] * 8 +: 5]", "t[IN[4] * 8 +: 5]"),
+    ),
+    "an element of an array": (
+        f"logic [4:0] t [0:3]; always_comb begin foreach (t[i]) t[i] = {A}; t[IN[5:4]] = {A} + {B}; OUT = t[IN[5:4]];"
+        " end",
+        ("OUT = t[IN[5:4]]", "OUT = t[IN[4]]"),
+    ),
+    "gates": (
+        "wire [4:0] c; assign c[0] = 0; for (genvar i = 0; i < 4; i++) begin : bits wire p, g, t; supply0 low;"
+        " xor (p, IN[i], IN[i + 4]); xor (OUT[i], p, c[i], low); and (g, IN[i], IN[i + 4]); nand n(t, p, c[i]);"
+        " wire u; not (u, t); or (c[i + 1], g, u); end buf (OUT[4], c[4]);",
+        ("nand n", "nor n"),
+    ),
+    "a variable in a branch": (
+        f"always_comb begin OUT = {A}; if ({B} != 0) begin automatic logic [4:0] t = {B}; OUT = OUT + t; end end",
+        ("OUT + t", "OUT - t"),
+    ),
+    "a task": (
+        f"task automatic add(input [3:0] a, b, output [4:0] y); if (a == 0) begin y = b; return; end y = a + b;"
+        f" endtask always_comb add({A}, {B}, OUT);",
+        ("y = b", "y = a"),
+    ),
+    "a while": (
+        f"logic [4:0] n; always_comb begin OUT = {A}; n = 0; while (n < 16 && n < {B}) begin OUT = OUT + 1; n++; end"
+        " end",
+        ("n < 16", "n < 14"),
+    ),
+    "do and repeat": (
+        f"logic [4:0] n; always_comb begin OUT = 0; n = 0; do begin OUT = OUT + IN[n[1:0] +: 1] * (1 << n); n++;"
+        f" end while (n < 4); repeat (1) OUT = OUT + {B}; end",
+        ("while (n < 4)", "while (n < 3)"),
+    ),
+    "a break": (
+        f"always_comb begin {LOOP} begin if (i == {A}) break; OUT = OUT + 1; end end",
+        (f"i == {A}", f"i == {A} + 1"),
+    ),
+    "a continue": (
+        f"always_comb begin {LOOP} begin if (i >= {A}) continue; OUT = OUT + 1; end end",
+        ("continue", "break; OUT = OUT + 0; if (i == 3) continue"),
+    ),
+    "an early return": (
+        f"function automatic [4:0] f(input [3:0] a, b); for (int i = 0; i < 16; i++) begin if (i > 20) break;"
+        f" if (a == i) return b + i; end return 0; endfunction always_comb OUT = f({A}, {B});",
+        ("i < 16", "i < 15"),
+    ),
+    "inside": (
+        f"always_comb if ({A} inside {{0, [1:6], 4'b1??1, 7, 8, 10, 12, 14}}) OUT = {A} + {B}; else OUT = 0;",
+        ("[1:6]", "[1:5]"),
+    ),
+    "case inside": (
+        f"always_comb case ({A}) inside [0:7]: OUT = {B} + IN[2:0]; 4'b1???: OUT = {B} + {A}; default: OUT = 'x;"
+        " endcase",
+        ("[0:7]", "[0:8]"),
+    ),
+    "a wildcard": (
+        f"assign OUT = {A} ==? 4'b1?x? ? {B} + {A} : {A} !=? 4'b1??? ? {A} + {B} : 3;",
+        ("1??? ?", "0??? ?"),
+    ),
+    "a step": (f"always_comb begin OUT = {A} + {B}; OUT++; OUT -= 1; end", ("OUT++", "OUT--")),
+    "a counter of the module": (
+        f"integer i; always_comb begin i = 0; for (; i < 16 && i < {B}; i = i + 1) ; end assign OUT = {A} + i;",
+        ("i < 16", "i < 14"),
+    ),
+    "powers and counts": (
+        f"logic [15:0] ones; always_comb begin ones = 2**{A} - 1; OUT = $countones(ones) + $clog2(2**{B}); end",
+        ("$clog2(2**", "$onehot(2**"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_it_is_read_as_what_it_computes(name: str, tmp_path: Path) -> None:
+    body, (old, new) = DESIGNS[name]
+    assert values(combinational(body), tmp_path) == SUMS
+    assert old in body
+    try:
+        assert values(combinational(body.replace(old, new)), tmp_path) != SUMS
+    except InputError as error:
+        assert "latch" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong"),
+    [
+        (DESIGNS["a default that is not reached"][0], ("15: OUT = IN[3:0] + 15;", "")),
+        (DESIGNS["a task"][0], DESIGNS["a task"][1]),
+        (DESIGNS["gates"][0], DESIGNS["gates"][1]),
+        pytest.param(DESIGNS["a decoder"][0], DESIGNS["a decoder"][1], marks=pytest.mark.slow),
+        pytest.param(DESIGNS["a break"][0], DESIGNS["a break"][1], marks=pytest.mark.slow),
+    ],
+    ids=["a default", "a task", "gates", "a decoder", "a break"],
+)
+def test_it_is_proved_and_its_wrong_twin_is_not(body: str, wrong: tuple[str, str], tmp_path: Path) -> None:
+    text = combinational(body).replace("module dut", "module model")
+    run = run_prove(ADDER, tmp_path, rtl=text)
+    assert run.ending == ("PASS", 0), run.tree["message"]
+    run = run_prove(ADDER, tmp_path, rtl=text.replace(*wrong))
+    assert run.tree["verdict"] != "PASS" and run.exit_code != 0
+    assert run.statuses("output")[0] == "REFUTED"
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong"),
+    [
+        (f"always_ff @(posedge clk) case ({B}) {CASES.replace(' = ', ' <= ')} endcase", ("15: OUT", "14: OUT")),
+        (f"always_ff @(posedge clk) begin OUT <= {A}; if ({B} != 0) OUT <= {A} + {B}; end", ("!= 0", "!= 1")),
+    ],
+    ids=["a full case", "two assignments"],
+)
+def test_registers(body: str, wrong: tuple[str, str], tmp_path: Path) -> None:
+    text = clocked(body).replace("module dut", "module model")
+    run = run_prove(ADDER, tmp_path, "--clock", "clk", rtl=text)
+    assert run.ending == ("PASS", 0), run.tree["message"]
+    run = run_prove(ADDER, tmp_path, "--clock", "clk", rtl=text.replace(*wrong))
+    assert run.exit_code != 0, run.tree["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (f"always_comb case ({B}) {CASES.replace('15: OUT = IN[3:0] + 15;', '')} endcase", "makes it a latch"),
+        (f"always_comb casez ({B}) 4'b1???: OUT = sum; 4'b0??1: OUT = sum; endcase", "makes it a latch"),
+        (f"always_comb OUT[{A}] = 1;", "makes it a latch"),
+        ("task automatic t; OUT = IN[3:0] + IN[7:4]; endtask always @* if (IN[0]) t; else t;", "reads 'IN'"),
+        ("task automatic t(output [4:0] y); if (IN[0]) y = 1; endtask always_comb t(OUT);", "before it is assigned"),
+        ("task automatic t(ref logic [4:0] y); y = 1; endtask always_comb t(OUT);", "by reference"),
+        (f"always_comb begin OUT = 0; while (OUT != {A} + {B}) OUT = OUT + 2; end", "depends on a signal"),
+        ("and #3 (OUT[0], IN[0], IN[1]); assign OUT[4:1] = 0;", "a delay"),
+        ("and (strong0, weak1) (OUT[0], IN[0], IN[1]); assign OUT[4:1] = 0;", "a strength"),
+        ("assign OUT = sum == 5'bx ? 0 : sum;", "X and Z have no value"),
+        ("supply1 v; assign v = IN[0]; assign OUT = v;", "also driven at"),
+    ],
+)  # fmt: skip
+def test_what_is_no_logic_is_refused(body: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        values(combinational(body), tmp_path)
+
+
+def test_each_x_is_its_own(tmp_path: Path) -> None:
+    """Two values that are not known do not cancel."""
+    body = "wire [4:0] u = IN[0] ? 5'bx : 0, v = IN[0] ? 5'bx : 0; assign OUT = sum + (u ^ v);"
+    run = run_prove(ADDER, tmp_path, rtl=combinational(body).replace("module dut", "module model"))
+    assert run.exit_code != 0, run.tree["message"]
