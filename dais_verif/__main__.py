@@ -1,6 +1,19 @@
 """``python -m dais_verif`` is ``dais-verif``."""
 
-from dais_verif.cli.main import main
+from __future__ import annotations
+
+import sys
+
+from dais_verif.packages import missing_packages
+from dais_verif.verdict import Verdict
 
 if __name__ == "__main__":
+    try:
+        from dais_verif.cli.main import main
+    except ImportError as error:  # else Python's exit code would be 1, which says that RTL is wrong
+        line = missing_packages(error)
+        if line is None:
+            raise
+        print(f"dais-verif: {Verdict.TOOL_FAILURE.value}: {line}", file=sys.stderr)
+        sys.exit(Verdict.TOOL_FAILURE.exit_code)
     main()

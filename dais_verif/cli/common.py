@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dais_verif.cli.keywords import KEYWORDS
-from dais_verif.printable import command_line
+from dais_verif.own_command import own_command
 from dais_verif.program import LAYOUTS, AssumedLayoutWarning, Program, load
 from dais_verif.program.numbers import Batch
 from dais_verif.sim.sandbox import SANDBOX, confined
@@ -162,8 +161,6 @@ def reproduce(arguments: Sequence[str] | None = None, more: Sequence[str] = ()) 
 
     It says everything: generated vectors depend on the seed, their number and the programs alone.
     """
-    called = Path(sys.argv[0])
-    command = [str(called)] if called.name == "dais-verif" else ["python", "-m", "dais_verif"]
     given = list(click.get_current_context().obj if arguments is None else arguments)
     options = given.index("--") if "--" in given else len(given)
-    return command_line([*command, *given[:options], *more, *given[options:]])
+    return own_command([*given[:options], *more, *given[options:]])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dais_verif.errors import DaisError, InputError
 from dais_verif.files import make_folder, write_atomically
+from dais_verif.packages import missing_packages
 from dais_verif.report.record import Record
 from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
@@ -71,6 +72,10 @@ def work_folder(output: Path | None) -> Iterator[WorkFolder]:
             except OSError:
                 raise
             except Exception as error:
+                line = missing_packages(error) if isinstance(error, ImportError) else None
+                if line is not None:
+                    folder.broken_off(Verdict.TOOL_FAILURE, line)
+                    raise
                 folder.broken_off(Verdict.INTERNAL_ERROR, f"a bug of dais-verif: {type(error).__name__}: {error}")
                 raise
             except KeyboardInterrupt:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dais_verif import __version__
-from dais_verif.printable import command_line
+from dais_verif.own_command import own_command
 
 __all__ = ["told"]
 
@@ -32,7 +32,7 @@ def _keep(error: BaseException, arguments: Sequence[str]) -> Path | None:
     lines = [
         f"dais-verif {__version__}, Python {platform.python_version()}, {platform.platform()}",
         f"in {os.getcwd() if _has_folder() else 'a folder that is gone'}",
-        command_line(["dais-verif", *arguments]),
+        own_command(arguments),
         "",
         *traceback.format_exception(error),
     ]
@@ -59,7 +59,7 @@ def _place() -> Path:
     """Return where it is kept: with the other things kept on this machine, else among temporary files."""
     name = f"traceback-{time.strftime('%Y%m%d-%H%M%S')}-"
     try:
-        from dais_verif.sim.tools import cache_dir
+        from dais_verif.cache_folder import cache_dir
 
         folder = cache_dir() / "errors"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -19,6 +19,7 @@ import click
 from dais_verif import __version__
 from dais_verif.errors import DaisError, StateError
 from dais_verif.interrupts import take_interrupts
+from dais_verif.packages import missing_packages
 from dais_verif.passphrase import take_passphrase
 from dais_verif.printable import printable
 from dais_verif.verdict import Verdict
@@ -215,6 +216,9 @@ def _run(arguments: list[str]) -> int:
         place = f"file {error.filename!r}" if error.filename else "what is printed or kept cannot be written"
         return _report(arguments, Verdict.INVALID_INPUT, f"{place}: {error.strerror or error}")
     except Exception as error:
+        line = missing_packages(error) if isinstance(error, ImportError) else None
+        if line is not None:
+            return _report(arguments, Verdict.TOOL_FAILURE, line)
         from dais_verif.cli.internal_error import told
 
         return _report(arguments, Verdict.INTERNAL_ERROR, told(error, arguments))

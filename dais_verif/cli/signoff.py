@@ -31,7 +31,7 @@ from dais_verif.cli.dut import DutOptions, given_rtl_options
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.errors import InputError
 from dais_verif.files import make_folder
-from dais_verif.printable import command_line
+from dais_verif.own_command import own_command
 from dais_verif.report.console import program_line
 from dais_verif.report.signoff import SignOff, StageResult
 from dais_verif.report.words import signed_word, stage_word
@@ -265,7 +265,7 @@ def _print(record: SignOff, folder: Path, out: Console) -> None:
         out.print(Text.assemble(Text(signed_word(record.verdict), style="bold green"), f"  {record.message}"))
         signed = f" and {SIGNATURE}" if (folder / SIGNATURE).exists() else ""
         out.print(f"wrote      {folder / CERTIFICATE}{signed}", markup=False)
-        out.print(f"check it   dais-verif {command_line(['verify-cert', str(folder)])}", markup=False)
+        out.print(f"check it   {own_command(['verify-cert', str(folder)])}", markup=False)
         return
     for result in record.stages:
         if not (result.passed or result.waived or result.optional or result.message.startswith(NOT_RUN)):

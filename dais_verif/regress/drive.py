@@ -173,7 +173,8 @@ class _Run:
     def _collect(self, future: Future[JobResult], planned: Planned, fingerprint: str) -> None:
         """Keep what became of a job. What kept it from running is in the record, and no reason not to run it again."""
         try:
-            result = future.result()
+            # On a worker the command may lie elsewhere; the line to copy is for here.
+            result = replace(future.result(), reproduce=reproduce(planned.job))
             if result.result is not None and not (self._settings.folder / result.result).is_file():
                 place = f"{str(self._settings.folder)!r} is not the same folder on {result.worker} as it is here"
                 raise ToolError(f"{place}; workers must share the file system")

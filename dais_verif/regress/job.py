@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
-from dais_verif.printable import command_line
+from dais_verif.own_command import own_command
 from dais_verif.regress.launcher import Ending, Launcher, Request
 from dais_verif.regress.warden import LOCK, STDERR, STDOUT
 from dais_verif.report.read import parse_record
@@ -92,7 +92,7 @@ def run_job(task: Task, launcher: Launcher, worker: str, stopped: Callable[[], b
 
 def reproduce(job: Job) -> str:
     """The command that runs ``job`` alone."""
-    return command_line(["dais-verif", "sim", job.program, *job.arguments])
+    return own_command(["sim", job.program, *job.arguments])
 
 
 def _attempt(task: Task, launcher: Launcher, place: str, stopped: Callable[[], bool]) -> _Attempt:

@@ -29,10 +29,7 @@ CALL, PRINTED, RUN = "call.json", "printed.json", "run"
 _MESSAGES = "messages.txt"
 
 #: As ``python -m dais_verif``, but with the very package that runs now, whatever lies in the current folder.
-_START = (
-    "import sys; sys.path[:] = [*filter(None, sys.path), {parent!r}]; sys.argv[0] = {name!r}; "
-    "from dais_verif.cli.main import main; main()"
-)
+_START = "import sys; sys.path[:] = [*filter(None, sys.path), {parent!r}]; from dais_verif.cli.main import main; main()"
 
 #: Every simulation is built for the sign-off: it takes nothing on trust that lies in a cache.
 _ENVIRONMENT = {"DAIS_VERIF_CACHE_MB": "0"}
@@ -82,7 +79,7 @@ def call(verb: str, arguments: Sequence[str], folder: Path, *, keeps: bool = Tru
     if keeps:
         arguments = [*arguments, "-o", str(folder / RUN)]
     arguments = [verb, *arguments, "--json"]
-    start = _START.format(parent=str(Path(dais_verif.__file__).parents[1]), name=sys.argv[0])
+    start = _START.format(parent=str(Path(dais_verif.__file__).parents[1]))
     begin = time.monotonic()
     with (folder / PRINTED).open("wb") as printed, (folder / _MESSAGES).open("wb") as messages:
         try:

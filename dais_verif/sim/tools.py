@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import cocotb_tools.config
-import platformdirs
 
+from dais_verif.cache_folder import cache_dir
 from dais_verif.errors import ToolError
 from dais_verif.sim.surroundings import stripped
 
@@ -47,7 +47,6 @@ _ICARUS_VARIABLE = "DAIS_VERIF_IVERILOG"
 _VERILATOR_VARIABLE = "DAIS_VERIF_VERILATOR"
 _GHDL_VARIABLE = "DAIS_VERIF_GHDL"
 _YOSYS_VARIABLE = "DAIS_VERIF_YOSYS"
-_CACHE_VARIABLE = "DAIS_VERIF_CACHE"
 
 #: Debian's packages, where they are not called as the program is.
 _PACKAGES = {"vvp": "iverilog"}
@@ -219,12 +218,6 @@ def _loaded_libpython() -> str | None:
         return None
     paths = (line.split(maxsplit=5)[5] for line in mapped if name in line)
     return next((os.path.realpath(path) for path in paths if Path(path).is_file()), None)
-
-
-def cache_dir() -> Path:
-    """Where what is built once per machine is kept: DAIS_VERIF_CACHE or the user's cache folder."""
-    override = os.environ.get(_CACHE_VARIABLE)
-    return Path(override).absolute() if override else Path(platformdirs.user_cache_dir("dais-verif"))
 
 
 class MissingTool(ToolError):

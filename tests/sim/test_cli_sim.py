@@ -66,7 +66,7 @@ class TestIcarus:
             -1
         ].items()
         assert run["reproduce"].endswith(f" --icarus-vectors {share}")
-        again = json.loads(command(*shlex.split(run["reproduce"])[3:]).stdout)
+        again = json.loads(command(*shlex.split(run["reproduce"])[1:]).stdout)
         assert [one["vectors_compared"] for one in again["simulators"]] == [share, whole]
         assert [one["digest"] for one in again["simulators"]] == [one["digest"] for one in run["simulators"]]
         assert again["reproduce"].count("--icarus-vectors") == 1

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from dais_verif.cli import main
+from dais_verif.own_command import own_command
 from dais_verif.program import Program, write_binary
 
 S4, S5, S6 = (1, 3, 0), (1, 4, 0), (1, 5, 0)
@@ -31,7 +32,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, rows in (("a.bin", SUM), ("b.bin", DIFFERENCE), ("narrow.bin", NARROW)):
         (tmp_path / name).write_bytes(build(rows))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", ["dais-verif"])
     return tmp_path
 
 
@@ -100,8 +100,8 @@ def test_a_difference_in_text(folder: Path, capsys: pytest.CaptureFixture[str]) 
     ]
     assert lines[12:] == [
         "PROGRAMS_DIFFER  1 of 2 vectors differ",
-        "reproduce  dais-verif diff a.bin b.bin --inputs x.csv --vectors 0 -o w.npy",
-        "replay     dais-verif diff a.bin b.bin --inputs w.npy --vectors 0",
+        f"reproduce  {own_command([])} diff a.bin b.bin --inputs x.csv --vectors 0 -o w.npy",
+        f"replay     {own_command([])} diff a.bin b.bin --inputs w.npy --vectors 0",
     ]
 
 

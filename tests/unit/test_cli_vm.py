@@ -25,7 +25,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "over.bin").write_bytes(write_binary(overflowing(), "v1"))
     np.save(tmp_path / "x.npy", [[1, 2, 3], [4, 5, 6]])
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", ["dais-verif"])
     return tmp_path
 
 

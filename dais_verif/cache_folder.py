@@ -1,0 +1,20 @@
+"""The folder of what is kept on this machine from run to run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+__all__ = ["cache_dir"]
+
+_VARIABLE = "DAIS_VERIF_CACHE"
+
+
+def cache_dir() -> Path:
+    """Return DAIS_VERIF_CACHE or the user's cache folder."""
+    override = os.environ.get(_VARIABLE)
+    if override:
+        return Path(override).absolute()
+    import platformdirs  # only here: a traceback is kept also where packages are missing
+
+    return Path(platformdirs.user_cache_dir("dais-verif"))

@@ -1,0 +1,22 @@
+"""The command to copy that calls this very ``dais-verif``, from any folder."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from dais_verif.printable import command_line
+
+__all__ = ["own_command"]
+
+
+def own_command(words: Iterable[str]) -> str:
+    """Return a line for the shell that calls this installation with ``words``.
+
+    Neither ``dais-verif`` nor ``python`` alone would do: the first need not be on the path, and the second may be an
+    interpreter that lacks what is needed.
+    """
+    script = Path(sys.executable).absolute().parent / "dais-verif"
+    command = [str(script)] if script.is_file() else [sys.executable, "-m", "dais_verif"]
+    return command_line([*command, *words])
