@@ -85,7 +85,7 @@ def sign_off(
 
     Raises ``InputError`` for what cannot be used at all: then there is no record.
     """
-    listener, policy, began = listener or Listener(), given.policy, time.monotonic()
+    listener, policy = listener or Listener(), given.policy
     _clear(folder)
     if program.origin.assumed:
         raise InputError(
@@ -93,6 +93,7 @@ def sign_off(
             "which is meant: give --layout"
         )
     times = Times(datetime.now(timezone.utc).isoformat(timespec="seconds"), 0.0)
+    began = time.monotonic()  # after the other clock, so that both never add up to the future
     write_atomically(folder / POLICY, given.text.encode())
     subject = _subject(program, path, layout, policy, folder)
     asked = Context(subject, policy, folder / EVIDENCE, jobs)
