@@ -189,9 +189,7 @@ endmodule
     run = run_prove(program, tmp_path, "--front-end", "both", rtl=text)
     assert run.ending == ("UNKNOWN", 6), run.tree["message"]
     assert "signal 'model_out' is not the same" in run.tree["message"]
-    run = run_prove(program, tmp_path, "--front-end", "yosys", rtl=text)
-    assert run.ending == ("INVALID_INPUT", 2), run.tree["message"]
-    assert "design.v:5: Yosys takes a signed index for an unsigned one" in run.tree["message"]
+    assert run_prove(program, tmp_path, "--front-end", "yosys", rtl=text).exit_code == 0
 
 
 @needs_yosys

@@ -56,8 +56,6 @@ class _Search:
             self._case(e)
         elif kind is ast.CallExpression and e.isSystemCall and e.subroutineName in _TABLES:
             self._table(e)
-        elif kind is ast.ElementSelectExpression:
-            self._index(e)
         elif kind is ast.HierarchicalValueExpression:
             self._path = self._path or e
         elif isinstance(e, ast.Symbol) and e.kind in _SIGNALS and "." in e.name:
@@ -85,19 +83,3 @@ class _Search:
         if name is None or str(name).lstrip("\0") not in self._design.files:
             told = "a file whose name is no constant" if name is None else repr(str(name).lstrip("\0"))
             raise self._refused(e, f"this reads {told}, which is none of the files that were given; use --data")
-
-    def _index(self, e: Any) -> None:
-        """A signed index names no word where it is negative, and the last ones in Yosys."""
-        if not (e.value.type.isUnpackedArray and e.selector.type.isIntegral and e.selector.type.isSigned):
-            return
-        e.selector.visit(
-            lambda x: (
-                self._signal_as_index(e) if type(x) is ast.NamedValueExpression and self._varies(x.symbol) else None
-            )
-        )
-
-    def _varies(self, symbol: Any) -> bool:
-        return symbol.kind in _SIGNALS and not self._design.is_local(symbol)
-
-    def _signal_as_index(self, e: Any) -> None:
-        raise self._refused(e, "Yosys takes a signed index for an unsigned one; write $unsigned")
