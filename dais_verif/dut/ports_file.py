@@ -81,8 +81,9 @@ class PortsFile:
     ties: tuple[tuple[str, int], ...] = ()
 
 
-def read_ports_file(path: Path) -> PortsFile:
+def read_ports_file(path: str | Path) -> PortsFile:
     """The ports file at ``path``. Raises ``InputError`` with the table and key that cannot be used."""
+    path = Path(path)
     try:
         tree = tomllib.loads(read_toml(path, _MOST_BYTES, "ports file"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:

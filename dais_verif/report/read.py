@@ -43,8 +43,9 @@ _KINDS: dict[str, type[AnyRecord]] = {
 }
 
 
-def record_file(path: Path) -> Path:
+def record_file(path: str | Path) -> Path:
     """``path``, or if it is the folder of a run the record in it. Raises ``InputError`` if that holds none."""
+    path = Path(path)
     if not path.is_dir():
         return path
     there = [path / name for name in NAMES if (path / name).is_file()]
@@ -53,7 +54,7 @@ def record_file(path: Path) -> Path:
     return there[0]
 
 
-def read_record(path: Path) -> AnyRecord:
+def read_record(path: str | Path) -> AnyRecord:
     """The record in the file ``path``, or in the folder ``path`` of a run. Raises ``InputError`` if it is none."""
     path = record_file(path)
     return parse_record(read_plain(path, _MOST_BYTES, advice="give the record of a run (-o, --json)"), str(path))

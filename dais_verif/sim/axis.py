@@ -52,7 +52,7 @@ def simulate_axis(
     program: Program,
     batch: Batch,
     design: Design,
-    folder: Path,
+    folder: str | Path,
     *,
     latency: int = 0,
     user_bits: int = 1,
@@ -72,7 +72,7 @@ def simulate_axis(
     if latency < 0 or user_bits < 0:
         raise InputError(f"latency {latency} and user_bits {user_bits} must both be at least 0")
     ports = ports_of(program)
-    folder = folder.absolute()
+    folder = Path(folder).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     expected = pack_outputs(Golden(program).run_raw(batch, check=check), ports, batch.rows)
     files = {"inputs": pack_inputs(batch, ports), "expected": expected}

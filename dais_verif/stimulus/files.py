@@ -30,18 +30,18 @@ _MOST_BYTES = 64 << 30  # it is mapped or read a line at a time
 _MAX_ROWS = 100_000_000
 
 
-def read_batch(path: Path, n_in: int) -> Batch:
+def read_batch(path: str | Path, n_in: int) -> Batch:
     """The vectors of real values in ``path``. Raises ``InputError`` that names file, row and column."""
-    rows = _rows(path, n_in)
+    rows = _rows(Path(path), n_in)
     try:
         return Batch.of(rows, n_in)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
-def read_raw_batch(path: Path, ports: Ports) -> Batch:
+def read_raw_batch(path: str | Path, ports: Ports) -> Batch:
     """The vectors in ``path`` as raw integers: input j in units of the last bit that its port element carries."""
-    rows = _rows(path, len(ports.inputs))
+    rows = _rows(Path(path), len(ports.inputs))
     try:
         whole = Batch.of(rows, len(ports.inputs))
         for j, column in enumerate(whole.columns):

@@ -50,7 +50,7 @@ _MOST_OPS = 200_000
 def write_report(
     records: Iterable[Document | Source],
     program: Program | None,
-    path: Path,
+    path: str | Path,
     history: Iterable[Source] = (),
 ) -> Standing:
     """Write the page of ``records`` to ``path``: those of one program, or one regression. Returns what it says first.
@@ -58,6 +58,7 @@ def write_report(
     ``program``: shown if it is given; it must be that of the records. ``history``: earlier runs of it. A ``Source``
     is a record with its file, which the page then links to. Raises ``InputError``.
     """
+    path = Path(path)
     sources = [record if isinstance(record, Source) else Source(record) for record in records]
     text = render(sources, program, tuple(history), path.parent)
     # A file name may hold bytes that are no UTF-8; Python keeps them as lone surrogates.
@@ -66,9 +67,10 @@ def write_report(
 
 
 def render(
-    sources: Sequence[Source], program: Program | None = None, history: Sequence[Source] = (), folder: Path = Path()
+    sources: Sequence[Source], program: Program | None = None, history: Sequence[Source] = (), folder: str | Path = ""
 ) -> str:
     """The page as text. ``folder``: where it will lie, so that links are relative. Raises ``InputError``."""
+    folder = Path(folder)
     if not sources:
         raise InputError("a report needs at least one record")
     regressions = [source for source in sources if isinstance(source.document, Regression)]

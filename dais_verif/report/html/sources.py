@@ -54,15 +54,15 @@ def program_of(document: Document) -> ProgramInfo | None:
     return None if isinstance(document, Regression) else document.program
 
 
-def read_source(path: Path) -> Source:
+def read_source(path: str | Path) -> Source:
     """The record in the file ``path``, or in the folder that a verb kept. Raises ``InputError``."""
     file = record_file(path)
     return _source(read_record(file), file)
 
 
-def source_of(data: bytes, path: Path | None) -> Source:
+def source_of(data: bytes, path: str | Path | None) -> Source:
     """The record that ``data`` is as JSON. ``path``: its file, if it has one. Raises ``InputError``."""
-    return _source(parse_record(data, "the record"), path)
+    return _source(parse_record(data, "the record"), None if path is None else Path(path))
 
 
 def _source(document: AnyRecord, path: Path | None) -> Source:
