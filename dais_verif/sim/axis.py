@@ -123,7 +123,7 @@ def _simulate(
     results = launch.run(simulation, _BENCH, run, env=env, seed=seed, waves=waves, timeout=timeout)
     log = run / "simulation.log"
     if not answer_path.is_file():
-        raise ToolError(f"the {simulator} bench gave no answer: {process.last_error(log)} (full output: {log})")
+        raise ToolError(f"the {simulator} bench gave no answer: {launch.cause(simulation, log)} (full output: {log})")
     answer = AxisAnswer.load(answer_path)
     if _whole(answer, job) == bool(launch.failed_tests(results)):
         raise ToolError(f"the {simulator} bench and its answer tell different stories (full output: {log})")

@@ -75,7 +75,8 @@ def build(
     texts = [without_computed_attributes(text).text for text in texts]
     own = private.copied(sources, build_dir, texts)
     (build_dir / "dump.v").write_text(_DUMP.format(top=top), encoding="ascii")
-    files = [*map(str, own.sources), "dump.v"]
+    # First: what a source leaves open, a module without its end, say, is an error in a file of the user's.
+    files = ["dump.v", *map(str, own.sources)]
     roots = ["-s", top, "-s", "dais_verif_dump"]
     folders = private.options(own)
     options = [_LANGUAGE, "-f", "timescale.f", f"-Mall={_READ}", "-o", OUTPUT, *roots, *folders]

@@ -189,7 +189,7 @@ class Answer:
     ``seconds``: busy time by stage. ``port_error``: why the design cannot be asked at all; ``protocol_error``: how it
     breaks the protocol of its clock, enable or valid pins. ``latency``: of a clocked design, as given or found.
     ``wrong``: in hexadecimal, the bits of a packed row of outputs that differ from the expected ones, or are X or Z, in
-    at least one row.
+    at least one row. ``departures``: of the first rows of the run those that are not as expected, by number as text.
     """
 
     port_error: str | None = None
@@ -203,6 +203,7 @@ class Answer:
     digest: str = ""
     digests: dict[str, str] = field(default_factory=dict)
     wrong: str = "0"
+    departures: dict[str, str] = field(default_factory=dict)
     first_mismatch: Difference | None = None
     first_unknown: Difference | None = None
     seconds: dict[str, float] = field(default_factory=dict)
@@ -252,6 +253,7 @@ def merged(answers: list[Answer]) -> Answer:
         digest=_combined(answer.digest for answer in answers),
         digests={number: digest for answer in answers for number, digest in answer.digests.items()},
         wrong=f"{wrong:x}",
+        departures={row: bits for answer in answers for row, bits in answer.departures.items()},
         first_mismatch=first("first_mismatch"),
         first_unknown=first("first_unknown"),
         seconds={stage: sum(answer.seconds.get(stage, 0.0) for answer in answers) for stage in stages},

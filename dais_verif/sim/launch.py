@@ -8,6 +8,7 @@ a failing test is left to the caller to judge.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,11 @@ from dais_verif.sim.surroundings import stripped
 __all__ = ["cause", "failed_tests", "run"]
 
 _RESULTS = "results.xml"
+
+#: What cocotb says of a simulation that a statement of the RTL has ended.
+_ENDED = "the simulation ended prematurely"
+#: Verilator says where; the file is a copy that has the name of the user's.
+_FINISH = re.compile(r"^- (?:rtl/\d+/)?(\S+:\d+): Verilog \$(?:finish|stop)$", re.MULTILINE)
 
 _WAVES: Mapping[str, Mapping[bool, tuple[str, ...]]] = {
     # vvp writes nothing at all under -none, even where the sources call $dumpvars.
@@ -74,7 +80,14 @@ def run(
 def cause(simulation: Simulation, log: Path) -> str:
     """The line of a run's ``log`` that most likely says why it broke off."""
     # GHDL says so first, then cocotb what it thinks of that, then GHDL that the simulation failed.
-    return (first_error if simulation.simulator == "ghdl" else last_error)(log)
+    if simulation.simulator == "ghdl":
+        return first_error(log)
+    text = log.read_text(encoding="utf-8", errors="replace")
+    if _ENDED in text:
+        place = _FINISH.search(text)
+        where = f" at {place[1]}" if place else ""
+        return f"the RTL ended the simulation{where} ($finish, $stop or $fatal); take that out of the RTL"
+    return last_error(log)
 
 
 def failed_tests(results: Path) -> list[str]:

@@ -30,6 +30,8 @@ def first_difference(outcomes: dict[str, Outcome | ToolError], verdict: Verdict)
         if isinstance(outcome, Outcome):
             unknown, mismatch = outcome.answer.first_unknown, outcome.answer.first_mismatch
             difference = unknown if verdict is Verdict.X_IN_OUTPUT else mismatch
+            if verdict is Verdict.SIMULATORS_DISAGREE:  # also where all rows that are wrong have X
+                difference = mismatch or unknown
             if difference is not None:
                 return name, difference
     return None

@@ -38,9 +38,11 @@ __all__ = [
 _Result = TypeVar("_Result")
 
 #: GHDL puts nothing between place and message of an error, and "warning:" of a warning. A design may also end the
-#: simulation by a failed assertion, by never settling, or as if it were a bench.
+#: simulation by a failed assertion, by never settling, or as if it were a bench. Of a missing
+#: include, the cause of all that follows, Icarus does not say that it is an error.
 _ERROR = re.compile(
     r"(^|[\s%:])(fatal|error|critical|exception|\w+Error)\b|No such file|terminate called"
+    r"|: Include file .* not found$"
     r"|^\S.*\.vhdl?:\d+:\d+: (?!warning)|\(assertion failure\)|stopped @\S+ by --stop-delta|^simulation finished @",
     re.IGNORECASE,
 )
@@ -234,7 +236,8 @@ def last_error(log: Path) -> str:
 def _excerpt(log: Path, index: int) -> str:
     text = log.read_text(encoding="utf-8", errors="replace")
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("$ ")]
-    telling = [line for line in lines if _ERROR.search(line)] or lines[-1:] or ["no output"]
+    words = [line for line in lines if any(map(str.isalnum, line))]  # no rulers of tables
+    telling = [line for line in words if _ERROR.search(line)] or words[-1:] or ["no output"]
     line = " ".join(telling[index].split())
     return line if len(line) <= _LONGEST_EXCERPT else line[:_LONGEST_EXCERPT] + "…"
 

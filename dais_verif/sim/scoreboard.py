@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.sim.departures import departure, followed
 from dais_verif.sim.job import Answer, Difference, Job, chunk_name, require_maker, wait_for
 from dais_verif.sim.packing import Words, bits_of_row, row_words
 
@@ -62,6 +63,7 @@ class Scoreboard:
         self._lock = threading.Lock()
         self._digest = 0
         self._digests: dict[str, str] = {}
+        self._followed, self._departures = followed(job.output_bits), dict[str, str]()
         self._wrong = 0
         self._rows = self._bulk_rows = self._mismatching = self._unknown = 0
         self._first_mismatch: Difference | None = None
@@ -83,10 +85,12 @@ class Scoreboard:
         digest = self._digest_of(chunk, found, unknown)
         wrong = _as_number((found[rows] ^ chunk.expected[rows]) if rows.size else found[:0])
         wrong |= _wrong_of_unknown(chunk.expected, unknown)
+        departures = self._departures_of(chunk, found, rows.tolist(), unknown)
         with self._lock:
             self._digest ^= digest or 0
             if digest is not None:
                 self._digests[str(chunk.number)] = f"{digest:064x}"
+            self._departures |= departures
             self._wrong |= wrong
             self._rows += chunk.rows
             self._bulk_rows += chunk.rows if bulk else 0
@@ -119,6 +123,7 @@ class Scoreboard:
             digest=f"{self._digest:064x}",
             digests=self._digests,
             wrong=f"{self._wrong:x}",
+            departures=self._departures,
             first_mismatch=self._first_mismatch,
             first_unknown=self._first_unknown,
             latency=self.latency,
@@ -133,6 +138,17 @@ class Scoreboard:
             bits_of_row(chunk.expected, row, bits),
             text or bits_of_row(found, row, bits),
         )
+
+    def _departures_of(self, chunk: Chunk, found: Words, rows: list[int], unknown: dict[int, str]) -> dict[str, str]:
+        """How the first rows of the run that are in ``chunk`` differ from the expected ones, those that do."""
+        bits = self._job.output_bits
+        return {
+            str(chunk.start + row): departure(
+                bits_of_row(chunk.expected, row, bits), unknown.get(row) or bits_of_row(found, row, bits)
+            )
+            for row in (*rows, *unknown)
+            if chunk.start + row < self._followed
+        }
 
     def _digest_of(self, chunk: Chunk, found: Words, unknown: dict[int, str]) -> int | None:
         """Return the digest of one chunk, None if the job does not want it.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from pathlib import Path
 
 from dais_verif.errors import ToolError
@@ -17,8 +18,9 @@ from dais_verif.program.ports import Ports
 from dais_verif.report.record import Evidence, Mismatch, OutputEvidence, SimulatorResult
 from dais_verif.sim.blame import blame_engines, blame_expectation, judge_rows
 from dais_verif.sim.build import Design
+from dais_verif.sim.departures import first_known_difference
 from dais_verif.sim.feed import Feed, chunk_size
-from dais_verif.sim.job import LEAST_IN_ICARUS, Difference
+from dais_verif.sim.job import LEAST_IN_ICARUS, Answer, Difference
 from dais_verif.sim.mismatch import describe, first_difference, replay_in_simulators
 from dais_verif.sim.outputs import outputs_of
 from dais_verif.sim.scoreboard import DIGESTED
@@ -167,8 +169,9 @@ def _evidence(ports: Ports, plan: Plan) -> Evidence:
 def judge(outcomes: dict[str, Outcome | ToolError], output_bits: int) -> tuple[Verdict, str]:
     """The verdict over all simulators and one line of why. The first that applies:
 
-    a tool failed, ports do not fit, the protocol of its pins is broken, X in an output, simulators disagree,
-    mismatch, nothing compared, pass.
+    a tool failed, ports do not fit, the protocol of its pins is broken, simulators disagree on bits that they know, X in
+    an output, simulators disagree on the whole, mismatch, nothing compared, pass. X that only one simulator shows is X
+    in an output: Verilator has none to show.
     """
     failed = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, ToolError)}
     # One that was ended because of another's failure is not the one to speak of.
@@ -184,6 +187,9 @@ def judge(outcomes: dict[str, Outcome | ToolError], output_bits: int) -> tuple[V
             return Verdict.RTL_MISMATCH, f"{answer.protocol_error} ({name})"
     for name, answer in answers.items():
         if answer.unknown_rows:
+            known = _known_difference(answers)
+            if known:
+                return Verdict.SIMULATORS_DISAGREE, known
             return (
                 Verdict.X_IN_OUTPUT,
                 f"{answer.unknown_rows} of {answer.rows} vectors have X or Z in the output ({name})",
@@ -210,6 +216,19 @@ def judge(outcomes: dict[str, Outcome | ToolError], output_bits: int) -> tuple[V
         return Verdict.NOT_RUN, f"nothing was compared: {reason}"
     answer = max(answers.values(), key=lambda answer: answer.rows)
     return Verdict.PASS, f"all {answer.bits} output bits of {answer.rows} vectors equal the golden model"
+
+
+def _known_difference(answers: Mapping[str, Answer]) -> str:
+    """Say in which row two simulators know a bit, but not the same; empty if in none."""
+    for (one, its), (other, others) in combinations(answers.items(), 2):
+        row = first_known_difference(its.departures, others.departures)
+        if row is not None:
+            with_x = ", ".join(f"{name} {answer.unknown_rows}" for name, answer in answers.items())
+            return (
+                f"{one} and {other} differ on the same RTL in vector {row}, in bits that are known in both"
+                f" (vectors with X or Z: {with_x})"
+            )
+    return ""
 
 
 def second_opinion(

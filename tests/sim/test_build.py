@@ -302,3 +302,16 @@ def wait_until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (ADDER.replace("endmodule\n", ""), r"adder\.v:\d+: syntax error"),
+        ('`include "lost.vh"\n' + ADDER, r"adder\.v:\d+: Include file lost\.vh not found"),
+    ],
+)
+def test_what_icarus_cannot_build_is_blamed_on_the_source_and_its_cause(tmp_path: Path, text: str, cause: str) -> None:
+    (tmp_path / "adder.v").write_text(text)
+    with pytest.raises(ToolError, match=cause):
+        icarus.build([tmp_path / "adder.v"], "adder", tmp_path / "build")

@@ -33,6 +33,11 @@ X = outcome(unknown_rows=5, first_unknown=FIRST, digest="with x")
 X_AND_WRONG = outcome(unknown_rows=5, mismatching_rows=2, first_unknown=FIRST, first_mismatch=FIRST, digest="both")
 NO_PORT = outcome(port_error="the design has no port model_out", rows=0, bits=0, digest="")
 BROKEN = outcome(protocol_error="vout is 0 at clock edge 7")
+#: Bit 0 of vector 3 is known and wrong, the others are X; bit 1 is, bit 0 is X; all are X.
+X_BUT_ONE_WRONG = outcome(unknown_rows=5, first_unknown=FIRST, digest="x", departures={"3": "1 fe"})
+X_BUT_OTHER_WRONG = outcome(unknown_rows=5, first_unknown=FIRST, digest="y", departures={"3": "2 1"})
+ALL_X = outcome(unknown_rows=5, first_unknown=FIRST, digest="z", departures={"3": "0 ff"})
+ONE_WRONG = outcome(mismatching_rows=1, first_mismatch=FIRST, digest="w", departures={"3": "1 0"})
 LATE, LATER = outcome(latency=2), outcome(latency=3)
 EMPTY = outcome(rows=0, bits=0, digest="none")
 NO_BITS = outcome(bits=0, digest="zeros")
@@ -58,6 +63,12 @@ TABLE = [
     ([CLEAN, OTHER], Verdict.SIMULATORS_DISAGREE, "(mismatches: first 0, second 0)"),
     ([CLEAN, X], Verdict.X_IN_OUTPUT, "(second)"),
     ([WRONG, X], Verdict.X_IN_OUTPUT, "(second)"),
+    # what both know must be the same; X that only one shows is no disagreement
+    ([CLEAN, ALL_X], Verdict.X_IN_OUTPUT, "(second)"),
+    ([ONE_WRONG, ALL_X], Verdict.X_IN_OUTPUT, "(second)"),
+    ([ONE_WRONG, X_BUT_ONE_WRONG], Verdict.X_IN_OUTPUT, "(second)"),
+    ([CLEAN, X_BUT_ONE_WRONG], Verdict.SIMULATORS_DISAGREE, "in vector 3, in bits that are known in both"),
+    ([ONE_WRONG, X_BUT_OTHER_WRONG], Verdict.SIMULATORS_DISAGREE, "(vectors with X or Z: first 0, second 5)"),
     ([CLEAN, NO_PORT], Verdict.INVALID_INPUT, "no port"),
     ([X, NO_PORT], Verdict.INVALID_INPUT, "no port"),
     ([FAILED, FAILED], Verdict.TOOL_FAILURE, "first: vvp was killed by SIGSEGV; second: vvp was killed by SIGSEGV"),

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from dais_verif.errors import ToolError
+from dais_verif.sim import launch
 from dais_verif.sim.process import Session, first_error, last_error, result_of, workers
+from dais_verif.sim.simulation import Simulation
 
 #: Starts a grandchild, notes its id, waits.
 FAMILY = ["sh", "-c", "sleep 60 & echo $! > grandchild; wait"]
@@ -152,6 +154,8 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
         (["Traceback", "KeyError: 'k'", "done"], "KeyError: 'k'", "KeyError: 'k'"),
         (["/tmp/test_error0/a.v: warning", "a.v:2: error: no"], "a.v:2: error: no", "a.v:2: error: no"),
         (["x.v: No such file or directory", "No top level"], *2 * ["x.v: No such file or directory"]),
+        (["a.v:2: Include file b.vh not found", "No top"], *2 * ["a.v:2: Include file b.vh not found"]),
+        (["all is said", "******"], *2 * ["all is said"]),
         ([], "no output", "no output"),
     ],
 )
@@ -159,3 +163,25 @@ def test_the_telling_line(tmp_path: Path, lines: list[str], first: str, last: st
     log = tmp_path / "log"
     log.write_text("\n".join(lines))
     assert (first_error(log), last_error(log)) == (first, last)
+
+
+FINISHED = """\
+- rtl/0/fin.v:7: Verilog $finish
+     1.00ns WARNING  cocotb.regression failed
+            SimFailure: cocotb expected it would shut down, but the simulation ended prematurely. This could be due to
+            ******************
+- :0: Verilog $finish
+"""
+
+
+@pytest.mark.parametrize(
+    ("simulator", "log", "expected"),
+    [
+        ("verilator", FINISHED, "the RTL ended the simulation at fin.v:7 ($finish, $stop or $fatal)"),
+        ("icarus", FINISHED.partition("\n")[2], "the RTL ended the simulation ($finish, $stop or $fatal)"),
+        ("icarus", "KeyError: 'k'\n****\n", "KeyError: 'k'"),
+    ],
+)
+def test_rtl_that_ends_the_simulation_is_named(tmp_path: Path, simulator: str, log: str, expected: str) -> None:
+    (tmp_path / "log").write_text(log)
+    assert launch.cause(Simulation(simulator, "1", "model", (), tmp_path), tmp_path / "log").startswith(expected)

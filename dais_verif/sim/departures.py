@@ -1,0 +1,47 @@
+"""How single output rows differ from the expected ones, so that simulators can be compared bit by bit.
+
+A digest says whether two runs gave the same. Where one of them has X, which another cannot show, it says nothing of
+the bits that both know; these are compared here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+__all__ = ["departure", "first_known_difference", "followed"]
+
+#: Rows from the beginning of a run, and bits of them all, that are kept: all that Icarus is usually given.
+_ROWS, _BITS = 4096, 1 << 23
+
+
+def followed(output_bits: int) -> int:
+    """Return how many rows from the beginning of a run are kept."""
+    return max(1, min(_ROWS, _BITS // max(output_bits, 1)))
+
+
+def departure(expected: str, found: str) -> str:
+    """Return, in hexadecimal, the bits of a row that are known and wrong, and those that are X or Z."""
+    wrong = unknown = 0
+    if found.isdecimal():
+        wrong = int(expected, 2) ^ int(found, 2)
+    else:
+        unknown = int("".join("0" if bit in "01" else "1" for bit in found), 2)
+        wrong = int(
+            "".join("1" if bit in "01" and bit != right else "0" for bit, right in zip(found, expected, strict=True)), 2
+        )
+    return f"{wrong:x} {unknown:x}"
+
+
+def first_known_difference(one: Mapping[str, str], other: Mapping[str, str]) -> int | None:
+    """Return the first row of which both runs know a bit, but not the same; rows that are not given are as expected."""
+    rows = sorted(int(row) for row in one.keys() | other.keys())
+    for row in rows:
+        (wrong, unknown), (wrong_there, unknown_there) = (_masks(run.get(str(row), "0 0")) for run in (one, other))
+        if (wrong ^ wrong_there) & ~(unknown | unknown_there):
+            return row
+    return None
+
+
+def _masks(text: str) -> tuple[int, int]:
+    wrong, _, unknown = text.partition(" ")
+    return int(wrong, 16), int(unknown, 16)
