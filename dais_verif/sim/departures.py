@@ -26,16 +26,17 @@ def departure(expected: str, found: str) -> str:
         wrong = int(expected, 2) ^ int(found, 2)
     else:
         unknown = int("".join("0" if bit in "01" else "1" for bit in found), 2)
-        wrong = int(
-            "".join("1" if bit in "01" and bit != right else "0" for bit, right in zip(found, expected, strict=True)), 2
-        )
+        pairs = zip(found, expected, strict=True)
+        wrong = int("".join("1" if bit in "01" and bit != right else "0" for bit, right in pairs), 2)
     return f"{wrong:x} {unknown:x}"
 
 
-def first_known_difference(one: Mapping[str, str], other: Mapping[str, str]) -> int | None:
-    """Return the first row of which both runs know a bit, but not the same; rows that are not given are as expected."""
-    rows = sorted(int(row) for row in one.keys() | other.keys())
-    for row in rows:
+def first_known_difference(one: Mapping[str, str], other: Mapping[str, str], rows: int) -> int | None:
+    """Return the first row of which both runs know a bit, but not the same, None if they know the same.
+
+    ``rows``: how many rows from the beginning both have run; those that are not given are as expected.
+    """
+    for row in sorted(row for row in map(int, one.keys() | other.keys()) if row < rows):
         (wrong, unknown), (wrong_there, unknown_there) = (_masks(run.get(str(row), "0 0")) for run in (one, other))
         if (wrong ^ wrong_there) & ~(unknown | unknown_there):
             return row

@@ -169,9 +169,9 @@ def _evidence(ports: Ports, plan: Plan) -> Evidence:
 def judge(outcomes: dict[str, Outcome | ToolError], output_bits: int) -> tuple[Verdict, str]:
     """The verdict over all simulators and one line of why. The first that applies:
 
-    a tool failed, ports do not fit, the protocol of its pins is broken, simulators disagree on bits that they know, X in
-    an output, simulators disagree on the whole, mismatch, nothing compared, pass. X that only one simulator shows is X
-    in an output: Verilator has none to show.
+    a tool failed, ports do not fit, the protocol of its pins is broken, simulators disagree on bits that they know, X
+    in an output, simulators disagree on the whole, mismatch, nothing compared, pass. X that only one simulator shows is
+    X in an output: Verilator has none to show.
     """
     failed = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, ToolError)}
     # One that was ended because of another's failure is not the one to speak of.
@@ -221,7 +221,7 @@ def judge(outcomes: dict[str, Outcome | ToolError], output_bits: int) -> tuple[V
 def _known_difference(answers: Mapping[str, Answer]) -> str:
     """Say in which row two simulators know a bit, but not the same; empty if in none."""
     for (one, its), (other, others) in combinations(answers.items(), 2):
-        row = first_known_difference(its.departures, others.departures)
+        row = first_known_difference(its.departures, others.departures, min(its.rows, others.rows))
         if row is not None:
             with_x = ", ".join(f"{name} {answer.unknown_rows}" for name, answer in answers.items())
             return (

@@ -38,6 +38,7 @@ X_BUT_ONE_WRONG = outcome(unknown_rows=5, first_unknown=FIRST, digest="x", depar
 X_BUT_OTHER_WRONG = outcome(unknown_rows=5, first_unknown=FIRST, digest="y", departures={"3": "2 1"})
 ALL_X = outcome(unknown_rows=5, first_unknown=FIRST, digest="z", departures={"3": "0 ff"})
 ONE_WRONG = outcome(mismatching_rows=1, first_mismatch=FIRST, digest="w", departures={"3": "1 0"})
+WRONG_LATER = outcome(rows=200, mismatching_rows=1, first_mismatch=FIRST, digest="v", departures={"150": "1 0"})
 LATE, LATER = outcome(latency=2), outcome(latency=3)
 EMPTY = outcome(rows=0, bits=0, digest="none")
 NO_BITS = outcome(bits=0, digest="zeros")
@@ -68,6 +69,7 @@ TABLE = [
     ([ONE_WRONG, ALL_X], Verdict.X_IN_OUTPUT, "(second)"),
     ([ONE_WRONG, X_BUT_ONE_WRONG], Verdict.X_IN_OUTPUT, "(second)"),
     ([CLEAN, X_BUT_ONE_WRONG], Verdict.SIMULATORS_DISAGREE, "in vector 3, in bits that are known in both"),
+    ([WRONG_LATER, ALL_X], Verdict.X_IN_OUTPUT, "(second)"),  # the second has not run that row
     ([ONE_WRONG, X_BUT_OTHER_WRONG], Verdict.SIMULATORS_DISAGREE, "(vectors with X or Z: first 0, second 5)"),
     ([CLEAN, NO_PORT], Verdict.INVALID_INPUT, "no port"),
     ([X, NO_PORT], Verdict.INVALID_INPUT, "no port"),

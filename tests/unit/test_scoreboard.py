@@ -102,6 +102,7 @@ class TestCounts:
         assert first.expected == text(chunk.expected[row - chunk.start], OUTPUT_BITS)
         differing = [k for k in range(OUTPUT_BITS) if first.expected[-1 - k] != first.found[-1 - k]]
         assert differing == [bit] and answer.wrong == f"{1 << bit:x}"
+        assert answer.departures == {str(row): f"{1 << bit:x} 0"}
 
     def test_rows_with_x_are_not_mismatches(self, tmp_path: Path) -> None:
         found = outputs()
@@ -117,6 +118,7 @@ class TestCounts:
     def test_a_row_with_x_counts_even_if_its_known_bits_are_right(self, tmp_path: Path) -> None:
         answer = answer_of(tmp_path, outputs(), unknown={0: {1: "z" + "0" * (OUTPUT_BITS - 1)}})
         assert (answer.mismatching_rows, answer.unknown_rows) == (0, 1)
+        assert answer.departures["1"].split()[1] == f"{1 << OUTPUT_BITS - 1:x}"
 
     def test_bits_that_are_ever_wrong_are_told_apart(self, tmp_path: Path) -> None:
         """Of all rows and chunks together, where a bit is X, Z or another; in shares, too."""
