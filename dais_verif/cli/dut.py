@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
 from dais_verif.cli.common import file_path, notices, top_option
+from dais_verif.cli.pins import Pins
 from dais_verif.cli.pipelines import asked_pipeline, stage_options
 from dais_verif.cli.wrapped import Wrapped, find_wrapped
 from dais_verif.dut.bind import bind
@@ -43,14 +44,14 @@ class DutOptions:
     data: tuple[Path, ...]
     top: str
     ports: Path | None
-    clocking: Clocking | None
+    pins: Pins
     pipeline: PipelineOptions | None = None
     wrapped: Wrapped | None = None
 
 
-def _latency(context: click.Context, option: click.Parameter, value: str) -> int | None:
+def _latency(context: click.Context, option: click.Parameter, value: str | None) -> int | Literal["auto"] | None:
     try:
-        return latency_of(value)
+        return None if value is None else "auto" if value == "auto" else latency_of(value)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
@@ -65,12 +66,15 @@ _OPTIONS = (
         " beside the RTL or just below, and is mentioned in it, is found unasked.",
     ),
     top_option,
-    click.option("--ports", type=file_path, help="TOML file that says which ports carry what (docs/any-dut.md)."),
+    click.option(
+        "--ports",
+        type=file_path,
+        help="TOML file that says which ports carry what (docs/any-dut.md); options override its pins.",
+    ),
     click.option("--clock", help="Clock of a pipelined design; one sample is given at every rising edge."),
     click.option(
         "--latency",
-        default="auto",
-        show_default=True,
+        show_default="auto",
         callback=_latency,
         help="Rising edges from an input to its output; auto: found out.",
     ),
@@ -99,12 +103,15 @@ def given_rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
             raise click.UsageError(f"Got unexpected extra argument ({more[0]}); RTL files follow --rtl.")
         if own["data"] and not rtl:
             raise click.UsageError("--data is for RTL that reads files; give the RTL with --rtl.")
+        asked_pins = Pins(**pins)
+        if own["ports"] is None:
+            asked_pins.over(None, "no ports file says which")  # refused before anything is read
         # All pins, so that all of what they do is exercised.
         stages = {name: given.pop(name, None) for name in ("stages", "max_depth", "delay_model")}
         pipeline = asked_pipeline(**stages)
         if pipeline is not None:
             pipeline = replace(pipeline, reset=True, enable=True, valid=True)
-        dut = DutOptions((*rtl, *more), clocking=_clocking(**pins), pipeline=pipeline, **own)
+        dut = DutOptions((*rtl, *more), pins=asked_pins, pipeline=pipeline, **own)
         return command(*arguments, dut=dut, **given)
 
     for option in reversed(_OPTIONS):
@@ -119,34 +126,12 @@ def dut_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def with_wrapped(*arguments: Any, dut: DutOptions, wrapped: Path | None, **given: Any) -> Any:
         if wrapped is not None:
-            if dut.rtl or dut.pipeline or dut.clocking or dut.ports:
+            if dut.rtl or dut.pipeline or dut.pins.given or dut.ports:
                 raise click.UsageError("--wrapped names all of the design: no RTL, ports, clock or stages beside it.")
             dut = replace(dut, wrapped=find_wrapped(wrapped))
         return command(*arguments, dut=dut, **given)
 
     return rtl_options(with_wrapped)
-
-
-def _clocking(
-    clock: str | None,
-    latency: int | None,
-    reset: str | None,
-    enable: str | None,
-    valid_in: str | None,
-    valid_out: str | None,
-) -> Clocking | None:
-    pins = {"--reset": reset, "--enable": enable, "--valid-in": valid_in, "--valid-out": valid_out}
-    if clock is None:
-        given = [option for option, pin in {**pins, "--latency": latency}.items() if pin is not None]
-        if given:
-            raise click.UsageError(f"{given[0]} needs --clock: only a clocked design has one.")
-        return None
-    if valid_out and not valid_in:
-        raise click.UsageError("--valid-out needs --valid-in: what goes in says when something must come out.")
-    name, _, level = (reset or "").partition(":")
-    if level not in ("", "low", "high"):
-        raise click.UsageError(f"--reset {reset} must be a port, or one with its active level: {name}:low.")
-    return Clocking(clock, latency, name or None, level == "low", enable, valid_in, valid_out)
 
 
 def design_of(program: Program, dut: DutOptions, folder: Path) -> Design:
@@ -197,8 +182,7 @@ def given(dut: DutOptions) -> tuple[Design, PortsFile]:
             raise InputError(f"RTL file {str(source)!r} {problem}; give the files of module {dut.top}")
         require_plain(source, MOST_RTL_BYTES, "RTL file")
     said = read_ports_file(dut.ports) if dut.ports else PortsFile()
-    if dut.clocking is not None:
-        said = PortsFile(said.inputs, said.outputs, dut.clocking, said.ties)
+    said = replace(said, clocking=dut.pins.over(said.clocking, f"{str(dut.ports)!r} has no [clock]"))
     sources = tuple(source.absolute() for source in dut.rtl)
     vhdl = any(map(is_vhdl, sources))
     design = Design(sources, dut.top.lower() if vhdl else dut.top, data_files(sources, dut.data))
@@ -207,7 +191,7 @@ def given(dut: DutOptions) -> tuple[Design, PortsFile]:
 
 def emitted(program: Program, dut: DutOptions, folder: Path) -> Design:
     """Our own RTL, written into ``folder``. Raises ``InputError`` for options that are for somebody else's."""
-    if dut.clocking or dut.ports:
+    if dut.pins.given or dut.ports:
         raise InputError(
             "our own module has its own ports: --clock and --ports need --rtl (ours is clocked with --stages)"
         )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dais_verif import __version__
 from dais_verif.cli.common import reproduce
 from dais_verif.cli.dut import DutOptions
+from dais_verif.dut.elements import FROM_FILE
 from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.report.record import RTL_IN_ICARUS, Decision, ProgramInfo, Record, StimulusClass, Times
@@ -78,6 +79,8 @@ def finished_record(record: Record, finding: Finding, watch: Stopwatch) -> Recor
     swept = [StimulusClass("exhaustive", finding.exhaustive_vectors)] if finding.exhaustive_vectors else []
     found = {simulator.latency for simulator in finding.simulators if simulator.latency is not None}
     latencies = [Decision("latency", f"{latency} clock edges", "as the design showed it") for latency in sorted(found)]
+    if any(decision.what == "latency" for decision in record.decisions):  # it was given
+        latencies = []
     return replace(
         record,
         verdict=finding.verdict,
@@ -124,7 +127,12 @@ def _decisions(program: Program, design: Design, dut: DutOptions, asked: Asked) 
     if "icarus" in asked.simulators and dut.rtl:
         found += _left_out(design)
     if design.dut is not None and dut.rtl:
-        found.append(Decision("width of the ports", design.dut.how, "--ports" if dut.ports else "read in the RTL"))
+        why = "--ports" if FROM_FILE in design.dut.how else "read in the RTL"
+        found.append(Decision("width of the ports", design.dut.how, why))
+    pins = None if design.dut is None else design.dut.face.clocking
+    if pins is not None and pins.latency is not None:
+        why = "--latency" if dut.pins.latency is not None else "--ports" if dut.ports else "as it was made"
+        found.append(Decision("latency", f"{pins.latency} clock edges", why))
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import sys
 from contextlib import AbstractContextManager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -186,17 +187,11 @@ def signoff(
 def _with_rtl(given: Given, dut: DutOptions, built_in: bool) -> Given:
     """The policy for the RTL of the command line. The built-in one takes the simulators of its language."""
     if not dut.rtl:
-        if dut.ports or dut.clocking:
+        if dut.ports or dut.pins.given:
             raise click.UsageError("--ports and --clock are for RTL of files; give them with --rtl.")
         return given
     simulators = (GHDL,) if built_in and any(map(is_vhdl, dut.rtl)) else given.policy.simulators
-    clocking = dut.clocking
-    pins: dict[str, str | int | None] = {}
-    if clocking is not None:
-        reset = clocking.reset and clocking.reset + (":low" if clocking.reset_low else "")
-        latency = "auto" if clocking.latency is None else clocking.latency
-        pins = {"clock": clocking.clock, "latency": latency, "reset": reset, "enable": clocking.enable}
-        pins |= {"valid_in": clocking.valid_in, "valid_out": clocking.valid_out}
+    pins = asdict(dut.pins)
     rtl = {"files": list(map(str, dut.rtl)), "top": dut.top, "data": list(map(str, dut.data))}
     ports = None if dut.ports is None else str(dut.ports)
     tree = {**given.policy.tree(), "rtl": {**rtl, "ports": ports, **pins}, "simulators": list(simulators)}

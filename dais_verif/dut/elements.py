@@ -35,7 +35,7 @@ class Sizing(NamedTuple):
         return sum(element.width for element in self.elements)
 
 
-_PROGRAM, _DA4ML, _FILE = "the program's types", "da4ml's intervals", "the ports file"
+_PROGRAM, _DA4ML, FROM_FILE = "the program's types", "da4ml's intervals", "the ports file"
 
 
 def sizings_of_inputs(program: Program) -> list[Sizing]:
@@ -76,7 +76,7 @@ def _in_order(program: Program, own: Sizing, da4ml: Sizing) -> list[Sizing]:
 
 def stated_inputs(program: Program, kinds: Sequence[FixedType]) -> Sizing:
     """Inputs as a ports file states their types. Raises ``InputError`` if a bit that an op reads is not carried."""
-    own, stated = ports_of(program).inputs, _sizing(_for_all(kinds, program.n_in, "inputs"), _FILE)
+    own, stated = ports_of(program).inputs, _sizing(_for_all(kinds, program.n_in, "inputs"), FROM_FILE)
     for j, (needed, given) in enumerate(zip(own, stated.elements, strict=True)):
         if needed.width and (given.lo > needed.lo or given.lo + given.width < needed.lo + needed.width):
             raise InputError(f"ports file: input {j} must carry {_weights(needed)}, its type carries {_weights(given)}")
@@ -88,7 +88,7 @@ def stated_outputs(program: Program, kinds: Sequence[FixedType]) -> Sizing:
 
     Whether every value fits is checked when it occurs.
     """
-    stated = _sizing(_for_all(kinds, program.n_out, "outputs"), _FILE)
+    stated = _sizing(_for_all(kinds, program.n_out, "outputs"), FROM_FILE)
     for j, (kind, given) in enumerate(zip(program.output_types, stated.types, strict=True)):
         if kind.width and given.f < kind.f:
             raise InputError(

@@ -1,0 +1,59 @@
+"""The pins of a clocked design, as options name them: each overrides that one key of a ports file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Literal
+
+import click
+
+from dais_verif.dut.face import Clocking
+
+__all__ = ["Pins"]
+
+
+@dataclass(frozen=True)
+class Pins:
+    """The options; None for what is not given. ``reset``: a port, or one with its active level, ``NAME:low``."""
+
+    clock: str | None = None
+    latency: int | Literal["auto"] | None = None
+    reset: str | None = None
+    enable: str | None = None
+    valid_in: str | None = None
+    valid_out: str | None = None
+
+    def __post_init__(self) -> None:
+        _, _, level = (self.reset or "").partition(":")
+        if level not in ("", "low", "high"):
+            name = (self.reset or "").partition(":")[0]
+            raise click.UsageError(f"--reset {self.reset} must be a port, or one with its active level: {name}:low.")
+
+    @property
+    def given(self) -> list[str]:
+        """The options that are given."""
+        names = [field.name for field in fields(self) if getattr(self, field.name) is not None]
+        return [f"--{name.replace('_', '-')}" for name in names]
+
+    def over(self, said: Clocking | None, without: str) -> Clocking | None:
+        """Return ``said``, which is a ports file's, with what is given in its place. ``without``: why it is None."""
+        if said is None and self.clock is None:
+            if self.given:
+                raise click.UsageError(f"{self.given[0]} needs --clock: only a clocked design has one; {without}.")
+            return None
+        pins = said or Clocking(self.clock or "")
+        pins = replace(
+            pins,
+            clock=self.clock or pins.clock,
+            enable=self.enable or pins.enable,
+            valid_in=self.valid_in or pins.valid_in,
+            valid_out=self.valid_out or pins.valid_out,
+        )
+        if self.latency is not None:
+            pins = replace(pins, latency=None if self.latency == "auto" else self.latency)
+        if self.reset is not None:
+            name, _, level = self.reset.partition(":")
+            pins = replace(pins, reset=name or None, reset_low=level == "low")
+        if pins.valid_out and not pins.valid_in:
+            raise click.UsageError("--valid-out needs --valid-in: what goes in says when something must come out.")
+        return pins

@@ -1,0 +1,103 @@
+"""An option overrides its key of the ports file and leaves the rest, and the record says who said what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from dais_verif.cli.dut import DutOptions, design_of
+from dais_verif.cli.pins import Pins
+from dais_verif.cli.recording import Asked, begun_record, finished_record
+from dais_verif.dut.face import Clocking
+from dais_verif.program import Program
+from dais_verif.report.record import SimulatorResult
+from dais_verif.sim.verify import Finding
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.verdict import Verdict
+
+SAID = Clocking("clk", 3, "rst_n", True, "ce", "vin", "vout")
+
+
+@pytest.mark.parametrize(
+    ("options", "changed"),
+    [
+        ({}, {}),
+        ({"clock": "c2"}, {"clock": "c2"}),
+        ({"latency": 2}, {"latency": 2}),
+        ({"latency": 0}, {"latency": 0}),
+        ({"latency": "auto"}, {"latency": None}),
+        ({"reset": "r"}, {"reset": "r", "reset_low": False}),
+        ({"reset": "r:low"}, {"reset": "r", "reset_low": True}),
+        ({"enable": "en"}, {"enable": "en"}),
+        ({"valid_in": "a", "valid_out": "b"}, {"valid_in": "a", "valid_out": "b"}),
+    ],
+)
+def test_an_option_overrides_one_key(options: dict[str, Any], changed: dict[str, Any]) -> None:
+    assert Pins(**options).over(SAID, "") == replace(SAID, **changed)
+
+
+def test_options_alone() -> None:
+    assert Pins().over(None, "") is None
+    assert Pins("clk", "auto", "r:low").over(None, "") == Clocking("clk", None, "r", True)
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(click.UsageError, match=r"--latency needs --clock: .*; no ports file says which"):
+        Pins(latency=2).over(None, "no ports file says which")
+    with pytest.raises(click.UsageError, match="--valid-out needs --valid-in"):
+        Pins(valid_out="v").over(Clocking("clk"), "")
+    with pytest.raises(click.UsageError, match=r"--reset r:down must be a port, .*: r:low"):
+        Pins(reset="r:down")
+
+
+RTL = """
+module model(input clk, input rst_n, input [3:0] model_inp, output reg [3:0] model_out);
+  always @(posedge clk) model_out <= rst_n ? model_inp : 0;
+endmodule
+"""
+PORTS = '[clock]\nport = "clk"\nreset = "rst_n"\nreset_active = "low"\n'
+PROGRAM = Program.build([(-1, 0, -1, 0, (0, 4, 0))], [(0, 0, 0)], inp_shift=[0])
+
+
+def decisions(folder: Path, ports: str, pins: Pins) -> dict[str, tuple[str, str]]:
+    """What the record says was chosen, and why, of a run that found a latency of 1."""
+    (folder / "model.v").write_text(RTL)
+    (folder / "ports.toml").write_text(ports)
+    dut = DutOptions((folder / "model.v",), (), "model", folder / "ports.toml", pins)
+    design = design_of(PROGRAM, dut, folder)
+    asked = Asked(None, 0, [], False, False, ("verilator",))
+    with click.Context(click.Command("sim"), obj=["sim"]):
+        record = begun_record(PROGRAM, design, dut, ["0"], [], asked)
+    result = SimulatorResult("verilator", vectors_compared=1, bits_compared=4, latency=1)
+    record = finished_record(record, Finding(Verdict.PASS, "", [result]), Stopwatch())
+    assert len({decision.what for decision in record.decisions}) == len(record.decisions)
+    return {decision.what: (decision.chosen, decision.why) for decision in record.decisions}
+
+
+@pytest.mark.parametrize(
+    ("line", "pins", "why"),
+    [
+        ("latency = 1", Pins(), "--ports"),
+        ("latency = 3", Pins(latency=1), "--latency"),
+        ("", Pins(), "as the design showed it"),
+        ("latency = 3", Pins(latency="auto"), "as the design showed it"),
+    ],
+)
+def test_the_record_says_who_said_the_latency(line: str, pins: Pins, why: str, tmp_path: Path) -> None:
+    found = decisions(tmp_path, PORTS + line, pins)
+    assert found["latency"] == ("1 clock edges", why)
+    assert found["width of the ports"] == ("the program's types", "read in the RTL")
+
+
+def test_widths_of_the_ports_file(tmp_path: Path) -> None:
+    found = decisions(tmp_path, '[inputs]\ntypes = "u4.0"\n' + PORTS, Pins())
+    assert found["width of the ports"][1] == "--ports"
+
+
+def test_options_without_a_clock_table(tmp_path: Path) -> None:
+    with pytest.raises(click.UsageError, match=r"--latency needs --clock: .*ports\.toml' has no \[clock\]"):
+        decisions(tmp_path, "", Pins(latency=1))
