@@ -157,18 +157,28 @@ def simulate_command(
     return reproduce([*arguments, "--inputs", str(folder.path / _FILE), "--vectors", "0"])
 
 
-def judged(proof: Proof, finding: Finding) -> Proof:
-    """The proof in the light of the replay: what simulators and golden model say of the vector is the last word."""
+def judged(proof: Proof, finding: Finding, readings: Sequence[str] = ()) -> Proof:
+    """The proof in the light of the replay: what simulators and golden model say of the vector is the last word.
+
+    ``readings``: warnings that macros of tools make another design of the RTL, which is then why they do not agree.
+    """
     if finding.verdict in _CONFIRMED:
         return replace(proof, verdict=finding.verdict)
     if finding.verdict is Verdict.PROGRAM_INVALID:  # an output that its port cannot hold, whatever the RTL does
         return replace(proof, verdict=finding.verdict, message=finding.message)
     if finding.verdict is Verdict.TOOL_FAILURE:
         return replace(proof, verdict=finding.verdict, message=f"{proof.message}; not replayed: {finding.message}")
+    why = several_readings(readings) if readings else "please report this"
     return replace(
         proof,
         verdict=Verdict.UNKNOWN,
         proved_outputs=(),
         message=f"the proof found a counterexample that the simulation does not confirm ({finding.verdict.value}:"
-        f" {finding.message}); please report this",
+        f" {finding.message}); {why}",
     )
+
+
+def several_readings(readings: Sequence[str]) -> str:
+    """What to say where RTL that ``readings`` warn of is proved and simulated with different answers."""
+    where = "; ".join(reading.partition(":")[0] for reading in readings)
+    return f"{where}, so simulators may have run another design than was proved: take that out of the RTL"

@@ -160,7 +160,7 @@ def _methods(proof: Proof) -> Table:
     for claim in (*proof.ops, *proof.outputs):
         method = f"{claim.method.value}{f', {claim.how}' if claim.how else ''}"
         proved = claim.status.value == "PROVED"
-        counts[claim.status.value, method if proved else "", claim.kind] += 1
+        counts[_word(proof, claim), method if proved else "", claim.kind] += 1
     for status, method in dict.fromkeys((status, method) for status, method, _ in sorted(counts)):
         table.add_row(status, method, *(str(counts[status, method, kind]) for kind in ("op", "output")))
     return table
@@ -173,10 +173,24 @@ def _print_trace(handshake: Handshake, out: Console) -> None:
         out.print(f"  edge {edge:>3} {shown}", markup=False)
 
 
+def _word(proof: Proof, claim: Claim) -> str:
+    """The status of a claim; in a proof that passed nothing rests on a signal that does not hold its op."""
+    passed = proof.verdict is Verdict.PASS and claim.kind == "op" and claim.status.value != "PROVED"
+    return "ignored" if passed else claim.status.value
+
+
 def _print_open(proof: Proof, out: Console) -> None:
     failed = [claim for claim in (*proof.ops, *proof.outputs) if claim.status.value != "PROVED"]
     for claim in failed[:_SHOWN]:
         signal = f"  signal {claim.signal}" if claim.signal else ""
-        out.print(f"{claim.status.value:<10} {claim.name}{signal}", markup=False)
+        word, why = _word(proof, claim), ""
+        if word == "ignored":
+            signal, why = (
+                "",
+                f"  {claim.signal} does not hold this op, and no output rests on it",
+            )
+        elif word == "UNKNOWN" and proof.counterexample is not None:
+            why = "  not looked at any more: the RTL is wrong already"
+        out.print(f"{word:<10} {claim.name}{signal}{why}", markup=False)
     if len(failed) > _SHOWN:
         out.print(f"           ... {len(failed) - _SHOWN} more (--json lists all)", markup=False)

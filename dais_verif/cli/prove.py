@@ -129,7 +129,8 @@ def prove(
         with watch.stage("emit"):
             dut = replace(dut, rtl=with_netlist(dut.rtl, netlist, folder.path))
             design, said = given(dut) if dut.rtl else (emitted(loaded, dut, folder.path), None)
-            warnings += [] if netlist else told_apart(design, dut)
+            readings = [] if netlist else told_apart(design, dut)
+            warnings += readings
             hashes = [digest.hex() for digest in digests([*design.sources, *(file.path for file in design.data)])]
         options = {
             "timeout": timeout,
@@ -168,7 +169,7 @@ def prove(
             design = replace(design, dut=replayable(found, proof))
             with watch.stage("replay"):
                 finding = replayed(loaded, proof, design, folder, simulator, not unchecked)
-            proof = judged(proof, finding)
+            proof = judged(proof, finding, readings)
         elif proof.handshake is not None and proof.handshake.trace:
             with watch.stage("replay"):
                 proof = played(proof, found, reader.in_verilog(design), folder)

@@ -127,6 +127,9 @@ class Pursuit:
                     row = int(np.argmax(rows & row_filter))
                     guilty = min((index for index, rows_of in wrong.items() if rows_of[row]), default=None)
                     self._found = Counterexample(found.vector(row), output, guilty)
+                    for other, rows_of in differing:
+                        if rows_of[row] and self.claims["output", other].status is Status.UNKNOWN:
+                            self._refute(("output", other), self._found.vector)
                     self._refute(("output", output), self._found.vector)
                     return
 

@@ -87,3 +87,12 @@ def test_html_is_the_page_of_the_proof(tmp_path: Path) -> None:
     text = page.read_text("utf-8")
     assert "PASS</h1>" in text and "all 17 outputs equal the program for all inputs" in text
     assert 'href="out/result.json"' in text or 'href="./out/result.json"' in text
+
+
+def test_every_output_that_the_vector_shows_to_be_wrong_is_refuted(tmp_path: Path) -> None:
+    program = Program.build([(-1, 0, -1, 0, (0, 4, 0))], [(0, 0, 0), (0, 0, 0), (0, 0, 0)], inp_shift=[0])
+    text = "module model (input [3:0] model_inp, output [11:0] model_out);\n"
+    text += "  assign model_out = {model_inp, ~model_inp, model_inp ^ 4'd1};\nendmodule\n"
+    run = run_prove(program, tmp_path, rtl=text)
+    assert run.ending == ("RTL_MISMATCH", 1)
+    assert run.statuses("output") == {0: "REFUTED", 1: "REFUTED", 2: "PROVED"}

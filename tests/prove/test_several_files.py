@@ -149,3 +149,9 @@ def test_nor_is_one_of_what_asks_for_its_own_name(tmp_path: Path, monkeypatch: p
     sources = written({"m.v": text}, tmp_path)
     for _ in range(2):
         assert "elaborate" in run_prove(ADDER, tmp_path, "--rtl", *sources, cache=True).tree["seconds"]
+
+
+@pytest.mark.parametrize("first", ["part.v", "top.v"])
+def test_a_time_scale_that_only_some_files_have_is_no_error(first: str, tmp_path: Path) -> None:
+    files = {"part.v": "module part; endmodule\n", "top.v": module(SUM, "`timescale 1ns/1ps")}
+    assert computes({name: files[name] for name in sorted(files, key=lambda name: name != first)}, tmp_path) == "sum"

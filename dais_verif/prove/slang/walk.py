@@ -50,7 +50,7 @@ def elaborate(
     compilation.addSyntaxTree(tree)
     root = compilation.getRoot()
     for diagnostic in compilation.getAllDiagnostics():
-        if diagnostic.isError() or diagnostic.code in _ERRORS:
+        if diagnostic.code not in _HARMLESS and (diagnostic.isError() or diagnostic.code in _ERRORS):
             lines = pyslang.DiagnosticEngine.reportAll(manager, [diagnostic]).strip().split("\n")
             text = next((line for line in lines if "error: " in line or "warning: " in line), lines[0])
             if "not a valid top-level module" in text:
@@ -333,6 +333,8 @@ class _Walk:
 
 
 #: Of what is a warning only for pyslang, what leaves open which RTL is meant.
+#: Delays are refused on their own, so it does not matter in which unit some files say them and others do not.
+_HARMLESS = (pyslang.Diags.MissingTimeScale,)
 _ERRORS = (
     pyslang.Diags.DuplicateDefinition,
     pyslang.Diags.ParameterDoesNotExist,

@@ -1,0 +1,50 @@
+"""What a proof says of claims that no output rests on, of outputs that nobody looked at, and of several readings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import StringIO
+
+from rich.console import Console
+
+from dais_verif.cli.counterexample import judged
+from dais_verif.cli.proof_text import _methods, _print_open
+from dais_verif.prove.results import Claim, Counterexample, Method, Proof, Status
+from dais_verif.sim.verify import Finding
+from dais_verif.verdict import Verdict
+
+NAMED = Claim("op", 1, Status.REFUTED, Method.EXHAUSTIVE, signal="v1", vector=(0,))
+WRONG = Claim("output", 0, Status.REFUTED, Method.SMT, vector=(0,))
+LEFT = Claim("output", 1, Status.UNKNOWN, Method.SMT)
+PASSED = Proof(Verdict.PASS, "all", [NAMED], [], [], 1, False, False)
+FAILED = replace(
+    PASSED, verdict=Verdict.RTL_MISMATCH, outputs=[WRONG, LEFT], counterexample=Counterexample((0,), 0, None)
+)
+
+
+def shown(proof: Proof) -> str:
+    out = Console(width=200, record=True, file=StringIO())
+    out.print(_methods(proof))
+    _print_open(proof, out)
+    return out.export_text()
+
+
+def test_a_name_on_which_no_output_rests_is_ignored_in_a_pass() -> None:
+    text = shown(PASSED)
+    assert "REFUTED" not in text
+    assert "ignored    op 1  v1 does not hold this op, and no output rests on it" in text
+    assert "REFUTED    op 1  signal v1" in shown(FAILED)
+
+
+def test_an_output_that_was_left_out_after_a_counterexample_says_so() -> None:
+    assert "UNKNOWN    output 1  not looked at any more: the RTL is wrong already" in shown(FAILED)
+    assert "UNKNOWN    output 1\n" in shown(replace(FAILED, counterexample=None))
+
+
+def test_macros_of_tools_are_the_reason_why_a_replay_does_not_confirm() -> None:
+    right = Finding(Verdict.PASS, "all equal", [])
+    told = judged(FAILED, right, ["a.v asks for VERILATOR: synthesis may read it otherwise"])
+    assert told.verdict is judged(FAILED, right).verdict is Verdict.UNKNOWN
+    assert "a.v asks for VERILATOR, so simulators may have run another design than was proved" in told.message
+    assert "please report" not in told.message
+    assert "please report" in judged(FAILED, right).message
