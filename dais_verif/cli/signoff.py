@@ -249,7 +249,7 @@ def _print(record: SignOff, folder: Path, out: Console) -> None:
     grades = {grade: sum(one.grade == grade for one in record.outputs) for grade in ("proved", "exhausted", "sampled")}
     shown = [f"{count} {grade}" for grade, count in grades.items() if count]
     rest = len(record.outputs) - sum(grades.values())
-    shown += [f"{rest} of which nothing is known, or that have no bits"] if rest else []
+    shown += [f"{rest} for which no stage that passed speaks, or that have no bits"] if rest else []
     out.print(f"outputs    {', '.join(shown)}", markup=False)
     for waiver in record.waivers:
         by = f" ({waiver.by})" if waiver.by else ""

@@ -22,6 +22,11 @@ _SHOWN_FILES = 4
 _SHOWN_INPUTS = 32
 _SHOWN_BITS = 128
 _TIME_LINE = 50
+#: What to do about pins that break their protocol: no vector of its own is to be looked at.
+_PROTOCOL = (
+    "look for a register that reset or enable does not reach, or whose valid bit is late; or the latency and pins"
+    " that were given are not those of the RTL (--latency auto finds out)"
+)
 
 
 def print_record(record: Record, out: Console, *, profile: bool = False) -> None:
@@ -62,6 +67,8 @@ def print_record(record: Record, out: Console, *, profile: bool = False) -> None
 
 def _next_step(record: Record) -> str:
     """What to do; where a simulator failed, what is known all the same, and the way on."""
+    if record.verdict is Verdict.RTL_MISMATCH and record.first_mismatch is None and record.board is None:
+        return _PROTOCOL
     failed = [one.name for one in record.simulators if one.failure is not None]
     if record.verdict is not Verdict.TOOL_FAILURE or not failed:
         return record.verdict.next_step
@@ -136,7 +143,7 @@ def _simulators(record: Record) -> Table:
     for name in ("simulator", "version", "vectors", "bits compared", "mismatches", "X", "build", "run"):
         table.add_column(name, justify="left" if name in ("simulator", "version") else "right")
     for s in record.simulators:
-        if s.failure:
+        if s.failure and not s.version:  # with a version it has answered, if only that a pin breaks its protocol
             table.add_row(s.name, Text("failed", style="red"), "-", "-", "-", "-", "-", "-")
             continue
         version = (s.version or "").split(" ")[0]

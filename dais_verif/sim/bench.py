@@ -24,7 +24,7 @@ from dais_verif.sim.clocked import AmbiguousLatency, Clocked, ProtocolError, fin
 from dais_verif.sim.job import Answer, Job
 from dais_verif.sim.packing import Words
 from dais_verif.sim.pins import Combinational, Pins, problem_with
-from dais_verif.sim.scoreboard import Chunk, Scoreboard, words_of_text
+from dais_verif.sim.scoreboard import Chunk, Scoreboard, other_in_bulk, words_of_text
 
 #: Vectors that also go through the ports where there is a bulk path: all corners are among them.
 SMOKE = 256
@@ -158,10 +158,7 @@ async def _in_bulk(
             future.result()
     differing = np.flatnonzero((seen != found[:SMOKE]).any(axis=1)).tolist() + list(unknown)
     if differing and job.face.clocking is not None:
-        raise ProtocolError(
-            f"vector {first.start + min(differing)} comes out otherwise among bubbles, stalls and resets than when "
-            "every edge has a sample"
-        )
+        raise ProtocolError(other_in_bulk(first, found, differing, scoreboard.latency))
     if differing:
         raise RuntimeError(f"vector {first.start + min(differing)} gives other outputs through the ports than in bulk")
 

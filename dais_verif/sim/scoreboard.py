@@ -16,7 +16,7 @@ from dais_verif.sim.departures import departure, followed
 from dais_verif.sim.job import Answer, Difference, Job, chunk_name, require_maker, wait_for
 from dais_verif.sim.packing import Words, bits_of_row, row_words
 
-__all__ = ["DIGESTED", "Chunk", "Scoreboard", "digest_of", "words_of_text"]
+__all__ = ["DIGESTED", "Chunk", "Scoreboard", "digest_of", "other_in_bulk", "words_of_text"]
 
 #: Rows that are digested together.
 DIGESTED = 256
@@ -163,6 +163,23 @@ class Scoreboard:
     def _write_progress(self, more: int = 0) -> None:
         # Not renamed into place: it is read many times a second, and a torn number is only shown wrong once.
         Path(self._job.progress).write_text(f"{self._rows + more}\n")
+
+
+def other_in_bulk(first: Chunk, found: Words, differing: list[int], latency: int | None) -> str:
+    """Say what is wrong with a clocked design that gives other outputs with bubbles, stalls and resets than without.
+
+    ``differing``: those of the first rows that do; ``found``: the rows of ``first`` without.
+    """
+    wrong = int((found != first.expected).any(axis=1).sum())
+    if 2 * wrong > len(found):
+        return (
+            f"{wrong} of the first {len(found)} vectors are wrong {latency} edges after their inputs: the latency is"
+            " another one, or the RTL is wrong"
+        )
+    return (
+        f"vector {first.start + min(differing)} comes out otherwise among bubbles, stalls and resets than when "
+        "every edge has a sample"
+    )
 
 
 def digest_of(start: int, found: Words, unknown: Mapping[int, str]) -> int:

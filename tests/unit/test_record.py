@@ -218,3 +218,14 @@ def test_wide_values_and_many_inputs_are_cut_in_the_text_only() -> None:
     tree = json.loads(record.to_json())
     assert tree["first_mismatch"]["expected"]["bits"] == "01" * 500
     assert len(tree["first_mismatch"]["inputs"]) == 100
+
+
+def test_a_broken_protocol_has_counts_and_a_next_step_that_fits() -> None:
+    """No vector of its own is wrong, so none is to be looked at."""
+    broken = SimulatorResult("icarus", "11.0", 256, 2048, 0, failure="vout is 1 at clock edge 140, must be 0")
+    text = printed(replace(RECORD, simulators=[broken], first_mismatch=None))
+    assert "first mismatch" not in text
+    assert "look for a register that reset or enable does not reach" in text
+    (row,) = (line for line in text.splitlines() if line.startswith("icarus"))
+    assert row.split()[:4] == ["icarus", "11.0", "256", "2048"]
+    assert "look at the first mismatch and its waves" in printed(RECORD)

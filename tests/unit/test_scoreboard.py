@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from dais_verif.dut.face import Face, Wire
 from dais_verif.sim.job import JOB_VARIABLE, MAKER_VARIABLE, Answer, Job, chunk_name, merged, write_end
 from dais_verif.sim.packing import Words, row_words
-from dais_verif.sim.scoreboard import DIGESTED, Chunk, Scoreboard, words_of_text
+from dais_verif.sim.scoreboard import DIGESTED, Chunk, Scoreboard, other_in_bulk, words_of_text
 
 #: Chunks of 3, 4, 1 and 5 rows.
 STARTS = [0, 3, 7, 8, 13]
@@ -423,3 +423,12 @@ def test_shares_that_find_different_latencies_are_no_answer() -> None:
     assert (same.latency, same.protocol_error) == (2, None)
     found = merged([Answer(rows=1, latency=3), Answer(rows=1, latency=2)])
     assert found.protocol_error == "the latency is 2 for some vectors, and 3 for others"
+
+
+def test_a_latency_at_which_most_is_wrong_is_told_so() -> None:
+    chunk = CHUNKS[1]
+    found = chunk.expected.copy()
+    assert other_in_bulk(chunk, found, [2], 2).startswith(f"vector {chunk.start + 2} comes out otherwise among bubbles")
+    found[:] ^= np.uint64(1)
+    text = other_in_bulk(chunk, found, [2], 2)
+    assert text.startswith(f"{chunk.rows} of the first {chunk.rows} vectors are wrong 2 edges after their inputs")

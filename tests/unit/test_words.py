@@ -20,6 +20,7 @@ from dais_verif.program import Program, write_binary
 from dais_verif.report.console import print_record
 from dais_verif.report.html import write_report
 from dais_verif.report.html.sources import Document
+from dais_verif.report.record import OutputEvidence
 from dais_verif.report.regression import Regression
 from dais_verif.report.regression_text import print_regression
 from dais_verif.verdict import Verdict
@@ -153,3 +154,11 @@ def test_failures_come_first_with_the_op(tmp_path: Path) -> None:
     head = next(at for at, line in enumerate(lines) if line[:2] == ["variant", "simulator"])
     assert lines[head][2:5] == ["jobs", "passed", "failed"]
     assert lines[head + 1][:3] == ["stages", "3", "both"] and lines[head + 1][5] == "1"
+
+
+def test_a_sign_off_says_of_which_outputs_no_stage_speaks() -> None:
+    """Something may well be known of them: that they are wrong."""
+    record = replace(signoff(), outputs=[OutputEvidence(0, "none", 0)])
+    text = printed(lambda out: signoff_verb._print(record, Path(), out))
+    assert "1 for which no stage that passed speaks, or that have no bits" in text
+    assert "nothing is known" not in text
