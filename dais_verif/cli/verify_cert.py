@@ -31,6 +31,7 @@ def _time(context: click.Context, option: click.Parameter, value: str | None) ->
 
 @click.command()
 @click.argument("certificate", type=file_path)
+@click.argument("more_rtl", nargs=-1, type=file_path)
 @click.option("--program", type=file_path, help="The program, if it is not where it was.")
 @click.option(
     "--rtl",
@@ -53,6 +54,7 @@ def verify_cert(
     certificate: Path,
     program: Path | None,
     rtl: tuple[Path, ...],
+    more_rtl: tuple[Path, ...],
     allowed_signers: Path | None,
     verify_time: datetime | None,
     same_tools: bool,
@@ -77,6 +79,8 @@ def verify_cert(
     from dais_verif.signoff.recheck import check_certificate, read_certificate
     from dais_verif.signoff.signed import Trust
 
+    if more_rtl and not rtl:
+        raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")
     if verify_time is not None and allowed_signers is None:
         raise click.UsageError("--verify-time judges the signer; give it with --allowed-signers.")
     trust = Trust(allowed_signers, verify_time) if allowed_signers else None
@@ -88,7 +92,7 @@ def verify_cert(
             raise
         findings.append({"what": str(certificate), "expected": "a certificate as it was written", "found": str(error)})
     if held is not None:
-        places = Places(program, rtl)
+        places = Places(program, (*rtl, *more_rtl))
         with notices().status("checking"):
             checked = check_certificate(held, folder, data, places=places, trust=trust, same_tools=same_tools)
         found, notes = list(checked.findings), list(checked.notes)

@@ -85,6 +85,22 @@ def test_whatever_fails_in_the_workflow_stops_it() -> None:
         assert uploads and all(step["if"] == "always()" for step in uploads)
 
 
+def test_what_the_workflow_installs_is_what_it_checked_out() -> None:
+    """No package index has dais-verif."""
+    for job in WORKFLOW["jobs"].values():
+        places = [
+            step["with"]["path"] for step in job["steps"] if "dais-verif" in step.get("with", {}).get("repository", "")
+        ]
+        lines = [line for step in job["steps"] for line in step.get("run", "").splitlines()]
+        assert [line for line in lines if line.startswith("pip install")] == [
+            f"pip install ./{place}" for place in places
+        ]
+        assert len(places) == 1
+    text = (CI / "github-workflow.yml").read_text(encoding="utf-8")
+    assert "replace OWNER/dais-verif" in text
+    assert "`OWNER/dais-verif`" in (CI.parents[1] / "docs" / "ci.md").read_text(encoding="utf-8")
+
+
 def commands(job: str, shard: int = 1) -> list[str]:
     """What the workflow runs of ours, in order."""
     lines = [line for step in WORKFLOW["jobs"][job]["steps"] for line in step.get("run", "").splitlines()]
