@@ -198,6 +198,14 @@ def judge(outcomes: dict[str, Outcome | ToolError], output_bits: int) -> tuple[V
     if len(set(latencies.values())) > 1:
         found = ", ".join(f"{latency} in {name}" for name, latency in latencies.items())
         return Verdict.SIMULATORS_DISAGREE, f"the simulators find different latencies in the same RTL: {found}"
+    # Read at another edge, outputs belong to other vectors, and which are before and after one differs by path.
+    if latencies and all(2 * answer.mismatching_rows > answer.rows for answer in answers.values()):
+        answer = next(iter(answers.values()))
+        return (
+            Verdict.RTL_MISMATCH,
+            f"{answer.mismatching_rows} of {answer.rows} vectors are wrong {answer.latency} edges after their inputs:"
+            " the latency is another one, or the RTL is wrong",
+        )
     if len({answer.digest for answer in answers.values()}) > 1:
         counts = ", ".join(f"{name} {answer.mismatching_rows}" for name, answer in answers.items())
         return (

@@ -40,6 +40,8 @@ ALL_X = outcome(unknown_rows=5, first_unknown=FIRST, digest="z", departures={"3"
 ONE_WRONG = outcome(mismatching_rows=1, first_mismatch=FIRST, digest="w", departures={"3": "1 0"})
 WRONG_LATER = outcome(rows=200, mismatching_rows=1, first_mismatch=FIRST, digest="v", departures={"150": "1 0"})
 LATE, LATER = outcome(latency=2), outcome(latency=3)
+MOSTLY_WRONG = outcome(latency=2, mismatching_rows=60, first_mismatch=FIRST, digest="p")
+MOSTLY_WRONG_OTHERWISE = outcome(latency=2, mismatching_rows=70, first_mismatch=FIRST, digest="q")
 EMPTY = outcome(rows=0, bits=0, digest="none")
 NO_BITS = outcome(bits=0, digest="zeros")
 
@@ -56,6 +58,8 @@ TABLE = [
     # two: what one finds is not outvoted
     ([LATE, LATE], Verdict.PASS, "all 800 output bits of 100 vectors equal the golden model"),
     ([LATE, LATER], Verdict.SIMULATORS_DISAGREE, "different latencies in the same RTL: 2 in first, 3 in second"),
+    ([MOSTLY_WRONG, MOSTLY_WRONG_OTHERWISE], Verdict.RTL_MISMATCH, "vectors are wrong 2 edges after their inputs"),
+    ([LATE, MOSTLY_WRONG], Verdict.SIMULATORS_DISAGREE, "mismatches: first 0, second 60"),
     ([CLEAN, BROKEN], Verdict.RTL_MISMATCH, "(second)"),
     ([CLEAN, CLEAN], Verdict.PASS, "all 800 output bits of 100 vectors equal the golden model"),
     ([WRONG, WRONG], Verdict.RTL_MISMATCH, "7 of 100 vectors differ from the golden model"),
