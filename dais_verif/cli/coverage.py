@@ -25,6 +25,7 @@ from dais_verif.cli.common import (
     program_argument,
     reproduce,
     seed_option,
+    tell_written,
     unchecked_option,
     vectors_option,
 )
@@ -141,6 +142,7 @@ def coverage(
         write_atomically(output / "coverage.json", _json(tree))
         for name, text in _files(found).items():
             write_atomically(output / name, text.encode())
+        tell_written(output, "the record, and the bins as CSV")
     if as_json:
         click.echo(_json(tree), nl=False)
     else:
@@ -150,6 +152,7 @@ def coverage(
 
         kept = None if output is None else output / "coverage.json"
         write_report([source_of(_json(tree), kept)], loaded, html)
+        tell_written(html, "the record as a page")
     return verdict.exit_code
 
 

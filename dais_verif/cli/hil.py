@@ -25,6 +25,7 @@ from dais_verif.cli.common import (
     program_argument,
     reproduce,
     seed_option,
+    tell_written,
     unchecked_option,
     vectors_option,
 )
@@ -153,6 +154,7 @@ def hil(
         from dais_verif.report.html import Source, write_report
 
         write_report([Source(record, folder.path / "result.json" if folder.kept else None)], loaded, html)
+        tell_written(html, "the record as a page")
     return record.verdict.exit_code
 
 

@@ -21,6 +21,7 @@ from dais_verif.cli.common import (
     reproduce,
     sandbox_option,
     seed_option,
+    tell_written,
     unchecked_option,
 )
 from dais_verif.cli.confirming import proved_and_confirmed
@@ -213,4 +214,5 @@ def prove(
             from dais_verif.report.html import source_of, write_report
 
             write_report([source_of(data, folder.path / "result.json" if folder.kept else None)], loaded, html)
+            tell_written(html, "the record as a page")
     return proof.verdict.exit_code

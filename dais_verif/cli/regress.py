@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from dais_verif import __version__
-from dais_verif.cli.common import console, file_path, html_option, jobs_option, json_option, notices, reproduce
+from dais_verif.cli.common import (
+    console,
+    file_path,
+    html_option,
+    jobs_option,
+    json_option,
+    notices,
+    reproduce,
+    tell_written,
+)
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.errors import InputError, ToolError
 from dais_verif.files import make_folder, write_atomically
@@ -283,3 +292,4 @@ def _render(
         from dais_verif.report.html import Source, write_report
 
         write_report([Source(record, output / NAME)], None, html)
+        tell_written(html, "the record as a page")

@@ -27,6 +27,7 @@ from dais_verif.cli.common import (
     program_argument,
     reproduce,
     sandbox_option,
+    tell_written,
 )
 from dais_verif.cli.dut import DutOptions, given_rtl_options
 from dais_verif.cli.grouped import GroupedCommand
@@ -181,6 +182,7 @@ def signoff(
         from dais_verif.report.html import Source, write_report
 
         write_report([Source(record, folder / "signoff.json")], loaded, html)
+        tell_written(html, "the record as a page")
     return record.verdict.exit_code
 
 

@@ -26,6 +26,7 @@ from dais_verif.cli.common import (
     program_argument,
     sandbox_option,
     seed_option,
+    tell_written,
     unchecked_option,
     vectors_option,
 )
@@ -259,6 +260,7 @@ def sim(
         from dais_verif.report.html import Source, write_report
 
         write_report([Source(record, folder.path / "result.json" if folder.kept else None)], loaded, html)
+        tell_written(html, "the record as a page")
     return record.verdict.exit_code
 
 

@@ -91,3 +91,11 @@ def test_html_is_the_page_of_the_count(kink: str, tmp_path: Path) -> None:
     text = page.read_text("utf-8")
     assert "NOT_SIGNED_OFF</h1>" in text or "NOT SIGNED OFF</h1>" in text
     assert "operand at the kink" in text
+
+
+def test_what_is_written_is_said(kink: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["coverage", kink, "--no-directed", "--html", str(tmp_path / "p.html"), "-o", str(tmp_path / "out")]
+    assert run(*words[1:]) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert "p.html: the record as a page" in told and "out: the record, and the bins as CSV" in told
+    assert (tmp_path / "p.html").is_file() and (tmp_path / "out" / "open.csv").is_file()

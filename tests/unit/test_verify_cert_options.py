@@ -22,6 +22,7 @@ def test_files_follow_one_rtl(words: tuple[str, ...], monkeypatch: pytest.Monkey
         seen.append(rtl)
         raise Seen
 
+    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))  # for the traceback of what is raised
     monkeypatch.setattr(places, "Places", noted)
     monkeypatch.setattr("dais_verif.signoff.recheck.read_certificate", lambda path: (object(), path, b""))
     _run(["verify-cert", str(tmp_path), *words])
