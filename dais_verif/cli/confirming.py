@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dais_verif.cli.common import notices
-from dais_verif.cli.counterexample import replayable
+from dais_verif.cli.counterexample import replayable, several_readings
 from dais_verif.cli.dut import bound
 from dais_verif.cli.proving import proved
 from dais_verif.cli.reading import Reader
@@ -38,8 +38,12 @@ def proved_and_confirmed(
     options: dict[str, Any],
     watch: Stopwatch,
     folder: Path,
+    readings: Sequence[str] = (),
 ) -> tuple[Proof, Dut, Confirmation | None]:
-    """Return what ``proved`` returns, in the light of simulations in ``folder``; None if nothing was proved."""
+    """Return what ``proved`` returns, in the light of simulations in ``folder``; None if nothing was proved.
+
+    ``readings``: warnings that macros of tools make another design of the RTL.
+    """
     request = ConfirmationRequest(
         program, design, folder, seed=options["seed"], check=options["check"], declared=options["declared"]
     )
@@ -57,7 +61,7 @@ def proved_and_confirmed(
                     confirmation = confirm(request, begun)
     if confirmation.verdict is Verdict.PASS:
         shutil.rmtree(folder, ignore_errors=True)
-    verdict, message = confirmation.weigh(proof.message)
+    verdict, message = confirmation.weigh(proof.message, several_readings(readings) if readings else "")
     # What a simulator contradicts is proved of another reading of the RTL.
     standing = proof.proved_outputs if verdict is Verdict.PASS else ()
     return replace(proof, verdict=verdict, message=message, proved_outputs=standing), dut, confirmation

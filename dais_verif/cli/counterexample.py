@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dais_verif.prove.results import Proof
     from dais_verif.sim.verify import Finding
 
-__all__ = ["judged", "out_of_step", "played", "replayable", "replayed", "simulate_command"]
+__all__ = ["judged", "out_of_step", "played", "replayable", "replayed", "several_readings", "simulate_command"]
 
 _FILE = "counterexample.csv"
 

@@ -147,7 +147,7 @@ def prove(
         try:
             if dut.rtl and confirming:
                 proof, found, confirmation = proved_and_confirmed(
-                    loaded, design, said, reader, options, watch, folder.path / "confirmation"
+                    loaded, design, said, reader, options, watch, folder.path / "confirmation", readings
                 )
             else:
                 proof, found = proved(loaded, design, said, reader, options, watch)

@@ -96,8 +96,11 @@ class Confirmation:
         """Whether a simulator saw RTL go wrong that was proved, or our own models differ."""
         return self.verdict not in (Verdict.PASS, Verdict.NOT_RUN)
 
-    def weigh(self, message: str) -> tuple[Verdict, str]:
-        """Return the verdict of a proof that passed with ``message``, and its message, in the light of this."""
+    def weigh(self, message: str, why: str = "") -> tuple[Verdict, str]:
+        """Return the verdict of a proof that passed with ``message``, and its message, in the light of this.
+
+        ``why``: a reason in the RTL for which simulators may run another design than was proved.
+        """
         if self.verdict is Verdict.SIMULATORS_DISAGREE:
             return Verdict.UNKNOWN, (
                 f"simulators read the RTL in different ways, so it has no one meaning ({self.message}); the proof said:"
@@ -106,8 +109,8 @@ class Confirmation:
         if self.contradicts:
             found = f"{self.verdict.value}, {self.message}"
             return Verdict.UNKNOWN, (
-                f"proof and simulation disagree: a defect of dais-verif, please report it ({found}); the proof said:"
-                f" {message}"
+                f"proof and simulation disagree: {why or 'a defect of dais-verif, please report it'} ({found});"
+                f" the proof said: {message}"
             )
         if self.verdict is Verdict.NOT_RUN:
             return Verdict.PASS, f"{message}; not confirmed by simulation: {self.message}"

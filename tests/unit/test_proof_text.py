@@ -9,6 +9,7 @@ from rich.console import Console
 
 from dais_verif.cli.counterexample import judged
 from dais_verif.cli.proof_text import _methods, _print_open
+from dais_verif.confirm import Confirmation
 from dais_verif.prove.results import Claim, Counterexample, Method, Proof, Status
 from dais_verif.sim.verify import Finding
 from dais_verif.verdict import Verdict
@@ -48,3 +49,7 @@ def test_macros_of_tools_are_the_reason_why_a_replay_does_not_confirm() -> None:
     assert "a.v asks for VERILATOR, so simulators may have run another design than was proved" in told.message
     assert "please report" not in told.message
     assert "please report" in judged(FAILED, right).message
+    against = Confirmation(Verdict.RTL_MISMATCH, "3 of 9 differ")
+    verdict, message = against.weigh("all equal", "a.v asks for VERILATOR")
+    assert verdict is Verdict.UNKNOWN and "a.v asks for VERILATOR" in message and "report" not in message
+    assert "please report it" in against.weigh("all equal")[1]
