@@ -124,7 +124,13 @@ def verify_cert(
         out.print(f"note       {note}", markup=False)
     if findings:
         word = Text(signed_word(verdict), style="bold red")
-        out.print(Text.assemble(word, f"  {len(findings)} findings against this certificate: do not rely on it"))
+        many = "1 finding" if len(findings) == 1 else f"{len(findings)} findings"
+        out.print(
+            Text.assemble(
+                word,
+                f"  {many} against this certificate: do not rely on it",
+            )
+        )
     else:
         again_too = ", and a new run finds the same" if rerun else ""
         out.print(Text.assemble(Text(signed_word(verdict), style="bold green"), f"  the certificate holds{again_too}"))

@@ -69,7 +69,8 @@ def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watche
         proof = replace(proof, message=proof.message + pins)
     said = clocking.latency if clocking else None
     if proof.verdict is Verdict.PASS and timing is not None and said not in (None, timing.latency):
-        late = f"the outputs are right {timing.latency} edges of {timing.clock} after their inputs, not {said}"
+        edges = f"{timing.latency} edge{'s' * (timing.latency != 1)} of {timing.clock}"
+        late = f"the outputs are right {edges} after their inputs, not {said}"
         proof = replace(proof, verdict=Verdict.RTL_MISMATCH, message=late, proved_outputs=())
     if proof.verdict is Verdict.PASS and machine is not None and clocking is not None and timing is not None:
         watcher.progress("handshakes", 0, 1)
@@ -188,10 +189,11 @@ def _proof(
         where = "for all inputs" + " within their declared intervals" * bounded
         where += " on which the program keeps its promises" * conditional
         verdict = Verdict.PASS
-        message = f"all {len(outputs)} outputs equal the program {where}; {points}"
+        equal = f"all {len(outputs)} outputs equal" if len(outputs) > 1 else "1 output equals"
+        message = f"{equal} the program {where}; {points}"
         if timing is not None:
             enabled = f" at which {timing.enable} is 1" if timing.enable else ""
-            message += f"; latency {timing.latency} edges of {timing.clock}{enabled}"
+            message += f"; latency {timing.latency} edge{'s' * (timing.latency != 1)} of {timing.clock}{enabled}"
         wrong = sum(claim.status is not Status.PROVED for claim in ops)
         if wrong:
             message += f"; {wrong} signals do not hold what their names say, and no output needs them to"

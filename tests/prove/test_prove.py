@@ -96,3 +96,8 @@ def test_every_output_that_the_vector_shows_to_be_wrong_is_refuted(tmp_path: Pat
     run = run_prove(program, tmp_path, rtl=text)
     assert run.ending == ("RTL_MISMATCH", 1)
     assert run.statuses("output") == {0: "REFUTED", 1: "REFUTED", 2: "PROVED"}
+
+
+def test_one_output_is_no_plural(tmp_path: Path) -> None:
+    program = Program.build([(-1, 0, -1, 0, (0, 4, 0))], [(0, 0, 0)], inp_shift=[0])
+    assert run_prove(program, tmp_path).tree["message"].startswith("1 output equals the program for all inputs")
