@@ -212,7 +212,10 @@ class _Register:
             if pin is None:
                 raise InputError(f"{self.where}: {reset.name!r}, an asynchronous reset, is no input by itself")
             if set(leaves(_with(self._next, {pin: 1 - value}))) - set(self._own):
-                raise InputError(f"{self.where}: register {self.signal.name!r} is loaded at {reset.name!r}, not reset")
+                raise InputError(
+                    f"{self.where}: register {self.signal.name!r} is loaded at {reset.name!r}, not reset:"
+                    " each of its bits must get a constant there; sim shows what such RTL does"
+                )
             found[pin] = value
         for kind in self._kinds(_with(self._next, found)):
             found |= kind.held

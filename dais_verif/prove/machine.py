@@ -71,7 +71,10 @@ class _Reader:
             active = bnot(pin) if inactive else pin
             held = rebuild(value, {pin: const(1, 1 - inactive)}) if pin.op == "var" else value
             if held.op != "const":
-                raise InputError(f"{driver.where}: register {signal.name!r} is loaded at {reset.name!r}, not reset")
+                raise InputError(
+                    f"{driver.where}: register {signal.name!r} is loaded at {reset.name!r}, not reset: each of its bits"
+                    " must get a constant there; sim shows what such RTL does"
+                )
             resets.setdefault(term, []).append((active, held))
             value = ite(active, held, value)
         return value

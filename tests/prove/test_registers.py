@@ -153,7 +153,7 @@ STATE = "keeps state"
         (f"always @(negedge clk) {DATA}", "one rising edge of a clock"),
         (
             f"always @(posedge clk or posedge rst) if (rst) a <= x; else {SUM} always @(posedge clk) {SQUARE}",
-            "register 'a' is loaded at 'rst', not reset",
+            "register 'a' is loaded at 'rst', not reset: each of its bits must get a constant",
         ),
         (f"always @(posedge clk) begin if (en) {SUM} if (rst) {SQUARE} end", "different clock enables: en, rst"),
         (
