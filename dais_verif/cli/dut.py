@@ -159,7 +159,13 @@ def told_apart(design: Design, dut: DutOptions) -> list[str]:
         with contextlib.suppress(InputError, OSError, RuntimeError):  # the reader says what is wrong
             texts = (*texts, *included_by(texts))
     for source in texts:
-        found = directives_of(source.read_bytes(), is_vhdl(source))
+        text = source.read_bytes()
+        if not is_vhdl(source) and (b"__FILE__" in text or (b"``" in text and b"__" in text)):
+            lines.append(
+                f"{source.name} may ask for its own name (`__FILE__): what was checked is a copy elsewhere, so "
+                "nothing is said about hardware that depends on it; a sign-off refuses it"
+            )
+        found = directives_of(text, is_vhdl(source))
         if found:
             lines.append(
                 f"{source.name} {', '.join(told(found))}: synthesis may read it otherwise; a sign-off proves that, too"

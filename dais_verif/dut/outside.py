@@ -36,7 +36,7 @@ _TABLES = ("$readmemh", "$readmemb")
 _DIRECTIVES = (
     *("define", "undef", "undefineall", "ifdef", "ifndef", "elsif", "else", "endif", "timescale", "default_nettype"),
     *("resetall", "celldefine", "endcelldefine", "nounconnected_drive", "unconnected_drive", "begin_keywords"),
-    *("end_keywords", "line", "__FILE__", "__LINE__"),
+    *("end_keywords", "line", "__LINE__"),
 )
 #: What reaches over the borders of modules, or into another language.
 _WORDS = {
@@ -60,7 +60,7 @@ _VERILOG = re.compile(
   | (?P<unended>")
   | (?P<paste>``)
   | (?P<directive>`(?:[A-Za-z_][\w$]*|\\\S+)?)
-  | (?P<system>\\?\$[\w$]*)
+  | (?P<system>\\\$\S*|\$[\w$]*)
   | (?P<escaped>\\\S*)
   | (?P<word>[A-Za-z_][\w$]*)
   | (?P<other>[^A-Za-z_\s"`\\$/]+|.)
@@ -80,7 +80,14 @@ _VHDL = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+#: What readers may take for one word: names with nothing between them but comments, or the end of a line in a macro.
+_NAMES = ("system", "directive", "escaped", "word")
+_PACKAGE = re.compile(rb"[ \t]+(?:[A-Za-z_][\w$]*[ \t]*::|\*[ \t]*::)")
+_RANGE = re.compile(rb"\s*[\]:]")
+_COMMENTS = re.compile(rb"(?:/\*.*?\*/)*", re.DOTALL)
+_SPLIT = re.compile(rb"[\w$]\\\r?\n[\w$`]")
 _MACRO = re.compile(rb"`define\s+([A-Za-z_][\w$]*)")
+_JOINED = "may be joined to what it touches, or joins words: it may be anything, which cannot be decided"
 _UNENDED = "begins what does not end on its line, or what not all readers know: nobody can say what is code"
 
 
@@ -129,7 +136,9 @@ def macros_in(texts: Iterable[bytes]) -> frozenset[str]:
 def uses_in(text: bytes, file: str, macros: frozenset[str], data: Sequence[str]) -> Iterator[Use]:
     """What the Verilog ``text`` uses. ``macros``: those of the whole design."""
     reads = any(table.encode() in text for table in _TABLES)
-    tokens = [token for token in _tokens(_VERILOG, text) if token.kind != "other" or token.text[0] == "("]
+    every = _tokens(_VERILOG, text)
+    yield from _undecided(text, file, every)
+    tokens = [token for token in every if token.kind != "other" or token.text[0] == "("]
     padded = [_NONE, *tokens, _NONE, _NONE]
     for before, token, after, last in zip(padded, padded[1:], padded[2:], padded[3:], strict=False):
         judge = _JUDGES.get(token.kind)
@@ -140,6 +149,50 @@ def uses_in(text: bytes, file: str, macros: frozenset[str], data: Sequence[str])
             yield Use(file, text.count(b"\n", 0, token.at) + 1, token.text, why)
 
 
+def _undecided(text: bytes, file: str, tokens: Sequence[_Token]) -> Iterator[Use]:
+    """What may be anything once macros are expanded: readers differ in that, and branches hide it."""
+    for token in tokens:
+        end = token.at + len(token.text.encode(errors="surrogateescape"))
+        why = None
+        if token.kind == "paste" or (token.text == "\\" and _SPLIT.match(text, max(token.at - 1, 0))):
+            why = _JOINED
+        elif token.kind == "escaped" and any(mark in token.text for mark in ('"', "//", "/*", "`")):
+            why = "holds what some readers take for a string, a comment or a macro: nobody can say what is code"
+        elif token.text == "$" and not _RANGE.match(text, end):
+            why = _JOINED
+        elif token.text in ("import", "export") and token.kind == "word" and not _PACKAGE.match(text, end):
+            why = "runs code of another language, or is followed by what cannot be decided"
+        if why is not None:
+            yield Use(file, text.count(b"\n", 0, token.at) + 1, token.text, why)
+    for name, at in _touching(text, tokens):
+        yield Use(file, text.count(b"\n", 0, at) + 1, name, _JOINED)
+    calls = any(
+        token.text == "`define" and text[name.at + len(name.text) :][:1] == b"(" for token, name in pairwise(tokens)
+    )
+    for token in tokens if calls else ():
+        if token.kind == "word" and token.text in ("import", "export"):
+            why = "stands in a file with a macro that has arguments, which may complete it"
+            yield Use(file, text.count(b"\n", 0, token.at) + 1, token.text, why)
+
+
+def _touching(text: bytes, tokens: Sequence[_Token]) -> Iterator[tuple[str, int]]:
+    """Names, or calls of macros, that touch the next name: what they are, and where."""
+    calls: list[bool] = []  # for each parenthesis that is open
+    for before, token, after in zip([_NONE, *tokens], tokens, [*tokens[1:], _NONE], strict=False):
+        data = token.text.encode(errors="surrogateescape")
+        end, ends_call = token.at + len(data), False
+        for place, mark in enumerate(data if token.kind == "other" else b""):
+            ends_call = False
+            if mark == ord("("):
+                calls.append(place == 0 and before.kind == "directive")
+            elif mark == ord(")"):
+                ends_call = bool(calls) and calls.pop()
+        number = token.kind == "word" and text[max(token.at - 1, 0) : token.at] == b"'"  # 8'h`X
+        names = token.kind in _NAMES and not number
+        if (names or ends_call) and after.kind in _NAMES and _COMMENTS.fullmatch(text, end, after.at):
+            yield token.text, token.at
+
+
 _Judge = Callable[[_Token, _Token, _Token, _Token, frozenset[str], Sequence[str]], "str | None"]
 
 
@@ -147,8 +200,6 @@ def _of_system(
     token: _Token, before: _Token, after: _Token, last: _Token, macros: frozenset[str], data: Sequence[str]
 ) -> str | None:
     name = token.text.removeprefix("\\")
-    if "paste" in (before.kind, after.kind):
-        return "is joined to something by a macro: it may be any system call"
     if name in _TABLES:
         if not after.text.startswith("(") or last.kind not in ("string", "word"):
             return "reads a file whose name is made while it runs"
@@ -162,10 +213,10 @@ def _of_directive(
     token: _Token, before: _Token, after: _Token, last: _Token, macros: frozenset[str], data: Sequence[str]
 ) -> str | None:
     name = token.text[1:]
-    if "paste" in (before.kind, after.kind) and name not in macros:
-        return "is joined to something by a macro: it may be any directive"
     if name == "include":
         return None if after.kind == "string" else "includes a file whose name is made, or is no name in quotes"
+    if name == "__FILE__":
+        return "makes the RTL depend on where it lies: it was copied, so that what is checked may be other hardware"
     if name in _DIRECTIVES or name in macros:
         return None
     return "is a directive for one of the readers, or a macro that nothing in the design defines"
@@ -174,8 +225,6 @@ def _of_directive(
 def _of_word(
     token: _Token, before: _Token, after: _Token, last: _Token, macros: frozenset[str], data: Sequence[str]
 ) -> str | None:
-    if token.text in ("import", "export") and after.kind in ("string", "directive", "stringify"):
-        return "runs code of another language"
     return _WORDS.get(token.text)
 
 

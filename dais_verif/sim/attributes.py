@@ -2,24 +2,34 @@
 
 ``(* rom_style = (WIDTH <= 9) ? "distributed" : "block" *)`` tells a synthesis tool how to build a table. The standard
 lets the value be a constant expression of parameters; Icarus takes literals only.
+
+A simulator must not be given other code than the user's. So whatever is odd stays as it is, and Icarus says what it
+thinks of it: comments and macros in an attribute, macros that begin one, names or strings that readers may end
+elsewhere.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 __all__ = ["Plain", "without_computed_attributes"]
 
-#: What may begin an attribute, and what may hold ``(*`` without beginning one; ``@(*)`` is none.
-_BEGIN = re.compile(rb'//|/\*|"|\\|\(\*(?!\s*\))')
-#: In an attribute.
-_END = re.compile(rb'"|\*\)')
-_STRING = re.compile(rb'"(?:\\.|[^"\\\n])*(?:"|$)', re.MULTILINE)
-_SPACE = re.compile(rb"\s|$")
+_STRING = rb'"(?:\\[\s\S]|[^"\\\n])*"'
+#: What holds ``(*`` without beginning an attribute, and what may begin one. The last two begin what does not end.
+_PIECE = re.compile(
+    rb"(?P<skip>//[^\n]*|/\*[\s\S]*?\*/|" + _STRING + rb")|(?P<escaped>\\\S*)|(?P<attribute>\(\*)"
+    rb'|(?P<define>`define\b(?:\\\r?\n|[^\n])*)|(?P<odd>/\*|")'
+)
+#: An attribute that names something and is not odd: no comment, macro, statement or further attribute.
+_WHOLE = re.compile(
+    rb"\(\*\s*[A-Za-z_](?:" + _STRING + rb"|\\[\w+.$\[\]]+(?=\s)|/(?![/*])|\((?!\*)|\*(?!\))|[^\"\\/(*`;])*\*\)"
+)
+#: What readers may see other things in: in a name with a backslash, and in the body of a macro.
+_ODD_NAME = re.compile(rb'"|//|/\*|\(\*|`')
+_ODD_BODY = re.compile(rb'"|/\*|\(\s*\*|\*\s*\)')
 #: In the text of an attribute: what holds letters and names nothing, and the name of each attribute.
-_NO_NAMES = re.compile(rb'"(?:\\.|[^"\\\n])*(?:"|$)|\d*\s*\'[sS]?[bodhBODH]\s*[0-9a-fA-F_xXzZ?]+', re.MULTILINE)
+_NO_NAMES = re.compile(_STRING + rb"|\d*\s*\'[sS]?[bodhBODH]\s*[0-9a-fA-F_xXzZ?]+")
 _OWN_NAME = re.compile(rb"(?:^|,)\s*[A-Za-z_$][\w$]*\s*(?==|,|$)")
 _NAME = re.compile(rb"[A-Za-z_\\`$]")
 
@@ -45,43 +55,30 @@ def without_computed_attributes(text: bytes) -> Plain:
     return Plain(b"".join([*parts, text[kept:]]), tuple(lines))
 
 
-def _attributes(text: bytes) -> Iterator[tuple[int, int]]:
-    """Where attributes begin and end. What is never closed ends the text: so each byte is looked at once or twice."""
+def _attributes(text: bytes) -> list[tuple[int, int]]:
+    """Where attributes begin and end; none at all if anything in the text is odd."""
+    found: list[tuple[int, int]] = []
     at = 0
-    while (found := _BEGIN.search(text, at)) is not None:
-        begin, at = found.span()
-        match found[0]:
-            case b"//":
-                at = _after(text, b"\n", at)
-            case b"/*":
-                at = _after(text, b"*/", at)
-            case b'"':
-                at = _string_end(text, begin)
-            case b"\\":
-                space = _SPACE.search(text, at)
-                at = space.start() if space else len(text)
-            case _:
-                end = _attribute_end(text, at)
-                if end is None:
-                    return
-                yield begin, end
-                at = end
+    while (piece := _PIECE.search(text, at)) is not None:
+        begin, at = piece.span()
+        match piece.lastgroup:
+            case "odd":
+                return []
+            case "escaped" if _ODD_NAME.search(piece[0]):
+                return []
+            case "define" if _ODD_BODY.search(re.sub(_STRING, b"", piece[0])):
+                return []
+            case "attribute" if text[at : at + 200].lstrip()[:1] != b")":  # (*) is none
+                whole = None if _is_event(text, begin) else _WHOLE.match(text, begin)
+                if whole is None:
+                    return []
+                found.append((begin, whole.end()))
+                at = whole.end()
+    return found
 
 
-def _after(text: bytes, closing: bytes, at: int) -> int:
-    end = text.find(closing, at)
-    return len(text) if end < 0 else end + len(closing)
-
-
-def _string_end(text: bytes, begin: int) -> int:
-    """Where a string ends: at the end of its line at the latest."""
-    found = _STRING.match(text, begin)
-    return found.end() if found and found.end() > begin else begin + 1
-
-
-def _attribute_end(text: bytes, at: int) -> int | None:
-    while (found := _END.search(text, at)) is not None:
-        if found[0] != b'"':
-            return found.end()
-        at = _string_end(text, found.start())
-    return None
+def _is_event(text: bytes, begin: int) -> bool:
+    """Whether what begins here follows ``@``, or a comment that may hide one."""
+    while begin and text[begin - 1 : begin].isspace():
+        begin -= 1
+    return text[max(begin - 1, 0) : begin] == b"@" or text[max(begin - 2, 0) : begin] == b"*/"

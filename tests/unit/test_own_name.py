@@ -1,0 +1,28 @@
+"""RTL that asks for its own name is warned of: what is checked is a copy under another one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dais_verif.cli.dut import told_apart
+from dais_verif.sim.build import Design
+
+
+@pytest.mark.parametrize(
+    ("text", "warned"),
+    [
+        ("localparam F = `__FILE__;", True),
+        ("`define J(a, b) a``b\nlocalparam F = `J(`__FI, LE__);", True),
+        ("localparam L = `__LINE__;", False),
+    ],
+)
+def test_a_file_that_asks_for_its_own_name(text: str, warned: bool, tmp_path: Path) -> None:
+    (tmp_path / "m.v").write_text(f"module model;\n{text}\nendmodule\n")
+    dut: Any = SimpleNamespace(rtl=(tmp_path / "m.v",))
+    lines = told_apart(Design((tmp_path / "m.v",), "model"), dut)
+    assert [line for line in lines if "`__FILE__" in line] == lines
+    assert bool(lines) == warned
