@@ -41,35 +41,55 @@ _OF_SIMULATORS = frozenset(
 )
 _MACROS = frozenset().union(_OF_SIMULATORS, *READINGS.values())
 
+_WORDS = rb"parallel_case|syn_black_box|black_box|blackbox|whitebox|box_type|ram_init_file"
 _VERILOG = re.compile(
     rb"""
     (?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))
-  | (?P<attribute>\b(?:full_case|parallel_case|syn_black_box|black_box|blackbox|box_type)\b)
+  | (?P<attribute>\b(?:full_case|lib_whitebox|%s)\b)
   | "(?:\\.|[^"\\\n])*"
-  | \\[^\s]+
-  | `(?:ifdef|ifndef|elsif)\s+(?P<macro>\w+)
+  | (?P<escaped>\\[^\s]+)
+  | `(?:ifdef|ifndef|elsif)(?:(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)+\\?|\\)(?P<macro>\w+)
   | `pragma\s+(?P<pragma>[^\n]*)
-    """,
+  | (?P<branch>`(?:else|endif)\b)
+  | (?P<define>`define\b)
+  | (?P<paste>``)
+  | (?P<use>`)
+  | \b(?P<priority>priority)\s+case[xz]?\b
+  | \b(?P<keyword>unique0?|priority)\b(?!\$)
+  | \(\s*\*\s*\)
+  | (?P<open>\(\*)
+  | (?P<close>\*\))
+    """
+    % _WORDS,
     re.DOTALL | re.VERBOSE,
 )
+_MACRO_TEXT = re.compile(rb"(?:[^\n\\]|\\\r?\n|\\.)*")
 _VHDL = re.compile(rb"(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))|\"[^\"\n]*\"|'.'", re.DOTALL)
 
 _HIDING = re.compile(
-    rb"^[/*\-\s]*(?:[\w$]+[\s:]+)?(?:translate[_ ]|synthesis_)(off|on)\b|^[/*\-\s]*rtl_synthesis\s+(off|on)\b", re.I
+    rb"^[/*\-\s]*(?:[\w$]+?[\s:]*)?(?:translate|synthesis)[_ ](off|on)\b|^[/*\-\s]*rtl_synthesis\s+(off|on)\b", re.I
 )
-_CASES = re.compile(rb"\b(full_case)\b")
+#: A comment with it that is no plain mark may be one to some tool.
+_DOUBTFUL = re.compile(rb"(?:translate|synthesis)[\s_]*off(?![a-z])", re.I)
+_MARK = re.compile(rb"(?:translate|synthesis)[\s_]*o(?:n|ff)(?![a-z])", re.I)
+#: Within a comment Yosys takes the letters, whatever is around them.
+_CASES = re.compile(rb"(full_case)")
 #: ``parallel_case`` among them: which of two items that match is taken is up to the tool.
-_OTHERS = re.compile(rb"\b(parallel_case|read_comments_as_hdl|syn_black_box|black_box|blackbox|box_type)\b", re.I)
+_OTHERS = re.compile(rb"(parallel_case|read_comments_as_hdl|\b(?:%s)\b)" % _WORDS, re.I)
 
 
 #: A text without any of them, as most are, need not be read letter by letter.
-_HINTS = (b"`ifdef", b"`ifndef", b"`elsif", b"translate", b"synthesis", b"_case", b"box", b"read_comments")
+_HINTS = re.compile(
+    rb"`(?:ifdef|ifndef|elsif|`)|translate|synthesis|_case|box|read_comments|ram_init|unique|priority|\(\*(?!\s*\))",
+    re.I,
+)
 
 
 @dataclass(frozen=True)
 class Directives:
     """What a text says to one tool and not to another. ``hidden``: stretches of its bytes that synthesis passes over.
 
+    ``marks``: the spellings of the comments that hide; a tool may obey one of them and not another.
     ``cases``: places, with what stands there, of what makes a ``case`` mean more to synthesis. ``others``: words that
     nothing here can follow.
     """
@@ -78,23 +98,38 @@ class Directives:
     hidden: tuple[tuple[int, int], ...] = ()
     cases: tuple[tuple[int, int, bytes], ...] = ()
     others: frozenset[str] = frozenset()
+    marks: frozenset[bytes] = frozenset()
 
     def __bool__(self) -> bool:
-        return bool(self.macros or self.hidden or self.cases or self.others)
+        return bool(self.macros or self.hidden or self.cases or self.others or self.marks)
 
 
 def directives_of(text: bytes, vhdl: bool = False) -> Directives:
     """Return what ``text`` says to one tool and not to another."""
-    lower = text.lower()
-    if not any(word in lower for word in _HINTS):
+    if not _HINTS.search(text):
         return Directives()
-    macros, others = set[str](), set[str]()
+    macros, others, marks = set[str](), set[str](), set[bytes]()
     hidden, cases, begin = list[tuple[int, int]](), list[tuple[int, int, bytes]](), None
+    count, attribute, macro_end = 0, False, 0
+    branches, branch = list[int](), list[int]()  # each branch of conditional text by where it begins; that of an off
     for found in (_VHDL if vhdl else _VERILOG).finditer(text):
         groups = found.groupdict()
-        if groups.get("macro") is not None and (name := groups["macro"].decode()) in _MACROS:
+        _follow(branches, found)
+        if groups.get("macro") is not None and (name := groups["macro"].decode("latin-1")) in _MACROS:
             macros.add(name)
-        said = groups.get("comment") or groups.get("pragma") or groups.get("attribute")
+        if groups.get("define") and found.start() >= macro_end and (body := _MACRO_TEXT.match(text, found.end())):
+            macro_end = body.end()
+        if groups.get("open") or groups.get("close"):
+            attribute = groups.get("open") is not None
+        if attribute and found[0].startswith(b"`"):
+            others.add("a macro in an attribute")
+        if groups.get("paste"):
+            others.add("pasted tokens")
+        if groups.get("keyword"):
+            others.add(groups["keyword"].decode())
+        if groups.get("priority"):
+            cases.append((found.start(), found.end(), b""))
+        said = next((groups[kind] for kind in _SAYING if groups.get(kind) is not None), None)
         if said is None:
             continue
         others.update(word.decode().lower() for word in _OTHERS.findall(said))
@@ -103,14 +138,47 @@ def directives_of(text: bytes, vhdl: bool = False) -> Directives:
             cases.append((found.start(), found.end(), words if groups.get("comment") else b""))
         if hiding := _HIDING.match(said):
             off = (hiding[1] or hiding[2]).lower() == b"off"
+            count += len(_MARK.findall(hiding[0]))
+            if off or begin is not None:
+                marks.add(_spelling(said, hiding))
+            if found.start() < macro_end:
+                others.add("translate_off in a macro")
             if off and begin is None:
-                begin = found.end()
+                begin, branch = found.end(), branches[-1:]
             elif not off and begin is not None:
                 hidden.append((begin, found.start()))
                 begin = None
+                if branches[-1:] != branch:
+                    others.add("translate_off and translate_on in different branches")
+        elif _DOUBTFUL.search(said):
+            others.add("a comment that may be a translate_off")
     if begin is not None:
         hidden.append((begin, len(text)))
-    return Directives(frozenset(macros), tuple(hidden), tuple(cases), frozenset(others))
+        others.add("translate_off without translate_on")
+    if hidden and len(_MARK.findall(text)) != count:
+        others.add("what may be a translate_on beside one that is")
+    return Directives(frozenset(macros), tuple(hidden), tuple(cases), frozenset(others), frozenset(marks))
+
+
+#: What of a text is looked at word by word.
+_SAYING = ("comment", "pragma", "attribute", "escaped")
+
+
+def _follow(branches: list[int], found: re.Match[bytes]) -> None:
+    """Keep ``branches`` what the text after ``found`` lies in."""
+    if not found[0].startswith((b"`if", b"`els", b"`endif")):
+        return
+    if branches and not found[0].startswith(b"`if"):
+        branches.pop()
+    if not found[0].startswith(b"`endif"):
+        branches.append(found.start())
+
+
+def _spelling(said: bytes, hiding: re.Match[bytes]) -> bytes:
+    """Return a mark without its on or off and without the blanks that no tool looks at."""
+    low, high = hiding.span(1) if hiding[1] else hiding.span(2)
+    body = re.sub(rb"[ \t\r]", b"", said[:low] + said[high:])
+    return body[2:].removesuffix(b"*/") if body[:2] in (b"//", b"/*", b"--") else b"`pragma" + body
 
 
 def readings(found: Iterable[Directives]) -> list[tuple[str, ...]]:
@@ -152,7 +220,10 @@ def told(found: Directives) -> Iterator[str]:
         yield f"asks for {', '.join(sorted(found.macros))}"
     if found.hidden:
         yield f"hides {len(found.hidden)} stretch{'es' if len(found.hidden) > 1 else ''} from synthesis (translate_off)"
+    if len(found.marks) > 1:
+        spelt = ", ".join(sorted(mark.decode("latin-1") for mark in found.marks))
+        yield f"hides by marks that tools obey one by one ({spelt!a})"
     if found.cases:
-        yield "has full_case"
+        yield "has full_case or priority"
     if found.others:
         yield f"has {', '.join(sorted(found.others))}"

@@ -38,7 +38,8 @@ def synthesis_stages(context: Context) -> list[Stage]:
     sets = readings(found.values())
     if not sets and not any(found.values()):
         return []
-    if context.policy.synthesis == "refused" or any(one.others for one in found.values()):
+    marks = frozenset().union(*(one.marks for one in found.values()))
+    if context.policy.synthesis == "refused" or len(marks) > 1 or any(one.others for one in found.values()):
         return [Stage("synthesis", "synthesis", _run_nothing, partial(_refuse, found=found), waiver="synthesis")]
     both = any(one.cases for one in found.values())
     return [

@@ -100,6 +100,16 @@ OTHERWISE = {
     "1'b1: q = o; endcase end\nassign model_out = q;",
     "parallel_case": f"reg {SIZE} q; always @* (* parallel_case *) case (1'b1)\nmodel_inp[0]: q = o;\n"
     "1'b1: q = o + 0;\nmodel_inp[1]: q = ~o;\ndefault: q = o; endcase\nassign model_out = q;",
+    "priority": f"reg {SIZE} q; always @* begin q = o; priority case (model_inp[0])\n1'b1: q = o; endcase end\n"
+    "assign model_out = q;",
+    "unique": f"reg {SIZE} q; always @* begin q = o; unique case (model_inp[0])\n1'b1: q = o; endcase end\n"
+    "assign model_out = q;",
+    "no blank": f"reg {SIZE} q; always @* begin q = ~o;\n//synthesistranslate_off\nq = o;\n//synthesistranslate_on\nend"
+    "\nassign model_out = q;",
+    "two marks": f"reg {SIZE} q; always @* begin q=~o;\n// synthesis translate_off\n// exemplar translate_on\nq = o;\n"
+    "// synthesis translate_on\nend\nassign model_out = q;",
+    "escaped": f"reg {SIZE} q; always @* begin q = o; (* \\full_case *) case (model_inp[0])\n1'b1: q = o; endcase end\n"
+    "assign model_out = q;",
     "read_comments": "assign model_out = o;\n// synthesis read_comments_as_HDL on\n// wire x;",
 }
 

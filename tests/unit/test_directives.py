@@ -20,6 +20,10 @@ SEEN = {
     b"`ifdef\nSYNTHESIS": "SYNTHESIS",
     b'\\odd"name `ifdef SYNTHESIS': "SYNTHESIS",
     b"always @(*) x = y; `ifdef SYNTHESIS": "SYNTHESIS",
+    b"`ifdef /* why */ SYNTHESIS": "SYNTHESIS",
+    b"`ifdef/* * */YOSYS": "YOSYS",
+    b"`ifndef // why\nVERILATOR": "VERILATOR",
+    b"`ifdef \\SYNTHESIS ": "SYNTHESIS",
 }
 
 
@@ -41,6 +45,9 @@ def test_macros_of_tools(text: bytes) -> None:
         b"// this is what synthesis makes of it",
         b"wire full_cases;",
         b"// the translate_offset",
+        b"wire my_priority, unique_id, \\unique ;",
+        b"always @( * ) x = `WIDTH;",
+        b"// a unique case of priority",
     ],
 )
 def test_what_is_none(text: bytes) -> None:
@@ -54,6 +61,7 @@ def test_what_is_none(text: bytes) -> None:
         b"// cadence translate_off", b"// ambit synthesis_off", b"// exemplar translate_off", b"//translate_off",
         b"//  SYNOPSYS  TRANSLATE_OFF", b"// rtl_synthesis off", b"// xilinx translate off", b"`pragma translate_off",
         b"// synthesis synthesis_off", b"// altera translate_off why not",
+        b"//synthesistranslate_off", b"/*synopsystranslate_off*/", b"// ambit synthesis off",
     ],
 )  # fmt: skip
 def test_what_is_hidden_is_blank_for_synthesis(off: bytes) -> None:
@@ -71,7 +79,16 @@ def test_vhdl_hides_in_its_own_comments() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [b"case (x) // synopsys full_case", b"(* keep, full_case *) case (x)", b"/* synthesis full_case */"]
+    "text",
+    [
+        b"case (x) // synopsys full_case",
+        b"(* keep, full_case *) case (x)",
+        b"/* synthesis full_case */",
+        b"/* synopsys xfull_case */",
+        b"(* \\full_case *) case (x)",
+        b"priority case (x)",
+        b"priority\ncasez (x)",
+    ],
 )
 def test_cases(text: bytes) -> None:
     assert directives_of(text).cases
@@ -86,6 +103,50 @@ def test_what_nothing_here_can_follow() -> None:
     assert directives_of(b"// synthesis read_comments_as_HDL on").others == {"read_comments_as_hdl"}
     assert directives_of(b"(* full_case, parallel_case *) case (x)").others == {"parallel_case"}
     assert list(told(directives_of(b"(* syn_black_box *) module x;"))) == ["has syn_black_box"]
+
+
+REFUSED = {
+    b"unique case (x)": "unique",
+    b"unique0 case (x)": "unique0",
+    b"unique/**/if (x)": "unique",
+    b"priority if (x)": "priority",
+    b"`define P priority\n`P case (x)": "priority",
+    b"priority /* or not */ case (x)": "priority",
+    b"(* \\parallel_case *) case (x)": "parallel_case",
+    b"(* whitebox *) module x;": "whitebox",
+    b'(* ram_init_file = "x.mif" *) reg x;': "ram_init_file",
+    b'reg x /* synthesis ram_init_file = "x.mif" */;': "ram_init_file",
+    b"(* `J(full_,case) *) case (x)": "a macro in an attribute",
+    b"(* keep = 1,\n`ifdef A\n x `endif *) reg x;": "a macro in an attribute",
+    b"`define J(a, b) a``b": "pasted tokens",
+    b"// see: please do translate_off": "a comment that may be a translate_off",
+    b"// synthesis translate_off\nx": "translate_off without translate_on",
+    b"// a translate_off\n`ifdef A\n// a translate_on\n`endif\n// a translate_on": "translate_off and translate_on in"
+    " different branches",
+    b"`define A x \\\n/* a translate_off */ y\n// a translate_on": "translate_off in a macro",
+    b'// a translate_off\n"/* a translate_on */"\n// a translate_on': "what may be a translate_on beside one that is",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_nobody_can_decide(text: bytes) -> None:
+    assert REFUSED[text] in directives_of(text).others
+
+
+@pytest.mark.parametrize(
+    ("off", "on", "number"),
+    [
+        (b"// synthesis translate_off", b"// exemplar translate_on", 2),
+        (b"// synopsys translate_off", b"// SYNOPSYS translate_on", 2),
+        (b"// synopsys translate_off", b"// synopsys translate_on again", 2),
+        (b"// synthesis translate_off", b"// synthesis translate on", 2),
+        (b"//synthesistranslate_off\r", b"/* synthesis\ttranslate_on */", 1),
+    ],
+)
+def test_marks_that_not_every_tool_obeys_alike(off: bytes, on: bytes, number: int) -> None:
+    found = directives_of(off + b"\nx\n" + on + b"\n")
+    assert (len(found.marks), found.others) == (number, frozenset())
+    assert any("one by one" in line for line in told(found)) == (number > 1)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +168,13 @@ def test_readings(text: bytes, sets: list[tuple[str, ...]]) -> None:
     assert [one for one in readings(found) if one or () in sets] == sets
 
 
-@pytest.mark.parametrize("text", [b"(* " * 40000, b"/* " * 40000, b'"' * 100001, b"`ifdef " * 20000, b"\\" * 100000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"(* " * 40000, b"/* " * 40000, b'"' * 100001, b"`ifdef " * 20000, b"\\" * 100000, b"`ifdef /* " * 20000,
+        b"/*translate_off*/" * 20000, b"`define a " * 20000, b"`ifdef /* */ " * 20000, b"( " * 50000,
+    ],
+)  # fmt: skip
 def test_hostile_texts_take_no_time(text: bytes) -> None:
     begin = time.process_time()
     directives_of(text)
