@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from dais_verif.cli.common import file_path, json_option, notices, tell_written
+from dais_verif.cli.common import file_path, json_option, notices, output_path, tell_written
+from dais_verif.cli.verb import Verb
 from dais_verif.files import read_plain, write_atomically
 from dais_verif.program import LAYOUTS, assemble, write_binary
 from dais_verif.report.record import SCHEMA, ProgramInfo
@@ -16,9 +17,9 @@ from dais_verif.verdict import Verdict
 _MOST_BYTES = 1 << 30
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("text", type=file_path)
-@click.option("-o", "--output", type=file_path, required=True, help="Binary to write.")
+@click.option("-o", "--output", type=output_path, required=True, help="Binary to write.")
 @click.option("--layout", type=click.Choice(LAYOUTS), help="Layout to write, instead of the one that the text names.")
 @json_option
 def asm(text: Path, output: Path, layout: str | None, as_json: bool) -> None:

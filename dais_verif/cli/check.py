@@ -21,8 +21,10 @@ from dais_verif.cli.common import (
     notices,
     program_argument,
     progress,
+    seconds,
 )
 from dais_verif.cli.vectors import decimal, real_inputs
+from dais_verif.cli.verb import Verb
 from dais_verif.program import OPCODES, Program
 from dais_verif.program.checks import meaningless_data
 from dais_verif.program.graph import dead_ops, depths
@@ -36,14 +38,14 @@ _SHOWN = 10
 _EXAMINED = 200
 
 
-@click.command()
+@click.command(cls=Verb)
 @program_argument
 @layout_option
 @click.option("--all", "show_all", is_flag=True, help=f"List every op concerned, not only the first {_SHOWN}.")
 @click.option("--proof/--no-proof", default=True, show_default=True, help="Examine what intervals leave possible.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=seconds,
     default=5.0,
     show_default=True,
     help="Seconds for each question to the solver.",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dais_verif.cli.keywords import KEYWORDS
+from dais_verif.cli.verb import FiniteRange, OutputPath
 from dais_verif.own_command import own_command
 from dais_verif.program import LAYOUTS, AssumedLayoutWarning, Program, load
 from dais_verif.program.numbers import Batch
@@ -40,6 +41,9 @@ __all__ = [
     "PROOF_STORE",
     "console",
     "load_program",
+    "output_path",
+    "page_path",
+    "seconds",
     "notices",
     "progress",
     "reproduce",
@@ -72,6 +76,9 @@ def _sandbox(context: click.Context, option: click.Parameter, value: bool) -> No
 PROOF_STORE = Path("proofs", "proofs.sqlite")
 
 file_path = click.Path(path_type=Path)
+output_path = OutputPath()
+page_path = OutputPath(b"<!doctype html")
+seconds = FiniteRange(min=0, min_open=True)
 
 program_argument = click.argument("program", type=file_path)
 layout_option = click.option(
@@ -87,7 +94,7 @@ jobs_option = click.option(
     callback=_all_cpus,
     help="Threads or processes at once. Default: DAIS_VERIF_THREADS, or all CPUs.",
 )
-html_option = click.option("--html", type=file_path, help="Also write the record as an HTML page (see report).")
+html_option = click.option("--html", type=page_path, help="Also write the record as an HTML page (see report).")
 sandbox_option = click.option(
     "--sandbox",
     is_flag=True,

@@ -32,6 +32,7 @@ from dais_verif.cli.common import (
 from dais_verif.cli.covering import DIRECTED
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.vectors import decimal_rows
+from dais_verif.cli.verb import FiniteRange
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.report.coverage import Coverage
 from dais_verif.report.coverage_record import COVERAGE_SCHEMA
@@ -58,10 +59,10 @@ if TYPE_CHECKING:
 @click.option(
     "--unreachable/--no-unreachable", default=True, show_default=True, help="Show which bins no input whatever can hit."
 )
-@click.option("--floor", type=click.FloatRange(0, 100), help="Percent below which the exit code is 7.")
+@click.option("--floor", type=FiniteRange(0, 100), help="Percent below which the exit code is 7.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0),
+    type=FiniteRange(min=0, max=1e9),
     default=10.0,
     show_default=True,
     help="Seconds for the solver, in all; without it the answer does not depend on the machine.",

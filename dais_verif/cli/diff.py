@@ -22,8 +22,10 @@ from dais_verif.cli.common import (
     layout_option,
     load_program,
     notices,
+    output_path,
     progress,
     reproduce,
+    seconds,
     seed_option,
     stimulus,
     unchecked_option,
@@ -60,12 +62,12 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=seconds,
     default=20.0,
     show_default=True,
     help="Seconds for each question of a proof.",
 )
-@click.option("-o", "--output", type=file_path, help="File for the witness, if there is one: .npy, else CSV.")
+@click.option("-o", "--output", type=output_path, help="File for the witness, if there is one: .npy, else CSV.")
 @json_option
 def diff(
     a: Path,

@@ -9,11 +9,11 @@ import click
 
 from dais_verif.cli.common import (
     console,
-    file_path,
     json_option,
     layout_option,
     load_program,
     notices,
+    output_path,
     program_argument,
     tell_written,
     top_option,
@@ -32,7 +32,7 @@ from dais_verif.report.record import SCHEMA, ProgramInfo
 @program_argument
 @layout_option
 @top_option
-@click.option("-o", "--output", type=file_path, help="File to write; stdout if not given. With --wrap: folder.")
+@click.option("-o", "--output", type=output_path, help="File to write; stdout if not given. With --wrap: folder.")
 @stage_options
 @control_options
 @wrap_options

@@ -10,17 +10,18 @@ from pathlib import Path
 import click
 
 from dais_verif.cli.common import (
-    file_path,
     inputs_option,
     layout_option,
     load_program,
     notices,
+    output_path,
     program_argument,
     seed_option,
     stimulus,
     unchecked_option,
     vectors_option,
 )
+from dais_verif.cli.verb import Verb
 from dais_verif.errors import InputError, ViolationError
 from dais_verif.files import write_atomically
 from dais_verif.golden.vm import (
@@ -31,7 +32,7 @@ from dais_verif.golden.vm import (
 )
 
 
-@click.command()
+@click.command(cls=Verb)
 @program_argument
 @layout_option
 @inputs_option
@@ -40,7 +41,7 @@ from dais_verif.golden.vm import (
 @click.option("--row", type=click.IntRange(0), default=0, show_default=True, help="The vector to explain, from 0 on.")
 @click.option("--only-cone", "output_number", type=click.IntRange(0), metavar="OUT", help="Only what output OUT needs.")
 @unchecked_option
-@click.option("-o", "--output", type=file_path, help="File to write; stdout if not given.")
+@click.option("-o", "--output", type=output_path, help="File to write; stdout if not given.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines, an object an op, instead of text.")
 def explain(
     program: Path,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from dais_verif.cli.verb import Verb
+
 __all__ = ["GROUPS", "GroupedCommand"]
 
 #: Titles, in the order of the help, and the options below them.
@@ -31,7 +33,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 _OTHER = "Other"
 
 
-class GroupedCommand(click.Command):
+class GroupedCommand(Verb):
     """A command whose help shows its options below the titles of ``GROUPS``."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import platform
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from dais_verif.cli.common import (
     notices,
     program_argument,
     reproduce,
+    seconds,
     seed_option,
     tell_written,
     unchecked_option,
@@ -63,7 +63,7 @@ from dais_verif.verdict import Verdict
 @unchecked_option
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=seconds,
     default=10.0,
     show_default=True,
     help="Seconds without any answer after which the board is given up.",
@@ -99,8 +99,6 @@ def hil(
     The board says which program it runs before anything is sent. What the link loses is sent again; a mismatch is sent
     again too, to see whether the board repeats it. The exit code is the verdict's.
     """
-    if math.isnan(timeout):
-        raise click.UsageError("--timeout must be a number of seconds.")
     if resume and output is None:
         raise click.UsageError("--resume needs the folder of the run that was broken off: -o DIR.")
     board = parse_target(target)

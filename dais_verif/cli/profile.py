@@ -10,18 +10,19 @@ from typing import Any
 import click
 
 from dais_verif.cli.common import (
-    file_path,
     inputs_option,
     json_option,
     layout_option,
     load_program,
     notices,
+    output_path,
     program_argument,
     reproduce,
     seed_option,
     stimulus,
     vectors_option,
 )
+from dais_verif.cli.verb import Verb
 from dais_verif.files import write_atomically
 from dais_verif.golden.vm import (
     ENGINES,
@@ -34,7 +35,7 @@ from dais_verif.report.record import SCHEMA, ProgramInfo
 from dais_verif.verdict import Verdict
 
 
-@click.command()
+@click.command(cls=Verb)
 @program_argument
 @layout_option
 @inputs_option
@@ -51,7 +52,7 @@ from dais_verif.verdict import Verdict
 @click.option("--ignore-first", is_flag=True, help="Do not count the first call.")
 @click.option("--top-k", type=click.IntRange(1), default=10, show_default=True, help="Kinds of instruction to list.")
 @click.option("--pullback", is_flag=True, help="Time the pullback too.")
-@click.option("-o", "--output", type=file_path, help="File to write; stdout if not given.")
+@click.option("-o", "--output", type=output_path, help="File to write; stdout if not given.")
 @json_option
 def profile(
     program: Path,

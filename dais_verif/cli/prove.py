@@ -20,6 +20,7 @@ from dais_verif.cli.common import (
     program_argument,
     reproduce,
     sandbox_option,
+    seconds,
     seed_option,
     tell_written,
     unchecked_option,
@@ -56,7 +57,7 @@ from dais_verif.synth.netlist import Netlist
 @click.option("--out-of-range", is_flag=True, help="Prove also beyond the intervals that da4ml's JSON declares.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=seconds,
     default=20.0,
     show_default=True,
     help="Seconds for each obligation.",

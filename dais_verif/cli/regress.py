@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import platform
 import secrets
@@ -22,9 +21,11 @@ from dais_verif.cli.common import (
     json_option,
     notices,
     reproduce,
+    seconds,
     tell_written,
 )
 from dais_verif.cli.grouped import GroupedCommand
+from dais_verif.cli.verb import OutputPath
 from dais_verif.errors import InputError, ToolError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.regress.manifest import DEFAULT_TIMEOUT, Choices, Part, Simulator, read_manifest, stages_variant
@@ -49,12 +50,6 @@ def _shard(context: click.Context, option: click.Parameter, value: str | None) -
     if number.isdecimal() and shards.isdecimal() and 1 <= int(number) <= int(shards) <= 10_000:
         return int(number), int(shards)
     raise click.BadParameter(f"{value} must be like 2/5: the second of five.")
-
-
-def _seconds(context: click.Context, option: click.Parameter, value: float | None) -> float | None:
-    if value is not None and not (math.isfinite(value) and value > 0):
-        raise click.BadParameter("must be a number of seconds.")
-    return value
 
 
 @click.command(cls=GroupedCommand)
@@ -89,11 +84,9 @@ def _seconds(context: click.Context, option: click.Parameter, value: float | Non
     help="Further attempts at a job that failed; if they differ, it is flaky.",
 )
 @click.option("--allow-flaky", is_flag=True, help="A flaky job passes if its last attempt did.")
-@click.option(
-    "--timeout", type=float, callback=_seconds, help=f"Seconds for each attempt.  [default: {DEFAULT_TIMEOUT:g}]"
-)
+@click.option("--timeout", type=seconds, help=f"Seconds for each attempt.  [default: {DEFAULT_TIMEOUT:g}]")
 @click.option("--cluster", help="Run on Dask: local[:N], tcp://host:port of a scheduler, slurm[:N] or lsf[:N].")
-@click.option("--junit", type=file_path, help="Also write JUnit XML to this file.")
+@click.option("--junit", type=OutputPath(b"<?xml"), help="Also write JUnit XML to this file.")
 @html_option
 @click.option("--github", is_flag=True, help="Also print GitHub annotations, and add to the summary of the step.")
 @click.option(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dais_verif.cli.common import console, file_path, json_option, layout_option, notices
+from dais_verif.cli.common import console, file_path, json_option, layout_option, notices, page_path
+from dais_verif.cli.verb import Verb
 from dais_verif.errors import DaisError, InputError
 from dais_verif.program import LAYOUTS, Program, load
 
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
     from dais_verif.report.record import ProgramInfo
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("records", type=file_path, nargs=-1, required=True)
 @click.option(
-    "-o", "--output", type=file_path, default=Path("report.html"), show_default=True, help="The page to write."
+    "-o", "--output", type=page_path, default=Path("report.html"), show_default=True, help="The page to write."
 )
 @click.option("--program", type=file_path, help="The program to show. Default: where the records say that it was.")
 @layout_option

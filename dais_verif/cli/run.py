@@ -17,11 +17,13 @@ from dais_verif.cli.common import (
     json_option,
     layout_option,
     load_program,
+    output_path,
     program_argument,
     progress,
     tell_written,
     unchecked_option,
 )
+from dais_verif.cli.verb import Verb
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.golden import ENGINES, Engine, Golden
@@ -33,12 +35,12 @@ from dais_verif.stimulus import read_batch, read_raw_batch
 from dais_verif.verdict import Verdict
 
 
-@click.command()
+@click.command(cls=Verb)
 @program_argument
 @layout_option
 @click.option("--inputs", type=file_path, required=True, help="Vectors: .npy or CSV, a row each, a column an input.")
 @click.option("--raw-inputs", is_flag=True, help="Inputs are raw integers, in units of the port element's last bit.")
-@click.option("-o", "--output", type=file_path, help="File to write: .npy, else CSV; CSV on stdout if not given.")
+@click.option("-o", "--output", type=output_path, help="File to write: .npy, else CSV; CSV on stdout if not given.")
 @click.option("--raw", is_flag=True, help="Write raw integers, in units of each output's 2**-f, not real values.")
 @click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True, help="Golden engine.")
 @jobs_option

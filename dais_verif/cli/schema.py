@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import click
 
+from dais_verif.cli.verb import Verb
+
 __all__ = ["schema"]
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("kind", type=click.Choice(("result", "proof", "regression", "signoff")))
 def schema(kind: str) -> int:
     """Print the JSON schema of the records of KIND: what --json prints and -o keeps.

@@ -16,18 +16,20 @@ from rich.table import Table
 
 from dais_verif.cli.common import (
     console,
-    file_path,
     inputs_option,
     json_option,
     layout_option,
     load_program,
+    output_path,
     program_argument,
     progress,
+    seconds,
     seed_option,
     stimulus,
     unchecked_option,
     vectors_option,
 )
+from dais_verif.cli.verb import Verb
 from dais_verif.files import write_atomically
 from dais_verif.golden.flips import Flip
 from dais_verif.golden.oracle import show
@@ -43,7 +45,7 @@ _SHOWN = 10
 _WIDTH = 10_000
 
 
-@click.command()
+@click.command(cls=Verb)
 @program_argument
 @layout_option
 @click.option("--bits", is_flag=True, help="Flip every bit of every op, not only the last one.")
@@ -54,12 +56,12 @@ _WIDTH = 10_000
 @unchecked_option
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=seconds,
     default=120.0,
     show_default=True,
     help="Seconds after which no more flips are begun; the answer then says what was left out.",
 )
-@click.option("-o", "--output", type=file_path, help="File for all effects: .json, else CSV.")
+@click.option("-o", "--output", type=output_path, help="File for all effects: .json, else CSV.")
 @json_option
 def sensitivity(
     program: Path,

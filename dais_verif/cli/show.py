@@ -6,17 +6,18 @@ from pathlib import Path
 
 import click
 
-from dais_verif.cli.common import file_path, layout_option, load_program, program_argument, tell_written
+from dais_verif.cli.common import layout_option, load_program, output_path, program_argument, tell_written
+from dais_verif.cli.verb import Verb
 from dais_verif.files import write_atomically
 from dais_verif.golden.vm import compile_forward_and_backward, disassemble
 from dais_verif.program.listing import listing
 
 
-@click.command()
+@click.command(cls=Verb)
 @program_argument
 @layout_option
 @click.option("--vm", is_flag=True, help="The instructions that the golden model's machine runs, and their pullback.")
-@click.option("-o", "--output", type=file_path, help="File to write; stdout if not given.")
+@click.option("-o", "--output", type=output_path, help="File to write; stdout if not given.")
 def show(program: Path, layout: str | None, vm: bool, output: Path | None) -> None:
     """Write PROGRAM as text: layout, inputs, tables, one line an op, outputs.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 import time
@@ -25,6 +24,7 @@ from dais_verif.cli.common import (
     notices,
     program_argument,
     sandbox_option,
+    seconds,
     seed_option,
     tell_written,
     unchecked_option,
@@ -112,7 +112,7 @@ def _icarus_vectors(context: click.Context, option: click.Parameter, value: str 
 @jobs_option
 @sandbox_option
 @click.option("--profile", is_flag=True, help="Show where the time went.")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for each build and each run.")
+@click.option("--timeout", type=seconds, help="Seconds for each build and each run.")
 @click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, RTL, vectors, logs, waves.")
 @html_option
 @json_option
@@ -159,8 +159,6 @@ def sim(
 
     A mismatch is shown with its vector and the first op whose value diverges. The exit code is the verdict's.
     """
-    if timeout is not None and math.isnan(timeout):
-        raise click.UsageError("--timeout must be a number of seconds.")
     if dut.wrapped is not None and exhaustive:
         raise click.UsageError("--exhaustive is not for --wrapped: exhaust the core, which sim verifies without it.")
     simulators = simulators_for(simulator, dut.rtl)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from dais_verif.cli.folder import work_folder
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.netlists import target_option
 from dais_verif.cli.pipelines import asked_pipeline, control_options, stage_options
+from dais_verif.cli.verb import FiniteRange
 from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.errors import InputError, ToolError
 from dais_verif.files import require_plain, write_atomically
@@ -64,7 +64,7 @@ from dais_verif.verdict import Verdict
 @click.option("--clock", default="clk", show_default=True, help="With --pnr: the clock, of RTL that has one.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True, max=1e9),
+    type=FiniteRange(min=0, min_open=True, max=1e9),
     default=1800,
     show_default=True,
     help="Seconds for Yosys, and again for nextpnr.",
@@ -109,8 +109,6 @@ def synth(
 
     Counts are those after mapping, before place and route. Exit code 6: --pnr was asked for and could not run.
     """
-    if math.isnan(timeout):
-        raise click.UsageError("--timeout must be a number of seconds, not nan.")
     options = asked_pipeline(**asked)
     if more_rtl and not rtl:
         raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")

@@ -11,6 +11,7 @@ import click
 from rich.text import Text
 
 from dais_verif.cli.common import console, file_path, jobs_option, json_option, notices, reproduce
+from dais_verif.cli.verb import Verb
 from dais_verif.report.words import signed_word
 from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
@@ -29,7 +30,7 @@ def _time(context: click.Context, option: click.Parameter, value: str | None) ->
         raise click.BadParameter(str(error)) from None
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("certificate", type=file_path)
 @click.argument("more_rtl", nargs=-1, type=file_path)
 @click.option("--program", type=file_path, help="The program, if it is not where it was.")

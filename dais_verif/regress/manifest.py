@@ -49,7 +49,7 @@ Simulator: TypeAlias = Literal["icarus", "verilator", "both", "ghdl"]
 _MOST_BYTES = 4 << 20
 
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
-_Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
+_Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=1e9)]  # neither NaN nor infinite
 _Simulators: TypeAlias = Annotated[list[Simulator], msgspec.Meta(min_length=1)]
 _Seeds: TypeAlias = Annotated[list[_Count], msgspec.Meta(min_length=1)]
 _Texts: TypeAlias = str | list[str]

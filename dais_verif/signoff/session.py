@@ -6,6 +6,8 @@ before anything is run.
 
 from __future__ import annotations
 
+import contextlib
+import json
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -14,7 +16,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from dais_verif.errors import DaisError, InputError
-from dais_verif.files import make_folder, write_atomically
+from dais_verif.files import make_folder, read_plain, write_atomically
 from dais_verif.program import Program
 from dais_verif.report.coverage import Coverage
 from dais_verif.report.record import Decision, ProgramInfo, Times
@@ -47,7 +49,14 @@ __all__ = ["POLICY", "RECORD", "Listener", "Signer", "require_ours", "sign_off",
 #: In the folder of a sign-off.
 RECORD, POLICY, CACHE = "signoff.json", "policy.toml", ".cache"
 
-_OURS = {RECORD, POLICY, EVIDENCE, LOGS, CERTIFICATE, SIGNATURE, CACHE, ".lock"}
+#: Says that the folder was made by a sign-off, from before there is a record in it.
+_MARK, _MARKED = ".dais-verif-signoff", b"dais-verif signoff keeps this folder and empties it\n"
+
+_LOCK = ".lock"
+_OURS = {RECORD, POLICY, EVIDENCE, LOGS, CERTIFICATE, SIGNATURE, CACHE, _LOCK, _MARK}
+#: What the schema of each begins with, in any version.
+_SCHEMAS = {CERTIFICATE: "dais-verif/certificate/", RECORD: "dais-verif/signoff/"}
+_MOST_BYTES = 1 << 28
 
 
 class Listener:
@@ -165,6 +174,7 @@ def _clear(folder: Path) -> None:
     """Whatever an earlier sign-off left goes, its certificate first. What is not ours is never mixed with ours."""
     require_ours(folder)
     make_folder(folder)
+    write_atomically(folder / _MARK, _MARKED)
     withdraw(folder)
     (folder / RECORD).unlink(missing_ok=True)
     for name in (EVIDENCE, LOGS):
@@ -173,13 +183,32 @@ def _clear(folder: Path) -> None:
 
 
 def require_ours(folder: Path) -> None:
-    """Raise ``InputError`` if ``folder`` holds anything that no sign-off left there."""
-    if folder.is_dir():
-        foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in _OURS)
-        if foreign:
-            raise InputError(
-                f"{str(folder)!r} holds {foreign[0]!r}, which no sign-off left there; choose another folder with -o"
-            )
+    """Raise ``InputError`` if ``folder`` holds anything that no sign-off left there.
+
+    Names say little: a user's own ``policy.toml`` and ``evidence`` are called so, too. So one file must be there that
+    only a sign-off writes.
+    """
+    if not folder.is_dir():
+        return
+    there = sorted(entry.name for entry in folder.iterdir() if entry.name != _LOCK)
+    foreign = [name for name in there if name not in _OURS] or ([] if _is_ours(folder) else there)
+    if foreign:
+        raise InputError(
+            f"{str(folder)!r} holds {foreign[0]!r}, which no sign-off left there; choose another folder with -o"
+        )
+
+
+def _is_ours(folder: Path) -> bool:
+    """Did a sign-off write the mark, the record or the certificate in ``folder``?"""
+    with contextlib.suppress(InputError):
+        if read_plain(folder / _MARK, len(_MARKED)) == _MARKED:
+            return True
+    for name, schema in _SCHEMAS.items():
+        with contextlib.suppress(InputError, ValueError, RecursionError):
+            tree = json.loads(read_plain(folder / name, _MOST_BYTES))
+            if isinstance(tree, dict) and str(tree.get("schema")).startswith(schema):
+                return True
+    return False
 
 
 def _subject(program: Program, path: Path, layout: str | None, policy: Policy, folder: Path) -> Subject:

@@ -141,7 +141,7 @@ CASES = {
     "baud rate text": hil("--target", "serial:///dev/ttyS0?baud=fast", says=("--target", "fast", "must be like")),
     "timeout of a board 0": hil("--target", "sim://fifo", "--timeout", "0", says=("--timeout", "0", "x>0")),
     "timeout of a board no number": hil(
-        "--target", "sim://fifo", "--timeout", "nan", says=("--timeout must be a number of seconds",)
+        "--target", "sim://fifo", "--timeout", "nan", says=("--timeout", "nan is no finite number")
     ),
     "resume without a folder": hil("--target", "sim://fifo", "--resume", says=("--resume needs the folder", "-o DIR")),
 }

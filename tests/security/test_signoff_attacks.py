@@ -34,13 +34,16 @@ def problem(ending: Ending) -> str:
 
 # an earlier certificate
 
+#: Enough to know it by, whatever became of it since.
+EARLIER = '{"schema": "dais-verif/certificate/1"}'
+
 
 @pytest.mark.parametrize("why", ["policy", "program"])
 def test_an_earlier_certificate_goes_also_where_nothing_is_run(why: str, tmp_path: Path) -> None:
     folder = project(tmp_path, QUICK)
     (folder / "out").mkdir()
     for name in (CERTIFICATE, SIGNATURE):
-        (folder / "out" / name).write_text("{}")
+        (folder / "out" / name).write_text(EARLIER)
     if why == "policy":
         (folder / "policy.toml").write_text("vectors = -1\n")
     else:
@@ -59,7 +62,7 @@ def test_an_earlier_certificate_goes_also_where_the_command_line_is_wrong(
     for name, words in (("out", ("-o", "out")), ("out", ("--output=out",)), ("out", ("-oout",)), ("signoff-prog", ())):
         (folder / name).mkdir(exist_ok=True)
         for file in (CERTIFICATE, SIGNATURE):
-            (folder / name / file).write_text("{}")
+            (folder / name / file).write_text(EARLIER)
         assert main._run(["signoff", "prog.bin", *words, *options]) == 2
         assert not [path.name for path in (folder / name).iterdir() if path.name.startswith(CERTIFICATE)]
 

@@ -1,0 +1,87 @@
+"""A verb of the command line: it writes over nothing that it reads, and a page takes the place of pages only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dais_verif.errors import InputError
+
+__all__ = ["FiniteRange", "OutputPath", "Verb"]
+
+
+#: Seconds of 30 years: what counts them in integers, or waits for them, may take no more.
+_LARGEST = 1e9
+
+
+class OutputPath(click.Path):
+    """A file that a verb writes. ``begins``: if it is there already, it must begin so, whatever the case."""
+
+    def __init__(self, begins: bytes = b"") -> None:
+        super().__init__(path_type=Path)
+        self.begins = begins
+
+
+class FiniteRange(click.FloatRange):
+    """A range of numbers. NaN is in every ``FloatRange``, since it is neither below nor above anything."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number. Fails for NaN, infinities and what is as good as infinite, too."""
+        number = float(click.FLOAT.convert(value, param, ctx))
+        if not abs(number) <= _LARGEST:
+            self.fail(f"{value} is no finite number up to {_LARGEST:g}.", param, ctx)
+        return float(super().convert(number, param, ctx))
+
+
+class Verb(click.Command):
+    """A command that writes nothing over what it was given."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call the command. Raises ``InputError`` if it would write over an input, before anything is read."""
+        _require_no_loss(ctx)
+        return super().invoke(ctx)
+
+
+def _require_no_loss(ctx: click.Context) -> None:
+    read = [(param, path) for param in ctx.command.params if not _writes(param) for path in _paths(ctx, param)]
+    for param in filter(_writes, ctx.command.params):
+        for output in filter(Path.is_file, _paths(ctx, param)):
+            for other, path in read:
+                if path.exists() and output.samefile(path):
+                    raise InputError(
+                        f"{_name(param)} {str(output)!r} is the same file as {_name(other)} {str(path)!r}, which would "
+                        "be lost; name another file"
+                    )
+            _require_form(param, output)
+
+
+def _require_form(param: click.Parameter, output: Path) -> None:
+    begins = getattr(param.type, "begins", b"")
+    if begins and (size := output.stat().st_size):
+        with output.open("rb") as file:
+            start = file.read(min(size, 64))
+        if not start.lstrip().lower().startswith(begins):
+            raise InputError(
+                f"{_name(param)} {str(output)!r} is there and does not begin with {begins.decode()!r}: it is no "
+                "earlier report; name another file"
+            )
+
+
+def _writes(param: click.Parameter) -> bool:
+    return isinstance(param.type, OutputPath)
+
+
+def _paths(ctx: click.Context, param: click.Parameter) -> Iterator[Path]:
+    value = ctx.params.get(param.name or "")
+    for one in value if isinstance(value, tuple) else (value,):
+        if isinstance(one, Path):
+            yield one
+        elif isinstance(one, str) and isinstance(param, click.Argument) and "\0" not in one:
+            yield Path(one)
+
+
+def _name(param: click.Parameter) -> str:
+    return max(param.opts, key=len) if isinstance(param, click.Option) else (param.name or "").upper()
