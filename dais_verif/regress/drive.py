@@ -178,6 +178,7 @@ class _Run:
             if result.result is not None and not (self._settings.folder / result.result).is_file():
                 place = f"{str(self._settings.folder)!r} is not the same folder on {result.worker} as it is here"
                 raise ToolError(f"{place}; workers must share the file system")
+            self._results[planned.job.id] = result  # before the journal: Ctrl-C may come between the two
             if self._fingerprint(planned) == fingerprint:  # else nobody knows of which files it speaks
                 self.journal.add(fingerprint, result)
         except (CancelledError, Stopped):
