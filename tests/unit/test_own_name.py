@@ -24,5 +24,4 @@ def test_a_file_that_asks_for_its_own_name(text: str, warned: bool, tmp_path: Pa
     (tmp_path / "m.v").write_text(f"module model;\n{text}\nendmodule\n")
     dut: Any = SimpleNamespace(rtl=(tmp_path / "m.v",))
     lines = told_apart(Design((tmp_path / "m.v",), "model"), dut)
-    assert [line for line in lines if "`__FILE__" in line] == lines
-    assert bool(lines) == warned
+    assert any("`__FILE__" in line for line in lines) == warned
