@@ -199,7 +199,7 @@ bench-coverage: .venv/.ready-test  ## What counting coverage costs beside sim, a
 	@mkdir -p build
 	.venv/bin/python -m bench.coverage -o build/bench-coverage.md
 
-soundness: .venv/.ready-test  ## Thousands of mutants of RTL: refuted and confirmed, or proved and never told apart; build/soundness.json
+soundness: .venv/.ready-test  ## Thousands of mutants of RTL: refuted and confirmed, or proved and never told apart; random modules, read as simulators do; build/
 	PYTHONPATH=tests .venv/bin/python -m prove.soundness.campaign -o build/soundness.json
 	PYTHONPATH=tests .venv/bin/python -m prove.soundness.readings -o build/readings.json
 
