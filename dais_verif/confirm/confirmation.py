@@ -147,7 +147,16 @@ def confirm(request: ConfirmationRequest, begun: Mapping[str, Begun]) -> Confirm
     with process.workers(len(begun)) as pool:
         running = {name: pool.submit(one, name) for name in begun}
         findings = {name: process.result_of(future, name) for name, future in running.items()}
-    return sum_up(findings)
+    found = sum_up(findings)
+    left = tuple(name for name in simulators_for(None, request.design.sources) if name not in begun)
+    if found.verdict is not Verdict.NOT_RUN or not left or request.only is not None:
+        return found
+    second = replace(request, only=left)  # slow to build, but the first cannot build it at all
+    with prepare(second) as others:
+        after = confirm(second, others)
+    return replace(
+        after, simulators=(*found.simulators, *after.simulators), unconfirmed={**found.unconfirmed, **after.unconfirmed}
+    )
 
 
 def sum_up(findings: Mapping[str, Finding]) -> Confirmation:

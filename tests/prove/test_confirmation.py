@@ -10,7 +10,7 @@ import pytest
 from prove.door import run_prove
 
 import dais_verif.cli.confirming as confirming
-from dais_verif.confirm import Confirmation, ConfirmationRequest, confirm, prepare
+from dais_verif.confirm import Confirmation, ConfirmationRequest, confirm, confirmation, prepare
 from dais_verif.confirm.confirmation import sum_up
 from dais_verif.dut.face import Clocking, packed
 from dais_verif.program import Program
@@ -152,6 +152,15 @@ class TestSimulators:
         assert found.verdict is Verdict.NOT_RUN and set(found.unconfirmed) == {"icarus"}
         verdict, message = found.weigh("all outputs")
         assert verdict is Verdict.PASS and "not confirmed by simulation: icarus" in message
+
+    def test_where_icarus_cannot_build_a_large_design_verilator_is_asked(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(confirmation, "_LARGE", 0)
+        text = GOOD.replace("always @*", "wire k = model_inp inside {[0:9]}; always @*")
+        found = confirmed(replace(asked(tmp_path, text), only=None))
+        assert found.verdict is Verdict.PASS and set(found.unconfirmed) == {"icarus"}, found
+        assert {one.name: one.vectors_compared for one in found.simulators}["verilator"] == 300
 
     def test_no_simulator_confirms_nothing(self, tmp_path: Path) -> None:
         assert confirmed(replace(asked(tmp_path, GOOD), only=())).verdict is Verdict.NOT_RUN
