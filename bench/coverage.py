@@ -22,7 +22,7 @@ from dais_verif.stimulus import Generated
 __all__ = ["main"]
 
 ROOT = Path(__file__).parents[1]
-CORPUS = Path(os.environ.get("DAIS_CORPUS") or ROOT.parent / "shared" / "corpus")
+CORPUS = Path(os.environ.get("DAIS_CORPUS") or ROOT / "tests" / "corpus")
 
 #: Programs whose cost is measured.
 COST = ("p02_mlp_jet", "p09_dense64", "p13_hgq_jet")

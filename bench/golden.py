@@ -32,7 +32,7 @@ from dais_verif.program import load
 __all__ = ["main"]
 
 ROOT = Path(__file__).parents[1]
-CORPUS = Path(os.environ.get("DAIS_CORPUS") or ROOT.parent / "shared" / "corpus")
+CORPUS = Path(os.environ.get("DAIS_CORPUS") or ROOT / "tests" / "corpus")
 ISA = "DAIS_VERIF_ISA"
 
 #: Samples of the measurement from a fresh process.

@@ -1,11 +1,13 @@
-"""Where tests find what is no part of the project."""
+"""Where tests find programs."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-__all__ = ["CORPUS"]
+__all__ = ["CORPUS", "LARGE"]
 
-#: Real programs with known outputs; may be absent.
-CORPUS = Path(os.environ.get("DAIS_CORPUS") or Path(__file__).parents[2] / "shared" / "corpus")
+#: Real programs with their exact outputs; ``corpus/README.md`` says what each is.
+CORPUS = Path(os.environ.get("DAIS_CORPUS") or Path(__file__).parent / "corpus")
+#: Programs of tens of thousands of ops.
+LARGE = Path(os.environ.get("DAIS_LARGE") or Path(__file__).parent / "large")

@@ -22,7 +22,7 @@ from dais_verif.stimulus import generate
 __all__ = ["CORPUS", "LARGE", "NETWORKS", "REAL", "REAL_SHAPES", "SHAPES", "Subject", "json_tree"]
 
 ROOT = Path(__file__).parents[2]
-CORPUS = Path(os.environ.get("DAIS_CORPUS") or ROOT.parent / "shared" / "corpus")
+CORPUS = Path(os.environ.get("DAIS_CORPUS") or ROOT / "tests" / "corpus")
 
 #: Real programs of 2,000 to 5,000 ops, of the corpus.
 REAL = ("p02_mlp_jet", "p13_hgq_jet", "p09_dense64")
@@ -36,7 +36,7 @@ SHAPES: Mapping[str, Callable[[], Program]] = {
     "convolution204k": partial(convolution, 21),
 }
 #: Real ones of the same shapes, where they are at hand.
-LARGE = Path(os.environ.get("DAIS_LARGE") or ROOT.parent / "shared" / "large")
+LARGE = Path(os.environ.get("DAIS_LARGE") or ROOT / "tests" / "large")
 REAL_SHAPES = ("p15_conv_58k",)
 
 

@@ -200,7 +200,8 @@ def test_a_build_that_takes_too_long_leaves_no_older_one(simulator: ModuleType, 
 
 @SIMULATORS
 def test_a_warning_does_not_stop_a_build(simulator: ModuleType, folder: Path) -> None:
-    build(simulator, folder, source=ADDER.replace("[16:0] middle", "[9:0] middle"))
+    simulation = build(simulator, folder, source=ADDER.replace("[16:0] middle", "[9:0] middle"))
+    assert Path(simulation.command[-1]).is_file()
 
 
 @SIMULATORS

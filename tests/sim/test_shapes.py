@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
+from places import LARGE
 from prove.door import run_prove
 from quality.door import planted, run_sim
 
@@ -57,10 +57,7 @@ def test_are_proved(name: str, stages: tuple[object, ...], tmp_path: Path, many_
 
 
 def p15() -> Program:
-    folder = Path(os.environ.get("DAIS_LARGE") or Path(__file__).parents[3] / "shared" / "large") / "p15_conv_58k"
-    if not folder.is_dir():
-        pytest.skip(f"no large programs at {folder.parent}")
-    return load(folder / "prog.v1.bin.gz")
+    return load(LARGE / "p15_conv_58k" / "prog.v1.bin.gz")
 
 
 @pytest.mark.slow

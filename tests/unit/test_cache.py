@@ -244,8 +244,14 @@ class TestNoCache:
         assert cache.clear() == 0
 
     def test_has_a_turn_for_everybody(self) -> None:
-        with cache.turn(KEY), cache.turn(KEY):
-            pass
+        entered = []
+        with cache.turn(KEY, timeout=60):
+            entered.append("first")
+            begin = time.monotonic()
+            with cache.turn(KEY, timeout=60):
+                entered.append("second")
+                assert time.monotonic() - begin < 30, "the second waited for the first"
+        assert entered == ["first", "second"]
 
 
 class TestVerb:

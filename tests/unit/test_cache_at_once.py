@@ -85,8 +85,9 @@ class TestTurn:
         assert list(home.iterdir()) == []
 
     def test_is_of_one_key(self) -> None:
-        with cache.turn("one"), cache.turn("other", timeout=10):
-            pass
+        begin = time.monotonic()
+        with cache.turn("one"), cache.turn("other", timeout=60):
+            assert time.monotonic() - begin < 30, "one key waited for another"
 
     def test_comes_when_the_time_is_over(self) -> None:
         with cache.turn(KEY):
