@@ -7,14 +7,14 @@ signals are equal, for every input and, where there are registers, at every edge
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from dais_verif.errors import InputError
 from dais_verif.prove.netlist import Clock, Cone, Netlist, Signal
-from dais_verif.prove.pool import Pool
+from dais_verif.prove.pool import Pool, Question
 from dais_verif.prove.results import Watcher
-from dais_verif.prove.terms import Term, const, extract, leaves, rebuild, var
+from dais_verif.prove.terms import Term, band, bnot, bxor, const, extract, leaves, rebuild, var
 
 __all__ = ["Agreement", "agreement"]
 
@@ -183,8 +183,11 @@ class _Comparison:
 
     def _equal(self, reading: _Reading) -> bool | None:
         """Whether both terms are equal; None if that is not known."""
-        answers = [self._pool.decide(a, b).decision.equal for a, b, _ in _questions(*reading.terms)]
-        return False if False in answers else None if None in answers else True
+        answers = [self._pool.decide(*question).decision.equal for question in _questions(*reading.terms)]
+        if all(answers) or (len(answers) > 1 and self._pool.decide(*reading.terms).decision.equal):
+            return True
+        # Where a mask is not all that is undefined, it is not known what differs.
+        return None if None in answers or False in answers[2:] else False
 
     def _equal_behind(self, name: str) -> bool | None:
         """The same once cut points before them are looked behind."""
@@ -219,11 +222,22 @@ def _clocked(signal: Signal) -> bool:
     return any(driver.clock is not None for driver in signal.drivers)
 
 
-def _questions(a: Term, b: Term) -> Iterator[tuple[Term, Term, tuple[Term, ...]]]:
-    """What must hold: the two are equal, with all that is undefined 0, and with all of it ones."""
-    free = [t for t in leaves(a, b) if t.op == "undefined"]
-    for value in (0, -1) if free and a is not b else ():
-        values: Mapping[Term, Term] = {t: const(t.width, value) for t in free}
-        yield rebuild(a, values), rebuild(b, values), ()
-    if not free or a is b:
-        yield a, b, ()
+def _questions(a: Term, b: Term) -> list[Question]:
+    """What must hold for two terms to be the same: they are equal, or the same of their bits are undefined.
+
+    A bit that differs between all that is undefined being 0 and being ones depends on it. That no other bit does is
+    asked, too, whatever each undefined bit is; then the others must be equal.
+    """
+    if a is b or not any(t.op == "undefined" for t in leaves(a, b)):
+        return [(a, b, ())]
+    (first, some, bare), (second, others, plain) = _masked(a), _masked(b)
+    zero = const(a.width, 0)
+    return [(some, others, ()), (bare, plain, ()), (first, zero, ()), (second, zero, ())]
+
+
+def _masked(t: Term) -> tuple[Term, Term, Term]:
+    """What is undefined in ``t`` beyond a mask of its undefined bits; the mask; and the bits without these."""
+    free = [x for x in leaves(t) if x.op == "undefined"]
+    zeros, ones = (rebuild(t, {x: const(x.width, value) for x in free}) for value in (0, -1))
+    mask = bxor(zeros, ones)
+    return band(bxor(t, zeros), bnot(mask)), mask, band(zeros, bnot(mask))

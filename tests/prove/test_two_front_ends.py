@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from prove.door import planted, run_prove
-from prove.reading import elaborated, needs_yosys
+from prove.reading import elaborated, needs_yosys, term_of
 from prove.test_front_end import INPUTS, expression, result
 from quality.odd_programs import ODD_PROGRAMS
 from quality.programs import dense_network, every_opcode
@@ -16,6 +16,7 @@ from dais_verif.dut.face import packed
 from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.program import Program, load
+from dais_verif.prove import slang
 from dais_verif.prove.agreement import Agreement, agreement
 from dais_verif.prove.netlist import Netlist
 from dais_verif.prove.pool import Pool
@@ -175,23 +176,37 @@ def test_a_disagreement_is_no_pass(tmp_path: Path) -> None:
     assert same.verdict is Verdict.PASS, same.message
 
 
-@needs_yosys
-def test_an_index_that_yosys_takes_for_unsigned(tmp_path: Path) -> None:
-    """A real disagreement: -1 names no word in Verilog, and the last one in Yosys."""
-    text = """module model(input [1:0] model_inp, output [3:0] model_out);
+#: A real disagreement: -1 names no word in Verilog, and the last one in Yosys.
+INDEXED = (
+    Program.build([(-1, 0, -1, 0, (0, 2, 0)), (4, 0, -1, 1, (0, 4, 0))], [(1, 0, 0)], inp_shift=[0]),
+    """module model(input [1:0] model_inp, output [3:0] model_out);
   reg [3:0] t [0:3];
   initial begin t[0] = 1; t[1] = 2; t[2] = 3; t[3] = 4; end
   wire signed [1:0] i = model_inp;
   assign model_out = t[i];
 endmodule
-"""
-    program = Program.build([(-1, 0, -1, 0, (0, 2, 0)), (4, 0, -1, 1, (0, 4, 0))], [(1, 0, 0)], inp_shift=[0])
+""",
+)
+
+
+@needs_yosys
+def test_an_index_that_yosys_takes_for_unsigned(tmp_path: Path) -> None:
+    program, text = INDEXED
     run = run_prove(program, tmp_path, "--front-end", "both", rtl=text)
     assert run.ending == ("UNKNOWN", 6), run.tree["message"]
     assert "signal 'model_out' is not the same" in run.tree["message"]
+    alone = run_prove(program, tmp_path, "--front-end", "yosys", rtl=text)
+    assert alone.exit_code == 2 and "Yosys takes this index for unsigned" in alone.tree["message"]
+
+
+@needs_yosys
+def test_simulators_contradict_what_yosys_alone_misreads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were it not refused, the proof of what it reads would pass."""
+    monkeypatch.setattr(slang, "refuse_misread", lambda *args: None)
+    program, text = INDEXED
     assert run_prove(program, tmp_path, "--front-end", "yosys", rtl=text).exit_code == 0
     believed = run_prove(program, tmp_path, "--front-end", "yosys", rtl=text, confirm=True)
-    assert believed.ending == ("UNKNOWN", 6), "simulators contradict what Yosys alone reads"
+    assert believed.ending == ("UNKNOWN", 6), believed.tree["message"]
 
 
 @needs_yosys
@@ -212,10 +227,67 @@ def test_open_bits_are_open_in_both(tmp_path: Path) -> None:
     assert compared(*both(read, tmp_path, driven)).difference is not None
 
 
+CHOICE = """module dut(input [1:0] a, input [3:0] b, output reg [3:0] y);
+  wire [3:0] open, more;
+  always @* case (a) 0: y = b; 1: y = {}; default: y = {}; endcase
+endmodule
+"""
+
+
+@needs_yosys
+@pytest.mark.parametrize("digits", ["'x", "4'b1x0x", "open", "a[0] ? 4'bx : b", "(b == 3) ? open : 4'bx"])
+def test_undefined_bits_are_the_same_in_both(digits: str, tmp_path: Path) -> None:
+    text = CHOICE.format("b + 1", digits)
+    found = compared(*both(text, tmp_path))
+    assert found.difference is None, found
+    for other in ("0", "4'b1x00", "b", "(b == 3) ? 0 : 4'bx"):
+        assert compared(*both(text, tmp_path, CHOICE.format("b + 1", other))).difference is not None, other
+
+
+@needs_yosys
+@pytest.mark.parametrize("other", ["0", "open & 4'b1000", "4'b1000", "(open == 3) ? 1 : 0"])
+def test_what_neither_zeros_nor_ones_show_to_be_undefined(other: str, tmp_path: Path) -> None:
+    """All bits 0 and all bits 1 make zeros of each of these, but they are none."""
+    mixed = CHOICE.format("b", "open ^ {open[0], open[3:1]}")
+    found = compared(*both(mixed, tmp_path, CHOICE.format("b", other)))
+    assert found.difference is not None and "signal 'y'" in found.difference, found
+    assert compared(*both(mixed, tmp_path)).difference is None, "the same bits on both sides"
+
+
+@needs_yosys
+@pytest.mark.parametrize("value", ["b + 4'bx", "b & 4'bz", "(b == 4'bx) ? b : 0", "4'bz"])
+def test_what_has_no_value_for_yosys(value: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="X and Z have no value"):
+        term_of(elaborated(CHOICE.format("b", value), tmp_path, "yosys"), "y")
+
+
+@needs_yosys
+@pytest.mark.parametrize("front_end", ["slang", "yosys", "both"])
+def test_a_proof_holds_whatever_is_undefined(front_end: str, tmp_path: Path) -> None:
+    """The value of a default that is never taken does not matter; one that is taken is wrong, though 0 were right."""
+    program = Program.build([(-1, 0, -1, 0, (0, 2, 0))], [(0, 0, 0)], inp_shift=[0])
+    text = """module model(input [1:0] model_inp, output reg [1:0] model_out);
+  always @* case (model_inp) 0: model_out = 0; 1: model_out = 1; 2: model_out = 2; {}default: model_out = 'x; endcase
+endmodule
+"""
+    run = run_prove(program, tmp_path, "--front-end", front_end, rtl=text.format("3: model_out = 3; "))
+    assert run.ending == ("PASS", 0), run.tree["message"]
+    run = run_prove(program, tmp_path, "--front-end", front_end, rtl=text.format(""))
+    assert run.ending == ("X_IN_OUTPUT", 4), run.tree["message"]
+    assert "undefined: X 1 " in run.tree["message"]
+
+
 #: What Yosys 0.23 reads otherwise than simulators.
 MISREAD = {
     "a cast": ("assign y = &(a[0] ? 2'(b) : b[0]);", "the width of a cast"),
     "a negative item": ("always @* casez (b) -4'sd3: y = 1; default: y = 2; endcase", "item of casez"),
+    "a negative index": (
+        "reg [7:0] t [0:40]; initial t[0] = 1; assign y = t[b];",
+        "takes this index for unsigned",
+    ),
+    "a part that begins below": ("always @* begin y = 0; y[b+:2] = a; end", "what a signed index on the left writes"),
+    "an unknown operand": ("assign y = (a == 4'b1x) ? a : b;", "X is an operand here"),
+    "an unknown condition": ("always @* if (1'bx) y = a; else y = b;", "X is an operand here"),
     "a name with a dot": (
         "wire [3:0] \\u.q ; assign \\u.q = a; inner u(b); assign y = u.q;",
         "a hierarchical name for an escaped one",
@@ -244,7 +316,9 @@ def test_what_yosys_may_read(tmp_path: Path) -> None:
   reg [7:0] t [0:15]; initial $readmemh("t.hex", t);
   wire [5:0] c = a & u.q;
   inner u(b);
-  always @* begin casez (b) 6'sb1?: y = t[a]; default: y = c; endcase
+  integer i; reg [7:0] v;
+  always @* begin casez (b) 6'sb1?: y = t[a]; default: y = 'x; endcase
+    i = b; y = t[i]; y[i] = v[b]; y[a+:1] = 1;
     for (int i = 0; i < 4; i++) y = y ^ t[i]; end
 endmodule
 module inner(input [5:0] b); wire [5:0] q = b; endmodule

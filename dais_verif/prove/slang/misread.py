@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,16 @@ from dais_verif.prove.slang.design import Design, ast
 __all__ = ["refuse_misread"]
 
 _TABLES = ("$readmemh", "$readmemb")
+_LITERALS = (ast.IntegerLiteral, ast.UnbasedUnsizedIntegerLiteral)
+#: What of an expression or a statement must have a value.
+_OPERANDS: dict[Any, Callable[[Any], Sequence[Any]]] = {
+    ast.UnaryExpression: lambda e: (e.operand,),
+    ast.BinaryExpression: lambda e: (e.left, e.right),
+    ast.ConditionalExpression: lambda e: [condition.expr for condition in e.conditions],
+    ast.ConditionalStatement: lambda s: [condition.expr for condition in s.conditions],
+    ast.CaseStatement: lambda s: (s.expr,),
+    ast.ElementSelectExpression: lambda e: (e.selector,),
+}
 _SIGNALS = (ast.SymbolKind.Net, ast.SymbolKind.Variable)
 
 
@@ -50,6 +60,8 @@ class _Search:
 
     def _visit(self, e: Any) -> None:
         kind = type(e)
+        if isinstance(e, ast.Symbol) and e.kind in _SIGNALS and "." in e.name:
+            self._dotted = True
         if kind is ast.ConversionExpression:
             self._cast(e)
         elif kind is ast.CaseStatement:
@@ -58,8 +70,12 @@ class _Search:
             self._table(e)
         elif kind is ast.HierarchicalValueExpression:
             self._path = self._path or e
-        elif isinstance(e, ast.Symbol) and e.kind in _SIGNALS and "." in e.name:
-            self._dotted = True
+        elif kind is ast.ElementSelectExpression:
+            self._word(e)
+        elif kind is ast.AssignmentExpression:
+            e.left.visit(self._written_part)
+        for operand in _OPERANDS.get(kind, lambda e: ())(e):
+            self._known(operand)
 
     def _cast(self, e: Any) -> None:
         """The width of a cast is mixed with that around it: ``&(s ? 2'(w) : b)`` gets zeros above in Yosys 0.23."""
@@ -76,6 +92,29 @@ class _Search:
                 literal = literal.operand
             if type(literal) is ast.UnaryExpression:
                 raise self._refused(item, "Yosys misreads an item of casez that is no literal; write its digits")
+
+    def _word(self, e: Any) -> None:
+        """The sign of an index is lost: -1 of two bits names word 3."""
+        array, index = e.value.type, e.selector.type
+        if not array.isUnpackedArray or not array.hasFixedRange or not (index.isIntegral and index.isSigned):
+            return
+        if max(array.fixedRange.left, array.fixedRange.right) >= 1 << (index.bitWidth - 1):
+            raise self._refused(e, "Yosys takes this index for unsigned, so a negative one names a word; use $unsigned")
+
+    def _written_part(self, e: Any) -> None:
+        """What a part that begins below its vector leaves of it."""
+        if type(e) is not ast.RangeSelectExpression or e.selectionKind is ast.RangeSelectionKind.Simple:
+            return
+        if e.left.type.isIntegral and e.left.type.isSigned and e.left.constant is None:
+            raise self._refused(e, "Yosys misreads what a signed index on the left writes; make it unsigned")
+
+    def _known(self, e: Any) -> None:
+        """What is computed of a literal X is decided as the text is read, and nothing of that is left to see."""
+        literal = e
+        while type(literal) is ast.ConversionExpression:
+            literal = literal.operand
+        if type(literal) in _LITERALS and literal.value.hasUnknown:
+            raise self._refused(e, "X is an operand here, and Yosys computes with it otherwise than simulators do")
 
     def _table(self, e: Any) -> None:
         value = e.arguments[0].eval(ast.EvalContext(self._root)) if e.arguments else None

@@ -19,6 +19,8 @@ __all__ = ["elaborate"]
 _WAYS = ("input", "output")
 _REGISTERS = ("$dff", "$adff", "$aldff")
 _LATCHES = ("$dlatch", "$adlatch", "$dlatchsr", "$sr")
+#: Inputs that such cells pass on as they are, or one of them.
+_CHOSEN = {"$mux": ("A", "B"), "$pmux": ("A", "B"), "$pos": ("A",)}
 _READING = ("$memrd", "$memrd_v2")
 #: What says something about signals and drives none.
 _SILENT = ("$assert", "$assume", "$cover", "$live", "$fair", "$check", "$print", "$scopeinfo")
@@ -104,7 +106,9 @@ class _Instance:
         self._wires.carry(cell.connections["Y"], value, where)
 
     def _operands(self, cell: Cell, where: str) -> dict[str, Bits]:
-        return {port: self._wires.operand(bits, where) for port, bits in cell.connections.items() if port != "Y"}
+        chosen = _CHOSEN.get(cell.type, ())
+        ports = {port: bits for port, bits in cell.connections.items() if port != "Y"}
+        return {port: self._wires.operand(bits, where, port in chosen) for port, bits in ports.items()}
 
     def _register(self, cell: Cell, where: str) -> None:
         """The whole function of the next value, a reset included."""

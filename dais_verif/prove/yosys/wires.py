@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from dais_verif.errors import InputError
 from dais_verif.prove.netlist import Bits, Clock, Driver, NoValue, Read, Signal, Signals, driver_of
-from dais_verif.prove.terms import Term, concat, const, extract
+from dais_verif.prove.terms import Term, concat, const, extract, undefined
 from dais_verif.prove.yosys.form import Bit, Module, place
 
 __all__ = ["BUFFERS", "Wires"]
@@ -22,11 +22,12 @@ BUFFERS = ("$_BUF_", "$buf")
 
 
 class _Piece(NamedTuple):
-    """Neighbouring bits of one signal, or a constant if there is no signal (``low`` is its value)."""
+    """Neighbouring bits of one signal, or a constant if there is no signal (``low`` is its value); or X."""
 
     signal: Signal | None
     low: int
     width: int
+    unknown: bool = False
 
 
 class _Wire(NamedTuple):
@@ -52,6 +53,8 @@ class Wires:
         self._spoilt = several - {bit for bit, source in self._buffers if not isinstance(source, str)}
         #: The bit that each bit is given, if it is one.
         self._given = {bit: source for bit, source in self._buffers if bit not in several}
+        #: How often an X has been read.
+        self._unknown = 0
         self._declare(self._merged())
         self._join()
         self._aliases = self._other_names()
@@ -144,19 +147,22 @@ class Wires:
     # reading and driving
 
     def _runs(self, bits: Sequence[Bit], where: str) -> Iterator[_Piece]:
-        """``bits`` as pieces, the least significant first. Raises ``NoValue`` for X and Z."""
+        """``bits`` as pieces, the least significant first. Raises ``NoValue`` for Z."""
         last = _Piece(None, 0, 0)
         for bit in bits:
-            if isinstance(bit, str):
+            joined = last._replace(width=last.width + 1)
+            if bit == "x":
+                following = _Piece(None, 0, 1, unknown=True)
+                fits = last.unknown
+            elif isinstance(bit, str):
                 if bit not in "01":
                     raise NoValue(where)
                 following = _Piece(None, int(bit), 1)
-                joined = _Piece(None, last.low | int(bit) << last.width, last.width + 1)
-                fits = last.signal is None
+                fits = last.signal is None and not last.unknown
+                joined = joined._replace(low=last.low | int(bit) << last.width)
             else:
                 signal, index = self._wires[bit]
                 following = _Piece(signal, index, 1)
-                joined = last._replace(width=last.width + 1)
                 fits = last.signal is signal and last.low + last.width == index
             if last.width and not fits:
                 yield last
@@ -168,15 +174,24 @@ class Wires:
         """What gives the values of ``bits``, or of some of them."""
 
         def value(read: Read, low: int, width: int) -> Term:
-            pieces = list(self._runs(bits[low : low + width], where))[::-1]
-            return concat(
-                *(const(p.width, p.low) if p.signal is None else read(p.signal, p.low, p.width) for p in pieces)
-            )
+            return concat(*reversed([self._piece(p, read, where) for p in self._runs(bits[low : low + width], where)]))
 
         return value
 
-    def operand(self, bits: Sequence[Bit], where: str) -> Bits:
-        """The same for a cell, which reads other names of the RTL by these names."""
+    def _piece(self, piece: _Piece, read: Read, where: str) -> Term:
+        """The value of ``piece``; X is anything, each time its own."""
+        if piece.unknown:
+            self._unknown += 1
+            return undefined(piece.width, f"X {self._unknown} of line {where.rpartition(':')[2]}")
+        return const(piece.width, piece.low) if piece.signal is None else read(piece.signal, piece.low, piece.width)
+
+    def operand(self, bits: Sequence[Bit], where: str, chosen: bool = False) -> Bits:
+        """The same for a cell, which reads other names of the RTL by these names.
+
+        ``chosen``: the cell computes nothing of it, but passes it on or not. Raises ``NoValue`` for X otherwise, and Z.
+        """
+        if "x" in bits and not chosen:
+            raise NoValue(where)
         return self.bits(self._aliases.get(tuple(bits), bits), where)
 
     def drive(self, bits: Sequence[Bit], make: Callable[[Read], Term], where: str) -> None:
