@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -19,6 +19,7 @@ from dais_verif.dut.bind import bind
 from dais_verif.dut.directives import directives_of, told
 from dais_verif.dut.discover import ports_in
 from dais_verif.dut.face import Clocking, packed
+from dais_verif.dut.parameters import parse_parameter, with_parameters
 from dais_verif.dut.ports_file import PortsFile, latency_of, read_ports_file
 from dais_verif.dut.verilog import included_by
 from dais_verif.dut.vhdl_ports import in_lower_case, vhdl_ports_in
@@ -37,7 +38,8 @@ __all__ = ["DutOptions", "bound", "design_of", "dut_options", "emitted", "given"
 class DutOptions:
     """Somebody's RTL, or ours where ``rtl`` is empty; and the pins of a clocked design, if they are given.
 
-    ``data``: what somebody's RTL reads. ``pipeline``: what ours is to be, if not combinational.
+    ``data``: what somebody's RTL reads. ``pipeline``: what ours is to be, if not combinational. ``parameters``: of
+    somebody's top module, with their values as Verilog writes them.
     """
 
     rtl: tuple[Path, ...]
@@ -47,11 +49,19 @@ class DutOptions:
     pins: Pins
     pipeline: PipelineOptions | None = None
     wrapped: Wrapped | None = None
+    parameters: tuple[tuple[str, str], ...] = ()
 
 
 def _latency(context: click.Context, option: click.Parameter, value: str | None) -> int | Literal["auto"] | None:
     try:
         return None if value is None else "auto" if value == "auto" else latency_of(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def _parameters(context: click.Context, option: click.Parameter, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    try:
+        return tuple(dict(map(parse_parameter, texts)).items())
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
@@ -66,6 +76,14 @@ _OPTIONS = (
         " beside the RTL or just below, and is mentioned in it, is found unasked.",
     ),
     top_option,
+    click.option(
+        "--param",
+        "parameters",
+        metavar="NAME=VALUE",
+        multiple=True,
+        callback=_parameters,
+        help="Parameter of the top module of RTL in Verilog, for another value than its own; may be repeated.",
+    ),
     click.option(
         "--ports",
         type=file_path,
@@ -96,13 +114,15 @@ def given_rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def with_dut(*arguments: Any, **given: Any) -> Any:
-        own = {name: given.pop(name) for name in ("rtl", "data", "top", "ports", "more_rtl")}
+        own = {name: given.pop(name) for name in ("rtl", "data", "top", "ports", "parameters", "more_rtl")}
         pins = {name: given.pop(name) for name in ("clock", "latency", "reset", "enable", "valid_in", "valid_out")}
         rtl, more = own.pop("rtl"), own.pop("more_rtl")
         if more and not rtl:
             raise click.UsageError(f"Got unexpected extra argument ({more[0]}); RTL files follow --rtl.")
         if own["data"] and not rtl:
             raise click.UsageError("--data is for RTL that reads files; give the RTL with --rtl.")
+        if own["parameters"] and not rtl:
+            raise click.UsageError("--param is for a module of somebody else's; give the RTL with --rtl.")
         asked_pins = Pins(**pins)
         if own["ports"] is None:
             asked_pins.over(None, "no ports file says which")  # refused before anything is read
@@ -140,7 +160,7 @@ def design_of(program: Program, dut: DutOptions, folder: Path) -> Design:
         return dut.wrapped.design
     if not dut.rtl:
         return emitted(program, dut, folder)
-    return bound(program, *given(dut))
+    return bound(program, *given(dut, folder))
 
 
 def bound(program: Program, design: Design, said: PortsFile) -> Design:
@@ -175,9 +195,10 @@ def told_apart(design: Design, dut: DutOptions) -> list[str]:
     return lines
 
 
-def given(dut: DutOptions) -> tuple[Design, PortsFile]:
+def given(dut: DutOptions, folder: Path) -> tuple[Design, PortsFile]:
     """Somebody's RTL, and what is said of its ports, which were not looked at yet.
 
+    A module that gives it parameters is written into ``folder``.
     Raises ``InputError`` if a file cannot be read, or an option is for our own module.
     """
     if dut.pipeline:
@@ -191,7 +212,12 @@ def given(dut: DutOptions) -> tuple[Design, PortsFile]:
     said = replace(said, clocking=dut.pins.over(said.clocking, f"{str(dut.ports)!r} has no [clock]"))
     sources = tuple(source.absolute() for source in dut.rtl)
     vhdl = any(map(is_vhdl, sources))
-    design = Design(sources, dut.top.lower() if vhdl else dut.top, data_files(sources, dut.data))
+    if vhdl and dut.parameters:
+        raise InputError("--param is for RTL in Verilog; give the generics of VHDL in an entity around it")
+    data, top = data_files(sources, dut.data), dut.top.lower() if vhdl else dut.top
+    if dut.parameters:
+        sources, top = with_parameters(sources, top, dict(dut.parameters), folder)
+    design = Design(sources, top, data)
     return design, in_lower_case(said) if vhdl else said
 
 

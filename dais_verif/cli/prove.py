@@ -130,7 +130,7 @@ def prove(
     with work_folder(output) as folder:
         with watch.stage("emit"):
             dut = replace(dut, rtl=with_netlist(dut.rtl, netlist, folder.path))
-            design, said = given(dut) if dut.rtl else (emitted(loaded, dut, folder.path), None)
+            design, said = given(dut, folder.path) if dut.rtl else (emitted(loaded, dut, folder.path), None)
             readings = [] if netlist else told_apart(design, dut)
             warnings += readings
             hashes = [digest.hex() for digest in digests([*design.sources, *(file.path for file in design.data)])]

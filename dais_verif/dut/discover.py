@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dais_verif.dut.verilog import read_files
 from dais_verif.errors import InputError
 
-__all__ = ["Port", "ports_in", "unused_in"]
+__all__ = ["Interface", "Port", "interface_of", "ports_in", "unused_in"]
 
 
 @dataclass(frozen=True)
@@ -44,26 +44,18 @@ def ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
 
     Raises ``InputError`` if the sources were understood and hold no such module.
     """
-    from pyslang import SourceManager, ast
-
-    manager = SourceManager()
     try:
-        tree = read_files(sources, manager)
-        if any(found.isError() for found in tree.diagnostics):
+        compilation, _manager = _compiled(sources, top)
+        if compilation is None:
             return None  # the simulators say it in the user's terms
-        options = ast.CompilationOptions()
-        options.topModules = {top}
-        compilation = ast.Compilation(ast_bag(options))
-        compilation.addSyntaxTree(tree)
         instances = [instance for instance in compilation.getRoot().topInstances if instance.name == top]
     except (RuntimeError, ValueError):
         return None
     if not instances:
-        names = sorted({str(found.name) for found in compilation.getDefinitions() if str(found.name)})
+        names = _modules(compilation)
         if not names:
             return None
-        shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-        raise InputError(f"no module {top} in the RTL; it holds {shown}: name the top module with --top")
+        raise InputError(f"no module {top} in the RTL; it holds {_shown(names)}: name the top module with --top")
     ports = [_port(symbol) for symbol in instances[0].body.portList]
     known = [port for port in ports if port is not None]
     return tuple(known) if len(known) == len(ports) else None
@@ -74,6 +66,72 @@ def ast_bag(options: Any) -> Any:
     import pyslang
 
     return pyslang.Bag([options])
+
+
+class Interface(NamedTuple):
+    """What an instance of a module offers. ``ports``: by name, None for what is not made of bits.
+
+    ``parameters``: those that may be given, and whether the value that each has is one.
+    """
+
+    ports: dict[str, Port | None]
+    parameters: dict[str, bool]
+
+
+def interface_of(sources: Sequence[Path], top: str, instance: str) -> Interface | None:
+    """Return what ``instance`` in module ``top`` of the Verilog ``sources`` offers; None if it cannot be told.
+
+    Raises ``InputError`` if the sources were understood and hold no module of which it is an instance.
+    """
+    from pyslang import ast
+
+    try:
+        compilation, _manager = _compiled(sources, top)
+        if compilation is None:
+            return None
+        inner = compilation.getRoot().topInstances[0].body.find(instance)
+    except (RuntimeError, ValueError, IndexError):
+        return None
+    if isinstance(inner, ast.UninstantiatedDefSymbol):
+        names = _shown([found for found in _modules(compilation) if found != top])
+        raise InputError(
+            f"no module {inner.definitionName} in the RTL; it holds {names}: name the top module with --top"
+        )
+    if not isinstance(inner, ast.InstanceSymbol):
+        return None
+    given = [symbol for symbol in inner.body.parameters if not symbol.isLocalParam]
+    return Interface(
+        {str(symbol.name): _port(symbol) for symbol in inner.body.portList},
+        {str(symbol.name): _has_value(symbol) for symbol in given},
+    )
+
+
+def _has_value(symbol: Any) -> bool:
+    held = getattr(symbol, "value", None)
+    return held is not None and held.value is not None
+
+
+def _compiled(sources: Sequence[Path], top: str) -> tuple[Any | None, Any]:
+    """The elaboration of ``sources`` for ``top``, None if their text cannot be read; and what keeps their text."""
+    from pyslang import SourceManager, ast
+
+    manager = SourceManager()
+    tree = read_files(sources, manager)
+    if any(found.isError() for found in tree.diagnostics):
+        return None, manager
+    options = ast.CompilationOptions()
+    options.topModules = {top}
+    compilation = ast.Compilation(ast_bag(options))
+    compilation.addSyntaxTree(tree)
+    return compilation, manager
+
+
+def _modules(compilation: Any) -> list[str]:
+    return sorted({str(found.name) for found in compilation.getDefinitions() if str(found.name)})
+
+
+def _shown(names: Sequence[str]) -> str:
+    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
 
 
 def _port(symbol: Any) -> Port | None:
@@ -96,20 +154,15 @@ def unused_in(sources: Sequence[Path], top: str) -> list[str] | None:
 
     Raises ``InputError`` if the sources were understood and hold no such module.
     """
-    from pyslang import SourceManager, ast
+    from pyslang import ast
 
-    manager = SourceManager()
     try:
-        tree = read_files(sources, manager)
-        if any(found.isError() for found in tree.diagnostics):
+        compilation, _manager = _compiled(sources, top)
+        if compilation is None:
             return None
-        options = ast.CompilationOptions()
-        options.topModules = {top}
-        compilation = ast.Compilation(ast_bag(options))
-        compilation.addSyntaxTree(tree)
-        names = {str(found.name) for found in compilation.getDefinitions() if str(found.name)}
+        names = set(_modules(compilation))
         if top not in names:
-            shown = ", ".join(sorted(names)[:8]) or "none"
+            shown = _shown(sorted(names)) or "none"
             raise InputError(f"no module {top} in the RTL; it holds {shown}: name the right [rtl] top")
         used: set[str] = set()
 

@@ -75,6 +75,14 @@ types = "s9.2"
 mode = 0
 spare = 1
 """
+#: Right with W = 4 and ADD = 1 only.
+PARAMETERS = """
+module model #(parameter W = 32, parameter ADD = 0) (input signed [W-1:0] x_0, input [2:0] x_1,
+    output [W+1:0] y_0, output [W:0] y_1);
+  assign y_0 = ADD ? x_0 + $signed({1'b0, x_1, 1'b0}) : 0;
+  assign y_1 = -x_0;
+endmodule
+"""
 
 
 def proved(rtl: str, ports: str, folder: Path, *options: object) -> Run:
@@ -113,6 +121,17 @@ def test_a_bug_is_refuted_and_simulated(rtl: str, ports: str, old: str, new: str
     assert run.tree["counterexample"]["output"] == output
     assert run.tree["counterexample"]["replay"]["verdict"] == "RTL_MISMATCH"
     assert "--ports" in run.tree["simulate"]
+
+
+def test_a_module_is_given_parameters(tmp_path: Path) -> None:
+    given = "--param", "W=4", "--param"
+    right = proved(PARAMETERS, NAMES, tmp_path / "right", *given, "ADD=1")
+    assert right.ending == ("PASS", 0), (right.tree["message"], right.stderr)
+    wrong = proved(PARAMETERS, NAMES, tmp_path / "wrong", *given, "ADD=0")
+    assert wrong.ending == ("RTL_MISMATCH", 1), wrong.tree["message"]
+    assert wrong.tree["counterexample"]["replay"]["verdict"] == "RTL_MISMATCH"
+    unknown = proved(PARAMETERS, NAMES, tmp_path / "unknown", *given, "SUB=1")
+    assert "no parameter SUB; it has W, ADD" in unknown.tree["message"]
 
 
 @pytest.mark.parametrize(

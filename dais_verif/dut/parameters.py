@@ -1,0 +1,80 @@
+"""A Verilog module with other parameters than it declares: a module around it that gives them.
+
+All tools read that module as they read any other, so none has to be told of parameters in its own way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dais_verif.dut.discover import Interface, Port, interface_of
+from dais_verif.errors import InputError
+from dais_verif.files import write_atomically
+
+__all__ = ["parse_parameter", "with_parameters"]
+
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_VALUE = re.compile(
+    r"""-?[0-9]+ | -?[0-9]*'[sS]?[bodhBODH][0-9a-fA-F_]+ | "[^"\\\n]*" | [A-Za-z_]\w*::[A-Za-z_]\w*""",
+    re.ASCII | re.VERBOSE,
+)
+
+
+def parse_parameter(text: str) -> tuple[str, str]:
+    """Split ``NAME=VALUE``: a number as Verilog writes it, a string in quotes, or ``package::NAME``.
+
+    Raises ``ValueError`` for any other text.
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
+        raise ValueError(f'must be NAME=VALUE with a number, 8 or 4\'b0101, a "string" or package::NAME, not {text!r}')
+    return name, value
+
+
+def with_parameters(
+    sources: Sequence[Path], top: str, parameters: Mapping[str, str], folder: Path
+) -> tuple[tuple[Path, ...], str]:
+    """Write a module around ``top`` that gives it ``parameters`` into ``folder``; return all sources, and its name.
+
+    Raises ``InputError`` if ``top`` has no such parameter, or ports that cannot be passed on.
+    """
+    name = f"{top}_with_parameters"
+    if not _NAME.fullmatch(top):
+        raise InputError(f"--param: the module must have a plain name, not {top!r}; write a module around it yourself")
+    given = ", ".join(f".{key}({value})" for key, value in parameters.items())
+    path = folder / f"{name}.sv"
+    write_atomically(path, f"module {name};\n  {top} #({given}) dut ();\nendmodule\n".encode())
+    offered = interface_of([*sources, path], name, "dut")
+    if offered is None:
+        raise InputError(f"--param: module {top} cannot be read with these parameters; see what a simulator says of it")
+    _check(top, parameters, offered)
+    lines = []
+    for key, port in offered.ports.items():
+        if port is None or port.direction == "inout" or not _NAME.fullmatch(key):
+            raise InputError(
+                f"--param: port {key} of {top} cannot be passed on: it must be an input or output of bits with a plain"
+                " name; write a module around it yourself"
+            )
+        lines.append(f"  {_declared(port)}")
+    passed = ", ".join(f".{key}({key})" for key in offered.ports)
+    text = [f"module {name} (", ",\n".join(lines), ");", f"  {top} #({given}) dut ({passed});", "endmodule", ""]
+    write_atomically(path, "\n".join(text).encode())
+    return (*sources, path), name
+
+
+def _check(top: str, parameters: Mapping[str, str], offered: Interface) -> None:
+    for name, value in parameters.items():
+        if name not in offered.parameters:
+            known = ", ".join(offered.parameters) or "none"
+            raise InputError(f"--param: module {top} has no parameter {name}; it has {known}")
+        if not offered.parameters[name]:
+            raise InputError(f"--param: parameter {name} of {top} cannot be {value}")
+
+
+def _declared(port: Port) -> str:
+    kind = f"{'signed ' if port.signed else ''}[{port.width - 1}:0]"
+    if port.elements is None:
+        return f"{port.direction}put wire {kind} {port.name}"
+    return f"{port.direction}put logic {kind} {port.name} [{port.elements[0]}:{port.elements[-1]}]"

@@ -1,0 +1,61 @@
+"""A module that gives somebody's module parameters: what it says, and what is refused before any tool runs."""
+
+from pathlib import Path
+
+import pytest
+
+from dais_verif.dut.discover import ports_in
+from dais_verif.dut.parameters import parse_parameter, with_parameters
+from dais_verif.errors import InputError
+
+SUM = """
+package kinds; typedef enum logic {ADD, SUBTRACT} kind_e; endpackage
+module sum #(parameter int W = 54, parameter kinds::kind_e KIND = kinds::ADD, parameter NAME = "x",
+             localparam M = W + 1) (
+  input logic [W-1:0] a, input logic signed [W-1:0] b [2], output logic [M-1:0] y);
+  assign y = KIND == kinds::ADD ? a + b[0] : a - b[1];
+endmodule
+module pad (inout wire p); parameter W = 1; endmodule
+"""
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "sum.sv"
+    path.write_text(SUM)
+    return path
+
+
+@pytest.mark.parametrize("text", ["W=8", "W=-8", "M=4'b0101", "M=8'shff", 'S="GALOIS"', "K=kinds::ADD"])
+def test_numbers_strings_and_names_of_packages_are_values(text):
+    assert parse_parameter(text) == tuple(text.split("=", 1))
+
+
+@pytest.mark.parametrize("text", ["W", "W=", "=8", "W=8+1", "W=8) x(", 'S="a"b"', "W=x", "a.b=1", "W=8;"])
+def test_whatever_else_is_refused(text):
+    with pytest.raises(ValueError, match="must be NAME=VALUE"):
+        parse_parameter(text)
+
+
+def test_ports_have_the_widths_that_follow_from_the_parameters(source, tmp_path):
+    sources, top = with_parameters([source], "sum", {"W": "8", "KIND": "kinds::SUBTRACT"}, tmp_path)
+    assert (sources[0], top) == (source, "sum_with_parameters")
+    found = {port.name: (port.width, port.elements, port.signed) for port in ports_in(sources, top) or ()}
+    assert found == {"a": (8, None, False), "b": (8, range(2), True), "y": (9, None, False)}
+    assert "sum #(.W(8), .KIND(kinds::SUBTRACT)) dut" in Path(sources[1]).read_text()
+
+
+@pytest.mark.parametrize(
+    ("top", "given", "message"),
+    [
+        ("sum", {"V": "8"}, "module sum has no parameter V; it has W, KIND, NAME"),
+        ("sum", {"M": "8"}, "module sum has no parameter M"),
+        ("sum", {"KIND": "kinds::NONE"}, "parameter KIND of sum cannot be kinds::NONE"),
+        ("none", {"W": "8"}, "no module none in the RTL; it holds pad, sum"),
+        ("pad", {"W": "8"}, "port p of pad cannot be passed on"),
+    ],
+    ids=["unknown", "local", "no_value", "module", "inout"],
+)
+def test_what_cannot_be_given_is_one_clear_line(source, tmp_path, top, given, message):
+    with pytest.raises(InputError, match=message):
+        with_parameters([source], top, given, tmp_path)
