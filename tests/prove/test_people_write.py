@@ -145,8 +145,9 @@ def test_it_is_proved_and_its_wrong_twin_is_not(body: str, wrong: tuple[str, str
     [
         (f"always_ff @(posedge clk) case ({B}) {CASES.replace(' = ', ' <= ')} endcase", ("15: OUT", "14: OUT")),
         (f"always_ff @(posedge clk) begin OUT <= {A}; if ({B} != 0) OUT <= {A} + {B}; end", ("!= 0", "!= 1")),
+        (f"task load; OUT <= {A} + {B}; endtask always @(posedge clk) begin load; end", ("] + IN", "] - IN")),
     ],
-    ids=["a full case", "two assignments"],
+    ids=["a full case", "two assignments", "a task"],
 )
 def test_registers(body: str, wrong: tuple[str, str], tmp_path: Path) -> None:
     text = clocked(body).replace("module dut", "module model")

@@ -213,6 +213,8 @@ class Execution:
                 width, _ = self.convert.type_of(actual.left)
                 self.assign(actual.left, resize(value, width, bool(formal.type.isIntegral and formal.type.isSigned)))
         for symbol in self.values.keys() - known:  # a variable of the task is another one when it is called again
+            if not isinstance(symbol, ast.VariableSymbol):
+                continue  # what a register takes in at the edge
             if self.design.is_local(symbol) and symbol.lifetime is ast.VariableLifetime.Automatic:
                 del self.values[symbol]
 

@@ -1,0 +1,220 @@
+"""``python -m prove.soundness.clocked``: random clocked designs, proved one by one and held to both simulators.
+
+A design that is proved must never be told from its program by Icarus or Verilator, at the latency that was proved,
+over thousands of edges with resets, stalls and bubbles wherever its pins permit them. One that is refuted must go wrong
+in Icarus where the prover says. It may refuse a design: these are counted, with what simulators say of them. Results
+are kept as they come, and a campaign that was broken off goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import re
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+from prove.soundness.clocked_designs import ClockedDesign, random_clocked_design
+from prove.soundness.clocked_witnesses import confirmed, trace_of
+from prove.soundness.streams import Stream, simulate
+from prove.soundness.tasks import TASKS
+
+from dais_verif.dut.face import Clocking, packed
+from dais_verif.errors import InputError, ToolError
+from dais_verif.files import write_atomically
+from dais_verif.program import Program
+from dais_verif.prove import slang, yosys
+from dais_verif.prove.netlist import Netlist
+from dais_verif.prove.proof import prove
+from dais_verif.prove.results import Options, Proof
+from dais_verif.synth.elaboration import elaborated
+from dais_verif.synth.limits import Limits
+from dais_verif.verdict import Verdict
+
+__all__ = ["PROVED", "REFUTED", "Record", "answer", "exceptions", "judge", "reasons", "table"]
+
+Record = dict[str, Any]
+
+PROVED, REFUTED, UNKNOWN, REFUSED, CRASHED = "proved", "refuted", "unknown", "refused", "crashed"
+_STATUS = {Verdict.PASS: PROVED, Verdict.RTL_MISMATCH: REFUTED, Verdict.UNKNOWN: UNKNOWN}
+
+_PROGRAMS: dict[str, Program] = {name: task.program for name, task in TASKS.items()}
+_LIMITS = Limits(120, 4096)
+_DEPTH = 50_000
+
+
+def _read(design: ClockedDesign, front_end: str, folder: Path) -> Netlist:
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / name for name in design.files]
+    for path in paths:
+        path.write_text(design.files[path.name])
+    if front_end == "slang":
+        return slang.elaborate(paths, design.name, {})
+    slang.refuse_misread(paths, design.name, {})  # as the command does where Yosys reads alone
+    form = elaborated(paths, design.name, [], folder / "yosys", _LIMITS)
+    slang.refuse_events(paths, design.name, {})
+    return yosys.elaborate(form, design.name)
+
+
+def answer(design: ClockedDesign, front_end: str, folder: Path) -> tuple[Record, Proof | None]:
+    """What the prover says of a design, in words and as it is."""
+    sys.setrecursionlimit(_DEPTH)
+    program = _PROGRAMS[design.task]
+    said = replace(design.clocking, latency=None) if design.told else None
+    start = time.process_time()
+    try:
+        netlist = _read(design, front_end, folder)
+        proof = prove(program, netlist, packed(program, said), Options(check=False, jobs=1, declared=False))
+    except (InputError, ToolError) as error:
+        return {"status": REFUSED, "why": str(error).replace(str(folder), "")[:400]}, None
+    except Exception:
+        return {"status": CRASHED, "why": traceback.format_exc()[-1500:]}, None
+    record: Record = {"status": _STATUS[proof.verdict], "why": proof.message}
+    record["seconds"] = round(time.process_time() - start, 3)
+    if proof.timing is not None:
+        record["latency"] = proof.timing.latency
+    return record, proof
+
+
+def proved_stream(design: ClockedDesign, proof: Proof) -> Stream:
+    """A proved design, with what the proof says of its pins."""
+    pins = design.clocking
+    latency = proof.timing.latency if proof.timing else 0
+    if design.told:
+        how = proof.handshake.how if proof.handshake else ""
+        return Stream(design.name, design.files, design.task, replace(pins, latency=latency), {},
+                      reset_enabled="works at edges" in how)  # fmt: skip
+    timing = proof.timing
+    alone = Clocking(timing.clock if timing else pins.clock, latency, enable=timing.enable if timing else None)
+    known = {alone.clock, alone.enable, *proof.held}
+    others = tuple(pin for pin in pins.driven if pin not in known)
+    return Stream(design.name, design.files, design.task, alone, proof.held, others)
+
+
+def meant_stream(design: ClockedDesign) -> Stream:
+    """A design with what it is meant to do."""
+    return Stream(design.name, design.files, design.task, design.clocking, {})
+
+
+def judge(
+    designs: Sequence[ClockedDesign],
+    cycles: int,
+    folder: Path,
+    front_end: str = "slang",
+    simulators: Sequence[str] = ("icarus", "verilator"),
+) -> dict[str, Record]:
+    """What becomes of each design, by name."""
+    records, streams, witnesses = {}, [], []
+    for design in designs:
+        record, proof = answer(design, front_end, folder / "rtl" / design.name)
+        records[design.name] = {
+            "seed": int(design.name[1:]), "task": design.task, "features": list(design.features),
+            "mistake": design.mistake, "told": design.told, "reader": front_end, **record,
+        }  # fmt: skip
+        if record["status"] == PROVED and proof is not None:
+            streams.append(proved_stream(design, proof))
+        else:
+            streams.append(meant_stream(design))
+        if record["status"] == REFUTED and proof is not None:
+            program = _PROGRAMS[design.task]
+            witnesses.append((design, trace_of(program, proof, design.clocking, design.told)))
+    seed = int(designs[0].name[1:])
+    for design, seen in zip(designs, simulate(streams, _PROGRAMS, cycles, seed, folder, simulators), strict=True):
+        records[design.name] |= {"cycles": cycles, "ran": list(seen.ran), "wrong": dict(seen.wrong)}
+    shown = [(design.name, design.files, _PROGRAMS[design.task], trace) for design, trace in witnesses]
+    for (design, _), answered in zip(witnesses, confirmed(shown, folder / "witnesses") if shown else [], strict=True):
+        records[design.name]["confirmed"] = answered
+    return records
+
+
+def exceptions(records: Mapping[str, Record]) -> list[str]:
+    """The designs of which the prover says what simulators do not, or over which it broke down."""
+    return [f"{name}: {said}" for name, record in records.items() if (said := _exception(record))]
+
+
+def _exception(record: Record) -> str:
+    if record["status"] == PROVED and record["wrong"]:
+        return f"proved, and wrong: {record['wrong']}"
+    if record["status"] == REFUTED and not (record["wrong"] if record["confirmed"] is None else record["confirmed"]):
+        return f"refuted, and right in simulation: {record['why']}"
+    return str(record["why"]) if record["status"] == CRASHED else ""
+
+
+def _right(record: Record) -> bool:
+    """Whether every simulator that ran found nothing, and one did."""
+    return bool(record["ran"]) and not record["wrong"]
+
+
+def table(records: Mapping[str, Record]) -> list[str]:
+    """How many designs, right and wrong, met which answer."""
+    lines = ["| answer | right in simulation | wrong in simulation | in no simulator |", "| --- | ---: | ---: | ---: |"]
+    every = [*records.values()]
+    for status in (PROVED, REFUTED, UNKNOWN, REFUSED):
+        some = [record for record in every if record["status"] == status]
+        counts = (sum(map(_right, some)), sum(bool(r["wrong"]) for r in some), sum(not r["ran"] for r in some))
+        lines.append(f"| {status} | {' | '.join(f'{n:,}' for n in counts)} |")
+    return lines
+
+
+def reasons(records: Mapping[str, Record], right: bool) -> Counter[str]:
+    """Why designs were not decided, names and places left out."""
+    found: Counter[str] = Counter()
+    for record in records.values():
+        if record["status"] in (UNKNOWN, REFUSED) and _right(record) == right:
+            text = re.sub(r"^\S+\.sv:\d+(:\d+)?: ", "", record["why"])
+            found[re.sub(r"'[^']*'|\bd\d+\w*\b|\d+", "_", text)[:110]] += 1
+    return found
+
+
+def _judged(job: tuple[int, int, int, str, tuple[str, ...]]) -> dict[str, Record]:
+    first, count, cycles, front_end, simulators = job
+    designs = [random_clocked_design(seed) for seed in range(first, first + count)]
+    with TemporaryDirectory(prefix="dais-verif-clocked-") as scratch:
+        return judge(designs, cycles, Path(scratch), front_end, simulators)
+
+
+@click.command()
+@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("build/clocked.json"))
+@click.option("--designs", "count", default=2000, show_default=True)
+@click.option("--first", default=0, show_default=True, help="The seed of the first design.")
+@click.option("--cycles", default=4000, show_default=True, help="Edges that each is simulated for.")
+@click.option("--together", default=50, show_default=True, help="Designs in one simulation.")
+@click.option("--yosys-every", default=5, show_default=True, help="Of so many simulations one is read by Yosys.")
+@click.option("--jobs", default=1, show_default=True)
+def main(output: Path, count: int, first: int, cycles: int, together: int, yosys_every: int, jobs: int) -> None:
+    """Random clocked designs against the prover."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    records: dict[str, Record] = json.loads(output.read_text())["designs"] if output.is_file() else {}
+    work = []
+    for number, start in enumerate(range(first, first + count, together)):
+        some = min(together, first + count - start)
+        if not all(f"d{seed}" in records for seed in range(start, start + some)):
+            reader = "yosys" if number % yosys_every == yosys_every - 1 else "slang"
+            work.append((start, some, cycles, reader, ("icarus", "verilator")))
+    with multiprocessing.get_context("fork").Pool(jobs, maxtasksperchild=1) as workers:
+        for found in workers.imap_unordered(_judged, work):
+            records |= found
+            tree = {"exceptions": exceptions(records), "table": table(records), "designs": records}
+            write_atomically(output, json.dumps(tree, indent=1).encode())
+            said = Counter(record["status"] for record in records.values())
+            click.echo(f"{len(records)} designs: {dict(said)}, exceptions: {len(exceptions(records))}")
+    click.echo("\n".join(table(records)))
+    for right in (True, False):
+        click.echo(f"not decided, and {'right' if right else 'wrong'} in simulation:")
+        click.echo("\n".join(f"  {n:5} {reason}" for reason, n in reasons(records, right).most_common()))
+    wrong = exceptions(records)
+    if wrong:
+        raise click.ClickException(f"{len(wrong)} exceptions, the first: {wrong[0]}")
+    click.echo("no exception")
+
+
+if __name__ == "__main__":
+    main()
