@@ -11,6 +11,7 @@ import contextlib
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import threading
@@ -180,7 +181,7 @@ class Session:
             log.flush()
             try:
                 return subprocess.Popen(
-                    sandbox.confined(command, self._cwd, self._writable) if sandbox.wanted() else command,
+                    sandbox.confined(command, self._cwd, self._writable) if sandbox.wanted() else _mortal(command),
                     cwd=self._cwd,
                     # What a killed compiler leaves behind stays in the folder of the run.
                     env={
@@ -211,6 +212,18 @@ class Session:
                 )
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def _mortal(command: Sequence[str]) -> Sequence[str]:
+    """Return ``command`` so that Linux kills it when the thread that starts it ends, however that happens.
+
+    A simulator whose design runs for ever within one moment of simulated time looks at nothing by itself. Where
+    ``setpriv`` (util-linux) is missing, or the command itself, the command is returned as it is.
+    """
+    setpriv = shutil.which("setpriv")
+    if setpriv is None or shutil.which(command[0]) is None:
+        return command
+    return [setpriv, "--pdeathsig", "KILL", "--", *command]
 
 
 def describe_exit(code: int) -> str:

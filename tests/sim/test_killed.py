@@ -129,6 +129,30 @@ def test_a_killed_run_breaks_no_later_one(tmp_path: Path, home: Path) -> None:
     kill_at_moments(tmp_path, home, "icarus", 3, seed=1)
 
 
+def simulators_in(folder: Path) -> list[int]:
+    return [number for number, line in processes_in(folder).items() if "simulation.vvp" in line]
+
+
+def has_worked(process: int, seconds: float) -> bool:
+    """Whether ``process`` has used so much time of a processor: more than starting takes."""
+    try:
+        ticks = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11]
+    except OSError:  # it has ended
+        return False
+    return int(ticks) / os.sysconf("SC_CLK_TCK") >= seconds
+
+
+@pytest.mark.slow
+def test_a_design_that_never_ends_ends_with_its_run(tmp_path: Path) -> None:
+    """The simulator is busy within one moment of simulated time, and sees nothing of what happens around it."""
+    endless = rtl(0).replace("endmodule", "  reg a = 0;\n  initial forever a = ~a;\nendmodule")
+    process = started(tmp_path / "killed", endless, "icarus", 20)
+    wait_until(lambda: any(has_worked(number, 3) for number in simulators_in(tmp_path / "killed")), 60)
+    process.kill()  # itself alone, not its group
+    process.wait()
+    wait_until(lambda: processes_in(tmp_path / "killed") == {}, SECONDS_TO_END)
+
+
 def test_a_killed_run_that_compiles_breaks_no_later_one(tmp_path: Path, home: Path) -> None:
     """At the moments that count: while Verilator and the compiler work, and while the linker writes."""
     met = []
