@@ -157,7 +157,7 @@ _TEXTS: dict[str, tuple[str, Said, Said | None]] = {
         READ,
     ),
     "a delay of an assign": (module(out="assign #3 model_out = a + b;"), refused("rtl.v:4", "delay"), READ),
-    "a delay in a block": (block("always @* begin #1 r = a + b; end"), refused("rtl.v:3", "Timed"), READ),
+    "a delay in a block": (block("always @* begin #1 r = a + b; end"), refused("rtl.v:3", "waits within"), READ),
     "wait": (block("always begin wait (a[0]); r = b; end"), refused("rtl.v:3", "waits for nothing"), refused("wait")),
     "fork": (block("always @* fork r = a; q = b; join"), refused("rtl.v:3", "fork"), SYNTAX),
     "a literal X": (module(out="assign model_out = a[0] ? a + b : 5'bx;"), undefined("X 2 at rtl.v:4"), NO_VALUE),
@@ -279,7 +279,7 @@ _TEXTS: dict[str, tuple[str, Said, Said | None]] = {
     ),
     "an interface": (
         "interface bus; logic x; endinterface\n" + module("bus i();"),
-        refused("rtl.v:4", "'i' is no module"),
+        refused("rtl.v:4", "'i': an interface is no module"),
         READ,
     ),
     # expressions and types

@@ -279,7 +279,7 @@ def test_open_bits_are_undefined(text: str, undefined: str, mask: int, value: ob
         ("bufif1 (y[0], a[0], c);", "primitive 'bufif1'"),
         ("lost s (a, y);", "unknown module 'lost'"),
         ("assign y = nothing;", "use of undeclared identifier"),
-        ("real r; assign y = a;", "is no vector and no array of vectors"),
+        ("real r; assign y = a;", "a real number has no bits"),
         ("assign #3 y = a;", "a delay has no meaning"),
         ('reg [7:0] m [0:1]; initial $readmemh("no.mem", m); assign y = m[c];', "memory file 'no.mem' was not found"),
         ("assign y = a +; wire z;", "expected expression"),

@@ -232,9 +232,9 @@ def test_a_mistake_is_refuted_and_confirmed(name: str, tmp_path: Path) -> None:
         ),
         (
             "struct { logic [5:0] a; } t; assign t.a = x_0; assign y_0 = t.a;",
-            "'t' is no vector and no array of vectors",
+            "'t': an unpacked structure",
         ),
-        ("logic [5:0] t [int]; assign y_0 = t[0];", "'t' is no vector and no array of vectors"),
+        ("logic [5:0] t [int]; assign y_0 = t[0];", "'t': an array whose size changes"),
     ],
 )
 def test_what_means_nothing_is_refused(body: str, message: str, tmp_path: Path) -> None:

@@ -8,25 +8,21 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyslang
-
 from dais_verif.errors import InputError
 from dais_verif.prove.memory import Memory
 from dais_verif.prove.netlist import Bits, NoValue, Read, Signal, Signals
+from dais_verif.prove.slang.kinds import TYPES
+from dais_verif.prove.slang.kinds.names import ast
 from dais_verif.prove.spans import Spans
 from dais_verif.prove.terms import Term, concat, undefined
 
 if TYPE_CHECKING:
     from dais_verif.prove.slang.expressions import Converter
 
-__all__ = ["Design", "ast", "bits_in"]
+__all__ = ["Design", "ast", "bits_in", "why_no_bits"]
 
 #: Turns of loops and calls of functions within one block, at most.
 _MOST_TURNS = 1 << 18
-
-#: Its type stubs say less than its objects offer.
-ast: Any = pyslang.ast
-
 
 _VARIABLES = (ast.SymbolKind.Variable, ast.SymbolKind.FormalArgument)
 
@@ -38,6 +34,14 @@ def bits_in(kind: Any) -> int | None:
     if kind.isUnpackedArray and kind.hasFixedRange and bits_in(kind.arrayElementType):
         return int(kind.bitstreamWidth)
     return None
+
+
+def why_no_bits(kind: Any) -> str:
+    """Why ``bits_in`` has no answer for a type."""
+    kind = kind.canonicalType
+    while kind.isUnpackedArray and kind.hasFixedRange:
+        kind = kind.arrayElementType.canonicalType
+    return TYPES.message(kind.kind)
 
 
 class Design:

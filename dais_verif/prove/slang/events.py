@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from dais_verif.errors import StateError
 from dais_verif.prove.slang.design import Design, ast
+from dais_verif.prove.slang.kinds import EDGES, TIMING
 from dais_verif.prove.slang.writes import NAMES
 
 __all__ = ["EventError", "Events", "refuse_asleep", "refuse_delay", "refuse_unseen", "sensitivity"]
@@ -35,13 +36,15 @@ def sensitivity(design: Design, body: Any, where: str) -> tuple[Events, Any]:
     if type(body) is not ast.TimedStatement:
         return Events(None, always=True, free=True), body  # always_comb
     timing = body.timing
+    _refuse_timing(timing, where)
     if timing.kind is ast.TimingControlKind.ImplicitEvent:
         return Events(None, always=False, free=False), body.stmt
     events = timing.events if timing.kind is ast.TimingControlKind.EventList else [timing]
     listed: set[Any] = set()
     for event in events:
-        if event.kind is not ast.TimingControlKind.SignalEvent or event.edge is not ast.EdgeKind.None_:
-            raise EventError(f"{where}: the proof supports one rising edge of a clock, and this block has other edges")
+        _refuse_timing(event, where)
+        if event.edge is not ast.EdgeKind.None_:
+            raise EventError(f"{where}: {EDGES.refusal(event.edge) or _OTHER_EDGES}")
         if event.iffCondition is not None:
             raise EventError(f"{where}: a sensitivity list with iff keeps state; write always @*")
         # A part of a signal, or an expression, runs the block more often, and not at every change of the signal.
@@ -50,6 +53,15 @@ def sensitivity(design: Design, body: Any, where: str) -> tuple[Events, Any]:
     if not listed:
         raise EventError(f"{where}: this sensitivity list names no signal as a whole; write always @*")
     return Events(frozenset(listed), always=False, free=True), body.stmt
+
+
+_OTHER_EDGES = "the proof supports one rising edge of a clock, and this block has other edges"
+
+
+def _refuse_timing(timing: Any, where: str) -> None:
+    refusal = TIMING.refusal(timing.kind)
+    if refusal is not None:
+        raise EventError(f"{where}: {refusal}")
 
 
 def refuse_asleep(events: Events, body: Any, own: set[Any], where: str) -> None:
@@ -88,7 +100,7 @@ def _begins_unknown(symbol: Any) -> bool:
 def refuse_delay(symbol: Any, where: str) -> None:
     """Raise ``EventError`` if a net or an assignment has a delay, or a strength: it may be Z where it is 0 or 1."""
     if symbol.delay is not None:
-        raise EventError(f"{where}: a delay has no meaning in a proof; remove it")
+        _refuse_timing(symbol.delay, where)
     declaration = symbol.syntax.parent if symbol.syntax is not None else None
     if getattr(declaration, "strength", None) is not None:
         raise EventError(f"{where}: a strength has no meaning in a proof; remove it")

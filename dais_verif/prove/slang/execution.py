@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import product
 from typing import Any
 
 from dais_verif.errors import InputError
 from dais_verif.prove.netlist import NoValue
-from dais_verif.prove.slang.design import Design, ast, bits_in
+from dais_verif.prove.slang.design import Design, ast, bits_in, why_no_bits
 from dais_verif.prove.slang.events import refuse_unseen
-from dais_verif.prove.slang.expressions import Converter
+from dais_verif.prove.slang.expressions import Converter, condition_of
 from dais_verif.prove.slang.jumps import Jumps, chosen_values
+from dais_verif.prove.slang.kinds import ACTIONS, ARGUMENTS, ASSERTIONS, BRACKETS, CALLS, CASES, CHECKS, STATEMENTS, How
 from dais_verif.prove.slang.places import VariablePlace, variable_place
 from dais_verif.prove.slang.selects import static_index, target_parts
 from dais_verif.prove.slang.wildcards import is_complete, matches, member_of, pattern_of
@@ -40,8 +41,8 @@ _UNROLLED = 1 << 16
 #: The most turns of one loop whose end depends on signals.
 _OPEN_TURNS = 256
 
-_COPIED = (ast.ArgumentDirection.In, ast.ArgumentDirection.Out, ast.ArgumentDirection.InOut)
-_SILENT = ("$display", "$write", "$error", "$warning", "$info", "$fatal", "$finish")
+#: System tasks that show something, and do nothing else.
+_SILENT = CALLS.of(How.LEFT_OUT)
 
 
 def flat(s: Any) -> Iterator[Any]:
@@ -69,36 +70,15 @@ class Execution:
         self.jumps = Jumps()
         #: The subroutines that are being run: functions without a value, and tasks.
         self._running: list[Any] = []
-        self._rules: dict[Any, Callable[[Any], None]] = {
-            ast.StatementList: self._list,
-            ast.BlockStatement: self._block,
-            ast.EmptyStatement: lambda s: None,
-            ast.ExpressionStatement: lambda s: self.expression(s.expr),
-            ast.ConditionalStatement: self._conditional,
-            ast.CaseStatement: self._case,
-            ast.ForLoopStatement: self._for,
-            ast.ForeachLoopStatement: self._foreach,
-            ast.VariableDeclStatement: self._declaration,
-            ast.ImmediateAssertionStatement: self._assertion,
-            ast.WhileLoopStatement: self._while,
-            ast.DoWhileLoopStatement: self._do,
-            ast.RepeatLoopStatement: self._repeat,
-            ast.BreakStatement: lambda s: self._jump("break"),
-            ast.ContinueStatement: lambda s: self._jump("continue"),
-            ast.ReturnStatement: self._return,
-        }
-
-    @property
-    def kinds(self) -> Container[Any]:
-        """The types of the statements that can be run."""
-        return self._rules
 
     def statement(self, s: Any) -> None:
         """Run ``s``. Raises ``InputError`` for what is no combinational code."""
-        rule = self._rules.get(type(s))
-        if rule is None:
-            raise self.convert.refused(s, f"{s.kind.name} statements are not supported by the proof here")
-        rule(s)
+        rule = _RULES.get(s.kind)
+        if rule is not None:
+            return rule(self, s)
+        if s.kind in _ASSERTIONS:
+            return self._assertion(s)
+        raise self.convert.refused(s, STATEMENTS.message(s.kind))
 
     def _read(self, symbol: Any, low: int, width: int) -> Term:
         return extract(self._whole(symbol), low, width)
@@ -110,8 +90,7 @@ class Execution:
         return known if known is not None else self._outer(symbol)
 
     def _block(self, s: Any) -> None:
-        if s.blockKind is not ast.StatementBlockKind.Sequential:
-            raise self.convert.refused(s, "a fork has no order and no meaning in a proof; write begin and end")
+        self.convert.decided(s, BRACKETS, s.blockKind)
         self.statement(s.body)
 
     def _list(self, s: Any) -> None:
@@ -140,7 +119,7 @@ class Execution:
         symbol = s.symbol
         width = bits_in(symbol.type)
         if width is None:
-            raise self.convert.refused(s, f"{symbol.name!r} is no vector and no array of vectors")
+            raise self.convert.refused(s, f"{symbol.name!r}: {why_no_bits(symbol.type)}")
         if symbol.lifetime is ast.VariableLifetime.Static:  # it has what it had when the block last ran
             return
         if symbol.initializer is not None:
@@ -152,8 +131,11 @@ class Execution:
 
     def _assertion(self, s: Any) -> None:
         """It is left out, but not if it could change anything."""
-        if s.assertionKind is not ast.AssertionKind.Assert or any(not self.design.is_local(x) for x in written(s)):
-            raise self.convert.refused(s, "an assertion that assigns, or an assumption, is not supported by the proof")
+        refusal = ASSERTIONS.refusal(s.assertionKind)
+        if refusal is None and any(not self.design.is_local(x) for x in written(s)):
+            refusal = "an assertion that assigns is not supported by the proof; assign elsewhere"
+        if refusal is not None:
+            raise self.convert.refused(s, refusal)
 
     def expression(self, e: Any) -> None:
         """Run ``e``, which is a statement."""
@@ -170,8 +152,10 @@ class Execution:
                 raise self.convert.refused(e, "a function that is called to be shown assigns a signal")
         elif kind is ast.CallExpression and not e.isSystemCall:
             self._subroutine(e)
+        elif kind is ast.CallExpression:
+            raise self.convert.refused(e, f"{e.subroutineName} {CALLS.message(e.subroutineName)}")
         else:
-            raise self.convert.refused(e, f"a {e.kind.name} as a statement is not supported by the proof")
+            raise self.convert.refused(e, ACTIONS.message(e.kind))
 
     def _subroutine(self, e: Any) -> None:
         """A task, or a function whose value nobody takes: its statements, between copies of its arguments."""
@@ -179,13 +163,15 @@ class Execution:
         self.design.turn(e)
         if body in self._running or body.body is None:
             raise self.convert.refused(e, f"{body.name!r} calls itself, or has no statements; the proof cannot run it")
-        if any(formal.direction not in _COPIED for formal in formals):
-            raise self.convert.refused(e, f"{body.name!r} has an argument by reference; the proof cannot use it")
+        for formal in formals:
+            refusal = ARGUMENTS.refusal(formal.direction)
+            if refusal is not None:
+                raise self.convert.refused(e, f"{body.name!r}, argument {formal.name!r}: {refusal}")
         given: dict[Any, Term] = {}
         for formal, actual in zip(formals, e.arguments, strict=True):
             width = bits_in(formal.type)
             if width is None:
-                raise self.convert.refused(e, f"argument {formal.name!r} is no vector and no array of vectors")
+                raise self.convert.refused(e, f"argument {formal.name!r}: {why_no_bits(formal.type)}")
             if formal.direction is ast.ArgumentDirection.In:
                 given[formal] = self.convert(actual)
             elif formal.direction is ast.ArgumentDirection.InOut:
@@ -280,13 +266,14 @@ class Execution:
             self.values = dict(chosen_values(condition, taken, self.values, self._outer))
 
     def _conditional(self, s: Any) -> None:
-        if len(s.conditions) != 1 or s.conditions[0].pattern is not None:
-            raise self.convert.refused(s, "a pattern is not supported by the proof")
-        condition = nonzero(self.convert(s.conditions[0].expr))
+        self.convert.decided(s, CHECKS, s.check)
+        condition = condition_of(self.convert, s)
         no = (lambda: None) if s.ifFalse is None else (lambda: self.statement(s.ifFalse))
         self._choose(condition, lambda: self.statement(s.ifTrue), no)
 
     def _case(self, s: Any) -> None:
+        self.convert.decided(s, CASES, s.condition)
+        self.convert.decided(s, CHECKS, s.check)
         subject = self.convert(s.expr)
         inside = s.condition is ast.CaseStatementCondition.Inside
         signed = self.convert.type_of(s.expr)[1]
@@ -377,3 +364,26 @@ class Execution:
 
 def _indices(left: int, right: int) -> range:
     return range(left, right + 1) if left <= right else range(left, right - 1, -1)
+
+
+_s = ast.StatementKind
+_ASSERTIONS = STATEMENTS.of(How.LEFT_OUT)
+_RULES: dict[Any, Callable[[Execution, Any], None]] = STATEMENTS.rules(
+    {
+        _s.Empty: lambda run, s: None,
+        _s.List: Execution._list,
+        _s.Block: Execution._block,
+        _s.ExpressionStatement: lambda run, s: run.expression(s.expr),
+        _s.VariableDeclaration: Execution._declaration,
+        _s.Conditional: Execution._conditional,
+        _s.Case: Execution._case,
+        _s.ForLoop: Execution._for,
+        _s.ForeachLoop: Execution._foreach,
+        _s.RepeatLoop: Execution._repeat,
+        _s.WhileLoop: Execution._while,
+        _s.DoWhileLoop: Execution._do,
+        _s.Break: lambda run, s: run._jump("break"),
+        _s.Continue: lambda run, s: run._jump("continue"),
+        _s.Return: Execution._return,
+    }
+)

@@ -13,7 +13,8 @@ from typing import Any
 from dais_verif.errors import InputError, StateError
 from dais_verif.prove.netlist import NoValue
 from dais_verif.prove.slang.builtin import BUILTIN
-from dais_verif.prove.slang.design import Design, ast, bits_in
+from dais_verif.prove.slang.design import Design, ast, bits_in, why_no_bits
+from dais_verif.prove.slang.kinds import BINARY, CALLS, CONVERSIONS, FILLING, PATTERNS, UNARY, VALUES, Table
 from dais_verif.prove.slang.selects import CONSTANTS, member, selected
 from dais_verif.prove.slang.wildcards import matches, member_of
 from dais_verif.prove.terms import (
@@ -45,7 +46,7 @@ from dais_verif.prove.terms import (
     urem,
 )
 
-__all__ = ["ARITHMETIC", "Converter", "integer_of"]
+__all__ = ["ARITHMETIC", "Converter", "condition_of", "integer_of"]
 
 
 class Converter:
@@ -63,9 +64,9 @@ class Converter:
 
     def __call__(self, e: Any) -> Term:
         """The term of ``e``, as wide as its type. Raises ``InputError`` for what has no term."""
-        rule = _RULES.get(type(e))
+        rule = _RULES.get(e.kind)
         if rule is None:
-            raise self.refused(e, f"{e.kind.name} expressions are not supported by the proof")
+            raise self.refused(e, VALUES.message(e.kind))
         return rule(self, e)
 
     def type_of(self, e: Any) -> tuple[int, bool]:
@@ -75,9 +76,15 @@ class Converter:
         if known is None:
             width = bits_in(kind)
             if width is None:
-                raise self.refused(e, f"a value of type {kind} is not supported by the proof")
+                raise self.refused(e, f"a value of type {kind}: {why_no_bits(kind)}")
             known = self.design.types[kind] = width, kind.isIntegral and kind.isSigned
         return known
+
+    def decided(self, e: Any, table: Table[Any], kind: Any) -> None:
+        """Raise ``InputError`` with the message of ``table`` if it refuses the ``kind`` of ``e``."""
+        refusal = table.refusal(kind)
+        if refusal is not None:
+            raise self.refused(e, refusal)
 
     def refused(self, e: Any, text: str) -> InputError:
         """The error that names the place of ``e``."""
@@ -125,13 +132,15 @@ def _symbol(c: Converter, e: Any) -> Term:
 
 
 def _conversion(c: Converter, e: Any) -> Term:
+    extended = _EXTENDED.get(e.conversionKind)
+    if extended is None:
+        raise c.refused(e, CONVERSIONS.message(e.conversionKind))
     operand = e.operand
     term = c(operand)
     width, signed = c.type_of(e)
     if width == term.width:
         return term
-    # IEEE 1800, 11.8.2: an operand is extended as its expression is signed; elsewhere, as it is signed itself.
-    if e.conversionKind is not ast.ConversionKind.Propagated:
+    if extended == "operand":
         signed = c.type_of(operand)[1]
     return resize(term, width, signed)
 
@@ -139,7 +148,7 @@ def _conversion(c: Converter, e: Any) -> Term:
 def _unary(c: Converter, e: Any) -> Term:
     rule = _UNARY.get(e.op)
     if rule is None:
-        raise c.refused(e, f"operator {e.op.name} is not supported by the proof here")
+        raise c.refused(e, UNARY.message(e.op))
     return rule(_definite(c, e.operand))
 
 
@@ -147,8 +156,9 @@ def _parity(t: Term) -> Term:
     return reduce(bxor, (extract(t, bit, 1) for bit in range(t.width)))
 
 
-def _divided(c: Converter, e: Any, a: Term, b: Term) -> Term:
+def _divided(c: Converter, e: Any) -> Term:
     """Towards zero; the remainder has the sign of the first operand."""
+    a, b = _definite(c, e.left), _definite(c, e.right)
     quotient = e.op is ast.BinaryOperator.Divide
     if c.type_of(e)[1]:
         positive = [ite(top_bit(x), neg(x), x) for x in (a, b)]
@@ -160,7 +170,8 @@ def _divided(c: Converter, e: Any, a: Term, b: Term) -> Term:
     return ite(nonzero(b), result, undefined(a.width, "a quotient by 0", a, b))
 
 
-def _power(c: Converter, e: Any, a: Term, b: Term) -> Term:
+def _power(c: Converter, e: Any) -> Term:
+    a, b = _definite(c, e.left), _definite(c, e.right)
     signed = c.type_of(e.right)[1]
     if a.op == b.op == "const" and not signed:
         return const(a.width, pow(a.value, b.value, 1 << a.width))
@@ -186,33 +197,45 @@ def _inside(c: Converter, e: Any) -> Term:
 
 
 def _binary(c: Converter, e: Any) -> Term:
-    op = e.op
-    if op in _WILDCARDS:
-        match = matches(c, _definite(c, e.left), e.right, "xXzZ")
-        return match if op is ast.BinaryOperator.WildcardEquality else bnot(match)
+    rule = _BINARY.get(e.op)
+    if rule is None:
+        raise c.refused(e, BINARY.message(e.op))
+    return rule(c, e)
+
+
+def _wildcard(c: Converter, e: Any) -> Term:
+    match = matches(c, _definite(c, e.left), e.right, "xXzZ")
+    return match if e.op is ast.BinaryOperator.WildcardEquality else bnot(match)
+
+
+def _plain(c: Converter, e: Any) -> Term:
+    return ARITHMETIC[e.op](_definite(c, e.left), _definite(c, e.right))
+
+
+def _shift(c: Converter, e: Any) -> Term:
     a, b = _definite(c, e.left), _definite(c, e.right)
-    rule = ARITHMETIC.get(op)
-    if rule is not None:
-        return rule(a, b)
-    if op in _SHIFTS:
-        operator = _SHIFTS[op]
-        if op is ast.BinaryOperator.ArithmeticShiftRight and not c.type_of(e)[1]:
-            operator = lshr
-        return operator(a, b)
-    if op in _COMPARISONS:
-        signed = c.type_of(e.left)[1] and c.type_of(e.right)[1]
-        return _COMPARISONS[op](slt if signed else ult, a, b)
-    if op in (ast.BinaryOperator.Divide, ast.BinaryOperator.Mod):
-        return _divided(c, e, a, b)
-    if op is ast.BinaryOperator.Power:
-        return _power(c, e, a, b)
-    raise c.refused(e, f"operator {op.name} is not supported by the proof here")
+    unsigned = e.op is ast.BinaryOperator.ArithmeticShiftRight and not c.type_of(e)[1]
+    return (lshr if unsigned else _SHIFTS[e.op])(a, b)
+
+
+def _compare(c: Converter, e: Any) -> Term:
+    a, b = _definite(c, e.left), _definite(c, e.right)
+    signed = c.type_of(e.left)[1] and c.type_of(e.right)[1]
+    return _COMPARISONS[e.op](slt if signed else ult, a, b)
 
 
 def _conditional(c: Converter, e: Any) -> Term:
-    if len(e.conditions) != 1 or e.conditions[0].pattern is not None:
-        raise c.refused(e, "a pattern is not supported by the proof")
-    return ite(nonzero(c(e.conditions[0].expr)), c(e.left), c(e.right))
+    return ite(condition_of(c, e), c(e.left), c(e.right))
+
+
+def condition_of(c: Converter, e: Any) -> Term:
+    """Whether the conditions of an expression or a statement hold. Raises ``InputError`` for patterns."""
+    for condition in e.conditions:
+        if condition.pattern is not None:
+            raise c.refused(e, PATTERNS.message(condition.pattern.kind))
+    if len(e.conditions) != 1:
+        raise c.refused(e, "&&& is not supported by the proof; write &&")
+    return nonzero(c(e.conditions[0].expr))
 
 
 def _concatenation(c: Converter, e: Any) -> Term:
@@ -240,60 +263,81 @@ def _call(c: Converter, e: Any) -> Term:
         from dais_verif.prove.slang.functions import called
 
         return called(c, e)
-    name = e.subroutineName
-    if name in ("$signed", "$unsigned"):
-        return c(e.arguments[0])
-    value = e.eval(ast.EvalContext(next(iter(c.design.signals), None))) if name in _CONSTANT_CALLS else None
-    if value is None or value.value is None:
-        if name in BUILTIN and len(e.arguments) == 1:
-            return BUILTIN[name](c(e.arguments[0]), c.type_of(e)[0])
-        if name in _CLOCKS:
-            raise c.stateful(e, f"{name} is not supported by the proof here: what it returns is no function of inputs")
-        raise c.refused(e, f"{name} is not supported by the proof here")
-    return integer_of(c, e, value.value, c.type_of(e)[0])
+    rule = _CALLS.get(e.subroutineName)
+    if rule is not None:
+        return rule(c, e)
+    text = f"{e.subroutineName} {CALLS.message(e.subroutineName)}"
+    raise (c.stateful if e.subroutineName in _CLOCKS else c.refused)(e, text)
+
+
+def _same(c: Converter, e: Any) -> Term:
+    return c(e.arguments[0])
+
+
+def _constant_call(c: Converter, e: Any) -> Term:
+    value = e.eval(ast.EvalContext(next(iter(c.design.signals), None))).value
+    if value is None:
+        raise c.refused(e, f"{e.subroutineName} is supported by the proof of what is constant; this is not")
+    return integer_of(c, e, value, c.type_of(e)[0])
+
+
+def _computed(c: Converter, e: Any) -> Term:
+    return BUILTIN[e.subroutineName](c(e.arguments[0]), c.type_of(e)[0])
 
 
 _CLOCKS = ("$time", "$stime", "$realtime")
+_DIMENSIONS = ("$high", "$low", "$left", "$right", "$size", "$increment", "$dimensions", "$unpacked_dimensions")
+_CALLS: dict[str, Callable[[Converter, Any], Term]] = CALLS.rules(
+    {
+        **dict.fromkeys(("$signed", "$unsigned"), _same),
+        **dict.fromkeys(("$bits", *_DIMENSIONS), _constant_call),
+        **dict.fromkeys(BUILTIN, _computed),
+    },
+    FILLING,
+)
 _Compare = Callable[[Callable[[Term, Term], Term], Term, Term], Term]
 
-_CONSTANT_CALLS = ("$clog2", "$bits", "$high", "$low", "$left", "$right", "$size", "$increment")
 _LITERALS = (ast.IntegerLiteral, ast.UnbasedUnsizedIntegerLiteral)
-_WILDCARDS = (ast.BinaryOperator.WildcardEquality, ast.BinaryOperator.WildcardInequality)
-_RULES: dict[Any, Callable[[Converter, Any], Term]] = {
-    ast.IntegerLiteral: _literal,
-    ast.UnbasedUnsizedIntegerLiteral: _literal,
-    ast.StringLiteral: _literal,
-    ast.NamedValueExpression: _symbol,
-    ast.HierarchicalValueExpression: _symbol,
-    ast.ConversionExpression: _conversion,
-    ast.UnaryExpression: _unary,
-    ast.BinaryExpression: _binary,
-    ast.ConditionalExpression: _conditional,
-    ast.ConcatenationExpression: _concatenation,
-    ast.ReplicationExpression: _replication,
-    ast.ElementSelectExpression: selected,
-    ast.RangeSelectExpression: selected,
-    ast.CallExpression: _call,
-    ast.InsideExpression: _inside,
-    ast.SimpleAssignmentPatternExpression: _pattern,
-    ast.StructuredAssignmentPatternExpression: _pattern,
-    ast.ReplicatedAssignmentPatternExpression: _pattern,
-    ast.MemberAccessExpression: member,
-    ast.LValueReferenceExpression: _target,
-}
+_k = ast.ExpressionKind
+_RULES: dict[Any, Callable[[Converter, Any], Term]] = VALUES.rules(
+    {
+        _k.IntegerLiteral: _literal,
+        _k.UnbasedUnsizedIntegerLiteral: _literal,
+        _k.StringLiteral: _literal,
+        _k.NamedValue: _symbol,
+        _k.HierarchicalValue: _symbol,
+        _k.Conversion: _conversion,
+        _k.UnaryOp: _unary,
+        _k.BinaryOp: _binary,
+        _k.ConditionalOp: _conditional,
+        _k.Concatenation: _concatenation,
+        _k.Replication: _replication,
+        _k.ElementSelect: selected,
+        _k.RangeSelect: selected,
+        _k.Call: _call,
+        _k.Inside: _inside,
+        _k.SimpleAssignmentPattern: _pattern,
+        _k.StructuredAssignmentPattern: _pattern,
+        _k.ReplicatedAssignmentPattern: _pattern,
+        _k.MemberAccess: member,
+        _k.LValueReference: _target,
+    }
+)
 _u, _b = ast.UnaryOperator, ast.BinaryOperator
-_UNARY: dict[Any, Callable[[Term], Term]] = {
-    _u.Plus: lambda t: t,
-    _u.Minus: neg,
-    _u.BitwiseNot: bnot,
-    _u.BitwiseAnd: all_ones,
-    _u.BitwiseOr: nonzero,
-    _u.BitwiseXor: _parity,
-    _u.BitwiseNand: lambda t: bnot(all_ones(t)),
-    _u.BitwiseNor: lambda t: bnot(nonzero(t)),
-    _u.BitwiseXnor: lambda t: bnot(_parity(t)),
-    _u.LogicalNot: lambda t: bnot(nonzero(t)),
-}
+_UNARY: dict[Any, Callable[[Term], Term]] = UNARY.rules(
+    {
+        _u.Plus: lambda t: t,
+        _u.Minus: neg,
+        _u.BitwiseNot: bnot,
+        _u.BitwiseAnd: all_ones,
+        _u.BitwiseOr: nonzero,
+        _u.BitwiseXor: _parity,
+        _u.BitwiseNand: lambda t: bnot(all_ones(t)),
+        _u.BitwiseNor: lambda t: bnot(nonzero(t)),
+        _u.BitwiseXnor: lambda t: bnot(_parity(t)),
+        _u.LogicalNot: lambda t: bnot(nonzero(t)),
+    }
+)
 ARITHMETIC: dict[Any, Callable[[Term, Term], Term]] = {
     _b.Add: add,
     _b.Subtract: sub,
@@ -323,3 +367,22 @@ _COMPARISONS: dict[Any, _Compare] = {
     _b.LessThanEqual: lambda less, a, b: bnot(less(b, a)),
     _b.GreaterThanEqual: lambda less, a, b: bnot(less(a, b)),
 }
+_BINARY: dict[Any, Callable[[Converter, Any], Term]] = BINARY.rules(
+    {
+        **dict.fromkeys(ARITHMETIC, _plain),
+        **dict.fromkeys(_SHIFTS, _shift),
+        **dict.fromkeys(_COMPARISONS, _compare),
+        **dict.fromkeys((_b.Divide, _b.Mod), _divided),
+        **dict.fromkeys((_b.WildcardEquality, _b.WildcardInequality), _wildcard),
+        _b.Power: _power,
+    }
+)
+#: IEEE 1800, 11.8.2: an operand is extended as its expression is signed; elsewhere, as it is signed itself.
+_EXTENDED: dict[Any, str] = CONVERSIONS.rules(
+    {
+        ast.ConversionKind.Propagated: "expression",
+        ast.ConversionKind.Implicit: "operand",
+        ast.ConversionKind.Explicit: "operand",
+        ast.ConversionKind.BitstreamCast: "operand",
+    }
+)

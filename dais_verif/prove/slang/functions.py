@@ -8,6 +8,7 @@ from dais_verif.prove.slang.design import ast, bits_in
 from dais_verif.prove.slang.events import refuse_unseen
 from dais_verif.prove.slang.execution import Execution, flat
 from dais_verif.prove.slang.expressions import Converter
+from dais_verif.prove.slang.kinds import ARGUMENTS
 from dais_verif.prove.terms import Term, leaves, var
 
 __all__ = ["called"]
@@ -45,7 +46,8 @@ def _returned(c: Converter, e: Any, function: Any) -> Term:
     run = Execution(c.design, outer)
     for formal, actual in zip(function.arguments, e.arguments, strict=True):
         if formal.direction != ast.ArgumentDirection.In:
-            raise c.refused(e, f"function {function.name!r} has an output argument; the proof cannot use it")
+            refusal = ARGUMENTS.refusal(formal.direction) or "a function with a value has inputs only; write a task"
+            raise c.refused(e, f"function {function.name!r}, argument {formal.name!r}: {refusal}")
         run.values[formal] = c(actual)
     run.result = function.returnValVar
     run.sequence(flat(function.body))

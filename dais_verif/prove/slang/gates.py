@@ -10,6 +10,7 @@ from dais_verif.errors import InputError
 from dais_verif.prove.netlist import Bits, Read
 from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.slang.events import refuse_delay
+from dais_verif.prove.slang.kinds import GATES
 from dais_verif.prove.terms import Term, band, bnot, bor, bxor, extract
 
 __all__ = ["gates"]
@@ -25,6 +26,7 @@ _INPUTS: dict[str, tuple[_Rule, bool]] = {
     "xnor": (bxor, True),
 }
 _OUTPUTS = {"buf": False, "not": True}
+_READ = GATES.rules({**_INPUTS, **_OUTPUTS})
 
 
 def gates(design: Design, gate: Any, where: str) -> Iterator[tuple[Any, int, Bits]]:
@@ -33,14 +35,11 @@ def gates(design: Design, gate: Any, where: str) -> Iterator[tuple[Any, int, Bit
     Raises ``InputError`` for a primitive that is no logic, or has a delay or a strength.
     """
     name = gate.primitiveType.name
+    if name not in _READ:
+        raise InputError(f"{where}: primitive {name!r}: {GATES.message(name)}")
     pins = list(gate.portConnections)
     refuse_delay(gate, where)
-    if name in _INPUTS:
-        outputs, inputs = pins[:1], pins[1:]
-    elif name in _OUTPUTS:
-        outputs, inputs = pins[:-1], pins[-1:]
-    else:
-        raise InputError(f"{where}: primitive {name!r} is not supported by the proof; write what it computes")
+    outputs, inputs = (pins[:1], pins[1:]) if name in _INPUTS else (pins[:-1], pins[-1:])
     if gate.arrayPath or any(pin.type.bitWidth != 1 for pin in inputs):
         raise InputError(f"{where}: an array of gates, or an input of several bits, is not supported by the proof")
     sources = [design.bits(pin) for pin in inputs]

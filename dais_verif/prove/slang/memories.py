@@ -9,6 +9,7 @@ from dais_verif.prove.memory import Memory
 from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.slang.execution import Execution, flat
 from dais_verif.prove.slang.expressions import Converter
+from dais_verif.prove.slang.kinds import FILLING
 from dais_verif.prove.slang.selects import static_index
 from dais_verif.prove.terms import Term
 
@@ -36,7 +37,7 @@ class _Filling(Execution):
     def expression(self, e: Any) -> None:
         """Run ``e``; a word of a memory gets a constant."""
         kind = type(e)
-        if kind is ast.CallExpression and e.isSystemCall and e.subroutineName in ("$readmemh", "$readmemb"):
+        if kind is ast.CallExpression and e.isSystemCall and e.subroutineName in FILLING:
             self._read_file(e)
         elif kind is ast.AssignmentExpression and type(e.left) is ast.ElementSelectExpression:
             self._word(e)

@@ -11,10 +11,10 @@ import pyslang
 from dais_verif.dut.verilog import read_files
 from dais_verif.errors import InputError
 from dais_verif.prove.slang.design import Design, ast
+from dais_verif.prove.slang.kinds import FILLING
 
 __all__ = ["refuse_misread"]
 
-_TABLES = ("$readmemh", "$readmemb")
 _LITERALS = (ast.IntegerLiteral, ast.UnbasedUnsizedIntegerLiteral)
 #: What of an expression or a statement must have a value.
 _OPERANDS: dict[Any, Callable[[Any], Sequence[Any]]] = {
@@ -66,7 +66,7 @@ class _Search:
             self._cast(e)
         elif kind is ast.CaseStatement:
             self._case(e)
-        elif kind is ast.CallExpression and e.isSystemCall and e.subroutineName in _TABLES:
+        elif kind is ast.CallExpression and e.isSystemCall and e.subroutineName in FILLING:
             self._table(e)
         elif kind is ast.HierarchicalValueExpression:
             self._path = self._path or e

@@ -7,7 +7,7 @@ nothing else: valid bits, for example, need not be known.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from dais_verif.errors import InputError
@@ -15,6 +15,7 @@ from dais_verif.prove.netlist import Clock, Driver, Read, Signal, bits_over, dri
 from dais_verif.prove.slang.design import Design, ast, bits_in
 from dais_verif.prove.slang.execution import Execution, flat
 from dais_verif.prove.slang.jumps import Jumps
+from dais_verif.prove.slang.kinds import STATEMENTS
 from dais_verif.prove.slang.writes import NAMES, roots, written
 from dais_verif.prove.terms import Term, const, extract, rebuild, var
 
@@ -90,9 +91,9 @@ class _Clocked(Execution):
 
     def block(self, body: Any) -> None:
         self.design.begin()
-        other = _other(body, self.kinds)
+        other = _other(body)
         if other is not None:
-            error = self.convert.refused(other, f"{other.kind.name} statements are not supported by the proof here")
+            error = self.convert.refused(other, STATEMENTS.message(other.kind))
             self._unknown = dict.fromkeys(written(body), error)
         for s in flat(body) if other is None else ():
             before = dict(self.values)
@@ -184,10 +185,10 @@ def _assigned_now(e: Any) -> Iterator[Any]:
             yield from roots(argument.left) if type(argument) is ast.AssignmentExpression else ()
 
 
-def _other(body: Any, kinds: Container[Any]) -> Any:
-    """A statement of ``body`` of none of these kinds, which may wait, or leave what comes after it out."""
+def _other(body: Any) -> Any:
+    """A statement of ``body`` that is refused, since it may wait, or leave what comes after it out."""
     found: list[Any] = []
-    body.visit(lambda x: found.append(x) if isinstance(x, ast.Statement) and type(x) not in kinds else None)
+    body.visit(lambda x: found.append(x) if isinstance(x, ast.Statement) and STATEMENTS.refusal(x.kind) else None)
     return found[0] if found else None
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dais_verif.prove.memory import chosen
 from dais_verif.prove.slang.design import ast, bits_in
+from dais_verif.prove.slang.kinds import RANGES, TARGETS
 from dais_verif.prove.slang.writes import NAMES
 from dais_verif.prove.terms import Term, concat, const, extract, ite, lookup, lshr, mul, resize, undefined
 
@@ -59,6 +60,7 @@ def _base_of(c: Converter, e: Any) -> tuple[int, int, int] | None:
             return None
         first, count = index, 1
     else:
+        c.decided(e, RANGES, e.selectionKind)
         left, right = static_index(c, e.left), static_index(c, e.right)
         if left is None or right is None:
             return None
@@ -155,6 +157,7 @@ def target_parts(c: Converter, e: Any) -> list[tuple[Any, int, int]]:
     Raises ``InputError`` if its place is not constant, as ``c`` reads indices.
     """
     kind = type(e)
+    c.decided(e, TARGETS, e.kind)
     if kind in NAMES:
         return [(e.symbol, 0, c.type_of(e)[0])]
     if kind is ast.ConcatenationExpression:
@@ -164,13 +167,11 @@ def target_parts(c: Converter, e: Any) -> list[tuple[Any, int, int]]:
     if kind is ast.MemberAccessExpression:
         ((symbol, low, _),) = target_parts(c, e.value)
         return [(symbol, low + e.member.bitOffset, c.type_of(e)[0])]
-    if kind in (ast.ElementSelectExpression, ast.RangeSelectExpression):
-        width = c.type_of(e)[0]
-        ((symbol, low, total),) = target_parts(c, e.value)
-        place = _base_of(c, e)
-        if place is None or place[0] < 0 or place[0] + width > total:
-            if place is None and symbol in c.design.elements and c.clocked:
-                raise c.stateful(e, f"memory {symbol.name!r} is written while the design runs: it keeps state")
-            raise c.refused(e, "an assignment to a place that is variable or beyond its signal is not supported")
-        return [(symbol, low + place[0], width)]
-    raise c.refused(e, f"an assignment to a {e.kind.name} is not supported by the proof")
+    width = c.type_of(e)[0]
+    ((symbol, low, total),) = target_parts(c, e.value)
+    place = _base_of(c, e)
+    if place is None or place[0] < 0 or place[0] + width > total:
+        if place is None and symbol in c.design.elements and c.clocked:
+            raise c.stateful(e, f"memory {symbol.name!r} is written while the design runs: it keeps state")
+        raise c.refused(e, "an assignment to a place that is variable or beyond its signal is not supported")
+    return [(symbol, low + place[0], width)]

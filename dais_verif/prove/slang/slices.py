@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from dais_verif.prove.slang.design import ast
-from dais_verif.prove.slang.expressions import ARITHMETIC, Converter
+from dais_verif.prove.slang.expressions import ARITHMETIC, Converter, condition_of
 from dais_verif.prove.slang.selects import place_of
 from dais_verif.prove.spans import Spans
-from dais_verif.prove.terms import Term, concat, extract, ite, nonzero
+from dais_verif.prove.terms import Term, concat, extract, ite
 
 __all__ = ["sliced"]
 
@@ -30,8 +30,8 @@ def sliced(c: Converter, e: Any, low: int, width: int) -> Term:
         return _slice_of_parts(c, e, low, width)
     if kind is ast.BinaryExpression and e.op in _BITWISE:
         return ARITHMETIC[e.op](sliced(c, e.left, low, width), sliced(c, e.right, low, width))
-    if kind is ast.ConditionalExpression and len(e.conditions) == 1 and e.conditions[0].pattern is None:
-        return ite(nonzero(c(e.conditions[0].expr)), sliced(c, e.left, low, width), sliced(c, e.right, low, width))
+    if kind is ast.ConditionalExpression:
+        return ite(condition_of(c, e), sliced(c, e.left, low, width), sliced(c, e.right, low, width))
     return extract(c(e), low, width)
 
 

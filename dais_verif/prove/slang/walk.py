@@ -16,11 +16,11 @@ from dais_verif.dut.verilog import included, read_files
 from dais_verif.errors import InputError, StateError
 from dais_verif.prove.memory import Memory
 from dais_verif.prove.netlist import Bits, Netlist, Read, Signal, bits_over, driver_of
-from dais_verif.prove.slang.design import Design, ast, bits_in
+from dais_verif.prove.slang.design import Design, ast, bits_in, why_no_bits
 from dais_verif.prove.slang.events import EventError, refuse_delay
 from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.gates import gates
-from dais_verif.prove.slang.kinds import LEFT_OUT
+from dais_verif.prove.slang.kinds import BLOCKS, DEFINITIONS, NETS, PORTS, SYMBOLS, How
 from dais_verif.prove.slang.memories import initial
 from dais_verif.prove.slang.procedures import combinational
 from dais_verif.prove.slang.selects import target_parts
@@ -68,17 +68,19 @@ class _Walk:
         self._design = design
         #: What pyslang hands out lives as long as the compilation does.
         design.keep.append(compilation)
-        self._kinds = {
-            ast.SymbolKind.Net: self._declared,
-            ast.SymbolKind.Variable: self._declared,
-            ast.SymbolKind.ContinuousAssign: self._assign,
-            ast.SymbolKind.ProceduralBlock: self._procedure,
-            ast.SymbolKind.Instance: self._instance,
-            ast.SymbolKind.InstanceArray: self._array,
-            ast.SymbolKind.PrimitiveInstance: lambda gate, path: self._later.append(lambda: self._gate(gate)),
-            ast.SymbolKind.GenerateBlock: self._generated,
-            ast.SymbolKind.GenerateBlockArray: self._generated_array,
-        }
+        self._kinds = SYMBOLS.rules(
+            {
+                ast.SymbolKind.Net: self._declared,
+                ast.SymbolKind.Variable: self._declared,
+                ast.SymbolKind.ContinuousAssign: self._assign,
+                ast.SymbolKind.ProceduralBlock: self._procedure,
+                ast.SymbolKind.Instance: self._instance,
+                ast.SymbolKind.InstanceArray: self._array,
+                ast.SymbolKind.PrimitiveInstance: lambda gate, path: self._later.append(lambda: self._gate(gate)),
+                ast.SymbolKind.GenerateBlock: self._generated,
+                ast.SymbolKind.GenerateBlockArray: self._generated_array,
+            }
+        )
         #: Arrays, by name and place; which of them are ports; and what is assigned in initial blocks and elsewhere.
         self._arrays: dict[Any, tuple[str, str]] = {}
         self._ports: set[Any] = set()
@@ -106,8 +108,10 @@ class _Walk:
         for memory in self._design.memories.values():
             memory.refuse_state()
         self._constants()
-        if any(p.direction not in _WAYS for p in top.body.portList):
-            raise InputError(f"module {top.name!r} has an inout port; only inputs and outputs can be proved")
+        for p in top.body.portList:
+            if p.direction not in _WAYS:
+                where = self._design.where(p.location)
+                raise InputError(f"{where}: port {p.name!r} of module {top.name!r}: {PORTS.message(p.direction)}")
         ports = [(port.direction, name) for port in top.body.portList for name in self._port(port)]
         given, results = (tuple(name for direction, name in ports if direction == way) for way in _WAYS)
         known = [*self._design.signals.values(), *(e for array in self._design.elements.values() for e in array)]
@@ -142,12 +146,12 @@ class _Walk:
         self._ports.update(port.internalSymbol for port in getattr(scope, "portList", ()) if port.type.isUnpackedArray)
         for member in scope:
             visit = self._kinds.get(member.kind)
+            refusal = None if visit is not None else SYMBOLS.refusal(member.kind)
+            if refusal is not None:
+                what = f"{member.kind.name} {member.name!r}" if member.name else member.kind.name
+                raise InputError(f"{self._design.where(member.location)}: {what}: {refusal}")
             if visit is not None:
                 visit(member, path)
-            elif member.kind not in LEFT_OUT:
-                where = self._design.where(member.location)
-                what = getattr(member, "primitiveType", member).name or member.kind.name
-                raise InputError(f"{where}: {member.kind.name} {what!r} is not supported by the proof")
 
     def _array_of(self, symbol: Any, name: str, where: str) -> None:
         """An array is a memory if only initial blocks fill it, else a bundle of signals, one an element."""
@@ -191,13 +195,12 @@ class _Walk:
             self._arrays[symbol] = path + symbol.name, where
 
     def _signal(self, symbol: Any, name: str, where: str, width: int) -> Signal:
-        supply = _SUPPLIES.get(symbol.netType.netKind) if symbol.kind == ast.SymbolKind.Net else None
-        if symbol.kind == ast.SymbolKind.Net and symbol.netType.netKind not in _PLAIN and supply is None:
-            net = symbol.netType.netKind.name
-            raise InputError(
-                f"{where}: {name!r} is a net of type {net}, which is not supported by the proof; write wire"
-            )
+        supply = None
         if symbol.kind == ast.SymbolKind.Net:
+            net = symbol.netType.netKind
+            if net not in _NETS:
+                raise InputError(f"{where}: {name!r} is a net of type {net.name}: {NETS.message(net)}")
+            supply = _NETS[net]
             refuse_delay(symbol, where)
         signal = self._design.signals[symbol] = self._design.new(name, width, where)
         if supply is not None:
@@ -212,7 +215,7 @@ class _Walk:
         kind = symbol.type
         element = kind.arrayElementType if kind.isUnpackedArray and kind.hasFixedRange else None
         if element is None or not element.isIntegral:
-            raise InputError(f"{where}: {name!r} is no vector and no array of vectors; the proof knows nothing else")
+            raise InputError(f"{where}: {name!r}: {why_no_bits(kind)}")
         span = kind.fixedRange
         return Memory(name, where, element.bitWidth, span.left, span.right)
 
@@ -261,9 +264,9 @@ class _Walk:
                     f"{where}: this block waits for nothing before it begins; write always @* or always_comb"
                 )
             self._later.append(lambda: combinational(self._design, body, names))
-        elif kind != ast.ProceduralBlockKind.Final:
-            where = self._design.where(block.location)
-            raise StateError(f"{where}: {kind.name} block in {path.rstrip('.') or 'the top module'!r}: it keeps state")
+        elif kind not in BLOCKS.of(How.LEFT_OUT):
+            what = f"{kind.name} block in {path.rstrip('.') or 'the top module'!r}"
+            raise StateError(f"{self._design.where(block.location)}: {what}: {BLOCKS.message(kind)}")
 
     def _refuse_foreign(self, e: Any) -> None:
         if type(e) is ast.HierarchicalValueExpression and self._design.is_local(e.symbol):
@@ -289,9 +292,9 @@ class _Walk:
             self._instance(element, path)
 
     def _instance(self, instance: Any, path: str) -> None:
-        if not instance.isModule:
-            where = self._design.where(instance.location)
-            raise InputError(f"{where}: {instance.name!r} is no module; the proof knows nothing else")
+        refusal = DEFINITIONS.refusal(instance.definition.definitionKind)
+        if refusal is not None:
+            raise InputError(f"{self._design.where(instance.location)}: {instance.name!r}: {refusal}")
         self._scope(instance.body, f"{path}{instance.name}.")
         self._later.append(lambda: self._connect(instance))
 
@@ -309,7 +312,7 @@ class _Walk:
             elif port.direction == ast.ArgumentDirection.Out:
                 self._output(port, inside, outside, where)
             else:
-                raise InputError(f"{where}: port {port.name!r} is neither input nor output; the proof knows no other")
+                raise InputError(f"{where}: port {port.name!r}: {PORTS.message(port.direction)}")
 
     def _unconnected(self, instance: Any, port: Any, where: str) -> None:
         """An open input has no value, save where a directive ahead of the module gives it one."""
@@ -340,9 +343,14 @@ _ERRORS = (
     pyslang.Diags.ParameterDoesNotExist,
     pyslang.Diags.RangeSelectReversed,
 )
-#: Nets of one driver; the others mix drivers, or have a value without one.
-_PLAIN = (ast.NetType.NetKind.Wire, ast.NetType.NetKind.Tri, ast.NetType.NetKind.UWire)
-_SUPPLIES = {ast.NetType.NetKind.Supply0: 0, ast.NetType.NetKind.Supply1: -1}
+#: The value of a net without a driver, if it has one.
+_NETS: dict[Any, int | None] = NETS.rules(
+    {
+        **dict.fromkeys((ast.NetType.NetKind.Wire, ast.NetType.NetKind.Tri, ast.NetType.NetKind.UWire)),
+        ast.NetType.NetKind.Supply0: 0,
+        ast.NetType.NetKind.Supply1: -1,
+    }
+)
 #: Share of single bits among the signals of a module that is taken for a netlist.
 _BITWISE = 0.9
 

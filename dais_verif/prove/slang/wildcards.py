@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pyslang.parsing import TokenKind
+
 from dais_verif.prove.slang.design import ast
+from dais_verif.prove.slang.kinds import VALUE_RANGES
 from dais_verif.prove.terms import Term, band, bnot, const, eq, extract, resize, slt, ult
 
 if TYPE_CHECKING:
@@ -13,6 +16,12 @@ if TYPE_CHECKING:
 
 __all__ = ["is_complete", "matches", "member_of", "pattern_of"]
 
+#: pyslang does not hand out of which kind a range is, only how it is written.
+_RANGES = {
+    TokenKind.Colon: ast.ValueRangeKind.Simple,
+    TokenKind.PlusDivMinus: ast.ValueRangeKind.AbsoluteTolerance,
+    TokenKind.PlusModMinus: ast.ValueRangeKind.RelativeTolerance,
+}
 #: A subject of at most so many bits is looked at value by value.
 _WIDEST = 12
 
@@ -62,6 +71,7 @@ def member_of(c: Converter, subject: Term, signed: bool, e: Any) -> Term:
         if c.type_of(e)[0] != subject.width:
             raise c.refused(e, "an array among the values of inside is not supported by the proof")
         return matches(c, subject, e, "xXzZ")
+    c.decided(e, VALUE_RANGES, _RANGES.get(e.syntax.op.kind))
     bounds = [x for x in (e.left, e.right) if type(x) is not ast.UnboundedLiteral]
     if len(bounds) != 2 or any(c.type_of(x)[0] != subject.width for x in bounds):
         raise c.refused(e, "a range with an open end is not supported by the proof; write both ends")
