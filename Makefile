@@ -44,12 +44,14 @@ synth: export TARGET ?= ice40
 sim prove synth: export STAGES ?=
 hil: export TARGET ?=
 hil regress: export RESUME ?=
+mutate-prover: export MUTANTS ?= 300
+mutate-prover: export SEED ?= 0
 
 RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas bench-golden bench-sim bench-prove bench-coverage soundness prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas bench-golden bench-sim bench-prove bench-coverage soundness mutate-prover prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
@@ -202,6 +204,9 @@ bench-coverage: .venv/.ready-test  ## What counting coverage costs beside sim, a
 soundness: .venv/.ready-test  ## Thousands of mutants of RTL: refuted and confirmed, or proved and never told apart; random modules, read as simulators do; build/
 	PYTHONPATH=tests .venv/bin/python -m prove.soundness.campaign -o build/soundness.json
 	PYTHONPATH=tests .venv/bin/python -m prove.soundness.readings -o build/readings.json
+
+mutate-prover: .venv/.ready-test  ## Random changes to the prover's own code: is each noticed by a test? MUTANTS=300 SEED=0; goes on where it was; build/
+	PYTHONPATH=tests .venv/bin/python -W ignore -m prove.mutation.campaign -o build/mutate-prover.json --mutants "$$MUTANTS" --seed "$$SEED"
 
 prove-rtl: .venv/.ready-test  ## Prove the hand-written RTL with Yosys and z3; logs and traces in build/prove-rtl
 	.venv/bin/python tools/prove_rtl.py

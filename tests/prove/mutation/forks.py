@@ -1,0 +1,173 @@
+"""Tests run in forked processes that have Python's and others' packages loaded, each in a tree of its own.
+
+A process ends at the first test that fails, or that takes far longer than it should.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import resource
+import shutil
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+__all__ = ["Ended", "Running", "preload", "scratch_of", "started"]
+
+#: What tests of the prover import, and nothing of ours; what is not there is left out.
+_HEAVY = (
+    *("numpy", "click", "pyslang", "bitwuzla", "pysat.solvers", "hypothesis", "hypothesis.strategies", "rich.console"),
+    *("rich.table", "jinja2", "msgspec", "filelock", "platformdirs", "psutil", "sqlite3", "multiprocessing.pool"),
+    *("concurrent.futures.process", "xml.etree.ElementTree", "junitparser", "cocotb"),
+)
+#: A test may take so many times as long as it did, and some seconds more.
+_TIMES = 8
+_MEMORY = 8 << 30
+#: What of the cache no mutant of the prover can spoil.
+_BUILT = ("builds", "runtime")
+
+
+class Ended(NamedTuple):
+    """``failed``: the first test that failed, None if all passed. ``late``: it took too long."""
+
+    failed: str | None
+    late: bool
+    seconds: float
+
+
+class Running:
+    """A process at work in ``tree``."""
+
+    def __init__(self, tree: Path, pid: int, said: Path) -> None:
+        self.tree = tree
+        self._pid, self._said, self._start = pid, said, time.monotonic()
+
+    def ended(self) -> Ended | None:
+        """How it ended, None if it has not."""
+        pid, status = os.waitpid(self._pid, os.WNOHANG)
+        if not pid:
+            return None
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._pid, signal.SIGKILL)  # what it started
+        seconds = time.monotonic() - self._start
+        lines = self._said.read_text().splitlines() if self._said.exists() else []
+        last = lines[-1] if lines else "importing"
+        if os.WIFSIGNALED(status):
+            return Ended(last.removeprefix("begins "), os.WTERMSIG(status) == signal.SIGALRM, seconds)
+        code = os.WEXITSTATUS(status)
+        if code == pytest.ExitCode.OK:
+            return Ended(None, False, seconds)
+        if code == pytest.ExitCode.NO_TESTS_COLLECTED:
+            raise RuntimeError(f"no test was found; see {self._said.with_suffix('.log')}")
+        return Ended(last.removeprefix("failed ") if last.startswith("failed ") else "importing", False, seconds)
+
+
+class _Watch:
+    """Says which test begins and which failed; a test that takes too long ends the process."""
+
+    def __init__(self, seconds: Mapping[str, float], patience: float, said: Path) -> None:
+        self._seconds, self._patience, self._said = seconds, patience, said
+
+    def _say(self, text: str) -> None:
+        with self._said.open("a") as file:
+            file.write(text + "\n")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        signal.setitimer(signal.ITIMER_REAL, _TIMES * self._seconds.get(nodeid, 5.0) + self._patience)
+        self._say(f"begins {nodeid}")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self._say(f"failed {report.nodeid}")
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self._say(f"failed {report.nodeid}, while it was imported")
+
+
+def preload() -> None:
+    """Load what need not be loaded for every mutant again."""
+    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    for name in _HEAVY:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            continue
+
+
+def scratch_of(tree: Path) -> Path:
+    """Where the tests in ``tree`` keep what they keep."""
+    scratch = tree.with_name(f"{tree.name}-scratch")
+    for folder in ("cache", "tmp"):
+        (scratch / folder).mkdir(parents=True, exist_ok=True)
+    return scratch
+
+
+def _clean(scratch: Path) -> None:
+    """Leave what simulators have built, and nothing that a mutant has proved."""
+    shutil.rmtree(scratch / "tmp", ignore_errors=True)
+    (scratch / "tmp").mkdir(exist_ok=True)
+    for entry in (scratch / "cache").iterdir():
+        if entry.name not in _BUILT:
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+
+
+def started(tree: Path, tests: Sequence[str], seconds: Mapping[str, float], patience: float) -> Running:
+    """Run ``tests`` in ``tree``. ``seconds``: what they took; ``patience``: how much more they may take, at least."""
+    scratch = scratch_of(tree)
+    said = scratch / "said"
+    said.unlink(missing_ok=True)
+    _clean(scratch)
+    pid = os.fork()
+    if pid:
+        return Running(tree, pid, said)
+    code = 70
+    try:
+        os.setsid()
+        code = _run(tree, tests, _Watch(seconds, patience, said))
+    except BaseException:  # also SystemExit: whatever it is, a failure
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _run(tree: Path, tests: Sequence[str], watch: _Watch) -> int:
+    said = scratch_of(tree) / "said"
+    log = os.open(said.with_suffix(".log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.chdir(tree)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, 120)
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, resource.RLIM_INFINITY))
+    os.environ |= {
+        "DAIS_VERIF_CACHE": str(said.parent / "cache"),
+        "TMPDIR": str(said.parent / "tmp"),
+        "PYTHONPATH": str(tree),
+    }
+    sys.dont_write_bytecode = True
+    sys.path[:] = [str(tree), *(path for path in sys.path if path not in _own_paths())]
+    for name in [name for name in sys.modules if name.split(".")[0] in ("prove", "dais_verif")]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+    options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", f"--rootdir={tree}"]
+    if "hypothesis" in sys.modules:
+        options.append("--hypothesis-seed=0")
+    return int(pytest.main([*options, *tests], plugins=[watch]))
+
+
+def _own_paths() -> set[str]:
+    """Where this file was found, which is no place for the tests to find theirs."""
+    own = str(Path(__file__).parents[2])
+    return {own, os.path.relpath(own), ""}

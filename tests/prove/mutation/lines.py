@@ -1,0 +1,70 @@
+"""A plugin of pytest, ``-p prove.mutation.lines``: which tests execute which lines of the prover, and for how long.
+
+``MUTATION_MAP`` is the file to write, ``MUTATION_SOURCES`` the folder of sources to watch. Only tests that pass count.
+What another process executes is not seen, so tests that start one of Python are named; nor is what a fixture that tests
+share does for the second of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import coverage
+import pytest
+
+__all__ = ["IMPORTED"]
+
+#: The lines that are executed while modules are imported stand under this test.
+IMPORTED = ""
+
+_sources = Path(os.environ["MUTATION_SOURCES"])
+_recorder = coverage.Coverage(data_file=None, config_file=False, source=[str(_sources)])
+_seconds: dict[str, float] = {}
+_failed: set[str] = set()
+#: Tests that start Python, or a copy of themselves.
+_unseen: set[str] = set()
+_running = [IMPORTED]
+
+
+def _heard(event: str, arguments: tuple) -> None:
+    if event == "os.fork" or (event in ("subprocess.Popen", "os.posix_spawn") and "python" in str(arguments[:2])):
+        _unseen.add(_running[0])
+
+
+sys.addaudithook(_heard)
+_recorder.start()  # before any module of ours is imported
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    _running[0] = item.nodeid
+    _recorder.switch_context(item.nodeid)
+    try:
+        return (yield)
+    finally:
+        _recorder.switch_context(IMPORTED)
+
+
+def pytest_runtest_logreport(report):
+    _seconds[report.nodeid] = _seconds.get(report.nodeid, 0.0) + report.duration
+    if not report.passed:
+        _failed.add(report.nodeid)
+
+
+def pytest_sessionfinish():
+    _recorder.stop()
+    data = _recorder.get_data()
+    lines: dict[str, dict[str, list[int]]] = {}
+    for file in data.measured_files():
+        executed: dict[str, list[int]] = {}
+        for line, tests in data.contexts_by_lineno(file).items():
+            for test in tests:
+                executed.setdefault(test, []).append(line)
+        module = Path(file).relative_to(_sources).as_posix()
+        lines[module] = {test: found for test, found in executed.items() if test not in _failed}
+    tests = {test: seconds for test, seconds in _seconds.items() if test not in _failed}
+    unseen = sorted(_unseen & tests.keys())
+    Path(os.environ["MUTATION_MAP"]).write_text(json.dumps({"seconds": tests, "lines": lines, "unseen": unseen}))

@@ -1,0 +1,164 @@
+"""Mutants of the prover's own code, by the operators of cosmic-ray: one place, one change.
+
+A mutant is named by its module, the function that it lies in, and the lines before and after, so its name outlives
+edits elsewhere. Annotations are left alone: nothing evaluates them.
+"""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import MutationVisitor
+from cosmic_ray.operators.provider import OperatorProvider
+
+__all__ = ["MODULES", "Mutant", "modules_of", "mutants_of", "sample"]
+
+#: What decides whether a proof is right: readers, registers, control, what is claimed and compared. Folders end in /.
+MODULES = (
+    "slang/",
+    "yosys/",
+    "terms/",
+    "control.py",
+    "machine.py",
+    "ages.py",
+    "handshake.py",
+    "boundary.py",
+    "obligations.py",
+    "discharge.py",
+    "matching.py",
+    "agreement.py",
+)
+
+#: These need a name that nobody gave them.
+_UNNAMED = {"VariableReplacer", "VariableInserter"}
+
+_PROVIDER = OperatorProvider()
+_OPERATORS = {name: _PROVIDER[name]() for name in _PROVIDER if name not in _UNNAMED}
+
+
+class Mutant(NamedTuple):
+    """``lines``: the first and the last of the statement; ``text``: the whole module with the change."""
+
+    module: str
+    function: str
+    operator: str
+    old: str
+    new: str
+    lines: tuple[int, int]
+    text: str
+
+    @property
+    def key(self) -> str:
+        """What tells it from all others, whatever is edited elsewhere."""
+        return f"{self.module}: {self.function}: {self.old!r} -> {self.new!r}"
+
+
+class _Place(NamedTuple):
+    """Occurrence number ``occurrence`` of an operator."""
+
+    operator: str
+    occurrence: int
+
+
+def modules_of(folder: Path) -> list[str]:
+    """The modules below ``folder``, the prover, that are mutated."""
+    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*.py"))
+    return sorted(name for name in found if any(name == m or (m.endswith("/") and name.startswith(m)) for m in MODULES))
+
+
+def sample(folder: Path, count: int, seed: int) -> list[Mutant]:
+    """``count`` different mutants: a place in the sources, then one of the changes that can be made there."""
+    rng = random.Random(seed)
+    sources = {name: (folder / name).read_text() for name in modules_of(folder)}
+    places = [(name, changes) for name, source in sources.items() for changes in _places(source)]
+    found: dict[str, Mutant] = {}
+    rng.shuffle(places)
+    for name, changes in places:
+        if len(found) == count:
+            break
+        mutant = _mutant(name, sources[name], rng.choice(changes))
+        if mutant is not None:
+            found[mutant.key] = mutant
+    return list(found.values())
+
+
+def mutants_of(module: str, source: str) -> Iterator[Mutant]:
+    """Yield every mutant of ``source``."""
+    for changes in _places(source):
+        for place in changes:
+            mutant = _mutant(module, source, place)
+            if mutant is not None:
+                yield mutant
+
+
+def _places(source: str) -> list[list[_Place]]:
+    """The changes that can be made, together where they change the same characters."""
+    left_alone = list(_left_alone(ast.parse(source)))
+    seen = dict.fromkeys(_OPERATORS, 0)
+    places: dict[tuple[tuple[int, int], tuple[int, int]], list[_Place]] = {}
+    for node in ast_nodes(get_ast(source)):
+        if node.type in ("name", "newline", "endmarker"):
+            continue
+        for name, operator in _OPERATORS.items():
+            for start, end in operator.mutation_positions(node):
+                if not any(first <= start < last for first, last in left_alone):
+                    places.setdefault((start, end), []).append(_Place(name, seen[name]))
+                seen[name] += 1
+    return list(places.values())
+
+
+def _left_alone(tree: ast.Module) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Where annotations, and types by other names, begin and end."""
+    for node in ast.walk(tree):
+        found: list[ast.AST | None] = [getattr(node, "annotation", None), getattr(node, "returns", None)]
+        if isinstance(node, ast.Assign) and node in tree.body and isinstance(node.value, (ast.Subscript, ast.BinOp)):
+            found.append(node.value)
+        for part in found:
+            if isinstance(part, ast.expr):
+                yield (part.lineno, part.col_offset), (part.end_lineno or 0, part.end_col_offset or 0)
+
+
+def _mutant(module: str, source: str, place: _Place) -> Mutant | None:
+    """The mutant, None if it is no Python or the same."""
+    text = MutationVisitor.mutate_code(source, _OPERATORS[place.operator], place.occurrence)
+    if text is None:
+        return None
+    try:
+        if ast.dump(ast.parse(text)) == ast.dump(ast.parse(source)):
+            return None
+        compile(text, module, "exec")
+    except SyntaxError:
+        return None
+    before, after = source.splitlines(), text.splitlines()
+    first = next(n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b)
+    behind = next(n for n, (a, b) in enumerate(zip(before[::-1], after[::-1], strict=False)) if a != b)
+    last = max(len(before) - behind, first + 1)
+    old, new = (_joined(lines) for lines in (before[first:last], after[first : len(after) - len(before) + last]))
+    function, lines = _around(ast.parse(source), first + 1)
+    return Mutant(module, function, place.operator, old, new, lines, text)
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return " ".join(" ".join(lines).split())
+
+
+def _around(tree: ast.Module, line: int) -> tuple[str, tuple[int, int]]:
+    """The path of the function or class at ``line``, and the lines of the statement there, of a block its head."""
+    path: list[str] = []
+    lines = line, line
+    for node in ast.walk(tree):  # what lies around something comes before it
+        if not isinstance(node, (ast.stmt, ast.ExceptHandler)):
+            continue
+        first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+        last = node.end_lineno or first
+        if first <= line <= last:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                path.append(node.name)
+            body = getattr(node, "body", None)
+            lines = first, last if body is None else max(body[0].lineno - 1, first)
+    return ".".join(path) or "module", lines if lines[0] <= line <= lines[1] else (line, line)

@@ -1,0 +1,90 @@
+"""The driver that mutates the prover's own code tells what no test notices from what one does, and from what hangs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+
+#: One function a line of the table below.
+SOURCE = """def tested(a):
+    return a + 1
+
+
+def executed(a):
+    return a - 1
+
+
+def idle(a):
+    return a * 2
+
+
+def waits(done: bool | None) -> bool | None:
+    while not done:
+        pass
+    return done
+"""
+TEST = """from thing.control import executed, tested, waits
+
+def test_all():
+    assert (tested(2), tested(5)) == (3, 6)
+    executed(7)
+    assert waits(True)
+"""
+FOUND = {"tested": "killed", "executed": "survived", "idle": "survived", "waits": "timeout"}
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    for name in ("cosmic_ray", "coverage"):
+        if os.environ.get("CI"):
+            __import__(name)
+        pytest.importorskip(name)
+    root = tmp_path / "repository"
+    for name, text in {"thing/control.py": SOURCE, "thing/other.py": SOURCE, "tests/test_thing.py": TEST}.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    identity = ["-c", "user.name=nobody", "-c", "user.email=nobody@example.org"]
+    for command in (["init", "-q"], ["add", "."], [*identity, "commit", "-qm", "all"]):
+        subprocess.run(["git", *command], cwd=root, check=True)
+    return root
+
+
+def campaign(root: Path, *options: str) -> tuple[int, dict[str, Any], str]:
+    out = root.parent / "out.json"
+    command = [sys.executable, "-m", "prove.mutation.campaign", "-o", str(out), "--root", str(root)]
+    command += ["--sources", "thing", "--mutants", "100", "--patience", "1", *options]
+    run = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(TESTS)}, capture_output=True, text=True)
+    assert out.exists(), run.stderr
+    return run.returncode, json.loads(out.read_text()), run.stdout
+
+
+def test_a_survivor_is_reported_until_it_is_explained_or_a_test_notices_it(repository: Path) -> None:
+    code, tree, said = campaign(repository)
+    assert {record["function"]: record["status"] for record in tree["mutants"].values()} == FOUND
+    assert all(record["status"] == FOUND[record["function"]] for record in tree["mutants"].values())
+    assert {record["module"] for record in tree["mutants"].values()} == {"control.py"}
+    survived = [key for key, record in tree["mutants"].items() if record["status"] == "survived"]
+    assert [line for line in said.splitlines() if line.startswith("survived: ")] == [f"survived: {k}" for k in survived]
+    assert code == 1
+    # A test is added for one function, and it is said of the other why nothing can notice.
+    test = repository / "tests" / "test_more.py"
+    test.write_text(
+        "from thing.control import executed\n\ndef test_it():\n    assert (executed(7), executed(1)) == (6, 0)\n"
+    )
+    idle = [key for key, record in tree["mutants"].items() if record["function"] == "idle"]
+    explained = repository.parent / "equal.toml"
+    explained.write_text(f"[[equal]]\nbecause = 'nobody calls it'\nmutants = {json.dumps(idle)}\n")
+    code, tree, said = campaign(repository, "--explained", str(explained))
+    statuses = {record["function"]: record["status"] for record in tree["mutants"].values()}
+    assert statuses == {**FOUND, "executed": "killed"}
+    assert "survived: " not in said
+    assert tree["table"][-1].endswith(f"| {len(idle)} | 0 |")
+    assert code == 0
