@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from dais_verif.errors import InputError, StateError
@@ -18,10 +19,13 @@ from dais_verif.prove.slang.events import EventError, Events, refuse_asleep, sen
 from dais_verif.prove.slang.execution import Execution, flat
 from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.registers import edges_of, registers
-from dais_verif.prove.slang.writes import roots, written
-from dais_verif.prove.terms import Term, extract, leaves, var
+from dais_verif.prove.slang.selects import place_of
+from dais_verif.prove.slang.writes import NAMES, roots, written
+from dais_verif.prove.terms import Term, concat, extract, leaves, var
 
 __all__ = ["combinational"]
+
+_SELECTS = (ast.ElementSelectExpression, ast.RangeSelectExpression, ast.MemberAccessExpression)
 
 
 def combinational(design: Design, body: Any, own: set[Any]) -> None:
@@ -123,6 +127,42 @@ class _Block:
     # the general case
 
     def execute(self, statements: list[Any]) -> None:
+        assigned = self._executed(statements, {}, final=False)
+        if assigned is not None:  # what it reads of a signal may be what other code assigns of that
+            if self.events.always:
+                for s in statements:
+                    self._refuse_asleep(s, assigned)
+            self._executed(statements, assigned, final=True)
+
+    def _refuse_asleep(self, statement: Any, assigned: dict[Any, int]) -> None:
+        """Raise ``InputError`` if ``always_comb`` may not run for bits of a signal that it assigns in part.
+
+        It waits for what it reads at constant places, unless it also assigns that.
+        """
+
+        called: set[Any] = set()
+
+        def look(e: Any) -> Any:
+            if type(e) is ast.CallExpression and not e.isSystemCall and e.subroutine not in called:
+                called.add(e.subroutine)
+                e.subroutine.body.visit(look)
+            symbol = _selected(e)
+            if symbol is None or symbol not in assigned:
+                return ast.VisitAction.Advance
+            fixed = e.type.isIntegral and _is_static(e)
+            place = place_of(Converter(self.design, _no_value), e) if fixed else None
+            read = ((1 << e.type.bitWidth) - 1) << place[1] if place is not None else -1
+            if read & assigned[symbol] and read & ~assigned[symbol]:
+                raise self.latch(symbol.name)
+            return ast.VisitAction.Skip
+
+        statement.visit(look)
+
+    def _executed(self, statements: list[Any], assigned: dict[Any, int], final: bool) -> dict[Any, int] | None:
+        """Add the drivers, None; or return which bits of signals are assigned, if that may help against latches.
+
+        ``assigned``: the bits of signals that the block assigns, as far as they are known; the others it reads.
+        """
         leaf_of: dict[Term, Signal] = {}
         before: dict[Term, str] = {}
 
@@ -137,31 +177,81 @@ class _Block:
                 name, width = (known.name, known.width) if known else (symbol.name, bits_in(symbol.type) or 1)
                 term = var(width, f"before {name}")
                 before[term] = name
-                return term
+                if symbol not in assigned:
+                    return term
+                self.outside(symbol)
+                return _mixed(term, self.design.over(symbol, leaf, self.where), assigned[symbol])
             self.outside(symbol)
             return self.design.over(symbol, leaf, self.where)
 
         self.design.begin()
         run = Execution(self.design, outer, self.events.free)
-        final: dict[Any, Term] = {}
+        done: dict[Any, Term] = {}
         for s in statements:
             run.statement(s)
             if _plain(s) and self.targets[s.expr.left.symbol] == 1 and s.expr.left.symbol in self.design.signals:
                 symbol = s.expr.left.symbol
-                final[symbol] = run.values[symbol]
+                done[symbol] = run.values[symbol]
                 run.values[symbol] = self.design.over(symbol, leaf, self.where)
+        drivers: list[tuple[Signal, Driver]] = []
         for symbol in self.targets:
             if symbol not in self.design.signals:
                 continue  # local to the block
-            signal, term = self.design.signals[symbol], final.get(symbol, run.values.get(symbol))
+            signal, term = self.design.signals[symbol], done.get(symbol, run.values.get(symbol))
             if term is None:
                 term = outer(symbol)
             bits = bits_over(term, {t: (source, 0) for t, source in leaf_of.items()})
             for low, width in self.design.pieces(symbol, run.assigned.get(symbol, 0)):
                 for t in leaves(extract(term, low, width)):
                     if t in before:
-                        raise self.latch(before[t])
-                signal.drive(driver_of(bits, low, width, low, self.where))
+                        parts = self._parts(run.assigned)
+                        if final or not parts:
+                            raise self.latch(before[t])
+                        return parts
+                drivers.append((signal, driver_of(bits, low, width, low, self.where)))
+        for signal, driver in drivers:
+            signal.drive(driver)
+        return None
+
+    def _parts(self, assigned: dict[Any, int]) -> dict[Any, int]:
+        """The signals of which the block assigns some bits only, with these."""
+        signals = self.design.signals
+        return {
+            symbol: mask
+            for symbol, mask in assigned.items()
+            if symbol in signals and 0 < mask < (1 << signals[symbol].width) - 1
+        }
+
+
+def _no_value(symbol: Any, low: int, width: int) -> Term:
+    raise AssertionError(f"{symbol.name!r} is read where everything is constant")
+
+
+def _selected(e: Any) -> Any | None:
+    """The symbol of which ``e`` names a part, or all."""
+    while type(e) in _SELECTS:
+        e = e.value
+    return e.symbol if type(e) in NAMES else None
+
+
+def _is_static(e: Any) -> bool:
+    """Whether ``e`` names the same bits whenever it is read, variables of loops included."""
+    while type(e) in _SELECTS:
+        indices = {ast.ElementSelectExpression: ("selector",), ast.RangeSelectExpression: ("left", "right")}
+        if any(getattr(e, name).constant is None for name in indices.get(type(e), ())):
+            return False
+        e = e.value
+    return True
+
+
+def _mixed(inside: Term, outside: Term, mask: int) -> Term:
+    """The bits of ``inside`` where ``mask`` is 1, else those of ``outside``."""
+    pieces, low = [], 0
+    for one, run in groupby(range(inside.width), lambda place: mask >> place & 1):
+        width = len(list(run))
+        pieces.append(extract(inside if one else outside, low, width))
+        low += width
+    return concat(*reversed(pieces))
 
 
 class _Assigned:

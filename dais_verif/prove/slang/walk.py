@@ -18,6 +18,7 @@ from dais_verif.prove.memory import Memory
 from dais_verif.prove.netlist import Bits, Netlist, Read, Signal, bits_over, driver_of
 from dais_verif.prove.slang.design import Design, ast, bits_in, why_no_bits
 from dais_verif.prove.slang.events import EventError, refuse_delay
+from dais_verif.prove.slang.execution import flat
 from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.gates import gates
 from dais_verif.prove.slang.kinds import BLOCKS, DEFINITIONS, NETS, PORTS, SYMBOLS, How
@@ -250,6 +251,11 @@ class _Walk:
 
     def _procedure(self, block: Any, path: str) -> None:
         kind, body = block.procedureKind, block.body
+        statements = list(flat(body))
+        if statements and all(type(s) is ast.ConcurrentAssertionStatement for s in statements):
+            for assertion in statements:  # one, in a block if it has a label
+                self._concurrent(assertion)
+            return
         found = self._filled if kind == ast.ProceduralBlockKind.Initial else self._assigned
         names = written(body)
         found.update(names)
@@ -267,6 +273,15 @@ class _Walk:
         elif kind not in BLOCKS.of(How.LEFT_OUT):
             what = f"{kind.name} block in {path.rstrip('.') or 'the top module'!r}"
             raise StateError(f"{self._design.where(block.location)}: {what}: {BLOCKS.message(kind)}")
+
+    def _concurrent(self, assertion: Any) -> None:
+        """An assertion, or what is to be covered, is left out, but not if it could change anything."""
+        if assertion.assertionKind not in _WATCHING or written(assertion):
+            where = self._design.where(assertion.sourceRange.start)
+            raise InputError(
+                f"{where}: an assertion that assigns, an assumption or a restriction is not supported by the proof;"
+                " put it into ifdef"
+            )
 
     def _refuse_foreign(self, e: Any) -> None:
         if type(e) is ast.HierarchicalValueExpression and self._design.is_local(e.symbol):
@@ -374,5 +389,6 @@ def _elements(kind: Any, name: str) -> Iterator[str]:
 _LARGEST_MEMORY = 1 << 24
 #: Elements of a bundle, at most; and a sixteenth of its bits.
 _LARGEST_BUNDLE = 1 << 12
+_WATCHING = (ast.AssertionKind.Assert, ast.AssertionKind.CoverProperty, ast.AssertionKind.CoverSequence)
 _WAYS = (ast.ArgumentDirection.In, ast.ArgumentDirection.Out)
 _BLOCKS = (ast.ProceduralBlockKind.Always, ast.ProceduralBlockKind.AlwaysComb, ast.ProceduralBlockKind.AlwaysFF)

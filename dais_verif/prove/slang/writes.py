@@ -11,7 +11,12 @@ __all__ = ["NAMES", "STEPS", "roots", "written"]
 NAMES = (ast.NamedValueExpression, ast.HierarchicalValueExpression)
 _u = ast.UnaryOperator
 STEPS = {_u.Preincrement: 1, _u.Postincrement: 1, _u.Predecrement: -1, _u.Postdecrement: -1}
-_READING = ("$signed", "$unsigned")
+_READING = (
+    *("$signed", "$unsigned", "$countones", "$onehot", "$onehot0", "$isunknown", "$clog2", "$bits"),
+    *("$display", "$write", "$error", "$warning", "$info", "$fatal", "$finish"),
+)
+#: Whatever names them, nothing assigns them.
+_CONSTANTS = (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue, ast.SymbolKind.Genvar)
 
 
 def written(s: Any) -> set[Any]:
@@ -36,7 +41,7 @@ def written(s: Any) -> set[Any]:
 
     while waiting:
         waiting.pop().visit(visit)
-    return found
+    return {symbol for symbol in found if symbol.kind not in _CONSTANTS}
 
 
 def roots(left: Any) -> list[Any]:

@@ -1,0 +1,87 @@
+"""What RTL of public libraries is made of, beyond the usual: parts of one vector in several blocks, assertions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from prove.door import run_prove
+from prove.test_several_files import ADDER
+from prove.test_storage import SUMS, combinational, values
+
+from dais_verif.errors import InputError
+
+#: A ripple adder in one vector, each bit of which a block of its own computes from the one below.
+CARRIES = (
+    "logic [4:0] c; assign c[0] = 0; for (genvar i = 0; i < 4; i++) begin : bits always_comb begin"
+    " OUT[i] = IN[i] ^ IN[i + 4] ^ c[i]; if (IN[i] == IN[i + 4]) c[i + 1] = IN[i]; else c[i + 1] = c[i]; end"
+    " end assign OUT[4] = c[4];"
+)
+#: Row by row in one vector; a block reads the row above, another the last one.
+ROWS = (
+    "logic [14:0] t; assign t[4:0] = sum; for (genvar i = 0; i < 2; i++) begin : rows always_comb begin"
+    " t[5 * i + 5 +: 5] = ~t[5 * i +: 5]; end end assign OUT = t[14:10];"
+)
+ASSERTED = (
+    "wire clk = IN[0]; A: assert property (@(posedge clk) disable iff (IN[1]) sum >= IN[3:0] |-> sum >= IN[7:4]) else"
+    ' $error("%d", sum); cover property (@(posedge clk) ##1 sum == 3); localparam N = 4;'
+    ' initial assert ($countones({N[2], N[0]}) == 1) else $error("N = %d", N);'
+    ' always_comb assert ($onehot0(IN[1:0] & 2\'d2)) else $error("no"); assign OUT = sum;'
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong"),
+    [
+        (CARRIES, ("else c[i + 1] = c[i]", "else c[i + 1] = IN[i]")),
+        (ROWS, ("t[14:10]", "t[9:5]")),
+        (ASSERTED, ("= sum;", "= 0;")),
+    ],
+    ids=["carries", "rows", "assertions"],
+)
+def test_it_is_proved_and_its_wrong_twin_is_not(body: str, wrong: tuple[str, str], tmp_path: Path) -> None:
+    assert values(combinational(body), tmp_path) == SUMS
+    text = combinational(body).replace("module dut", "module model")
+    run = run_prove(ADDER, tmp_path, "--sim", "verilator", rtl=text, confirm=True)
+    assert run.ending == ("PASS", 0), run.tree["message"]
+    assert run.tree["confirmation"]["simulators"], run.tree["confirmation"]
+    run = run_prove(ADDER, tmp_path, rtl=text[::-1].replace(wrong[0][::-1], wrong[1][::-1], 1)[::-1])
+    assert run.ending == ("RTL_MISMATCH", 1), run.tree["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("logic [4:0] t; assign t[0] = 0; always_comb if (IN[0]) t[4:1] = IN; assign OUT = t;", "makes it a latch"),
+        ("logic [4:0] t; assign t[0] = 0; always_comb t[4:1] = t[3:0] + 1; assign OUT = t;", "makes it a latch"),
+        (ROWS.replace("~t[5 * i +: 5]", "~t[4:0]; for (int j = 0; j < 5; j++) t[5 + j] = t[j]"), "makes it a latch"),
+        (ROWS.replace("~t[5 * i +: 5]", "~(t >> 5 * i)"), "makes it a latch"),
+        (
+            "function [4:0] f(input x); f = t >> 5 + x; endfunction " + ROWS.replace("~t[5 * i +: 5]", "~f(0)"),
+            "makes it a latch",
+        ),
+        (
+            "logic [1:0] t; for (genvar i = 0; i < 2; i++) always_comb t[i] = t[1 - i] | IN[0]; assign OUT = t;",
+            "depends on itself|loop",
+        ),
+        ("wire clk = IN[0]; assume property (@(posedge clk) IN[1]); assign OUT = sum;", "an assumption"),
+        (
+            "wire clk = IN[0]; logic [4:0] t; assert property (@(posedge clk) IN[1]) t = sum; else t = 0;"
+            " assign OUT = t;",
+            "an assertion that assigns",
+        ),
+    ],
+    ids=[
+        "kept_bits",
+        "own_bits",
+        "asleep_by_index",
+        "asleep_by_name",
+        "asleep_by_function",
+        "loop",
+        "assumption",
+        "assertion_that_assigns",
+    ],
+)
+def test_what_is_no_logic_is_refused(body: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        values(combinational(body), tmp_path)
