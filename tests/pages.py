@@ -9,7 +9,7 @@ from quality.programs import every_opcode
 from dais_verif.program import Program
 from dais_verif.report.coverage import Coverage, CoverageGroup, OpenBin
 from dais_verif.report.coverage_record import CoverageRecord
-from dais_verif.report.proof import ClaimRecord, CounterexampleRecord, ProofRecord, ReplayRecord
+from dais_verif.report.proof import ClaimRecord, CounterexampleRecord, ProofRecord, ReplayRecord, SampleRecord
 from dais_verif.report.record import (
     Blame,
     BoardInfo,
@@ -154,6 +154,7 @@ def passed_proof(program: Program = PROGRAM) -> ProofRecord:
         obligations=9,
         cached_claims=3,
         seconds={"read": 0.1, "prove": 1.4},
+        sample=SampleRecord(9, 0, ["op 1", "op 3", "output 0"], 3, 2, {"op 3": "the solver took too long"}),
     )
 
 

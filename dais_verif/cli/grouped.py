@@ -23,7 +23,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("exhaustive", "exhaustive-bits", "coverage", "rtl-coverage", "directed", "unreachable", "floor"),
     ),
     "Simulators": ("sim", "icarus-vectors", "bulk", "waves"),
-    "Proof": ("prove", "confirm", "cache", "dump-smt"),
+    "Proof": ("prove", "confirm", "cache", "sample", "dump-smt"),
     "Sign-off": ("policy", "show-policy", "sign"),
     "Runs": ("shard", "fail-fast", "resume", "rerun-failed", "retries", "allow-flaky", "cluster"),
     "Limits": ("jobs", "timeout", "memory", "sandbox"),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # what prints is loaded where something is printed
     from rich.table import Table
 
     from dais_verif.confirm import Confirmation
-    from dais_verif.prove.results import Claim, Handshake, Proof
+    from dais_verif.prove.results import Claim, Handshake, Proof, Sample
     from dais_verif.sim.verify import Finding
 
 __all__ = ["print_proof", "proof_tree"]
@@ -72,10 +72,24 @@ def proof_tree(
         "outputs": [_claim_tree(claim) for claim in proof.outputs],
         "proved_outputs": list(proof.proved_outputs),
         "counterexample": counterexample,
+        "sample": None if proof.sample is None else _sample_tree(proof.sample),
         "handshake": None if proof.handshake is None else _handshake_tree(proof.handshake),
         "confirmation": None
         if confirmation is None
         else {**asdict(confirmation), "verdict": confirmation.verdict.value},
+    }
+
+
+def _sample_tree(sample: Sample) -> dict[str, Any]:
+    return {
+        "population": sample.population,
+        "seed": sample.seed,
+        "claims": list(sample.claims),
+        "sampled": len(sample.claims),
+        "confirmed": sample.confirmed,
+        "undecided": dict(sample.undecided),
+        "contradicted": list(sample.contradicted),
+        "terms": sample.terms,
     }
 
 
@@ -133,6 +147,8 @@ def print_proof(info: ProgramInfo, tree: dict[str, Any], proof: Proof, finding: 
     if proof.handshake is not None:
         out.print(f"handshake  {proof.handshake.status.value}  {proof.handshake.how}", markup=False)
         _print_trace(proof.handshake, out)
+    if proof.sample is not None:
+        out.print(f"sample     {proof.sample.message}", markup=False)
     confirmation = tree["confirmation"]
     if confirmation is not None and confirmation["verdict"] == Verdict.PASS.value:
         out.print(f"confirmed  by simulation, {confirmation['message']}", markup=False)

@@ -34,7 +34,7 @@ from dais_verif.cli.netlists import netlist_options, with_netlist
 from dais_verif.cli.proof_text import print_proof, proof_tree
 from dais_verif.cli.proving import proved, stated
 from dais_verif.cli.reading import Reader, front_end_option
-from dais_verif.cli.smt_folder import empty_folder, write_statements
+from dais_verif.cli.smt_folder import empty_folder, write_contradicted, write_statements
 from dais_verif.dut.face import packed
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
@@ -68,6 +68,14 @@ from dais_verif.synth.netlist import Netlist
     type=click.Choice((*SIMULATORS, "both")),
     help="Simulator that replays a counterexample. Default: Icarus, and Verilator where that cannot build the RTL.",
 )
+@click.option(
+    "--sample",
+    type=click.FloatRange(0, 100),
+    default=1.0,
+    show_default=True,
+    metavar="PERCENT",
+    help="Put so many of the obligations, but at least 8, to the solver once more as they are written; 0: none.",
+)
 @click.option("--dump-smt", type=file_path, metavar="DIR", help="Write all that is to be shown there, as SMT-LIB 2.")
 @click.option("--cache/--no-cache", default=True, show_default=True, help="Use and keep proofs of earlier runs.")
 @click.option(
@@ -93,6 +101,7 @@ def prove(
     out_of_range: bool,
     timeout: float,
     simulator: str | None,
+    sample: float,
     dump_smt: Path | None,
     cache: bool,
     confirming: bool,
@@ -142,8 +151,9 @@ def prove(
             "seed": seed,
             "declared": not out_of_range,
             "bits": netlist is not None,
+            "sample": sample,
         }
-        reader = Reader(front_end, folder.path / "yosys", netlist is not None)
+        reader = Reader(front_end, folder.path / "yosys", netlist is not None, bool(dut.rtl))
         finding, confirmation = None, None
         try:
             if dut.rtl and confirming:
@@ -178,6 +188,9 @@ def prove(
             folder.kept = True
         if confirmation is not None and confirmation.contradicts:
             folder.kept = True
+        if proof.sample is not None and proof.sample.contradicted:
+            folder.kept = True
+            write_contradicted(folder.path / "disagreement", proof.sample)
         tree = {
             **proof_tree(loaded, proof, finding, confirmation, watch),
             "program": ProgramInfo.of(loaded).__dict__,

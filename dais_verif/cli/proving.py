@@ -35,6 +35,9 @@ __all__ = ["proved", "stated"]
 #: Designs whose signals have no names are followed from the outputs down to the inputs, calls within calls.
 _STACK_BYTES, _DEPTH = 512 << 20, 1_000_000
 
+#: Seconds of the solver for a sample of obligations.
+_FOREIGN_SECONDS, _OWN_SECONDS = 4.0, 1.0
+
 #: Options that say how to find an answer, and not of what.
 _HOW = ("jobs", "store", "timeout")
 
@@ -72,6 +75,8 @@ def proved(
         ports = _ports(netlists[0])
         dut = _carried(program, design, said, ports)
         proof = _deep(lambda: _proved(program, netlists, dut, options, watch))
+        if proof.verdict is Verdict.PASS and proof.drawn[0]:
+            proof = _sampled(program, netlists[0], verilog, dut, proof, reader, options, watch)
         if key is not None and not any(netlist.included for netlist in netlists):
             with watch.stage("remember"):
                 remember(store, key, proof, ports)
@@ -111,6 +116,37 @@ def _proved(
         if not others:
             return prove(program, first, dut, Options(**options), Shown())
         return prove_twice(program, first, others[0], dut, Options(**options), Shown())
+
+
+def _sampled(
+    program: Program,
+    netlist: Netlist,
+    design: Design,
+    dut: Dut,
+    proof: Proof,
+    reader: Reader,
+    options: dict[str, Any],
+    watch: Stopwatch,
+) -> Proof:
+    """``proof`` in the light of a sample of its obligations. ``design``: read once more if need be."""
+    from dais_verif.prove.results import Options
+    from dais_verif.prove.sampling import BUT_FOR_BLOCKS, WRITTEN, put_to_the_solver, weighed
+    from dais_verif.prove.terms import as_written
+
+    def work() -> Proof:
+        # A proof takes control out of registers, by the rules of the normal form.
+        netlists = {WRITTEN if netlist.lazy and proof.timing is None else BUT_FOR_BLOCKS: netlist}
+        if reader.foreign and not netlist.lazy:
+            try:
+                with as_written(), reader.readable(reader.names[0], design) as read:
+                    netlists = {WRITTEN: read(), **netlists}
+            except InputError:  # slices of what is not assigned yet, for example, which rules see through
+                pass
+        seconds = _FOREIGN_SECONDS if reader.foreign else _OWN_SECONDS
+        return weighed(proof, put_to_the_solver(program, netlists, dut, proof, Options(**options), seconds))
+
+    with watch.stage("sample"), notices().status("putting a sample to the solver"):
+        return _deep(work)
 
 
 def _carried(program: Program, design: Design, said: PortsFile | None, ports: Sequence[Port]) -> Dut:

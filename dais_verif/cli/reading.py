@@ -47,12 +47,13 @@ def _is_vhdl(design: Design) -> bool:
 class Reader:
     """One front end, or two whose readings are to be compared. ``folder``: where Yosys may work.
 
-    ``bitwise``: what is read is a netlist.
+    ``bitwise``: what is read is a netlist. ``foreign``: it is not our own text.
     """
 
     front_end: str
     folder: Path
     bitwise: bool = False
+    foreign: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

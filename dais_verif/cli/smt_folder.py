@@ -13,8 +13,9 @@ from dais_verif.report.record import ProgramInfo
 
 if TYPE_CHECKING:
     from dais_verif.prove.export import Statement
+    from dais_verif.prove.results import Sample
 
-__all__ = ["OBLIGATIONS_SCHEMA", "empty_folder", "write_statements"]
+__all__ = ["OBLIGATIONS_SCHEMA", "empty_folder", "write_contradicted", "write_statements"]
 
 OBLIGATIONS_SCHEMA = "dais-verif/obligations/1"
 
@@ -63,3 +64,10 @@ def write_statements(folder: Path, info: ProgramInfo, statements: list[Statement
     readme = _README.format(program=info.path, hash=info.hash, answers=words, terms=terms)
     write_atomically(folder / "README.md", readme.encode())
     return {"folder": str(folder), "files": len(files), "answers": dict(answers), "terms": terms}
+
+
+def write_contradicted(folder: Path, sample: Sample) -> None:
+    """Write the statements of ``sample`` that were proved here, and that the solver says do not hold."""
+    make_folder(folder)
+    for name, text in sample.contradicted.items():
+        write_atomically(folder / f"{name.replace(' ', '_')}.smt2", text.encode())

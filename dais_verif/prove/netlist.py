@@ -178,7 +178,8 @@ class Netlist(NamedTuple):
     """An elaborated design: its signals by name, ports among them.
 
     ``bitwise``: the signals of its top module are single bits, as those of a synthesized netlist. ``included``: the
-    files that its sources include.
+    files that its sources include. ``lazy``: no term was made while it was read, so whoever asks for one decides by
+    which rules.
     """
 
     top: str
@@ -187,6 +188,7 @@ class Netlist(NamedTuple):
     outputs: tuple[str, ...]
     bitwise: bool = False
     included: tuple[Path, ...] = ()
+    lazy: bool = False
 
     def checked(self) -> Netlist:
         """The same. Raises ``InputError`` if something drives an input."""

@@ -26,6 +26,7 @@ from dais_verif.prove.obligations import Builder, Obligation
 from dais_verif.prove.pool import Pool
 from dais_verif.prove.pursuit import DECLARED, Pursuit
 from dais_verif.prove.results import Claim, Counterexample, Handshake, Options, Proof, Status, Timing, Watcher
+from dais_verif.prove.sampling import draw
 from dais_verif.prove.standing import proved_outputs, standing_outputs
 from dais_verif.prove.sweep.proof import sweep_netlist
 from dais_verif.prove.terms import leaves
@@ -130,7 +131,8 @@ def _op_by_op(
     dropped = tuple(sorted(set(cut) - set(builder.cut)))
     # Without a counterexample the pursuit has gone on until no proof rests on what is not proved.
     standing = proved_outputs(claims) if counterexample is None else standing_outputs(program, obligations, claims)
-    return replace(proof, guessed=len(guessed), dropped=dropped, proved_outputs=standing)
+    drawn = draw(obligations, claims, set(dropped), options)
+    return replace(proof, guessed=len(guessed), dropped=dropped, proved_outputs=standing, drawn=drawn)
 
 
 def _bit_by_bit(

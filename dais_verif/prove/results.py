@@ -13,7 +13,18 @@ from typing import NamedTuple
 from dais_verif.program.ports import Element
 from dais_verif.verdict import Verdict
 
-__all__ = ["Claim", "Counterexample", "Handshake", "Method", "Options", "Proof", "Status", "Timing", "Watcher"]
+__all__ = [
+    "Claim",
+    "Counterexample",
+    "Handshake",
+    "Method",
+    "Options",
+    "Proof",
+    "Sample",
+    "Status",
+    "Timing",
+    "Watcher",
+]
 
 
 @dataclass(frozen=True)
@@ -22,7 +33,8 @@ class Options:
 
     ``store``: file of proofs of earlier runs; None: none. ``jobs``: processes at once. ``seed``: of the vectors that
     look for a counterexample. ``declared``: inputs lie in the intervals that the program's source declares, where a
-    proof needs that. ``bits``: the design is a netlist, whatever its signals are called.
+    proof needs that. ``bits``: the design is a netlist, whatever its signals are called. ``sample``: percent of the
+    obligations that are put to the solver once more, as they are written.
     """
 
     timeout: float = 20.0
@@ -32,6 +44,7 @@ class Options:
     seed: int = 0
     declared: bool = True
     bits: bool = False
+    sample: float = 1.0
 
 
 class Watcher:
@@ -125,6 +138,31 @@ class Handshake:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """What the solver said of obligations as they are written, no rule of the normal form being in force.
+
+    ``population``: the different obligations that the sample, drawn with ``seed``, was drawn from; ``claims``: one that
+    rests on each of those drawn. ``confirmed``: how many the solver found to hold; ``undecided``: why it could not
+    tell, by claim. ``contradicted``: of those that it found not to hold, the statement as SMT-LIB 2, by claim.
+    ``terms``: how they were stated: as they are written, or but for blocks, whose terms rules had made before.
+    """
+
+    population: int
+    seed: int
+    claims: tuple[str, ...]
+    confirmed: int
+    undecided: Mapping[str, str] = field(default_factory=dict)
+    contradicted: Mapping[str, str] = field(default_factory=dict)
+    terms: str = "as written"
+
+    @property
+    def message(self) -> str:
+        """What there is to tell."""
+        said = f"{self.confirmed} of {len(self.claims)} obligations confirmed by the solver, {self.terms}"
+        return said + (f"; {len(self.undecided)} undecided" if self.undecided else "")
+
+
+@dataclass(frozen=True)
 class Proof:
     """The verdict with all claims. ``unnamed``: ops without a signal. ``conditional``: promises had to be assumed.
     ``bounded``: inputs had to lie in their declared intervals.
@@ -135,7 +173,8 @@ class Proof:
     many signals two front ends agreed. ``guessed``: signals that were found by their values, not by name.
     ``dropped``: ops whose signals are no cut points any more, since they do not hold their values. ``bits``: it went
     bit by bit, without obligations of ops. ``proved_outputs``: those that equal the program for all inputs, whatever
-    became of other claims: all that their proofs take for granted is proved as well.
+    became of other claims: all that their proofs take for granted is proved as well. ``drawn``: the claims whose
+    obligations are to be a sample, of so many different ones; ``sample``: what became of them.
     """
 
     verdict: Verdict
@@ -158,6 +197,8 @@ class Proof:
     dropped: tuple[int, ...] = ()
     bits: bool = False
     proved_outputs: tuple[int, ...] = ()
+    drawn: tuple[tuple[tuple[str, int], ...], int] = ((), 0)
+    sample: Sample | None = None
 
     def methods(self) -> dict[str, int]:
         """How many claims were decided by which means."""

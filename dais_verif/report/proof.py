@@ -16,6 +16,7 @@ __all__ = [
     "HandshakeRecord",
     "ProofRecord",
     "ReplayRecord",
+    "SampleRecord",
 ]
 
 PROOF_SCHEMA = "dais-verif/proof/1"
@@ -81,12 +82,31 @@ class ConfirmationRecord:
 
 
 @dataclass(frozen=True)
+class SampleRecord:
+    """Obligations that the solver was asked as they are written: ``sampled`` of ``population``, drawn with ``seed``.
+
+    ``claims``: one that rests on each. ``confirmed``: how many hold. ``undecided``: why the solver could not tell, by
+    claim; ``contradicted``: claims that it found not to hold though they were proved. ``terms``: what was written anew.
+    """
+
+    population: int
+    seed: int
+    claims: list[str]
+    sampled: int
+    confirmed: int
+    undecided: dict[str, str] = field(default_factory=dict)
+    contradicted: list[str] = field(default_factory=list)
+    terms: str = "as written"
+
+
+@dataclass(frozen=True)
 class ProofRecord:
     """A run of ``prove``. ``conditional``: promises of the program had to be assumed. ``seconds``: of each stage.
 
     ``simulate``: the command that runs the counterexample. ``confirmation``: None where nothing was proved, the RTL is
     our own, or the user left it out. ``proved_outputs``: those that equal the program for all inputs whatever became of
-    other claims; None in records of before there was such a list.
+    other claims; None in records of before there was such a list. ``sample``: obligations that the solver was asked as
+    they are written; None where there are none, the claims failed, or the user left it out.
     """
 
     verdict: Verdict
@@ -113,3 +133,4 @@ class ProofRecord:
     simulate: str | None = None
     confirmation: ConfirmationRecord | None = None
     proved_outputs: list[int] | None = None
+    sample: SampleRecord | None = None

@@ -288,6 +288,7 @@ MISREAD = {
     "a part that begins below": ("always @* begin y = 0; y[b+:2] = a; end", "what a signed index on the left writes"),
     "an unknown operand": ("assign y = (a == 4'b1x) ? a : b;", "X is an operand here"),
     "an unknown condition": ("always @* if (1'bx) y = a; else y = b;", "X is an operand here"),
+    "a narrow item": ("always @* casez (b) 4'sb?01: y = 1; default: y = 2; endcase", "item of casez that is narrow"),
     "a name with a dot": (
         "wire [3:0] \\u.q ; assign \\u.q = a; inner u(b); assign y = u.q;",
         "a hierarchical name for an escaped one",

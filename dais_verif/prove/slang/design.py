@@ -69,6 +69,8 @@ class Design:
         self._turns = 0
         #: Whether it is a netlist of cells.
         self.bitwise = bitwise
+        #: Whether a block was executed, which makes terms.
+        self.executed = False
         self._unknown = 0
 
     def unknown(self, width: int, e: Any) -> Term:

@@ -83,7 +83,7 @@ class _Search:
             raise self._refused(e, "Yosys takes the width of a cast for that of what stands around it; use a wire")
 
     def _case(self, s: Any) -> None:
-        """The sign of a negative item is lost in a ``casez``."""
+        """The sign of a negative item is lost in a ``casez``, and that of a narrow one with digits that match all."""
         if s.condition is ast.CaseStatementCondition.Normal:
             return
         for item in (item for group in s.items for item in group.expressions):
@@ -92,6 +92,10 @@ class _Search:
                 literal = literal.operand
             if type(literal) is ast.UnaryExpression:
                 raise self._refused(item, "Yosys misreads an item of casez that is no literal; write its digits")
+            width = literal.type.bitWidth
+            narrow = type(literal) is ast.IntegerLiteral and literal.type.isSigned and width < item.type.bitWidth
+            if narrow and literal.value.hasUnknown and str(literal.value[width - 1]) != "0":
+                raise self._refused(item, "Yosys misreads a signed item of casez that is narrow; write all its digits")
 
     def _word(self, e: Any) -> None:
         """The sign of an index is lost: -1 of two bits names word 3."""

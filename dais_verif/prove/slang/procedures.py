@@ -185,6 +185,7 @@ class _Block:
             return self.design.over(symbol, leaf, self.where)
 
         self.design.begin()
+        self.design.executed = True
         run = Execution(self.design, outer, self.events.free)
         done: dict[Any, Term] = {}
         for s in statements:

@@ -91,6 +91,7 @@ class _Clocked(Execution):
 
     def block(self, body: Any) -> None:
         self.design.begin()
+        self.design.executed = True
         other = _other(body)
         if other is not None:
             error = self.convert.refused(other, STATEMENTS.message(other.kind))

@@ -117,7 +117,8 @@ class _Walk:
         given, results = (tuple(name for direction, name in ports if direction == way) for way in _WAYS)
         known = [*self._design.signals.values(), *(e for array in self._design.elements.values() for e in array)]
         signals = {signal.name: signal for signal in known}
-        return Netlist(top.name, signals, given, results, self._design.bitwise).checked()
+        netlist = Netlist(top.name, signals, given, results, self._design.bitwise, lazy=not self._design.executed)
+        return netlist.checked()
 
     def _constants(self) -> None:
         """Variables that only their declarations, or one initial block, give a value, if it is a constant."""

@@ -38,7 +38,7 @@ def elaborate(form: Path, top: str) -> Netlist:
     signals = Signals()
     _Instance(modules, top, "", signals).walk()
     inputs, outputs = (tuple(name for name, port in ports.items() if port.direction == way) for way in _WAYS)
-    return Netlist(top, signals, inputs, outputs).checked()
+    return Netlist(top, signals, inputs, outputs, lazy=True).checked()
 
 
 class _Instance:

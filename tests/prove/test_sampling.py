@@ -1,0 +1,126 @@
+"""A sample of every proof is put to the solver as it is written: what a wrong rule proves is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import z3
+from prove.door import Run, planted, run_prove
+from prove.reading import needs_yosys
+from quality.programs import every_opcode
+
+from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.prove import sampling
+from dais_verif.prove.terms import Term, arithmetic
+from dais_verif.prove.terms.node import make
+
+EVERY = every_opcode()
+RTL = emit_verilog(EVERY)
+WRONG = planted(EVERY, "op_26 =", "4'sd5", "4'sd4")
+
+
+def sample_of(run: Run) -> dict[str, Any]:
+    assert run.ending == ("PASS", 0), run.tree["message"]
+    sample: dict[str, Any] = run.tree["sample"]
+    assert sample["sampled"] == len(sample["claims"]) == sample["confirmed"] + len(sample["undecided"])
+    assert sample["contradicted"] == []
+    return sample
+
+
+def test_every_proof_has_a_sample(tmp_path: Path) -> None:
+    sample = sample_of(run_prove(EVERY, tmp_path))
+    assert sample["sampled"] == sample["confirmed"] == 8 < sample["population"]
+    assert sample["terms"] == "as written"
+    assert sample_of(run_prove(EVERY, tmp_path)) == sample, "the seed says which"
+    other = sample_of(run_prove(EVERY, tmp_path, "--seed", 1))
+    assert other["claims"] != sample["claims"] and other["population"] == sample["population"]
+
+
+def test_all_obligations_hold_as_they_are_written(tmp_path: Path) -> None:
+    sample = sample_of(run_prove(EVERY, tmp_path, "--sample", 100, rtl=RTL))
+    assert sample["confirmed"] == sample["population"] > 30
+
+
+def test_no_sample_where_none_is_wanted(tmp_path: Path) -> None:
+    run = run_prove(EVERY, tmp_path, "--sample", 0)
+    assert run.ending == ("PASS", 0) and run.tree["sample"] is None
+
+
+def with_a_wrong_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    """5 is added as 4."""
+    right = arithmetic.total
+
+    def wrong(width: int, terms: Any, constant: int) -> Term:
+        found = right(width, terms, constant)
+        return make("add", width, found.args, 4) if found.op == "add" and found.low == 5 else found
+
+    monkeypatch.setattr(arithmetic, "total", wrong)
+
+
+def test_a_wrong_rule_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It makes wrong RTL identical to the program, and the proof of it passes if nobody asks the solver."""
+    assert run_prove(EVERY, tmp_path / "right", "--sample", 0, rtl=WRONG).ending == ("RTL_MISMATCH", 1)
+    with_a_wrong_rule(monkeypatch)
+    believed = run_prove(EVERY, tmp_path / "believed", "--sample", 0, rtl=WRONG)
+    assert believed.ending == ("PASS", 0) and believed.tree["ops"][26]["method"] == "identical"
+    run = run_prove(EVERY, tmp_path, "--sample", 100, rtl=WRONG)
+    assert run.ending == ("UNKNOWN", 6)
+    assert "the normal form and the solver disagree: a defect of dais-verif" in run.tree["message"]
+    assert run.tree["sample"]["contradicted"] == ["op 26"] and run.tree["proved_outputs"] == []
+    (kept,) = (tmp_path / "out" / "disagreement").iterdir()
+    solver = z3.Solver()
+    solver.add(z3.parse_smt2_string(kept.read_text()))
+    assert kept.name == "op_26.smt2" and str(solver.check()) == "sat"
+
+
+def test_a_contradicted_proof_is_not_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
+    with_a_wrong_rule(monkeypatch)
+    for _ in range(2):
+        run = run_prove(EVERY, tmp_path, "--sample", 100, rtl=WRONG, cache=True)
+        assert run.ending == ("UNKNOWN", 6) and "prove" in run.tree["seconds"]
+
+
+def test_what_the_solver_cannot_tell_in_time_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dais_verif.cli import proving
+
+    monkeypatch.setattr(proving, "_FOREIGN_SECONDS", 0.0)
+    sample = sample_of(run_prove(EVERY, tmp_path, rtl=RTL))
+    assert sample["confirmed"] == 0 and set(sample["undecided"].values()) == {"no time was left"}
+
+
+@pytest.mark.parametrize("foreign", [False, True], ids=["ours", "foreign"])
+def test_pipelines(foreign: bool, tmp_path: Path) -> None:
+    """Resets and enables of RTL that is not ours are stated as its blocks say them."""
+    text = emit_pipeline(EVERY, "model", PipelineOptions(stages=3, enable=True, valid=True, reset=True)).text
+    options = () if foreign else ("--stages", 3)
+    run = run_prove(EVERY, tmp_path, *options, rtl=text if foreign else None)
+    sample = sample_of(run)
+    assert sample["confirmed"] == sample["sampled"] == 8, sample
+    assert sample["terms"] == ("as written" if foreign else sampling.BUT_FOR_BLOCKS)
+
+
+@needs_yosys
+def test_pipelines_that_yosys_reads(tmp_path: Path) -> None:
+    text = emit_pipeline(EVERY, "model", PipelineOptions(stages=3, enable=True, valid=True, reset=True)).text
+    sample = sample_of(run_prove(EVERY, tmp_path, "--front-end", "yosys", rtl=text))
+    assert sample["confirmed"] == 8 and sample["terms"] == sampling.BUT_FOR_BLOCKS
+
+
+def test_a_register_that_keeps_its_value_by_way_of_a_wire(tmp_path: Path) -> None:
+    """Without rules it depends on itself: it is stated as the proof understood it."""
+    text = emit_verilog(EVERY).replace("module model", "module inner")
+    ports = {name: text.partition(name)[0].rpartition("[")[2].partition("]")[0] for name in ("model_inp", "model_out")}
+    text += f"""
+module model(input clk, input en, input [{ports["model_inp"]}] model_inp, output [{ports["model_out"]}] model_out);
+  reg [{ports["model_out"]}] q; wire [{ports["model_out"]}] n, y;
+  inner u(.model_inp(model_inp), .model_out(y));
+  assign n = en ? y : q;
+  always @(posedge clk) q <= n;
+  assign model_out = q;
+endmodule
+"""
+    sample = sample_of(run_prove(EVERY, tmp_path, "--sample", 100, rtl=text))
+    assert sample["confirmed"] == sample["population"] and sample["terms"] == sampling.BUT_FOR_BLOCKS
