@@ -107,6 +107,29 @@ def test_nor_a_late_clock(tmp_path: Path) -> None:
     assert run.ending == ("INVALID_INPUT", 2) and "assigned with <=" in run.tree["message"]
 
 
+EARLY = "reg [4:0] t; always @(posedge clk) begin t = sum; end "
+
+
+@needs_yosys
+@pytest.mark.parametrize(
+    ("body", "races"),
+    [
+        (EARLY + "always @(posedge clk) OUT <= t;", True),
+        (EARLY + "wire [4:0] u = t; always @(posedge clk) OUT <= u;", True),
+        ("reg [4:0] m [0:1]; always @(posedge clk) begin m[0] = sum; end always @(posedge clk) OUT <= m[0];", True),
+        ("reg [4:0] t; always @(posedge clk) begin t = sum; OUT <= t; end", False),
+        (EARLY + "always @* OUT = t;", False),
+    ],
+    ids=["another block", "through a wire", "an element", "the same block", "the output"],
+)
+def test_a_register_that_is_assigned_before_others_look_is_a_race(body: str, races: bool, tmp_path: Path) -> None:
+    """Which block runs first at an edge, nobody says; Yosys reads one order."""
+    text = clocked(body).replace("module dut", "module model")
+    run = run_prove(ADDER, tmp_path, "--clock", "clk", "--front-end", "yosys", rtl=text)
+    assert run.ending == (("INVALID_INPUT", 2) if races else ("PASS", 0)), run.tree["message"]
+    assert not races or "assigned with = at a clock edge" in run.tree["message"]
+
+
 STAGE = "reg [4:0] a; always @(posedge clk) a <= sum;"
 
 

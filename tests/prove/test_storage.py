@@ -71,12 +71,23 @@ def test_case_items_are_extended_with_their_own_signs(
             "with = at",
         ),
         ("reg [4:0] k = 0; always @(posedge clk) {>>{k}} <= sum; always @* OUT = sum + k;", "not supported"),
+        ("reg k = 0; always @(posedge clk) if (1 > 2) k <= 1; always @* OUT = sum + k;", "nothing run"),
         (
             "always @(posedge clk) begin : b reg [4:0] t; OUT <= t; t = sum; end always @(posedge clk) b.t = 1;",
             "variable of another block",
         ),
     ],
-    ids=["static", "kept on a path", "left early", "waits", "a task", "a function", "a stream", "another block's"],
+    ids=[
+        "static",
+        "kept on a path",
+        "left early",
+        "waits",
+        "a task",
+        "a function",
+        "a stream",
+        "never",
+        "another block's",
+    ],
 )
 def test_what_keeps_state_in_a_clocked_block_is_refused(body: str, message: str, tmp_path: Path) -> None:
     text = clocked(body).replace("module dut", "module model")

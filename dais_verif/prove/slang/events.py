@@ -8,16 +8,27 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dais_verif.errors import StateError
+from dais_verif.errors import InputError, StateError
 from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.slang.kinds import EDGES, TIMING
 from dais_verif.prove.slang.writes import NAMES
 
-__all__ = ["EventError", "Events", "refuse_asleep", "refuse_delay", "refuse_unseen", "sensitivity"]
+__all__ = ["EventError", "Events", "RaceError", "refuse_asleep", "refuse_delay", "refuse_unseen", "sensitivity"]
 
 
 class EventError(StateError):
     """RTL that simulates otherwise than as settled logic."""
+
+
+class RaceError(InputError):
+    """A register is assigned with ``=`` at a clock edge: what else runs there sees its old value or its new one.
+
+    ``mates``: all that its block assigns, which sees it in one order.
+    """
+
+    def __init__(self, text: str, mates: frozenset[Any]) -> None:
+        super().__init__(text)
+        self.mates = mates
 
 
 class Events(NamedTuple):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, StateError
 from dais_verif.prove.memory import Memory
+from dais_verif.prove.netlist import Driver, Read, Signal
 from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.slang.execution import Execution, flat
 from dais_verif.prove.slang.expressions import Converter
@@ -13,7 +14,7 @@ from dais_verif.prove.slang.kinds import FILLING
 from dais_verif.prove.slang.selects import static_index
 from dais_verif.prove.terms import Term
 
-__all__ = ["initial"]
+__all__ = ["initial", "kept_from_the_beginning"]
 
 
 def initial(design: Design, body: Any) -> dict[Any, Term]:
@@ -120,3 +121,15 @@ def _number(token: str, base: int) -> int:
     except ValueError:
         shown = token if len(token) <= 20 else token[:20] + "..."
         raise ValueError(f"{shown!r} is no number in base {base}") from None
+
+
+def kept_from_the_beginning(signal: Signal) -> Driver:
+    """What has a value at first, and is assigned by nothing that the proof sees run."""
+
+    def make(read: Read) -> Term:
+        raise StateError(
+            f"{signal.where}: {signal.name!r} has a value from the beginning, and is assigned only where the proof sees"
+            " nothing run; it may keep state: leave these assignments out"
+        )
+
+    return Driver(0, signal.width, make, signal.where)

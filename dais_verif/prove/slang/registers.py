@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from dais_verif.errors import InputError
 from dais_verif.prove.netlist import Clock, Driver, Read, Signal, bits_over, driver_of
 from dais_verif.prove.slang.design import Design, ast, bits_in
+from dais_verif.prove.slang.events import RaceError
 from dais_verif.prove.slang.execution import Execution, flat
 from dais_verif.prove.slang.jumps import Jumps
 from dais_verif.prove.slang.kinds import STATEMENTS
@@ -88,10 +89,13 @@ class _Clocked(Execution):
         self._kept: dict[Any, Signal] = {}
         #: Why values of registers are not known.
         self._unknown: dict[Any, InputError] = {}
+        #: The signals that the block assigns.
+        self._mates: frozenset[Signal] = frozenset()
 
     def block(self, body: Any) -> None:
         self.design.begin()
         self.design.executed = True
+        self._mates = frozenset(x for symbol in written(body) if (x := self.design.signals.get(symbol)) is not None)
         other = _other(body)
         if other is not None:
             error = self.convert.refused(other, STATEMENTS.message(other.kind))
@@ -142,10 +146,9 @@ class _Clocked(Execution):
             for symbol in _assigned_now(e):
                 if self.design.is_local(symbol):
                     continue
-                error = self.convert.refused(
-                    e, f"register {symbol.name!r} is assigned with = at a clock edge; write <="
-                )
-                self._unknown.setdefault(symbol, error)
+                place = self.design.where(e.sourceRange.start)
+                text = f"{place}: register {symbol.name!r} is assigned with = at a clock edge; write <="
+                self._unknown.setdefault(symbol, RaceError(text, self._mates))
         elif e.timingControl is not None:
             raise self.convert.refused(e, "a delay has no meaning in a proof; remove it")
         else:

@@ -22,7 +22,7 @@ from dais_verif.prove.slang.execution import flat
 from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.gates import gates
 from dais_verif.prove.slang.kinds import BLOCKS, DEFINITIONS, NETS, PORTS, SYMBOLS, How
-from dais_verif.prove.slang.memories import initial
+from dais_verif.prove.slang.memories import initial, kept_from_the_beginning
 from dais_verif.prove.slang.procedures import combinational
 from dais_verif.prove.slang.selects import target_parts
 from dais_verif.prove.slang.writes import roots, written
@@ -122,13 +122,17 @@ class _Walk:
 
     def _constants(self) -> None:
         """Variables that only their declarations, or one initial block, give a value, if it is a constant."""
+        for symbol in {**self._set, **self._design.initial}:
+            found = self._design.signals.get(symbol)
+            if found is not None and symbol in self._assigned and not found.drivers:
+                found.drive(kept_from_the_beginning(found))
         for symbol, values in self._set.items():
             found = self._design.signals.get(symbol)
             if found is not None and symbol not in self._assigned and not found.drivers and len(values) == 1:
                 found.drive(driver_of(bits_over(values[0], {}), 0, found.width, 0, found.where))
         for symbol, expression in self._design.initial.items():
             signal = self._design.signals[symbol]
-            if signal.drivers or symbol in self._filled or symbol in self._assigned:
+            if signal.drivers or symbol in self._filled:
                 continue
             try:
                 term = Converter(self._design, self._no_signal)(expression)

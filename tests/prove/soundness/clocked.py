@@ -169,8 +169,8 @@ def reasons(records: Mapping[str, Record], right: bool) -> Counter[str]:
     found: Counter[str] = Counter()
     for record in records.values():
         if record["status"] in (UNKNOWN, REFUSED) and _right(record) == right:
-            text = re.sub(r"^\S+\.sv:\d+(:\d+)?: ", "", record["why"])
-            found[re.sub(r"'[^']*'|\bd\d+\w*\b|\d+", "_", text)[:110]] += 1
+            text = re.sub(r"^\S+:\d+(:\d+)?: |\(.*?\)", "", record["why"])
+            found[re.sub(r"'[^']*'|\b\w*\d\w*\b|(?<=needs )\w+", "_", text)[:110]] += 1
     return found
 
 

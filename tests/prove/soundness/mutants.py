@@ -11,12 +11,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-__all__ = ["KINDS", "Mutant", "all_mutants", "sample"]
+__all__ = ["KINDS", "Edit", "Files", "Mutant", "Rule", "all_mutants", "code_lines", "each", "pairs", "sample"]
 
 #: Texts by file name: Verilog, and the memory files that it reads.
 Files = Mapping[str, str]
 #: Where, and what stands there instead.
 Edit = tuple[int, int, str]
+#: All edits of one kind in a text.
+Rule = Callable[[str], Iterator[Edit]]
 
 
 class Mutant(NamedTuple):
@@ -36,11 +38,15 @@ class Mutant(NamedTuple):
         return {**files, self.file: text[: self.offset] + self.new + text[end:]}
 
 
-def all_mutants(files: Files) -> dict[str, list[Mutant]]:
-    """Every mutant of ``files``, by kind, in the order of the text; no two have the same text."""
-    found: dict[str, list[Mutant]] = {kind: [] for kind in KINDS}
+def all_mutants(files: Files, kinds: Mapping[str, list[Rule]] | None = None) -> dict[str, list[Mutant]]:
+    """Every mutant of ``files``, by kind, in the order of the text; no two have the same text.
+
+    ``kinds``: those of combinational RTL, or others.
+    """
+    kinds = KINDS if kinds is None else kinds
+    found: dict[str, list[Mutant]] = {kind: [] for kind in kinds}
     seen: set[tuple[str, int, str, str]] = set()
-    for kind, rules in KINDS.items():
+    for kind, rules in kinds.items():
         for name, text in files.items():
             for start, end, new in (edit for rule in rules for edit in rule(text)):
                 change = name, *_shortest(start, text[start:end], new)
@@ -59,9 +65,9 @@ def _shortest(offset: int, old: str, new: str) -> tuple[int, str, str]:
     return offset, old, new
 
 
-def sample(files: Files, count: int, rng: random.Random) -> list[Mutant]:
+def sample(files: Files, count: int, rng: random.Random, kinds: Mapping[str, list[Rule]] | None = None) -> list[Mutant]:
     """``count`` different mutants, or all there are, as even over the kinds as these allow."""
-    left = {kind: rng.sample(mutants, len(mutants)) for kind, mutants in all_mutants(files).items()}
+    left = {kind: rng.sample(mutants, len(mutants)) for kind, mutants in all_mutants(files, kinds).items()}
     chosen: list[Mutant] = []
     while len(chosen) < count and any(left.values()):
         chosen += [mutants.pop() for mutants in left.values() if mutants]
@@ -70,10 +76,8 @@ def sample(files: Files, count: int, rng: random.Random) -> list[Mutant]:
 
 # rules
 
-Rule = Callable[[str], Iterator[Edit]]
 
-
-def _code(text: str) -> list[tuple[int, str]]:
+def code_lines(text: str) -> list[tuple[int, str]]:
     """Lines without comments and declarations of tables, and where they begin."""
     lines, place = [], 0
     for line in text.split("\n"):
@@ -82,12 +86,12 @@ def _code(text: str) -> list[tuple[int, str]]:
     return lines
 
 
-def _each(pattern: str, *news: str | Callable[[re.Match[str]], str | None], only: str = "") -> Rule:
+def each(pattern: str, *news: str | Callable[[re.Match[str]], str | None], only: str = "") -> Rule:
     """Group 1 of every match becomes each of ``news``; ``only``: in lines that have this."""
     compiled, within = re.compile(pattern), re.compile(only)
 
     def rule(text: str) -> Iterator[Edit]:
-        for place, line in _code(text):
+        for place, line in code_lines(text):
             if within.search(line):
                 for match in compiled.finditer(line):
                     for new in news:
@@ -98,7 +102,7 @@ def _each(pattern: str, *news: str | Callable[[re.Match[str]], str | None], only
     return rule
 
 
-def _number(step: int) -> Callable[[re.Match[str]], str | None]:
+def number(step: int) -> Callable[[re.Match[str]], str | None]:
     """The decimal number ``step`` further on, unless that is negative."""
     return lambda match: str(int(match[1]) + step) if int(match[1]) + step >= 0 else None
 
@@ -129,12 +133,12 @@ def _slice(low: int, high: int) -> Callable[[re.Match[str]], str | None]:
     return new
 
 
-def _pairs(pattern: str) -> Rule:
+def pairs(pattern: str) -> Rule:
     """What group 1 of two places says changes sides: two edits as one, from the first place to the second."""
     compiled = re.compile(pattern)
 
     def rule(text: str) -> Iterator[Edit]:
-        found = [(p + m.start(1), p + m.end(1)) for p, line in _code(text) for m in compiled.finditer(line)]
+        found = [(p + m.start(1), p + m.end(1)) for p, line in code_lines(text) for m in compiled.finditer(line)]
         for step in (1, 2):
             for (a, b), (c, d) in zip(found, found[step:], strict=False):
                 yield a, d, text[c:d] + text[b:c] + text[a:b]
@@ -144,7 +148,7 @@ def _pairs(pattern: str) -> Rule:
 
 def _arms(text: str) -> Iterator[Edit]:
     """The arms of ``c ? a : b`` change places, as far as brackets are balanced."""
-    for place, line in _code(text):
+    for place, line in code_lines(text):
         for match in re.finditer(r"\? (.+?) : ([^;?]+?)(?=\)* *(?:& [^;]+)?;)", line):
             a, b = match[1], match[2]
             if all(x.count("(") == x.count(")") for x in (a, b)):
@@ -153,7 +157,7 @@ def _arms(text: str) -> Iterator[Edit]:
 
 def _instance(module: str, position: int, change: Callable[[re.Match[str]], str | None]) -> Rule:
     """Parameter number ``position`` of instances of ``module``, as da4ml writes them."""
-    return _each(rf"\b{module} #\((?:-?\d+, ){{{position}}}(-?\d+)", change)
+    return each(rf"\b{module} #\((?:-?\d+, ){{{position}}}(-?\d+)", change)
 
 
 def _flip(match: re.Match[str]) -> str:
@@ -174,73 +178,73 @@ _ASSIGNED = r"^\s*(?:op_\w+ =|assign|wire .*=)"
 
 KINDS: dict[str, list[Rule]] = {
     "operator": [
-        _each(r" (\+) ", "-", "|"),
-        _each(r" (-) ", "+"),
-        _each(r" (\*) ", "+"),
-        _each(r" (&) ", "|", "^", only=_ASSIGNED),
-        _each(r" (\|) ", "&", "^", "+"),
-        _each(r" (\^) ", "|", "&"),
-        _each(r"(?<=[(= ])(~)(?=\w)", "", "-"),
-        _each(r"(?<=[(= ])(-)(?=[a-z])", "", "~"),
-        _each(r"= ([|&])(?=op)", "|", "&", "^", "~|"),
-        _each(r" (==) ", "!=", only=_ASSIGNED),
-        _each(r"= (!)(?=op)", ""),
+        each(r" (\+) ", "-", "|"),
+        each(r" (-) ", "+"),
+        each(r" (\*) ", "+"),
+        each(r" (&) ", "|", "^", only=_ASSIGNED),
+        each(r" (\|) ", "&", "^", "+"),
+        each(r" (\^) ", "|", "&"),
+        each(r"(?<=[(= ])(~)(?=\w)", "", "-"),
+        each(r"(?<=[(= ])(-)(?=[a-z])", "", "~"),
+        each(r"= ([|&])(?=op)", "|", "&", "^", "~|"),
+        each(r" (==) ", "!=", only=_ASSIGNED),
+        each(r"= (!)(?=op)", ""),
         _instance("shift_adder", 6, _flip),
         _instance("mux", 6, _flip),
         _instance("binop", 6, _next_operation),
     ],
     "shift": [
-        _each(r"(?:<<<|>>>) (\d+)", _number(1), _number(-1)),
-        _each(r"(<<<)", ">>>"),
-        _each(r"(>>>)", "<<<", ">>"),
+        each(r"(?:<<<|>>>) (\d+)", number(1), number(-1)),
+        each(r"(<<<)", ">>>"),
+        each(r"(>>>)", "<<<", ">>"),
         *(_instance(module, 5, _signed(step)) for module in _INSTANCES[:3] for step in (1, -1)),
     ],
     "width": [
-        _each(r"^\s*(?:reg|wire) (?:signed )?\[(\d+):0\]", _number(1), _number(-1)),
-        *(_instance(module, position, _number(step)) for module in _INSTANCES for position in (0, 1, 4)
+        each(r"^\s*(?:reg|wire) (?:signed )?\[(\d+):0\]", number(1), number(-1)),
+        *(_instance(module, position, number(step)) for module in _INSTANCES for position in (0, 1, 4)
           for step in (1, -1)),
     ],
     "sign": [
-        _each(r"^\s*(?:reg|wire)( signed) ", ""),
-        _each(r"\d'(s)d\d", ""),
-        _each(r"(?<=[(= ])(op_\d+)\b(?!_| =| or)", lambda match: f"$unsigned({match[1]})", only=_ASSIGNED),
+        each(r"^\s*(?:reg|wire)( signed) ", ""),
+        each(r"\d'(s)d\d", ""),
+        each(r"(?<=[(= ])(op_\d+)\b(?!_| =| or)", lambda match: f"$unsigned({match[1]})", only=_ASSIGNED),
         *(_instance(module, position, _flip) for module in _INSTANCES for position in (2, 3)),
     ],
     "slice": [
-        _each(r"\w(\[(\d+):(\d+)\])(?! *[a-z])(?=.*;)", *(
+        each(r"\w(\[(\d+):(\d+)\])(?! *[a-z])(?=.*;)", *(
             _slice(*ends) for ends in ((1, 1), (-1, -1), (0, -1), (1, 0))
         ), only=r"=|\("),
-        _each(r"\w\[(\d+)\]", _number(1), _number(-1), only=_ASSIGNED + r"|\bmux\b"),
+        each(r"\w\[(\d+)\]", number(1), number(-1), only=_ASSIGNED + r"|\bmux\b"),
     ],
     "constant": [
-        _each(_LITERAL, *(_literal(change) for change in (
+        each(_LITERAL, *(_literal(change) for change in (
             lambda value, size: value + 1, lambda value, size: value - 1, lambda value, size: value ^ 1 << (size - 1),
         )), only=r"^\s*(?:op_\w+ =|wire|assign v)"),
-        _each(r"(?<== )(-?\d+'s?d\d+)", "0"),
+        each(r"(?<== )(-?\d+'s?d\d+)", "0"),
     ],
     "mux arm": [
         _arms,
-        _each(r"\? (\(?-?op_\d+)\b", lambda match: f"~{match[1]}"),
-        _each(r"\bmux #.*?\(v\d+\[\d+\], ((v\d+\[\d+:0\]), (v\d+\[\d+:0\])), ", _swapped),
-        _each(r"= (!?)op_\w+\[\d+\] \?", lambda match: "" if match[1] else "!"),
+        each(r"\? (\(?-?op_\d+)\b", lambda match: f"~{match[1]}"),
+        each(r"\bmux #.*?\(v\d+\[\d+\], ((v\d+\[\d+:0\]), (v\d+\[\d+:0\])), ", _swapped),
+        each(r"= (!?)op_\w+\[\d+\] \?", lambda match: "" if match[1] else "!"),
     ],
     "table entry": [
-        _each(r"table_\d+\[\d+\] = (\d+'h[0-9a-f]+)", *(
+        each(r"table_\d+\[\d+\] = (\d+'h[0-9a-f]+)", *(
             _literal(change) for change in (lambda value, size: value ^ 1, lambda value, size: value ^ 1 << (size - 1))
         )),
-        _each(r"table_\d+\[(\d+)\] =", lambda match: str(int(match[1]) ^ 1)),
-        _each(r"^([0-9a-f]+)$", lambda match: f"{int(match[1], 16) ^ 1:0{len(match[1])}x}"),
+        each(r"table_\d+\[(\d+)\] =", lambda match: str(int(match[1]) ^ 1)),
+        each(r"^([0-9a-f]+)$", lambda match: f"{int(match[1], 16) ^ 1:0{len(match[1])}x}"),
     ],
     "port order": [
-        _pairs(r"\b(out_\d+)(?=[,}])"),
-        _pairs(r"(model_inp\[\d+:\d+\])"),
-        _pairs(r"assign model_out\[\d+:\d+\] = (.*);"),
+        pairs(r"\b(out_\d+)(?=[,}])"),
+        pairs(r"(model_inp\[\d+:\d+\])"),
+        pairs(r"assign model_out\[\d+:\d+\] = (.*);"),
     ],
     "output shift": [
-        _each(r"wire \[\d+:0\] out_\d+ = (.*);", *(
+        each(r"wire \[\d+:0\] out_\d+ = (.*);", *(
             lambda match, how=how: f"{match[1]} {how}" for how in ("<< 1", ">> 1", ">>> 1", "<< 2")
         )),
-        _each(r"assign model_out\[\d+:\d+\] = (.*);", *(
+        each(r"assign model_out\[\d+:\d+\] = (.*);", *(
             lambda match, how=how: f"{match[1]} {how}" for how in ("<< 1", ">> 1", "<< 2")
         )),
     ],
