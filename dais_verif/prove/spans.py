@@ -28,6 +28,11 @@ class Spans(Generic[_T]):
         self._spans = sorted((span for span in spans if span[1]), key=lambda span: span[0])
         self._lows = [low for low, _, _ in self._spans]
 
+    @property
+    def owners(self) -> list[_T]:
+        """All of them, from the lowest bits up."""
+        return [owner for _, _, owner in self._spans]
+
     def within(self, low: int, width: int) -> Iterator[Part[_T]]:
         """Yield the parts that lie in bits ``low .. low + width - 1``, from the lowest on."""
         for number in range(max(bisect_right(self._lows, low) - 1, 0), len(self._spans)):

@@ -70,7 +70,7 @@ def test_case_items_are_extended_with_their_own_signs(
             "reg [4:0] k = 0; function void t; k = IN; endfunction always @(posedge clk) t(); always @* OUT = sum + k;",
             "with = at",
         ),
-        ("reg [4:0] k = 0; always @(posedge clk) {>>{k}} <= sum; always @* OUT = sum + k;", "not supported"),
+        ("reg [4:0] k = 0; always @(posedge clk) {>>{k}} = sum; always @* OUT = sum + k;", "with = at"),
         ("reg k = 0; always @(posedge clk) if (1 > 2) k <= 1; always @* OUT = sum + k;", "nothing run"),
         (
             "always @(posedge clk) begin : b reg [4:0] t; OUT <= t; t = sum; end always @(posedge clk) b.t = 1;",

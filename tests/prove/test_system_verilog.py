@@ -231,8 +231,8 @@ def test_a_mistake_is_refuted_and_confirmed(name: str, tmp_path: Path) -> None:
             "function 'f' assigns 't', which is not its own",
         ),
         (
-            "struct { logic [5:0] a; } t; assign t.a = x_0; assign y_0 = t.a;",
-            "'t': an unpacked structure",
+            "union { logic [5:0] a; } t; assign t.a = x_0; assign y_0 = t.a;",
+            "'t': an unpacked union",
         ),
         ("logic [5:0] t [int]; assign y_0 = t[0];", "'t': an array whose size changes"),
     ],

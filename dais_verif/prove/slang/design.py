@@ -19,7 +19,7 @@ from dais_verif.prove.terms import Term, concat, undefined
 if TYPE_CHECKING:
     from dais_verif.prove.slang.expressions import Converter
 
-__all__ = ["Design", "ast", "bits_in", "why_no_bits"]
+__all__ = ["Design", "ast", "bits_in", "fields", "why_no_bits"]
 
 #: Turns of loops and calls of functions within one block, at most.
 _MOST_TURNS = 1 << 18
@@ -28,9 +28,12 @@ _VARIABLES = (ast.SymbolKind.Variable, ast.SymbolKind.FormalArgument)
 
 
 def bits_in(kind: Any) -> int | None:
-    """Bits of a type that is a vector or an array of vectors; None for any other."""
+    """Bits of a type that is a vector, or an array or a structure of such; None for any other."""
     if kind.isIntegral:
-        return int(kind.bitWidth)
+        return None if kind.isTaggedUnion else int(kind.bitWidth)
+    if kind.isUnpackedStruct:  # members with first values of their own are not known
+        whole = all(bits_in(x.type) and x.initializer is None for x in fields(kind))
+        return int(kind.bitstreamWidth) if whole else None
     if kind.isUnpackedArray and kind.hasFixedRange and bits_in(kind.arrayElementType):
         return int(kind.bitstreamWidth)
     return None
@@ -41,7 +44,14 @@ def why_no_bits(kind: Any) -> str:
     kind = kind.canonicalType
     while kind.isUnpackedArray and kind.hasFixedRange:
         kind = kind.arrayElementType.canonicalType
+    if kind.isUnpackedStruct:
+        return "an unpacked structure is supported if its members are vectors or arrays of such, without first values"
     return TYPES.message(kind.kind)
+
+
+def fields(kind: Any) -> list[Any]:
+    """The members of a structure, the first one, which is in the highest bits, first."""
+    return [x for x in kind.canonicalType if x.kind is ast.SymbolKind.Field]
 
 
 class Design:
@@ -51,8 +61,8 @@ class Design:
         self.signals: dict[Any, Signal] = {}
         #: Makes signals, each with a name of its own.
         self.new = Signals().new
-        #: Of signals that are arrays, what each element is: a signal of its own; from the lowest bits up.
-        self.elements: dict[Any, list[Signal]] = {}
+        #: Of signals that are arrays or unpacked structures, what each element is: a signal of its own.
+        self.elements: dict[Any, Spans[Signal]] = {}
         self.memories: dict[Any, Memory] = {}
         #: What variables hold before anything is assigned to them: an expression.
         self.initial: dict[Any, Any] = {}
@@ -99,11 +109,7 @@ class Design:
         elements = self.elements.get(symbol) if self.elements else None
         if elements is None:
             return read(signal, low, width)
-        size = elements[0].width
-        parts = []
-        for number in range(low // size, (low + width - 1) // size + 1):
-            first, last = max(low - number * size, 0), min(low + width - number * size, size)
-            parts.append(read(elements[number], first, last - first))
+        parts = [read(element, at, last - first) for first, last, at, element in elements.within(low, width)]
         return concat(*reversed(parts))
 
     def bits(self, expression: Any) -> Bits:
@@ -115,19 +121,21 @@ class Design:
     def over(self, symbol: Any, leaf: Callable[[Signal], Term], where: str) -> Term:
         """What ``symbol`` holds, over variables that stand for signals."""
         signal, elements = self.signal(symbol, where), self.elements.get(symbol)
-        return leaf(signal) if elements is None else concat(*(leaf(element) for element in reversed(elements)))
+        return leaf(signal) if elements is None else concat(*map(leaf, reversed(elements.owners)))
 
     def pieces(self, symbol: Any, mask: int) -> Iterator[tuple[int, int]]:
         """The bits of ``mask`` as (low bit, width), as long as they can be within one element."""
         elements, low = self.elements.get(symbol), 0
-        size = elements[0].width if elements else mask.bit_length()
         while mask >> low:
             if not mask >> low & 1:
                 low += 1
                 continue
             rest = ~(mask >> low)
-            width = min((rest & -rest).bit_length() - 1, size - low % size)
-            yield low, width
+            width = (rest & -rest).bit_length() - 1
+            for first, last in (
+                [(p.first, p.last) for p in elements.within(low, width)] if elements else [(low, low + width)]
+            ):
+                yield first, last - first
             low += width
 
     def begin(self) -> None:

@@ -16,6 +16,7 @@ from dais_verif.prove.slang.jumps import Jumps, chosen_values
 from dais_verif.prove.slang.kinds import ACTIONS, ARGUMENTS, ASSERTIONS, BRACKETS, CALLS, CASES, CHECKS, STATEMENTS, How
 from dais_verif.prove.slang.places import VariablePlace, variable_place
 from dais_verif.prove.slang.selects import static_index, target_parts
+from dais_verif.prove.slang.streams import refuse_rest
 from dais_verif.prove.slang.wildcards import is_complete, matches, member_of, pattern_of
 from dais_verif.prove.slang.writes import STEPS, written
 from dais_verif.prove.terms import (
@@ -209,6 +210,7 @@ class Execution:
 
     def assigned_value(self, e: Any) -> Term:
         """The right side of an assignment. Raises ``InputError`` that names the signal if it is X or Z."""
+        refuse_rest(self.convert, e)
         self.convert.target = e.left  # in the right side of += it stands as a reference
         try:
             return self.convert(e.right)

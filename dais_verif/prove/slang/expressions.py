@@ -13,9 +13,11 @@ from typing import Any
 from dais_verif.errors import InputError, StateError
 from dais_verif.prove.netlist import NoValue
 from dais_verif.prove.slang.builtin import BUILTIN
-from dais_verif.prove.slang.design import Design, ast, bits_in, why_no_bits
+from dais_verif.prove.slang.design import Design, ast, bits_in, fields, why_no_bits
 from dais_verif.prove.slang.kinds import BINARY, CALLS, CONVERSIONS, FILLING, PATTERNS, UNARY, VALUES, Table
+from dais_verif.prove.slang.patterns import keyed, listed, repeated
 from dais_verif.prove.slang.selects import CONSTANTS, member, selected
+from dais_verif.prove.slang.streams import left_aligned, streamed
 from dais_verif.prove.slang.wildcards import matches, member_of
 from dais_verif.prove.terms import (
     Term,
@@ -106,11 +108,12 @@ def integer_of(converter: Converter, e: Any, value: Any, width: int) -> Term:
     return const(width, int(value))
 
 
-def _constant(c: Converter, e: Any, value: Any, width: int) -> Term:
-    """A constant that may be an array."""
+def _constant(c: Converter, e: Any, value: Any, kind: Any) -> Term:
+    """A constant that may be an array, or an unpacked structure."""
     if isinstance(value, list):
-        return concat(*(_constant(c, e, element.value, width // len(value)) for element in value))
-    return integer_of(c, e, value, width)
+        kinds = [x.type for x in fields(kind)] if kind.isUnpackedStruct else [kind.arrayElementType] * len(value)
+        return concat(*(_constant(c, e, x.value, own) for x, own in zip(value, kinds, strict=True)))
+    return integer_of(c, e, value, bits_in(kind) or 0)
 
 
 def _literal(c: Converter, e: Any) -> Term:
@@ -124,8 +127,8 @@ def _symbol(c: Converter, e: Any) -> Term:
     if signal is not None:  # most are; a memory is none
         return c.read(symbol, 0, signal.width)
     if symbol.kind in CONSTANTS:
-        width, _ = c.type_of(e)
-        return _constant(c, e, symbol.value.value, width)
+        c.type_of(e)
+        return _constant(c, e, symbol.value.value, symbol.type)
     if symbol in c.design.memories:
         raise c.refused(e, f"the whole array {symbol.name!r} is read; the proof reads word by word")
     return c.read(symbol, 0, c.type_of(e)[0])
@@ -140,6 +143,8 @@ def _conversion(c: Converter, e: Any) -> Term:
     width, signed = c.type_of(e)
     if width == term.width:
         return term
+    if extended == "stream":
+        return left_aligned(term, width)
     if extended == "operand":
         signed = c.type_of(operand)[1]
     return resize(term, width, signed)
@@ -250,10 +255,6 @@ def _replication(c: Converter, e: Any) -> Term:
     return concat(*[part] * count)
 
 
-def _pattern(c: Converter, e: Any) -> Term:
-    return concat(*(c(x) for x in e.elements))
-
-
 def _target(c: Converter, e: Any) -> Term:
     return c(c.target)
 
@@ -316,10 +317,11 @@ _RULES: dict[Any, Callable[[Converter, Any], Term]] = VALUES.rules(
         _k.RangeSelect: selected,
         _k.Call: _call,
         _k.Inside: _inside,
-        _k.SimpleAssignmentPattern: _pattern,
-        _k.StructuredAssignmentPattern: _pattern,
-        _k.ReplicatedAssignmentPattern: _pattern,
+        _k.SimpleAssignmentPattern: listed,
+        _k.StructuredAssignmentPattern: keyed,
+        _k.ReplicatedAssignmentPattern: repeated,
         _k.MemberAccess: member,
+        _k.Streaming: streamed,
         _k.LValueReference: _target,
     }
 )
@@ -384,5 +386,6 @@ _EXTENDED: dict[Any, str] = CONVERSIONS.rules(
         ast.ConversionKind.Implicit: "operand",
         ast.ConversionKind.Explicit: "operand",
         ast.ConversionKind.BitstreamCast: "operand",
+        ast.ConversionKind.StreamingConcat: "stream",
     }
 )

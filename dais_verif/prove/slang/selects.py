@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dais_verif.prove.memory import chosen
 from dais_verif.prove.slang.design import ast, bits_in
 from dais_verif.prove.slang.kinds import RANGES, TARGETS
+from dais_verif.prove.slang.streams import operands, reordered
 from dais_verif.prove.slang.writes import NAMES
 from dais_verif.prove.terms import Term, concat, const, extract, ite, lookup, lshr, mul, resize, undefined
 
@@ -39,7 +40,7 @@ def place_of(c: Converter, e: Any) -> tuple[Any, int] | None:
         return None
     inner = place_of(c, e.value)
     if inner is None or kind is ast.MemberAccessExpression:
-        return inner and (inner[0], inner[1] + e.member.bitOffset)
+        return inner and (inner[0], inner[1] + _member_low(c, e))
     place = _base_of(c, e)
     if place is None or place[0] < 0 or place[0] + c.type_of(e)[0] > c.type_of(e.value)[0]:
         return None
@@ -101,10 +102,19 @@ def selected(c: Converter, e: Any) -> Term:
 
 
 def member(c: Converter, e: Any) -> Term:
-    """A member of a packed structure."""
+    """A member of a structure, or of a union all of whose members are in the same bits."""
     width, _ = c.type_of(e)
     place = place_of(c, e)
-    return extract(c(e.value), e.member.bitOffset, width) if place is None else c.read(*place, width)
+    return extract(c(e.value), _member_low(c, e), width) if place is None else c.read(*place, width)
+
+
+def _member_low(c: Converter, e: Any) -> int:
+    """Where a member begins. The first one is in the highest bits of a structure, packed or not."""
+    kind, width = e.value.type, c.type_of(e)[0]
+    total = c.type_of(e.value)[0]
+    if kind.isPackedUnion and width != total:
+        raise c.refused(e, "a union with members of several widths is not supported by the proof")
+    return total - width - int(e.member.bitOffset) if kind.isUnpackedStruct else int(e.member.bitOffset)
 
 
 def _beyond(c: Converter, e: Any, low: int, width: int, total: int) -> Term:
@@ -162,11 +172,13 @@ def target_parts(c: Converter, e: Any) -> list[tuple[Any, int, int]]:
         return [(e.symbol, 0, c.type_of(e)[0])]
     if kind is ast.ConcatenationExpression:
         return [part for x in e.operands for part in target_parts(c, x)]
+    if kind is ast.StreamingConcatenationExpression:
+        return reordered(c, e, [part for x in operands(c, e) for part in target_parts(c, x)])
     if kind is ast.SimpleAssignmentPatternExpression:
         return [part for x in e.elements for part in target_parts(c, getattr(x, "left", x))]
     if kind is ast.MemberAccessExpression:
         ((symbol, low, _),) = target_parts(c, e.value)
-        return [(symbol, low + e.member.bitOffset, c.type_of(e)[0])]
+        return [(symbol, low + _member_low(c, e), c.type_of(e)[0])]
     width = c.type_of(e)[0]
     ((symbol, low, total),) = target_parts(c, e.value)
     place = _base_of(c, e)

@@ -19,6 +19,8 @@ _BITWISE = (ast.BinaryOperator.BinaryAnd, ast.BinaryOperator.BinaryOr, ast.Binar
 def sliced(c: Converter, e: Any, low: int, width: int) -> Term:
     """Bits ``low .. low + width - 1`` of ``e``, without the terms of what has nothing to do with them."""
     kind = type(e)
+    if kind is ast.ConversionExpression and e.conversionKind is ast.ConversionKind.StreamingConcat:
+        return extract(c(e), low, width)
     if width == c.type_of(e)[0]:
         return c(e)
     place = place_of(c, e)

@@ -16,7 +16,7 @@ from dais_verif.dut.verilog import included, read_files
 from dais_verif.errors import InputError, StateError
 from dais_verif.prove.memory import Memory
 from dais_verif.prove.netlist import Bits, Netlist, Read, Signal, bits_over, driver_of
-from dais_verif.prove.slang.design import Design, ast, bits_in, why_no_bits
+from dais_verif.prove.slang.design import Design, ast, bits_in, fields, why_no_bits
 from dais_verif.prove.slang.events import EventError, refuse_delay
 from dais_verif.prove.slang.execution import flat
 from dais_verif.prove.slang.expressions import Converter
@@ -25,7 +25,9 @@ from dais_verif.prove.slang.kinds import BLOCKS, DEFINITIONS, NETS, PORTS, SYMBO
 from dais_verif.prove.slang.memories import initial, kept_from_the_beginning
 from dais_verif.prove.slang.procedures import combinational
 from dais_verif.prove.slang.selects import target_parts
+from dais_verif.prove.slang.streams import refuse_rest
 from dais_verif.prove.slang.writes import roots, written
+from dais_verif.prove.spans import Spans
 from dais_verif.prove.terms import Term, const, extract, resize
 
 __all__ = ["elaborate"]
@@ -115,7 +117,8 @@ class _Walk:
                 raise InputError(f"{where}: port {p.name!r} of module {top.name!r}: {PORTS.message(p.direction)}")
         ports = [(port.direction, name) for port in top.body.portList for name in self._port(port)]
         given, results = (tuple(name for direction, name in ports if direction == way) for way in _WAYS)
-        known = [*self._design.signals.values(), *(e for array in self._design.elements.values() for e in array)]
+        elements = (element for array in self._design.elements.values() for element in array.owners)
+        known = [*self._design.signals.values(), *elements]
         signals = {signal.name: signal for signal in known}
         netlist = Netlist(top.name, signals, given, results, self._design.bitwise, lazy=not self._design.executed)
         return netlist.checked()
@@ -149,7 +152,7 @@ class _Walk:
         return bool(own) and own.count(1) >= _BITWISE * len(own)
 
     def _scope(self, scope: Any, path: str) -> None:
-        self._ports.update(port.internalSymbol for port in getattr(scope, "portList", ()) if port.type.isUnpackedArray)
+        self._ports.update(port.internalSymbol for port in getattr(scope, "portList", ()) if not port.type.isIntegral)
         for member in scope:
             visit = self._kinds.get(member.kind)
             refusal = None if visit is not None else SYMBOLS.refusal(member.kind)
@@ -167,24 +170,28 @@ class _Walk:
         size = bits_in(kind) or 1
         if width is not None and width // size > _LARGEST_MEMORY:
             raise InputError(f"{where}: {name!r} has {width // size:,} elements; the proof takes {_LARGEST_MEMORY:,}")
-        memory = symbol in self._filled and symbol not in self._assigned
+        memory = symbol in self._filled and symbol not in self._assigned and symbol.type.isUnpackedArray
         large = width is not None and max(width >> 4, width // size) > _LARGEST_BUNDLE
         if width is None or (symbol not in self._ports and (memory or large)):
             self._design.memories[symbol] = self._memory(symbol, name, where)
             return
         whole = self._signal(symbol, name, where, width)
-        elements = [self._design.new(own, size, where) for own in _elements(symbol.type, name)]
-        self._design.elements[symbol] = elements
-        for number, element in enumerate(elements):
+        low, elements = 0, []
+        for own, size in _elements(symbol.type, name):
+            element = self._design.new(own, size, where)
+            elements.append((low, size, element))
             if symbol in self._given:
-                whole.drive(driver_of(_bits_of(element), 0, size, number * size, where))
+                whole.drive(driver_of(_bits_of(element), 0, size, low, where))
             else:
-                element.drive(driver_of(_bits_of(whole), number * size, size, 0, where))
+                element.drive(driver_of(_bits_of(whole), low, size, 0, where))
+            low += size
+        self._design.elements[symbol] = Spans(elements)
 
     def _port(self, port: Any) -> list[str]:
         """The names of a port's signals: one, or one an element of an array."""
         elements = self._design.elements.get(port.internalSymbol)
-        return [signal.name for signal in elements or [self._design.signal(port.internalSymbol)]]
+        signals = elements.owners if elements else [self._design.signal(port.internalSymbol)]
+        return [signal.name for signal in signals]
 
     def _gate(self, gate: Any) -> None:
         where = self._design.where(gate.location)
@@ -237,6 +244,7 @@ class _Walk:
             if type(assignment) is not ast.AssignmentExpression:
                 raise InputError(f"{where}: this is no valid assignment; correct the RTL")
             refuse_delay(symbol, where)
+            refuse_rest(Converter(self._design, self._no_index), assignment)
             self._targets(assignment.left, self._design.bits(assignment.right), where)
 
         self._later.append(work)
@@ -379,10 +387,14 @@ def _bits_of(signal: Signal) -> Bits:
     return lambda read, low, width: read(signal, low, width)
 
 
-def _elements(kind: Any, name: str) -> Iterator[str]:
-    """The names of an array's elements, from the lowest bits up."""
+def _elements(kind: Any, name: str) -> Iterator[tuple[str, int]]:
+    """The names and widths of an array's elements, or a structure's members, from the lowest bits up."""
+    if kind.isUnpackedStruct:
+        for member in reversed(fields(kind)):
+            yield from _elements(member.type, f"{name}.{member.name}")
+        return
     if not kind.isUnpackedArray or not kind.hasFixedRange:
-        yield name
+        yield name, bits_in(kind) or 0
         return
     span = kind.fixedRange
     step = 1 if span.left >= span.right else -1

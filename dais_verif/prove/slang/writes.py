@@ -49,6 +49,8 @@ def roots(left: Any) -> list[Any]:
     kind = type(left)
     if kind is ast.ConcatenationExpression:
         return [symbol for x in left.operands for symbol in roots(x)]
+    if kind is ast.StreamingConcatenationExpression:
+        return [symbol for x in left.streams for symbol in roots(x.operand)]
     if kind is ast.SimpleAssignmentPatternExpression:
         return [symbol for x in left.elements for symbol in roots(x)]
     if kind is ast.AssignmentExpression:  # an output of an instance

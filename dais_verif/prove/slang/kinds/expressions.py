@@ -36,10 +36,10 @@ VALUES: Table[Any] = Table(
         _k.Assignment: refused("an assignment within an expression is not supported by the proof; write it before"),
         _k.Concatenation: read("its parts, the first one highest"),
         _k.Replication: read("as often as its constant says"),
-        _k.Streaming: refused("Streaming expressions are not supported by the proof; write a concatenation"),
+        _k.Streaming: read("all operands side by side; `<<` in slices from the lowest on, the lowest one highest"),
         _k.ElementSelect: read("the element; beyond the ends: undefined"),
         _k.RangeSelect: read("the bits or elements; those beyond the ends: undefined; see ranges"),
-        _k.MemberAccess: read("the bits of a packed structure or union"),
+        _k.MemberAccess: read("the bits of a structure, or of a packed union whose members have one width"),
         _k.Call: read("a function of the design, which reads its arguments; or see system calls"),
         _k.Conversion: read("see conversions"),
         _k.DataType: _TYPE,
@@ -47,7 +47,9 @@ VALUES: Table[Any] = Table(
         _k.ArbitrarySymbol: refused("this name stands for no value; write a signal"),
         _k.LValueReference: read("the left side of `+=` and its like"),
         _k.SimpleAssignmentPattern: _PATTERN,
-        _k.StructuredAssignmentPattern: _PATTERN,
+        _k.StructuredAssignmentPattern: read(
+            "its elements by name; what `default` gives to arrays and structures must be zeros"
+        ),
         _k.ReplicatedAssignmentPattern: _PATTERN,
         _k.EmptyArgument: refused("an argument that is left out has no value; write it"),
         _k.ValueRange: refused("a range is no value; it may stand in the list of inside only"),
@@ -78,7 +80,7 @@ TARGETS: Table[Any] = Table(
         _k.ElementSelect: _PART,
         _k.RangeSelect: _PART,
         _k.MemberAccess: read("the bits of a member"),
-        _k.Streaming: refused("an assignment to a Streaming expression is not supported; name a signal or a part"),
+        _k.Streaming: read("its operands, if it gets as many bits as it has and all slices are of one size"),
     },
 )
 _NO_ACTION = refused("this kind of expression is not supported by the proof as a statement; assign it to something")
@@ -143,7 +145,7 @@ CONVERSIONS: Table[Any] = Table(
     {
         _c.Implicit: read("extended by the operand's own sign"),
         _c.Propagated: read("extended as the whole expression is signed"),
-        _c.StreamingConcat: refused("Streaming expressions are not supported by the proof; write a concatenation"),
+        _c.StreamingConcat: read("a stream begins with the highest bits; zeros follow"),
         _c.Explicit: read("extended by the operand's own sign"),
         _c.BitstreamCast: read("the same bits"),
     },

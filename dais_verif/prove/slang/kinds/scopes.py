@@ -35,10 +35,8 @@ _TYPES: dict[Any, Decision] = {
         (_k.DynamicArrayType, _k.DPIOpenArrayType, _k.AssociativeArrayType, _k.QueueType),
         refused("an array whose size changes is no hardware; give it a fixed range"),
     ),
-    **dict.fromkeys(
-        (_k.UnpackedStructType, _k.UnpackedUnionType),
-        refused("an unpacked structure or union is not supported by the proof; write packed"),
-    ),
+    _k.UnpackedStructType: read("one signal a member, which must be read, too, and have no first value"),
+    _k.UnpackedUnionType: refused("an unpacked union is not supported by the proof; write packed"),
     **dict.fromkeys(
         (_k.ClassType, _k.CovergroupType, _k.VirtualInterfaceType, _k.NullType, _k.CHandleType), _CLASS
     ),
