@@ -6,7 +6,7 @@ read from the Verilog standard in ``expressions`` and ``procedures``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,10 @@ import pyslang
 
 from dais_verif.dut.verilog import included, read_files
 from dais_verif.errors import InputError, StateError
-from dais_verif.prove.memory import Memory
-from dais_verif.prove.netlist import Bits, Netlist, Read, Signal, bits_over, driver_of
-from dais_verif.prove.slang.design import Design, ast, bits_in, fields, why_no_bits
+from dais_verif.prove.netlist import Bits, Netlist, Signal, bits_over, driver_of
+from dais_verif.prove.slang.bundles import bundled, divide
+from dais_verif.prove.slang.connections import connect
+from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.slang.events import EventError, refuse_delay
 from dais_verif.prove.slang.execution import flat
 from dais_verif.prove.slang.expressions import Converter
@@ -27,8 +28,7 @@ from dais_verif.prove.slang.procedures import combinational
 from dais_verif.prove.slang.selects import target_parts
 from dais_verif.prove.slang.streams import refuse_rest
 from dais_verif.prove.slang.writes import roots, written
-from dais_verif.prove.spans import Spans
-from dais_verif.prove.terms import Term, const, extract, resize
+from dais_verif.prove.terms import Term, const
 
 __all__ = ["elaborate"]
 
@@ -100,7 +100,10 @@ class _Walk:
         self._given = {p.internalSymbol for p in top.body.portList if p.direction == ast.ArgumentDirection.In}
         self._scope(top.body, "")
         for symbol, (name, where) in self._arrays.items():
-            self._array_of(symbol, name, where)
+            initial_only = symbol in self._filled and symbol not in self._assigned
+            bundle = bundled(self._design, symbol, name, where, initial_only, symbol in self._ports)
+            if bundle is not None:
+                divide(self._design, symbol, self._signal(symbol, name, where, bundle), symbol in self._given)
         self._design.bitwise |= self._of_bits({port.name for port in top.body.portList})
         for work in self._first:  # a block that reads a memory is executed at once
             work()
@@ -162,31 +165,6 @@ class _Walk:
             if visit is not None:
                 visit(member, path)
 
-    def _array_of(self, symbol: Any, name: str, where: str) -> None:
-        """An array is a memory if only initial blocks fill it, else a bundle of signals, one an element."""
-        kind, width = symbol.type, bits_in(symbol.type)
-        while kind.isUnpackedArray and kind.hasFixedRange:
-            kind = kind.arrayElementType
-        size = bits_in(kind) or 1
-        if width is not None and width // size > _LARGEST_MEMORY:
-            raise InputError(f"{where}: {name!r} has {width // size:,} elements; the proof takes {_LARGEST_MEMORY:,}")
-        memory = symbol in self._filled and symbol not in self._assigned and symbol.type.isUnpackedArray
-        large = width is not None and max(width >> 4, width // size) > _LARGEST_BUNDLE
-        if width is None or (symbol not in self._ports and (memory or large)):
-            self._design.memories[symbol] = self._memory(symbol, name, where)
-            return
-        whole = self._signal(symbol, name, where, width)
-        low, elements = 0, []
-        for own, size in _elements(symbol.type, name):
-            element = self._design.new(own, size, where)
-            elements.append((low, size, element))
-            if symbol in self._given:
-                whole.drive(driver_of(_bits_of(element), 0, size, low, where))
-            else:
-                element.drive(driver_of(_bits_of(whole), low, size, 0, where))
-            low += size
-        self._design.elements[symbol] = Spans(elements)
-
     def _port(self, port: Any) -> list[str]:
         """The names of a port's signals: one, or one an element of an array."""
         elements = self._design.elements.get(port.internalSymbol)
@@ -223,14 +201,6 @@ class _Walk:
         elif symbol.initializer is not None:
             self._design.initial[symbol] = symbol.initializer
         return signal
-
-    def _memory(self, symbol: Any, name: str, where: str) -> Memory:
-        kind = symbol.type
-        element = kind.arrayElementType if kind.isUnpackedArray and kind.hasFixedRange else None
-        if element is None or not element.isIntegral:
-            raise InputError(f"{where}: {name!r}: {why_no_bits(kind)}")
-        span = kind.fixedRange
-        return Memory(name, where, element.bitWidth, span.left, span.right)
 
     def _drive(self, signal: Signal, low: int, width: int, expression: Any, where: str) -> None:
         signal.drive(driver_of(self._design.bits(expression), 0, width, low, where))
@@ -324,43 +294,7 @@ class _Walk:
         if refusal is not None:
             raise InputError(f"{self._design.where(instance.location)}: {instance.name!r}: {refusal}")
         self._scope(instance.body, f"{path}{instance.name}.")
-        self._later.append(lambda: self._connect(instance))
-
-    def _connect(self, instance: Any) -> None:
-        for connection in instance.portConnections:
-            port, outside = connection.port, connection.expression
-            where = self._design.where(instance.location)
-            if outside is None:
-                if port.direction == ast.ArgumentDirection.In:
-                    self._unconnected(instance, port, where)
-                continue
-            inside = self._design.signal(port.internalSymbol, where)
-            if port.direction == ast.ArgumentDirection.In:
-                self._drive(inside, 0, inside.width, outside, where)
-            elif port.direction == ast.ArgumentDirection.Out:
-                self._output(port, inside, outside, where)
-            else:
-                raise InputError(f"{where}: port {port.name!r}: {PORTS.message(port.direction)}")
-
-    def _unconnected(self, instance: Any, port: Any, where: str) -> None:
-        """An open input has no value, save where a directive ahead of the module gives it one."""
-        pull = instance.body.definition.unconnectedDrive
-        if pull is ast.UnconnectedDrive.None_:
-            return
-        inside = self._design.signal(port.internalSymbol, where)
-        value = const(inside.width, -(pull is ast.UnconnectedDrive.Pull1))
-        inside.drive(driver_of(bits_over(value, {}), 0, inside.width, 0, where))
-
-    def _output(self, port: Any, inside: Signal, outside: Any, where: str) -> None:
-        left = outside.left if type(outside) is ast.AssignmentExpression else outside
-
-        def bits(read: Read, low: int, width: int) -> Term:
-            if low + width <= inside.width:
-                return self._design.part(read, port.internalSymbol, low, width)
-            signed = port.type.isIntegral and port.type.isSigned
-            return extract(resize(read(inside, 0, inside.width), low + width, signed), low, width)
-
-        self._targets(left, bits, where)
+        self._later.append(lambda: connect(self._design, instance, self._targets))
 
 
 #: Of what is a warning only for pyslang, what leaves open which RTL is meant.
@@ -383,29 +317,6 @@ _NETS: dict[Any, int | None] = NETS.rules(
 _BITWISE = 0.9
 
 
-def _bits_of(signal: Signal) -> Bits:
-    return lambda read, low, width: read(signal, low, width)
-
-
-def _elements(kind: Any, name: str) -> Iterator[tuple[str, int]]:
-    """The names and widths of an array's elements, or a structure's members, from the lowest bits up."""
-    if kind.isUnpackedStruct:
-        for member in reversed(fields(kind)):
-            yield from _elements(member.type, f"{name}.{member.name}")
-        return
-    if not kind.isUnpackedArray or not kind.hasFixedRange:
-        yield name, bits_in(kind) or 0
-        return
-    span = kind.fixedRange
-    step = 1 if span.left >= span.right else -1
-    for index in range(span.right, span.left + step, step):
-        yield from _elements(kind.arrayElementType, f"{name}[{index}]")
-
-
-#: Elements of an array, at most, whatever it is.
-_LARGEST_MEMORY = 1 << 24
-#: Elements of a bundle, at most; and a sixteenth of its bits.
-_LARGEST_BUNDLE = 1 << 12
 _WATCHING = (ast.AssertionKind.Assert, ast.AssertionKind.CoverProperty, ast.AssertionKind.CoverSequence)
 _WAYS = (ast.ArgumentDirection.In, ast.ArgumentDirection.Out)
 _BLOCKS = (ast.ProceduralBlockKind.Always, ast.ProceduralBlockKind.AlwaysComb, ast.ProceduralBlockKind.AlwaysFF)

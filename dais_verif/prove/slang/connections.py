@@ -1,0 +1,56 @@
+"""Ports of instances, and what they are connected to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dais_verif.errors import InputError
+from dais_verif.prove.netlist import Bits, Read, Signal, bits_over, driver_of
+from dais_verif.prove.slang.design import Design, ast
+from dais_verif.prove.slang.kinds import PORTS
+from dais_verif.prove.terms import Term, const, extract, resize
+
+__all__ = ["connect"]
+
+_Targets = Callable[[Any, Bits, str], None]
+
+
+def connect(design: Design, instance: Any, targets: _Targets) -> None:
+    """Connect the ports of ``instance``. ``targets``: drives all that an expression names."""
+    for connection in instance.portConnections:
+        port, outside = connection.port, connection.expression
+        where = design.where(instance.location)
+        if outside is None:
+            if port.direction == ast.ArgumentDirection.In:
+                _unconnected(design, instance, port, where)
+            continue
+        inside = design.signal(port.internalSymbol, where)
+        if port.direction == ast.ArgumentDirection.In:
+            inside.drive(driver_of(design.bits(outside), 0, inside.width, 0, where))
+        elif port.direction == ast.ArgumentDirection.Out:
+            _output(design, port, inside, outside, where, targets)
+        else:
+            raise InputError(f"{where}: port {port.name!r}: {PORTS.message(port.direction)}")
+
+
+def _unconnected(design: Design, instance: Any, port: Any, where: str) -> None:
+    """An open input has no value, save where a directive ahead of the module gives it one."""
+    pull = instance.body.definition.unconnectedDrive
+    if pull is ast.UnconnectedDrive.None_:
+        return
+    inside = design.signal(port.internalSymbol, where)
+    value = const(inside.width, -(pull is ast.UnconnectedDrive.Pull1))
+    inside.drive(driver_of(bits_over(value, {}), 0, inside.width, 0, where))
+
+
+def _output(design: Design, port: Any, inside: Signal, outside: Any, where: str, targets: _Targets) -> None:
+    left = outside.left if type(outside) is ast.AssignmentExpression else outside
+
+    def bits(read: Read, low: int, width: int) -> Term:
+        if low + width <= inside.width:
+            return design.part(read, port.internalSymbol, low, width)
+        signed = port.type.isIntegral and port.type.isSigned
+        return extract(resize(read(inside, 0, inside.width), low + width, signed), low, width)
+
+    targets(left, bits, where)
