@@ -21,6 +21,8 @@ def connect(design: Design, instance: Any, targets: _Targets) -> None:
     for connection in instance.portConnections:
         port, outside = connection.port, connection.expression
         where = design.where(instance.location)
+        if port.kind is ast.SymbolKind.InterfacePort:
+            continue  # what is behind it goes by the names of the interface
         if outside is None:
             if port.direction == ast.ArgumentDirection.In:
                 _unconnected(design, instance, port, where)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from dais_verif.errors import InputError, StateError
 from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.slang.kinds import EDGES, TIMING
-from dais_verif.prove.slang.writes import NAMES
+from dais_verif.prove.slang.writes import NAMES, symbol_of
 
 __all__ = ["EventError", "Events", "RaceError", "refuse_asleep", "refuse_delay", "refuse_unseen", "sensitivity"]
 
@@ -60,7 +60,7 @@ def sensitivity(design: Design, body: Any, where: str) -> tuple[Events, Any]:
             raise EventError(f"{where}: a sensitivity list with iff keeps state; write always @*")
         # A part of a signal, or an expression, runs the block more often, and not at every change of the signal.
         names = event.expr.operands if type(event.expr) is ast.ConcatenationExpression else [event.expr]
-        listed.update(name.symbol for name in names if type(name) in NAMES)
+        listed.update(symbol_of(name) for name in names if type(name) in NAMES)
     if not listed:
         raise EventError(f"{where}: this sensitivity list names no signal as a whole; write always @*")
     return Events(frozenset(listed), always=False, free=True), body.stmt
@@ -89,8 +89,8 @@ def refuse_asleep(events: Events, body: Any, own: set[Any], where: str) -> None:
         if type(e) is ast.AssignmentExpression and not e.isCompound:
             e.right.visit(look)
             return ast.VisitAction.Skip
-        if type(e) in NAMES and e.symbol not in own and _begins_unknown(e.symbol):
-            found.append(e.symbol)
+        if type(e) in NAMES and symbol_of(e) not in own and _begins_unknown(symbol_of(e)):
+            found.append(symbol_of(e))
         return ast.VisitAction.Advance
 
     if events.listed is None:

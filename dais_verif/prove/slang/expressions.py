@@ -19,6 +19,7 @@ from dais_verif.prove.slang.patterns import keyed, listed, repeated
 from dais_verif.prove.slang.selects import CONSTANTS, member, selected
 from dais_verif.prove.slang.streams import left_aligned, streamed
 from dais_verif.prove.slang.wildcards import matches, member_of
+from dais_verif.prove.slang.writes import symbol_of
 from dais_verif.prove.terms import (
     Term,
     add,
@@ -122,7 +123,7 @@ def _literal(c: Converter, e: Any) -> Term:
 
 
 def _symbol(c: Converter, e: Any) -> Term:
-    symbol = e.symbol
+    symbol = symbol_of(e)
     signal = c.design.signals.get(symbol)
     if signal is not None:  # most are; a memory is none
         return c.read(symbol, 0, signal.width)

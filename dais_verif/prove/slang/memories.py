@@ -12,6 +12,7 @@ from dais_verif.prove.slang.execution import Execution, flat
 from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.kinds import FILLING
 from dais_verif.prove.slang.selects import static_index
+from dais_verif.prove.slang.writes import symbol_of
 from dais_verif.prove.terms import Term
 
 __all__ = ["initial", "kept_from_the_beginning"]
@@ -52,13 +53,13 @@ class _Filling(Execution):
         try:
             super().expression(e)
         except InputError:
-            self.values.pop(e.left.symbol, None)
+            self.values.pop(symbol_of(e.left), None)
 
     def _memory(self, e: Any) -> Memory | None:
         if type(e) is ast.AssignmentExpression:
             e = e.left
         named = type(e) in (ast.NamedValueExpression, ast.HierarchicalValueExpression)
-        return self.design.memories.get(e.symbol) if named else None
+        return self.design.memories.get(symbol_of(e)) if named else None
 
     def _word(self, e: Any) -> None:
         memory = self._memory(e.left.value)

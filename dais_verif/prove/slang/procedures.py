@@ -20,7 +20,7 @@ from dais_verif.prove.slang.execution import Execution, flat
 from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.registers import edges_of, registers
 from dais_verif.prove.slang.selects import place_of
-from dais_verif.prove.slang.writes import NAMES, roots, written
+from dais_verif.prove.slang.writes import NAMES, roots, symbol_of, written
 from dais_verif.prove.terms import Term, concat, extract, leaves, var
 
 __all__ = ["combinational"]
@@ -70,7 +70,7 @@ def _assigned(design: Design, s: Any) -> Iterator[Any]:
     kind = type(s)
     if kind is ast.ExpressionStatement and type(s.expr) is ast.AssignmentExpression:
         if _plain(s):
-            yield s.expr.left.symbol
+            yield symbol_of(s.expr.left)
         else:
             yield from roots(s.expr.left) * 2  # a part of it may be assigned only
     elif kind is ast.ConditionalStatement:
@@ -117,10 +117,10 @@ class _Block:
     # every statement assigns another signal, once: nothing needs to be executed before somebody asks
 
     def straight(self, statements: list[Any]) -> None:
-        order = {s.expr.left.symbol: n for n, s in enumerate(statements)}
+        order = {symbol_of(s.expr.left): n for n, s in enumerate(statements)}
         self.targets = Counter()  # of which there may be a million, and nobody will ask
         for n, s in enumerate(statements):
-            signal = self.design.signal(s.expr.left.symbol, self.where)
+            signal = self.design.signal(symbol_of(s.expr.left), self.where)
             make = _Assigned(self, s.expr.right, order, n)
             signal.drive(Driver(0, signal.width, make, self.where, late=s.expr.isNonBlocking))
 
@@ -190,8 +190,12 @@ class _Block:
         done: dict[Any, Term] = {}
         for s in statements:
             run.statement(s)
-            if _plain(s) and self.targets[s.expr.left.symbol] == 1 and s.expr.left.symbol in self.design.signals:
-                symbol = s.expr.left.symbol
+            if (
+                _plain(s)
+                and self.targets[symbol_of(s.expr.left)] == 1
+                and symbol_of(s.expr.left) in self.design.signals
+            ):
+                symbol = symbol_of(s.expr.left)
                 done[symbol] = run.values[symbol]
                 run.values[symbol] = self.design.over(symbol, leaf, self.where)
         drivers: list[tuple[Signal, Driver]] = []
@@ -232,7 +236,7 @@ def _selected(e: Any) -> Any | None:
     """The symbol of which ``e`` names a part, or all."""
     while type(e) in _SELECTS:
         e = e.value
-    return e.symbol if type(e) in NAMES else None
+    return symbol_of(e) if type(e) in NAMES else None
 
 
 def _is_static(e: Any) -> bool:

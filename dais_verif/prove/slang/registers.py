@@ -17,7 +17,7 @@ from dais_verif.prove.slang.events import RaceError
 from dais_verif.prove.slang.execution import Execution, flat
 from dais_verif.prove.slang.jumps import Jumps
 from dais_verif.prove.slang.kinds import STATEMENTS
-from dais_verif.prove.slang.writes import NAMES, roots, written
+from dais_verif.prove.slang.writes import NAMES, roots, symbol_of, written
 from dais_verif.prove.terms import Term, const, extract, rebuild, var
 
 __all__ = ["edges_of", "registers"]
@@ -42,9 +42,9 @@ def edges_of(body: Any) -> Edges | None:
             return None
         if type(event.expr) not in NAMES or getattr(event, "iffCondition", None) is not None:
             return None
-        if event.expr.symbol in found:  # both edges of one signal
+        if symbol_of(event.expr) in found:  # both edges of one signal
             return None
-        found[event.expr.symbol] = _INACTIVE[event.edge]
+        found[symbol_of(event.expr)] = _INACTIVE[event.edge]
     # A reset is asked for within the block, which is how it differs from the clock.
     asked = _asked(body.stmt) if len(found) > 1 else set()
     clocks = [symbol for symbol in found if symbol not in asked]
@@ -59,7 +59,7 @@ def _asked(s: Any) -> set[Any]:
     statements = list(flat(s))
     while len(statements) == 1 and type(statements[0]) is ast.ConditionalStatement:
         for condition in statements[0].conditions:
-            condition.expr.visit(lambda e: found.add(e.symbol) if type(e) in NAMES else None)
+            condition.expr.visit(lambda e: found.add(symbol_of(e)) if type(e) in NAMES else None)
         statements = [] if statements[0].ifFalse is None else list(flat(statements[0].ifFalse))
     return found
 

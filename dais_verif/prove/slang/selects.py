@@ -8,7 +8,7 @@ from dais_verif.prove.memory import chosen
 from dais_verif.prove.slang.design import ast, bits_in
 from dais_verif.prove.slang.kinds import RANGES, TARGETS
 from dais_verif.prove.slang.streams import operands, reordered
-from dais_verif.prove.slang.writes import NAMES
+from dais_verif.prove.slang.writes import NAMES, symbol_of
 from dais_verif.prove.terms import Term, concat, const, extract, ite, lookup, lshr, mul, resize, undefined
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def place_of(c: Converter, e: Any) -> tuple[Any, int] | None:
     """The symbol of which ``e`` names bits at a constant place, and the lowest of them; None for anything else."""
     kind = type(e)
     if kind in NAMES:
-        known = e.symbol.kind not in CONSTANTS and e.symbol not in c.design.memories
-        return (e.symbol, 0) if known else None
+        symbol = symbol_of(e)
+        return None if symbol.kind in CONSTANTS or symbol in c.design.memories else (symbol, 0)
     if kind not in (ast.ElementSelectExpression, ast.RangeSelectExpression, ast.MemberAccessExpression):
         return None
     inner = place_of(c, e.value)
@@ -85,8 +85,8 @@ def element_bits(kind: Any) -> int:
 def selected(c: Converter, e: Any) -> Term:
     """An element, or a range of elements or bits; undefined beyond the ends."""
     value = e.value
-    if type(value) in NAMES and value.symbol in c.design.memories:
-        memory = c.design.memories[value.symbol]
+    if type(value) in NAMES and symbol_of(value) in c.design.memories:
+        memory = c.design.memories[symbol_of(value)]
         return memory.read(c(e.selector), c.type_of(e.selector)[1])
     width, _ = c.type_of(e)
     known = place_of(c, e)
@@ -169,7 +169,7 @@ def target_parts(c: Converter, e: Any) -> list[tuple[Any, int, int]]:
     kind = type(e)
     c.decided(e, TARGETS, e.kind)
     if kind in NAMES:
-        return [(e.symbol, 0, c.type_of(e)[0])]
+        return [(symbol_of(e), 0, c.type_of(e)[0])]
     if kind is ast.ConcatenationExpression:
         return [part for x in e.operands for part in target_parts(c, x)]
     if kind is ast.StreamingConcatenationExpression:

@@ -155,7 +155,7 @@ class _Walk:
         return bool(own) and own.count(1) >= _BITWISE * len(own)
 
     def _scope(self, scope: Any, path: str) -> None:
-        self._ports.update(port.internalSymbol for port in getattr(scope, "portList", ()) if not port.type.isIntegral)
+        self._ports.update(port.internalSymbol for port in getattr(scope, "portList", ()) if _is_bundle(port))
         for member in scope:
             visit = self._kinds.get(member.kind)
             refusal = None if visit is not None else SYMBOLS.refusal(member.kind)
@@ -295,6 +295,10 @@ class _Walk:
             raise InputError(f"{self._design.where(instance.location)}: {instance.name!r}: {refusal}")
         self._scope(instance.body, f"{path}{instance.name}.")
         self._later.append(lambda: connect(self._design, instance, self._targets))
+
+
+def _is_bundle(port: Any) -> bool:
+    return port.kind is ast.SymbolKind.Port and not port.type.isIntegral
 
 
 #: Of what is a warning only for pyslang, what leaves open which RTL is meant.

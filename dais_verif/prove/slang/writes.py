@@ -6,7 +6,7 @@ from typing import Any
 
 from dais_verif.prove.slang.design import ast
 
-__all__ = ["NAMES", "STEPS", "roots", "written"]
+__all__ = ["NAMES", "STEPS", "roots", "symbol_of", "written"]
 
 NAMES = (ast.NamedValueExpression, ast.HierarchicalValueExpression)
 _u = ast.UnaryOperator
@@ -17,6 +17,13 @@ _READING = (
 )
 #: Whatever names them, nothing assigns them.
 _CONSTANTS = (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue, ast.SymbolKind.Genvar)
+
+
+def symbol_of(e: Any) -> Any:
+    """The symbol that a name stands for; behind a port of a modport it is that of the interface."""
+    symbol = e.symbol
+    inside = symbol.internalSymbol if symbol.kind is ast.SymbolKind.ModportPort else None
+    return symbol if inside is None else inside
 
 
 def written(s: Any) -> set[Any]:
@@ -58,8 +65,8 @@ def roots(left: Any) -> list[Any]:
     if kind in (ast.ElementSelectExpression, ast.RangeSelectExpression, ast.MemberAccessExpression):
         return roots(left.value)
     if kind in NAMES:
-        return [left.symbol]
+        return [symbol_of(left)]
     found: list[Any] = []
     if left is not None:  # something else that names signals: any of them
-        left.visit(lambda e: found.append(e.symbol) if type(e) in NAMES else None)
+        left.visit(lambda e: found.append(symbol_of(e)) if type(e) in NAMES else None)
     return found

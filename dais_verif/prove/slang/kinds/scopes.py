@@ -86,7 +86,7 @@ SYMBOLS: Table[Any] = Table(
             refused("a clocking block samples and drives at times of its own; write registers"),
         ),
         _k.NetAlias: refused("alias joins nets in both directions; write assign"),
-        _k.InterfacePort: refused("interfaces are not supported by the proof; write ports"),
+        _k.InterfacePort: left_out("what is behind it is read under the names of the interface"),
         _k.UninstantiatedDef: refused("no module of this name was given; name all files of the RTL"),
         **dict.fromkeys(
             (_k.Primitive, _k.PrimitivePort), refused("a primitive with a table is not supported; write logic")
@@ -115,7 +115,7 @@ DEFINITIONS: Table[Any] = Table(
     "What an instance is one of.",
     {
         _d.Module: read("its members, below the name of the instance"),
-        _d.Interface: refused("an interface is no module; the proof knows nothing else"),
+        _d.Interface: read("its members, below the name of the instance; a modport gives them no other meaning"),
         _d.Program: refused("a program is no module; the proof knows nothing else"),
     },
 )
