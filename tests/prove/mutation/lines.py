@@ -1,15 +1,14 @@
 """A plugin of pytest, ``-p prove.mutation.lines``: which tests execute which lines of the prover, and for how long.
 
 ``MUTATION_MAP`` is the file to write, ``MUTATION_SOURCES`` the folder of sources to watch. Only tests that pass count.
-What another process executes is not seen, so tests that start one of Python are named; nor is what a fixture that tests
-share does for the second of them.
+What another process executes is not seen, nor what a fixture that tests share does for the second of them; so whatever
+these tests do not notice has to meet all others.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import coverage
@@ -24,23 +23,12 @@ _sources = Path(os.environ["MUTATION_SOURCES"])
 _recorder = coverage.Coverage(data_file=None, config_file=False, source=[str(_sources)])
 _seconds: dict[str, float] = {}
 _failed: set[str] = set()
-#: Tests that start Python, or a copy of themselves.
-_unseen: set[str] = set()
-_running = [IMPORTED]
 
-
-def _heard(event: str, arguments: tuple) -> None:
-    if event == "os.fork" or (event in ("subprocess.Popen", "os.posix_spawn") and "python" in str(arguments[:2])):
-        _unseen.add(_running[0])
-
-
-sys.addaudithook(_heard)
 _recorder.start()  # before any module of ours is imported
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item, nextitem):
-    _running[0] = item.nodeid
     _recorder.switch_context(item.nodeid)
     try:
         return (yield)
@@ -66,5 +54,4 @@ def pytest_sessionfinish():
         module = Path(file).relative_to(_sources).as_posix()
         lines[module] = {test: found for test, found in executed.items() if test not in _failed}
     tests = {test: seconds for test, seconds in _seconds.items() if test not in _failed}
-    unseen = sorted(_unseen & tests.keys())
-    Path(os.environ["MUTATION_MAP"]).write_text(json.dumps({"seconds": tests, "lines": lines, "unseen": unseen}))
+    Path(os.environ["MUTATION_MAP"]).write_text(json.dumps({"seconds": tests, "lines": lines}))

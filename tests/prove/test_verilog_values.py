@@ -1,0 +1,282 @@
+"""Small pieces of Verilog have, for all inputs, the values that the standard gives them; what has none is undefined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from math import trunc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from prove.reading import elaborated, term_of
+
+from dais_verif.prove.evaluate import evaluate
+from dais_verif.prove.terms import leaves
+
+#: The inputs of all modules.
+INPUTS = {"a": 6, "i": 3, "b": 2}
+HEAD = "module dut (input [5:0] a, input [2:0] i, input [1:0] b, output [5:0] y);\n"
+NONE = None
+
+Value = Callable[[int, int, int], int | None]
+
+
+def down(a: int, i: int, b: int) -> int | None:
+    return a >> (i - 2) & 7 if 2 <= i <= 5 else NONE
+
+
+def up(a: int, i: int, b: int) -> int | None:
+    return a >> i & 7 if i <= 3 else NONE
+
+
+def signed(value: int, width: int) -> int:
+    return value - (1 << width) if value >> (width - 1) & 1 else value
+
+
+def set_bits(old: int, low: int, width: int, value: int) -> int:
+    mask = (1 << width) - 1
+    return old & ~(mask << low) | (value & mask) << low
+
+
+def cased(items: str, default: str = "default: z = 63;", kind: str = "casez", subject: str = "i") -> str:
+    return f"reg [5:0] z; assign y = z; always @* {kind} ({subject}) {items} {default} endcase"
+
+
+def procedure(body: str, declarations: str = "") -> str:
+    return f"reg [5:0] z; assign y = z; {declarations} always @* begin {body} end"
+
+
+#: name: the body, and the value of ``y`` for some inputs; None where it is undefined.
+VALUES: dict[str, tuple[str, Value]] = {
+    # places on the right
+    "bits from a place down": ("assign y = a[i -: 3];", down),
+    "bits from a place up": ("assign y = a[i +: 3];", up),
+    "bits from a place down, of a vector that begins at 1": (
+        "wire [6:1] v = a; assign y = v[i -: 3];",
+        lambda a, i, b: down(a, i - 1, b),
+    ),
+    "bits from a place up, of a vector that begins at 1": (
+        "wire [6:1] v = a; assign y = v[i +: 3];",
+        lambda a, i, b: up(a, i - 1, b) if i else NONE,
+    ),
+    "bits from a constant place": (
+        "assign y = {a[4 -: 2], a[0 +: 2], a[5:4]};",
+        lambda a, i, b: (a >> 3 & 3) << 4 | (a & 3) << 2 | a >> 4,
+    ),
+    "bits from a constant place, indices rising": (
+        "wire [0:5] v = a; assign y = {v[1 +: 2], v[5 -: 2], v[0:1]};",
+        lambda a, i, b: (a >> 3 & 3) << 4 | (a & 3) << 2 | a >> 4,
+    ),
+    "a bit at a place": ("assign y = a[i];", lambda a, i, b: a >> i & 1 if i < 6 else NONE),
+    "a bit at a place, indices rising": (
+        "wire [0:5] v = a; assign y = v[i];",
+        lambda a, i, b: a >> (5 - i) & 1 if i < 6 else NONE,
+    ),
+    "a bit at a signed place": (
+        "wire signed [2:0] s = i; wire [2:-3] v = a; assign y = v[s];",
+        lambda a, i, b: a >> (signed(i, 3) + 3) & 1 if -3 <= signed(i, 3) <= 2 else NONE,
+    ),
+    "a bit of a constant": (
+        "localparam [6:0] K = 7'b0110100; assign y = K[i];",
+        lambda a, i, b: 0b0110100 >> i & 1 if i < 7 else NONE,
+    ),
+    "an element of an array": (
+        "wire [2:0][1:0] v = a; assign y = v[b];",
+        lambda a, i, b: a >> 2 * b & 3 if b < 3 else NONE,
+    ),
+    "an element of a constant array": (
+        "localparam logic [3:0][2:0] K = 12'o6153; assign y = K[b];",
+        lambda a, i, b: (3, 5, 1, 6)[b],
+    ),
+    "elements from a place": (
+        "wire [2:0][1:0] v = a; assign y = v[b -: 2];",
+        lambda a, i, b: a >> 2 * (b - 1) & 15 if 1 <= b <= 2 else NONE,
+    ),
+    "a bit of an element": ("wire [2:0][1:0] v = a; assign y = v[2][b[0]];", lambda a, i, b: a >> (4 + (b & 1)) & 1),
+    "a part of a part": (
+        "wire [2:0][1:0] v = a; assign y = {v[1][1], v[2:1]};",
+        lambda a, i, b: (a >> 3 & 1) << 4 | a >> 2,
+    ),
+    "beyond the ends": (
+        "assign y = {a[7:4] & 4'b0011, a[1:0]};",
+        lambda a, i, b: (a >> 4) << 2 | a & 3,
+    ),
+    "a member": (
+        "struct packed {logic [1:0] p; logic [2:0] q; logic r;} t; assign t = a;"
+        " assign y = {t.q, t.p[1], t.r, t.p[0]};",
+        lambda a, i, b: (a >> 1 & 7) << 3 | (a >> 5) << 2 | (a & 1) << 1 | a >> 4 & 1,
+    ),
+    # places on the left
+    "a bit that is assigned": (
+        procedure("z = a; z[i] = b[0];"),
+        lambda a, i, b: set_bits(a, i, 1, b) if i < 6 else a,
+    ),
+    "a bit that is assigned, indices rising": (
+        procedure("v = a; v[i] = b[0]; z = v;", "reg [0:5] v;"),
+        lambda a, i, b: set_bits(a, 5 - i, 1, b) if i < 6 else a,
+    ),
+    "a bit that is assigned at a signed place": (
+        procedure("v = a; v[s] = b[0]; z = v;", "wire signed [2:0] s = i; reg [2:-3] v;"),
+        lambda a, i, b: set_bits(a, signed(i, 3) + 3, 1, b) if -3 <= signed(i, 3) <= 2 else a,
+    ),
+    "an element that is assigned": (
+        procedure("v = a; v[b] = i[1:0]; z = v;", "reg [2:0][1:0] v;"),
+        lambda a, i, b: set_bits(a, 2 * b, 2, i) if b < 3 else a,
+    ),
+    "bits that are assigned from a place up": (
+        procedure("z = a; z[b +: 3] = i;"),
+        lambda a, i, b: set_bits(a, b, 3, i),
+    ),
+    "bits that are assigned from a place down": (
+        procedure("v = a; v[b -: 2] = i[1:0]; z = v;", "reg [4:-1] v;"),
+        lambda a, i, b: set_bits(a, b, 2, i),
+    ),
+    "bits that are assigned at constant places": (
+        procedure("z = a; z[4 -: 2] = b; z[0 +: 2] = i[2:1]; z[5] = i[0];"),
+        lambda a, i, b: set_bits(set_bits(set_bits(a, 3, 2, b), 0, 2, i >> 1), 5, 1, i),
+    ),
+    "several that are assigned": (
+        procedure("{z[1:0], v, z[5:2]} = {b, 1'b1, i, 1'b0}; z[5] = v;", "reg v;"),
+        lambda a, i, b: set_bits(i << 3, 0, 2, b) & 0b11111 | 1 << 5,
+    ),
+    "a member that is assigned": (
+        procedure("t = a; t.q = i; t.p[0] = b[1]; z = t;", "struct packed {logic [1:0] p; logic [2:0] q; logic r;} t;"),
+        lambda a, i, b: set_bits(set_bits(a, 1, 3, i), 4, 1, b >> 1),
+    ),
+    # cases
+    "digits that match anything": (
+        cased("3'b1??: z = 1; 3'b01?: z = 2; 3'b0?1: z = 3;"),
+        lambda a, i, b: 1 if i & 4 else 2 if i & 2 else 3 if i & 1 else 63,
+    ),
+    "a case without digits of that kind": (
+        cased("3: z = 1; 5, 6: z = 2;", kind="case"),
+        lambda a, i, b: {3: 1, 5: 2, 6: 2}.get(i, 63),
+    ),
+    "an item that is no constant": (
+        cased("b: z = 1; 3'b1?1: z = 2;"),
+        lambda a, i, b: 1 if i == b else 2 if i & 5 == 5 else 63,
+    ),
+    "a wider item": (cased("4'b0?10: z = 1; 4'b1???: z = 2;"), lambda a, i, b: 1 if i & 3 == 2 else 63),
+    "a full case": (
+        cased("0, 1: z = 1; 3'b01?: z = 2; 3'b1?0: z = 3; 3'b1?1: z = 4;", ""),
+        lambda a, i, b: 1 if i < 2 else 2 if i < 4 else 3 + (i & 1),
+    ),
+    "a full case of a wider literal": (
+        cased("0: z = 1; 1: z = 2; 2: z = 3; 3: z = 4;", "", "case", "b"),
+        lambda a, i, b: b + 1,
+    ),
+    "values inside a set": (
+        "assign y = {i inside {1, [3:4], 3'b11?}, i inside {[b:5]}, !(i inside {b, 7})};",
+        lambda a, i, b: (i in (1, 3, 4, 6, 7)) << 2 | (b <= i <= 5) << 1 | (i not in (b, 7)),
+    ),
+    "signed values inside a range": (
+        "wire signed [2:0] s = i; assign y = {s inside {[-3'sd2:3'sd1]}};",
+        lambda a, i, b: int(-2 <= signed(i, 3) <= 1),
+    ),
+    "wildcards": ("assign y = {i ==? 3'b1?0, i !=? 3'b?1?};", lambda a, i, b: (i & 5 == 4) << 1 | (not i & 2)),
+    # expressions
+    "shifts of signed values": (
+        "wire signed [5:0] s = a; assign y = (b[0] ? s >>> i : s >> i);",
+        lambda a, i, b: signed(a, 6) >> i if b & 1 else a >> i,
+    ),
+    "shifts of unsigned values": ("assign y = a >>> i;", lambda a, i, b: a >> i),
+    "one sign is not enough": (
+        "wire signed [2:0] s = i; wire signed [1:0] t = b; assign y = {s < t, s < b, s < $signed(b), i < b};",
+        lambda a, i, b: (signed(i, 3) < signed(b, 2)) * 10 | (i < b) * 5,
+    ),
+    "quotients of signed values": (
+        "wire signed [5:0] s = a; assign y = b[0] ? s / 6'sd5 : s % 6'sd5;",
+        lambda a, i, b: trunc(signed(a, 6) / 5) if b & 1 else signed(a, 6) - 5 * trunc(signed(a, 6) / 5),
+    ),
+    "powers": ("assign y = 2 ** i + 6'd9;", lambda a, i, b: (1 << i) + 9),
+    "reductions": (
+        "assign y = {&i, |i, ^i, ~&a, ~|a, ~^a};",
+        lambda a, i, b: (
+            (i == 7) << 5
+            | (i > 0) << 4
+            | i.bit_count() % 2 << 3
+            | (a != 63) << 2
+            | (a == 0) << 1
+            | 1 - a.bit_count() % 2
+        ),
+    ),
+    "counts": (
+        "assign y = {$countones(a), $onehot(i), $onehot0(i)};",
+        lambda a, i, b: a.bit_count() << 2 | (i.bit_count() == 1) << 1 | (i.bit_count() <= 1),
+    ),
+    "digits that a number needs": ("assign y = $clog2(a);", lambda a, i, b: max(a - 1, 0).bit_length() if a else 0),
+    "a literal with X that chooses nothing": ("assign y = {3'b1x0, i} & 6'b101111;", lambda a, i, b: 0b100000 | i),
+    "gates": (
+        "and (y[0], a[0], a[1]); or (y[1], a[0], a[1], i[0]); xnor (y[2], a[0], a[1], a[2]); nand (y[3], i[0], i[1]);"
+        " nor (y[4], b[0], b[1]); not (y[5], a[5]);",
+        lambda a, i, b: (
+            (a & 3 == 3)
+            | (a & 3 > 0 or i & 1 > 0) << 1
+            | (1 - (a & 7).bit_count() % 2) << 2
+            | (i & 3 != 3) << 3
+            | (b == 0) << 4
+            | (1 - (a >> 5)) << 5
+        ),
+    ),
+    "a function with a loop": (
+        "function [5:0] f(input [5:0] x, input [2:0] n); begin f = 1; for (int k = 0; k < 6; k++) begin"
+        " if (k == n) break; if (!x[k]) continue; f = f + 2; end end endfunction assign y = f(a, i);",
+        lambda a, i, b: 1 + 2 * (a & (1 << i) - 1).bit_count(),
+    ),
+    "a function that returns early": (
+        "function automatic [5:0] f(input [5:0] x); begin for (int k = 5; k >= 0; k--) if (x[k]) return k; return 63;"
+        " end endfunction assign y = f(a);",
+        lambda a, i, b: a.bit_length() - 1 if a else 63,
+    ),
+    "a variable of two states begins at 0": (
+        "function automatic [5:0] f(input [5:0] x); begin bit [5:0] k; k[2:0] = x; return k; end endfunction"
+        " assign y = f(a);",
+        lambda a, i, b: a & 7,
+    ),
+    "a task": (
+        procedure(
+            "add(a, i, z);", "task automatic add(input [5:0] p, input [2:0] q, output [5:0] r); r = p + q; endtask"
+        ),
+        lambda a, i, b: a + i,
+    ),
+    "a step of a variable": (procedure("z = a; z += b; z <<= 1; z--;"), lambda a, i, b: (a + b) * 2 - 1),
+    "an array of signals": (
+        "wire [1:0] w [0:2]; assign w[0] = a[1:0]; assign w[1] = a[3:2]; assign w[2] = a[5:4];"
+        " assign y = {w[0], w[2], w[1]};",
+        lambda a, i, b: (a & 3) << 4 | (a >> 4) << 2 | a >> 2 & 3,
+    ),
+    "a table that is filled": (
+        "reg [5:0] t [0:7]; initial begin t[0] = 9; for (int k = 1; k < 7; k++) t[k] = 3 * k; end assign y = t[i];",
+        lambda a, i, b: NONE if i == 7 else 3 * i if i else 9,
+    ),
+    "a table with signed places": (
+        "reg [5:0] t [-2:1]; wire signed [1:0] s = b;"
+        " initial begin t[-2] = 5; t[-1] = 6; t[0] = 7; t[1] = 8; end assign y = t[s];",
+        lambda a, i, b: signed(b, 2) + 7,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_all_inputs(name: str, tmp_path: Path) -> None:
+    body, meant = VALUES[name]
+    term = term_of(elaborated(f"{HEAD}{body}\nendmodule", tmp_path, "slang"), "y")
+    rows = list(product(*(range(1 << width) for width in INPUTS.values())))
+    columns = dict(zip(INPUTS, np.array(rows, dtype=np.uint64).T, strict=True))
+
+    def found(filled: bool) -> list[int]:
+        """The values, where everything that is undefined is all zeros, or all ones."""
+        given = {t: columns[str(t.data)] for t in leaves(term) if t.op == "var"}
+        for t in leaves(term):
+            if t.op == "undefined":
+                given[t] = np.full(len(rows), (1 << t.width) - 1 if filled else 0, dtype=np.uint64)
+        return np.broadcast_to(evaluate([term], given)[0], len(rows)).tolist()
+
+    zeros, ones = found(False), found(True)
+    for n, row in enumerate(rows):
+        wanted = meant(*row)
+        if wanted is None:
+            assert zeros[n] != ones[n], row
+        else:
+            assert (zeros[n], ones[n]) == (wanted % 64, wanted % 64), row
