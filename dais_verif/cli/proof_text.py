@@ -61,6 +61,7 @@ def proof_tree(
         "within_declared_intervals": proof.bounded,
         "timing": None if proof.timing is None else proof.timing._asdict(),
         "held": dict(proof.held),
+        "left_out": list(proof.left_out),
         "signals_agreed": proof.agreed,
         "obligations": proof.obligations,
         "cached_claims": sum(claim.cached for claim in claims),

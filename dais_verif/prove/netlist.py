@@ -179,7 +179,7 @@ class Netlist(NamedTuple):
 
     ``bitwise``: the signals of its top module are single bits, as those of a synthesized netlist. ``included``: the
     files that its sources include. ``lazy``: no term was made while it was read, so whoever asks for one decides by
-    which rules.
+    which rules. ``left_out``: assertions that are not proved, which may grow as drivers are made.
     """
 
     top: str
@@ -189,6 +189,7 @@ class Netlist(NamedTuple):
     bitwise: bool = False
     included: tuple[Path, ...] = ()
     lazy: bool = False
+    left_out: Mapping[str, None] = {}
 
     def checked(self) -> Netlist:
         """The same. Raises ``InputError`` if something drives an input."""

@@ -38,7 +38,7 @@ __all__ = ["named_signals", "prove"]
 _NAMES = (re.compile(r"(?:.*\.)?op_(\d+)"), re.compile(r"v(\d+)"))
 
 _EVERY = 256
-#: Undefined bits that are named.
+#: Undefined bits, and assertions, that are named.
 _SHOWN = 4
 
 
@@ -67,7 +67,7 @@ def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watche
     timing = proof.timing
     if proof.verdict is Verdict.PASS:
         pins = "".join(f"; {pin} held at {value}" for pin, value in held.items())
-        proof = replace(proof, message=proof.message + pins)
+        proof = replace(proof, message=proof.message + pins + _left_out(netlist))
     said = clocking.latency if clocking else None
     if proof.verdict is Verdict.PASS and timing is not None and said not in (None, timing.latency):
         edges = f"{timing.latency} edge{'s' * (timing.latency != 1)} of {timing.clock}"
@@ -84,6 +84,7 @@ def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watche
         inputs=netlist.inputs,
         elements=boundary.inputs,
         held=held,
+        left_out=tuple(netlist.left_out),
     )
 
 
@@ -223,6 +224,12 @@ def _undefined(obligations: Mapping[tuple[str, int], Obligation], claims: Mappin
     refuted = [obligations[key].rtl for key, claim in claims.items() if claim.status is Status.REFUTED]
     names = dict.fromkeys(str(t.data) for t in leaves(*refuted) if t.op == "undefined")
     return f"; undefined: {', '.join([*names][:_SHOWN])}{', ...' * (len(names) > _SHOWN)}" if names else ""
+
+
+def _left_out(netlist: Netlist) -> str:
+    """What the RTL says besides, and no proof was looked for."""
+    names = [*netlist.left_out]
+    return f"; not proved: {', '.join(names[:_SHOWN])}{', ...' * (len(names) > _SHOWN)}" if names else ""
 
 
 def _listed(claims: Sequence[Claim]) -> str:

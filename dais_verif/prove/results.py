@@ -174,7 +174,8 @@ class Proof:
     ``dropped``: ops whose signals are no cut points any more, since they do not hold their values. ``bits``: it went
     bit by bit, without obligations of ops. ``proved_outputs``: those that equal the program for all inputs, whatever
     became of other claims: all that their proofs take for granted is proved as well. ``drawn``: the claims whose
-    obligations are to be a sample, of so many different ones; ``sample``: what became of them.
+    obligations are to be a sample, of so many different ones; ``sample``: what became of them. ``left_out``: assertions
+    in the RTL that are not proved, each with its place.
     """
 
     verdict: Verdict
@@ -199,6 +200,7 @@ class Proof:
     proved_outputs: tuple[int, ...] = ()
     drawn: tuple[tuple[tuple[str, int], ...], int] = ((), 0)
     sample: Sample | None = None
+    left_out: tuple[str, ...] = ()
 
     def methods(self) -> dict[str, int]:
         """How many claims were decided by which means."""

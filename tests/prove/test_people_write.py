@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from prove.door import run_prove
+from prove.reading import needs_yosys
 from prove.test_several_files import ADDER
 from prove.test_storage import SUMS, clocked, combinational, values
 
@@ -84,6 +85,39 @@ DESIGNS = {
         f" if (a == i) return b + i; end return 0; endfunction always_comb OUT = f({A}, {B});",
         ("i < 16", "i < 15"),
     ),
+    "a block around a loop is left": (
+        f"always_comb begin OUT = {B}; begin : all for (int i = 0; i < 16; i++) begin if (i == {A}) disable all;"
+        f" OUT = OUT + 1; end end end",
+        (f"i == {A}", f"i == {A} + 1"),
+    ),
+    "a turn of a loop is left": (
+        f"always_comb begin {LOOP} begin : turn if (i >= {A}) disable turn; OUT = OUT + 1; end end",
+        ("i >=", "i >"),
+    ),
+    "the outer one of two blocks is left": (
+        f"always @* begin : outer OUT = {A}; begin : inner if ({B} == 0) disable outer; OUT = OUT + {B}; end"
+        " OUT = OUT - 1; OUT = OUT + 1; end",
+        ("disable outer; OUT", "disable inner; OUT = 7; OUT"),
+    ),
+    "a function's block is left": (
+        "function automatic [4:0] f(input [3:0] a, b); begin : all f = a; if (b == 0) disable all; f = a + b; end"
+        f" endfunction always_comb OUT = f({A}, {B});",
+        ("b == 0", "b == 1"),
+    ),
+    "counted bits": (
+        f"logic [15:0] some; logic [16:0] more; always_comb begin some = (1 << {A}) - 1; more = (1 << {B}) - 1;"
+        " OUT = $countbits(some, '1) + 17 - $countbits(more, 1'b0) + $countbits(4'd0, 0, 1) - 4; end",
+        ("(some, '1)", "(some, '1, '0)"),
+    ),
+    "assertions": (
+        f"always_comb begin OUT = {A}; cover (IN); assert (OUT < 16) else $error(\"no\"); OUT = OUT + {B};"
+        " assert #0 (OUT < 31); late: assert final (OUT < 31); end property p(x); int l; @(posedge IN[0]) (x, l = 3)"
+        " |-> l; endproperty assert property (p(IN[1])) else begin $display(\"no\"); $fatal; end sequence s;"
+        " IN[0] ##1 IN[1]; endsequence default clocking cb @(posedge IN[0]); endclocking cover sequence (s);"
+        " cover property (IN[1]);"
+        " assert final (1); always @(negedge IN[1]) if (IN[2]) assert (IN); final assert (1); initial assert (1);",
+        ("OUT + IN", "OUT - IN"),
+    ),
     "inside": (
         f"always_comb if ({A} inside {{0, [1:6], 4'b1??1, 7, 8, 10, 12, 14}}) OUT = {A} + {B}; else OUT = 0;",
         ("[1:6]", "[1:5]"),
@@ -146,8 +180,13 @@ def test_it_is_proved_and_its_wrong_twin_is_not(body: str, wrong: tuple[str, str
         (f"always_ff @(posedge clk) case ({B}) {CASES.replace(' = ', ' <= ')} endcase", ("15: OUT", "14: OUT")),
         (f"always_ff @(posedge clk) begin OUT <= {A}; if ({B} != 0) OUT <= {A} + {B}; end", ("!= 0", "!= 1")),
         (f"task load; OUT <= {A} + {B}; endtask always @(posedge clk) begin load; end", ("] + IN", "] - IN")),
+        (
+            f"always_ff @(posedge clk) begin : all OUT <= {A}; if ({B} == 0) disable all; OUT <= {A} + {B};"
+            f" assert (OUT < 31); end assert property (@(posedge clk) OUT < 31);",
+            ("disable all", "disable all; else if (IN[0]) disable all"),
+        ),
     ],
-    ids=["a full case", "two assignments", "a task"],
+    ids=["a full case", "two assignments", "a task", "a block that is left"],
 )
 def test_registers(body: str, wrong: tuple[str, str], tmp_path: Path) -> None:
     text = clocked(body).replace("module dut", "module model")
@@ -171,6 +210,20 @@ def test_registers(body: str, wrong: tuple[str, str], tmp_path: Path) -> None:
         ("and (strong0, weak1) (OUT[0], IN[0], IN[1]); assign OUT[4:1] = 0;", "a strength"),
         ("assign OUT = sum == 5'bx ? 0 : sum;", "X and Z have no value"),
         ("supply1 v; assign v = IN[0]; assign OUT = v;", "also driven at"),
+        ("always_comb begin : a OUT = sum; end always_comb begin : b if (IN[0]) disable a; end", "around it only"),
+        ("task automatic t; OUT = sum; if (IN[0]) disable t; OUT = 0; endtask always_comb t;", "around it only"),
+        ("task automatic t; if (IN[0]) disable a; endtask always_comb begin : a OUT = sum; t; end", "around it only"),
+        ("assign OUT = sum + $countbits(IN, 'x);", "X and Z have no value"),
+        ("assign OUT = sum + $countbits(IN, IN[0]);", "with constants"),
+        ("always_comb begin logic t; t = 0; assert (IN) else t = 1; OUT = sum + t; end", "and does more"),
+        ("always_comb begin int t; t = 0; $display(t++); OUT = sum + t; end", "and does more"),
+        ("assert property (@(posedge IN[0]) IN) else OUT = 3;", "and does more"),
+        ("event e; always_comb begin OUT = sum; assert (IN) else -> e; end", "and does more"),
+        ("always_comb begin OUT = sum; assert (f(IN)); end function bit f(input bit a); OUT = 3; return a;"
+         " endfunction", "and does more"),
+        ("always_comb begin bit t; t = 0; assert (f(t)); OUT = sum + t; end function bit f(output bit a); a = 1;"
+         " return a; endfunction", "and does more"),
+        ("clocking cb @(posedge IN[0]); input sum; endclocking assign OUT = sum;", "at times of its own"),
     ],
 )  # fmt: skip
 def test_what_is_no_logic_is_refused(body: str, message: str, tmp_path: Path) -> None:
@@ -183,3 +236,37 @@ def test_each_x_is_its_own(tmp_path: Path) -> None:
     body = "wire [4:0] u = IN[0] ? 5'bx : 0, v = IN[0] ? 5'bx : 0; assign OUT = sum + (u ^ v);"
     run = run_prove(ADDER, tmp_path, rtl=combinational(body).replace("module dut", "module model"))
     assert run.exit_code != 0, run.tree["message"]
+
+
+@pytest.mark.parametrize(
+    "check",
+    ["assume property (@(posedge clk) IN);", "restrict property (@(posedge clk) IN);", "always_comb assume (IN);"],
+)
+def test_what_narrows_the_inputs_is_refused(check: str, tmp_path: Path) -> None:
+    """A wrong sum, which is right for the inputs that are assumed."""
+    text = clocked(f"always_ff @(posedge clk) OUT <= sum + !IN; {check}").replace("module dut", "module model")
+    run = run_prove(ADDER, tmp_path, "--clock", "clk", rtl=text)
+    assert run.ending == ("INVALID_INPUT", 2) and "narrows the inputs" in run.tree["message"]
+
+
+def test_assertions_that_are_left_out_are_named(tmp_path: Path) -> None:
+    body = (
+        "always_comb begin OUT = sum;\n assert (OUT < 31);\n cover (OUT); end\n assert property (@(posedge IN[0]) IN);"
+    )
+    run = run_prove(ADDER, tmp_path, rtl=combinational(body).replace("module dut", "module model"))
+    assert run.ending == ("PASS", 0), run.tree["message"]
+    assert [name.split(" at ")[0] for name in run.tree["left_out"]] == ["assertion", "cover statement", "assertion"]
+    assert "; not proved: assertion at " in run.tree["message"] and "design.v:7" in run.tree["message"]
+
+
+@needs_yosys
+@pytest.mark.parametrize(
+    ("check", "left_out"), [("assert", "assertion"), ("cover", "cover statement"), ("assume", None)]
+)
+def test_checks_as_yosys_reads_them(check: str, left_out: str | None, tmp_path: Path) -> None:
+    text = combinational(f"always @* begin OUT = sum; {check} (sum < 31); end").replace("module dut", "module model")
+    run = run_prove(ADDER, tmp_path, "--front-end", "yosys", rtl=text)
+    if left_out is None:
+        assert run.exit_code == 2 and "narrows the inputs" in run.tree["message"], run.tree["message"]
+    else:
+        assert run.ending == ("PASS", 0) and run.tree["left_out"][0].startswith(left_out), run.tree["message"]

@@ -63,7 +63,7 @@ def test_case_items_are_extended_with_their_own_signs(
     [
         ("always_ff @(posedge clk) begin static logic [4:0] acc = 0; acc = acc + sum; OUT <= acc; end", "keeps state"),
         ("always @(posedge clk) begin : b reg [4:0] t; if (IN[0]) t = sum; OUT <= t; end", "keeps state"),
-        ("always @(posedge clk) begin : b if (IN[0]) disable b; OUT <= sum; end", "Disable"),
+        ("always @(posedge clk) begin : b if (IN[0]) disable b; OUT <= sum; end", "keeps state"),
         ("always @(posedge clk) begin OUT <= sum; @(posedge clk); OUT <= 0; end", "waits within"),
         ("reg [4:0] k = 0; task t; k = IN; endtask always @(posedge clk) t; always @* OUT = sum + k;", "with = at"),
         (

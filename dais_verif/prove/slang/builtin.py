@@ -1,12 +1,16 @@
-"""System functions that compute from their arguments."""
+"""Calls of system functions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+from dais_verif.prove.slang.design import ast
+from dais_verif.prove.slang.expressions import Converter, definite, integer_of
+from dais_verif.prove.slang.kinds import CALLS, FILLING
 from dais_verif.prove.terms import Term, add, band, bnot, const, eq, extract, ite, nonzero, resize, ult
 
-__all__ = ["BUILTIN"]
+__all__ = ["system_call"]
 
 
 def _count(t: Term, width: int) -> Term:
@@ -33,9 +37,56 @@ def _digits(t: Term, width: int) -> Term:
 
 
 #: The value of each, of so many bits.
-BUILTIN: dict[str, Callable[[Term, int], Term]] = {
+_COMPUTING: dict[str, Callable[[Term, int], Term]] = {
     "$countones": _count,
     "$onehot": _one,
     "$onehot0": _at_most_one,
     "$clog2": _digits,
 }
+
+
+def system_call(c: Converter, e: Any) -> Term:
+    """The value of a call of a system function. Raises ``InputError`` for one that the table refuses."""
+    rule = _CALLS.get(e.subroutineName)
+    if rule is not None:
+        return rule(c, e)
+    text = f"{e.subroutineName} {CALLS.message(e.subroutineName)}"
+    raise (c.stateful if e.subroutineName in _CLOCKS else c.refused)(e, text)
+
+
+def _same(c: Converter, e: Any) -> Term:
+    return c(e.arguments[0])
+
+
+def _constant_call(c: Converter, e: Any) -> Term:
+    value = e.eval(ast.EvalContext(next(iter(c.design.signals), None))).value
+    if value is None:
+        raise c.refused(e, f"{e.subroutineName} is supported by the proof of what is constant; this is not")
+    return integer_of(c, e, value, c.type_of(e)[0])
+
+
+def _computed(c: Converter, e: Any) -> Term:
+    return _COMPUTING[e.subroutineName](c(e.arguments[0]), c.type_of(e)[0])
+
+
+def _counted(c: Converter, e: Any) -> Term:
+    digits = [definite(c, control) for control in e.arguments[1:]]
+    if any(digit.op != "const" for digit in digits):
+        raise c.refused(e, "$countbits is supported by the proof with constants, 0 and 1")
+    counted, term, width = {digit.value & 1 for digit in digits}, c(e.arguments[0]), c.type_of(e)[0]
+    if len(counted) > 1:
+        return const(width, term.width)
+    return _count(term if 1 in counted else bnot(term), width)
+
+
+_CLOCKS = ("$time", "$stime", "$realtime")
+_DIMENSIONS = ("$high", "$low", "$left", "$right", "$size", "$increment", "$dimensions", "$unpacked_dimensions")
+_CALLS: dict[str, Callable[[Converter, Any], Term]] = CALLS.rules(
+    {
+        **dict.fromkeys(("$signed", "$unsigned"), _same),
+        **dict.fromkeys(("$bits", *_DIMENSIONS), _constant_call),
+        **dict.fromkeys(_COMPUTING, _computed),
+        "$countbits": _counted,
+    },
+    FILLING,
+)

@@ -82,6 +82,8 @@ class Design:
         #: Whether a block was executed, which makes terms.
         self.executed = False
         self._unknown = 0
+        #: Assertions that the proof leaves out, in the order of the text.
+        self.left_out: dict[str, None] = {}
 
     def unknown(self, width: int, e: Any) -> Term:
         """What the literal Z ``e`` is in a netlist, an input of a cell that does not matter: anything, each its own.

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cache
-from itertools import product
 from typing import Any
 
 from dais_verif.errors import InputError
 from dais_verif.prove.netlist import NoValue
+from dais_verif.prove.slang import loops
+from dais_verif.prove.slang.checks import leave_out, refuse_change
 from dais_verif.prove.slang.design import Design, ast, bits_in, why_no_bits
 from dais_verif.prove.slang.events import refuse_unseen
 from dais_verif.prove.slang.expressions import Converter, condition_of
 from dais_verif.prove.slang.jumps import Jumps, chosen_values
-from dais_verif.prove.slang.kinds import ACTIONS, ARGUMENTS, ASSERTIONS, BRACKETS, CALLS, CASES, CHECKS, STATEMENTS, How
+from dais_verif.prove.slang.kinds import ACTIONS, ARGUMENTS, BRACKETS, CALLS, CASES, CHECKS, STATEMENTS, How
 from dais_verif.prove.slang.places import VariablePlace, variable_place
-from dais_verif.prove.slang.selects import static_index, target_parts
+from dais_verif.prove.slang.selects import target_parts
 from dais_verif.prove.slang.streams import refuse_rest
 from dais_verif.prove.slang.wildcards import is_complete, matches, member_of, pattern_of
-from dais_verif.prove.slang.writes import STEPS, written
+from dais_verif.prove.slang.writes import STEPS
 from dais_verif.prove.terms import (
     Term,
     add,
@@ -28,7 +29,6 @@ from dais_verif.prove.terms import (
     const,
     extract,
     leaves,
-    nonzero,
     resize,
     undefined,
     var,
@@ -36,25 +36,38 @@ from dais_verif.prove.terms import (
 
 __all__ = ["Execution", "flat"]
 
-#: The most iterations of one loop.
-_UNROLLED = 1 << 16
-
-#: The most turns of one loop whose end depends on signals.
-_OPEN_TURNS = 256
-
 #: System tasks that show something, and do nothing else.
 _SILENT = CALLS.of(How.LEFT_OUT)
 
 
-def flat(s: Any) -> Iterator[Any]:
-    """The statements of nested lists and blocks, in order; a fork is one statement."""
+def flat(s: Any, through: bool = False) -> Iterator[Any]:
+    """The statements of nested lists and blocks, in order; a fork is one statement.
+
+    A block that is left with ``disable`` is one, too, if not ``through``.
+    """
     if type(s) is ast.StatementList:
         for x in s.list:
-            yield from flat(x)
-    elif type(s) is ast.BlockStatement and s.blockKind is ast.StatementBlockKind.Sequential:
-        yield from flat(s.body)
+            yield from flat(x, through)
+    elif (
+        type(s) is ast.BlockStatement
+        and s.blockKind is ast.StatementBlockKind.Sequential
+        and (through or s.blockSymbol is None or not _is_disabled(s))
+    ):
+        yield from flat(s.body, through)
     elif type(s) is not ast.EmptyStatement:
         yield s
+
+
+def _is_disabled(block: Any) -> bool:
+    found: list[Any] = []
+
+    def visit(s: Any) -> Any:
+        if type(s) is ast.DisableStatement:
+            found.append(s)
+        return ast.VisitAction.Skip if isinstance(s, ast.Expression) else ast.VisitAction.Advance
+
+    block.visit(visit)
+    return any(s.target.symbol == block.blockSymbol for s in found)
 
 
 class Execution:
@@ -71,6 +84,8 @@ class Execution:
         self.jumps = Jumps()
         #: The subroutines that are being run: functions without a value, and tasks.
         self._running: list[Any] = []
+        #: The named blocks that are around the statement that is being run, within its subroutine.
+        self._around: list[Any] = []
 
     def statement(self, s: Any) -> None:
         """Run ``s``. Raises ``InputError`` for what is no combinational code."""
@@ -92,7 +107,15 @@ class Execution:
 
     def _block(self, s: Any) -> None:
         self.convert.decided(s, BRACKETS, s.blockKind)
-        self.statement(s.body)
+        if s.blockSymbol is None:
+            return self.statement(s.body)
+        begun = len(self.jumps.waiting)
+        self._around.append(s.blockSymbol)
+        try:
+            self.statement(s.body)
+        finally:
+            self._around.pop()
+        self.land(("disable", s.blockSymbol), begun)
 
     def _list(self, s: Any) -> None:
         self.sequence(s.list)
@@ -104,15 +127,20 @@ class Execution:
                 return
             self.statement(x)
 
-    def _jump(self, kind: str) -> None:
+    def _jump(self, kind: Hashable) -> None:
         self.jumps.take(kind, const(1, 1), self.values)
+
+    def _disable(self, s: Any) -> None:
+        if s.target.symbol not in self._around:
+            raise self.convert.refused(s, "disable is supported by the proof for a named block around it only")
+        self._jump(("disable", s.target.symbol))
 
     def _return(self, s: Any) -> None:
         if s.expr is not None:
             self.values[self.result] = self.convert(s.expr)
         self._jump("return")
 
-    def land(self, kind: str, since: int) -> None:
+    def land(self, kind: Hashable, since: int) -> None:
         """Be where jumps of ``kind`` go that were taken ``since``."""
         self.values = self.jumps.landed(kind, since, self.values, self._outer)
 
@@ -132,11 +160,7 @@ class Execution:
 
     def _assertion(self, s: Any) -> None:
         """It is left out, but not if it could change anything."""
-        refusal = ASSERTIONS.refusal(s.assertionKind)
-        if refusal is None and any(not self.design.is_local(x) for x in written(s)):
-            refusal = "an assertion that assigns is not supported by the proof; assign elsewhere"
-        if refusal is not None:
-            raise self.convert.refused(s, refusal)
+        leave_out(self.design, s)
 
     def expression(self, e: Any) -> None:
         """Run ``e``, which is a statement."""
@@ -149,8 +173,8 @@ class Execution:
             old = self.convert(e.operand)
             self.assign(e.operand, add(old, const(old.width, STEPS[e.op])))
         elif kind is ast.CallExpression and e.isSystemCall and e.subroutineName in _SILENT:
-            if any(not self.design.is_local(x) for argument in e.arguments for x in written(argument)):
-                raise self.convert.refused(e, "a function that is called to be shown assigns a signal")
+            for argument in e.arguments:
+                refuse_change(self.design, argument)
         elif kind is ast.CallExpression and not e.isSystemCall:
             self._subroutine(e)
         elif kind is ast.CallExpression:
@@ -182,13 +206,14 @@ class Execution:
         unknown = [given[formal] for formal in formals if formal.direction is ast.ArgumentDirection.Out]
         self.values.update(given)
         begun, result, known = len(self.jumps.waiting), self.result, set(self.values)
+        around, self._around = self._around, []
         self._running.append(body)
         self.result = body.returnValVar
         try:
             self.sequence(flat(body.body))
         finally:
             self._running.pop()
-            self.result = result
+            self.result, self._around = result, around
         self.land("return", begun)
         for formal, actual in zip(formals, e.arguments, strict=True):
             if formal.direction is not ast.ArgumentDirection.In:
@@ -307,66 +332,6 @@ class Execution:
         items = [x for item in s.items for x in item.expressions]
         return is_complete(self.convert, s.expr, [pattern_of(self.convert, subject.width, x, wild) for x in items])
 
-    def _loop(self, s: Any, going: Callable[[], Term], steps: Iterable[Any], first: bool = True) -> None:
-        """Turn by turn, as long as ``going``; without asking before the first turn if not ``first``."""
-        begun, open_turns = len(self.jumps.waiting), 0
-        for turn in range(_UNROLLED):
-            self.design.turn(s)
-            condition = going() if turn or first else const(1, 1)
-            if condition.op != "const":
-                open_turns += 1
-                if open_turns > _OPEN_TURNS:
-                    raise self.convert.refused(s, "the end of this loop depends on a signal; the proof unrolls loops")
-            self.jumps.take("break", bnot(nonzero(condition)), self.values)
-            here = len(self.jumps.waiting)
-            if not self.jumps.dead:
-                self.statement(s.body)
-                self.land("continue", here)
-            if self.jumps.dead:
-                return self.land("break", begun)
-            for e in steps:
-                self.counted(e)
-        raise self.convert.refused(s, f"this loop runs more than {_UNROLLED} times")
-
-    def _for(self, s: Any) -> None:
-        for symbol in s.loopVars:
-            self.values[symbol] = self.convert(symbol.initializer)
-        for e in s.initializers:
-            self.counted(e)
-        self._loop(s, lambda: nonzero(self.convert(s.stopExpr)), s.steps)
-
-    def _while(self, s: Any) -> None:
-        self._loop(s, lambda: nonzero(self.convert(s.cond)), ())
-
-    def _do(self, s: Any) -> None:
-        self._loop(s, lambda: nonzero(self.convert(s.cond)), (), first=False)
-
-    def _repeat(self, s: Any) -> None:
-        count = static_index(self.convert, s.count)
-        if count is None:
-            raise self.convert.refused(s, "the end of this loop depends on a signal; the proof unrolls loops")
-        left = iter(range(max(count, 0)))
-        self._loop(s, lambda: const(1, int(next(left, None) is not None)), ())
-
-    def _foreach(self, s: Any) -> None:
-        spans = [dim.range for dim in s.loopDims if dim.loopVar is not None]
-        symbols = [dim.loopVar for dim in s.loopDims if dim.loopVar is not None]
-        begun = len(self.jumps.waiting)
-        for indices in product(*(_indices(span.left, span.right) for span in spans)):
-            self.design.turn(s)
-            for symbol, index in zip(symbols, indices, strict=True):
-                self.values[symbol] = const(bits_in(symbol.type) or 32, index)
-            here = len(self.jumps.waiting)
-            self.statement(s.body)
-            self.land("continue", here)
-            if self.jumps.dead:
-                break
-        self.land("break", begun)
-
-
-def _indices(left: int, right: int) -> range:
-    return range(left, right + 1) if left <= right else range(left, right - 1, -1)
-
 
 _s = ast.StatementKind
 _ASSERTIONS = STATEMENTS.of(How.LEFT_OUT)
@@ -379,13 +344,14 @@ _RULES: dict[Any, Callable[[Execution, Any], None]] = STATEMENTS.rules(
         _s.VariableDeclaration: Execution._declaration,
         _s.Conditional: Execution._conditional,
         _s.Case: Execution._case,
-        _s.ForLoop: Execution._for,
-        _s.ForeachLoop: Execution._foreach,
-        _s.RepeatLoop: Execution._repeat,
-        _s.WhileLoop: Execution._while,
-        _s.DoWhileLoop: Execution._do,
+        _s.ForLoop: loops.for_loop,
+        _s.ForeachLoop: loops.foreach,
+        _s.RepeatLoop: loops.repeat,
+        _s.WhileLoop: loops.while_loop,
+        _s.DoWhileLoop: loops.do_while,
         _s.Break: lambda run, s: run._jump("break"),
         _s.Continue: lambda run, s: run._jump("continue"),
         _s.Return: Execution._return,
+        _s.Disable: Execution._disable,
     }
 )

@@ -12,9 +12,8 @@ from typing import Any
 
 from dais_verif.errors import InputError, StateError
 from dais_verif.prove.netlist import NoValue
-from dais_verif.prove.slang.builtin import BUILTIN
 from dais_verif.prove.slang.design import Design, ast, bits_in, fields, why_no_bits
-from dais_verif.prove.slang.kinds import BINARY, CALLS, CONVERSIONS, FILLING, PATTERNS, UNARY, VALUES, Table
+from dais_verif.prove.slang.kinds import BINARY, CONVERSIONS, PATTERNS, UNARY, VALUES, Table
 from dais_verif.prove.slang.patterns import keyed, listed, repeated
 from dais_verif.prove.slang.selects import CONSTANTS, member, selected
 from dais_verif.prove.slang.streams import left_aligned, streamed
@@ -49,7 +48,7 @@ from dais_verif.prove.terms import (
     urem,
 )
 
-__all__ = ["ARITHMETIC", "Converter", "condition_of", "integer_of"]
+__all__ = ["ARITHMETIC", "Converter", "condition_of", "definite", "integer_of"]
 
 
 class Converter:
@@ -155,7 +154,7 @@ def _unary(c: Converter, e: Any) -> Term:
     rule = _UNARY.get(e.op)
     if rule is None:
         raise c.refused(e, UNARY.message(e.op))
-    return rule(_definite(c, e.operand))
+    return rule(definite(c, e.operand))
 
 
 def _parity(t: Term) -> Term:
@@ -164,7 +163,7 @@ def _parity(t: Term) -> Term:
 
 def _divided(c: Converter, e: Any) -> Term:
     """Towards zero; the remainder has the sign of the first operand."""
-    a, b = _definite(c, e.left), _definite(c, e.right)
+    a, b = definite(c, e.left), definite(c, e.right)
     quotient = e.op is ast.BinaryOperator.Divide
     if c.type_of(e)[1]:
         positive = [ite(top_bit(x), neg(x), x) for x in (a, b)]
@@ -177,7 +176,7 @@ def _divided(c: Converter, e: Any) -> Term:
 
 
 def _power(c: Converter, e: Any) -> Term:
-    a, b = _definite(c, e.left), _definite(c, e.right)
+    a, b = definite(c, e.left), definite(c, e.right)
     signed = c.type_of(e.right)[1]
     if a.op == b.op == "const" and not signed:
         return const(a.width, pow(a.value, b.value, 1 << a.width))
@@ -187,7 +186,7 @@ def _power(c: Converter, e: Any) -> Term:
     raise c.refused(e, "a power is supported by the proof if it is a constant, or one of 2")
 
 
-def _definite(c: Converter, e: Any) -> Term:
+def definite(c: Converter, e: Any) -> Term:
     """An operand. Raises ``NoValue`` for a literal X: what an operator makes of it is for simulators only."""
     literal = e
     while type(literal) is ast.ConversionExpression:
@@ -210,22 +209,22 @@ def _binary(c: Converter, e: Any) -> Term:
 
 
 def _wildcard(c: Converter, e: Any) -> Term:
-    match = matches(c, _definite(c, e.left), e.right, "xXzZ")
+    match = matches(c, definite(c, e.left), e.right, "xXzZ")
     return match if e.op is ast.BinaryOperator.WildcardEquality else bnot(match)
 
 
 def _plain(c: Converter, e: Any) -> Term:
-    return ARITHMETIC[e.op](_definite(c, e.left), _definite(c, e.right))
+    return ARITHMETIC[e.op](definite(c, e.left), definite(c, e.right))
 
 
 def _shift(c: Converter, e: Any) -> Term:
-    a, b = _definite(c, e.left), _definite(c, e.right)
+    a, b = definite(c, e.left), definite(c, e.right)
     unsigned = e.op is ast.BinaryOperator.ArithmeticShiftRight and not c.type_of(e)[1]
     return (lshr if unsigned else _SHIFTS[e.op])(a, b)
 
 
 def _compare(c: Converter, e: Any) -> Term:
-    a, b = _definite(c, e.left), _definite(c, e.right)
+    a, b = definite(c, e.left), definite(c, e.right)
     signed = c.type_of(e.left)[1] and c.type_of(e.right)[1]
     return _COMPARISONS[e.op](slt if signed else ult, a, b)
 
@@ -265,38 +264,11 @@ def _call(c: Converter, e: Any) -> Term:
         from dais_verif.prove.slang.functions import called
 
         return called(c, e)
-    rule = _CALLS.get(e.subroutineName)
-    if rule is not None:
-        return rule(c, e)
-    text = f"{e.subroutineName} {CALLS.message(e.subroutineName)}"
-    raise (c.stateful if e.subroutineName in _CLOCKS else c.refused)(e, text)
+    from dais_verif.prove.slang.builtin import system_call
+
+    return system_call(c, e)
 
 
-def _same(c: Converter, e: Any) -> Term:
-    return c(e.arguments[0])
-
-
-def _constant_call(c: Converter, e: Any) -> Term:
-    value = e.eval(ast.EvalContext(next(iter(c.design.signals), None))).value
-    if value is None:
-        raise c.refused(e, f"{e.subroutineName} is supported by the proof of what is constant; this is not")
-    return integer_of(c, e, value, c.type_of(e)[0])
-
-
-def _computed(c: Converter, e: Any) -> Term:
-    return BUILTIN[e.subroutineName](c(e.arguments[0]), c.type_of(e)[0])
-
-
-_CLOCKS = ("$time", "$stime", "$realtime")
-_DIMENSIONS = ("$high", "$low", "$left", "$right", "$size", "$increment", "$dimensions", "$unpacked_dimensions")
-_CALLS: dict[str, Callable[[Converter, Any], Term]] = CALLS.rules(
-    {
-        **dict.fromkeys(("$signed", "$unsigned"), _same),
-        **dict.fromkeys(("$bits", *_DIMENSIONS), _constant_call),
-        **dict.fromkeys(BUILTIN, _computed),
-    },
-    FILLING,
-)
 _Compare = Callable[[Callable[[Term, Term], Term], Term, Term], Term]
 
 _LITERALS = (ast.IntegerLiteral, ast.UnbasedUnsizedIntegerLiteral)

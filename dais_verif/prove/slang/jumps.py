@@ -1,4 +1,4 @@
-"""``break``, ``continue`` and ``return``: statements after which a block goes on elsewhere.
+"""``break``, ``continue``, ``return`` and ``disable``: statements after which a block goes on elsewhere.
 
 Execution follows what did not jump. A jump keeps what variables hold, and the condition under which it is taken, until
 the place is reached to which it goes; there the values are chosen. The condition of a jump says nothing of earlier
@@ -7,7 +7,7 @@ ones: where two apply, the first was taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,9 +20,9 @@ Values = dict[Any, Term]
 
 @dataclass
 class Jump:
-    """One that was taken if ``condition``. ``kind``: where it goes."""
+    """One that was taken if ``condition``. ``kind``: where it goes, a name, or "disable" and the symbol of a block."""
 
-    kind: str
+    kind: Hashable
     condition: Term
     values: Values
 
@@ -34,7 +34,7 @@ class Jumps:
     waiting: list[Jump] = field(default_factory=list)
     dead: bool = False
 
-    def take(self, kind: str, condition: Term, values: Values) -> None:
+    def take(self, kind: Hashable, condition: Term, values: Values) -> None:
         """Jump if ``condition``."""
         if not (condition.op == "const" and condition.value == 0):
             self.waiting.append(Jump(kind, condition, dict(values)))
@@ -49,7 +49,7 @@ class Jumps:
         dead, self.dead = self.dead, False
         return dead
 
-    def landed(self, kind: str, since: int, values: Values, outer: Callable[[Any], Term]) -> Values:
+    def landed(self, kind: Hashable, since: int, values: Values, outer: Callable[[Any], Term]) -> Values:
         """What variables hold where the jumps of ``kind`` arrive that were taken ``since``."""
         mine: list[Jump] = []
         others: list[Jump] = []

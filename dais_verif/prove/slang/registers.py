@@ -56,11 +56,11 @@ def edges_of(body: Any) -> Edges | None:
 def _asked(s: Any) -> set[Any]:
     """The symbols in the conditions with which a block begins: ``if (a) ... else if (b) ...``."""
     found: set[Any] = set()
-    statements = list(flat(s))
+    statements = list(flat(s, through=True))
     while len(statements) == 1 and type(statements[0]) is ast.ConditionalStatement:
         for condition in statements[0].conditions:
             condition.expr.visit(lambda e: found.add(symbol_of(e)) if type(e) in NAMES else None)
-        statements = [] if statements[0].ifFalse is None else list(flat(statements[0].ifFalse))
+        statements = [] if statements[0].ifFalse is None else list(flat(statements[0].ifFalse, through=True))
     return found
 
 

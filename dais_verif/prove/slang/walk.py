@@ -16,10 +16,10 @@ from dais_verif.dut.verilog import included, read_files
 from dais_verif.errors import InputError, StateError
 from dais_verif.prove.netlist import Bits, Netlist, Signal, bits_over, driver_of
 from dais_verif.prove.slang.bundles import bundled, divide
+from dais_verif.prove.slang.checks import leave_out, only_checks
 from dais_verif.prove.slang.connections import connect
 from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.slang.events import EventError, refuse_delay
-from dais_verif.prove.slang.execution import flat
 from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.gates import gates
 from dais_verif.prove.slang.kinds import BLOCKS, DEFINITIONS, NETS, PORTS, SYMBOLS, How
@@ -82,6 +82,7 @@ class _Walk:
                 ast.SymbolKind.PrimitiveInstance: lambda gate, path: self._later.append(lambda: self._gate(gate)),
                 ast.SymbolKind.GenerateBlock: self._generated,
                 ast.SymbolKind.GenerateBlockArray: self._generated_array,
+                ast.SymbolKind.ClockingBlock: self._clocking,
             }
         )
         #: Arrays, by name and place; which of them are ports; and what is assigned in initial blocks and elsewhere.
@@ -124,7 +125,7 @@ class _Walk:
         known = [*self._design.signals.values(), *elements]
         signals = {signal.name: signal for signal in known}
         netlist = Netlist(top.name, signals, given, results, self._design.bitwise, lazy=not self._design.executed)
-        return netlist.checked()
+        return netlist._replace(left_out=self._design.left_out).checked()
 
     def _constants(self) -> None:
         """Variables that only their declarations, or one initial block, give a value, if it is a constant."""
@@ -234,10 +235,8 @@ class _Walk:
 
     def _procedure(self, block: Any, path: str) -> None:
         kind, body = block.procedureKind, block.body
-        statements = list(flat(body))
-        if statements and all(type(s) is ast.ConcurrentAssertionStatement for s in statements):
-            for assertion in statements:  # one, in a block if it has a label
-                self._concurrent(assertion)
+        leave_out(self._design, body)
+        if kind is not ast.ProceduralBlockKind.Initial and only_checks(body):
             return
         found = self._filled if kind == ast.ProceduralBlockKind.Initial else self._assigned
         names = written(body)
@@ -257,14 +256,11 @@ class _Walk:
             what = f"{kind.name} block in {path.rstrip('.') or 'the top module'!r}"
             raise StateError(f"{self._design.where(block.location)}: {what}: {BLOCKS.message(kind)}")
 
-    def _concurrent(self, assertion: Any) -> None:
-        """An assertion, or what is to be covered, is left out, but not if it could change anything."""
-        if assertion.assertionKind not in _WATCHING or written(assertion):
-            where = self._design.where(assertion.sourceRange.start)
-            raise InputError(
-                f"{where}: an assertion that assigns, an assumption or a restriction is not supported by the proof;"
-                " put it into ifdef"
-            )
+    def _clocking(self, block: Any, path: str) -> None:
+        for member in block:
+            refusal = SYMBOLS.refusal(member.kind)
+            if refusal is not None:
+                raise InputError(f"{self._design.where(member.location)}: {member.name!r}: {refusal}")
 
     def _refuse_foreign(self, e: Any) -> None:
         if type(e) is ast.HierarchicalValueExpression and self._design.is_local(e.symbol):
@@ -321,6 +317,5 @@ _NETS: dict[Any, int | None] = NETS.rules(
 _BITWISE = 0.9
 
 
-_WATCHING = (ast.AssertionKind.Assert, ast.AssertionKind.CoverProperty, ast.AssertionKind.CoverSequence)
 _WAYS = (ast.ArgumentDirection.In, ast.ArgumentDirection.Out)
 _BLOCKS = (ast.ProceduralBlockKind.Always, ast.ProceduralBlockKind.AlwaysComb, ast.ProceduralBlockKind.AlwaysFF)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from dais_verif.prove.slang.design import ast
+from dais_verif.prove.slang.kinds import CALLS, FILLING, How
 
 __all__ = ["NAMES", "STEPS", "roots", "symbol_of", "written"]
 
 NAMES = (ast.NamedValueExpression, ast.HierarchicalValueExpression)
 _u = ast.UnaryOperator
 STEPS = {_u.Preincrement: 1, _u.Postincrement: 1, _u.Predecrement: -1, _u.Postdecrement: -1}
-_READING = (
-    *("$signed", "$unsigned", "$countones", "$onehot", "$onehot0", "$isunknown", "$clog2", "$bits"),
-    *("$display", "$write", "$error", "$warning", "$info", "$fatal", "$finish"),
-)
+#: System calls that assign nothing.
+_READING = (CALLS.of(How.READ) | CALLS.of(How.LEFT_OUT)) - {*FILLING}
 #: Whatever names them, nothing assigns them.
 _CONSTANTS = (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue, ast.SymbolKind.Genvar)
 

@@ -23,7 +23,10 @@ _LATCHES = ("$dlatch", "$adlatch", "$dlatchsr", "$sr")
 _CHOSEN = {"$mux": ("A", "B"), "$pmux": ("A", "B"), "$pos": ("A",)}
 _READING = ("$memrd", "$memrd_v2")
 #: What says something about signals and drives none.
-_SILENT = ("$assert", "$assume", "$cover", "$live", "$fair", "$check", "$print", "$scopeinfo")
+_SILENT = ("$assert", "$cover", "$live", "$check", "$print", "$scopeinfo")
+#: Of these, what is named in the answer; and what narrows the inputs, which the proof is for all of.
+_CHECKS = {"$assert": "assertion", "$cover": "cover statement", "$live": "assertion", "$check": "assertion"}
+_NARROWING = ("$assume", "$fair")
 
 
 def elaborate(form: Path, top: str) -> Netlist:
@@ -36,22 +39,34 @@ def elaborate(form: Path, top: str) -> Netlist:
     if other is not None:
         raise InputError(f"module {top!r} has an inout port {other!r}; only inputs and outputs can be proved")
     signals = Signals()
-    _Instance(modules, top, "", signals).walk()
+    left_out: dict[str, None] = {}
+    _Instance(modules, top, "", signals, left_out).walk()
     inputs, outputs = (tuple(name for name, port in ports.items() if port.direction == way) for way in _WAYS)
-    return Netlist(top, signals, inputs, outputs, lazy=True).checked()
+    return Netlist(top, signals, inputs, outputs, lazy=True, left_out=left_out).checked()
 
 
 class _Instance:
     """One instance of module ``name``, whose signals begin with ``path``."""
 
-    def __init__(self, modules: Mapping[str, Module], name: str, path: str, signals: Signals) -> None:
+    def __init__(
+        self, modules: Mapping[str, Module], name: str, path: str, signals: Signals, left_out: dict[str, None]
+    ) -> None:
         self._modules, self._module, self._path, self._signals = modules, modules[name], path, signals
+        self._left_out = left_out
         self._wires = Wires(self._module, path, signals)
         self._memories = Memories(self._module, path)
 
     def walk(self) -> dict[str, Signal]:
         """Drive all wires, and return the signals of the ports."""
         for name, cell in self._module.cells.items():
+            if cell.type in _CHECKS:
+                self._left_out[f"{_CHECKS[cell.type]} at {place(cell.attributes)}"] = None
+            narrows = cell.type == "$check" and cell.parameters.get("FLAVOR") not in (None, "assert", "cover", "live")
+            if cell.type in _NARROWING or narrows:
+                where = place(cell.attributes)
+                raise InputError(
+                    f"{where}: an assumption narrows the inputs, and the proof is for all of them; remove it"
+                )
             if cell.type not in (*BUFFERS, *_SILENT) and not self._memories.fills(cell):
                 self._cell(name, cell, place(cell.attributes))
         return self._wires.ports
@@ -126,7 +141,7 @@ class _Instance:
 
     def _instance(self, name: str, cell: Cell, where: str) -> None:
         ports = self._modules[cell.type].ports
-        inside = _Instance(self._modules, cell.type, f"{self._path}{name}.", self._signals).walk()
+        inside = _Instance(self._modules, cell.type, f"{self._path}{name}.", self._signals, self._left_out).walk()
         for port, bits in cell.connections.items():
             signal = inside[port]
             if not bits:

@@ -31,7 +31,7 @@ _GROUPS: list[tuple[str, Decision]] = [
     ("$assertcontrol $asserton $assertoff $assertkill $assertpasson $assertpassoff", _CHECKING),
     ("$assertfailon $assertfailoff $assertnonvacuouson $assertvacuousoff", _CHECKING),
     ("$static_assert", left_out("pyslang has decided it when it elaborates")),
-    ("$countbits", refused("is not supported by the proof here; write $countones")),
+    ("$countbits", read("the number of bits that are one of its constants, 0 and 1")),
     ("$isunknown", refused("asks for X, which a proof does not know; remove it")),
     ("$time $stime $realtime", _CLOCK),
     (

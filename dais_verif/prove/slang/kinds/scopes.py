@@ -81,10 +81,8 @@ SYMBOLS: Table[Any] = Table(
         ),
         **dict.fromkeys((_k.SpecifyBlock, _k.TimingPath, _k.PulseStyle), _PATH),
         **dict.fromkeys((_k.Checker, _k.CheckerInstance, _k.CheckerInstanceBody), _CHECKER),
-        **dict.fromkeys(
-            (_k.ClockingBlock, _k.ClockVar),
-            refused("a clocking block samples and drives at times of its own; write registers"),
-        ),
+        _k.ClockingBlock: read("names the clock of assertions; one with signals of its own is refused"),
+        _k.ClockVar: refused("a clocking block samples and drives signals at times of its own; write registers"),
         _k.NetAlias: refused("alias joins nets in both directions; write assign"),
         _k.InterfacePort: left_out("what is behind it is read under the names of the interface"),
         _k.UninstantiatedDef: refused("no module of this name was given; name all files of the RTL"),
