@@ -3,6 +3,7 @@
 ``DaisError``
 ├── ``ProgramError``    the file is not a valid DAIS program
 ├── ``InputError``      a vector, option or path cannot be used
+│   ├── ``RequestError``  options that do not go together
 │   └── ``StateError``  RTL keeps state where a function of its inputs is asked for
 ├── ``ViolationError``  the program broke one of its promises on these inputs
 └── ``ToolError``       a simulator or compiler is missing or failed
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 from dais_verif.verdict import Verdict
 
-__all__ = ["DaisError", "InputError", "ProgramError", "StateError", "ToolError", "ViolationError"]
+__all__ = ["DaisError", "InputError", "ProgramError", "RequestError", "StateError", "ToolError", "ViolationError"]
 
 
 class DaisError(Exception):
@@ -32,6 +33,10 @@ class ProgramError(DaisError):
 
 class InputError(DaisError):
     """A vector file, an option or a path cannot be used. The message says which and why."""
+
+
+class RequestError(InputError):
+    """What is asked for contradicts itself or lacks something. Options are named as on the command line."""
 
 
 class StateError(InputError):

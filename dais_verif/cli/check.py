@@ -23,8 +23,8 @@ from dais_verif.cli.common import (
     progress,
     seconds,
 )
-from dais_verif.cli.vectors import decimal, real_inputs
 from dais_verif.cli.verb import Verb
+from dais_verif.flows.vectors import decimal, real_inputs
 from dais_verif.program import OPCODES, Program
 from dais_verif.program.checks import meaningless_data
 from dais_verif.program.graph import dead_ops, depths

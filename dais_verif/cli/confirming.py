@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from dais_verif.cli.common import notices
 from dais_verif.cli.counterexample import replayable, several_readings
-from dais_verif.cli.dut import bound
 from dais_verif.cli.proving import proved
 from dais_verif.cli.reading import Reader
 from dais_verif.confirm import Confirmation, ConfirmationRequest, confirm, prepare
 from dais_verif.dut.face import Dut
 from dais_verif.dut.ports_file import PortsFile
 from dais_verif.errors import InputError
+from dais_verif.flows.designs import bound
 from dais_verif.program import Program
 from dais_verif.sim.build import Design
 from dais_verif.stopwatch import Stopwatch

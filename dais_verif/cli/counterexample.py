@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dais_verif.cli.common import notices, reproduce
-from dais_verif.cli.dut import DutOptions, design_of
-from dais_verif.cli.folder import WorkFolder
-from dais_verif.cli.vectors import decimal, real_inputs, signed_inputs
 from dais_verif.dut.face import Clocking, Dut
 from dais_verif.dut.ports_file import PortsFile
 from dais_verif.errors import ToolError
 from dais_verif.files import write_atomically
+from dais_verif.flows.designs import DesignRequest, design_of
+from dais_verif.flows.vectors import decimal, real_inputs, signed_inputs
+from dais_verif.flows.work_folder import WorkFolder
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Ports
@@ -110,7 +110,7 @@ def played(proof: Proof, dut: Dut, design: Design, folder: WorkFolder) -> Proof:
 def out_of_step(
     program: Program,
     problem: Exception,
-    dut: DutOptions,
+    dut: DesignRequest,
     said: PortsFile | None,
     folder: WorkFolder,
     seed: int,

@@ -29,11 +29,11 @@ from dais_verif.cli.common import (
     unchecked_option,
     vectors_option,
 )
-from dais_verif.cli.covering import DIRECTED
 from dais_verif.cli.grouped import GroupedCommand
-from dais_verif.cli.vectors import decimal_rows
 from dais_verif.cli.verb import FiniteRange
 from dais_verif.files import make_folder, write_atomically
+from dais_verif.flows.covering import DIRECTED
+from dais_verif.flows.vectors import decimal_rows
 from dais_verif.report.coverage import Coverage
 from dais_verif.report.coverage_record import COVERAGE_SCHEMA
 from dais_verif.report.record import ProgramInfo

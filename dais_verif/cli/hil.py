@@ -30,9 +30,9 @@ from dais_verif.cli.common import (
     vectors_option,
 )
 from dais_verif.cli.display import Display
-from dais_verif.cli.folder import work_folder
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.errors import InputError
+from dais_verif.flows.work_folder import work_folder
 from dais_verif.hil.emulator import emulated_link
 from dais_verif.hil.identity import Identity, require_fits
 from dais_verif.hil.journal import Journal

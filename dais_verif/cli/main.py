@@ -17,7 +17,7 @@ from typing import TextIO
 import click
 
 from dais_verif import __version__
-from dais_verif.errors import DaisError, StateError
+from dais_verif.errors import DaisError, RequestError, StateError
 from dais_verif.interrupts import take_interrupts
 from dais_verif.packages import missing_packages
 from dais_verif.passphrase import take_passphrase
@@ -191,6 +191,9 @@ def _run(arguments: list[str]) -> int:
     take_passphrase()
     try:
         code = cli.main(arguments, prog_name="dais-verif", standalone_mode=False, obj=arguments)
+    except RequestError as error:
+        verb = next(filter(_VERBS.__contains__, arguments), "")
+        return _report(arguments, error.verdict, f"{error} See: {f'dais-verif {verb}'.strip()} --help")
     except DaisError as error:
         return _report(arguments, error.verdict, str(error), "state" if isinstance(error, StateError) else "")
     except click.exceptions.NoArgsIsHelpError as error:

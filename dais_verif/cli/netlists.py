@@ -1,8 +1,9 @@
-"""The options by which ``sim`` takes a netlist for the RTL."""
+"""The options by which verbs take a netlist for the RTL."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,11 @@ from typing import Any
 import click
 
 from dais_verif.cli.common import file_path
-from dais_verif.cli.dut import DutOptions
-from dais_verif.synth.netlist import Netlist, find_netlist, netlist_sources
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.synth.netlist import find_netlist
 from dais_verif.synth.targets import TARGETS
 
-__all__ = ["netlist_options", "target_option", "with_netlist"]
+__all__ = ["netlist_options", "target_option"]
 
 
 def target_option(*, help: str, **more: Any) -> Callable[[Any], Any]:
@@ -23,10 +24,12 @@ def target_option(*, help: str, **more: Any) -> Callable[[Any], Any]:
 
 
 def netlist_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds ``--netlist`` and ``--target``; the command, which has a ``dut``, gets one ``netlist`` for both."""
+    """Adds ``--netlist`` and ``--target``; they become part of the command's ``dut``."""
 
     @wraps(command)
-    def with_options(*arguments: Any, dut: DutOptions, netlist: Path | None, target: str | None, **given: Any) -> Any:
+    def with_options(
+        *arguments: Any, dut: DesignRequest, netlist: Path | None, target: str | None, **given: Any
+    ) -> Any:
         if netlist is None and target is not None:
             raise click.UsageError("--target says what cells a netlist is made of; name it with --netlist.")
         if netlist is not None and (dut.rtl or dut.wrapped):
@@ -35,7 +38,7 @@ def netlist_options(command: Callable[..., Any]) -> Callable[..., Any]:
         if netlist is not None and dut.pipeline:
             raise click.UsageError("--stages makes RTL of ours; a netlist of a pipeline takes --clock instead.")
         found = None if netlist is None else find_netlist(netlist, target)
-        return command(*arguments, dut=dut, netlist=found, **given)
+        return command(*arguments, dut=replace(dut, netlist=found), **given)
 
     for option in (
         target_option(help="Cells of the netlist; a folder of synth knows them."),
@@ -43,8 +46,3 @@ def netlist_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ):
         with_options = option(with_options)
     return with_options
-
-
-def with_netlist(rtl: tuple[Path, ...], netlist: Netlist | None, folder: Path) -> tuple[Path, ...]:
-    """The RTL files of ``netlist`` with the models of its cells, which go into ``folder``; without one, ``rtl``."""
-    return rtl if netlist is None else netlist_sources(netlist, folder)

@@ -27,24 +27,25 @@ from dais_verif.cli.common import (
 )
 from dais_verif.cli.confirming import proved_and_confirmed
 from dais_verif.cli.counterexample import judged, out_of_step, played, replayable, replayed, simulate_command
-from dais_verif.cli.dut import DutOptions, emitted, given, rtl_options, told_apart
-from dais_verif.cli.folder import work_folder
+from dais_verif.cli.dut import rtl_options
 from dais_verif.cli.grouped import GroupedCommand
-from dais_verif.cli.netlists import netlist_options, with_netlist
+from dais_verif.cli.netlists import netlist_options
 from dais_verif.cli.proof_text import print_proof, proof_tree
 from dais_verif.cli.proving import proved, stated
 from dais_verif.cli.reading import Reader, front_end_option
 from dais_verif.cli.smt_folder import empty_folder, write_contradicted, write_statements
+from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.dut.face import packed
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
+from dais_verif.flows.designs import DesignRequest, emitted, given, told_apart, with_netlist
+from dais_verif.flows.work_folder import work_folder
 from dais_verif.golden.fast import threads
 from dais_verif.report.record import ProgramInfo
 from dais_verif.sim.build import SIMULATORS
 from dais_verif.sim.sources import digests
 from dais_verif.sim.tools import cache_dir
 from dais_verif.stopwatch import Stopwatch
-from dais_verif.synth.netlist import Netlist
 
 
 @click.command(cls=GroupedCommand)
@@ -94,8 +95,7 @@ from dais_verif.synth.netlist import Netlist
 def prove(
     program: Path,
     layout: str | None,
-    dut: DutOptions,
-    netlist: Netlist | None,
+    dut: DesignRequest,
     front_end: str,
     unchecked: bool,
     out_of_range: bool,
@@ -138,9 +138,9 @@ def prove(
         loaded, warnings = load_program(program, layout)
     with work_folder(output) as folder:
         with watch.stage("emit"):
-            dut = replace(dut, rtl=with_netlist(dut.rtl, netlist, folder.path))
+            netlist, dut = dut.netlist, with_netlist(dut, folder.path)
             design, said = given(dut, folder.path) if dut.rtl else (emitted(loaded, dut, folder.path), None)
-            readings = [] if netlist else told_apart(design, dut)
+            readings = [] if netlist else told_apart(design, dut, TerminalProgress())
             warnings += readings
             hashes = [digest.hex() for digest in digests([*design.sources, *(file.path for file in design.data)])]
         options = {

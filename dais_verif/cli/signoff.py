@@ -29,10 +29,11 @@ from dais_verif.cli.common import (
     sandbox_option,
     tell_written,
 )
-from dais_verif.cli.dut import DutOptions, given_rtl_options
+from dais_verif.cli.dut import given_rtl_options
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.errors import InputError
 from dais_verif.files import make_folder
+from dais_verif.flows.designs import DesignRequest
 from dais_verif.own_command import own_command
 from dais_verif.report.console import program_line
 from dais_verif.report.signoff import SignOff, StageResult
@@ -129,7 +130,7 @@ def signoff(
     program: Path,
     layout: str | None,
     policy_file: Path | None,
-    dut: DutOptions,
+    dut: DesignRequest,
     seed: int | None,
     key: Path | None,
     jobs: int | None,
@@ -186,7 +187,7 @@ def signoff(
     return record.verdict.exit_code
 
 
-def _with_rtl(given: Given, dut: DutOptions, built_in: bool) -> Given:
+def _with_rtl(given: Given, dut: DesignRequest, built_in: bool) -> Given:
     """The policy for the RTL of the command line. The built-in one takes the simulators of its language."""
     if not dut.rtl:
         if dut.ports or dut.pins.given:

@@ -22,7 +22,6 @@ from dais_verif.cli.common import (
     reproduce,
     top_option,
 )
-from dais_verif.cli.folder import work_folder
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.netlists import target_option
 from dais_verif.cli.pipelines import asked_pipeline, control_options, stage_options
@@ -30,6 +29,7 @@ from dais_verif.cli.verb import FiniteRange
 from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.errors import InputError, ToolError
 from dais_verif.files import require_plain, write_atomically
+from dais_verif.flows.work_folder import work_folder
 from dais_verif.program import Program
 from dais_verif.report.console import program_line
 from dais_verif.report.record import SCHEMA, ProgramInfo

@@ -35,6 +35,7 @@ __all__ = [
     "AssumedLayoutWarning",
     "assemble",
     "load",
+    "parse",
     "read_binary",
     "write_binary",
 ]
@@ -67,10 +68,18 @@ def load(path: str | Path, *, layout: str | None = None) -> Program:
         program = assemble(data, str(path))
         return replace(program, origin=replace(program.origin, path=str(path)))
     try:
-        program = read_json(data) if layout is None and looks_like_json(data) else _read_binary(data, layout)
+        program = parse(data, layout=layout)
     except ProgramError as error:
         raise ProgramError(f"{path}: {error}") from None
     return replace(program, origin=replace(program.origin, path=str(path)))
+
+
+def parse(data: bytes, *, layout: str | None = None) -> Program:
+    """Return the valid program in ``data``: a binary of any layout or da4ml's JSON, plain or gzip.
+
+    ``layout``: as for ``load``. Raises ``ProgramError`` if there is no valid program in it.
+    """
+    return read_json(data) if layout is None and looks_like_json(data) else _read_binary(data, layout)
 
 
 def _read_binary(data: bytes, layout: str | None) -> Program:

@@ -12,6 +12,7 @@ from dais_verif.golden import Golden
 from dais_verif.program import Program
 from dais_verif.program.ports import Ports
 from dais_verif.sim.build import Design
+from dais_verif.sim.watcher import Watcher
 from dais_verif.stopwatch import Stopwatch
 
 __all__ = ["Options", "Task", "Watcher"]
@@ -41,16 +42,6 @@ class Options:
     #: Where Icarus runs beside Verilator, so many of the sampled vectors, in whole chunks. None: it goes on until
     #: Verilator has ended, and compares ``LEAST_IN_ICARUS`` at least.
     icarus_rows: int | None = None
-
-
-class Watcher:
-    """Told of what goes on; this one does nothing."""
-
-    def notice(self, text: str) -> None:
-        """A step, in words."""
-
-    def vectors(self, simulator: str, done: int, total: int) -> None:
-        """Vectors that ``simulator`` has run."""
 
 
 @dataclass(frozen=True)

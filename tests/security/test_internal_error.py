@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from dais_verif.cli import check as check_verb
-from dais_verif.cli.folder import work_folder
 from dais_verif.cli.main import _run
+from dais_verif.flows.work_folder import work_folder
 from dais_verif.verdict import Verdict, worst
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "quantised_mac.bin"

@@ -12,8 +12,8 @@ from quality.door import planted, run_sim
 from quality.programs import every_opcode
 from unit.test_record import RECORD
 
-from dais_verif.cli.folder import work_folder
 from dais_verif.errors import InputError
+from dais_verif.flows.work_folder import work_folder
 from dais_verif.program import Program
 from dais_verif.verdict import Verdict
 

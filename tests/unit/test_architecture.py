@@ -62,6 +62,7 @@ FORBIDDEN = {
         ("program", "dut", "golden", "emit", "prove", "hil", "synth", "stimulus", "coverage", "cli"),
         "a job is a process of its own: it knows commands and records",
     ),
+    "flows": (("cli", "regress", "signoff"), "the command line is one of its clients, and knows it"),
     "signoff": (("cli", "emit", "prove", "hil", "synth"), "it runs the verbs as users do, and judges what they leave"),
 }
 
@@ -91,6 +92,12 @@ def test_import_rule(folder: str) -> None:
         name = path.relative_to(PACKAGE).as_posix()
         wrong = {other for other in imports_of(path) & set(forbidden) if (name, other) not in ALLOWED}
         assert not wrong, f"{name} imports {', '.join(sorted(wrong))}: {reason}"
+
+
+def test_flows_know_no_terminal() -> None:
+    for path in sorted((PACKAGE / "flows").rglob("*.py")):
+        words = {name for line in path.read_text("utf-8").split("\n") if "import" in line for name in line.split()}
+        assert not words & {"click", "rich"} and "sys.exit" not in path.read_text("utf-8"), path.name
 
 
 @pytest.mark.parametrize("folder", LAST)

@@ -6,17 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
-from dais_verif.cli.dut import DutOptions, design_of
-from dais_verif.cli.pins import Pins
-from dais_verif.cli.recording import Asked, begun_record, finished_record
 from dais_verif.dut.face import Clocking
+from dais_verif.errors import RequestError
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.pins import Pins
+from dais_verif.flows.simulate import simulate
+from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.program import Program
-from dais_verif.report.record import SimulatorResult
-from dais_verif.sim.verify import Finding
-from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
 SAID = Clocking("clk", 3, "rst_n", True, "ce", "vin", "vout")
@@ -46,11 +44,11 @@ def test_options_alone() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(click.UsageError, match=r"--latency needs --clock: .*; no ports file says which"):
+    with pytest.raises(RequestError, match=r"--latency needs --clock: .*; no ports file says which"):
         Pins(latency=2).over(None, "no ports file says which")
-    with pytest.raises(click.UsageError, match="--valid-out needs --valid-in"):
+    with pytest.raises(RequestError, match="--valid-out needs --valid-in"):
         Pins(valid_out="v").over(Clocking("clk"), "")
-    with pytest.raises(click.UsageError, match=r"--reset r:down must be a port, .*: r:low"):
+    with pytest.raises(RequestError, match=r"--reset r:down must be a port, .*: r:low"):
         Pins(reset="r:down")
 
 
@@ -67,13 +65,9 @@ def decisions(folder: Path, ports: str, pins: Pins) -> dict[str, tuple[str, str]
     """What the record says was chosen, and why, of a run that found a latency of 1."""
     (folder / "model.v").write_text(RTL)
     (folder / "ports.toml").write_text(ports)
-    dut = DutOptions((folder / "model.v",), (), "model", folder / "ports.toml", pins)
-    design = design_of(PROGRAM, dut, folder)
-    asked = Asked(None, 0, [], False, False, ("verilator",))
-    with click.Context(click.Command("sim"), obj=["sim"]):
-        record = begun_record(PROGRAM, design, dut, ["0"], [], asked)
-    result = SimulatorResult("verilator", vectors_compared=1, bits_compared=4, latency=1)
-    record = finished_record(record, Finding(Verdict.PASS, "", [result]), Stopwatch())
+    design = DesignRequest(rtl=(folder / "model.v",), ports=folder / "ports.toml", pins=pins)
+    record = simulate(SimulationRequest(program=PROGRAM, design=design, simulator="icarus", vectors=20)).record
+    assert record.verdict is Verdict.PASS, record.message
     assert len({decision.what for decision in record.decisions}) == len(record.decisions)
     return {decision.what: (decision.chosen, decision.why) for decision in record.decisions}
 
@@ -99,5 +93,5 @@ def test_widths_of_the_ports_file(tmp_path: Path) -> None:
 
 
 def test_options_without_a_clock_table(tmp_path: Path) -> None:
-    with pytest.raises(click.UsageError, match=r"--latency needs --clock: .*ports\.toml' has no \[clock\]"):
+    with pytest.raises(RequestError, match=r"--latency needs --clock: .*ports\.toml' has no \[clock\]"):
         decisions(tmp_path, "", Pins(latency=1))

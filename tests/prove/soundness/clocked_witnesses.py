@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dais_verif.cli.vectors import signed_inputs
 from dais_verif.dut.face import Clocking
+from dais_verif.flows.vectors import signed_inputs
 from dais_verif.golden import run_raw
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from prove.soundness.subjects import TOP, Subject, renamed, write
 
-from dais_verif.cli.vectors import signed_inputs
+from dais_verif.flows.vectors import signed_inputs
 from dais_verif.golden import run_raw
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
-import click
-
 from dais_verif.dut.face import Clocking
+from dais_verif.errors import RequestError
 
 __all__ = ["Pins"]
 
@@ -27,7 +26,7 @@ class Pins:
         _, _, level = (self.reset or "").partition(":")
         if level not in ("", "low", "high"):
             name = (self.reset or "").partition(":")[0]
-            raise click.UsageError(f"--reset {self.reset} must be a port, or one with its active level: {name}:low.")
+            raise RequestError(f"--reset {self.reset} must be a port, or one with its active level: {name}:low.")
 
     @property
     def given(self) -> list[str]:
@@ -39,7 +38,7 @@ class Pins:
         """Return ``said``, which is a ports file's, with what is given in its place. ``without``: why it is None."""
         if said is None and self.clock is None:
             if self.given:
-                raise click.UsageError(f"{self.given[0]} needs --clock: only a clocked design has one; {without}.")
+                raise RequestError(f"{self.given[0]} needs --clock: only a clocked design has one; {without}.")
             return None
         pins = said or Clocking(self.clock or "")
         pins = replace(
@@ -55,5 +54,5 @@ class Pins:
             name, _, level = self.reset.partition(":")
             pins = replace(pins, reset=name or None, reset_low=level == "low")
         if pins.valid_out and not pins.valid_in:
-            raise click.UsageError("--valid-out needs --valid-in: what goes in says when something must come out.")
+            raise RequestError("--valid-out needs --valid-in: what goes in says when something must come out.")
         return pins

@@ -1,4 +1,4 @@
-"""The record of a run of ``sim``: what is known before the simulators start, and what they add."""
+"""The record of a simulation: what is known before the simulators start, and what they add."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import hashlib
 import platform
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dais_verif import __version__
-from dais_verif.cli.common import reproduce
-from dais_verif.cli.dut import DutOptions
 from dais_verif.dut.elements import FROM_FILE
 from dais_verif.errors import InputError
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.program import Program
 from dais_verif.report.record import RTL_IN_ICARUS, Decision, ProgramInfo, Record, StimulusClass, Times
 from dais_verif.sim import private
@@ -23,23 +22,12 @@ from dais_verif.sim.attributes import without_computed_attributes
 from dais_verif.sim.build import Design
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
+from dais_verif.version import VERSION
 
 if TYPE_CHECKING:
     from dais_verif.sim.verify import Finding
 
-__all__ = ["Asked", "begun_record", "finished_record", "given_vectors", "with_share_of_icarus"]
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What the user asked of a run, as far as the record tells it."""
-
-    layout: str | None
-    seed: int
-    stimulus: list[StimulusClass]
-    unchecked: bool
-    out_of_range: bool
-    simulators: tuple[str, ...]
+__all__ = ["begun_record", "finished_record", "given_vectors", "with_share_of_icarus"]
 
 
 def given_vectors(path: Path, rows: int) -> StimulusClass:
@@ -52,24 +40,31 @@ def given_vectors(path: Path, rows: int) -> StimulusClass:
 
 
 def begun_record(
-    program: Program, design: Design, dut: DutOptions, hashes: Sequence[str], warnings: list[str], asked: Asked
+    request: SimulationRequest,
+    program: Program,
+    design: Design,
+    asked: DesignRequest,
+    hashes: Sequence[str],
+    warnings: list[str],
+    classes: list[StimulusClass],
+    simulators: Sequence[str],
 ) -> Record:
     """The record while the run goes on. ``hashes``: SHA-256 of the design's sources, then of its data files."""
     return Record(
         verdict=Verdict.NOT_RUN,
         message="the run has not ended",
         program=ProgramInfo.of(program),
-        seed=asked.seed,
-        vectors=sum(part.vectors for part in asked.stimulus),
-        reproduce=reproduce(),
-        rtl=_rtl(design, dut, hashes),
+        seed=request.seed,
+        vectors=sum(part.vectors for part in classes),
+        reproduce=request.reproduce(),
+        rtl=_rtl(design, asked, hashes),
         tools={},  # to ask for versions takes as long as to start a simulator
-        unchecked=asked.unchecked,
+        unchecked=request.unchecked,
         warnings=warnings,
         state="running",
         times=Times(datetime.now(timezone.utc).isoformat(timespec="seconds"), 0.0),
-        stimulus=asked.stimulus,
-        decisions=_decisions(program, design, dut, asked),
+        stimulus=classes,
+        decisions=_decisions(request, program, design, asked, simulators),
     )
 
 
@@ -99,7 +94,7 @@ def finished_record(record: Record, finding: Finding, watch: Stopwatch) -> Recor
     )
 
 
-def with_share_of_icarus(record: Record) -> Record:
+def with_share_of_icarus(record: Record, request: SimulationRequest) -> Record:
     """Say in ``record`` which vectors Icarus ran beside Verilator, if not all: it depends on the machine.
 
     The command to copy asks for those very vectors.
@@ -109,29 +104,33 @@ def with_share_of_icarus(record: Record) -> Record:
         return record
     chosen = f"the first {icarus.vectors_compared} of {record.vectors}"
     decision = Decision("vectors in icarus", chosen, "it ran until verilator had ended; --icarus-vectors says how many")
-    again = reproduce(more=["--icarus-vectors", str(icarus.vectors_compared)])
+    again = request.reproduce(["--icarus-vectors", str(icarus.vectors_compared)])
     return replace(record, reproduce=again, decisions=[*record.decisions, decision])
 
 
-def _decisions(program: Program, design: Design, dut: DutOptions, asked: Asked) -> list[Decision]:
+def _decisions(
+    request: SimulationRequest, program: Program, design: Design, asked: DesignRequest, simulators: Sequence[str]
+) -> list[Decision]:
     """What the input leaves open, and how it was read."""
     origin = program.origin
-    told = asked.layout is not None
+    told = request.layout is not None
     why = "--layout" if told else "assumed: both word orders are valid" if origin.assumed else "detected"
     found = [Decision("layout", origin.layout, why)]
     if program.intervals is not None:
-        declared = ("all values of their types", "--out-of-range") if asked.out_of_range else ("declared intervals", "")
+        declared = (
+            ("all values of their types", "--out-of-range") if request.out_of_range else ("declared intervals", "")
+        )
         found.append(Decision("range of the inputs", declared[0], declared[1] or "the program's source declares them"))
-    overflow = ("carried on past", "--unchecked") if asked.unchecked else ("checked on every vector", "default")
+    overflow = ("carried on past", "--unchecked") if request.unchecked else ("checked on every vector", "default")
     found.append(Decision("overflow", *overflow))
-    if "icarus" in asked.simulators and dut.rtl:
+    if "icarus" in simulators and asked.rtl:
         found += _left_out(design)
-    if design.dut is not None and dut.rtl:
+    if design.dut is not None and asked.rtl:
         why = "--ports" if FROM_FILE in design.dut.how else "read in the RTL"
         found.append(Decision("width of the ports", design.dut.how, why))
     pins = None if design.dut is None else design.dut.face.clocking
     if pins is not None and pins.latency is not None:
-        why = "--latency" if dut.pins.latency is not None else "--ports" if dut.ports else "as it was made"
+        why = "--latency" if asked.pins.latency is not None else "--ports" if asked.ports else "as it was made"
         found.append(Decision("latency", f"{pins.latency} clock edges", why))
     return found
 
@@ -150,10 +149,10 @@ def _left_out(design: Design) -> list[Decision]:
     return [Decision(RTL_IN_ICARUS, f"a copy without the attributes at {', '.join(places[:4])}{more}", why)]
 
 
-def _rtl(design: Design, dut: DutOptions, hashes: Sequence[str]) -> dict[str, Any]:
+def _rtl(design: Design, asked: DesignRequest, hashes: Sequence[str]) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "top": design.top,
-        "emitted": not dut.rtl and dut.wrapped is None,
+        "emitted": not asked.rtl and asked.wrapped is None,
         "files": [str(source) for source in design.sources],
         "sha256": list(hashes[: len(design.sources)]),
         "data": dict(zip((file.name for file in design.data), hashes[len(design.sources) :], strict=True)),
@@ -167,7 +166,7 @@ def _tools() -> dict[str, str]:
     from importlib.metadata import version
 
     return {
-        "dais-verif": __version__,
+        "dais-verif": VERSION,
         "python": platform.python_version(),
         **{name: version(name) for name in ("cocotb", "numpy")},
     }

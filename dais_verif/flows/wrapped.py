@@ -28,8 +28,9 @@ _FACTS = "dais.json"
 
 @dataclass(frozen=True)
 class Wrapped:
-    """A folder, and what its ``dais.json`` says of it. ``latency``: of the core, in clocks."""
+    """A ``folder``, and what its ``dais.json`` says of it. ``latency``: of the core, in clocks."""
 
+    folder: Path
     design: Design
     latency: int
     user_bits: int
@@ -53,7 +54,9 @@ def find_wrapped(folder: Path) -> Wrapped:
             )
         sources = tuple(folder.absolute() / name for name in facts["files"] if name.endswith(".v"))
         design = Design(sources, str(facts["top"]))
-        found = Wrapped(design, int(facts["core_latency"]), int(facts["user_bits"]), str(facts["program"]["hash"]))
+        found = Wrapped(
+            folder, design, int(facts["core_latency"]), int(facts["user_bits"]), str(facts["program"]["hash"])
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise InputError(
             f"{str(folder)!r} is no folder of `dais-verif emit --wrap axis -o DIR`: {_FACTS} is missing or damaged"

@@ -1,0 +1,158 @@
+"""Which design is verified: somebody's RTL with its ports and pins, a wrapped core, or what we emit."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from dais_verif.dut.bind import bind
+from dais_verif.dut.directives import directives_of, told
+from dais_verif.dut.discover import ports_in
+from dais_verif.dut.face import Clocking, packed
+from dais_verif.dut.parameters import with_parameters
+from dais_verif.dut.ports_file import PortsFile, read_ports_file
+from dais_verif.dut.verilog import included_by
+from dais_verif.dut.vhdl_ports import in_lower_case, vhdl_ports_in
+from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.errors import InputError
+from dais_verif.files import require_plain, write_atomically
+from dais_verif.flows.pins import Pins
+from dais_verif.flows.progress import Progress
+from dais_verif.flows.wrapped import Wrapped
+from dais_verif.program import Program
+from dais_verif.sim.build import Design
+from dais_verif.sim.datafiles import data_files
+from dais_verif.sim.sources import MOST_RTL_BYTES, is_vhdl, read_others
+from dais_verif.synth.netlist import Netlist, netlist_sources
+
+__all__ = ["DesignRequest", "bound", "design_of", "emitted", "given", "told_apart", "with_netlist"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesignRequest:
+    """Somebody's RTL, or ours where ``rtl`` is empty; and the pins of a clocked design, if they are given.
+
+    ``data``: what somebody's RTL reads. ``pipeline``: what ours is to be, if not combinational. ``parameters``: of
+    somebody's top module, with their values as Verilog writes them. ``netlist``: verified in place of RTL.
+    """
+
+    rtl: tuple[Path, ...] = ()
+    data: tuple[Path, ...] = ()
+    top: str = "model"
+    ports: Path | None = None
+    pins: Pins = field(default_factory=Pins)
+    pipeline: PipelineOptions | None = None
+    wrapped: Wrapped | None = None
+    parameters: tuple[tuple[str, str], ...] = ()
+    netlist: Netlist | None = None
+
+    def words(self) -> list[str]:
+        """Return the options of the command line that ask for this design."""
+        pipeline, pins = self.pipeline, self.pins
+        valued = {
+            "--ports": self.ports,
+            "--top": None if self.top == "model" else self.top,
+            "--clock": pins.clock,
+            "--latency": pins.latency,
+            "--reset": pins.reset,
+            "--enable": pins.enable,
+            "--valid-in": pins.valid_in,
+            "--valid-out": pins.valid_out,
+            "--stages": pipeline and pipeline.stages,
+            "--max-depth": pipeline and pipeline.max_depth,
+            "--wrapped": self.wrapped and self.wrapped.folder,
+            "--netlist": self.netlist and self.netlist.path,
+        }
+        words = [word for option, value in valued.items() if value is not None for word in (option, str(value))]
+        words += [word for name, value in self.parameters for word in ("--param", f"{name}={value}")]
+        words += [word for path in self.data for word in ("--data", str(path))]
+        return [*words, *(word for path in self.rtl for word in ("--rtl", str(path)))]
+
+
+def with_netlist(asked: DesignRequest, folder: Path) -> DesignRequest:
+    """Return ``asked`` with the files of its netlist and the models of its cells, written into ``folder``, as RTL."""
+    return asked if asked.netlist is None else replace(asked, rtl=netlist_sources(asked.netlist, folder))
+
+
+def design_of(program: Program, asked: DesignRequest, folder: Path) -> Design:
+    """Return the RTL to verify; our own is written into ``folder``. Raises ``InputError`` if it does not fit."""
+    if asked.wrapped is not None:
+        return asked.wrapped.design
+    if not asked.rtl:
+        return emitted(program, asked, folder)
+    return bound(program, *given(asked, folder))
+
+
+def bound(program: Program, design: Design, said: PortsFile) -> Design:
+    """Return ``design`` with its ports, as its sources declare them and ``said`` says of them."""
+    if any(map(is_vhdl, design.sources)):
+        found = vhdl_ports_in(design.sources, design.top)
+    else:
+        found = ports_in(design.sources, design.top)
+    return replace(design, dut=bind(program, said, found))
+
+
+def told_apart(design: Design, asked: DesignRequest, progress: Progress) -> list[str]:
+    """Return warnings of what in somebody's RTL tells simulation and synthesis apart; ``progress`` is told, too."""
+    lines, texts = [], design.sources if asked.rtl else ()
+    if read_others([source.read_bytes() for source in texts]):
+        with contextlib.suppress(InputError, OSError, RuntimeError):  # the reader says what is wrong
+            texts = (*texts, *included_by(texts))
+    for source in texts:
+        text = source.read_bytes()
+        if not is_vhdl(source) and (b"__FILE__" in text or (b"``" in text and b"__" in text)):
+            lines.append(
+                f"{source.name} may ask for its own name (`__FILE__): what was checked is a copy elsewhere, so "
+                "nothing is said about hardware that depends on it; a sign-off refuses it"
+            )
+        found = directives_of(text, is_vhdl(source))
+        if found:
+            lines.append(
+                f"{source.name} {', '.join(told(found))}: synthesis may read it otherwise; a sign-off proves that, too"
+            )
+    for line in lines:
+        progress.warning(line)
+    return lines
+
+
+def given(asked: DesignRequest, folder: Path) -> tuple[Design, PortsFile]:
+    """Return somebody's RTL, and what is said of its ports, which were not looked at yet.
+
+    A module that gives it parameters is written into ``folder``.
+    Raises ``InputError`` if a file cannot be read, or an option is for our own module.
+    """
+    if asked.pipeline:
+        raise InputError("--stages and --max-depth shape our own module; of others, name the clock: --clock")
+    for source in asked.rtl:
+        if not source.is_file():
+            problem = "is a folder" if source.is_dir() else "does not exist"
+            raise InputError(f"RTL file {str(source)!r} {problem}; give the files of module {asked.top}")
+        require_plain(source, MOST_RTL_BYTES, "RTL file")
+    said = read_ports_file(asked.ports) if asked.ports else PortsFile()
+    said = replace(said, clocking=asked.pins.over(said.clocking, f"{str(asked.ports)!r} has no [clock]"))
+    sources = tuple(source.absolute() for source in asked.rtl)
+    vhdl = any(map(is_vhdl, sources))
+    if vhdl and asked.parameters:
+        raise InputError("--param is for RTL in Verilog; give the generics of VHDL in an entity around it")
+    data, top = data_files(sources, asked.data), asked.top.lower() if vhdl else asked.top
+    if asked.parameters:
+        sources, top = with_parameters(sources, top, dict(asked.parameters), folder)
+    design = Design(sources, top, data)
+    return design, in_lower_case(said) if vhdl else said
+
+
+def emitted(program: Program, asked: DesignRequest, folder: Path) -> Design:
+    """Return our own RTL, written into ``folder``. Raises ``InputError`` for options that are for somebody else's."""
+    if asked.pins.given or asked.ports:
+        raise InputError(
+            "our own module has its own ports: --clock and --ports need --rtl (ours is clocked with --stages)"
+        )
+    source = folder / f"{asked.top}.v"
+    if asked.pipeline is None:
+        write_atomically(source, emit_verilog(program, asked.top).encode())
+        return Design((source,), asked.top)
+    pipeline = emit_pipeline(program, asked.top, asked.pipeline)
+    write_atomically(source, pipeline.text.encode())
+    pins = Clocking("clk", pipeline.latency, "rst", False, "en", "in_valid", "out_valid")
+    return Design((source,), asked.top, dut=packed(program, pins), path_of=pipeline.path_of)

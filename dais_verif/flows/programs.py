@@ -1,0 +1,29 @@
+"""The program of a request: a path, the bytes of a file, or a ``Program``."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+from dais_verif.flows.progress import Progress
+from dais_verif.program import AssumedLayoutWarning, Program, load, parse
+
+__all__ = ["AnyProgram", "read_program"]
+
+AnyProgram = Program | bytes | str | Path
+
+
+def read_program(program: AnyProgram, layout: str | None, progress: Progress) -> tuple[Program, list[str]]:
+    """Return the valid program, and the warnings of reading it, which ``progress`` is told, too.
+
+    Raises ``ProgramError`` if there is none, ``InputError`` if a file cannot be read.
+    """
+    if isinstance(program, Program):
+        return program, []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", AssumedLayoutWarning)
+        found = parse(program, layout=layout) if isinstance(program, bytes) else load(program, layout=layout)
+    messages = [str(warning.message) for warning in caught]
+    for message in messages:
+        progress.warning(message)
+    return found, messages

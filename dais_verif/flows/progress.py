@@ -1,0 +1,38 @@
+"""What a flow tells while it works. The default tells nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from dais_verif.sim.watcher import Watcher
+
+__all__ = ["SILENT", "Progress"]
+
+
+def _nothing(text: str) -> None:
+    """Tell nobody."""
+
+
+class Progress(Watcher):
+    """Listen to a flow; this one says nothing. A subclass overrides what it wants to show."""
+
+    def warning(self, text: str) -> None:
+        """Take a warning, which the record holds, too."""
+
+    def stage(self, name: str) -> None:
+        """Take the name of a stage that begins; those of a simulator begin with its name."""
+
+    @contextmanager
+    def working(self, what: str) -> Iterator[Callable[[str], None]]:
+        """Show ``what`` while the block runs; what it yields takes another text."""
+        yield _nothing
+
+    @contextmanager
+    def simulators(self) -> Iterator[None]:
+        """Show ``stage`` and ``vectors`` while the block runs."""
+        yield
+
+
+#: Says nothing, of any number of flows.
+SILENT = Progress()

@@ -1,0 +1,186 @@
+"""Simulate RTL against the golden model: every output bit of every vector, in one simulator or several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dais_verif.errors import InputError, RequestError
+from dais_verif.flows.designs import design_of, told_apart, with_netlist
+from dais_verif.flows.programs import read_program
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.simulation_record import begun_record, finished_record, given_vectors, with_share_of_icarus
+from dais_verif.flows.simulation_request import ALL, SimulationRequest
+from dais_verif.flows.work_folder import work_folder
+from dais_verif.flows.wrapped import verify_wrapped
+from dais_verif.program import Program
+from dais_verif.report.record import Record, StimulusClass
+from dais_verif.sim.build import Design, simulators_for
+from dais_verif.sim.datafiles import mentioned, never_read
+from dais_verif.sim.simulate import begin
+from dais_verif.sim.sources import digests
+from dais_verif.stimulus import Generated, Stimulus, read_batch
+from dais_verif.stimulus.counters import MAX_BITS
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.verdict import Verdict
+
+if TYPE_CHECKING:
+    from dais_verif.sim.verify import Finding
+
+__all__ = ["Simulated", "simulate"]
+
+#: Ops evaluated in about a second: outside cocotb, in Icarus, and in GHDL where an op is an instance.
+_BULK_BUDGET, _PORT_BUDGET, _GHDL_BUDGET = 1_000_000_000, 2_000_000, 30_000
+
+#: In a program of more ops, only to look for outputs that could be exhausted takes seconds.
+_LARGE = 20_000
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A run of ``simulate``: its record, the program, and the folder that was kept."""
+
+    record: Record
+    program: Program
+    folder: Path | None
+
+
+def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: Stopwatch | None = None) -> Simulated:
+    """Compare every output bit of the design with the golden model, on every vector that ``request`` asks for.
+
+    Tool failures and broken promises are verdicts of the record. Raises ``InputError``, ``ProgramError`` or
+    ``RequestError`` for what cannot be used, ``ToolError`` where nothing can be begun.
+    """
+    asked, watch = request.design, watch or Stopwatch()
+    simulators = simulators_for(request.simulator, asked.rtl)
+    paired = len(simulators) > 1 and asked.wrapped is None
+    if request.icarus_vectors not in (None, ALL) and not paired:
+        raise RequestError("--icarus-vectors is for runs in both simulators; one alone compares all vectors.")
+    request.covering.check(simulators, asked.wrapped is not None)
+    with watch.stage("read"):
+        program, warnings = read_program(request.program, request.layout, progress)
+        given = [read_batch(path, program.n_in) for path in request.inputs]
+        classes = [given_vectors(path, batch.rows) for path, batch in zip(request.inputs, given, strict=True)]
+        classes += [StimulusClass("generated", request.vectors)] if request.vectors else []
+        stimulated = replace(program, intervals=None) if request.out_of_range else program
+        stimulus = Stimulus([*given, Generated([stimulated], request.vectors, request.seed)])
+    with work_folder(request.output) as folder:
+        with watch.stage("emit"), _working(progress, program, "writing Verilog"):
+            asked = with_netlist(asked, folder.path)
+            design = design_of(program, asked, folder.path)
+            if asked.netlist is None and asked.wrapped is None:
+                warnings += told_apart(design, asked, progress)
+            watched = [*design.sources, *(file.path for file in design.data)]
+            hashes = [digest.hex() for digest in digests(watched)]
+        record = begun_record(request, program, design, asked, hashes, warnings, classes, simulators)
+        folder.begin(record)
+        stimulus, record = request.covering.directed(
+            stimulated, stimulus, record, folder.path, watch, jobs=request.jobs, progress=progress
+        )
+        if asked.wrapped is not None:
+            with progress.working("simulating streams"):
+                finding = verify_wrapped(
+                    program,
+                    stimulus.slice(0, stimulus.rows),
+                    asked.wrapped,
+                    folder.path,
+                    simulators=simulators,
+                    check=not request.unchecked,
+                    seed=request.seed,
+                    waves=request.waves,
+                    timeout=request.timeout,
+                )
+        else:
+            finding = _verified(request, program, stimulus, design, simulators, folder.path, progress, watch)
+        for source, before, after in zip(watched, hashes, digests(watched), strict=True):
+            if before != after.hex():
+                raise InputError(f"RTL file {str(source)!r} was changed while it was simulated; run again")
+        if finding.verdict is not Verdict.PASS:
+            record = replace(record, warnings=[*warnings, *_data_not_found(design, progress)])
+        record = finished_record(record, finding, watch)
+        if paired and request.icarus_vectors is None:
+            record = with_share_of_icarus(record, request)
+        record = request.covering.of_rtl(record, folder.path)
+        folder.keep(record)
+        return Simulated(record, program, folder.path if folder.kept else None)
+
+
+def _verified(
+    request: SimulationRequest,
+    program: Program,
+    stimulus: Stimulus,
+    design: Design,
+    simulators: tuple[str, ...],
+    folder: Path,
+    progress: Progress,
+    watch: Stopwatch,
+) -> Finding:
+    with begin(
+        simulators,
+        design,
+        folder,
+        seed=request.seed,
+        waves=request.waves,
+        coverage=request.covering.rtl,
+        timeout=request.timeout,
+        watch=watch,
+    ) as begun:
+        # Only now, while the simulators start: to load all this takes as long as to simulate a small design.
+        from dais_verif.golden.fast import threads
+        from dais_verif.sim.verify import Options, verify
+
+        options = Options(
+            simulators,
+            check=not request.unchecked,
+            waves=request.waves,
+            seed=request.seed,
+            timeout=request.timeout,
+            jobs=threads(request.jobs),
+            bulk=request.bulk,
+            keep=request.output is not None,
+            exhaustive_rows=_exhaustive_rows(request, program, simulators, stimulus.rows),
+            exhaustive_bits=request.exhaustive_bits,
+            declared=not request.out_of_range,
+            icarus_rows=request.icarus_vectors,
+        )
+        with progress.simulators():
+            watch.listen(progress.stage)
+            return verify(program, stimulus, design, folder, options, progress, watch, begun)
+
+
+def _exhaustive_rows(request: SimulationRequest, program: Program, simulators: Sequence[str], sampled: int) -> int:
+    """Return how many vectors may be spent on outputs that can be exhausted: a second's worth, unless it is forced.
+
+    Returns 0 if no vectors were asked for.
+    """
+    if not request.exhaustive_bits:
+        return 0
+    if request.exhaustive:
+        return len(program.outputs) << MAX_BITS
+    if program.n_ops > _LARGE or not sampled:
+        return 0
+    if "ghdl" in simulators:
+        return _GHDL_BUDGET // (program.n_ops + 10)
+    if request.bulk and not request.waves and "verilator" in simulators:
+        return _BULK_BUDGET // (program.n_ops + 50 * (program.n_in + program.n_out) + 200)
+    return _PORT_BUDGET // (program.n_ops + 1000)
+
+
+def _data_not_found(design: Design, progress: Progress) -> list[str]:
+    """Warn about data files that the RTL mentions and that were not found. Only called for runs that did not pass."""
+    there = [file.name for file in design.data]
+    defaults = never_read(design.sources)
+    lost = [name for name in mentioned(design.sources) if name not in there and name not in defaults]
+    text = "the RTL mentions a file {!r}, which is not beside it; if it reads that, give it with --data"
+    found = [text.format(name) for name in lost]
+    for line in found:
+        progress.warning(line)
+    return found
+
+
+def _working(progress: Progress, program: Program, what: str) -> AbstractContextManager[object]:
+    """Show ``what`` if it takes long enough to be read."""
+    return progress.working(what) if program.n_ops > _LARGE else nullcontext()

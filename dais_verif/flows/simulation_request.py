@@ -1,0 +1,97 @@
+"""What to simulate, and how."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dais_verif.errors import RequestError
+from dais_verif.flows.covering import Covering
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.programs import AnyProgram
+from dais_verif.own_command import own_command
+from dais_verif.program import Program
+from dais_verif.stimulus.counters import MAX_BITS
+
+__all__ = ["ALL", "SimulationRequest"]
+
+#: As ``icarus_vectors``: every vector.
+ALL = sys.maxsize
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulationRequest:
+    """What to simulate, and how; every default is that of ``dais-verif sim``.
+
+    ``simulator``: ``icarus``, ``verilator``, ``ghdl``, ``both`` of the first two, or None: what fits the RTL.
+    ``icarus_vectors``: how many vectors Icarus compares beside Verilator; None: as many as it can until that has ended.
+    ``inputs``: files of vectors, before ``vectors`` generated ones. ``exhaustive_bits``: outputs that so few input bits
+    reach are checked on all of them, where that takes about a second, or however long with ``exhaustive``.
+    ``timeout``: seconds for each build and each run. ``output``: a folder to keep. ``command`` makes the line to
+    copy, which the record holds, given words to add; None: it is derived from the request.
+    """
+
+    program: AnyProgram
+    layout: str | None = None
+    design: DesignRequest = field(default_factory=DesignRequest)
+    simulator: str | None = None
+    icarus_vectors: int | None = None
+    vectors: int = 1000
+    seed: int = 0
+    inputs: tuple[Path, ...] = ()
+    covering: Covering = field(default_factory=Covering)
+    unchecked: bool = False
+    out_of_range: bool = False
+    waves: bool = False
+    bulk: bool = True
+    exhaustive: bool = False
+    exhaustive_bits: int = 24
+    jobs: int | None = None
+    timeout: float | None = None
+    output: Path | None = None
+    command: Callable[[Sequence[str]], str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.design.wrapped is not None and self.exhaustive:
+            raise RequestError("--exhaustive is not for --wrapped: exhaust the core, which sim verifies without it.")
+        if not 0 <= self.exhaustive_bits <= MAX_BITS:
+            raise RequestError(f"--exhaustive-bits {self.exhaustive_bits} must be 0 to {MAX_BITS}.")
+        if self.vectors < 0 or self.seed < 0:
+            raise RequestError("--vectors and --seed must be 0 or more.")
+
+    def reproduce(self, more: Sequence[str] = ()) -> str:
+        """Return the line to copy that asks for the same, with ``more`` words."""
+        return self.command(more) if self.command is not None else own_command([*self.words(), *more])
+
+    def words(self) -> list[str]:
+        """Return the words after ``dais-verif`` that ask for this. ``PROGRAM`` is one without a file."""
+        program = self.program
+        if isinstance(program, Program):
+            program = program.origin.path or "PROGRAM"
+        design = self.design
+        words = ["sim", "PROGRAM" if isinstance(program, bytes) else str(program)]
+        valued = {
+            "--layout": self.layout,
+            "--sim": self.simulator,
+            "--icarus-vectors": "all" if self.icarus_vectors == ALL else self.icarus_vectors,
+            "--vectors": self.vectors,
+            "--seed": self.seed,
+            "--exhaustive-bits": None if self.exhaustive_bits == 24 else self.exhaustive_bits,
+            "--timeout": self.timeout,
+            "--output": self.output,
+        }
+        flags = {
+            "--coverage": self.covering.program,
+            "--rtl-coverage": self.covering.rtl,
+            "--unchecked": self.unchecked,
+            "--out-of-range": self.out_of_range,
+            "--waves": self.waves,
+            "--no-bulk": not self.bulk,
+            "--exhaustive": self.exhaustive,
+        }
+        words += [word for path in self.inputs for word in ("--inputs", str(path))]
+        words += [word for option, value in valued.items() if value is not None for word in (option, str(value))]
+        words += [option for option, asked in flags.items() if asked]
+        return [*words, *design.words()]

@@ -1,0 +1,15 @@
+"""Who wants to hear of a simulation while it goes on."""
+
+from __future__ import annotations
+
+__all__ = ["Watcher"]
+
+
+class Watcher:
+    """Told of what goes on; this one does nothing."""
+
+    def notice(self, text: str) -> None:
+        """Take a step, in words."""
+
+    def vectors(self, simulator: str, done: int, total: int) -> None:
+        """Take how many vectors ``simulator`` has run."""
