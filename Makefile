@@ -201,9 +201,16 @@ bench-coverage: .venv/.ready-test  ## What counting coverage costs beside sim, a
 	@mkdir -p build
 	.venv/bin/python -m bench.coverage -o build/bench-coverage.md
 
-soundness: .venv/.ready-test  ## Thousands of mutants of RTL: refuted and confirmed, or proved and never told apart; random modules, read as simulators do; build/
-	PYTHONPATH=tests .venv/bin/python -m prove.soundness.campaign -o build/soundness.json
+# Sizes of the campaigns: mutants of a program and of a pipeline, random clocked designs.
+RTL_MUTANTS ?= 600
+PIPELINE_MUTANTS ?= 230
+CLOCKED ?= 2000
+
+soundness: .venv/.ready-test  ## Thousands of mutants of RTL and random designs, held to prover and simulators: RTL_MUTANTS=600 PIPELINE_MUTANTS=230 CLOCKED=2000; goes on where it was; build/
+	PYTHONPATH=tests .venv/bin/python -m prove.soundness.campaign -o build/soundness.json --mutants $(RTL_MUTANTS)
 	PYTHONPATH=tests .venv/bin/python -m prove.soundness.readings -o build/readings.json
+	PYTHONPATH=tests .venv/bin/python -m prove.soundness.pipeline_campaign -o build/pipelines.json --mutants $(PIPELINE_MUTANTS)
+	PYTHONPATH=tests .venv/bin/python -m prove.soundness.clocked -o build/clocked.json --designs $(CLOCKED)
 
 mutate-prover: .venv/.ready-test  ## Random changes to the prover's own code: is each noticed by a test? MUTANTS=300 SEED=0; goes on where it was; build/
 	PYTHONPATH=tests .venv/bin/python -W ignore -m prove.mutation.campaign -o build/mutate-prover.json --mutants "$$MUTANTS" --seed "$$SEED"

@@ -39,14 +39,15 @@ from dais_verif.synth.elaboration import elaborated
 from dais_verif.synth.limits import Limits
 from dais_verif.verdict import Verdict
 
-__all__ = ["PROVED", "REFUTED", "Record", "answer", "exceptions", "judge", "reasons", "table"]
+__all__ = ["PROGRAMS", "PROVED", "REFUTED", "Record", "answer", "exceptions", "judge", "reasons", "table"]
 
 Record = dict[str, Any]
 
+#: What the prover says of a design. Refused: it says why; crashed: it does not.
 PROVED, REFUTED, UNKNOWN, REFUSED, CRASHED = "proved", "refuted", "unknown", "refused", "crashed"
 _STATUS = {Verdict.PASS: PROVED, Verdict.RTL_MISMATCH: REFUTED, Verdict.UNKNOWN: UNKNOWN}
 
-_PROGRAMS: dict[str, Program] = {name: task.program for name, task in TASKS.items()}
+PROGRAMS: dict[str, Program] = {name: task.program for name, task in TASKS.items()}
 _LIMITS = Limits(120, 4096)
 _DEPTH = 50_000
 
@@ -64,10 +65,9 @@ def _read(design: ClockedDesign, front_end: str, folder: Path) -> Netlist:
     return yosys.elaborate(form, design.name)
 
 
-def answer(design: ClockedDesign, front_end: str, folder: Path) -> tuple[Record, Proof | None]:
+def answer(design: ClockedDesign, program: Program, front_end: str, folder: Path) -> tuple[Record, Proof | None]:
     """What the prover says of a design, in words and as it is."""
     sys.setrecursionlimit(_DEPTH)
-    program = _PROGRAMS[design.task]
     said = replace(design.clocking, latency=None) if design.told else None
     start = time.process_time()
     try:
@@ -110,28 +110,36 @@ def judge(
     folder: Path,
     front_end: str = "slang",
     simulators: Sequence[str] = ("icarus", "verilator"),
+    *,
+    programs: Mapping[str, Program] = PROGRAMS,
+    seed: int = 0,
+    others: Sequence[str] | None = None,
 ) -> dict[str, Record]:
-    """What becomes of each design, by name."""
-    records, streams, witnesses = {}, [], []
+    """What becomes of each design, by name. ``others``: simulators of those that are not proved, if not all."""
+    records: dict[str, Record] = {}
+    streams: dict[bool, dict[str, Stream]] = {True: {}, False: {}}
+    witnesses = []
     for design in designs:
-        record, proof = answer(design, front_end, folder / "rtl" / design.name)
+        program = programs[design.task]
+        record, proof = answer(design, program, front_end, folder / "rtl" / design.name)
         records[design.name] = {
-            "seed": int(design.name[1:]), "task": design.task, "features": list(design.features),
-            "mistake": design.mistake, "told": design.told, "reader": front_end, **record,
+            "task": design.task, "features": list(design.features), "mistake": design.mistake, "told": design.told,
+            "reader": front_end, **record,
         }  # fmt: skip
-        if record["status"] == PROVED and proof is not None:
-            streams.append(proved_stream(design, proof))
-        else:
-            streams.append(meant_stream(design))
+        proved = record["status"] == PROVED and proof is not None
+        streams[proved][design.name] = proved_stream(design, proof) if proved and proof else meant_stream(design)
         if record["status"] == REFUTED and proof is not None:
-            program = _PROGRAMS[design.task]
-            witnesses.append((design, trace_of(program, proof, design.clocking, design.told)))
-    seed = int(designs[0].name[1:])
-    for design, seen in zip(designs, simulate(streams, _PROGRAMS, cycles, seed, folder, simulators), strict=True):
-        records[design.name] |= {"cycles": cycles, "ran": list(seen.ran), "wrong": dict(seen.wrong)}
-    shown = [(design.name, design.files, _PROGRAMS[design.task], trace) for design, trace in witnesses]
-    for (design, _), answered in zip(witnesses, confirmed(shown, folder / "witnesses") if shown else [], strict=True):
-        records[design.name]["confirmed"] = answered
+            trace = trace_of(program, proof, design.clocking, design.told)
+            witnesses.append((design.name, design.files, program, trace))
+    for proved, some in streams.items():
+        asked = simulators if proved or others is None else others
+        where = folder / ("proved" if proved else "others")
+        seen = simulate([*some.values()], programs, cycles, seed, where, asked) if some else []
+        for name, one in zip(some, seen, strict=True):
+            records[name] |= {"cycles": cycles, "ran": list(one.ran), "wrong": dict(one.wrong)}
+    answers = confirmed(witnesses, folder / "witnesses") if witnesses else []
+    for (name, *_), found in zip(witnesses, answers, strict=True):
+        records[name]["confirmed"] = found
     return records
 
 
@@ -141,8 +149,8 @@ def exceptions(records: Mapping[str, Record]) -> list[str]:
 
 
 def _exception(record: Record) -> str:
-    if record["status"] == PROVED and record["wrong"]:
-        return f"proved, and wrong: {record['wrong']}"
+    if record["status"] == PROVED and not _right(record):
+        return f"proved, and wrong: {record['wrong']}" if record["ran"] else "proved, and no simulator takes it"
     if record["status"] == REFUTED and not (record["wrong"] if record["confirmed"] is None else record["confirmed"]):
         return f"refuted, and right in simulation: {record['why']}"
     return str(record["why"]) if record["status"] == CRASHED else ""
@@ -178,7 +186,7 @@ def _judged(job: tuple[int, int, int, str, tuple[str, ...]]) -> dict[str, Record
     first, count, cycles, front_end, simulators = job
     designs = [random_clocked_design(seed) for seed in range(first, first + count)]
     with TemporaryDirectory(prefix="dais-verif-clocked-") as scratch:
-        return judge(designs, cycles, Path(scratch), front_end, simulators)
+        return judge(designs, cycles, Path(scratch), front_end, simulators, seed=first)
 
 
 @click.command()

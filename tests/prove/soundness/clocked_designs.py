@@ -8,12 +8,13 @@ About half of them get a mistake. Whether a design is right after all is for sim
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from prove.soundness.decorations import DECORATIONS
 from prove.soundness.register_styles import Control, Register, Styles
 from prove.soundness.tasks import TASKS, Step, Task
+from prove.soundness.valid_lines import write_valid_line
 
 from dais_verif.dut.face import Clocking
 
@@ -22,23 +23,19 @@ __all__ = ["MISTAKES", "ClockedDesign", "random_clocked_design"]
 
 @dataclass(frozen=True)
 class ClockedDesign:
-    """``clocking``: its pins and the latency that it is meant to have. ``told``: the prover is told of the pins.
+    """``files``: its texts; all modules begin with ``name``. ``task``: the name of the program that it computes.
 
+    ``clocking``: its pins and the latency that it is meant to have. ``told``: the prover is told of the pins.
     ``features``: what it is made of. ``mistake``: what was done to it that may be wrong; "" if nothing.
     """
 
     name: str
-    text: str
+    files: Mapping[str, str]
     task: str
     clocking: Clocking
     told: bool
     features: tuple[str, ...]
     mistake: str
-
-    @property
-    def files(self) -> dict[str, str]:
-        """Its texts, by the names of files."""
-        return {f"{self.name}.sv": self.text}
 
 
 @dataclass
@@ -87,7 +84,7 @@ def random_clocked_design(seed: int) -> ClockedDesign:
     valid = rng.random() < 0.45
     clocking = Clocking(
         "clk",
-        rng.choice((1, 2, 2, 3, 3, 4)),
+        rng.choice((0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4)),
         None if reset_kind == "none" else "rst",
         reset_kind != "none" and rng.random() < 0.35,
         "en" if rng.random() < 0.45 else None,
@@ -112,7 +109,10 @@ def random_clocked_design(seed: int) -> ClockedDesign:
     if mistake and mistake not in _BEFORE:
         MISTAKES[mistake][1](plan)
     told = rng.random() < 0.8
-    return ClockedDesign(plan.name, _text(plan), title, clocking, told, tuple(sorted(plan.features)), mistake)
+    if mistake == "told of the other level":
+        told, clocking = True, replace(clocking, reset_low=not clocking.reset_low)
+    files = {f"{plan.name}.sv": _text(plan)}
+    return ClockedDesign(plan.name, files, title, clocking, told, tuple(sorted(plan.features)), mistake)
 
 
 def _choose_ages(plan: Plan) -> None:
@@ -137,9 +137,11 @@ def _choose_registers(plan: Plan) -> None:
     if plan.clocking.valid_in:
         for age in range(1, plan.latency + 1):
             plan.registers["valid", age] = Register(f"valid_{age}", 1, False, age, 0, _initial(plan))
-        plan.out_valid = f"valid_{plan.latency}"
         plan.base["valid"] = 0
         plan.instead["valid", 0] = "in_valid"
+        plan.out_valid = plan.at("valid", plan.latency)
+        if plan.latency and plan.rng.random() < 0.25:
+            write_valid_line(plan)
 
 
 def _initial(plan: Plan) -> bool:
@@ -176,7 +178,9 @@ def _text(plan: Plan) -> str:
     for (name, age), register in plan.registers.items():
         register.source = register.source or plan.at(name, age - 1, f"{name} {age}")
     styles = Styles(plan.rng, plan.name, plan.reset, plan.clocking)
-    rendered = styles.render([(register, plan.controls[key]) for key, register in plan.registers.items()])
+    rendered = styles.render(
+        [(register, plan.controls[key]) for key, register in plan.registers.items() if not register.wire]
+    )
     plan.features |= styles.features
     joined = ", ".join(plan.at(name, plan.latency, "out") for name in reversed(task.outputs))
     end = [f"  assign model_out = {{{joined}}};"]
@@ -242,8 +246,9 @@ def _other_edge(plan: Plan, control: Control) -> Control:
 
 def _stale_bit(plan: Plan) -> None:
     """One bit of a register waits for a pin that the others do not wait for, or does not wait with them."""
-    key = plan.rng.choice(_data(plan))
-    plan.controls[key] = plan.controls[key]._replace(stale=plan.rng.randrange(plan.registers[key].width))
+    key = plan.rng.choice(_data(plan) or [("", 0)])
+    if key[0]:
+        plan.controls[key] = plan.controls[key]._replace(stale=plan.rng.randrange(plan.registers[key].width))
 
 
 def _valid_age(plan: Plan) -> None:
@@ -271,6 +276,10 @@ def _has_enable(plan: Plan) -> bool:
     return plan.clocking.enable is not None
 
 
+def _has_line(plan: Plan) -> bool:
+    return plan.clocking.valid_in is not None and plan.latency > 0
+
+
 def _always(plan: Plan) -> bool:
     return True
 
@@ -292,8 +301,9 @@ MISTAKES: dict[str, tuple[Callable[[Plan], bool], Callable[[Plan], None]]] = {
     "gated by a bit of any stage": (_has_valid, _control(_other_gate, False)),
     "the other edge": (_always, _control(_other_edge, False)),
     "a bit by itself": (_always, _stale_bit),
-    "valid too early": (_has_valid, _valid_age),
-    "valid too late": (_has_valid, _late_valid),
+    "valid too early": (_has_line, _valid_age),
+    "valid too late": (_has_line, _late_valid),
+    "told of the other level": (_has_reset, lambda plan: None),
     "state": (_always, lambda plan: None),
 }  # fmt: skip
 

@@ -175,6 +175,47 @@ def _before(plan: Plan) -> None:
     _dress(plan, key, f"({when}) ? ~{{x}} : {{x}}")
 
 
+def _register(plan: Plan) -> tuple[str, int] | None:
+    """A register of data whose source is still what it is by the plan."""
+    keys = [key for key in plan.registers if key[0] != "valid" and not plan.registers[key].source]
+    return plan.rng.choice(keys) if keys else None
+
+
+def _if_other(plan: Plan) -> None:
+    """A register takes in only what it does not hold."""
+    key = _register(plan)
+    if key is not None and not plan.controls[key].gate:
+        gate = f"({plan.at(key[0], key[1] - 1)} {plan.rng.choice(('!=', '!=='))} {plan.registers[key].name})"
+        plan.controls[key] = plan.controls[key]._replace(gate=gate)
+
+
+def _with_itself(plan: Plan) -> None:
+    """A register takes in what is made of what it holds, and is not changed by it, where that is known."""
+    key = _register(plan)
+    if key is not None:
+        own, source = plan.registers[key].name, plan.at(key[0], key[1] - 1)
+        forms = (f"{own} ^ ({own} ^ {source})", f"({source} + {own}) - {own}", f"{source} | ({own} & 0)")
+        plan.registers[key].source = plan.rng.choice(forms)
+
+
+def _other_gate(plan: Plan) -> None:
+    """A register waits for more than the valid bit of its stage, or for less."""
+    key = _register(plan)
+    if key is not None and not plan.controls[key].gate:
+        own, other = plan.at("valid", key[1] - 1), plan.at("valid", plan.rng.randint(0, plan.latency))
+        forms = (f"({own} | {other})", f"({own} & {other})", f"!(!{own})", f"({own} | !{own})", f"({own} ^ {other})")
+        plan.controls[key] = plan.controls[key]._replace(gate=plan.rng.choice(forms))
+
+
+def _late_enable(plan: Plan) -> None:
+    """A register waits for the enable of the edge before."""
+    key, name = _register(plan), f"en{len(plan.lines)}"
+    if key is not None:
+        plan.lines.append(f"  reg {name} = 1; always @(posedge clk) {name} <= en;")
+        gate = plan.rng.choice((name, f"({name} | en)"))
+        plan.controls[key] = plan.controls[key]._replace(enable=plan.rng.choice(("", "en")), gate=gate)
+
+
 def _any(plan: Plan) -> bool:
     return True
 
@@ -194,4 +235,8 @@ DECORATIONS: dict[str, tuple[Callable[[Plan], bool], Callable[[Plan], None]]] = 
     "mode": (_any, _mode),
     "sticky": (_any, _sticky),
     "the vector before": (_any, _before),
+    "takes in what is other": (_any, _if_other),
+    "made of itself": (_any, _with_itself),
+    "another gate": (lambda plan: plan.clocking.valid_in is not None, _other_gate),
+    "the enable of before": (lambda plan: plan.clocking.enable is not None, _late_enable),
 }

@@ -273,24 +273,30 @@ module model (input clk, input [4:0] model_inp, output [17:0] model_out);
 endmodule
 """
 
-_SQUARE = "a square less what it is made of"
+_SQUARE, _PRODUCT, _LARGER = "a square less what it is made of", "product plus five", "the larger one"
+_POSITIVE = "difference, and the positive part of it"
 
 #: What makes each, by its name.
 PIPELINES: dict[str, Callable[[str], Pipeline]] = {
     "ours, every opcode, all pins": _ours(every_opcode(), 3, "rev"),
     "ours, every opcode, no pins": _ours(every_opcode(), 2, ""),
-    "ours, a square, all pins": _ours(TASKS[_SQUARE].program, 3, "rev"),
-    "ours, a product, enable": _ours(TASKS["product plus five"].program, 2, "e"),
-    "ours, a difference, valid and reset": _ours(TASKS["difference, and the positive part of it"].program, 2, "rv"),
-    "ours, the larger one, valid": _ours(TASKS["the larger one"].program, 2, "v"),
+    **{
+        f"ours, {task}, {stages} stages, {pins or 'no'} pins": _ours(TASKS[task].program, stages, pins)
+        for task, stages, pins in (
+            (_SQUARE, 3, "rev"), (_SQUARE, 4, "ev"), (_SQUARE, 2, "rv"), (_SQUARE, 3, "e"), (_SQUARE, 5, ""),
+            (_PRODUCT, 2, "rev"), (_PRODUCT, 3, "v"), (_PRODUCT, 4, "rv"), (_PRODUCT, 2, "e"),
+            (_POSITIVE, 2, "rv"), (_POSITIVE, 3, "rev"), (_POSITIVE, 4, "e"), (_POSITIVE, 2, "ev"),
+            (_LARGER, 2, "v"), (_LARGER, 4, "rev"), (_LARGER, 3, "rv"), ("sum", 3, "rev"), ("sum", 4, "ev"),
+        )
+    },
     "da4ml's, sums": _da4ml("p01_addsub_tiny", 1),
     "da4ml's, a sort": _da4ml("p04_sort8", 4),
     "da4ml's, bit operations, two layers": _da4ml("p10_bitops", 2, 2),
     "by hand, valid bits in a vector": _by_hand(_SQUARE, _PINS, _SHIFTED),
     "by hand, asynchronous reset, gated": _by_hand(
-        "product plus five", Clocking("clk", 3, "rst_n", True, None, "in_valid", "out_valid"), _ASYNCHRONOUS),
-    "by hand, instances": _by_hand("difference, and the positive part of it", _PINS, _INSTANCES),
-    "by hand, next states": _by_hand("the larger one", _PINS, _NEXT),
+        _PRODUCT, Clocking("clk", 3, "rst_n", True, None, "in_valid", "out_valid"), _ASYNCHRONOUS),
+    "by hand, instances": _by_hand(_POSITIVE, _PINS, _INSTANCES),
+    "by hand, next states": _by_hand(_LARGER, _PINS, _NEXT),
     "by hand, an array": _by_hand("sum", Clocking("clk", 4, None, False, "en", "in_valid", "out_valid"), _ARRAY),
     "by hand, no pins": _by_hand(_SQUARE, Clocking("clk", 4), _PLAIN),
 }  # fmt: skip

@@ -21,6 +21,11 @@ def _load(new: str) -> Callable[[re.Match[str]], str]:
     return lambda m: new.format(x=m[2], y=m[3], n=m.start(1))
 
 
+def _lowest_only(m: re.Match[str]) -> str | None:
+    """The statement that loads bit 0 alone; a register of one bit, a valid one, has none."""
+    return None if m[2].startswith("v") else f"{m[2]}[0] <= {m[3]};"
+
+
 def _with_pin(pin: str, rule: Rule) -> Rule:
     """The rule, where the text has ``pin``."""
     return lambda text: rule(text) if re.search(rf"\b{pin}\b", text) else iter(())
@@ -87,7 +92,7 @@ REGISTER_KINDS: dict[str, list[Rule]] = {
         each(r" or (posedge|negedge) rst", lambda m: "negedge" if m[1] == "posedge" else "posedge"),
     ],
     "a bit that stays": [
-        each(_LOAD, _load("{x} <= ({y} & ~1) | ({x} & 1);"), _load("{x}[0] <= {y};")),
+        each(_LOAD, _load("{x} <= ({y} & ~1) | ({x} & 1);"), _lowest_only),
         _with_pin("in_valid", each(_LOAD, _load("{x} <= in_valid ? {y} : ({y} & ~1) | ({x} & 1);"))),
     ],
     "other sources": [pairs(r"\w <= ([^;?]+);"), pairs(r"(?<=\s)(\w+) <= [^;?]+;")],

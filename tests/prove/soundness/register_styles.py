@@ -91,13 +91,18 @@ class Styles:
         if self.rng.random() < 0.93:
             return "clk"
         name = f"clk_{len(self._clocks)}"
-        kind = self.rng.choice(("assign", "series", "always", "nonblocking", "twice inverted"))
+        kind = self.rng.choice(
+            ("assign", "series", "always", "nonblocking", "twice inverted", "buffer", "and 1", "choice")
+        )
         self.features.add(f"clock by another name: {kind}")
         self._clocks.append({
             "assign": f"  wire {name} = clk;",
             "series": f"  wire {name}_; assign {name}_ = clk; wire {name}; assign {name} = {name}_;",
             "always": f"  reg {name}; always @* {name} = clk;",
             "nonblocking": f"  reg {name}; always @(clk) {name} <= clk;",
+            "buffer": f"  wire {name}; buf ({name}, clk);",
+            "and 1": f"  wire {name} = clk & 1'b1;",
+            "choice": f"  wire {name} = {self.pins.enable or 'in_any'} ? clk : clk;".replace("in_any", "model_inp[0]"),
             "twice inverted": f"  wire {name}_ = ~clk; wire {name} = ~{name}_;",
         }[kind])  # fmt: skip
         return name
@@ -143,7 +148,10 @@ class Styles:
 
     def block(self, registers: Sequence[Register], control: Control, clock: str | None = None) -> None:
         """A plain block."""
-        resets = " ".join(f"{r.name} <= {r.value};" for r in registers)
+        left = registers
+        if self.rng.random() < 0.15:  # in a reset the others keep what they have
+            left = [r for r in left if self.rng.random() < 0.6 or r.name.startswith("valid")]
+        resets = " ".join(f"{r.name} <= {r.value};" for r in left)
         loads = " ".join(f"{r.name} <= {r.source};" for r in registers)
         edges = self.edges(control, clock or self.clock(control))
         self._lines.append(f"  {self.always()} @({edges}) {self.statement(resets, loads, control)}")
