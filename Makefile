@@ -60,7 +60,7 @@ help:  ## List the targets
 	@echo "make regress PROGRAMS='folder more/*.bin regress.toml' [SIM=...] [SEED=0] [VECTORS=1000] [OUT=folder] [JOBS=n]"
 	@echo "         [SHARD=2/5] [RESUME=1] [TIMEOUT=seconds] [CLUSTER=local:2|tcp://host:port|slurm:20|lsf:20] [JUNIT=file]"
 	@echo "make prove PROGRAM=prog.bin [STAGES=n] [RTL='a.v b.v' TOP=model] [TIMEOUT=seconds]"
-	@echo "         [FRONT_END=slang|yosys|both] [OUT=folder] [JOBS=n] [LAYOUT=...]"
+	@echo "         [FRONT_END=slang|yosys|both|available] [OUT=folder] [JOBS=n] [LAYOUT=...]"
 	@echo "make synth PROGRAM=prog.bin [TARGET=ice40|ecp5|xilinx|generic] [STAGES=n] [RTL=theirs.v TOP=model]"
 	@echo "         [OUT=folder] [LAYOUT=v1|headerless|published]"
 	@echo "make signoff PROGRAM=prog.bin [POLICY=policy.toml] [RTL='a.v b.v' TOP=model] [SIGN=key] [OUT=folder] [JOBS=n] [LAYOUT=...]"

@@ -148,6 +148,8 @@ def print_proof(info: ProgramInfo, tree: dict[str, Any], proof: Proof, finding: 
     if proof.handshake is not None:
         out.print(f"handshake  {proof.handshake.status.value}  {proof.handshake.how}", markup=False)
         _print_trace(proof.handshake, out)
+    for name, why in proof.unread.items():
+        out.print(f"read       by {' and '.join(rtl['front_ends'])}, not by {name}: {why}", markup=False)
     if proof.sample is not None:
         out.print(f"sample     {proof.sample.message}", markup=False)
     confirmation = tree["confirmation"]

@@ -200,6 +200,8 @@ def prove(
                 "files": [str(source) for source in design.sources],
                 "widths": found.how,
                 "front_end": front_end,
+                "front_ends": [name for name in reader.names if name not in proof.unread],
+                "unread": dict(proof.unread),
                 "readers": list(reader.what_reads(design)[1:]),
                 "sha256": hashes[: len(design.sources)],
                 "data": dict(zip((file.name for file in design.data), hashes[len(design.sources) :], strict=True)),

@@ -71,10 +71,14 @@ def proved(
         reader.what_reads(design)  # before anything is read
         with watch.stage("elaborate"):
             verilog = reader.in_verilog(design)
-            netlists = [_read(reader, name, verilog) for name in reader.names]
+            netlists, refused = _readings(reader, verilog)
         ports = _ports(netlists[0])
         dut = _carried(program, design, said, ports)
-        proof = _deep(lambda: _proved(program, netlists, dut, options, watch))
+        proof = _deep(lambda: _proved(program, netlists, dut, options, watch, reader.lenient))
+        if refused is not None:
+            from dais_verif.prove.twice import unread
+
+            proof = unread(proof, refused)
         if proof.verdict is Verdict.PASS and proof.drawn[0]:
             proof = _sampled(program, netlists[0], verilog, dut, proof, reader, options, watch)
         if key is not None and not any(netlist.included for netlist in netlists):
@@ -94,13 +98,31 @@ def _needed() -> Iterator[None]:
         ) from None
 
 
+def _readings(reader: Reader, design: Design) -> tuple[list[Netlist], str | None]:
+    """What each front end reads; and why Yosys does not, if it need not."""
+    netlists: list[Netlist] = []
+    for name in reader.names:
+        try:
+            netlists.append(_read(reader, name, design))
+        except (InputError, ToolError) as error:
+            if not (netlists and reader.lenient):
+                raise
+            return netlists, str(error)
+    return netlists, None
+
+
 def _read(reader: Reader, name: str, design: Design) -> Netlist:
     with reader.readable(name, design) as read:
         return _deep(read)
 
 
 def _proved(
-    program: Program, netlists: Sequence[Netlist], dut: Dut, options: dict[str, Any], watch: Stopwatch
+    program: Program,
+    netlists: Sequence[Netlist],
+    dut: Dut,
+    options: dict[str, Any],
+    watch: Stopwatch,
+    if_possible: bool,
 ) -> Proof:
     from dais_verif.prove.proof import prove
     from dais_verif.prove.results import Options, Watcher
@@ -115,7 +137,7 @@ def _proved(
 
         if not others:
             return prove(program, first, dut, Options(**options), Shown())
-        return prove_twice(program, first, others[0], dut, Options(**options), Shown())
+        return prove_twice(program, first, others[0], dut, Options(**options), Shown(), if_possible=if_possible)
 
 
 def _sampled(

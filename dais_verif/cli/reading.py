@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dais_verif.dut.verilog import included_by
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, ToolError
 from dais_verif.sim import tools
 from dais_verif.sim.build import Design
 from dais_verif.sim.private import shown
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Reader", "front_end_option"]
 
-_FRONT_ENDS = {"slang": ("slang",), "yosys": ("yosys",), "both": ("slang", "yosys")}
+_BOTH = ("slang", "yosys")
+_FRONT_ENDS = {"slang": ("slang",), "yosys": ("yosys",), "both": _BOTH, "available": _BOTH}
 
 #: For Yosys and GHDL: seconds, and megabytes.
 _LIMITS = Limits(600, 4096)
@@ -35,7 +36,8 @@ front_end_option = click.option(
     type=click.Choice(tuple(_FRONT_ENDS)),
     default="slang",
     show_default=True,
-    help="What reads the RTL; both: slang and Yosys must agree on every signal, and both readings are proved.",
+    help="What reads the RTL; both: slang and Yosys must agree on every signal, and both readings are proved;"
+    " available: both, where Yosys is there and can read it.",
 )
 
 
@@ -56,13 +58,24 @@ class Reader:
     foreign: bool = False
 
     @property
+    def lenient(self) -> bool:
+        """Whether Yosys may be missing, or refuse the RTL."""
+        return self.front_end == "available"
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The front ends, the one whose reading is proved first before the other."""
         return _FRONT_ENDS[self.front_end]
 
     def what_reads(self, design: Design) -> tuple[str, ...]:
         """What a proof depends on here. Raises ``ToolError`` if Yosys or GHDL is needed and missing."""
-        versions = [f"yosys {tools.yosys().version}"] if "yosys" in self.names else []
+        versions = []
+        if "yosys" in self.names:
+            try:
+                versions = [f"yosys {tools.yosys().version}"]
+            except ToolError:
+                if not self.lenient:
+                    raise
         return (self.front_end, *versions, *([f"ghdl {tools.ghdl().version}"] if _is_vhdl(design) else []))
 
     def files(self, design: Design) -> dict[str, Path]:
@@ -92,7 +105,7 @@ class Reader:
             return
         from dais_verif.prove import slang, yosys
 
-        if self.names == ("yosys",):  # where nothing else reads it that would see a difference
+        if self.lenient or self.names == ("yosys",):  # where nothing else would see a difference, or it is known
             slang.refuse_misread(design.sources, design.top, self.files(design))
         form = elaborated(design.sources, design.top, design.data, self.folder, _LIMITS)
 

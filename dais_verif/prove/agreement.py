@@ -26,10 +26,14 @@ _LARGEST = 2000
 
 
 class Agreement(NamedTuple):
-    """How many signals are the same in both readings, and what is said of the first that is not, if one is not."""
+    """How many signals are the same in both readings, and what is said of the first that is not, if one is not.
+
+    ``decided``: it is another one; False: it could not be shown to be the same.
+    """
 
     signals: int
     difference: str | None = None
+    decided: bool = True
 
 
 def agreement(first: Netlist, second: Netlist, pool: Pool, watcher: Watcher) -> Agreement:
@@ -178,7 +182,8 @@ class _Comparison:
             equal = self._equal(reading) or self._equal_behind(name)
             if not equal:
                 what = "could not be shown to be" if equal is None else "is not"
-                return Agreement(0, f"{self._pair(name)[0].where}: signal {name!r} {what} the same in both")
+                difference = f"{self._pair(name)[0].where}: signal {name!r} {what} the same in both"
+                return Agreement(0, difference, equal is not None)
         return Agreement(len(self._readings))
 
     def _equal(self, reading: _Reading) -> bool | None:

@@ -175,7 +175,8 @@ class Proof:
     bit by bit, without obligations of ops. ``proved_outputs``: those that equal the program for all inputs, whatever
     became of other claims: all that their proofs take for granted is proved as well. ``drawn``: the claims whose
     obligations are to be a sample, of so many different ones; ``sample``: what became of them. ``left_out``: assertions
-    in the RTL that are not proved, each with its place.
+    in the RTL that are not proved, each with its place. ``unread``: why front ends that were to read the design, if
+    they can, had no say.
     """
 
     verdict: Verdict
@@ -201,6 +202,7 @@ class Proof:
     drawn: tuple[tuple[tuple[str, int], ...], int] = ((), 0)
     sample: Sample | None = None
     left_out: tuple[str, ...] = ()
+    unread: Mapping[str, str] = field(default_factory=dict)
 
     def methods(self) -> dict[str, int]:
         """How many claims were decided by which means."""

@@ -30,6 +30,7 @@ __all__ = [
     "plain_path",
     "program_arguments",
     "prove_arguments",
+    "reader_arguments",
     "simulator_arguments",
     # doing it
     "simulate",
@@ -146,6 +147,14 @@ def prove_arguments(context: Context, program: list[str], design: list[str]) -> 
     arguments += simulator_arguments([name for name in policy.simulators if name != GHDL])
     arguments += ["--unchecked"] if policy.overflow == "unchecked" else []
     return arguments + (["--jobs", str(context.jobs)] if context.jobs else [])
+
+
+def reader_arguments(context: Context, both: bool = False) -> list[str]:
+    """What reads the RTL for a proof of it; of ours, that is slang unless the policy or ``both`` demands two."""
+    asked = context.policy.front_end
+    if both or asked == "both":
+        return ["--front-end", "both"]
+    return [] if context.subject.emitted else ["--front-end", asked]
 
 
 def simulate(

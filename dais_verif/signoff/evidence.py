@@ -67,6 +67,12 @@ class Design(msgspec.Struct, frozen=True):
     data: dict[str, str]
 
 
+class ProvedDesign(Design, frozen=True):
+    """The RTL that a proof speaks of, and what read it."""
+
+    front_ends: list[str]
+
+
 class Checked(msgspec.Struct, frozen=True):
     """What ``check`` printed, as far as it is judged."""
 
@@ -95,7 +101,7 @@ class Proved(msgspec.Struct, frozen=True):
     verdict: Verdict
     message: str
     program: ProgramInfo
-    rtl: Design
+    rtl: ProvedDesign
     unchecked: bool
     conditional: bool
     cached_claims: int

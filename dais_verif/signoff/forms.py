@@ -219,12 +219,21 @@ def _proved(tree: _Tree, context: Context, folder: Path) -> _Tree:
     emitted = tree["rtl"]["emitted"]
     return {
         **_refuted(tree, context, folder),
-        "rtl": {"files": [], **_of(tree["rtl"], "top", "emitted", "sha256", "data")},
+        "rtl": {
+            "files": [],
+            **_of(tree["rtl"], "top", "emitted", "sha256", "data"),
+            "front_ends": _enough_readers(tree, context),
+        },
         **_of(tree, "unchecked", "cached_claims"),
         "outputs": [{"output": output, "status": status} for output, status in sorted(claims.items())],
         "counterexample": None,
         "confirmation": None if emitted else {"verdict": tree["confirmation"]["verdict"], "message": ""},
     }
+
+
+def _enough_readers(tree: _Tree, context: Context) -> list[str]:
+    """The front ends, where the policy says which they must be."""
+    return list(tree["rtl"]["front_ends"]) if context.policy.front_end == "both" else []
 
 
 def _refuted(tree: _Tree, context: Context, folder: Path) -> _Tree:
@@ -233,7 +242,7 @@ def _refuted(tree: _Tree, context: Context, folder: Path) -> _Tree:
     return {
         **_head(tree),
         "program": _hashes(tree),
-        "rtl": {"emitted": False, "files": [], "data": {}, **_of(tree["rtl"], "top", "sha256")},
+        "rtl": {"emitted": False, "files": [], "data": {}, "front_ends": [], **_of(tree["rtl"], "top", "sha256")},
         "unchecked": False,
         "conditional": False,
         "cached_claims": 0,

@@ -296,6 +296,8 @@ def _proof_problems(subject: Subject, policy: Policy, record: Proved) -> Iterato
         yield f"{record.cached_claims} claims were taken from earlier proofs"
     if record.rtl.emitted is not subject.emitted:
         yield f"the RTL was {'emitted' if record.rtl.emitted else 'given'}, which is not what is signed off"
+    if policy.front_end == "both" and record.rtl.front_ends != ["slang", "yosys"]:
+        yield f"the RTL was read by {' and '.join(record.rtl.front_ends) or 'no front end'}, not by slang and Yosys"
     if not record.rtl.emitted:
         confirmed = record.confirmation
         if confirmed is None or confirmed.verdict is not Verdict.PASS:

@@ -19,6 +19,7 @@ from dais_verif.signoff.context import (
     design_arguments,
     program_arguments,
     prove_arguments,
+    reader_arguments,
     simulate,
 )
 from dais_verif.signoff.evidence import read_tree
@@ -146,7 +147,8 @@ def _judge_nothing(context: Context, folder: Path) -> Judged:
 def _run_proof(context: Context, folder: Path) -> None:
     subject = context.subject
     design = design_arguments(subject, context.policy)
-    call("prove", prove_arguments(context, program_arguments(subject), design), folder)
+    arguments = prove_arguments(context, program_arguments(subject), design)
+    call("prove", [*arguments, *reader_arguments(context)], folder)
 
 
 def _judge_proof(context: Context, folder: Path) -> Judged:

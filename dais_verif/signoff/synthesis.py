@@ -17,7 +17,14 @@ import msgspec
 from dais_verif.dut.directives import Directives, as_synthesized, directives_of, readings, told
 from dais_verif.errors import InputError
 from dais_verif.files import make_folder, read_plain, write_atomically
-from dais_verif.signoff.context import Context, Stage, design_arguments, program_arguments, prove_arguments
+from dais_verif.signoff.context import (
+    Context,
+    Stage,
+    design_arguments,
+    program_arguments,
+    prove_arguments,
+    reader_arguments,
+)
 from dais_verif.signoff.judge import Judged, judge_proof
 from dais_verif.signoff.subject import FileHash, Subject
 from dais_verif.signoff.verbs import call
@@ -87,7 +94,7 @@ def _run(context: Context, folder: Path, macros: tuple[str, ...], both: bool) ->
         write_atomically(Path(file.path), data)
     design = design_arguments(replace(subject, files=tuple(file for file, _ in copied)), context.policy)
     arguments = prove_arguments(context, program_arguments(subject), design)
-    call("prove", [*arguments, *(["--front-end", "both"] if both else [])], folder)
+    call("prove", [*arguments, *reader_arguments(context, both)], folder)
 
 
 def _judge(context: Context, folder: Path, macros: tuple[str, ...]) -> Judged:

@@ -16,7 +16,7 @@ from dais_verif.dut.face import packed
 from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.program import Program, load
-from dais_verif.prove import slang
+from dais_verif.prove import slang, twice
 from dais_verif.prove.agreement import Agreement, agreement
 from dais_verif.prove.netlist import Netlist
 from dais_verif.prove.pool import Pool
@@ -326,3 +326,63 @@ module inner(input [5:0] b); wire [5:0] q = b; endmodule
 """
     (tmp_path / "dut.v").write_text(text)
     refuse_misread([tmp_path / "dut.v"], "dut", {"t.hex": tmp_path / "t.hex"})
+
+
+# where Yosys is there, and can read it
+
+
+SIMPLE = Program.build([(-1, 0, -1, 0, (0, 4, 0)), (4, 0, -1, 3, (0, 5, 0))], [(1, 0, 0)], inp_shift=[0])
+HEAD = "module model(input [3:0] model_inp, output [4:0] model_out);\n"
+PLAIN = HEAD + "assign model_out = model_inp + 3;\nendmodule\n"
+#: RTL that slang reads and Yosys does not, and why not.
+FOR_SLANG_ALONE = {
+    "it is refused": (HEAD + "wire [0:0][3:0] a = model_inp; assign model_out = a[0] + 3; endmodule\n", "Yosys: "),
+    "it is misread": (HEAD + "assign model_out = 5'(model_inp) + 3; endmodule\n", "the width of a cast"),
+}
+
+
+@needs_yosys
+def test_both_read_it_where_both_can(tmp_path: Path) -> None:
+    run = run_prove(SIMPLE, tmp_path, "--front-end", "available", rtl=PLAIN)
+    assert run.ending == ("PASS", 0) and run.tree["signals_agreed"] == 1
+    assert run.tree["rtl"]["front_ends"] == ["slang", "yosys"] and run.tree["rtl"]["unread"] == {}
+    wrong = run_prove(SIMPLE, tmp_path / "wrong", "--front-end", "available", rtl=PLAIN.replace("3;", "2;"))
+    assert wrong.ending == ("RTL_MISMATCH", 1)
+
+
+@needs_yosys
+@pytest.mark.parametrize("case", ["it is refused", "it is misread"])
+def test_slang_alone_reads_what_yosys_cannot(case: str, tmp_path: Path) -> None:
+    rtl, why = FOR_SLANG_ALONE[case]
+    run = run_prove(SIMPLE, tmp_path, "--front-end", "available", rtl=rtl)
+    assert run.ending == ("PASS", 0) and run.tree["signals_agreed"] is None
+    assert run.tree["rtl"]["front_ends"] == ["slang"] and why in run.tree["rtl"]["unread"]["yosys"]
+
+
+def test_slang_alone_reads_it_where_yosys_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DAIS_VERIF_YOSYS", "/nonexistent")
+    run = run_prove(SIMPLE, tmp_path, "--front-end", "available", rtl=PLAIN)
+    assert run.ending == ("PASS", 0)
+    assert run.tree["rtl"]["front_ends"] == ["slang"]
+    assert "DAIS_VERIF_YOSYS is '/nonexistent'" in run.tree["rtl"]["unread"]["yosys"]
+
+
+@needs_yosys
+def test_readings_that_differ_are_no_pass_anywhere(tmp_path: Path) -> None:
+    text = emit_verilog(SIMPLE)
+    readings = both(text, tmp_path, text.replace("3'sd3", "3'sd2"), "model")
+    assert text.count("3'sd3") == 1
+    proof = prove_twice(SIMPLE, *readings, packed(SIMPLE), OPTIONS, if_possible=True)
+    assert proof.verdict is Verdict.UNKNOWN and "different ways" in proof.message and proof.unread == {}
+
+
+@needs_yosys
+@pytest.mark.parametrize("if_possible", [False, True])
+def test_readings_that_cannot_be_compared(if_possible: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too hard for the solver: that is no difference, but neither are two readings."""
+    monkeypatch.setattr(twice, "agreement", lambda *args: Agreement(0, "signal 'op_1' is too hard", decided=False))
+    readings = both(emit_verilog(SIMPLE), tmp_path, top="model")
+    proof = prove_twice(SIMPLE, *readings, packed(SIMPLE), OPTIONS, if_possible=if_possible)
+    assert proof.verdict is (Verdict.PASS if if_possible else Verdict.UNKNOWN)
+    assert proof.unread == ({"yosys": "signal 'op_1' is too hard"} if if_possible else {})
+    assert if_possible or "could not be shown to read the RTL alike" in proof.message

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from filelock import FileLock
 from quality.door import environment
-from quality.signing import DESIGN, GIVEN, QUICK, Ending, project, sign, verify
+from quality.signing import DESIGN, GIVEN, QUICK, Ending, forge, project, sign, verify
 
 from dais_verif.emit import PipelineOptions, emit_pipeline
 from dais_verif.passphrase import PASSPHRASE
@@ -263,3 +263,35 @@ def test_two_sign_offs_do_not_share_a_folder(tmp_path: Path) -> None:
         ending = sign(folder)
     assert (ending.verdict, ending.exit_code) == ("INVALID_INPUT", 2)
     assert "in use by another sign-off" in ending.stderr
+
+
+@pytest.mark.slow
+def test_what_reads_the_rtl_for_a_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without Yosys, slang alone is enough for the built-in policy, and for none that demands both."""
+
+    def front_ends(folder: Path) -> list[str]:
+        found: list[str] = json.loads((folder / "out/logs/proof/printed.json").read_text())["rtl"]["front_ends"]
+        return found
+
+    both = project(tmp_path / "both", PROVED + 'front_end = "both"\n' + GIVEN)
+    assert sign(both).exit_code == 0 and front_ends(both) == ["slang", "yosys"]
+    assert verify(both).findings == []
+    monkeypatch.setenv("DAIS_VERIF_YOSYS", "/nonexistent")
+    available = project(tmp_path / "available", PROVED + GIVEN)
+    assert sign(available).exit_code == 0 and front_ends(available) == ["slang"]
+    assert verify(available).findings == []
+    demanded = project(tmp_path / "demanded", PROVED + 'front_end = "both"\n' + GIVEN)
+    ending = sign(demanded)
+    assert ending.exit_code == 7 and ending.stage("proof")["verdict"] == "TOOL_FAILURE"
+    ours = project(tmp_path / "ours", PROVED + 'front_end = "both"\n')
+    assert sign(ours).exit_code == 7, "whatever the policy demands holds for our RTL, too"
+
+
+@pytest.mark.slow
+def test_a_certificate_of_one_front_end_does_not_meet_a_policy_of_two(tmp_path: Path) -> None:
+    folder = project(tmp_path, PROVED + 'front_end = "both"\n' + GIVEN)
+    assert sign(folder).exit_code == 0
+    for file in (folder / "out/evidence/proof").rglob("*.json"):
+        file.write_text(file.read_text().replace(',\n      "yosys"', "").replace(', "yosys"', ""))
+    forge(folder)
+    assert any("read by slang, not by slang and Yosys" in finding for finding in verify(folder).findings)
