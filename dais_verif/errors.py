@@ -6,7 +6,8 @@
 │   ├── ``RequestError``  options that do not go together
 │   └── ``StateError``  RTL keeps state where a function of its inputs is asked for
 ├── ``ViolationError``  the program broke one of its promises on these inputs
-└── ``ToolError``       a simulator or compiler is missing or failed
+├── ``ToolError``       a simulator or compiler is missing or failed
+└── ``VerdictError``    ``raise_for_verdict`` of a record that did not pass
 
 Anything else that escapes is a bug of ours.
 """
@@ -15,7 +16,16 @@ from __future__ import annotations
 
 from dais_verif.verdict import Verdict
 
-__all__ = ["DaisError", "InputError", "ProgramError", "RequestError", "StateError", "ToolError", "ViolationError"]
+__all__ = [
+    "DaisError",
+    "InputError",
+    "ProgramError",
+    "RequestError",
+    "StateError",
+    "ToolError",
+    "VerdictError",
+    "ViolationError",
+]
 
 
 class DaisError(Exception):
@@ -63,3 +73,11 @@ class ToolError(DaisError):
     """
 
     verdict = Verdict.TOOL_FAILURE
+
+
+class VerdictError(DaisError):
+    """The verdict of a run is not PASS, and the caller asked for an exception then."""
+
+    def __init__(self, verdict: Verdict, message: str) -> None:
+        super().__init__(f"{verdict.value}: {message}")
+        self.verdict = verdict

@@ -9,7 +9,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from dais_verif.program import Program
+from dais_verif.record.program import ProgramInfo
 from dais_verif.report.coverage import Coverage, RtlCoverage
 from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
@@ -39,35 +39,6 @@ SCHEMA = "dais-verif/result/1"
 
 #: The decision that says what Icarus was not given of the RTL.
 RTL_IN_ICARUS = "RTL in icarus"
-
-
-@dataclass(frozen=True)
-class ProgramInfo:
-    """Which program, and how it was read."""
-
-    path: str | None
-    hash: str
-    file_sha256: str | None
-    layout: str
-    layout_assumed: bool
-    n_in: int
-    n_out: int
-    n_ops: int
-
-    @classmethod
-    def of(cls, program: Program) -> ProgramInfo:
-        """The facts about ``program``."""
-        origin = program.origin
-        return cls(
-            origin.path,
-            program.hash,
-            origin.file_sha256,
-            origin.layout,
-            origin.assumed,
-            program.n_in,
-            program.n_out,
-            program.n_ops,
-        )
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,10 @@ FORBIDDEN = {
         ("dut", "golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "regress", "coverage", "cli"),
         "a record holds facts and finds none",
     ),
+    "record": (
+        ("dut", "golden", "emit", "prove", "sim", "hil", "synth", "stimulus", "report", "regress", "coverage", "cli"),
+        "it is the ground floor: what is kept of a run, for all who write or read it",
+    ),
     "coverage": (
         ("emit", "dut", "sim", "hil", "synth", "regress", "cli"),
         "it speaks of programs and vectors, whatever hardware they run on",

@@ -1,0 +1,145 @@
+"""Check a program: its structure, what is in it, and what is known of overflow.
+
+What intervals cannot exclude is put to the prover, which proves that it never happens or finds an input for it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from dais_verif.flows.programs import AnyProgram, read_program
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.vectors import decimal, real_inputs
+from dais_verif.program import OPCODES, Program
+from dais_verif.program.checks import meaningless_data
+from dais_verif.program.graph import dead_ops, depths
+from dais_verif.program.ports import ports_of
+from dais_verif.program.ranges import Status, analyse
+from dais_verif.record.check import CheckRecord, NamedOp, Overflow, PortWidths, WidthSummary
+from dais_verif.record.program import ProgramInfo
+from dais_verif.verdict import Verdict
+
+if TYPE_CHECKING:
+    from dais_verif.prove.overflow import Promise
+
+__all__ = ["CheckRequest", "check"]
+
+#: The most ops that a proof is tried of, unless ``everything`` is asked for.
+_EXAMINED = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckRequest:
+    """What to check. ``proof``: examine what intervals leave possible, of ``everything`` or of the first 200 ops.
+
+    ``timeout``: seconds for each question to the solver.
+    """
+
+    program: AnyProgram
+    layout: str | None = None
+    proof: bool = True
+    everything: bool = False
+    timeout: float = 5.0
+
+
+def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
+    """Return what is in the program, and whether an op can break its promise not to change a value.
+
+    Verdicts: PASS, PROGRAM_INVALID where an input breaks a promise, UNKNOWN where neither was shown. Raises
+    ``ProgramError`` if there is no valid program, ``InputError`` if a file cannot be read.
+    """
+    program, warnings = read_program(request.program, request.layout, progress)
+    overflow = _by_intervals(program)
+    if request.proof and overflow.possible:
+        overflow = _by_proof(program, overflow, request, progress)
+    verdict, message = _judge(overflow)
+    widths, ports = [op.type.width for op in program.ops], ports_of(program)
+    codes = Counter(program.columns.code.tolist())
+    return CheckRecord(
+        verdict=verdict,
+        message=message,
+        program=ProgramInfo.of(program),
+        warnings=warnings,
+        spec_version=program.origin.spec_version,
+        firmware_version=program.origin.firmware_version,
+        tables=[len(table) for table in program.tables],
+        opcodes={f"{code} {OPCODES[code].mnemonic}": codes[code] for code in sorted(codes)},
+        width=WidthSummary(max(widths, default=0), widths.count(0), sum(widths)),
+        widths=dict(sorted(Counter(widths).items(), key=lambda item: str(item[0]))),
+        depth=max(depths(program), default=0),
+        ports=PortWidths(max(ports.input_bits, 1), max(ports.output_bits, 1)),
+        dead_ops=dead_ops(program),
+        meaningless_data=meaningless_data(program).tolist(),
+        overflow=overflow,
+    )
+
+
+def _by_intervals(program: Program) -> Overflow:
+    analysis = analyse(program, declared=True)
+    possible, certain = (
+        [_named(program, index) for index in analysis.promises(status)] for status in (Status.POSSIBLE, Status.CERTAIN)
+    )
+    inputs = "declared intervals" if program.intervals else "types"
+    safe = len(analysis.promises(Status.SAFE))
+    return Overflow(proved_impossible=safe, possible=possible, certain=certain, inputs=inputs)
+
+
+def _by_proof(program: Program, overflow: Overflow, request: CheckRequest, progress: Progress) -> Overflow:
+    """Return ``overflow`` with what the prover found of what is possible."""
+    try:
+        from dais_verif.prove.overflow import examine
+        from dais_verif.prove.results import Options, Watcher
+    except ImportError as error:
+        progress.warning(f"{error.name} is missing: intervals are all that is known of overflow")
+        return replace(overflow, proved_by_proof=[], broken=[], undecided=overflow.possible)
+    suspects = [op.op for op in overflow.possible]
+    asked = suspects if request.everything else suspects[:_EXAMINED]
+    with progress.working("examining promises ...") as tell:
+
+        class Shown(Watcher):
+            def progress(self, what: str, done: int, total: int) -> None:
+                if what == "promises":
+                    tell(f"examining promises: {done} of {total}")
+
+        found = examine(program, asked, Options(timeout=request.timeout, jobs=1), declared=True, watcher=Shown())
+    left = [_named(program, index) for index in suspects[len(asked) :]]
+    return replace(
+        overflow,
+        proved_by_proof=_with_status(program, found, "PROVED"),
+        broken=_with_status(program, found, "REFUTED"),
+        undecided=[*_with_status(program, found, "UNKNOWN"), *left],
+    )
+
+
+def _with_status(program: Program, promises: Sequence[Promise], status: str) -> list[NamedOp]:
+    return [
+        replace(
+            _named(program, promise.op),
+            how=promise.how or None,
+            inputs=None if promise.vector is None else [decimal(v) for v in real_inputs(program, promise.vector)],
+        )
+        for promise in promises
+        if promise.status.value == status
+    ]
+
+
+def _named(program: Program, index: int) -> NamedOp:
+    op = program.ops[index]
+    return NamedOp(op=index, mnemonic=op.spec.mnemonic, type=str(op.type))
+
+
+def _judge(overflow: Overflow) -> tuple[Verdict, str]:
+    """Return what is known of all promises together, and say it."""
+    broken, undecided = len(overflow.broken or []), len(overflow.undecided or [])
+    if overflow.certain:
+        return Verdict.PROGRAM_INVALID, "see certain overflow"
+    if broken:
+        ops = f"{broken} op{'s' if broken > 1 else ''}"
+        return Verdict.PROGRAM_INVALID, f"{ops} can be made to break a promise by the inputs shown"
+    if undecided:
+        text = "promises are neither proved nor broken; --all or a longer --timeout may decide them"
+        return Verdict.UNKNOWN, f"{undecided} {text}"
+    return Verdict.PASS, "the program is valid"

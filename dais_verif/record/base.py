@@ -1,0 +1,76 @@
+"""What all records of runs have in common."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from dais_verif.errors import InputError, VerdictError
+from dais_verif.verdict import Verdict
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["SCHEMA", "RunRecord", "to_tree"]
+
+#: Of ``--json``; later versions only add fields.
+SCHEMA = "dais-verif/result/1"
+
+
+def to_tree(value: Any) -> Any:
+    """Return ``value``, made of dataclasses, as dictionaries, lists, strings and numbers.
+
+    A field that is named in ``LEFT_OUT_IF_NONE`` of its class is left out where it is None. Keys become text.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        optional = getattr(value, "LEFT_OUT_IF_NONE", ())
+        pairs = ((field.name, getattr(value, field.name)) for field in fields(value))
+        return {name: to_tree(item) for name, item in pairs if item is not None or name not in optional}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, dict):
+        return {str(key): to_tree(item) for key, item in value.items()}
+    return [to_tree(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRecord:
+    """The record of a run, with its verdict. ``message``: the verdict in words."""
+
+    verdict: Verdict
+    message: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether the verdict is PASS."""
+        return self.verdict is Verdict.PASS
+
+    def raise_for_verdict(self) -> None:
+        """Raise ``VerdictError`` unless the verdict is PASS."""
+        if not self.passed:
+            raise VerdictError(self.verdict, self.message)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``to_json`` writes, as dictionaries, lists, strings and numbers."""
+        tree = to_tree(self)
+        head = {"schema": SCHEMA, "verdict": tree.pop("verdict"), "exit_code": self.verdict.exit_code}
+        return {**head, **tree}
+
+    def to_json(self) -> str:
+        """Return one JSON object."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Return the record that ``to_json`` wrote as ``text``. Raises ``InputError`` if it is not one."""
+        import msgspec  # only to read: no verb that prints a record waits for it
+
+        try:
+            return msgspec.json.decode(text, type=cls)
+        except msgspec.MsgspecError as error:
+            raise InputError(f"the text is not a {cls.__name__}: {error}") from None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.verdict.value}: {self.message}>"

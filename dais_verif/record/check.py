@@ -1,0 +1,86 @@
+"""The record of ``check``: what is in a program, and what is known of overflow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dais_verif.record.base import RunRecord
+from dais_verif.record.program import ProgramInfo
+
+__all__ = ["CheckRecord", "NamedOp", "Overflow", "PortWidths", "WidthSummary"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedOp:
+    """An op with what a reader knows it by. ``how``: what a proof rests on. ``inputs``: exact values that break it."""
+
+    LEFT_OUT_IF_NONE: ClassVar = ("how", "inputs")
+
+    op: int
+    mnemonic: str
+    type: str
+    how: str | None = None
+    inputs: list[str] | None = None
+
+    def __str__(self) -> str:
+        return f"op {self.op} ({self.mnemonic} {self.type})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overflow:
+    """What is known of the ops that promise not to change their value.
+
+    ``proved_impossible``: how many intervals prove safe. ``possible``: those that they cannot; of these
+    ``proved_by_proof``, ``broken`` by inputs, and ``undecided``; None where no proof was asked for or needed.
+    ``certain``: broken by every input. ``inputs``: what intervals of the inputs were taken.
+    """
+
+    LEFT_OUT_IF_NONE: ClassVar = ("proved_by_proof", "broken", "undecided")
+
+    proved_impossible: int
+    possible: list[NamedOp]
+    certain: list[NamedOp]
+    inputs: str
+    proved_by_proof: list[NamedOp] | None = None
+    broken: list[NamedOp] | None = None
+    undecided: list[NamedOp] | None = None
+
+
+@dataclass(frozen=True)
+class WidthSummary:
+    """Widths of the ops, in bits: the largest, how many are 0, their sum."""
+
+    max: int
+    zero: int
+    sum: int
+
+
+@dataclass(frozen=True)
+class PortWidths:
+    """Widths of the packed ports, in bits."""
+
+    model_inp: int
+    model_out: int
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CheckRecord(RunRecord):
+    """A run of ``check``. ``tables``: their lengths. ``opcodes``: how many ops of each; ``widths``: of each width.
+
+    ``depth``: of the longest chain of ops. ``meaningless_data``: ops with data that their opcode has no use for.
+    """
+
+    program: ProgramInfo
+    warnings: list[str]
+    spec_version: int | None
+    firmware_version: int | None
+    tables: list[int]
+    opcodes: dict[str, int]
+    width: WidthSummary
+    widths: dict[int, int]
+    depth: int
+    ports: PortWidths
+    dead_ops: list[int]
+    meaningless_data: list[int]
+    overflow: Overflow

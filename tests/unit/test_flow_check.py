@@ -1,0 +1,67 @@
+"""``check`` as a use case: a request goes in, a record comes out, and nothing is printed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from dais_verif.errors import InputError, ProgramError, VerdictError
+from dais_verif.flows.check import CheckRequest, check
+from dais_verif.program import Program, load
+from dais_verif.record.check import CheckRecord
+from dais_verif.verdict import Verdict
+
+S4 = (1, 3, 0)
+X = (-1, 0, -1, 0, S4)
+#: x + x in the 4 bits of x: breaks its promise for half of all inputs.
+OVERFLOW = Program.build([X, (0, 0, 0, 0, S4)], [(1, 0, 0)], inp_shift=[0])
+
+
+def test_takes_a_path_bytes_and_a_program(corpus: Path) -> None:
+    path = corpus / "p04_sort8" / "prog.v1.bin"
+    forms = (path, str(path), path.read_bytes(), load(path))
+    records = [check(CheckRequest(program=form)) for form in forms]
+    assert {(record.verdict, record.program.hash, record.depth) for record in records} == {
+        (Verdict.PASS, load(path).hash, 25)
+    }
+    assert all(record.passed for record in records)
+
+
+def test_finds_inputs_that_break_a_promise(capsys: pytest.CaptureFixture[str]) -> None:
+    record = check(CheckRequest(program=OVERFLOW))
+    assert record.verdict is Verdict.PROGRAM_INVALID and not record.passed
+    (broken,) = record.overflow.broken or []
+    assert broken.op == 1 and broken.inputs is not None
+    assert not -8 <= 2 * int(broken.inputs[0]) <= 7
+    with pytest.raises(VerdictError, match=r"PROGRAM_INVALID: 1 op can be made") as caught:
+        record.raise_for_verdict()
+    assert caught.value.verdict is Verdict.PROGRAM_INVALID
+    assert capsys.readouterr() == ("", "")
+
+
+def test_says_unknown_where_the_prover_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "dais_verif.prove.overflow", None)
+    record = check(CheckRequest(program=OVERFLOW))
+    assert (record.verdict, record.overflow.broken) == (Verdict.UNKNOWN, [])
+    assert [op.op for op in record.overflow.undecided or []] == [1]
+
+
+def test_what_is_no_program_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ProgramError):
+        check(CheckRequest(program=b"no program"))
+    with pytest.raises(InputError, match="No such file"):
+        check(CheckRequest(program=tmp_path / "nowhere.bin"))
+
+
+@pytest.mark.parametrize("proof", [True, False])
+def test_a_record_comes_back_from_its_json(proof: bool) -> None:
+    record = check(CheckRequest(program=OVERFLOW, proof=proof))
+    assert CheckRecord.from_json(record.to_json()) == record
+    assert repr(record).count("\n") == 0 and record.verdict.value in repr(record)
+
+
+def test_damaged_json_is_an_error() -> None:
+    with pytest.raises(InputError, match="is not a CheckRecord"):
+        CheckRecord.from_json('{"verdict": "GOOD"}')
