@@ -277,10 +277,10 @@ _TEXTS: dict[str, tuple[str, Said, Said | None]] = {
         refused("rtl.v:6", "infinitely recursive instantiation of 'y'"),
         Said("TOOL_FAILURE", ("yosys was killed",)),
     ),
-    "an interface": (
-        "interface bus; logic x; endinterface\n" + module("bus i();"),
-        refused("rtl.v:4", "'i': an interface is no module"),
-        READ,
+    "a program": (
+        "program bus; logic x; endprogram\n" + module("bus i();"),
+        refused("rtl.v:4", "'i': a program is no module"),
+        SYNTAX,
     ),
     # expressions and types
     "an undeclared signal": (

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 from prove.door import run_prove
-from prove.reading import needs_yosys
+from prove.reading import elaborated, needs_yosys, term_of
 from prove.test_several_files import ADDER
 from prove.test_storage import SUMS, clocked, combinational, values
 
 from dais_verif.errors import InputError
+from dais_verif.prove.terms import leaves
 
 A, B = "IN[3:0]", "IN[7:4]"
 CASES = " ".join(f"{n}: OUT = {A} + {n};" for n in range(16))
@@ -52,6 +53,10 @@ DESIGNS = {
         " xor (p, IN[i], IN[i + 4]); xor (OUT[i], p, c[i], low); and (g, IN[i], IN[i + 4]); nand n(t, p, c[i]);"
         " wire u; not (u, t); or (c[i + 1], g, u); end buf (OUT[4], c[4]);",
         ("nand n", "nor n"),
+    ),
+    "nets that are pulled": (
+        "tri1 [4:0] t; tri0 [4:0] u; tri0 [4:0] v = sum; assign t = v; tri1 w; assign OUT = t + u + w - 1;",
+        ("tri1 w", "tri0 w"),
     ),
     "a variable in a branch": (
         f"always_comb begin OUT = {A}; if ({B} != 0) begin automatic logic [4:0] t = {B}; OUT = OUT + t; end end",
@@ -209,6 +214,9 @@ def test_registers(body: str, wrong: tuple[str, str], tmp_path: Path) -> None:
         ("and #3 (OUT[0], IN[0], IN[1]); assign OUT[4:1] = 0;", "a delay"),
         ("and (strong0, weak1) (OUT[0], IN[0], IN[1]); assign OUT[4:1] = 0;", "a strength"),
         ("assign OUT = sum == 5'bx ? 0 : sum;", "X and Z have no value"),
+        ("tri1 [4:0] t; assign t[3:0] = IN[3:0]; assign OUT = t;", "drive all of them"),
+        ("tri1 [4:0] t; assign t = IN[0] ? sum : 5'bz; assign OUT = t;", "X and Z have no value"),
+        ("tri1 t; assign t = IN[0]; assign t = IN[1]; assign OUT = t;", "also driven at"),
         ("supply1 v; assign v = IN[0]; assign OUT = v;", "also driven at"),
         ("always_comb begin : a OUT = sum; end always_comb begin : b if (IN[0]) disable a; end", "around it only"),
         ("task automatic t; OUT = sum; if (IN[0]) disable t; OUT = 0; endtask always_comb t;", "around it only"),
@@ -270,3 +278,20 @@ def test_checks_as_yosys_reads_them(check: str, left_out: str | None, tmp_path: 
         assert run.exit_code == 2 and "narrows the inputs" in run.tree["message"], run.tree["message"]
     else:
         assert run.ending == ("PASS", 0) and run.tree["left_out"][0].startswith(left_out), run.tree["message"]
+
+
+PULLED = "module sub(input tri1 [4:0] i, output [4:0] o); assign o = i; endmodule\n"
+
+
+def test_an_input_that_is_pulled(tmp_path: Path) -> None:
+    """It is so only where nothing is connected; what is connected without a driver is not known."""
+    assert values(PULLED + combinational("sub s(.o(OUT));"), tmp_path) == [31] * 256
+    assert values(PULLED + combinational("sub s(.i(sum), .o(OUT));"), tmp_path) == SUMS
+    open_ended = PULLED + combinational("wire [4:0] w; sub s(.i(w), .o(OUT));")
+    term = term_of(elaborated(open_ended, tmp_path, "slang"), "model_out")
+    assert {t.op for t in leaves(term)} == {"undefined"}
+
+
+def test_the_top_modules_pulled_input_is_an_input(tmp_path: Path) -> None:
+    text = combinational("assign OUT = sum;").replace("input [7:0]", "input tri1 [7:0]")
+    assert values(text, tmp_path) == SUMS

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dais_verif.errors import InputError
+from dais_verif.prove.gating import Latch
 from dais_verif.prove.memory import Memory
 from dais_verif.prove.netlist import Bits, NoValue, Read, Signal, Signals
 from dais_verif.prove.slang.kinds import TYPES
@@ -64,6 +65,8 @@ class Design:
         #: Of signals that are arrays or unpacked structures, what each element is: a signal of its own.
         self.elements: dict[Any, Spans[Signal]] = {}
         self.memories: dict[Any, Memory] = {}
+        #: The latches of clock gates.
+        self.latches: dict[Signal, Latch] = {}
         #: What variables hold before anything is assigned to them: an expression.
         self.initial: dict[Any, Any] = {}
         self.keep: list[Any] = [manager]

@@ -14,6 +14,7 @@ import pyslang
 
 from dais_verif.dut.verilog import included, read_files
 from dais_verif.errors import InputError, StateError
+from dais_verif.prove.gating import ungate
 from dais_verif.prove.netlist import Bits, Netlist, Signal, bits_over, driver_of
 from dais_verif.prove.slang.bundles import bundled, divide
 from dais_verif.prove.slang.checks import leave_out, only_checks
@@ -23,6 +24,7 @@ from dais_verif.prove.slang.events import EventError, refuse_delay
 from dais_verif.prove.slang.expressions import Converter
 from dais_verif.prove.slang.gates import gates
 from dais_verif.prove.slang.kinds import BLOCKS, DEFINITIONS, NETS, PORTS, SYMBOLS, How
+from dais_verif.prove.slang.latches import latched
 from dais_verif.prove.slang.memories import initial, kept_from_the_beginning
 from dais_verif.prove.slang.procedures import combinational
 from dais_verif.prove.slang.selects import target_parts
@@ -89,6 +91,8 @@ class _Walk:
         self._arrays: dict[Any, tuple[str, str]] = {}
         self._ports: set[Any] = set()
         self._given: set[Any] = set()
+        #: Nets that are pulled to a value.
+        self._pulled: list[tuple[Any, int]] = []
         self._filled: set[Any] = set()
         #: What initial blocks leave in variables, each that assigns them.
         self._set: dict[Any, list[Term]] = {}
@@ -112,6 +116,9 @@ class _Walk:
             memory.settle()
         for work in self._later:
             work()
+        for symbol, value in self._pulled:
+            self._pull(symbol, value)
+        ungate(self._design.signals.values(), self._design.latches)
         for memory in self._design.memories.values():
             memory.refuse_state()
         self._constants()
@@ -190,9 +197,11 @@ class _Walk:
         supply = None
         if symbol.kind == ast.SymbolKind.Net:
             net = symbol.netType.netKind
-            if net not in _NETS:
+            if net in _PULLED:
+                self._pulled.append((symbol, _PULLED[net]))
+            elif net not in _NETS:
                 raise InputError(f"{where}: {name!r} is a net of type {net.name}: {NETS.message(net)}")
-            supply = _NETS[net]
+            supply = _NETS.get(net)
             refuse_delay(symbol, where)
         signal = self._design.signals[symbol] = self._design.new(name, width, where)
         if supply is not None:
@@ -202,6 +211,18 @@ class _Walk:
         elif symbol.initializer is not None:
             self._design.initial[symbol] = symbol.initializer
         return signal
+
+    def _pull(self, symbol: Any, value: int) -> None:
+        """Give a net that nothing drives the value that it is pulled to."""
+        signal = self._design.signals[symbol]
+        if symbol in self._given or sum(driver.width for driver in signal.drivers) == signal.width:
+            return
+        if signal.drivers:
+            raise InputError(
+                f"{signal.where}: {signal.name!r} is pulled, and some of its bits have a driver; simulators differ in"
+                " what the others are: drive all of them"
+            )
+        signal.drive(driver_of(bits_over(const(signal.width, value), {}), 0, signal.width, 0, signal.where))
 
     def _drive(self, signal: Signal, low: int, width: int, expression: Any, where: str) -> None:
         signal.drive(driver_of(self._design.bits(expression), 0, width, low, where))
@@ -251,7 +272,9 @@ class _Walk:
                 raise EventError(
                     f"{where}: this block waits for nothing before it begins; write always @* or always_comb"
                 )
-            self._later.append(lambda: combinational(self._design, body, names))
+            self._later.append(lambda: self._settling(kind, body, names))
+        elif kind is ast.ProceduralBlockKind.AlwaysLatch:
+            self._later.append(lambda: self._latch(body))
         elif kind not in BLOCKS.of(How.LEFT_OUT):
             what = f"{kind.name} block in {path.rstrip('.') or 'the top module'!r}"
             raise StateError(f"{self._design.where(block.location)}: {what}: {BLOCKS.message(kind)}")
@@ -261,6 +284,17 @@ class _Walk:
             refusal = SYMBOLS.refusal(member.kind)
             if refusal is not None:
                 raise InputError(f"{self._design.where(member.location)}: {member.name!r}: {refusal}")
+
+    def _settling(self, kind: Any, body: Any, names: set[Any]) -> None:
+        if kind is not ast.ProceduralBlockKind.Always or not latched(self._design, body):
+            combinational(self._design, body, names)
+
+    def _latch(self, body: Any) -> None:
+        if not latched(self._design, body):
+            where = self._design.where(body.sourceRange.start)
+            raise StateError(
+                f"{where}: AlwaysLatch block: a latch keeps state, and the proof knows pipelines only; write always_ff"
+            )
 
     def _refuse_foreign(self, e: Any) -> None:
         if type(e) is ast.HierarchicalValueExpression and self._design.is_local(e.symbol):
@@ -305,13 +339,15 @@ _ERRORS = (
     pyslang.Diags.ParameterDoesNotExist,
     pyslang.Diags.RangeSelectReversed,
 )
-#: The value of a net without a driver, if it has one.
+_PULLED: dict[Any, int] = {ast.NetType.NetKind.Tri0: 0, ast.NetType.NetKind.Tri1: -1}
+#: The value of a net, if it has one whatever the design says.
 _NETS: dict[Any, int | None] = NETS.rules(
     {
         **dict.fromkeys((ast.NetType.NetKind.Wire, ast.NetType.NetKind.Tri, ast.NetType.NetKind.UWire)),
         ast.NetType.NetKind.Supply0: 0,
         ast.NetType.NetKind.Supply1: -1,
-    }
+    },
+    _PULLED,
 )
 #: Share of single bits among the signals of a module that is taken for a netlist.
 _BITWISE = 0.9

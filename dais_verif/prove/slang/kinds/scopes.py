@@ -151,9 +151,11 @@ NETS: Table[Any] = Table(
     "Strengths and delays are refused.",
     {
         **dict.fromkeys((_n.Wire, _n.Tri, _n.UWire), read("one driver a bit; undefined without")),
+        _n.Tri0: read("one driver a bit; 0 without any; refused if some bits only have one"),
+        _n.Tri1: read("one driver a bit; ones without any; refused if some bits only have one"),
         _n.Supply0: read("0"),
         _n.Supply1: read("ones"),
-        **dict.fromkeys((_n.WAnd, _n.WOr, _n.TriAnd, _n.TriOr, _n.Tri0, _n.Tri1), _WIRED),
+        **dict.fromkeys((_n.WAnd, _n.WOr, _n.TriAnd, _n.TriOr), _WIRED),
         _n.TriReg: refused("a net that keeps its charge keeps state; write a register"),
         _n.Interconnect: refused("an interconnect has no type of its own; write wire"),
         _n.UserDefined: refused("a net of a type of the user's may be resolved by a function; write wire"),
@@ -169,7 +171,7 @@ BLOCKS: Table[Any] = Table(
         _p.Final: left_out("runs when the simulation is over"),
         _p.Always: read("combinational, or registers, by its timing control; without one it is refused"),
         _p.AlwaysComb: read("combinational; it runs at the beginning, too"),
-        _p.AlwaysLatch: refused("a latch keeps state, and the proof knows pipelines only; write always_ff"),
+        _p.AlwaysLatch: read("the latch of a clock gate, `if (!clk) q = enable` beside `clk & q`; others are refused"),
         _p.AlwaysFF: read("registers"),
     },
 )
