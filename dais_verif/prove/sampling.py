@@ -12,6 +12,8 @@ import random
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import reduce
+from itertools import combinations
 
 from dais_verif.dut.face import Dut
 from dais_verif.errors import InputError
@@ -22,7 +24,7 @@ from dais_verif.prove.obligations import Builder, Obligation
 from dais_verif.prove.results import Claim, Options, Proof, Sample, Status
 from dais_verif.prove.smt import satisfy
 from dais_verif.prove.smtlib import script
-from dais_verif.prove.terms import Term, as_written, bnot, eq, undefined
+from dais_verif.prove.terms import Term, as_written, bnot, bor, concat, eq, nodes, undefined
 from dais_verif.verdict import Verdict
 
 __all__ = ["BUT_FOR_BLOCKS", "DISAGREEMENT", "WRITTEN", "draw", "put_to_the_solver", "weighed"]
@@ -63,14 +65,15 @@ def put_to_the_solver(
 ) -> Sample:
     """Ask the solver about the claims that ``proof.drawn`` names, for so many ``seconds`` per percent of a sample.
 
-    ``netlists``: the design by how its terms are: as written, where nothing made any before; and as the proof left it,
-    for what cannot be stated otherwise.
+    ``netlists``: the design by how its terms are: as written, where nothing made any before; and last as the proof left
+    it, for what cannot be stated otherwise.
     """
     confirmed, undecided, contradicted = 0, {}, {}
     used: dict[str, None] = {}
     end = time.monotonic() + seconds * max(1.0, options.sample)
     with as_written():
-        builders = {terms: _builder(program, netlist, dut, proof) for terms, netlist in netlists.items()}
+        *_, settled = netlists.values()
+        builders = {terms: _builder(program, netlist, settled, dut, proof) for terms, netlist in netlists.items()}
         for kind, number in proof.drawn[0]:
             name, left = f"{kind} {number}", end - time.monotonic()
             if left <= 0:
@@ -80,17 +83,34 @@ def put_to_the_solver(
             if isinstance(stated, InputError):
                 undecided[name] = f"it cannot be stated without rules: {stated}"
                 continue
-            answer = satisfy([bnot(eq(stated.rtl, stated.wanted))], min(_ONE, left)).verdict
+            given = _choices(stated.rtl, stated.wanted)
+            answer = satisfy([bnot(eq(stated.rtl, stated.wanted)), *given], min(_ONE, left)).verdict
             if answer == "unsat":
                 confirmed += 1
             elif answer == "sat":
                 names = {term: f"{s.kind} {s.number}" for term, s in stated.variables().items()}
-                contradicted[name] = f"; {name}: unsat if it is proved\n{script(stated.rtl, stated.wanted, (), names)}"
+                contradicted[name] = (
+                    f"; {name}: unsat if it is proved\n{script(stated.rtl, stated.wanted, given, names)}"
+                )
             else:
                 undecided[name] = "the solver took too long"
     claims = tuple(f"{kind} {number}" for kind, number in proof.drawn[0])
     terms = BUT_FOR_BLOCKS if BUT_FOR_BLOCKS in used else WRITTEN
     return Sample(proof.drawn[1], options.seed, claims, confirmed, undecided, contradicted, terms)
+
+
+def _choices(*roots: Term) -> list[Term]:
+    """That what is undefined is the same for the same arguments, which rules see where these are one term."""
+    chosen: dict[tuple[object, int, tuple[int, ...]], list[Term]] = {}
+    for t in nodes(*roots):
+        if t.op == "undefined" and t.args:
+            chosen.setdefault((t.data, t.width, tuple(x.width for x in t.args)), []).append(t)
+    found = []
+    for terms in chosen.values():
+        for a, b in combinations(terms, 2):
+            other = [bnot(eq(x, y)) for x, y in zip(a.args, b.args, strict=True)]
+            found.append(reduce(bor, other, eq(a, b)))
+    return found
 
 
 def _stated(builders: Mapping[str, Builder], kind: str, number: int, used: dict[str, None]) -> Obligation | InputError:
@@ -118,30 +138,42 @@ def weighed(proof: Proof, sample: Sample) -> Proof:
     return replace(proof, sample=sample, verdict=Verdict.UNKNOWN, message=message, proved_outputs=())
 
 
-def _builder(program: Program, netlist: Netlist, dut: Dut, proof: Proof) -> Builder:
-    """What states the claims again; pins are held as the proof found them to be."""
+def _builder(program: Program, netlist: Netlist, settled: Netlist, dut: Dut, proof: Proof) -> Builder:
+    """What states the claims again; pins are held as the proof found them to be. ``settled``: as the proof left it."""
     pins = dict(proof.held)
     if proof.timing is not None and proof.timing.enable is not None:
         pins[proof.timing.enable] = 1
     boundary = Boundary.of(program, netlist, dut).holding({netlist.signals[n]: value for n, value in pins.items()})
     dropped = set(proof.dropped)
     cut = {claim.number: netlist.signals[claim.signal] for claim in proof.ops if claim.number not in dropped}
-    for signal in netlist.signals.values():
-        if any(driver.clock is not None for driver in signal.drivers):
-            signal.drivers = [_not_itself(signal, driver) for driver in signal.drivers]
+    if netlist is not settled:
+        for name, signal in netlist.signals.items():
+            left = {(driver.low, driver.width) for driver in settled.signals[name].drivers}
+            signal.drivers = [
+                _not_itself(signal, driver) if driver.clock and (driver.low, driver.width) in left else driver
+                for driver in signal.drivers
+            ]
     return Builder(program, netlist, cut, boundary)
 
 
 def _not_itself(signal: Signal, driver: Driver) -> Driver:
-    """A register that may read itself, where it would keep its value: what that is must not matter."""
-    if driver.clock is None:
-        return driver
+    """A register that may read itself only where it would keep its value: what that is must not matter.
+
+    The proof made one driver of its next value that reads none of these bits. One that shifts bits within the register
+    would be several, and depends on itself here.
+    """
+    first, last = driver.low, driver.low + driver.width
 
     def instead(read: Read) -> Read:
         def other(source: Signal, low: int, width: int) -> Term:
-            if source is signal:
-                return undefined(width, f"what register {signal.name!r} held before, from bit {low}")
-            return read(source, low, width)
+            if source is not signal or low >= last or low + width <= first:
+                return read(source, low, width)
+            below, above = max(first - low, 0), max(low + width - last, 0)
+            kept = undefined(
+                width - below - above, f"what register {signal.name!r} held before, from bit {low + below}"
+            )
+            parts = [read(signal, last, above)] if above else []
+            return concat(*parts, kept, *([read(signal, low, below)] if below else []))
 
         return other
 

@@ -12,6 +12,7 @@ from prove.reading import needs_yosys
 from quality.programs import every_opcode
 
 from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.program import Program
 from dais_verif.prove import sampling
 from dais_verif.prove.terms import Term, arithmetic
 from dais_verif.prove.terms.node import make
@@ -124,3 +125,35 @@ endmodule
 """
     sample = sample_of(run_prove(EVERY, tmp_path, "--sample", 100, rtl=text))
     assert sample["confirmed"] == sample["population"] and sample["terms"] == sampling.BUT_FOR_BLOCKS
+
+
+def test_a_register_that_shifts_within_itself(tmp_path: Path) -> None:
+    """What it takes from itself is data, and not a value that it keeps."""
+    text = emit_verilog(EVERY).replace("module model", "module inner")
+    span = text.partition("model_out")[0].rpartition("[")[2].partition("]")[0]
+    given = text.partition("model_inp")[0].rpartition("[")[2].partition("]")[0]
+    width = int(span.partition(":")[0]) + 1
+    text += f"""
+module model(input clk, input en, input [{given}] model_inp, output [{span}] model_out);
+  reg [{3 * width - 1}:0] q; wire [{span}] y;
+  inner u(.model_inp(model_inp), .model_out(y));
+  always @(posedge clk) if (en) q <= {{q[{2 * width - 1}:0], y}};
+  assign model_out = q[{3 * width - 1}:{2 * width}];
+endmodule
+"""
+    sample = sample_of(run_prove(EVERY, tmp_path, "--sample", 100, rtl=text))
+    assert sample["confirmed"] == sample["population"]
+
+
+def test_what_is_undefined_is_the_same_for_the_same_place(tmp_path: Path) -> None:
+    """The word beyond a memory is read twice, at places that only rules see to be one, and cancels out."""
+    program = Program.build([(-1, 0, -1, 0, (0, 2, 0))], [(0, 0, 0)], inp_shift=[0])
+    text = """module model(input [1:0] model_inp, output [1:0] model_out);
+  reg [3:0] t [0:2];
+  initial begin t[0] = 1; t[1] = 2; t[2] = 3; end
+  wire [3:0] a = t[model_inp], b = t[(model_inp + 2'd1) - 2'd1];
+  assign model_out = model_inp + (a - b);
+endmodule
+"""
+    sample = sample_of(run_prove(program, tmp_path, "--sample", 100, rtl=text))
+    assert sample["confirmed"] == sample["population"]
