@@ -187,7 +187,7 @@ _TEXTS: dict[str, tuple[str, Said, Said | None]] = {
         Said("RTL_MISMATCH", ()),
         Said("RTL_MISMATCH", ()),
     ),
-    "force": (block("initial force r = 5;"), refused("rtl.v:3", "ProceduralAssign"), SYNTAX),
+    "force": (block("initial force r = 5;"), refused("rtl.v:3", "override other drivers"), SYNTAX),
     "division by what may be 0": (
         module(out="assign model_out = a / b;"),
         undefined("a quotient by 0"),
@@ -298,8 +298,8 @@ _TEXTS: dict[str, tuple[str, Said, Said | None]] = {
         refused("rtl.v:4", "is reversed"),
         Said("RTL_MISMATCH", ()),
     ),
-    "a real number": (module("real x;"), refused("rtl.v:3", "'x' is no vector"), SYNTAX),
-    "an event": (module("event e;"), refused("rtl.v:3", "'e' is no vector"), SYNTAX),
+    "a real number": (module("real x;"), refused("rtl.v:3", "'x': a real number has no bits"), SYNTAX),
+    "an event": (module("event e;"), refused("rtl.v:3", "'e': an event has no value"), SYNTAX),
     "a task": (block("task t; r = a + b; endtask always @* t;"), refused("rtl.v:3", "may never run"), READ),
     "a while loop": (
         block("always @* begin r = 0; while (r < a) r = r + 1; end"),

@@ -51,6 +51,8 @@ def kinds_seen(text: str, folder: Path, top: str) -> set[Any]:
             found.add(x.body.definition.unconnectedDrive)
             for connection in x.portConnections:
                 found.add(connection.port.direction) if hasattr(connection.port, "direction") else None
+        if type(x) is ast.ValueRangeExpression and x.syntax.op.kind is pyslang.parsing.TokenKind.Colon:
+            found.add(ast.ValueRangeKind.Simple)
         if type(x) is ast.InsideExpression:
             for member in x.rangeList:
                 member.visit(look)

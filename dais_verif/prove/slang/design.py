@@ -12,7 +12,7 @@ from dais_verif.errors import InputError
 from dais_verif.prove.gating import Latch
 from dais_verif.prove.memory import Memory
 from dais_verif.prove.netlist import Bits, NoValue, Read, Signal, Signals
-from dais_verif.prove.slang.kinds import TYPES
+from dais_verif.prove.slang.kinds import TYPES, VALUES
 from dais_verif.prove.slang.kinds.names import ast
 from dais_verif.prove.spans import Spans
 from dais_verif.prove.terms import Term, concat, undefined
@@ -47,6 +47,8 @@ def why_no_bits(kind: Any) -> str:
         kind = kind.arrayElementType.canonicalType
     if kind.isUnpackedStruct:
         return "an unpacked structure is supported if its members are vectors or arrays of such, without first values"
+    if kind.isTaggedUnion:
+        return VALUES.message(ast.ExpressionKind.TaggedUnion)
     return TYPES.message(kind.kind)
 
 

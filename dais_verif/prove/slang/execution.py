@@ -14,7 +14,7 @@ from dais_verif.prove.slang.design import Design, ast, bits_in, why_no_bits
 from dais_verif.prove.slang.events import refuse_unseen
 from dais_verif.prove.slang.expressions import Converter, condition_of
 from dais_verif.prove.slang.jumps import Jumps, chosen_values
-from dais_verif.prove.slang.kinds import ACTIONS, ARGUMENTS, BRACKETS, CALLS, CASES, CHECKS, STATEMENTS, How
+from dais_verif.prove.slang.kinds import ACTIONS, ARGUMENTS, BRACKETS, CALLS, CASES, CHECKS, STATEMENTS, TIMING, How
 from dais_verif.prove.slang.places import VariablePlace, variable_place
 from dais_verif.prove.slang.selects import target_parts
 from dais_verif.prove.slang.streams import refuse_rest
@@ -166,8 +166,11 @@ class Execution:
         """Run ``e``, which is a statement."""
         kind = type(e)
         if kind is ast.AssignmentExpression:
-            if e.isNonBlocking or e.timingControl is not None:
-                raise self.convert.stateful(e, "a nonblocking or delayed assignment keeps state; write =")
+            if e.timingControl is not None:
+                waits = "an assignment that waits keeps state; write a register"
+                raise self.convert.stateful(e, TIMING.refusal(e.timingControl.kind) or waits)
+            if e.isNonBlocking:
+                raise self.convert.stateful(e, "a nonblocking assignment keeps state here; write =")
             self.assign(e.left, self.assigned_value(e))
         elif kind is ast.UnaryExpression and e.op in STEPS:
             old = self.convert(e.operand)
