@@ -8,7 +8,7 @@ from pathlib import Path
 from dais_verif.flows.progress import Progress
 from dais_verif.program import AssumedLayoutWarning, Program, load, parse
 
-__all__ = ["AnyProgram", "read_program"]
+__all__ = ["AnyProgram", "path_of", "read_program"]
 
 AnyProgram = Program | bytes | str | Path
 
@@ -27,3 +27,10 @@ def read_program(program: AnyProgram, layout: str | None, progress: Progress) ->
     for message in messages:
         progress.warning(message)
     return found, messages
+
+
+def path_of(program: AnyProgram, without: str = "PROGRAM") -> str:
+    """Return the path that ``program`` is or was read from; ``without``: what to say where there is none."""
+    if isinstance(program, Program):
+        return program.origin.path or without
+    return without if isinstance(program, bytes) else str(program)

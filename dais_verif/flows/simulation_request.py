@@ -10,9 +10,8 @@ from pathlib import Path
 from dais_verif.errors import RequestError
 from dais_verif.flows.covering import Covering
 from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.programs import AnyProgram
+from dais_verif.flows.programs import AnyProgram, path_of
 from dais_verif.own_command import own_command
-from dais_verif.program import Program
 from dais_verif.stimulus.counters import MAX_BITS
 
 __all__ = ["ALL", "SimulationRequest"]
@@ -67,11 +66,7 @@ class SimulationRequest:
 
     def words(self) -> list[str]:
         """Return the words after ``dais-verif`` that ask for this. ``PROGRAM`` is one without a file."""
-        program = self.program
-        if isinstance(program, Program):
-            program = program.origin.path or "PROGRAM"
-        design = self.design
-        words = ["sim", "PROGRAM" if isinstance(program, bytes) else str(program)]
+        words = ["sim", path_of(self.program)]
         valued = {
             "--layout": self.layout,
             "--sim": self.simulator,
@@ -94,4 +89,4 @@ class SimulationRequest:
         words += [word for path in self.inputs for word in ("--inputs", str(path))]
         words += [word for option, value in valued.items() if value is not None for word in (option, str(value))]
         words += [option for option, asked in flags.items() if asked]
-        return [*words, *design.words()]
+        return [*words, *self.design.words()]

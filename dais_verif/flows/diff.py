@@ -1,0 +1,247 @@
+"""Compare two programs: on vectors, and where asked for by a proof that speaks of all inputs."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dais_verif.files import write_atomically
+from dais_verif.flows.programs import AnyProgram, path_of, read_program
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.golden import Engine
+from dais_verif.golden.compare import Comparison, Witness, compare, first_different_op, require_same_shape
+from dais_verif.golden.oracle import show
+from dais_verif.own_command import own_command
+from dais_verif.program import Program
+from dais_verif.program.listing import in_words
+from dais_verif.program.numbers import Batch
+from dais_verif.record.diff import DifferentOp, DiffRecord, EqualityProof, OpDifference, OutputDifference, TypedValue
+from dais_verif.record.program import ProgramInfo
+from dais_verif.stimulus import generate_common, read_batch
+from dais_verif.verdict import Verdict
+
+if TYPE_CHECKING:
+    from dais_verif.prove.equivalence import Equivalence
+
+__all__ = ["DiffRequest", "diff"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiffRequest:
+    """Two programs, with as many inputs and outputs, and on what vectors they are compared.
+
+    ``layout_b``: of ``b``, if it is not that of ``a``. ``prove``: where no vector shows a difference, prove that no
+    input does, or find one; ``timeout``: seconds for each of its questions. ``output``: a file for the witness, if
+    there is one: .npy, else CSV. ``command``: the line that asks for the same; None: it is derived from the request.
+    """
+
+    a: AnyProgram
+    b: AnyProgram
+    layout: str | None = None
+    layout_b: str | None = None
+    vectors: int = 1000
+    seed: int = 0
+    inputs: tuple[Path, ...] = ()
+    engine: Engine = "auto"
+    unchecked: bool = False
+    prove: bool = False
+    timeout: float = 20.0
+    output: Path | None = None
+    command: str | None = None
+
+    def words(self) -> list[str]:
+        """Return the words after ``dais-verif`` that ask for this."""
+        valued = {
+            "--vectors": self.vectors,
+            "--seed": self.seed,
+            "--engine": None if self.engine == "auto" else self.engine,
+            "--timeout": self.timeout if self.prove else None,
+            "--output": self.output,
+        }
+        words = [word for path in self.inputs for word in ("--inputs", str(path))]
+        words += [word for option, value in valued.items() if value is not None for word in (option, str(value))]
+        return [*self._programs(), *words, *(["--prove"] if self.prove else []), *self._reading()]
+
+    def replay_words(self, file: Path) -> list[str]:
+        """Return the words that compare the programs on the vector in ``file`` alone."""
+        return [*self._programs(), "--inputs", str(file), "--vectors", "0", *self._reading()]
+
+    def _programs(self) -> list[str]:
+        return ["diff", path_of(self.a, "A"), path_of(self.b, "B")]
+
+    def _reading(self) -> list[str]:
+        layouts = (("--layout", self.layout), ("--layout-b", self.layout_b))
+        words = [word for option, layout in layouts if layout for word in (option, layout)]
+        return [*words, *(["--unchecked"] if self.unchecked else [])]
+
+
+def diff(request: DiffRequest, *, progress: Progress = SILENT) -> DiffRecord:
+    """Compare the outputs of both programs as exact real numbers.
+
+    Verdicts: PASS, PROGRAMS_DIFFER, NOT_RUN where nothing was compared, UNKNOWN where a proof was asked for and did not
+    decide. Raises ``InputError`` if the programs have not as many inputs and outputs, ``ViolationError`` if one breaks
+    a promise on a vector and ``request`` is not ``unchecked``.
+    """
+    a, warnings = read_program(request.a, request.layout, progress)
+    b, more = read_program(request.b, request.layout_b or request.layout, progress)
+    names = (f"A ({path_of(request.a, 'a program')})", f"B ({path_of(request.b, 'a program')})")
+    require_same_shape(a, b, names)
+    batch = _vectors(a, b, request)
+    with progress.working(f"{batch.rows} vectors ..."):
+        found = compare(a, b, batch, engine=request.engine, check=not request.unchecked, names=names)
+    identical = a.hash == b.hash
+    verdict, message = _judge(found, identical)
+    proof = None
+    if request.prove and not found.differing:
+        proof = _prove(a, b, request, progress)
+        verdict, message = _judge_proof(proof)
+        if proof.witness is not None:
+            batch = Batch.of([list(proof.witness)], a.n_in)
+            found = compare(a, b, batch, engine=request.engine, check=False, names=names)
+            if not found.differing:
+                verdict = Verdict.UNKNOWN
+                message = "the golden model does not see what the prover does; please report it"
+    record = DiffRecord(
+        verdict=verdict,
+        message=message,
+        a=ProgramInfo.of(a),
+        b=ProgramInfo.of(b),
+        identical=identical,
+        first_different_op=_structure(a, b),
+        seed=request.seed,
+        vectors=found.rows,
+        unchecked=request.unchecked,
+        engine=request.engine,
+        bits_compared=found.rows * found.bits,
+        differing_vectors=found.differing,
+        difference=_difference(a, b, found.witness) if found.witness else None,
+        proof=None if proof is None else _summary(proof),
+        replay=None,
+        warnings=warnings + more,
+        reproduce=own_command(request.words()) if request.command is None else request.command,
+    )
+    if request.output is not None and found.witness:
+        record = _with_file(record, found.witness, request.output, request, progress)
+    return record
+
+
+def _vectors(a: Program, b: Program, request: DiffRequest) -> Batch:
+    """Return the vectors of files, then generated ones, which hold the corners of the input types of both."""
+    given = [read_batch(path, a.n_in) for path in request.inputs]
+    generated = generate_common([a, b], request.vectors, request.seed)
+    return Batch.concatenate([*given, generated]) if given else generated
+
+
+def _judge(found: Comparison, identical: bool) -> tuple[Verdict, str]:
+    if not found.rows * found.bits:
+        return Verdict.NOT_RUN, "nothing was compared: " + ("no output has a bit" if found.rows else "no vectors")
+    if found.differing:
+        return Verdict.PROGRAMS_DIFFER, f"{found.differing} of {found.rows} vectors differ"
+    known = "the same program" if identical else "that is no proof that there is none"
+    return Verdict.PASS, f"no difference on {found.rows} vectors; {known}"
+
+
+def _prove(a: Program, b: Program, request: DiffRequest, progress: Progress) -> Equivalence:
+    from dais_verif.prove.equivalence import compare_programs
+
+    what = "proving ops and outputs equal"
+    with progress.working(f"{what} ...") as tell:
+        return compare_programs(
+            a, b, timeout=request.timeout, seed=request.seed, tell=lambda done, all_: tell(f"{what}: {done} of {all_}")
+        )
+
+
+def _judge_proof(proof: Equivalence) -> tuple[Verdict, str]:
+    """Return what a proof comes to; its witness is still to be looked at."""
+    if not proof.equal:
+        return Verdict.NOT_RUN, "nothing was compared: the programs have no outputs"
+    if proof.witness is not None:
+        return Verdict.PROGRAMS_DIFFER, f"output {proof.equal.index(False)} differs; no generated vector shows it"
+    if proof.undecided:
+        known = f"; {len(proof.proved)} of {len(proof.equal)} are equal for all inputs"
+        return Verdict.UNKNOWN, f"undecided: {_outputs(proof.undecided)}{known}; a longer --timeout may help"
+    return Verdict.PASS, f"equal for all inputs: {_outputs(proof.proved)}"
+
+
+def _outputs(numbers: Sequence[int], most: int = 12) -> str:
+    if len(numbers) > most:
+        return f"{len(numbers)} outputs"
+    return f"output{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+
+
+def _summary(proof: Equivalence) -> EqualityProof:
+    methods = {method.value: count for method, count in proof.methods.items()}
+    return EqualityProof(list(proof.proved), list(proof.undecided), proof.merged, methods, round(proof.seconds, 3))
+
+
+def _structure(a: Program, b: Program) -> DifferentOp | None:
+    """Return the first op that is not the same in both, in words."""
+    index = first_different_op(a, b)
+    return None if index is None else DifferentOp(index, _in_words(a, index), _in_words(b, index))
+
+
+def _in_words(program: Program, index: int) -> str | None:
+    if index >= program.n_ops:
+        return None
+    op = program.ops[index]
+    return f"{op.spec.mnemonic} {op.type}: {in_words(program, op)}"
+
+
+def _difference(a: Program, b: Program, witness: Witness) -> OutputDifference:
+    op, output = witness.op, witness.output
+    inside = None
+    if op is not None:
+        ops = a.ops[op.index], b.ops[op.index]
+        values = (TypedValue(show(value), str(one.type)) for value, one in zip((op.a, op.b), ops, strict=True))
+        inside = OpDifference(op.index, ops[0].spec.mnemonic, *values)
+    return OutputDifference(
+        vector=witness.row,
+        inputs=[show(value) for value in witness.given],
+        witness=[show(value) for value in witness.inputs],
+        output=output,
+        a=TypedValue(show(witness.a), str(a.output_types[output])),
+        b=TypedValue(show(witness.b), str(b.output_types[output])),
+        op=inside,
+    )
+
+
+def _with_file(
+    record: DiffRecord, witness: Witness, path: Path, request: DiffRequest, progress: Progress
+) -> DiffRecord:
+    """Write the witness into ``path``, if it can hold it, and say in ``record`` how to run it."""
+    data = _file_of(witness.inputs, path)
+    if data is not None:
+        write_atomically(path, data)
+        return replace(record, replay=own_command(request.replay_words(path)))
+    warning = f"{path} was not written: it could not hold the witness exactly"  # no reason to withhold the verdict
+    progress.warning(warning)
+    return replace(record, warnings=[*record.warnings, warning])
+
+
+def _file_of(inputs: Sequence[Fraction], path: Path) -> bytes | None:
+    """Return the vector as ``--inputs`` reads it back from ``path``: .npy, or CSV, which also takes large integers.
+
+    None if such a file cannot hold it exactly.
+    """
+    if path.suffix == ".npy":
+        if not all(_is_double(value) for value in inputs):
+            return None
+        file = io.BytesIO()
+        np.save(file, np.array([[float(value) for value in inputs]]))
+        return file.getvalue()
+    if not all(value.denominator == 1 or _is_double(value) for value in inputs):
+        return None
+    return (",".join(str(value) if value.denominator == 1 else repr(float(value)) for value in inputs) + "\n").encode()
+
+
+def _is_double(value: Fraction) -> bool:
+    try:
+        return Fraction(float(value)) == value
+    except OverflowError:
+        return False

@@ -1,0 +1,89 @@
+"""The record of ``diff``: whether two programs compute the same, and where they first differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dais_verif.record.base import RunRecord
+from dais_verif.record.program import ProgramInfo
+
+__all__ = ["DiffRecord", "DifferentOp", "EqualityProof", "OpDifference", "OutputDifference", "TypedValue"]
+
+
+@dataclass(frozen=True)
+class DifferentOp:
+    """The first op that is not the same in both, in words; None where a program has no such op."""
+
+    op: int
+    a: str | None
+    b: str | None
+
+
+@dataclass(frozen=True)
+class TypedValue:
+    """An exact value as decimal text, and its type."""
+
+    real: str
+    type: str
+
+
+@dataclass(frozen=True)
+class OpDifference:
+    """The first op whose values differ."""
+
+    op: int
+    mnemonic: str
+    a: TypedValue
+    b: TypedValue
+
+
+@dataclass(frozen=True)
+class OutputDifference:
+    """The first vector and output that differ.
+
+    ``inputs``: that vector; ``witness``: one that shows the same with as many zeros and short numbers as were found.
+    ``a``, ``b``: the output on the witness. ``op``: None where the programs have different ops.
+    """
+
+    vector: int
+    inputs: list[str]
+    witness: list[str]
+    output: int
+    a: TypedValue
+    b: TypedValue
+    op: OpDifference | None
+
+
+@dataclass(frozen=True)
+class EqualityProof:
+    """What a proof found of the outputs. ``merged_ops``: ops of B that equal one of A, by ``methods``."""
+
+    proved: list[int]
+    undecided: list[int]
+    merged_ops: int
+    methods: dict[str, int]
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DiffRecord(RunRecord):
+    """A run of ``diff``. ``identical``: it is the same program. ``vectors``: compared, of ``bits_compared`` bits.
+
+    ``replay``: the command that shows the difference again from the file that was written, if one was.
+    """
+
+    a: ProgramInfo
+    b: ProgramInfo
+    identical: bool
+    first_different_op: DifferentOp | None
+    seed: int
+    vectors: int
+    unchecked: bool
+    engine: str
+    bits_compared: int
+    differing_vectors: int
+    difference: OutputDifference | None
+    proof: EqualityProof | None
+    replay: str | None
+    warnings: list[str]
+    reproduce: str
