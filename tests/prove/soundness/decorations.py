@@ -190,12 +190,17 @@ def _if_other(plan: Plan) -> None:
 
 
 def _with_itself(plan: Plan) -> None:
-    """A register takes in what is made of what it holds, and is not changed by it, where that is known."""
+    """A register takes in what is made of what it holds, and is not changed by it.
+
+    Without a reset its first value is X in Icarus, and stays so in what only cancels; see docs/proof.md.
+    """
     key = _register(plan)
     if key is not None:
         own, source = plan.registers[key].name, plan.at(key[0], key[1] - 1)
         forms = (f"{own} ^ ({own} ^ {source})", f"({source} + {own}) - {own}", f"{source} | ({own} & 0)")
-        plan.registers[key].source = plan.rng.choice(forms)
+        form = plan.rng.choice(forms)
+        begins = plan.controls[key].reset in ("sync", "async")
+        plan.registers[key].source = form if begins else forms[-1]
 
 
 def _other_gate(plan: Plan) -> None:
