@@ -13,6 +13,7 @@ from dais_verif.prove.slang.design import ast
 from dais_verif.prove.slang.kinds import CALLS, GATES, SYMBOLS, TABLES, TYPES, How, Table
 from dais_verif.prove.slang.kinds.decision import Decision, left_out, read, refused
 from dais_verif.prove.slang.kinds.names import known_calls
+from dais_verif.prove.slang.kinds.page import page
 
 #: Tables of what is no enum of pyslang's, or a part of one.
 _NAMED = (CALLS, GATES, TYPES)
@@ -45,6 +46,13 @@ def test_every_call_type_and_gate_has_a_decision() -> None:
     compilation = ast.Compilation()
     words = (name.removesuffix("Keyword").lower() for name in pyslang.parsing.TokenKind.__members__)
     assert set(GATES.decisions) == {word for word in words if compilation.getGateType(word) is not None}
+
+
+def test_the_page_is_made_of_the_tables() -> None:
+    text = (Path(__file__).parents[2] / "docs/supported-verilog.md").read_text(encoding="utf-8")
+    assert text == page(), "run make supported-verilog"
+    for table in TABLES:
+        assert all(f"`{getattr(kind, 'name', kind)}`" in text for kind in table.decisions)
 
 
 def test_what_may_change_something_is_refused() -> None:

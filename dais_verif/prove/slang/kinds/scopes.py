@@ -50,6 +50,8 @@ _TYPES: dict[Any, Decision] = {
         refused("a value of this type has no bits; write a vector"),
     ),
 }  # fmt: skip
+#: Types that are members of scopes, too, where they are declared.
+_DECLARED = (_k.TypeAlias, _k.ClassType, _k.CovergroupType)
 TYPES: Table[Any] = Table("Types", "Of signals, variables, arguments and values.", _TYPES)
 
 SYMBOLS: Table[Any] = Table(
@@ -103,7 +105,7 @@ SYMBOLS: Table[Any] = Table(
             ),
             _INNER,
         ),
-        **dict.fromkeys(_TYPES.keys() - {_k.TypeAlias, _k.ClassType, _k.CovergroupType}, _TYPE),
+        **{kind: _TYPE for kind in _TYPES if kind not in _DECLARED},
     },
 )  # fmt: skip
 
