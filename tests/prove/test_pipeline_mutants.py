@@ -28,7 +28,7 @@ def test_a_few_mutants(tmp_path: Path) -> None:
     said = Counter(record["status"] for record in records.values())
     assert said[PROVED] >= 3 and said[REFUTED] >= 8 and said[REFUSED] >= 5, said
     assert {record["kind"] for record in records.values()} >= set(REGISTER_KINDS)
-    assert summary(records)[-1].startswith("| all | 40 | ")
+    assert summary(records)[-2].startswith(f"| all | {sum(bool(r['ran']) for r in records.values())} | ")
 
 
 @pytest.mark.slow

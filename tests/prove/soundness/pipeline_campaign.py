@@ -48,7 +48,9 @@ def judged(
 
 
 def summary(records: Mapping[str, Record]) -> list[str]:
-    """The numbers of all pipelines and kinds, as Markdown."""
+    """The numbers of all pipelines and kinds, as Markdown; what neither prover nor simulator takes is no mutant."""
+    every = len(records)
+    records = {key: record for key, record in records.items() if record["ran"] or record["status"] != REFUSED}
     header = [
         "", "mutants", "refuted, confirmed by Icarus", "proved, never told apart", "refused, wrong in Icarus",
         "refused, right there", "unknown",
@@ -58,7 +60,8 @@ def summary(records: Mapping[str, Record]) -> list[str]:
         for name in dict.fromkeys(record[column] for record in records.values()):
             lines.append([name, *_numbers([r for r in records.values() if r[column] == name])])
     lines.append(["all", *_numbers([*records.values()])])
-    return [f"| {' | '.join(line)} |" for line in lines]
+    text = [f"| {' | '.join(line)} |" for line in lines]
+    return [*text, f"Not counted: {every - len(records)} that are no Verilog."]
 
 
 def _numbers(records: Sequence[Record]) -> list[str]:
