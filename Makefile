@@ -51,7 +51,7 @@ RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas supported-verilog bench-golden bench-sim bench-prove bench-coverage soundness mutate-prover prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas supported-verilog bench-golden bench-sim bench-prove bench-coverage soundness evidence mutate-prover prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
@@ -217,6 +217,9 @@ soundness: .venv/.ready-test  ## Thousands of mutants of RTL and random designs,
 
 mutate-prover: .venv/.ready-test  ## Random changes to the prover's own code: is each noticed by a test? MUTANTS=300 SEED=0; goes on where it was; build/
 	PYTHONPATH=tests .venv/bin/python -W ignore -m prove.mutation.campaign -o build/mutate-prover.json --mutants "$$MUTANTS" --seed "$$SEED"
+
+evidence: .venv/.ready-test  ## Prove the real programs and let bitwuzla and z3 decide every obligation as it is written; resumable; build/evidence
+	.venv/bin/python tools/evidence.py
 
 prove-rtl: .venv/.ready-test  ## Prove the hand-written RTL with Yosys and z3; logs and traces in build/prove-rtl
 	.venv/bin/python tools/prove_rtl.py
