@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 from prove.reading import elaborated, term_of
 
+from dais_verif.errors import InputError
 from dais_verif.prove.evaluate import evaluate
-from dais_verif.prove.terms import leaves
+from dais_verif.prove.netlist import Cone
+from dais_verif.prove.slang import design, functions
+from dais_verif.prove.terms import add, const, leaves, var
 
 #: The inputs of all modules.
 INPUTS = {"a": 6, "i": 3, "b": 2}
@@ -98,6 +101,14 @@ VALUES: dict[str, tuple[str, Value]] = {
         "wire [2:0][1:0] v = a; assign y = {v[1][1], v[2:1]};",
         lambda a, i, b: (a >> 3 & 1) << 4 | a >> 2,
     ),
+    "beyond the lower end": (
+        "assign y = {a[0 -: 2] & 2'b10, a[-1 +: 3] & 3'b110};",
+        lambda a, i, b: (a & 1) << 4 | (a & 3) << 1,
+    ),
+    "beyond the lower end, from a place": (
+        "wire [6:1] v = a; assign y = {v[1 -: 2] & 2'b10, v[0 +: 3] & 3'b110};",
+        lambda a, i, b: (a & 1) << 4 | (a & 3) << 1,
+    ),
     "beyond the ends": (
         "assign y = {a[7:4] & 4'b0011, a[1:0]};",
         lambda a, i, b: (a >> 4) << 2 | a & 3,
@@ -175,7 +186,39 @@ VALUES: dict[str, tuple[str, Value]] = {
         lambda a, i, b: int(-2 <= signed(i, 3) <= 1),
     ),
     "wildcards": ("assign y = {i ==? 3'b1?0, i !=? 3'b?1?};", lambda a, i, b: (i & 5 == 4) << 1 | (not i & 2)),
+    "bits one after another": (
+        procedure("z = 0; foreach (v[k]) z[5 - k] = v[k];", "wire [5:0] v = a;"),
+        lambda a, i, b: int(f"{a:06b}"[::-1], 2),
+    ),
+    "bits one after another, indices rising": (
+        procedure("z = 0; foreach (v[k]) z[k] = v[k];", "wire [0:5] v = a;"),
+        lambda a, i, b: int(f"{a:06b}"[::-1], 2),
+    ),
+    "a power of unsigned constants": ("assign y = a + 6'd3 ** 2'd2;", lambda a, i, b: a + 9),
+    # variables that only begin
+    "a variable that keeps its declaration's constant": (
+        "reg [2:0] p = 1; always @* p = i; reg [5:0] k = 9; reg [5:0] l = 20; assign y = k + p + l;",
+        lambda a, i, b: 29 + i,
+    ),
+    "a variable that an initial block fills": (
+        "reg [5:0] k, l; initial k = 9; initial begin l = 3; end assign y = a + k * l;",
+        lambda a, i, b: a + 27,
+    ),
     # expressions
+    "a signed value that is extended": ("wire signed [2:0] s = i; assign y = s;", lambda a, i, b: signed(i, 3)),
+    "a signed value among unsigned ones": ("wire signed [2:0] s = i; assign y = s + b;", lambda a, i, b: i + b),
+    "signed values that are extended": (
+        "wire signed [2:0] s = i; wire signed [1:0] t = b; assign y = s + t;",
+        lambda a, i, b: signed(i, 3) + signed(b, 2),
+    ),
+    "a cast of a sign and of a width": (
+        "assign y = {3'(signed'(b)), 3'(b)};",
+        lambda a, i, b: (signed(b, 2) & 7) << 3 | b,
+    ),
+    "a literal with X beside known digits": (
+        procedure("z = b[0] ? 6'b01x01x : 6'd0; z[0] = 0; z[3] = 1;"),
+        lambda a, i, b: 0b011010 if b & 1 else 0b001000,
+    ),
     "shifts of signed values": (
         "wire signed [5:0] s = a; assign y = (b[0] ? s >>> i : s >> i);",
         lambda a, i, b: signed(a, 6) >> i if b & 1 else a >> i,
@@ -258,10 +301,9 @@ VALUES: dict[str, tuple[str, Value]] = {
 }
 
 
-@pytest.mark.parametrize("name", VALUES)
-def test_all_inputs(name: str, tmp_path: Path) -> None:
-    body, meant = VALUES[name]
-    term = term_of(elaborated(f"{HEAD}{body}\nendmodule", tmp_path, "slang"), "y")
+def holds(body: str, meant: Value, folder: Path) -> tuple[object, ...] | None:
+    """The first inputs for which the module does not give what is meant, None if there are none."""
+    term = term_of(elaborated(f"{HEAD}{body}", folder, "slang"), "y")
     rows = list(product(*(range(1 << width) for width in INPUTS.values())))
     columns = dict(zip(INPUTS, np.array(rows, dtype=np.uint64).T, strict=True))
 
@@ -273,10 +315,120 @@ def test_all_inputs(name: str, tmp_path: Path) -> None:
                 given[t] = np.full(len(rows), (1 << t.width) - 1 if filled else 0, dtype=np.uint64)
         return np.broadcast_to(evaluate([term], given)[0], len(rows)).tolist()
 
-    zeros, ones = found(False), found(True)
-    for n, row in enumerate(rows):
+    for row, zeros, ones in zip(rows, found(False), found(True), strict=True):
         wanted = meant(*row)
-        if wanted is None:
-            assert zeros[n] != ones[n], row
-        else:
-            assert (zeros[n], ones[n]) == (wanted % 64, wanted % 64), row
+        right = zeros != ones if wanted is None else zeros == ones == wanted % 64
+        if not right:
+            return (*row, wanted, zeros, ones)
+    return None
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_all_inputs(name: str, tmp_path: Path) -> None:
+    body, meant = VALUES[name]
+    assert holds(f"{body}\nendmodule", meant, tmp_path) is None
+
+
+INNER = """
+module inner (input [2:0] p, output signed [2:0] o, output [2:0] u); assign o = p; assign u = p; endmodule
+"""
+#: How the outputs of an instance of ``inner`` are connected, to wires of other widths.
+CONNECTED: dict[str, tuple[str, Value]] = {
+    "a signed output to a wider wire": ("inner n (.p(i), .o(y));", lambda a, i, b: signed(i, 3)),
+    "an unsigned output to a wider wire": ("inner n (.p(i), .u(y));", lambda a, i, b: i),
+    "high bits of a wider wire": (
+        "wire [5:0] w; inner n (.p(i), .o(w)); assign y = {w[5:4], w[3:2], w[1:0]} ^ {4'd0, w[4:3]};",
+        lambda a, i, b: signed(i, 3) ^ (i >> 2) * 3,
+    ),
+    "an output to parts of wires": (
+        "wire [5:0] w; inner n (.p(i), .u({w[0], w[5:4]})); assign w[3:1] = a; assign y = w;",
+        lambda a, i, b: (i & 3) << 4 | (a & 7) << 1 | i >> 2,
+    ),
+    "a narrower wire": ("wire [1:0] w; inner n (.p(i), .u(w)); assign y = w;", lambda a, i, b: i & 3),
+    "a wider input": ("inner n (.p(a), .u(y));", lambda a, i, b: a & 7),
+    "a narrower signed input": ("wire signed [1:0] s = b; inner n (.p(s), .u(y));", lambda a, i, b: signed(b, 2) & 7),
+}
+
+
+@pytest.mark.parametrize("name", CONNECTED)
+def test_connections(name: str, tmp_path: Path) -> None:
+    body, meant = CONNECTED[name]
+    assert holds(f"{body}\nendmodule{INNER}", meant, tmp_path) is None
+
+
+#: name: the body, and why it is refused.
+REFUSED = {
+    "a case with an item that is no constant": (
+        cased("b: z = 1; 3'b0??: z = 2; 3'b1??: if (a[0]) z = 3;", ""),
+        "latch",
+    ),
+    "a case that leaves one value": (cased("0, 1, 2, 3, 4, 5, 6: z = 1;", "", "case"), "latch"),
+    "a power of signed constants": ("assign y = a + 6'sd3 ** 2'sd1;", "a power is supported by the proof if"),
+    "a signed item with X at its top": (cased("3'sb?01: z = 1;", "default: z = 2;", "casez", "a"), "extend this item"),
+    "items that are none of its values": (cased("4'b1???: z = 1; 3'b0??: z = 2;", ""), "latch"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused(name: str, tmp_path: Path) -> None:
+    body, why = REFUSED[name]
+    with pytest.raises(InputError, match=why):
+        term_of(elaborated(f"{HEAD}{body}\nendmodule", tmp_path, "slang"), "y")
+
+
+@pytest.mark.parametrize("block", ["always_comb", "initial"])
+def test_turns_of_loops_are_counted_in_each_block(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(design, "_MOST_TURNS", 10)
+
+    def read(turns: int) -> None:
+        loop = f"begin z = 0; for (int k = 0; k < {turns}; k++) z[k % 6] = 1; end"
+        head = "module dut (input c, output [5:0] y); reg [5:0] z, v;"
+        text = f"{head} {block} {loop} {block} {loop.replace('z', 'v')} assign y = z ^ v;\nendmodule"
+        netlist = elaborated(text, tmp_path, "slang")
+        for driver in (d for signal in netlist.signals.values() for d in signal.drivers):
+            driver.make(lambda signal, low, width: var(width, "some value"))
+
+    read(9)
+    with pytest.raises(InputError, match="loops and calls run more than 10 times"):
+        read(11)
+
+
+def test_an_item_without_wildcards_is_compared_as_a_whole(tmp_path: Path) -> None:
+    bodies = (cased("3'd5: z = 1;", "default: z = 2;"), "assign y = (i == 3'd5) ? 6'd1 : 6'd2;")
+    one, other = (term_of(elaborated(f"{HEAD}{body}\nendmodule", tmp_path, "slang"), "y") for body in bodies)
+    assert one is other
+
+
+def test_functions_within_one_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(functions, "_NESTED", 3)
+    names = [f"f{n}" for n in range(4)]
+    inner = ["function [5:0] f0(input [5:0] x); f0 = x + 1; endfunction"]
+    inner += [
+        f"function [5:0] {f}(input [5:0] x); {f} = {g}(x) + 1; endfunction"
+        for f, g in zip(names[1:], names, strict=False)
+    ]
+    body = f"{HEAD}{' '.join(inner)} assign y = "
+    assert term_of(elaborated(f"{body}f2(a);\nendmodule", tmp_path, "slang"), "y") is add(var(6, "a"), const(6, 3))
+    with pytest.raises(InputError, match="calls itself without end, or more than 3 times"):
+        term_of(elaborated(f"{body}f3(a);\nendmodule", tmp_path, "slang"), "y")
+
+
+CLOCKED = "module dut (input c, input r, input [5:0] a, output [5:0] y);"
+
+
+def test_every_bit_of_a_register_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    body = "reg [5:0] q; always_ff @(posedge c) for (int k = 0; k < a; k++) q <= k; assign y = q;"
+    netlist = elaborated(f"{CLOCKED} {body} endmodule", tmp_path, "slang")
+    for bit in range(6):
+        with pytest.raises(InputError, match="the end of this loop depends on a signal"):
+            Cone(lambda signal, low, width: None).read(netlist.signals["q"], bit, 1)
+
+
+def test_which_edge_is_the_clock_is_not_asked_where_a_block_goes_on(tmp_path: Path) -> None:
+    block = "if (r) q <= 0; else q <= a;"
+    head = f"{CLOCKED} reg [5:0] q, p; assign y = q; always_ff @(posedge c or posedge r)"
+    (driver,) = elaborated(f"{head} begin {block} end endmodule", tmp_path, "slang").signals["q"].drivers
+    assert driver.clock is not None
+    assert [(reset.name, value) for reset, value in driver.clock.resets] == [("r", 0)]
+    with pytest.raises(InputError):
+        term_of(elaborated(f"{head} begin {block} p <= a; end endmodule", tmp_path, "slang"), "y")

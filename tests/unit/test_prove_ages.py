@@ -99,6 +99,19 @@ def test_two_outputs_of_different_ages() -> None:
         timed(wiring, "OUT", "OTHER")
 
 
+@pytest.mark.parametrize("low", [0, 1, 3])
+def test_an_output_of_which_one_bit_is_older(low: int) -> None:
+    wiring = wired()
+    for bit in range(4):
+        (wiring.register if bit == low else wiring.wire)("OUT", 1, lambda s, bit=bit: s("IN", bit, 1), low=bit, of=4)
+    with pytest.raises(OutOfStep, match=f"bit {low} of OUT is 1 edges old"):
+        timed(wiring)
+
+
+def test_an_output_of_one_bit() -> None:
+    assert timed(wired().register("OUT", 1, lambda s: s("IN", 2, 1))) == Timing(1, "clk", None)
+
+
 def test_an_op_whose_bits_have_two_ages() -> None:
     wiring = chain(1).wire("op", 8, lambda s: concat(s("q0"), s("IN")))
     assert timed(wiring) == Timing(1, "clk", None)

@@ -215,3 +215,15 @@ def test_equal_types_are_compared_as_they_are() -> None:
     a, b = var(4, "a"), var(4, "b")
     assert boundary.as_numbers(0, a, b) == (a, b)
     assert decide(*boundary.as_numbers(0, a, a), (), 1.0).equal is True
+
+
+def test_an_input_that_begins_in_one_port_and_ends_in_another() -> None:
+    dut = packed(PROGRAM)
+    ports = Ports((Element(0, 4, 1), Element(4, 3, 0)), dut.ports.outputs)
+    face = Face((Wire("p", 0, 3), Wire("q", 3, 4)), dut.face.outputs)
+    netlist = design(p=3, q=4)
+    boundary = Boundary.of(PROGRAM, netlist, replace(dut, ports=ports, face=face))
+    assert [(e.width, e.lo) for e in boundary.inputs] == [(5, 0), (4, -1)]
+    x, y = var(5, "x"), var(4, "y")
+    given = [boundary.given(netlist.signals[n], 0, w, lambda n: (x, y)[n]) for n, w in (("p", 3), ("q", 4))]
+    assert given == [extract(x, 1, 3), concat(extract(y, 1, 3), extract(x, 4, 1))]

@@ -185,6 +185,15 @@ def test_state_that_is_no_bit_of_the_line() -> None:
     assert (found.status, found.how) == (Status.PROVED, "k-induction over 3 edges")
 
 
+def test_state_that_only_the_edge_before_tells_of() -> None:
+    """Two registers that always differ from the line together: that they are equal follows from the output alone."""
+    wiring = line(1, reset)
+    for name in "pq":
+        wiring.register(name, 1, lambda s, name=name: ite(s("rst"), ZERO, bxor(s(name), s("data", 0, 1))))
+    found = shaken(wiring, 1, "reset", told=lambda s: bxor(s("out"), bxor(s("p"), s("q"))))
+    assert (found.status, found.how) == (Status.PROVED, "k-induction over 2 edges")
+
+
 def test_data_must_not_matter() -> None:
     found = shaken(line(2, reset), 2, "reset", told=lambda s: band(s("out"), nonzero(s("data"))))
     assert (found.status, found.due) == (Status.REFUTED, 1)

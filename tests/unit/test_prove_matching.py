@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
 
 from dais_verif.dut.face import packed
-from dais_verif.program import Program
+from dais_verif.program import FixedType, Program
 from dais_verif.prove.boundary import Boundary
 from dais_verif.prove.declared import Declared
-from dais_verif.prove.matching import matched_signals
+from dais_verif.prove.matching import _Matcher, matched_signals
+from dais_verif.prove.netlist import Signal
 from dais_verif.prove.slang import elaborate
 from dais_verif.prove.twins import first_twins
 
@@ -63,3 +68,37 @@ def test_twins() -> None:
         (0, 1, 0, 1, (0, 6, 0)),
     ]
     assert first_twins(Program.build(rows, [(5, 0, 0)], inp_shift=[0, 0])) == [0, 1, 2, 3, 4, 5]
+
+
+# what is taken for what, by hand
+
+
+def matcher(
+    values: dict[Signal, list[int]], sources: dict[Signal, list[Signal | int]], cut: dict[int, Signal]
+) -> _Matcher:
+    known = {signal: np.array(column, dtype=np.uint64) for signal, column in values.items()}
+    return _Matcher(SimpleNamespace(values=known, sources=sources), cut, list(range(PROGRAM.n_ops)), set())
+
+
+def test_one_bit_tells_too_little_by_itself() -> None:
+    """And so does a value that never changes: only what is made of the right signals is taken."""
+    a, b, bit, wide = Signal("a", 4, ""), Signal("b", 4, ""), Signal("bit", 1, ""), Signal("wide", 5, "")
+    one = replace(PROGRAM.ops[2], type=FixedType(0, 1, 0))
+    column = np.array([0, 1, 1, 0], dtype=np.uint64)
+    values = {a: [1, 2, 3, 4], b: [5, 6, 7, 8], bit: [0, 1, 1, 0], wide: [3, 3, 3, 3]}
+    assert matcher(values, {bit: [a, b]}, {0: a, 1: b}).choice(one, column) is bit
+    assert matcher(values, {bit: [a]}, {0: a, 1: b}).choice(one, column) is None
+    constant = np.array([3, 3, 3, 3], dtype=np.uint64)
+    assert matcher(values, {wide: [a, b]}, {0: a, 1: b}).choice(PROGRAM.ops[2], constant) is wide
+    assert matcher(values, {wide: [b]}, {0: a, 1: b}).choice(PROGRAM.ops[2], constant) is None
+
+
+def test_the_only_signal_with_a_value_that_tells_is_taken() -> None:
+    """Though it carries on another op's; of several, one that does not."""
+    a, b, on, own = Signal("a", 4, ""), Signal("b", 5, ""), Signal("on", 5, ""), Signal("own", 5, "")
+    column = np.array([5, 16, 7, 8], dtype=np.uint64)
+    values = {a: [1, 2, 3, 4], b: [5, 16, 7, 8], on: [5, 16, 7, 8]}
+    assert matcher(values, {on: [b]}, {0: a, 1: b}).choice(PROGRAM.ops[2], column) is on
+    values[own] = [5, 16, 7, 8]
+    assert matcher(values, {on: [b], own: [a]}, {0: a, 1: b}).choice(PROGRAM.ops[2], column) is own
+    assert matcher(values, {on: [b], own: [a, b]}, {0: a, 1: b}).choice(PROGRAM.ops[2], column) is own

@@ -13,6 +13,7 @@ from dais_verif.prove.terms import (
     Term,
     add,
     all_ones,
+    as_written,
     ashr,
     band,
     bnot,
@@ -237,3 +238,36 @@ def test_parts_that_are_not_there() -> None:
     for arguments in ((X, Y, Z), (C, X, D), (C, D, X)):
         with pytest.raises(AssertionError, match="widths do not fit"):
             ite(*arguments)
+
+
+def test_as_written_everything_stays() -> None:
+    """What other solvers are given states what was asked, without any of these rules."""
+    with as_written():
+        for build, count in (
+            (add, 1),
+            (add, 3),
+            (mul, 2),
+            (udiv, 2),
+            (neg, 1),
+            (bnot, 1),
+            (band, 2),
+            (bor, 2),
+            (bxor, 2),
+        ):
+            arguments = (X, X, k(0))[:count]
+            term = build(*arguments)
+            assert (term.args, term.width) == (arguments, 6), build
+        for build in (shl, lshr, ashr, eq, ult, slt):
+            assert build(X, k(0)).args == (X, k(0)), build
+        assert ite(C, X, X).args == (C, X, X)
+        assert concat(k(0, 1), concat(C, D)).args == (k(0, 1), concat(C, D))
+        assert extract(concat(C, D), 0, 1).op == "extract"
+        assert sext(sext(X, 8), 9).args == (sext(X, 8),)
+        # constants are computed all the same
+        assert add(k(3), mul(k(2), k(5)), neg(k(1))) is k(12)
+        assert concat(extract(k(5), 0, 1), bnot(k(0, 2)), band(k(1, 2), k(3, 2))) is k(0b11101, 5)
+        assert concat(eq(k(1), k(1)), ult(k(1), k(2)), slt(k(63), k(0)), ite(k(1, 1), k(1, 1), k(0, 1))) is k(15, 4)
+        assert concat(shl(k(1), k(1)), lshr(k(4), k(1)), ashr(k(32), k(1)), sext(k(1, 1), 3)) is k(
+            0b000010_000010_110000_111, 21
+        )
+        assert udiv(k(9), k(2)) is k(4)

@@ -75,7 +75,9 @@ class Tests:
                 if test.startswith(file + "::"):
                     entry["seconds"][test] = seconds
             for module, executed in found["lines"].items():
-                entry["lines"][module] = {test: lines for test, lines in executed.items() if test in entry["seconds"]}
+                entry["lines"][module] = {
+                    test: lines for test, lines in executed.items() if test in entry["seconds"] or test == file
+                }
             self._maps[file] = entry
         out.unlink()
         self._known.write_text(json.dumps(self._maps))
@@ -88,8 +90,9 @@ class Tests:
         for file, entry in self._maps.items():
             if tried.get(file) != entry["hash"]:
                 executed = entry["lines"].get(mutant.module, {})
-                found += [test for test, lines in executed.items() if any(first <= line <= last for line in lines)]
-                anyhow += [test for test, lines in executed.items() if lines]
+                some = [test for test, lines in executed.items() if any(first <= line <= last for line in lines)]
+                found += entry["seconds"] if file in some else some
+                anyhow += [test for test, lines in executed.items() if lines and test != file]
         found = found or anyhow  # the statement is executed while the module is imported, or never
         return self._in_order(found)
 

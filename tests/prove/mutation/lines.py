@@ -27,6 +27,16 @@ _failed: set[str] = set()
 _recorder.start()  # before any module of ours is imported
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """What a file of tests executes by itself, tables of terms for example, stands under its own name."""
+    _recorder.switch_context(collector.nodeid if isinstance(collector, pytest.Module) else IMPORTED)
+    try:
+        return (yield)
+    finally:
+        _recorder.switch_context(IMPORTED)
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item, nextitem):
     _recorder.switch_context(item.nodeid)
