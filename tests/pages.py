@@ -7,8 +7,7 @@ from dataclasses import replace
 from quality.programs import every_opcode
 
 from dais_verif.program import Program
-from dais_verif.report.coverage import Coverage, CoverageGroup, OpenBin
-from dais_verif.report.coverage_record import CoverageRecord
+from dais_verif.record.coverage import Coverage, CoverageGroup, CoverageRecord, OpenBin
 from dais_verif.report.proof import ClaimRecord, CounterexampleRecord, ProofRecord, ReplayRecord, SampleRecord
 from dais_verif.report.record import (
     Blame,
@@ -160,7 +159,14 @@ def passed_proof(program: Program = PROGRAM) -> ProofRecord:
 
 def coverage_run(program: Program = PROGRAM) -> CoverageRecord:
     counted = replace(coverage_of(program), percent=77.7)
-    return CoverageRecord(Verdict.PASS, "77.7 % of bins hit", info(program), 7, "dais-verif coverage prog.bin", counted)
+    return CoverageRecord(
+        verdict=Verdict.PASS,
+        message="77.7 % of bins hit",
+        program=info(program),
+        seed=7,
+        reproduce="dais-verif coverage prog.bin",
+        coverage=counted,
+    )
 
 
 def failed_proof(program: Program = PROGRAM) -> ProofRecord:

@@ -13,7 +13,7 @@ from dais_verif.coverage.directed import Effort, enumerate_cones, give_inputs, p
 from dais_verif.coverage.search import How, Search
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
-from dais_verif.report.coverage import Coverage, CoverageGroup, OpenBin
+from dais_verif.record.coverage import Coverage, CoverageGroup, OpenBin
 from dais_verif.stimulus import Vectors
 
 __all__ = ["Bins", "Effort", "How", "Measured", "bins_of", "measure", "measured", "summary"]

@@ -68,7 +68,7 @@ def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
         tables=[len(table) for table in program.tables],
         opcodes={f"{code} {OPCODES[code].mnemonic}": codes[code] for code in sorted(codes)},
         width=WidthSummary(max(widths, default=0), widths.count(0), sum(widths)),
-        widths=dict(sorted(Counter(widths).items(), key=lambda item: str(item[0]))),
+        widths=dict(sorted(Counter(widths).items())),
         depth=max(depths(program), default=0),
         ports=PortWidths(max(ports.input_bits, 1), max(ports.output_bits, 1)),
         dead_ops=dead_ops(program),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dais_verif.errors import InputError, VerdictError
 from dais_verif.verdict import Verdict
@@ -39,6 +39,8 @@ def to_tree(value: Any) -> Any:
 class RunRecord:
     """The record of a run, with its verdict. ``message``: the verdict in words."""
 
+    SCHEMA: ClassVar = SCHEMA
+
     verdict: Verdict
     message: str
 
@@ -55,7 +57,7 @@ class RunRecord:
     def to_dict(self) -> dict[str, Any]:
         """Return what ``to_json`` writes, as dictionaries, lists, strings and numbers."""
         tree = to_tree(self)
-        head = {"schema": SCHEMA, "verdict": tree.pop("verdict"), "exit_code": self.verdict.exit_code}
+        head = {"schema": self.SCHEMA, "verdict": tree.pop("verdict"), "exit_code": self.verdict.exit_code}
         return {**head, **tree}
 
     def to_json(self) -> str:

@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from dais_verif.printable import command_line
-from dais_verif.report.coverage_text import coverage_line, print_coverage
+from dais_verif.record.coverage import coverage_line
+from dais_verif.report.coverage_text import print_coverage
 from dais_verif.report.record import RTL_IN_ICARUS, BoardInfo, Evidence, Mismatch, ProgramInfo, Record, Value
 from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict

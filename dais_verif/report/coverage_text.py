@@ -5,18 +5,9 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from dais_verif.report.coverage import Coverage
+from dais_verif.record.coverage import Coverage
 
-__all__ = ["coverage_line", "print_coverage"]
-
-
-def coverage_line(coverage: Coverage) -> str:
-    """All of it in one line."""
-    bins, hit, never = (
-        sum(getattr(group, name) for group in coverage.groups) for name in ("bins", "hit", "unreachable")
-    )
-    left = f"{coverage.open_total} open" if coverage.open_total else "none open"
-    return f"{coverage.percent} % of {bins - never} bins hit ({hit}), {left}, {never} more unreachable"
+__all__ = ["print_coverage"]
 
 
 def print_coverage(

@@ -12,8 +12,7 @@ import msgspec
 
 from dais_verif.errors import InputError
 from dais_verif.files import read_plain
-from dais_verif.report.coverage import Coverage
-from dais_verif.report.coverage_record import COVERAGE_SCHEMA, CoverageRecord
+from dais_verif.record.coverage import COVERAGE_SCHEMA, Coverage, CoverageRecord
 from dais_verif.report.proof import PROOF_SCHEMA, ProofRecord
 from dais_verif.report.record import SCHEMA, Failed, Record
 from dais_verif.report.regression import REGRESSION_SCHEMA, Regression

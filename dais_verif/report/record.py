@@ -9,8 +9,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from dais_verif.record.coverage import Coverage, RtlCoverage
 from dais_verif.record.program import ProgramInfo
-from dais_verif.report.coverage import Coverage, RtlCoverage
 from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from dais_verif.report.coverage import Coverage
+from dais_verif.record.coverage import Coverage
 from dais_verif.report.record import Decision, OutputEvidence, ProgramInfo, Times, Waiver
 from dais_verif.verdict import Verdict
 

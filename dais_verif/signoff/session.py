@@ -18,7 +18,7 @@ from pathlib import Path
 from dais_verif.errors import DaisError, InputError
 from dais_verif.files import make_folder, read_plain, write_atomically
 from dais_verif.program import Program
-from dais_verif.report.coverage import Coverage
+from dais_verif.record.coverage import Coverage
 from dais_verif.report.record import Decision, ProgramInfo, Times
 from dais_verif.report.signoff import SignOff, StageResult
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE, Certificate, stages_in, written

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dais_verif.errors import ToolError
 from dais_verif.files import write_atomically
-from dais_verif.report.coverage import RtlCoverage, RtlPoints
+from dais_verif.record.coverage import RtlCoverage, RtlPoints
 
 __all__ = ["COVERAGE_FILES", "collect"]
 

@@ -12,7 +12,7 @@ import pytest
 
 from dais_verif.cli import main
 from dais_verif.errors import InputError
-from dais_verif.report.coverage import Coverage, CoverageGroup, OpenBin
+from dais_verif.record.coverage import Coverage, CoverageGroup, OpenBin
 from dais_verif.report.proof import PROOF_SCHEMA, ClaimRecord, CounterexampleRecord, ProofRecord, ReplayRecord
 from dais_verif.report.read import AnyRecord, parse_record, read_record
 from dais_verif.report.record import (

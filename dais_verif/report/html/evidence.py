@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dais_verif.program import Program
-from dais_verif.report.coverage import Coverage
-from dais_verif.report.coverage_record import CoverageRecord
+from dais_verif.record.coverage import Coverage, CoverageRecord
 from dais_verif.report.html.sources import Source
 from dais_verif.report.html.verdicts import standing_of
 from dais_verif.report.proof import ProofRecord

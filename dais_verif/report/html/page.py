@@ -22,8 +22,7 @@ from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.printable import printable
 from dais_verif.program import Program
-from dais_verif.report.coverage import Coverage
-from dais_verif.report.coverage_record import CoverageRecord
+from dais_verif.record.coverage import Coverage, CoverageRecord
 from dais_verif.report.html.evidence import GRADES, designs_of, output_rows
 from dais_verif.report.html.program_view import facts_of, view_data
 from dais_verif.report.html.sources import Document, Source, program_of, with_stages

@@ -12,7 +12,7 @@ from dais_verif.program import FixedType, Program
 from dais_verif.program.graph import dead_ops, depths
 from dais_verif.program.listing import in_words
 from dais_verif.program.ranges import analyse
-from dais_verif.report.coverage import Coverage
+from dais_verif.record.coverage import Coverage
 from dais_verif.report.html.evidence import OutputRow
 from dais_verif.report.proof import ProofRecord
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from dais_verif.errors import InputError
-from dais_verif.report.coverage_record import CoverageRecord
+from dais_verif.record.coverage import CoverageRecord
 from dais_verif.report.proof import ProofRecord
 from dais_verif.report.read import NAMES, SIGNOFF_NAME, AnyRecord, parse_record, read_record, record_file
 from dais_verif.report.record import Failed, ProgramInfo, Record

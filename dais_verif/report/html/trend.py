@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.report.coverage_record import CoverageRecord
+from dais_verif.record.coverage import CoverageRecord
 from dais_verif.report.html.evidence import designs_of
 from dais_verif.report.html.sources import Document, Source
 from dais_verif.report.html.verdicts import Standing, standing_of

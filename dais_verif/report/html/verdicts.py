@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from dais_verif.report.coverage_record import CoverageRecord
+from dais_verif.record.coverage import CoverageRecord
 from dais_verif.report.html.sources import Document, Source
 from dais_verif.report.proof import ProofRecord
 from dais_verif.report.record import Record

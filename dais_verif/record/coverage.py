@@ -1,10 +1,25 @@
-"""Functional coverage of a run: which of the things that a program can do its vectors made it do."""
+"""Coverage: which of the things that a program can do vectors made it do, and which lines of RTL a simulation ran."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-__all__ = ["Coverage", "CoverageGroup", "OpenBin", "RtlCoverage", "RtlPoints"]
+from dais_verif.record.base import RunRecord
+from dais_verif.record.program import ProgramInfo
+
+__all__ = [
+    "COVERAGE_SCHEMA",
+    "Coverage",
+    "CoverageGroup",
+    "CoverageRecord",
+    "OpenBin",
+    "RtlCoverage",
+    "RtlPoints",
+    "coverage_line",
+]
+
+COVERAGE_SCHEMA = "dais-verif/coverage/1"
 
 
 @dataclass(frozen=True)
@@ -65,3 +80,26 @@ class RtlCoverage:
     kinds: list[RtlPoints]
     data: str
     missed: str
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CoverageRecord(RunRecord):
+    """A run of ``coverage``: what vectors made a program do. A PASS says nothing about RTL: none was looked at."""
+
+    SCHEMA: ClassVar = COVERAGE_SCHEMA
+
+    program: ProgramInfo
+    seed: int
+    unchecked: bool = False
+    warnings: list[str] = field(default_factory=list)
+    reproduce: str
+    coverage: Coverage
+
+
+def coverage_line(coverage: Coverage) -> str:
+    """Return all of ``coverage`` in one line."""
+    bins, hit, never = (
+        sum(getattr(group, name) for group in coverage.groups) for name in ("bins", "hit", "unreachable")
+    )
+    left = f"{coverage.open_total} open" if coverage.open_total else "none open"
+    return f"{coverage.percent} % of {bins - never} bins hit ({hit}), {left}, {never} more unreachable"

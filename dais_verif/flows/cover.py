@@ -1,0 +1,163 @@
+"""Count what vectors make a program do, look for vectors that do the rest, and show what no input can do."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dais_verif.errors import InputError
+from dais_verif.files import make_folder, write_atomically
+from dais_verif.flows.covering import DIRECTED
+from dais_verif.flows.programs import AnyProgram, path_of, read_program
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.vectors import decimal_rows
+from dais_verif.own_command import own_command
+from dais_verif.program import Program
+from dais_verif.record.coverage import Coverage, CoverageRecord, coverage_line
+from dais_verif.record.program import ProgramInfo
+from dais_verif.stimulus import Generated, Stimulus, read_batch
+from dais_verif.verdict import Verdict
+
+if TYPE_CHECKING:
+    from dais_verif.coverage import Measured
+
+__all__ = ["Covered", "CoverageRequest", "cover"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoverageRequest:
+    """A program and the vectors to count: those of ``inputs``, then ``vectors`` generated ones.
+
+    ``directed``: compute vectors for bins that are open, and count them too. ``unreachable``: show which bins no input
+    can hit. ``floor``: percent below which the verdict is NOT_SIGNED_OFF. ``timeout``: seconds for the solver, in all.
+    ``output``: a folder for ``coverage.json`` and the bins as CSV. ``command``: the line that asks for the same.
+    """
+
+    program: AnyProgram
+    layout: str | None = None
+    vectors: int = 1000
+    seed: int = 0
+    inputs: tuple[Path, ...] = ()
+    directed: bool = True
+    unreachable: bool = True
+    floor: float | None = None
+    timeout: float = 10.0
+    unchecked: bool = False
+    out_of_range: bool = False
+    jobs: int | None = None
+    output: Path | None = None
+    command: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.floor is not None and not 0 <= self.floor <= 100:
+            raise InputError(f"the floor must be 0 to 100 percent, not {self.floor}")
+
+    def words(self) -> list[str]:
+        """Return the words after ``dais-verif`` that ask for this."""
+        valued = {
+            "--layout": self.layout,
+            "--vectors": self.vectors,
+            "--seed": self.seed,
+            "--floor": self.floor,
+            "--timeout": self.timeout,
+            "--jobs": self.jobs,
+            "--output": self.output,
+        }
+        flags = {
+            "--no-directed": not self.directed,
+            "--no-unreachable": not self.unreachable,
+            "--unchecked": self.unchecked,
+            "--out-of-range": self.out_of_range,
+        }
+        words = [word for path in self.inputs for word in ("--inputs", str(path))]
+        words += [word for option, value in valued.items() if value is not None for word in (option, str(value))]
+        return ["coverage", path_of(self.program), *words, *(option for option, asked in flags.items() if asked)]
+
+
+@dataclass(frozen=True)
+class Covered:
+    """A run of ``cover``: its record, and the program."""
+
+    record: CoverageRecord
+    program: Program
+
+
+def cover(request: CoverageRequest, *, progress: Progress = SILENT) -> Covered:
+    """Count the bins of the program that its vectors hit.
+
+    Verdicts: PASS, NOT_RUN where nothing was counted, NOT_SIGNED_OFF below the floor. Raises ``ViolationError`` if a
+    vector breaks a promise and ``request`` is not ``unchecked``.
+    """
+    from dais_verif.coverage import Effort, measured, summary
+    from dais_verif.golden.fast import threads
+
+    program, warnings = read_program(request.program, request.layout, progress)
+    given = [read_batch(path, program.n_in) for path in request.inputs]
+    stimulated = replace(program, intervals=None) if request.out_of_range else program
+    with progress.working("counting coverage") as tell:
+        found = measured(
+            stimulated,
+            Stimulus([*given, Generated([stimulated], request.vectors, request.seed)]),
+            directed=request.directed,
+            unreachable=request.unreachable,
+            seed=request.seed,
+            check=not request.unchecked,
+            declared=not request.out_of_range,
+            effort=Effort(seconds=request.timeout),
+            jobs=threads(request.jobs),
+            notice=tell,
+        )
+    coverage = summary(found)
+    verdict, message = _judge(coverage, request.floor)
+    record = CoverageRecord(
+        verdict=verdict,
+        message=message,
+        program=ProgramInfo.of(program),
+        seed=request.seed,
+        unchecked=request.unchecked,
+        warnings=warnings,
+        reproduce=own_command(request.words()) if request.command is None else request.command,
+        coverage=coverage,
+    )
+    if request.output is not None:
+        make_folder(request.output)
+        (request.output / DIRECTED).unlink(missing_ok=True)
+        write_atomically(request.output / "coverage.json", f"{record.to_json()}\n".encode())
+        for name, text in _files(found).items():
+            write_atomically(request.output / name, text.encode())
+    return Covered(record, program)
+
+
+def _judge(coverage: Coverage, floor: float | None) -> tuple[Verdict, str]:
+    if not sum(group.bins for group in coverage.groups):
+        return Verdict.NOT_RUN, "nothing was counted: nothing in the program has a bit"
+    if not coverage.vectors:
+        return Verdict.NOT_RUN, "nothing was counted: there was no vector"
+    line = coverage_line(coverage)
+    if floor is not None and coverage.percent < floor:
+        return Verdict.NOT_SIGNED_OFF, f"{line}; the floor is {floor:g} %"
+    return Verdict.PASS, line
+
+
+def _files(found: Measured) -> dict[str, str]:
+    """Return every bin that is open, every one that is unreachable and how that was shown, and the directed vectors."""
+    from dais_verif.coverage import How
+
+    never = (found.how != How.NOT).nonzero()[0].tolist()
+    left = (~found.hit & (found.how == How.NOT)).nonzero()[0].tolist()
+    rows = [[found.bins.text(bin), How(found.how[bin]).name.lower()] for bin in never]
+    return {
+        "open.csv": _csv([["bin"], *([found.bins.text(bin)] for bin in left)]),
+        "unreachable.csv": _csv([["bin", "shown by"], *rows]),
+        **({DIRECTED: decimal_rows(found.directed)} if found.directed.rows else {}),
+    }
+
+
+def _csv(rows: Sequence[Sequence[str]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
