@@ -232,6 +232,8 @@ def test_registers(body: str, wrong: tuple[str, str], tmp_path: Path) -> None:
         ("always_comb begin bit t; t = 0; assert (f(t)); OUT = sum + t; end function bit f(output bit a); a = 1;"
          " return a; endfunction", "and does more"),
         ("clocking cb @(posedge IN[0]); input sum; endclocking assign OUT = sum;", "at times of its own"),
+        ("always assert (IN); assign OUT = sum;", "waits for nothing"),
+        ("always begin end assign OUT = sum;", "waits for nothing"),
     ],
 )  # fmt: skip
 def test_what_is_no_logic_is_refused(body: str, message: str, tmp_path: Path) -> None:

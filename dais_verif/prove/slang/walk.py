@@ -257,7 +257,12 @@ class _Walk:
     def _procedure(self, block: Any, path: str) -> None:
         kind, body = block.procedureKind, block.body
         leave_out(self._design, body)
-        if kind is not ast.ProceduralBlockKind.Initial and only_checks(body):
+        endless = (
+            kind is ast.ProceduralBlockKind.Always
+            and type(body) not in (ast.TimedStatement, ast.ConcurrentAssertionStatement)
+            and block.syntax.kind is pyslang.syntax.SyntaxKind.AlwaysBlock
+        )
+        if kind is not ast.ProceduralBlockKind.Initial and not endless and only_checks(body):
             return
         found = self._filled if kind == ast.ProceduralBlockKind.Initial else self._assigned
         names = written(body)
