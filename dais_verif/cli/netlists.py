@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -13,14 +13,14 @@ import click
 from dais_verif.cli.common import file_path
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.synth.netlist import find_netlist
-from dais_verif.synth.targets import TARGETS
+from dais_verif.synth.targets import NETLISTS
 
 __all__ = ["netlist_options", "target_option"]
 
 
-def target_option(*, help: str, **more: Any) -> Callable[[Any], Any]:
-    """``--target``."""
-    return click.option("--target", type=click.Choice(tuple(TARGETS)), help=help, **more)
+def target_option(*, help: str, targets: Iterable[str], **more: Any) -> Callable[[Any], Any]:
+    """``--target``, one of ``targets``."""
+    return click.option("--target", type=click.Choice(tuple(targets)), help=help, **more)
 
 
 def netlist_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,7 +41,7 @@ def netlist_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*arguments, dut=replace(dut, netlist=found), **given)
 
     for option in (
-        target_option(help="Cells of the netlist; a folder of synth knows them."),
+        target_option(targets=NETLISTS, help="Cells of the netlist; a folder of synth knows them."),
         click.option("--netlist", type=file_path, help="Verify this netlist: a folder of synth, or a Verilog file."),
     ):
         with_options = option(with_options)

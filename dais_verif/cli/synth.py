@@ -46,7 +46,7 @@ from dais_verif.verdict import Verdict
 @click.command(cls=GroupedCommand)
 @program_argument
 @layout_option
-@target_option(required=True, help="FPGA family; generic: gates of no technology.")
+@target_option(targets=TARGETS, required=True, help="FPGA family; generic: gates of no technology.")
 @click.option("--rtl", type=file_path, multiple=True, help="Synthesize this RTL instead of our own; may be repeated.")
 @top_option
 @stage_options

@@ -153,10 +153,19 @@ class _Design:
 
     def pin(self, signal: Signal) -> Term | None:
         """The pin that ``signal`` is by another name, if it is one."""
+        term = self._plain(signal)
+        return term if term is not None and term.op == "var" else None
+
+    def fixed(self, signal: Signal) -> int | None:
+        """The value that ``signal`` always has, if it is a constant."""
+        term = self._plain(signal)
+        return term.value if term is not None and term.op == "const" else None
+
+    def _plain(self, signal: Signal) -> Term | None:
+        """What ``signal`` is of pins; None if it depends on data."""
         if signal not in self.pins and any((signal, driver.low) in self._data for driver in signal.drivers):
             return None
-        term = self._cone.read(signal, 0, 1)
-        return term if term.op == "var" else None
+        return self._cone.read(signal, 0, 1)
 
 
 class _Kind(NamedTuple):
@@ -208,6 +217,8 @@ class _Register:
         """Pins that must be held, with their values, where those that are ``known`` have theirs."""
         found = dict(known)
         for reset, value in self._clock.resets:
+            if self._design.fixed(reset) == value:  # tied: a cell of a netlist has a reset, used or not
+                continue
             pin = self._design.pin(reset)
             if pin is None:
                 raise InputError(f"{self.where}: {reset.name!r}, an asynchronous reset, is no input by itself")

@@ -69,6 +69,8 @@ class _Reader:
         for reset, inactive in clock.resets:
             pin = self._cone.read(reset, 0, 1)
             active = bnot(pin) if inactive else pin
+            if active is const(1, 0):
+                continue
             held = rebuild(value, {pin: const(1, 1 - inactive)}) if pin.op == "var" else value
             if held.op != "const":
                 raise InputError(

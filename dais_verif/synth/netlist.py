@@ -15,7 +15,7 @@ from typing import NamedTuple
 from dais_verif.errors import InputError, ToolError
 from dais_verif.files import read_plain, write_atomically
 from dais_verif.sim import tools
-from dais_verif.synth.targets import TARGETS, Target
+from dais_verif.synth.targets import NETLISTS, TARGETS, Target
 from dais_verif.synth.yosys import CELLS, NETLIST
 
 __all__ = ["MODELS", "RECORD", "Netlist", "find_netlist", "models", "netlist_sources"]
@@ -45,7 +45,7 @@ def find_netlist(path: Path, target: str | None) -> Netlist:
         if not path.is_file():
             raise InputError(f"netlist {str(path)!r} does not exist; `dais-verif synth ... -o DIR` makes one")
         if target is None:
-            raise InputError(f"netlist {str(path)!r}: name the cells it is made of, --target {'|'.join(TARGETS)}")
+            raise InputError(f"netlist {str(path)!r}: name the cells it is made of, --target {'|'.join(NETLISTS)}")
         return Netlist(path, target)
     try:
         record = json.loads(read_plain(path / RECORD, 1 << 28))
@@ -66,7 +66,7 @@ def netlist_sources(netlist: Netlist, folder: Path) -> tuple[Path, ...]:
 
     Raises ``ToolError`` if Yosys, from which the models are, is missing.
     """
-    text = models(netlist.path.read_text(encoding="utf-8", errors="replace"), TARGETS[netlist.target])
+    text = models(netlist.path.read_text(encoding="utf-8", errors="replace"), NETLISTS[netlist.target])
     if not text:
         return (netlist.path,)
     write_atomically(folder / MODELS, text.encode())
@@ -103,6 +103,8 @@ def models(netlist: str, target: Target) -> str:
 
 def _model_files(target: Target) -> list[Path]:
     own = [CELLS / target.own_models] if target.own_models else []
+    if not target.models:
+        return own
     share = tools.yosys().share
     paths = [*own, *(share / name for name in target.models)]
     for path in paths:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-__all__ = ["KINDS", "TARGETS", "Board", "Target"]
+__all__ = ["KINDS", "NETLISTS", "TARGETS", "Board", "Target"]
 
 #: Kinds of cells, in the order in which they are shown.
 KINDS = ("LUT", "FF", "carry", "DSP", "BRAM", "LUTRAM", "mux", "gate", "other")
@@ -128,5 +128,17 @@ TARGETS = {
         kinds={"FF": ("$_DFF*", "$_SDFF*", "$_ALDFF*", "$_FF_", "$_DLATCH*", "$_SR_*"), "gate": ("$_*",)},
         models=("simcells.v",),
         no_bram="",
+    ),
+}
+
+#: What netlists may be made of: also cells of tools that are not run here.
+NETLISTS = TARGETS | {
+    "quartus": Target(
+        "Intel: what Quartus writes for Cyclone III to V, MAX 10 and Arria V",
+        before=(),
+        after=(),
+        kinds={"LUT": ("*_lcell_comb",), "FF": ("dffeas",)},
+        models=(),
+        own_models="quartus.v",
     ),
 }

@@ -22,6 +22,12 @@ ROWS = (
     "logic [14:0] t; assign t[4:0] = sum; for (genvar i = 0; i < 2; i++) begin : rows always_comb begin"
     " t[5 * i + 5 +: 5] = ~t[5 * i +: 5]; end end assign OUT = t[14:10];"
 )
+#: Nets that have a value where nothing drives them; one is an input that an instance leaves open.
+PULLED = (
+    "tri1 one; tri0 [4:0] none; inner i (.x(IN[0])); wire [4:0] y; assign y = sum & {5{one}} | none;"
+    " assign OUT = i.z ? y : 0;"
+)
+INNER = " module inner (input x, input tri1 y, output z); assign z = y; endmodule"
 ASSERTED = (
     "wire clk = IN[0]; A: assert property (@(posedge clk) disable iff (IN[1]) sum >= IN[3:0] |-> sum >= IN[7:4]) else"
     ' $error("%d", sum); cover property (@(posedge clk) ##1 sum == 3); localparam N = 4;'
@@ -47,6 +53,23 @@ def test_it_is_proved_and_its_wrong_twin_is_not(body: str, wrong: tuple[str, str
     assert run.tree["confirmation"]["simulators"], run.tree["confirmation"]
     run = run_prove(ADDER, tmp_path, rtl=text[::-1].replace(wrong[0][::-1], wrong[1][::-1], 1)[::-1])
     assert run.ending == ("RTL_MISMATCH", 1), run.tree["message"]
+
+
+def test_pulled_nets_have_their_value(tmp_path: Path) -> None:
+    assert values(combinational(PULLED) + INNER, tmp_path) == SUMS
+    assert values(combinational(PULLED) + INNER.replace("tri1", "tri0"), tmp_path) != SUMS
+
+
+def test_a_reset_that_is_tied_is_none(tmp_path: Path) -> None:
+    text = (
+        "module model (input clk, input [7:0] model_inp, output reg [4:0] model_out); wire high; assign high = 1'b1;"
+        " always @(posedge clk or negedge high) if (!high) model_out <= 0; else"
+        " model_out <= model_inp[3:0] + model_inp[7:4]; endmodule"
+    )
+    run = run_prove(ADDER, tmp_path, "--clock", "clk", "--sim", "icarus", rtl=text, confirm=True)
+    assert run.ending == ("PASS", 0), run.tree["message"]
+    run = run_prove(ADDER, tmp_path, "--clock", "clk", rtl=text.replace("1'b1", "1'b0"))
+    assert run.exit_code != 0 and "an asynchronous reset" in run.tree["message"]
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,8 @@ def elaborate(
             text = next((line for line in lines if "error: " in line or "warning: " in line), lines[0])
             if "not a valid top-level module" in text:
                 raise InputError(f"the RTL has no module {top!r}; name its top module with --top")
+            if diagnostic.code == pyslang.Diags.UnknownModule:
+                raise InputError(f"{text}; give the file that holds it, or a model of it, with --rtl, too")
             raise InputError(f"{text}; correct the RTL")
     (instance,) = (instance for instance in root.topInstances if instance.name == top)
     netlist = _Walk(Design(manager, files or {}, bitwise), compilation).netlist(instance)

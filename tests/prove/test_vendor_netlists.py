@@ -1,0 +1,141 @@
+"""Netlists as Vivado and Quartus write them, Verilog as XLS does, all written by hand: proved, wrong twins not."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from prove.door import run_prove
+from prove.reading import needs_yosys
+
+from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.program import Program
+from dais_verif.sim import tools
+
+VENDOR = Path(__file__).parent / "vendor"
+SUM = '[inputs]\nports = ["x0", "x1"]\n[outputs]\nports = ["y"]\n'
+PRODUCT = '[inputs]\nports = ["a", "b"]\n[outputs]\nports = ["p"]\n'
+NEURON = '[inputs]\nport = "x"\n[outputs]\nport = "out"\n'
+
+#: Netlist, target, program, ports, pins; and what is replaced in it by what, so that it is wrong.
+NETLISTS = {
+    "vivado_sum.v": ("xilinx", "sum", SUM, (), ("4'h6", "4'hE")),
+    "vivado_product.v": ("xilinx", "product", PRODUCT, ("--clock", "clk", "--reset", "rst"), (".S(b[2])", ".S(b[1])")),
+    "quartus_sum.vo": ("quartus", "sum", SUM, (), (".cin(\\Add0~6 )", ".cin(\\Add0~2 )")),
+    "quartus_product.vo": (
+        "quartus",
+        "product",
+        PRODUCT,
+        ("--clock", "clk", "--reset", "rst_n:low"),
+        (".datad(b[0])", ".datad(b[1])"),
+    ),
+}
+MARKS = {
+    "vivado_sum.v": [needs_yosys, pytest.mark.slow],
+    "vivado_product.v": [needs_yosys],
+    "quartus_sum.vo": [pytest.mark.slow],
+    "quartus_product.vo": [],
+}
+marked = [pytest.param(name, marks=MARKS[name], id=name.partition(".")[0]) for name in NETLISTS]
+
+
+def proved(netlist: Path, name: str, folder: Path, confirm: bool = False):
+    target, program, ports, pins, _ = NETLISTS[name]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "ports.toml").write_text(ports)
+    options = ("--netlist", netlist, "--target", target, "--ports", folder / "ports.toml", *pins)
+    return run_prove(VENDOR / f"{program}.dais", folder, *options, confirm=confirm)
+
+
+@pytest.mark.parametrize("name", marked)
+def test_a_netlist_is_proved_and_its_wrong_twin_is_not(name: str, tmp_path: Path) -> None:
+    run = proved(VENDOR / name, name, tmp_path / "right", confirm=True)
+    assert run.ending == ("PASS", 0), run.tree["message"]
+    assert "icarus" not in run.tree["confirmation"]["unconfirmed"]
+    text, (old, new) = (VENDOR / name).read_text(), NETLISTS[name][-1]
+    assert old in text
+    (tmp_path / name).write_text(text.replace(old, new, 1))
+    run = proved(tmp_path / name, name, tmp_path / "wrong")
+    assert run.ending == ("RTL_MISMATCH", 1), run.tree["message"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict", "message"),
+    [
+        ("cyclonev_lcell_comb ", "cyclonev_mac ", "INVALID_INPUT", "unknown module 'cyclonev_mac'; give the file"),
+        ('.shared_arith = "off"', '.shared_arith = "on"', "X_IN_OUTPUT", "output 0 is wrong"),
+        pytest.param(".oe(vcc)", ".oe(gnd)", "X_IN_OUTPUT", "output 0 is wrong", marks=pytest.mark.slow),
+    ],
+    ids=["unknown_cell", "shared_arithmetic", "output_disabled"],
+)
+def test_what_no_model_does_is_never_passed(old: str, new: str, verdict: str, message: str, tmp_path: Path) -> None:
+    name = "quartus_sum.vo"
+    (tmp_path / name).write_text((VENDOR / name).read_text().replace(old, new))
+    run = proved(tmp_path / name, name, tmp_path / "run")
+    assert run.tree["verdict"] == verdict and message in run.tree["message"], run.tree["message"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (".clrn(\\rst_n~input_o )", ".clrn(gnd)"),
+        pytest.param(".prn(vcc)", ".prn(gnd)", marks=pytest.mark.slow),
+        pytest.param(".aload(gnd)", ".aload(vcc)", marks=pytest.mark.slow),
+    ],
+    ids=["cleared", "set", "loaded"],
+)
+def test_registers_that_are_held_are_not_passed(old: str, new: str, tmp_path: Path) -> None:
+    name = "quartus_product.vo"
+    text = (VENDOR / name).read_text()
+    assert old in text
+    (tmp_path / name).write_text(text.replace(old, new))
+    run = proved(tmp_path / name, name, tmp_path / "run")
+    assert run.exit_code != 0, run.tree["message"]
+
+
+def test_xls_is_proved_and_its_wrong_twin_is_not(tmp_path: Path) -> None:
+    text, program = (VENDOR / "xls_neuron.v").read_text(), VENDOR / "neuron.dais"
+    (tmp_path / "ports.toml").write_text(NEURON)
+    options = ("--top", "neuron", "--ports", tmp_path / "ports.toml")
+    run = run_prove(program, tmp_path, *options, rtl=text, confirm=True)
+    assert run.ending == ("PASS", 0), run.tree["message"]
+    assert set(run.tree["confirmation"]["unconfirmed"]) == set()
+    run = run_prove(program, tmp_path, *options, rtl=text.replace("$signed(add_16) > ", "add_16 > "))
+    assert run.ending == ("RTL_MISMATCH", 1), run.tree["message"]
+
+
+PROGRAM = Program.build(
+    [
+        (-1, 0, -1, 0, (1, 7, 0)),
+        (-1, 1, -1, 0, (1, 7, 0)),
+        (0, 0, 1, 0, (1, 8, 0)),
+        (1, 0, 1, 0, (1, 8, 0)),
+        (0, 2, 3, 1, (1, 10, 0)),
+    ],
+    [(2, 0, 0), (4, 0, 0)],
+    inp_shift=[0, 0],
+)
+
+
+@needs_yosys
+@pytest.mark.slow
+@pytest.mark.parametrize("stages", [None, 2], ids=["combinational", "pipeline"])
+def test_cells_do_what_yosys_maps_onto_them(stages: int | None, tmp_path: Path) -> None:
+    """Another tool chose tables and carries of these cells, by what it knows of them."""
+    rtl, netlist = tmp_path / "rtl.v", tmp_path / "netlist.v"
+    made = (
+        emit_verilog(PROGRAM, "model")
+        if stages is None
+        else emit_pipeline(PROGRAM, "model", PipelineOptions(stages)).text
+    )
+    rtl.write_text(made)
+    script = (
+        f"read_verilog {rtl}; synth_intel_alm -quartus -family cyclonev -noiopad -noclkbuf -nodsp -nolutram -nobram"
+        f" -top model; write_verilog -noattr {netlist}"
+    )
+    subprocess.run([str(tools.yosys().yosys), "-q", "-p", script], check=True, capture_output=True)
+    assert "sumout" in netlist.read_text() and ("dffeas" in netlist.read_text()) is bool(stages)
+    pins = ("--clock", "clk") if stages else ()
+    run = run_prove(PROGRAM, tmp_path / "run", "--netlist", netlist, "--target", "quartus", *pins)
+    assert run.ending == ("PASS", 0), run.tree["message"]
