@@ -365,6 +365,10 @@ REFUSED = {
     "a case that leaves one value": (cased("0, 1, 2, 3, 4, 5, 6: z = 1;", "", "case"), "latch"),
     "a power of signed constants": ("assign y = a + 6'sd3 ** 2'sd1;", "a power is supported by the proof if"),
     "a signed item with X at its top": (cased("3'sb?01: z = 1;", "default: z = 2;", "casez", "a"), "extend this item"),
+    "a task within a task that reads what its caller does not see": (
+        procedure("outer(b);", "task inner(input p); z = a; endtask task outer(input q); inner(q); endtask"),
+        "function 'inner' reads 'a'",
+    ),
     "items that are none of its values": (cased("4'b1???: z = 1; 3'b0??: z = 2;", ""), "latch"),
 }
 
@@ -432,3 +436,16 @@ def test_which_edge_is_the_clock_is_not_asked_where_a_block_goes_on(tmp_path: Pa
     assert [(reset.name, value) for reset, value in driver.clock.resets] == [("r", 0)]
     with pytest.raises(InputError):
         term_of(elaborated(f"{head} begin {block} p <= a; end endmodule", tmp_path, "slang"), "y")
+
+
+def test_turns_of_loops_are_counted_in_an_expression(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(design, "_MOST_TURNS", 10)
+
+    def read(turns: int) -> None:  # the call and the last look at the condition count, too
+        loop = f"for (int k = 0; k < {turns}; k++) f = f + x;"
+        text = f"{HEAD}function [5:0] f(input [5:0] x); begin f = 0; {loop} end endfunction assign y = f(a);\nendmodule"
+        term_of(elaborated(text, tmp_path, "slang"), "y")
+
+    read(8)
+    with pytest.raises(InputError, match="loops and calls run more than 10 times"):
+        read(9)

@@ -161,6 +161,12 @@ def test_a_constant_that_is_there_too_late(edges: int, registers: int) -> None:
         timed(settling(edges, registers), "MET")
 
 
+def test_an_input_that_keeps_a_value_behind_a_register_is_there_after_an_edge() -> None:
+    wiring = wired(tie=4).register("k", 4, lambda s: s("tie")).wire("OUT", 4, lambda s: add(s("IN"), s("k")))
+    with pytest.raises(OutOfStep, match="'OUT' needs k, which has its value only 1 edges after a reset"):
+        timed(wiring, constants={"tie": 3})
+
+
 @pytest.mark.parametrize("edges", [1, 3])
 def test_an_output_that_is_constant_is_there_when_it_has_settled(edges: int) -> None:
     wiring = settling(edges, 1).wire("K", 4, lambda s: s(f"k{edges}"))
