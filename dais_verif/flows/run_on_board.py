@@ -1,0 +1,189 @@
+"""Run vectors on a board and compare every output bit with the golden model."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from dais_verif.errors import InputError, RequestError
+from dais_verif.flows.programs import AnyProgram, path_of, read_program
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.work_folder import work_folder
+from dais_verif.hil.emulator import emulated_link
+from dais_verif.hil.identity import Identity, require_fits
+from dais_verif.hil.journal import Journal
+from dais_verif.hil.link import Link, Target, open_link, parse_target
+from dais_verif.hil.session import Session
+from dais_verif.hil.verify import BOARD, Run
+from dais_verif.own_command import own_command
+from dais_verif.program import Program
+from dais_verif.program.ports import ports_of
+from dais_verif.record.program import ProgramInfo
+from dais_verif.report.record import BoardInfo, Record
+from dais_verif.sim.verify import Finding
+from dais_verif.stimulus import Generated, Stimulus, read_batch
+from dais_verif.verdict import Verdict
+from dais_verif.version import VERSION
+
+__all__ = ["BoardRequest", "BoardRun", "run_on_board"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardRequest:
+    """Which board, and what to run on it.
+
+    ``target``: ``serial:///dev/ttyUSB0?baud=115200``, ``tcp://host:port``, or ``sim://uart`` and ``sim://fifo``, which
+    simulate one. ``timeout``: seconds without any answer after which the board is given up. ``resume``: go on with a
+    run that was broken off in ``output``. ``command``: the line that asks for the same.
+    """
+
+    program: AnyProgram
+    target: str
+    layout: str | None = None
+    vectors: int = 1000
+    seed: int = 0
+    inputs: tuple[Path, ...] = ()
+    unchecked: bool = False
+    timeout: float = 10.0
+    resume: bool = False
+    output: Path | None = None
+    command: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.resume and self.output is None:
+            raise RequestError("--resume needs the folder of the run that was broken off: -o DIR.")
+
+    def words(self) -> list[str]:
+        """Return the words after ``dais-verif`` that ask for this."""
+        program, *words = self._vectors()
+        more = ["--resume"] if self.resume else []
+        more += ["--output", str(self.output)] if self.output is not None else []
+        return ["hil", program, "--target", self.target, "--timeout", f"{self.timeout:g}", *words, *more]
+
+    def replay_words(self) -> list[str]:
+        """Return the words that run the same vectors in the simulators."""
+        return ["sim", *self._vectors()]
+
+    def _vectors(self) -> list[str]:
+        words = [path_of(self.program), *(["--layout", self.layout] if self.layout else [])]
+        words += ["--vectors", str(self.vectors), "--seed", str(self.seed)]
+        words += [word for path in self.inputs for word in ("--inputs", str(path))]
+        return [*words, *(["--unchecked"] if self.unchecked else [])]
+
+
+@dataclass(frozen=True)
+class BoardRun:
+    """A run of ``run_on_board``: its record, the program, the folder that was kept, and whether it can be resumed."""
+
+    record: Record
+    program: Program
+    folder: Path | None
+    resumable: bool
+
+
+def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> BoardRun:
+    """Compare every output bit of every vector on a board, which must say that it runs this program.
+
+    What the link loses is sent again; a mismatch is sent again too, to see whether the board repeats it. Raises
+    ``InputError`` if the board runs another program, ``ToolError`` where none answers.
+    """
+    board = parse_target(request.target)
+    program, warnings = read_program(request.program, request.layout, progress)
+    given = [read_batch(path, program.n_in) for path in request.inputs]
+    stimulus = Stimulus([*given, Generated([program], request.vectors, request.seed)])
+    with work_folder(request.output) as folder:
+        journal = Journal(folder.path, _what(program, request), resume=request.resume)
+        with progress.simulators(), _link(board, program, folder.path, request.timeout, progress) as link:
+            session = Session(link, request.timeout)
+            progress.notice(f"asking {request.target} what it runs")
+            identity = session.identify()
+            require_fits(identity, program, ports_of(program), request.target)
+            progress.notice(f"running {stimulus.rows - journal.rows} vectors on {request.target}")
+            check = not request.unchecked
+            run = Run(program, stimulus, session, identity, journal, folder.path, progress, check=check)
+            finding = _find(run, request, progress)
+        record = Record(
+            verdict=finding.verdict,
+            message=finding.message,
+            program=ProgramInfo.of(program),
+            seed=request.seed,
+            vectors=stimulus.rows,
+            reproduce=own_command(request.words()) if request.command is None else request.command,
+            rtl={"top": None, "emitted": False, "files": [], "sha256": []},
+            tools={
+                "dais-verif": VERSION,
+                "python": platform.python_version(),
+                **{name: version(name) for name in ("numpy", "pyserial")},
+            },
+            simulators=finding.simulators,
+            first_mismatch=finding.first_mismatch,
+            outputs=finding.outputs,
+            unchecked=request.unchecked,
+            warnings=warnings,
+            board=_board(request, identity, session, journal),
+        )
+        if finding.verdict not in (Verdict.TOOL_FAILURE, Verdict.INTERRUPTED):
+            journal.close()
+        folder.keep(record)
+        resumable = request.output is not None and journal.exists()
+        return BoardRun(record, program, folder.path if folder.kept else None, resumable)
+
+
+def _find(run: Run, request: BoardRequest, progress: Progress) -> Finding:
+    try:
+        return run.finding()
+    except KeyboardInterrupt:
+        if request.output is not None:
+            again = "the same command with --resume goes on from there"
+            progress.notice(f"{run.journal.kept} vectors are compared; {again}")
+        raise
+
+
+@contextmanager
+def _link(target: Target, program: Program, folder: Path, timeout: float, progress: Progress) -> Iterator[Link]:
+    if target.scheme == "sim":
+        progress.notice("building a board in simulation")
+        with emulated_link(program, target.place, folder / BOARD) as link:
+            yield link
+    else:
+        with open_link(target, timeout) as link:
+            yield link
+
+
+def _what(program: Program, request: BoardRequest) -> dict[str, str]:
+    """Return what the vectors of a run, and what is expected of them, depend on."""
+    try:
+        files = [hashlib.sha256(path.read_bytes()).hexdigest() for path in request.inputs]
+    except OSError as error:
+        raise InputError(f"cannot read {error.filename!r}: {error.strerror}") from None
+    return {
+        "version": VERSION,
+        "program": program.hash,
+        "inputs": ",".join(files) or "none",
+        "vectors": str(request.vectors),
+        "seed": str(request.seed),
+        "unchecked": str(request.unchecked),
+    }
+
+
+def _board(request: BoardRequest, identity: Identity, session: Session, journal: Journal) -> BoardInfo:
+    traffic = session.traffic
+    return BoardInfo(
+        target=request.target,
+        program=identity.program,
+        protocol=identity.protocol,
+        latency=identity.latency,
+        buffer=identity.buffer,
+        batches=traffic.sent,
+        repeated=traffic.repeated,
+        damaged_there=traffic.damaged_there,
+        damaged_here=traffic.damaged_here,
+        unexpected=traffic.unexpected,
+        resumed_from=journal.rows,
+        replay=own_command(request.replay_words()),
+    )
