@@ -32,8 +32,8 @@ __all__ = ["judged", "out_of_step", "played", "replayable", "replayed", "several
 
 _FILE = "counterexample.csv"
 
-#: Pins of a pipeline that nobody named, as our own has them.
-_RESET, _VALID_IN, _VALID_OUT = "rst", "in_valid", "out_valid"
+#: The reset of a pipeline whose pins nobody named, as our own has it.
+_RESET = "rst"
 
 #: Vectors that show what is wrong with a pipeline.
 _VECTORS = 256
@@ -48,11 +48,10 @@ def replayable(dut: Dut, proof: Proof) -> Dut:
     if proof.timing is None:
         return dut
     clocking = dut.face.clocking
-    if clocking is None:
-        reset, valid_in, valid_out = (name if name in proof.pins else None for name in (_RESET, _VALID_IN, _VALID_OUT))
-        valid_out = valid_out if valid_in else None
-        reset = None if proof.held.get(_RESET) else reset
-        clocking = Clocking(proof.timing.clock, None, reset, False, proof.timing.enable, valid_in, valid_out)
+    if clocking is None:  # nobody said at which level a pin does what: only what the proof found is known
+        held = proof.held.get(_RESET)
+        reset = None if held is None else _RESET
+        clocking = Clocking(proof.timing.clock, None, reset, held == 1, proof.timing.enable)
     face = replace(dut.face, clocking=replace(clocking, latency=proof.timing.latency))
     known = {*face.ports, *(wire.name for wire in face.inputs)}
     open_inputs = tuple((name, proof.held.get(name, 0)) for name in proof.inputs if name not in known)

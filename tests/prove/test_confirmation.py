@@ -10,11 +10,14 @@ import pytest
 from prove.door import run_prove
 
 import dais_verif.cli.confirming as confirming
+from dais_verif.cli.counterexample import replayable
 from dais_verif.confirm import Confirmation, ConfirmationRequest, confirm, confirmation, prepare
 from dais_verif.confirm.confirmation import sum_up
 from dais_verif.dut.face import Clocking, packed
 from dais_verif.program import Program
-from dais_verif.prove.results import Claim, Method, Proof, Status
+from dais_verif.prove import slang
+from dais_verif.prove.proof import prove
+from dais_verif.prove.results import Claim, Method, Options, Proof, Status
 from dais_verif.report.record import SimulatorResult
 from dais_verif.sim.build import Design
 from dais_verif.sim.verify import Finding
@@ -225,3 +228,26 @@ class TestCommandLine:
         assert "proof and simulation disagree" in run.tree["message"]
         assert run.tree["confirmation"]["first_mismatch"]["output"] == 0
         assert (tmp_path / "out" / "confirmation" / "icarus").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("ports", "body"),
+    [
+        (
+            "input rst, input in_valid, output reg out_valid",
+            f"begin model_out <= {ADDED}; if (!rst) out_valid <= 0; else out_valid <= in_valid; end",
+        ),
+        ("input rst", f"if (!rst) model_out <= 0; else model_out <= {ADDED};"),
+        ("input in_valid", f"if (in_valid) model_out <= {ADDED};"),
+    ],
+    ids=["a reset of valid bits only", "a reset of data", "an enable by the name of a valid bit"],
+)
+def test_pins_that_nobody_named_are_driven_as_the_proof_found_them(ports: str, body: str, tmp_path: Path) -> None:
+    """At which level ``rst`` resets what carries no data, and whether ``in_valid`` says what is valid, is not known."""
+    text = f"module model(input clk, {ports}, {PINS}); always @(posedge clk) {body} endmodule"
+    request = asked(tmp_path, text)
+    netlist = slang.elaborate(request.design.sources, "model", {})
+    proof = prove(SUM, netlist, packed(SUM), Options(jobs=1))
+    assert proof.verdict is Verdict.PASS, proof.message
+    design = replace(request.design, dut=replayable(packed(SUM), proof))
+    assert confirmed(replace(request, design=design)).verdict is Verdict.PASS
