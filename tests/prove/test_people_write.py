@@ -209,6 +209,7 @@ def test_registers(body: str, wrong: tuple[str, str], tmp_path: Path) -> None:
         (f"always_comb OUT[{A}] = 1;", "makes it a latch"),
         ("task automatic t; OUT = IN[3:0] + IN[7:4]; endtask always @* if (IN[0]) t; else t;", "reads 'IN'"),
         ("task automatic t(output [4:0] y); if (IN[0]) y = 1; endtask always_comb t(OUT);", "before it is assigned"),
+        ("task automatic t(output signed [2:0] y); y = IN; endtask always_comb t(OUT);", "simulators differ"),
         ("task automatic t(ref logic [4:0] y); y = 1; endtask always_comb t(OUT);", "by reference"),
         (f"always_comb begin OUT = 0; while (OUT != {A} + {B}) OUT = OUT + 2; end", "depends on a signal"),
         ("and #3 (OUT[0], IN[0], IN[1]); assign OUT[4:1] = 0;", "a delay"),
@@ -297,3 +298,15 @@ def test_an_input_that_is_pulled(tmp_path: Path) -> None:
 def test_the_top_modules_pulled_input_is_an_input(tmp_path: Path) -> None:
     text = combinational("assign OUT = sum;").replace("input [7:0]", "input tri1 [7:0]")
     assert values(text, tmp_path) == SUMS
+
+
+def test_a_large_memory(tmp_path: Path) -> None:
+    """A loop may fill it, of more turns than other loops have."""
+    filled = "reg [4:0] m [0:69999]; integer i; initial for (i = 0; i < 70000; i = i + 1) m[i] = i % 31;"
+    assert values(combinational(f"{filled} assign OUT = m[65565 + sum];"), tmp_path) == [x % 31 for x in SUMS]
+
+
+def test_elements_one_by_one_are_one_array(tmp_path: Path) -> None:
+    body = "reg [4:0] t [0:599]; always_comb begin for (int i = 0; i < 600; i++) t[i] = sum + i; OUT = t[320] - t[0]"
+    body += " + t[599] - 23; end"
+    assert values(combinational(body), tmp_path) == SUMS

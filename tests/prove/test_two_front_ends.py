@@ -293,6 +293,10 @@ MISREAD = {
         "wire [3:0] \\u.q ; assign \\u.q = a; inner u(b); assign y = u.q;",
         "a hierarchical name for an escaped one",
     ),
+    "an argument both ways": (
+        "task t(inout [7:0] y, input [3:0] c); y = y + c; endtask always @* begin y = b; t(y, a); end",
+        "copies an inout argument back only",
+    ),
     "a file elsewhere": (
         'reg [7:0] t [0:15]; initial $readmemh("/etc/table.hex", t); assign y = t[a];',
         "reads '/etc/table.hex', which is none of the files",

@@ -25,10 +25,10 @@ from dais_verif.prove.terms import (
     add,
     bnot,
     bor,
-    concat,
     const,
     extract,
     leaves,
+    replaced,
     resize,
     undefined,
     var,
@@ -226,7 +226,11 @@ class Execution:
                         e, f"{body.name!r} reads or returns {formal.name!r} before it is assigned"
                     )
                 width, _ = self.convert.type_of(actual.left)
-                self.assign(actual.left, resize(value, width, bool(formal.type.isIntegral and formal.type.isSigned)))
+                if width > value.width and formal.type.isIntegral and formal.type.isSigned:  # Verilator adds zeros
+                    raise self.convert.refused(
+                        e, f"simulators differ in how they extend {formal.name!r}; give it to a variable of its width"
+                    )
+                self.assign(actual.left, resize(value, width, False))
         for symbol in self.values.keys() - known:  # a variable of the task is another one when it is called again
             if not isinstance(symbol, ast.VariableSymbol):
                 continue  # what a register takes in at the edge
@@ -256,26 +260,16 @@ class Execution:
             place -= width
             piece = extract(value, place, width)
             self.assigned[key(symbol)] = self.assigned.get(key(symbol), 0) | ((1 << width) - 1) << low
-            total = bits_in(symbol.type) or 0
-            if width == total:
-                self.values[key(symbol)] = piece
-                continue
-            old = self._whole(key(symbol))
-            parts = [extract(old, low + width, total - low - width)] if low + width < total else []
-            parts.append(piece)
-            if low:
-                parts.append(extract(old, 0, low))
-            self.values[key(symbol)] = concat(*parts)
+            whole = width == bits_in(symbol.type)
+            self.values[key(symbol)] = piece if whole else replaced(self._whole(key(symbol)), low, piece)
 
     def _assign_somewhere(self, found: VariablePlace, value: Term, key: Callable[[Any], Any]) -> None:
         """Assign to the element or the bits that an index names; to nothing if there is no such element."""
-        name, total = key(found.symbol), bits_in(found.symbol.type) or 0
+        name = key(found.symbol)
         self.assigned[name] = self.assigned.get(name, 0) | ((1 << found.width) - 1) << found.low
         old = self._whole(name)
-        above = found.low + found.width
-        parts = [extract(old, above, total - above)] if above < total else []
-        parts.append(found.stored(extract(old, found.low, found.width), value))
-        self.values[name] = concat(*parts, *([extract(old, 0, found.low)] if found.low else []))
+        stored = found.stored(extract(old, found.low, found.width), value)
+        self.values[name] = replaced(old, found.low, stored)
 
     def counted(self, e: Any) -> None:
         """Begin or go on with a loop."""

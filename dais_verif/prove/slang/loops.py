@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["do_while", "for_loop", "foreach", "repeat", "while_loop"]
 
 #: The most iterations of one loop.
-_UNROLLED = 1 << 16
+_UNROLLED = 1 << 18
 
 #: The most turns of one loop whose end depends on signals.
 _OPEN_TURNS = 256

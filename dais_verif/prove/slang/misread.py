@@ -68,6 +68,9 @@ class _Search:
             self._case(e)
         elif kind is ast.CallExpression and e.isSystemCall and e.subroutineName in FILLING:
             self._table(e)
+        elif kind is ast.CallExpression and not e.isSystemCall:
+            if any(formal.direction is ast.ArgumentDirection.InOut for formal in e.subroutine.arguments):
+                raise self._refused(e, "Yosys copies an inout argument back only; write an input and an output")
         elif kind is ast.HierarchicalValueExpression:
             self._path = self._path or e
         elif kind is ast.ElementSelectExpression:

@@ -14,7 +14,7 @@ from dais_verif.prove.terms.arithmetic import add, bnot, mul, neg, sub, udiv, ur
 from dais_verif.prove.terms.bits import ashr, band, bor, bxor, lshr, shl
 from dais_verif.prove.terms.choices import all_ones, eq, ite, lookup, nonzero, slt, ult
 from dais_verif.prove.terms.node import Term, as_written, const, leaves, nodes, rebuild, undefined, var
-from dais_verif.prove.terms.parts import concat, extract, resize, sext, top_bit, zext
+from dais_verif.prove.terms.parts import concat, extract, replaced, resize, sext, top_bit, zext
 
 __all__ = [
     "Term",
@@ -26,6 +26,7 @@ __all__ = [
     # parts and extensions
     "concat",
     "extract",
+    "replaced",
     "resize",
     "sext",
     "zext",

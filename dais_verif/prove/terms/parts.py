@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import cache
+from itertools import accumulate, pairwise
 
 from dais_verif.prove.terms.bounds import exact_signed, exact_unsigned
 from dais_verif.prove.terms.node import BUILD, MODE, Term, const, make, ones, signed_value, varies
 
-__all__ = ["concat", "extract", "resize", "sext", "top_bit", "zext"]
+__all__ = ["concat", "extract", "replaced", "resize", "sext", "top_bit", "zext"]
 
 
 def extract(t: Term, low: int, width: int) -> Term:
@@ -91,6 +93,29 @@ def concat(*parts: Term) -> Term:
     if MODE.literal and varies(*parts) and len(parts) > 1:
         return make("concat", sum(part.width for part in parts), parts)
     return _joined(parts)
+
+
+def replaced(t: Term, low: int, piece: Term) -> Term:
+    """``t`` with ``piece`` in the place of its bits from ``low`` on.
+
+    Within one part of many its neighbours alone are looked at, not all of them.
+    """
+    high = low + piece.width
+    if piece.width == t.width:
+        return piece
+    if t.op == "concat" and piece.op != "concat" and not MODE.literal:
+        ends = list(accumulate(part.width for part in t.args))  # from the highest bits on
+        number = bisect_left(ends, t.width - low)
+        part = t.args[number]
+        start = t.width - ends[number]
+        if start <= low and high <= start + part.width:
+            new = [extract(part, high - start, start + part.width - high)] if high < start + part.width else []
+            new += [piece] + ([extract(part, 0, low - start)] if start < low else [])
+            near = [*t.args[max(number - 1, 0) : number], *new, *t.args[number + 1 : number + 2]]
+            if all(x.op != "concat" for x in new) and all(_join(a, b) is None for a, b in pairwise(near)):
+                return make("concat", t.width, (*t.args[:number], *new, *t.args[number + 1 :]))
+    above = [extract(t, high, t.width - high)] if high < t.width else []
+    return concat(*above, piece, *([extract(t, 0, low)] if low else []))
 
 
 @cache
