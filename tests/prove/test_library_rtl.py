@@ -58,6 +58,9 @@ def test_it_is_proved_and_its_wrong_twin_is_not(body: str, wrong: tuple[str, str
 def test_pulled_nets_have_their_value(tmp_path: Path) -> None:
     assert values(combinational(PULLED) + INNER, tmp_path) == SUMS
     assert values(combinational(PULLED) + INNER.replace("tri1", "tri0"), tmp_path) != SUMS
+    directive = "`unconnected_drive pull0\n" + INNER + "\n`nounconnected_drive\n"
+    with pytest.raises(InputError, match="both its net and a directive pull it"):  # Verilator takes the net's word
+        values(directive + combinational(PULLED), tmp_path)
 
 
 def test_a_reset_that_is_tied_is_none(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from dais_verif.prove.terms import Term, const, extract, resize
 
 __all__ = ["connect"]
 
+_PULLED = (ast.NetType.NetKind.Tri0, ast.NetType.NetKind.Tri1)
 _Targets = Callable[[Any, Bits, str], None]
 
 
@@ -41,7 +42,10 @@ def _unconnected(design: Design, instance: Any, port: Any, where: str) -> None:
     pull = instance.body.definition.unconnectedDrive
     if pull is ast.UnconnectedDrive.None_:
         return
-    inside = design.signal(port.internalSymbol, where)
+    symbol = port.internalSymbol
+    if symbol.kind is ast.SymbolKind.Net and symbol.netType.netKind in _PULLED:
+        raise InputError(f"{where}: port {port.name!r} is open, and both its net and a directive pull it; connect it")
+    inside = design.signal(symbol, where)
     value = const(inside.width, -(pull is ast.UnconnectedDrive.Pull1))
     inside.drive(driver_of(bits_over(value, {}), 0, inside.width, 0, where))
 
