@@ -35,7 +35,9 @@ def elaborated(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
     folder.mkdir(parents=True, exist_ok=True)
     copy_into(folder, files)
     (folder / FORM).unlink(missing_ok=True)
-    lines = [*reading(sources, folder), f"hierarchy -check -top {top}", "proc -noopt", "insbuf", f"write_json {FORM}"]
+    # Modules of a library that nothing uses need not make sense with the parameters that they begin with.
+    read = [command.replace("read_verilog ", "read_verilog -defer ", 1) for command in reading(sources, folder)]
+    lines = [*read, f"hierarchy -check -top {top}", "proc -noopt", "insbuf", f"write_json {FORM}"]
     (folder / SCRIPT).write_text("\n".join([*lines, ""]), encoding="utf-8")
     try:
         command = [str(yosys), "-s", SCRIPT]

@@ -390,3 +390,19 @@ def test_readings_that_cannot_be_compared(if_possible: bool, tmp_path: Path, mon
     assert proof.verdict is (Verdict.PASS if if_possible else Verdict.UNKNOWN)
     assert proof.unread == ({"yosys": "signal 'op_1' is too hard"} if if_possible else {})
     assert if_possible or "could not be shown to read the RTL alike" in proof.message
+
+
+@needs_yosys
+@pytest.mark.parametrize("front_end", ["yosys", "both"])
+def test_a_module_of_a_library_that_nothing_uses(front_end: str, tmp_path: Path) -> None:
+    """Its parameters name a file that is nowhere, until somebody uses it."""
+    unused = """
+module table_of #(parameter FILE = "whatever.mem") (input [3:0] a, output [3:0] y);
+  reg [3:0] t [0:15]; initial $readmemh(FILE, t); assign y = t[a];
+endmodule
+"""
+    run = run_prove(SIMPLE, tmp_path, "--front-end", front_end, rtl=PLAIN + unused)
+    assert run.ending == ("PASS", 0), run.tree["message"]
+    used = PLAIN.replace("endmodule", "wire [3:0] q; table_of u(model_inp, q);\nendmodule")
+    run = run_prove(SIMPLE, tmp_path / "used", "--front-end", front_end, rtl=used + unused)
+    assert run.exit_code == 2 and "whatever.mem" in run.tree["message"]

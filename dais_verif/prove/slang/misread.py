@@ -58,8 +58,10 @@ class _Search:
         where = self._design.where(e.sourceRange.start)
         return InputError(f"{where}: {text}, or leave Yosys out: --front-end slang")
 
-    def _visit(self, e: Any) -> None:
+    def _visit(self, e: Any) -> Any:
         kind = type(e)
+        if kind is ast.InstanceBodySymbol and e.isUninstantiated:  # of a library; Yosys leaves it out, too
+            return ast.VisitAction.Skip
         if isinstance(e, ast.Symbol) and e.kind in _SIGNALS and "." in e.name:
             self._dotted = True
         if kind is ast.ConversionExpression:
@@ -79,6 +81,7 @@ class _Search:
             e.left.visit(self._written_part)
         for operand in _OPERANDS.get(kind, lambda e: ())(e):
             self._known(operand)
+        return ast.VisitAction.Advance
 
     def _cast(self, e: Any) -> None:
         """The width of a cast is mixed with that around it: ``&(s ? 2'(w) : b)`` gets zeros above in Yosys 0.23."""
