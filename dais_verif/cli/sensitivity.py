@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
@@ -19,26 +15,21 @@ from dais_verif.cli.common import (
     inputs_option,
     json_option,
     layout_option,
-    load_program,
     output_path,
     program_argument,
-    progress,
     seconds,
     seed_option,
-    stimulus,
     unchecked_option,
     vectors_option,
 )
+from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
-from dais_verif.files import write_atomically
+from dais_verif.flows.rank_sensitivity import SensitivityRequest, rank_sensitivity
 from dais_verif.golden.flips import Flip
 from dais_verif.golden.oracle import show
 from dais_verif.golden.sensitivity import Effect, Sensitivity
-from dais_verif.golden.sensitivity import sensitivity as measure
-from dais_verif.program import Op
+from dais_verif.record.sensitivity import SensitivityRecord
 from dais_verif.report.console import program_line, verdict_text
-from dais_verif.report.record import SCHEMA, ProgramInfo
-from dais_verif.verdict import Verdict
 
 _SHOWN = 10
 #: Columns a table may take: it is read in files and pipes as well, where nothing may be cut.
@@ -93,86 +84,32 @@ def sensitivity(
       dead       if no output depends on it at all, whatever the vectors: it is floored away or above what a
                  narrower type keeps, or nothing reads the op. Such bits need no flipping.
     """
-    loaded, warnings = load_program(program, layout)
-    batch = stimulus([loaded], inputs, vectors, seed)
-    with progress("flips in vectors") as notice:
-        found = measure(loaded, batch, bits=bits, check=not unchecked, timeout=timeout, progress=notice)
-    facts = _facts(found, {"seed": seed, "unchecked": unchecked, "bits": bits, "warnings": warnings})
-    if output is not None:
-        write_atomically(output, (_json(facts) if output.suffix == ".json" else _csv(facts)).encode())
+    request = SensitivityRequest(
+        program=program,
+        layout=layout,
+        bits=bits,
+        vectors=vectors,
+        seed=seed,
+        inputs=inputs,
+        unchecked=unchecked,
+        timeout=timeout,
+        output=output,
+    )
+    run = rank_sensitivity(request, progress=TerminalProgress())
     if as_json:
-        click.echo(_json(facts), nl=False)
+        click.echo(run.record.to_json())
     else:
-        _print(found, facts, top, console())
-    return Verdict[facts["verdict"]].exit_code
+        _print(run.record, run.found, top, console())
+    return run.record.verdict.exit_code
 
 
-def _facts(found: Sensitivity, options: dict[str, Any]) -> dict[str, Any]:
-    verdict, message = Verdict.PASS, f"{len(found.effects)} flips evaluated in {found.rows} vectors"
-    if not found.effects:
-        verdict = Verdict.NOT_RUN
-        message = "nothing was flipped: " + (
-            "no op has a bit that an output depends on" if found.rows else "no vectors"
-        )
-    if found.left or found.rows_left:
-        verdict = Verdict.UNKNOWN
-        missing = [f"{found.left} flips"] * bool(found.left) + [f"{found.rows_left} vectors"] * bool(found.rows_left)
-        message += (
-            f"; time was up before {' and '.join(missing)}: a longer --timeout, or fewer --vectors, takes them in"
-        )
-    matter = sum(effect.changed > 0 for effect in found.effects)
-    ops = found.program.ops
-    return {
-        "schema": SCHEMA,
-        "verdict": verdict.value,
-        "exit_code": verdict.exit_code,
-        "message": message,
-        "program": ProgramInfo.of(found.program).__dict__,
-        "vectors": found.rows,
-        "left_out": {"flips": found.left, "vectors": found.rows_left},
-        **options,
-        "count": {"matter": matter, "silent": len(found.effects) - matter, "dead": len(found.dead)},
-        "effects": [_effect(ops[effect.flip.op], effect) for effect in found.ranked()],
-        "dead": [_names(ops[op], bit) for op, bit in found.dead],
-    }
-
-
-def _names(op: Op, bit: int) -> dict[str, Any]:
-    return {"op": op.index, "mnemonic": op.spec.mnemonic, "type": str(op.type), "bit": bit}
-
-
-def _effect(op: Op, effect: Effect) -> dict[str, Any]:
-    return {
-        **_names(op, effect.flip.bit),
-        "worst": show(effect.worst),
-        "mean": show(effect.mean),
-        "changed": effect.changed,
-        "output": effect.output,
-        "vector": effect.row,
-    }
-
-
-def _json(facts: dict[str, Any]) -> str:
-    return json.dumps(facts, indent=2) + "\n"
-
-
-def _csv(facts: dict[str, Any]) -> str:
-    file = io.StringIO()
-    fields = ("op", "mnemonic", "type", "bit", "kind", "worst", "mean", "changed", "output", "vector")
-    writer = csv.DictWriter(file, fields, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({**effect, "kind": "matters" if effect["changed"] else "silent"} for effect in facts["effects"])
-    writer.writerows({**flip, "kind": "dead", "worst": 0, "mean": 0, "changed": 0} for flip in facts["dead"])
-    return file.getvalue()
-
-
-def _print(found: Sensitivity, facts: dict[str, Any], top: int, out: Console) -> None:
-    count, bits = facts["count"], facts["bits"]
-    unchecked = ", overflow unchecked" if facts["unchecked"] else ""
+def _print(record: SensitivityRecord, found: Sensitivity, top: int, out: Console) -> None:
+    count, bits = record.count, record.bits
+    unchecked = ", overflow unchecked" if record.unchecked else ""
     what = "every bit" if bits else "the last bit"
-    out.print(f"program    {program_line(ProgramInfo.of(found.program))}", markup=False)
-    out.print(f"hash       {found.program.hash}", markup=False)
-    out.print(f"stimulus   {found.rows} vectors, seed {facts['seed']}{unchecked}", markup=False)
+    out.print(f"program    {program_line(record.program)}", markup=False)
+    out.print(f"hash       {record.program.hash}", markup=False)
+    out.print(f"stimulus   {record.vectors} vectors, seed {record.seed}{unchecked}", markup=False)
     out.print(f"flipped    {what} of every op, one at a time, in every vector", markup=False)
     worst_of_ops: dict[int, Effect] = {}
     for effect in found.ranked():
@@ -186,12 +123,12 @@ def _print(found: Sensitivity, facts: dict[str, Any], top: int, out: Console) ->
     if bits and shown:
         out.print("bits, most significant first: # matters, . silent, - dead", markup=False)
     silent = [effect.flip for effect in found.effects if not effect.changed]
-    out.print(f"matter     {count['matter']} of {sum(count.values())} bits: some vector shows it at an output")
-    out.print(f"silent     {count['silent']}: no vector shows it, another might{_listing(silent, bits)}")
-    out.print(f"dead       {count['dead']}: no output depends on it, whatever the vectors{_listing(found.dead, bits)}")
-    if found.effects:
-        return
-    out.print(verdict_text(Verdict.NOT_RUN, facts["message"]))
+    total = count.matter + count.silent + count.dead
+    out.print(f"matter     {count.matter} of {total} bits: some vector shows it at an output")
+    out.print(f"silent     {count.silent}: no vector shows it, another might{_listing(silent, bits)}")
+    out.print(f"dead       {count.dead}: no output depends on it, whatever the vectors{_listing(found.dead, bits)}")
+    if not record.passed:
+        out.print(verdict_text(record.verdict, record.message))
 
 
 def _table(found: Sensitivity, effects: Sequence[Effect], bits: bool) -> Table:

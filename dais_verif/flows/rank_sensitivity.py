@@ -1,0 +1,129 @@
+"""Flip bits of the values in a program and rank the ops by what that changes at the outputs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from dais_verif.files import write_atomically
+from dais_verif.flows.programs import AnyProgram, read_program
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.golden.flips import Flip
+from dais_verif.golden.oracle import show
+from dais_verif.golden.sensitivity import Effect, Sensitivity
+from dais_verif.golden.sensitivity import sensitivity as measure
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.sensitivity import FlipCounts, FlipEffect, FlippedBit, LeftOut, SensitivityRecord
+from dais_verif.stimulus import generate_common, read_batch
+from dais_verif.verdict import Verdict
+
+__all__ = ["SensitivityRequest", "SensitivityRun", "rank_sensitivity"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SensitivityRequest:
+    """A program, the vectors to flip bits in, and whether to flip every bit of an op or its last one.
+
+    ``timeout``: seconds after which no more flips are begun. ``output``: a file for all effects: .json, else CSV.
+    """
+
+    program: AnyProgram
+    layout: str | None = None
+    bits: bool = False
+    vectors: int = 64
+    seed: int = 0
+    inputs: tuple[Path, ...] = ()
+    unchecked: bool = False
+    timeout: float = 120.0
+    output: Path | None = None
+
+
+@dataclass(frozen=True)
+class SensitivityRun:
+    """A run of ``rank_sensitivity``: its record, and the exact numbers behind it."""
+
+    record: SensitivityRecord
+    found: Sensitivity
+
+
+def rank_sensitivity(request: SensitivityRequest, *, progress: Progress = SILENT) -> SensitivityRun:
+    """Flip bits one at a time in every vector, and rank the ops by the largest change of an output.
+
+    Verdicts: PASS, NOT_RUN where nothing was flipped, UNKNOWN where time was up. Raises ``ViolationError`` if a vector
+    breaks a promise and ``request`` is not ``unchecked``.
+    """
+    program, warnings = read_program(request.program, request.layout, progress)
+    what = "flips in vectors"
+    with progress.working(f"{what} ...") as tell:
+        found = measure(
+            program,
+            _vectors(program, request),
+            bits=request.bits,
+            check=not request.unchecked,
+            timeout=request.timeout,
+            progress=lambda done, total: tell(f"{what}: {done} of {total}"),
+        )
+    verdict, message = _judge(found)
+    matter = sum(effect.changed > 0 for effect in found.effects)
+    record = SensitivityRecord(
+        verdict=verdict,
+        message=message,
+        program=ProgramInfo.of(program),
+        vectors=found.rows,
+        left_out=LeftOut(found.left, found.rows_left),
+        seed=request.seed,
+        unchecked=request.unchecked,
+        bits=request.bits,
+        warnings=warnings,
+        count=FlipCounts(matter, len(found.effects) - matter, len(found.dead)),
+        effects=[_effect(program, effect) for effect in found.ranked()],
+        dead=[FlippedBit(*_named(program, flip)) for flip in found.dead],
+    )
+    if request.output is not None:
+        text = f"{record.to_json()}\n" if request.output.suffix == ".json" else _csv(record)
+        write_atomically(request.output, text.encode())
+    return SensitivityRun(record, found)
+
+
+def _vectors(program: Program, request: SensitivityRequest) -> Batch:
+    given = [read_batch(path, program.n_in) for path in request.inputs]
+    generated = generate_common([program], request.vectors, request.seed)
+    return Batch.concatenate([*given, generated]) if given else generated
+
+
+def _judge(found: Sensitivity) -> tuple[Verdict, str]:
+    verdict, message = Verdict.PASS, f"{len(found.effects)} flips evaluated in {found.rows} vectors"
+    if not found.effects:
+        verdict = Verdict.NOT_RUN
+        why = "no op has a bit that an output depends on" if found.rows else "no vectors"
+        message = f"nothing was flipped: {why}"
+    if found.left or found.rows_left:
+        verdict = Verdict.UNKNOWN
+        missing = [f"{found.left} flips"] * bool(found.left) + [f"{found.rows_left} vectors"] * bool(found.rows_left)
+        more = "a longer --timeout, or fewer --vectors, takes them in"
+        message += f"; time was up before {' and '.join(missing)}: {more}"
+    return verdict, message
+
+
+def _named(program: Program, flip: Flip) -> tuple[int, str, str, int]:
+    op = program.ops[flip.op]
+    return op.index, op.spec.mnemonic, str(op.type), flip.bit
+
+
+def _effect(program: Program, effect: Effect) -> FlipEffect:
+    worst, mean = show(effect.worst), show(effect.mean)
+    return FlipEffect(*_named(program, effect.flip), worst, mean, effect.changed, effect.output, effect.row)
+
+
+def _csv(record: SensitivityRecord) -> str:
+    file = io.StringIO()
+    fields = ("op", "mnemonic", "type", "bit", "kind", "worst", "mean", "changed", "output", "vector")
+    writer = csv.DictWriter(file, fields, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({**asdict(one), "kind": "matters" if one.changed else "silent"} for one in record.effects)
+    writer.writerows({**asdict(one), "kind": "dead", "worst": 0, "mean": 0, "changed": 0} for one in record.dead)
+    return file.getvalue()
