@@ -44,6 +44,7 @@ synth: export TARGET ?= ice40
 sim prove synth: export STAGES ?=
 hil: export TARGET ?=
 hil regress: export RESUME ?=
+others-rtl: export FROM ?=
 mutate-prover: export MUTANTS ?= 300
 mutate-prover: export SEED ?= 0
 
@@ -51,7 +52,7 @@ RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas supported-verilog bench-golden bench-sim bench-prove bench-coverage soundness evidence mutate-prover prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas supported-verilog bench-golden bench-sim bench-prove bench-coverage soundness evidence mutate-prover others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
@@ -220,6 +221,10 @@ mutate-prover: .venv/.ready-test  ## Random changes to the prover's own code: is
 
 evidence: .venv/.ready-test  ## Prove the real programs and let bitwuzla and z3 decide every obligation as it is written; resumable; build/evidence
 	.venv/bin/python tools/evidence.py
+
+# FROM: a folder with the repositories; without it they are fetched. Fails if anything is wrong, or is not read.
+others-rtl: .venv/.ready-test  ## Public modules of others, fetched, against specifications of ours, with planted faults; build/others-rtl.md
+	@set --; if [ -n "$$FROM" ]; then set -- --from "$$FROM"; fi; PYTHONPATH=tests .venv/bin/python -m others.campaign "$$@"
 
 prove-rtl: .venv/.ready-test  ## Prove the hand-written RTL with Yosys and z3; logs and traces in build/prove-rtl
 	.venv/bin/python tools/prove_rtl.py

@@ -1,0 +1,183 @@
+"""Modules that others wrote, read, simulated and proved: ``make others-rtl``, or ``python -m others.campaign --help``.
+
+Nothing of theirs is kept in this project: the repositories are fetched into ``build/others``, or found in a folder
+that ``--from`` names. Each module is simulated and proved against a specification of ours, then with faults planted in
+copies, each of which must be refuted. Exit codes: 0 nothing is wrong; 1 something is wrong, was refused, or a fault
+passed; 3 a repository cannot be had.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from others.cases import Case, cases, projects
+from others.checkouts import NotThere, checkout, lay_out
+
+__all__ = ["Finding", "examine", "main"]
+
+ROOT = Path(__file__).parents[2]
+SIMULATORS = ("icarus", "verilator")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What became of a case. ``verdict``: of the proof, with its ``message``; ``simulated``: vectors by simulator.
+
+    ``planted`` faults, of which so many were ``refuted``; ``missed``: those that passed; ``open``: those of which
+    nothing was decided.
+    """
+
+    case: Case
+    verdict: str
+    message: str
+    simulated: dict[str, int]
+    planted: int
+    refuted: int
+    missed: list[str]
+    open: list[str]
+    seconds: float
+
+    @property
+    def wrong(self) -> bool:
+        """Whether this must not be."""
+        return self.verdict not in ("PASS", "UNKNOWN") or bool(self.missed) or not self.simulated
+
+    @property
+    def row(self) -> str:
+        """A line of the table."""
+        proved = {"PASS": "proved", "UNKNOWN": "unknown"}.get(self.verdict, f"**{self.verdict}**: {self.message}")
+        ran = ", ".join(self.simulated) or "**none**"
+        planted = f"{self.refuted} of {self.planted}" + (f", open: {len(self.open)}" if self.open else "")
+        planted += f", **missed: {'; '.join(self.missed)}**" if self.missed else ""
+        given = " ".join(self.case.parameters)
+        cells = (self.case.module, given, self.case.specification, ran, proved, planted, f"{self.seconds:.0f}")
+        return f"| {' | '.join(cells)} |"
+
+
+def examine(case: Case, sources: Sequence[Path], folder: Path, faults: int | None = None) -> Finding:
+    """Simulate and prove ``case``, whose files are ``sources``, and copies with faults, in ``folder``.
+
+    ``faults``: how many are planted at most. What is proved has been simulated by ``prove`` itself, with as many
+    vectors as ``sim`` takes; what is not, ``sim`` simulates.
+    """
+    begun = time.monotonic()
+    (folder / "ports.toml").write_text(case.ports)
+    tree = _run("prove", case, sources, folder)
+    simulated = _simulated(tree.get("confirmation"))
+    for simulator in SIMULATORS if tree["verdict"] == "UNKNOWN" else ():
+        record = _run("sim", case, sources, folder, "--sim", simulator)
+        if record["verdict"] == "PASS":
+            simulated[simulator] = record["vectors"]
+        elif record["verdict"] != "TOOL_FAILURE":  # which is what Icarus cannot build
+            tree = record
+    refuted, missed, undecided = 0, [], []
+    planted = case.faults[:faults]
+    for number, (old, new) in enumerate(planted):
+        verdict = _run("prove", case, _planted(sources, old, new, folder / f"fault_{number}"), folder)["verdict"]
+        if verdict == "RTL_MISMATCH":
+            refuted += 1
+        else:
+            (missed if verdict == "PASS" else undecided).append(f"`{old}` → `{new}`: {verdict}")
+    seconds = time.monotonic() - begun
+    return Finding(case, tree["verdict"], tree["message"], simulated, len(planted), refuted, missed, undecided, seconds)
+
+
+def _simulated(confirmation: dict[str, Any] | None) -> dict[str, int]:
+    ran = confirmation["simulators"] if confirmation is not None else []
+    return {one["name"]: one["vectors_compared"] for one in ran if one["failure"] is None and one["vectors_compared"]}
+
+
+def _run(verb: str, case: Case, sources: Sequence[Path], folder: Path, *options: str) -> dict[str, Any]:
+    """The record of a run of ``dais-verif``, as users call it."""
+    given = [word for text in case.parameters for word in ("--param", text)]
+    command = [sys.executable, "-m", "dais_verif", verb, str(case.program), "--json", "--top", case.module, *given]
+    command += ["--ports", str(folder / "ports.toml"), *options]
+    command += [word for source in sources for word in ("--rtl", str(source))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        return {"verdict": "NO_RECORD", "message": f"exit code {done.returncode}: {done.stderr.strip()[-500:]}"}
+
+
+def _planted(sources: Sequence[Path], old: str, new: str, folder: Path) -> list[Path]:
+    """Copies of ``sources``, and of what lies beside them, the first ``old`` replaced by ``new``, last file first."""
+    parent = sources[0].parent
+    copies = {}
+    for path in parent.rglob("*"):
+        if path.is_file() and not any(part.startswith("fault_") for part in path.relative_to(parent).parts):
+            copies[path] = folder / path.relative_to(parent)
+            copies[path].parent.mkdir(parents=True, exist_ok=True)
+            copies[path].write_bytes(path.read_bytes())
+    for source in reversed(sources):
+        text = source.read_bytes()
+        if old.encode() in text:
+            copies[source].write_bytes(text.replace(old.encode(), new.encode(), 1))
+            return [copies[source] for source in sources]
+    raise ValueError(f"{old!r} is in none of {', '.join(path.name for path in sources)}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Examine all cases, or those that are named, and write the table."""
+    parser = argparse.ArgumentParser(prog="python -m others.campaign", description=__doc__)
+    parser.add_argument("--from", dest="found", type=Path, help="folder with the repositories; else they are fetched")
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "build" / "others-rtl.md", help="file of the table")
+    parser.add_argument("--faults", type=int, help="plant at most so many in each module")
+    parser.add_argument("modules", nargs="*", help="modules; all if none is named")
+    options = parser.parse_args(arguments)
+    work = ROOT / "build" / "others"
+    chosen = [case for case in cases() if not options.modules or case.module in options.modules]
+    findings = []
+    try:
+        for case in chosen:
+            project = projects()[case.project]
+            repository = checkout(project, case.project, options.found, work / "repositories")
+            folder = work / "modules" / case.project / case.module
+            finding = examine(case, lay_out(case, project, repository, folder), folder, options.faults)
+            print(finding.row, flush=True)
+            findings.append(finding)
+    except NotThere as error:
+        print(f"others-rtl: {error}", file=sys.stderr)
+        return 3
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    options.output.write_text(table(findings))
+    wrong = [finding.case.module for finding in findings if finding.wrong]
+    print(summary(findings))
+    return 1 if wrong else 0
+
+
+def summary(findings: Sequence[Finding]) -> str:
+    """The last line."""
+    proved = sum(finding.verdict == "PASS" for finding in findings)
+    unknown = sum(finding.verdict == "UNKNOWN" for finding in findings)
+    planted = sum(finding.planted for finding in findings)
+    refuted = sum(finding.refuted for finding in findings)
+    wrong = sum(finding.wrong for finding in findings)
+    return (
+        f"{len(findings)} modules: {proved} proved, {unknown} unknown, {wrong} wrong or refused;"
+        f" {refuted} of {planted} planted faults refuted"
+    )
+
+
+def table(findings: Sequence[Finding]) -> str:
+    """The table, a part for each project."""
+    lines = []
+    for name, project in projects().items():
+        mine = [finding for finding in findings if finding.case.project == name]
+        if mine:
+            lines += [f"### {project.repository} ({project.licence}), commit {project.commit[:12]}", ""]
+            lines += ["| module | parameters | specification | simulated in | proof | faults refuted | s |"]
+            lines += ["|---|---|---|---|---|---|---:|", *(finding.row for finding in mine), ""]
+    return "\n".join([*lines, summary(findings), ""])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""Modules that others wrote, from ``cases.toml``, and the specifications of ours that they are held against."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["SPECIFICATIONS", "Case", "Project", "cases", "projects"]
+
+HERE = Path(__file__).parent
+SPECIFICATIONS = HERE / "specifications"
+
+
+@dataclass(frozen=True)
+class Project:
+    """A public repository of GitHub at one commit. ``includes``: the folder below which its includes are found."""
+
+    repository: str
+    commit: str
+    licence: str
+    includes: str | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """A module of a project, and the name of its specification.
+
+    ``headers`` are only included; ``sources``: in order. ``inputs`` and ``outputs``: its ports, in the order of the
+    specification's. ``parameters``: as ``--param`` takes them; ``defines``: macros that are set. ``clock`` and ``tie``:
+    tables of a ports file. ``faults``: a text of the sources, and what is planted for its first occurrence.
+    """
+
+    module: str
+    project: str
+    specification: str
+    sources: list[str]
+    inputs: list[str]
+    outputs: list[str]
+    faults: list[list[str]]
+    headers: list[str] = field(default_factory=list)
+    parameters: list[str] = field(default_factory=list)
+    defines: list[str] = field(default_factory=list)
+    clock: dict[str, str] = field(default_factory=dict)
+    tie: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def program(self) -> Path:
+        """The file of the specification."""
+        return SPECIFICATIONS / f"{self.specification}.dais"
+
+    @property
+    def ports(self) -> str:
+        """The text of a ports file."""
+        lines = [f"[{side}]\nports = [{_listed(names)}]" for side, names in self.sides.items()]
+        for name, table in (("clock", self.clock), ("tie", self.tie)):
+            lines += (
+                [f"[{name}]", *(f'{key} = "{v}"' if isinstance(v, str) else f"{key} = {v}" for key, v in table.items())]
+                if table
+                else []
+            )
+        return "\n".join([*lines, ""])
+
+    @property
+    def sides(self) -> dict[str, list[str]]:
+        """Inputs and outputs by name."""
+        return {"inputs": self.inputs, "outputs": self.outputs}
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+@cache
+def _table() -> dict:
+    return tomllib.loads((HERE / "cases.toml").read_text())
+
+
+def projects() -> dict[str, Project]:
+    """The projects by name."""
+    return {name: Project(**entry) for name, entry in _table()["projects"].items()}
+
+
+def cases() -> list[Case]:
+    """All cases, in the order of the file."""
+    return [Case(**entry) for entry in _table()["cases"]]
