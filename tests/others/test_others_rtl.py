@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 from others.campaign import ROOT, examine
-from others.cases import Case, cases, projects
+from others.cases import Case, Project, cases, projects
 from others.checkouts import NotThere, checkout, lay_out
 
 #: Where ``make others-rtl`` leaves them.
@@ -31,3 +32,31 @@ def test_a_repository_that_is_not_there_is_named(tmp_path: Path) -> None:
     name, project = next(iter(projects().items()))
     with pytest.raises(NotThere, match=f"no {project.repository} with commit"):
         checkout(project, name, tmp_path, tmp_path)
+
+
+def test_a_commit_is_fetched_once_and_laid_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the way that github.com is asked, which is a folder here."""
+    origin = tmp_path / "origin"
+    for name, text in {"src/top.sv": "top", "inc/lib/macros.svh": "macros"}.items():
+        (origin / name).parent.mkdir(parents=True, exist_ok=True)
+        (origin / name).write_text(text)
+    author = ("-c", "user.name=x", "-c", "user.email=x@localhost")
+    for step in (("init", "-q"), ("add", "."), (*author, "commit", "-qm", "x")):
+        subprocess.run(["git", "-C", str(origin), *step], check=True)
+    said = subprocess.run(["git", "-C", str(origin), "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    for key, value in {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.file://{origin}.insteadOf",
+        "GIT_CONFIG_VALUE_0": "https://github.com/owner/name.git",
+    }.items():
+        monkeypatch.setenv(key, value)
+    project = Project("owner/name", said.stdout.strip(), "MIT", "inc")
+    there = checkout(project, "name", None, tmp_path / "fetched")
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "0")  # so that nothing could be fetched any more
+    assert checkout(project, "name", None, tmp_path / "fetched") == there
+    case = Case("top", "name", "", ["src/top.sv"], [], [], [], headers=["inc/lib/macros.svh"], defines=["OFF"])
+    sources = lay_out(case, project, there, tmp_path / "rtl")
+    assert [(path.name, path.read_text()) for path in sources] == [("defines.v", "`define OFF\n"), ("top.sv", "top")]
+    assert (tmp_path / "rtl" / "lib" / "macros.svh").read_text() == "macros"
+    with pytest.raises(NotThere, match=r"src/none\.sv"):
+        lay_out(Case("top", "name", "", ["src/none.sv"], [], [], []), project, there, tmp_path / "none")
