@@ -209,6 +209,16 @@ def test_registers(body: str, wrong: tuple[str, str], tmp_path: Path) -> None:
         (f"always_comb OUT[{A}] = 1;", "makes it a latch"),
         ("task automatic t; OUT = IN[3:0] + IN[7:4]; endtask always @* if (IN[0]) t; else t;", "reads 'IN'"),
         ("task automatic t(output [4:0] y); if (IN[0]) y = 1; endtask always_comb t(OUT);", "before it is assigned"),
+        ("wire signed [3:0] s = IN; assign OUT = s inside {[-3:2]} ? sum : 0;", "simulators differ"),
+        ("always_comb case (IN) 4'sb1000: OUT = 1; default: OUT = sum; endcase", "simulators differ"),
+        (
+            "wire signed [3:0] s = IN; always_comb case (IN) s: OUT = 1; default: OUT = sum; endcase",
+            "simulators differ",
+        ),
+        (
+            "localparam signed [3:0] P = 4'sb1??0; always @* casez (IN) P: OUT = 1; default: OUT = sum; endcase",
+            "simulators differ",
+        ),
         ("task automatic t(output signed [2:0] y); y = IN; endtask always_comb t(OUT);", "simulators differ"),
         ("task automatic t(ref logic [4:0] y); y = 1; endtask always_comb t(OUT);", "by reference"),
         (f"always_comb begin OUT = 0; while (OUT != {A} + {B}) OUT = OUT + 2; end", "depends on a signal"),

@@ -18,7 +18,7 @@ from dais_verif.prove.slang.kinds import ACTIONS, ARGUMENTS, BRACKETS, CALLS, CA
 from dais_verif.prove.slang.places import VariablePlace, variable_place
 from dais_verif.prove.slang.selects import target_parts
 from dais_verif.prove.slang.streams import refuse_rest
-from dais_verif.prove.slang.wildcards import is_complete, matches, member_of, pattern_of
+from dais_verif.prove.slang.wildcards import is_complete, matches, member_of, pattern_of, refuse_mixed
 from dais_verif.prove.slang.writes import STEPS
 from dais_verif.prove.terms import (
     Term,
@@ -304,6 +304,8 @@ class Execution:
         wild = "" if s.condition is ast.CaseStatementCondition.Normal else "zZ"
 
         def match(e: Any) -> Term:
+            if not inside:
+                refuse_mixed(self.convert, e)
             return member_of(self.convert, subject, signed, e) if inside else matches(self.convert, subject, e, wild)
 
         arms = [([match(x) for x in item.expressions], item.stmt) for item in s.items]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyslang.parsing import TokenKind
 
+from dais_verif.errors import InputError
 from dais_verif.prove.slang.design import ast
 from dais_verif.prove.slang.kinds import VALUE_RANGES
 from dais_verif.prove.terms import Term, band, bnot, const, eq, extract, resize, slt, ult
@@ -14,7 +15,7 @@ from dais_verif.prove.terms import Term, band, bnot, const, eq, extract, resize,
 if TYPE_CHECKING:
     from dais_verif.prove.slang.expressions import Converter
 
-__all__ = ["is_complete", "matches", "member_of", "pattern_of"]
+__all__ = ["is_complete", "matches", "member_of", "pattern_of", "refuse_mixed"]
 
 #: pyslang does not hand out of which kind a range is, only how it is written.
 _RANGES = {
@@ -75,9 +76,39 @@ def member_of(c: Converter, subject: Term, signed: bool, e: Any) -> Term:
     bounds = [x for x in (e.left, e.right) if type(x) is not ast.UnboundedLiteral]
     if len(bounds) != 2 or any(c.type_of(x)[0] != subject.width for x in bounds):
         raise c.refused(e, "a range with an open end is not supported by the proof; write both ends")
-    less = slt if signed and all(c.type_of(x)[1] for x in bounds) else ult
     low, high = map(c, bounds)
+    if signed and all(c.type_of(x)[1] for x in bounds) and not all(map(_is_natural, (low, high))):
+        raise c.refused(e, "simulators differ in the sign of this range; write >= and <=")
+    less = slt if signed and all(c.type_of(x)[1] for x in bounds) else ult
     return band(bnot(less(subject, low)), bnot(less(high, subject)))
+
+
+def refuse_mixed(c: Converter, item: Any) -> None:
+    """Raise ``InputError`` if ``item`` of a case has a sign that the whole case has not.
+
+    Verilator extends it by that sign, other simulators and the standard with zeros.
+    """
+
+    def look(e: Any) -> None:
+        if type(e) is not ast.ConversionExpression or e.conversionKind is not ast.ConversionKind.Propagated:
+            return
+        (width, signed), (whole, all_signed) = c.type_of(e.operand), c.type_of(e)
+        if signed and not all_signed and width < whole and not _is_positive(c, e.operand):
+            raise c.refused(item, "simulators differ in how they extend this item; write as many digits as bits")
+
+    item.visit(look)
+
+
+def _is_positive(c: Converter, e: Any) -> bool:
+    try:
+        return _is_natural(c(e))
+    except InputError:  # some of its digits match anything
+        return False
+
+
+def _is_natural(t: Term) -> bool:
+    """Whether ``t`` is a constant with a top bit of 0."""
+    return t.op == "const" and not t.value >> (t.width - 1)
 
 
 def is_complete(c: Converter, subject: Any, patterns: Sequence[Pattern | None]) -> bool:
