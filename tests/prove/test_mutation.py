@@ -14,7 +14,10 @@ import pytest
 TESTS = Path(__file__).parents[1]
 
 #: One function a line of the table below.
-SOURCE = """def tested(a):
+SOURCE = """import signal
+
+
+def tested(a):
     return a + 1
 
 
@@ -28,7 +31,7 @@ def idle(a):
 
 def waits(done: bool | None) -> bool | None:
     while not done:
-        pass
+        signal.pause()
     return done
 """
 TEST = """from thing.control import executed, tested, waits
@@ -60,8 +63,9 @@ def repository(tmp_path: Path) -> Path:
 def campaign(root: Path, *options: str) -> tuple[int, dict[str, Any], str]:
     out = root.parent / "out.json"
     command = [sys.executable, "-m", "prove.mutation.campaign", "-o", str(out), "--root", str(root)]
-    command += ["--sources", "thing", "--mutants", "100", "--patience", "1", *options]
-    run = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(TESTS)}, capture_output=True, text=True)
+    command += ["--sources", "thing", "--mutants", "100", "--patience", "5", "--no-preload", *options]
+    environment = os.environ | {"PYTHONPATH": str(TESTS), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    run = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert out.exists(), run.stderr
     return run.returncode, json.loads(out.read_text()), run.stdout
 

@@ -256,8 +256,9 @@ def _files(tree: Path, tests: str, sources: str) -> list[str]:
 @click.option("--root", type=click.Path(path_type=Path), default=Path(), help="The repository.")
 @click.option("--sources", default="dais_verif/prove", show_default=True)
 @click.option("--tests", "folder", default="tests", show_default=True)
+@click.option("--preload/--no-preload", "heavy", default=True, help="Whether to load what tests of the prover import.")
 @click.option("--rest/--no-rest", default=True, help="Whether survivors meet all other tests, too.")
-@click.option("--budget", default=30.0, show_default=True, help="Of seconds of tests for a mutant, with --no-rest.")
+@click.option("--budget", default=30.0, show_default=True, help="Seconds of tests for a mutant, with --no-rest.")
 @click.option(
     "--patience", default=20.0, show_default=True, help="Seconds that a test may take beyond eight times its own."
 )
@@ -270,6 +271,7 @@ def main(
     root: Path,
     sources: str,
     folder: str,
+    heavy: bool,
     rest: bool,
     budget: float,
     patience: float,
@@ -291,7 +293,8 @@ def main(
     chosen = sample(trees[0] / sources, count, seed)
     waiting = [mutant for mutant in chosen if _open(mutant.key, campaign.records, tests, rest, reasons)]
     click.echo(f"{len(chosen)} mutants of {len(modules_of(trees[0] / sources))} modules, {len(waiting)} to ask")
-    preload()
+    if heavy:
+        preload()
     idle, busy = [_Worker(tree, sources, patience) for tree in trees], []
     while waiting or busy:
         while idle and waiting:

@@ -30,6 +30,8 @@ _HEAVY = (
 )
 #: A test may take so many times as long as it did, and some seconds more.
 _TIMES = 8
+#: Seconds in which a process must get to its first test, and to its end after the last.
+_BETWEEN = 120
 _MEMORY = 8 << 30
 #: What of the cache no mutant of the prover can spoil.
 _BUILT = ("builds", "runtime")
@@ -85,13 +87,16 @@ class _Watch:
         signal.setitimer(signal.ITIMER_REAL, _TIMES * self._seconds.get(nodeid, 5.0) + self._patience)
         self._say(f"begins {nodeid}")
 
+    def pytest_runtest_logfinish(self) -> None:
+        signal.setitimer(signal.ITIMER_REAL, _BETWEEN)
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
             self._say(f"failed {report.nodeid}")
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
-            self._say(f"failed {report.nodeid}, while it was imported")
+            self._say(f"failed {report.nodeid or 'the tests'}, while imported")
 
 
 def preload() -> None:
@@ -149,7 +154,7 @@ def _run(tree: Path, tests: Sequence[str], watch: _Watch) -> int:
     os.dup2(log, 2)
     os.chdir(tree)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, 120)
+    signal.setitimer(signal.ITIMER_REAL, _BETWEEN)
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, resource.RLIM_INFINITY))
     os.environ |= {
         "DAIS_VERIF_CACHE": str(said.parent / "cache"),
