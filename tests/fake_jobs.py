@@ -17,7 +17,8 @@ from typing import NoReturn
 
 import psutil
 
-from dais_verif.report.record import Failed, ProgramInfo, Record, SimulatorResult
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.simulation import Failed, SimulationRecord, SimulatorResult
 from dais_verif.verdict import Verdict
 
 __all__ = ["ENTRY", "MARK", "marked", "run"]
@@ -68,12 +69,25 @@ def run(arguments: list[str]) -> None:
     info = ProgramInfo(str(program), "00", None, "v1", False, 1, 1, 1)
     bits = 0 if what == "nothing" else 8
     simulators = [SimulatorResult("icarus", "11", 1, bits, int(verdict is not Verdict.PASS))]
-    end(folder, Record(verdict, f"it says {what}", info, seed, 1, "dais-verif sim", {}, {}, simulators))
+    end(
+        folder,
+        SimulationRecord(
+            verdict=verdict,
+            message=f"it says {what}",
+            program=info,
+            seed=seed,
+            vectors=1,
+            reproduce="dais-verif sim",
+            rtl={},
+            tools={},
+            simulators=simulators,
+        ),
+    )
 
 
-def end(folder: Path, record: Record | Failed) -> NoReturn:
+def end(folder: Path, record: SimulationRecord | Failed) -> NoReturn:
     """As ``sim`` ends."""
-    if isinstance(record, Record):
+    if isinstance(record, SimulationRecord):
         (folder / "result.json").write_text(record.to_json())
     print(record.to_json())
     raise SystemExit(record.verdict.exit_code)

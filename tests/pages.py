@@ -8,8 +8,8 @@ from quality.programs import every_opcode
 
 from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage, CoverageGroup, CoverageRecord, OpenBin
-from dais_verif.report.proof import ClaimRecord, CounterexampleRecord, ProofRecord, ReplayRecord, SampleRecord
-from dais_verif.report.record import (
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.simulation import (
     Blame,
     BoardInfo,
     Decision,
@@ -17,14 +17,14 @@ from dais_verif.report.record import (
     InputValue,
     Mismatch,
     OutputEvidence,
-    ProgramInfo,
-    Record,
+    SimulationRecord,
     SimulatorResult,
     StimulusClass,
     Times,
     Value,
     Waiver,
 )
+from dais_verif.report.proof import ClaimRecord, CounterexampleRecord, ProofRecord, ReplayRecord, SampleRecord
 from dais_verif.report.regression import Job, JobResult, Regression
 from dais_verif.report.signoff import SignOff, StageResult
 from dais_verif.stopwatch import Stage
@@ -67,11 +67,11 @@ def coverage_of(program: Program) -> Coverage:
     return Coverage(1000, 12, 83.3, groups, ops, [[8, 7, 1]] * program.n_out, shown, len(open_) + 2)
 
 
-def passed_run(program: Program = PROGRAM, path: str | None = "net/prog.bin") -> Record:
-    return Record(
-        Verdict.PASS,
-        "all 8000 output bits of 1000 vectors equal the golden model",
-        info(program, path),
+def passed_run(program: Program = PROGRAM, path: str | None = "net/prog.bin") -> SimulationRecord:
+    return SimulationRecord(
+        verdict=Verdict.PASS,
+        message="all 8000 output bits of 1000 vectors equal the golden model",
+        program=info(program, path),
         seed=7,
         vectors=1000,
         reproduce="dais-verif sim 'net/prog.bin' --seed 7",
@@ -94,7 +94,7 @@ def passed_run(program: Program = PROGRAM, path: str | None = "net/prog.bin") ->
     )
 
 
-def mismatch_run(program: Program = PROGRAM, op: int = 5, inputs: int = 3) -> Record:
+def mismatch_run(program: Program = PROGRAM, op: int = 5, inputs: int = 3) -> SimulationRecord:
     spec = program.ops[op]
     blame = Blame(
         "op",
@@ -133,7 +133,7 @@ def mismatch_run(program: Program = PROGRAM, op: int = 5, inputs: int = 3) -> Re
     )
 
 
-def board_run(program: Program = PROGRAM) -> Record:
+def board_run(program: Program = PROGRAM) -> SimulationRecord:
     board = BoardInfo("serial:///dev/ttyUSB0", program.hash, 1, 4, 2048, 12, 1, 2, 3, 4, 500, "dais-verif sim prog.bin")
     return replace(passed_run(program), board=board, rtl={}, simulators=[SimulatorResult("board", "1", 1000, 8000)])
 

@@ -11,7 +11,8 @@ from dais_verif.cli.common import file_path, json_option, notices, output_path, 
 from dais_verif.cli.verb import Verb
 from dais_verif.files import read_plain, write_atomically
 from dais_verif.program import LAYOUTS, assemble, write_binary
-from dais_verif.report.record import SCHEMA, ProgramInfo
+from dais_verif.record.base import SCHEMA
+from dais_verif.record.program import ProgramInfo
 from dais_verif.verdict import Verdict
 
 _MOST_BYTES = 1 << 30

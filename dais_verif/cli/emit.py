@@ -25,7 +25,8 @@ from dais_verif.emit import emit_pipeline, emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.program.ports import ports_of
-from dais_verif.report.record import SCHEMA, ProgramInfo
+from dais_verif.record.base import SCHEMA
+from dais_verif.record.program import ProgramInfo
 
 
 @click.command(cls=GroupedCommand)

@@ -234,7 +234,7 @@ def _report(arguments: list[str], verdict: Verdict, message: str, reason: str = 
     with contextlib.suppress(OSError):  # a full disk, or nobody who listens: the exit code still tells
         click.echo(f"dais-verif: {verdict.value}: {line}", err=True)
     if "--json" in arguments:
-        from dais_verif.report.record import Failed
+        from dais_verif.record.simulation import Failed
 
         try:
             click.echo(Failed(verdict, line, reason).to_json())

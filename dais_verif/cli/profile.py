@@ -31,7 +31,8 @@ from dais_verif.golden.vm import (
     benchmark_accept_instructions,
     compile_forward_and_backward,
 )
-from dais_verif.report.record import SCHEMA, ProgramInfo
+from dais_verif.record.base import SCHEMA
+from dais_verif.record.program import ProgramInfo
 from dais_verif.verdict import Verdict
 
 

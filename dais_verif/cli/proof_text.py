@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from dais_verif import __version__
 from dais_verif.program import Program
+from dais_verif.record.program import ProgramInfo
 from dais_verif.report.proof import PROOF_SCHEMA
-from dais_verif.report.record import ProgramInfo
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 

@@ -41,7 +41,7 @@ from dais_verif.files import write_atomically
 from dais_verif.flows.designs import DesignRequest, emitted, given, told_apart, with_netlist
 from dais_verif.flows.work_folder import work_folder
 from dais_verif.golden.fast import threads
-from dais_verif.report.record import ProgramInfo
+from dais_verif.record.program import ProgramInfo
 from dais_verif.sim.build import SIMULATORS
 from dais_verif.sim.sources import digests
 from dais_verif.sim.tools import cache_dir

@@ -14,8 +14,8 @@ from dais_verif.errors import DaisError, InputError
 from dais_verif.program import LAYOUTS, Program, load
 
 if TYPE_CHECKING:
+    from dais_verif.record.program import ProgramInfo
     from dais_verif.report.html import Source
-    from dais_verif.report.record import ProgramInfo
 
 
 @click.command(cls=Verb)

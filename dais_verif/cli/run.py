@@ -30,7 +30,8 @@ from dais_verif.golden import ENGINES, Engine, Golden
 from dais_verif.program import Program
 from dais_verif.program.numbers import IntArray, doubles_of_raw
 from dais_verif.program.ports import ports_of
-from dais_verif.report.record import SCHEMA, ProgramInfo
+from dais_verif.record.base import SCHEMA
+from dais_verif.record.program import ProgramInfo
 from dais_verif.stimulus import read_batch, read_raw_batch
 from dais_verif.verdict import Verdict
 

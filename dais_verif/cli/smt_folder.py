@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dais_verif.errors import InputError
 from dais_verif.files import make_folder, write_atomically
-from dais_verif.report.record import ProgramInfo
+from dais_verif.record.program import ProgramInfo
 
 if TYPE_CHECKING:
     from dais_verif.prove.export import Statement

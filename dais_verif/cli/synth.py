@@ -31,8 +31,9 @@ from dais_verif.errors import InputError, ToolError
 from dais_verif.files import require_plain, write_atomically
 from dais_verif.flows.work_folder import work_folder
 from dais_verif.program import Program
+from dais_verif.record.base import SCHEMA
+from dais_verif.record.program import ProgramInfo
 from dais_verif.report.console import program_line
-from dais_verif.report.record import SCHEMA, ProgramInfo
 from dais_verif.sim import tools
 from dais_verif.sim.sources import MOST_RTL_BYTES
 from dais_verif.synth.limits import Limits

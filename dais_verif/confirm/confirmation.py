@@ -16,7 +16,7 @@ from dais_verif.errors import ViolationError
 from dais_verif.golden import Golden
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
-from dais_verif.report.record import Mismatch, SimulatorResult
+from dais_verif.record.simulation import Mismatch, SimulatorResult
 from dais_verif.sim import process
 from dais_verif.sim.build import Design, simulators_for
 from dais_verif.sim.simulate import Begun, begin

@@ -11,7 +11,7 @@ from dais_verif.files import write_atomically
 from dais_verif.flows.progress import Progress
 from dais_verif.flows.vectors import decimal_rows
 from dais_verif.program import Program
-from dais_verif.report.record import Record, StimulusClass
+from dais_verif.record.simulation import SimulationRecord, StimulusClass
 from dais_verif.stimulus import Stimulus
 from dais_verif.stopwatch import Stopwatch
 
@@ -31,13 +31,13 @@ class Covering:
         self,
         program: Program,
         stimulus: Stimulus,
-        record: Record,
+        record: SimulationRecord,
         folder: Path,
         watch: Stopwatch,
         *,
         jobs: int | None,
         progress: Progress,
-    ) -> tuple[Stimulus, Record]:
+    ) -> tuple[Stimulus, SimulationRecord]:
         """The vectors with directed ones after them, which are kept in ``folder``, and the record with its coverage.
 
         Inputs keep to what ``program`` declares.
@@ -73,7 +73,7 @@ class Covering:
         if self.rtl and "verilator" not in simulators:
             raise RequestError("--rtl-coverage is counted in Verilator; use --sim verilator or both.")
 
-    def of_rtl(self, record: Record, folder: Path) -> Record:
+    def of_rtl(self, record: SimulationRecord, folder: Path) -> SimulationRecord:
         """The record with the coverage of the RTL, if it was asked for and Verilator has run."""
         ran = any(one.name == "verilator" and one.vectors_compared for one in record.simulators)
         if not self.rtl or not ran:

@@ -24,7 +24,7 @@ from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.record.program import ProgramInfo
-from dais_verif.report.record import BoardInfo, Record
+from dais_verif.record.simulation import BoardInfo, SimulationRecord
 from dais_verif.sim.verify import Finding
 from dais_verif.stimulus import Generated, Stimulus, read_batch
 from dais_verif.verdict import Verdict
@@ -80,7 +80,7 @@ class BoardRequest:
 class BoardRun:
     """A run of ``run_on_board``: its record, the program, the folder that was kept, and whether it can be resumed."""
 
-    record: Record
+    record: SimulationRecord
     program: Program
     folder: Path | None
     resumable: bool
@@ -107,7 +107,7 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
             check = not request.unchecked
             run = Run(program, stimulus, session, identity, journal, folder.path, progress, check=check)
             finding = _find(run, request, progress)
-        record = Record(
+        record = SimulationRecord(
             verdict=finding.verdict,
             message=finding.message,
             program=ProgramInfo.of(program),

@@ -17,7 +17,7 @@ from dais_verif.flows.simulation_request import ALL, SimulationRequest
 from dais_verif.flows.work_folder import work_folder
 from dais_verif.flows.wrapped import verify_wrapped
 from dais_verif.program import Program
-from dais_verif.report.record import Record, StimulusClass
+from dais_verif.record.simulation import SimulationRecord, StimulusClass
 from dais_verif.sim.build import Design, simulators_for
 from dais_verif.sim.datafiles import mentioned, never_read
 from dais_verif.sim.simulate import begin
@@ -43,7 +43,7 @@ _LARGE = 20_000
 class Simulated:
     """A run of ``simulate``: its record, the program, and the folder that was kept."""
 
-    record: Record
+    record: SimulationRecord
     program: Program
     folder: Path | None
 

@@ -16,7 +16,8 @@ from dais_verif.errors import InputError
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.program import Program
-from dais_verif.report.record import RTL_IN_ICARUS, Decision, ProgramInfo, Record, StimulusClass, Times
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.simulation import RTL_IN_ICARUS, Decision, SimulationRecord, StimulusClass, Times
 from dais_verif.sim import private
 from dais_verif.sim.attributes import without_computed_attributes
 from dais_verif.sim.build import Design
@@ -48,9 +49,9 @@ def begun_record(
     warnings: list[str],
     classes: list[StimulusClass],
     simulators: Sequence[str],
-) -> Record:
+) -> SimulationRecord:
     """The record while the run goes on. ``hashes``: SHA-256 of the design's sources, then of its data files."""
-    return Record(
+    return SimulationRecord(
         verdict=Verdict.NOT_RUN,
         message="the run has not ended",
         program=ProgramInfo.of(program),
@@ -68,7 +69,7 @@ def begun_record(
     )
 
 
-def finished_record(record: Record, finding: Finding, watch: Stopwatch) -> Record:
+def finished_record(record: SimulationRecord, finding: Finding, watch: Stopwatch) -> SimulationRecord:
     """The record of a run that found ``finding``. The time is that since the command started."""
     assert record.times is not None
     swept = [StimulusClass("exhaustive", finding.exhaustive_vectors)] if finding.exhaustive_vectors else []
@@ -94,7 +95,7 @@ def finished_record(record: Record, finding: Finding, watch: Stopwatch) -> Recor
     )
 
 
-def with_share_of_icarus(record: Record, request: SimulationRequest) -> Record:
+def with_share_of_icarus(record: SimulationRecord, request: SimulationRequest) -> SimulationRecord:
     """Say in ``record`` which vectors Icarus ran beside Verilator, if not all: it depends on the machine.
 
     The command to copy asks for those very vectors.

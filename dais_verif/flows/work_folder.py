@@ -10,7 +10,7 @@ from pathlib import Path
 from dais_verif.errors import DaisError, InputError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.packages import missing_packages
-from dais_verif.report.record import Record
+from dais_verif.record.simulation import SimulationRecord
 from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
 
@@ -23,9 +23,9 @@ class WorkFolder:
     def __init__(self, path: Path, users: bool) -> None:
         self.path, self._users = path, users
         self.kept = users
-        self._begun: Record | None = None
+        self._begun: SimulationRecord | None = None
 
-    def begin(self, record: Record) -> None:
+    def begin(self, record: SimulationRecord) -> None:
         """Write what is known before the run begins, so that a run that is killed leaves that."""
         if self._users:
             self._begun = record
@@ -37,7 +37,7 @@ class WorkFolder:
             record = replace(self._begun, verdict=verdict, message=message, state="complete")
             write_atomically(self.path / "result.json", record.to_json().encode())
 
-    def keep(self, record: Record) -> None:
+    def keep(self, record: SimulationRecord) -> None:
         """Write the record if the folder stays."""
         self._begun = None
         self.kept = self._users or (record.simulators != [] and record.verdict is not Verdict.PASS)

@@ -12,7 +12,7 @@ from dais_verif.errors import InputError, ToolError, ViolationError
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
-from dais_verif.report.record import SimulatorResult
+from dais_verif.record.simulation import SimulatorResult
 from dais_verif.sim.build import Design
 from dais_verif.sim.outputs import outputs_of
 from dais_verif.verdict import Verdict

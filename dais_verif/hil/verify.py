@@ -23,7 +23,7 @@ from dais_verif.hil.journal import Journal
 from dais_verif.hil.session import Bytes, Session
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
-from dais_verif.report.record import Blame, Mismatch, SimulatorResult
+from dais_verif.record.simulation import Blame, Mismatch, SimulatorResult
 from dais_verif.sim.blame import blame_engines, blame_expectation, judge_rows
 from dais_verif.sim.build import Design
 from dais_verif.sim.job import Answer, Difference, Job, merged

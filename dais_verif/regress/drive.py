@@ -12,12 +12,12 @@ from pathlib import Path
 
 from dais_verif.errors import ToolError
 from dais_verif.files import write_atomically
+from dais_verif.record.simulation import Times
 from dais_verif.regress.executors import Executor
 from dais_verif.regress.history import History, Past
 from dais_verif.regress.job import Stopped, Task, reproduce
 from dais_verif.regress.journal import Journal, read_journal
 from dais_verif.regress.plan import Planned, in_order
-from dais_verif.report.record import Times
 from dais_verif.report.regression import JobResult, Regression
 from dais_verif.verdict import Verdict, worst
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.own_command import own_command
+from dais_verif.record.simulation import Failed, SimulationRecord
 from dais_verif.regress.launcher import Ending, Launcher, Request
 from dais_verif.regress.warden import LOCK, STDERR, STDOUT
 from dais_verif.report.read import parse_record
-from dais_verif.report.record import Failed, Record
 from dais_verif.report.regression import Job, JobResult
 from dais_verif.verdict import Verdict, worst
 
@@ -112,7 +112,7 @@ def _attempt(task: Task, launcher: Launcher, place: str, stopped: Callable[[], b
     return _Attempt(record.verdict, record.message, ending.seconds, place, _blame(record), _bits(record))
 
 
-def _record(folder: Path, ending: Ending, timeout: float) -> Record | Failed:
+def _record(folder: Path, ending: Ending, timeout: float) -> SimulationRecord | Failed:
     """What the run wrote, if it ended by itself and as it says there; else what kept it from that."""
     if ending.ended == "late":
         return Failed(Verdict.TOOL_FAILURE, f"stopped: the job's time limit of {timeout:g} s has passed")
@@ -126,7 +126,7 @@ def _record(folder: Path, ending: Ending, timeout: float) -> Record | Failed:
     for name in (_RECORD, STDOUT):
         with contextlib.suppress(OSError, InputError):
             record = parse_record((folder / name).read_bytes(), name)
-            if isinstance(record, Record | Failed) and record.verdict.exit_code == ending.code:
+            if isinstance(record, SimulationRecord | Failed) and record.verdict.exit_code == ending.code:
                 if record.verdict is Verdict.PASS and (isinstance(record, Failed) or not _bits(record)):
                     return Failed(Verdict.NOT_RUN, "nothing was compared")
                 if isinstance(record, Failed) or record.state == "complete":
@@ -146,7 +146,7 @@ def _excerpt(folder: Path) -> str:
     return line if len(line) <= _LONGEST_EXCERPT else line[:_LONGEST_EXCERPT] + "…"
 
 
-def _blame(record: Record) -> str:
+def _blame(record: SimulationRecord) -> str:
     """Where a mismatch is, and which op diverges first."""
     found = record.first_mismatch
     if found is None:
@@ -155,7 +155,7 @@ def _blame(record: Record) -> str:
     return f"{where}: {found.blame.text}" if found.blame is not None else where
 
 
-def _bits(record: Record) -> int:
+def _bits(record: SimulationRecord) -> int:
     return sum(simulator.bits_compared for simulator in record.simulators)
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dais_verif.record.simulation import Failed, SimulationRecord
 from dais_verif.report.proof import ProofRecord
 from dais_verif.report.read import AnyRecord
-from dais_verif.report.record import Failed, Record
 from dais_verif.report.regression import JobResult, Regression
 from dais_verif.report.signoff import SignOff, StageResult
 from dais_verif.verdict import Verdict
@@ -43,7 +43,7 @@ def cases_of(record: AnyRecord) -> list[Case]:
             cases = [_of_stage(stage, record) for stage in record.stages]
         case ProofRecord():
             cases = [_of_proof(record)]
-        case Record() | Failed():
+        case SimulationRecord() | Failed():
             cases = [_of_run(record)]
     missing = record.planned - len(record.jobs) if isinstance(record, Regression) else 0
     if missing > 0:
@@ -55,7 +55,7 @@ def cases_of(record: AnyRecord) -> list[Case]:
 
 def title_of(record: AnyRecord) -> str:
     """What kind of run it was."""
-    names = {Regression: "regress", SignOff: "signoff", ProofRecord: "prove", Record: "run", Failed: "run"}
+    names = {Regression: "regress", SignOff: "signoff", ProofRecord: "prove", SimulationRecord: "run", Failed: "run"}
     return f"dais-verif {names[type(record)]}"
 
 
@@ -107,7 +107,7 @@ def _of_proof(record: ProofRecord) -> Case:
     )
 
 
-def _of_run(record: Record | Failed) -> Case:
+def _of_run(record: SimulationRecord | Failed) -> Case:
     if isinstance(record, Failed):
         return Case("run", "run", record.verdict, record.message)
     found = record.first_mismatch

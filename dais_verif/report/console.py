@@ -11,8 +11,9 @@ from rich.text import Text
 
 from dais_verif.printable import command_line
 from dais_verif.record.coverage import coverage_line
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.simulation import RTL_IN_ICARUS, BoardInfo, Evidence, Mismatch, SimulationRecord, Value
 from dais_verif.report.coverage_text import print_coverage
-from dais_verif.report.record import RTL_IN_ICARUS, BoardInfo, Evidence, Mismatch, ProgramInfo, Record, Value
 from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
 
@@ -30,7 +31,7 @@ _PROTOCOL = (
 )
 
 
-def print_record(record: Record, out: Console, *, profile: bool = False) -> None:
+def print_record(record: SimulationRecord, out: Console, *, profile: bool = False) -> None:
     """Print ``record`` for a person; ``profile``: also where the time went."""
     out.print(f"program    {program_line(record.program)}", markup=False)
     out.print(f"hash       {record.program.hash}", markup=False)
@@ -66,7 +67,7 @@ def print_record(record: Record, out: Console, *, profile: bool = False) -> None
             out.print(f"simulate   {record.board.replay}", markup=False)
 
 
-def _next_step(record: Record) -> str:
+def _next_step(record: SimulationRecord) -> str:
     """What to do; where a simulator failed, what is known all the same, and the way on."""
     if record.verdict is Verdict.RTL_MISMATCH and record.first_mismatch is None and record.board is None:
         return _PROTOCOL
@@ -127,7 +128,7 @@ def verdict_text(verdict: Verdict, message: str) -> Text:
     return Text.assemble(Text(verdict.value, style=_STYLE.get(verdict, "bold red")), "  ", message)
 
 
-def _ports(record: Record) -> str:
+def _ports(record: SimulationRecord) -> str:
     """What is not as in our own combinational modules."""
     latencies = sorted({found.latency for found in record.simulators if found.latency is not None})
     clocked = f"; clocked, latency {' or '.join(map(str, latencies))} edges" if latencies else ""
@@ -135,11 +136,11 @@ def _ports(record: Record) -> str:
     return f"{clocked}; ports sized by {widths}" if widths and not record.rtl["emitted"] else clocked
 
 
-def _unchecked(record: Record) -> str:
+def _unchecked(record: SimulationRecord) -> str:
     return ", overflow unchecked" if record.unchecked else ""
 
 
-def _simulators(record: Record) -> Table:
+def _simulators(record: SimulationRecord) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("simulator", "version", "vectors", "bits compared", "mismatches", "X", "build", "run"):
         table.add_column(name, justify="left" if name in ("simulator", "version") else "right")

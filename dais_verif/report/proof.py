@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from dais_verif.report.record import Mismatch, ProgramInfo, SimulatorResult
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.simulation import Mismatch, SimulatorResult
 from dais_verif.verdict import Verdict
 
 __all__ = [

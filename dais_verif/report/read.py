@@ -12,15 +12,16 @@ import msgspec
 
 from dais_verif.errors import InputError
 from dais_verif.files import read_plain
+from dais_verif.record.base import SCHEMA
 from dais_verif.record.coverage import COVERAGE_SCHEMA, Coverage, CoverageRecord
+from dais_verif.record.simulation import Failed, SimulationRecord
 from dais_verif.report.proof import PROOF_SCHEMA, ProofRecord
-from dais_verif.report.record import SCHEMA, Failed, Record
 from dais_verif.report.regression import REGRESSION_SCHEMA, Regression
 from dais_verif.report.signoff import SIGNOFF_SCHEMA, SignOff
 
 __all__ = ["NAMES", "SIGNOFF_NAME", "AnyRecord", "parse_record", "read_record", "record_file"]
 
-AnyRecord: TypeAlias = Record | Failed | Regression | SignOff | ProofRecord | CoverageRecord
+AnyRecord: TypeAlias = SimulationRecord | Failed | Regression | SignOff | ProofRecord | CoverageRecord
 
 #: The record in the folder of a sign-off.
 SIGNOFF_NAME = "signoff.json"
@@ -34,7 +35,7 @@ _MOST_BYTES = 256 << 20
 _OF_FAILED = {"schema", "verdict", "exit_code", "message", "reason"}
 
 _KINDS: dict[str, type[AnyRecord]] = {
-    SCHEMA: Record,
+    SCHEMA: SimulationRecord,
     REGRESSION_SCHEMA: Regression,
     SIGNOFF_SCHEMA: SignOff,
     PROOF_SCHEMA: ProofRecord,
@@ -69,7 +70,7 @@ def parse_record(data: bytes, name: str) -> AnyRecord:
     if not isinstance(schema, str) or schema not in _KINDS:
         raise InputError(f"{name} is no record of a run: its schema must be one of {', '.join(_KINDS)}, not {schema!r}")
     kind = Failed if schema == SCHEMA and set(tree) <= _OF_FAILED else _KINDS[schema]
-    if kind is Record and "simulators" not in tree:
+    if kind is SimulationRecord and "simulators" not in tree:
         raise InputError(
             f"{name} is a record of a verb that has no page, such as check, diff or synth;"
             " give that of sim, hil, prove, coverage, regress or signoff"

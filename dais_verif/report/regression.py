@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 
-from dais_verif.report.record import Times
+from dais_verif.record.simulation import Times
 from dais_verif.verdict import Verdict
 
 __all__ = ["REGRESSION_SCHEMA", "Job", "JobResult", "Regression", "failures_first"]

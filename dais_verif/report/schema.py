@@ -13,19 +13,24 @@ from typing import Any
 import msgspec
 
 from dais_verif.files import write_atomically
+from dais_verif.record.base import SCHEMA
+from dais_verif.record.simulation import Failed, SimulationRecord
 from dais_verif.report.proof import PROOF_SCHEMA, ProofRecord
-from dais_verif.report.record import SCHEMA, Failed, Record
 from dais_verif.report.regression import REGRESSION_SCHEMA, Regression
 from dais_verif.report.signoff import SIGNOFF_SCHEMA, SignOff
 
 __all__ = ["KINDS", "make_schema", "schema_path"]
 
 KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
-    "result": (SCHEMA, (Record, Failed)),
+    "result": (SCHEMA, (SimulationRecord, Failed)),
     "regression": (REGRESSION_SCHEMA, (Regression,)),
     "proof": (PROOF_SCHEMA, (ProofRecord,)),
     "signoff": (SIGNOFF_SCHEMA, (SignOff,)),
 }
+
+
+#: Names of definitions that were published before the classes had theirs.
+_PUBLISHED = {"SimulationRecord": "Record"}
 
 
 def schema_path(kind: str) -> Path:
@@ -50,7 +55,10 @@ def make_schema(kind: str) -> str:
         tree |= {"if": {"required": ["program"]}, "then": references[0], "else": references[1]}
     for definition in definitions.values():  # some versions of Python keep the indentation of docstrings
         definition["description"] = " ".join(definition["description"].replace("``", "").split())
-    return json.dumps({**tree, "$defs": definitions}, indent=2) + "\n"
+    text = json.dumps({**tree, "$defs": definitions}, indent=2) + "\n"
+    for name, published in _PUBLISHED.items():
+        text = text.replace(f'"{name}"', f'"{published}"').replace(f'#/$defs/{name}"', f'#/$defs/{published}"')
+    return text
 
 
 def _add_head(definition: dict[str, Any], schema: str) -> None:

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dais_verif.record.coverage import Coverage
-from dais_verif.report.record import Decision, OutputEvidence, ProgramInfo, Times, Waiver
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.simulation import Decision, OutputEvidence, Times, Waiver
 from dais_verif.verdict import Verdict
 
 __all__ = ["EVIDENCE", "SIGNOFF_SCHEMA", "SignOff", "StageResult"]

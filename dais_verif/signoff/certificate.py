@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from dais_verif.errors import InputError
-from dais_verif.report.record import OutputEvidence, Waiver
+from dais_verif.record.simulation import OutputEvidence, Waiver
 from dais_verif.report.signoff import EVIDENCE, SignOff, StageResult
 from dais_verif.signoff.policy import Policy
 from dais_verif.signoff.subject import Subject, sha256_of

@@ -10,7 +10,7 @@ from typing import Any
 
 from dais_verif.dut.face import Face, packed
 from dais_verif.files import write_atomically
-from dais_verif.report.record import Record
+from dais_verif.record.simulation import SimulationRecord
 from dais_verif.signoff.evidence import bits_of, simulated, summary
 from dais_verif.signoff.judge import SENT, Asked, Judged
 from dais_verif.signoff.policy import GHDL, Policy
@@ -110,7 +110,7 @@ def file_arguments(subject: Subject, policy: Policy, *more: Path, top: str | Non
     return arguments + ([] if rtl.ports is None else ["--ports", rtl.ports])
 
 
-def face_of(context: Context, record: Record) -> Face:
+def face_of(context: Context, record: SimulationRecord) -> Face:
     """The ports of the design that ``record`` is of, with the latency that was found."""
     if "face" not in record.rtl:
         return packed(context.subject.program).face
@@ -118,7 +118,7 @@ def face_of(context: Context, record: Record) -> Face:
     return face.with_latency(record.simulators[0].latency) if record.simulators else face
 
 
-def pin_arguments(context: Context, record: Record) -> list[str]:
+def pin_arguments(context: Context, record: SimulationRecord) -> list[str]:
     """All pins of that design, as ``sim`` takes them: one with a bug in it may not show its latency."""
     pins = face_of(context, record).clocking
     if pins is None:

@@ -20,8 +20,10 @@ from dais_verif.errors import InputError
 from dais_verif.files import read_plain
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
+from dais_verif.record.base import SCHEMA
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.simulation import Failed, SimulationRecord
 from dais_verif.report.read import parse_record
-from dais_verif.report.record import SCHEMA, Failed, ProgramInfo, Record
 from dais_verif.signoff.verbs import PRINTED, RUN, read_call
 from dais_verif.sim.packing import Words, row_words
 from dais_verif.sim.scoreboard import digest_of
@@ -114,14 +116,14 @@ class Proved(msgspec.Struct, frozen=True):
 # records
 
 
-def simulated(folder: Path) -> Record:
+def simulated(folder: Path) -> SimulationRecord:
     """The record of ``sim`` or ``hil`` in the folder of a call."""
     data = _printed(folder)
     record = parse_record(data, _name(folder))
     if isinstance(record, Failed):
         _agree(folder, record.verdict)
         raise Unusable(record)
-    if not isinstance(record, Record):
+    if not isinstance(record, SimulationRecord):
         raise InputError(f"{_name(folder)} is the record of something else: {type(record).__name__}")
     _agree(folder, record.verdict)
     _kept(folder, data)
@@ -203,7 +205,7 @@ class Bits(NamedTuple):
     outputs: int
 
 
-def bits_of(record: Record, program: Program) -> Bits:
+def bits_of(record: SimulationRecord, program: Program) -> Bits:
     """The rows of the run that ``record`` is of."""
     bits = record.rtl.get("bits")
     if isinstance(bits, int):

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from dais_verif.errors import InputError, ToolError
-from dais_verif.report.record import Record
+from dais_verif.record.simulation import SimulationRecord
 from dais_verif.signoff.context import (
     Context,
     Stage,
@@ -179,7 +179,7 @@ def _judge_beats(context: Context, folder: Path, asked: Asked) -> Judged:
     return Judged(record.verdict, record.message, tuple(problems), record.reproduce)
 
 
-def _beats(record: Record, asked: Asked) -> Iterator[str]:
+def _beats(record: SimulationRecord, asked: Asked) -> Iterator[str]:
     if asked.rows < 1 or record.vectors != asked.rows:
         yield f"{record.vectors} vectors, must be {asked.rows}"
     for simulator in record.simulators:

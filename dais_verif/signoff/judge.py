@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
-from dais_verif.report.record import Record, SimulatorResult
+from dais_verif.record.simulation import SimulationRecord, SimulatorResult
 from dais_verif.signoff.evidence import Proved, Sent, Unusable, bits_of, checked, proved, simulated
 from dais_verif.signoff.policy import Policy
 from dais_verif.signoff.subject import Subject
@@ -117,7 +117,7 @@ def judge_simulation(subject: Subject, policy: Policy, folder: Path, asked: Aske
     return Judged(record.verdict, record.message, tuple(problems), record.reproduce)
 
 
-def of_subject(subject: Subject, policy: Policy, record: Record, asked: Asked) -> Iterator[str]:
+def of_subject(subject: Subject, policy: Policy, record: SimulationRecord, asked: Asked) -> Iterator[str]:
     """Does the record speak of this program, this RTL and this question?"""
     yield from _same_program(subject, record.program.hash, record.program.file_sha256)
     if asked.rtl:
@@ -131,7 +131,7 @@ def of_subject(subject: Subject, policy: Policy, record: Record, asked: Asked) -
     yield from same_simulators(record, asked.simulators)
 
 
-def _read_others(subject: Subject, record: Record) -> Iterator[str]:
+def _read_others(subject: Subject, record: SimulationRecord) -> Iterator[str]:
     """What simulators say that they have read must be certified, by whatever name."""
     certified = {file.sha256 for role in ("rtl", "include") for file in subject.of(role)}
     for simulator in record.simulators:
@@ -154,14 +154,14 @@ def _same_rtl(subject: Subject, top: object, sha256: object, data: object) -> It
         yield "the RTL read other data files than those that are signed off"
 
 
-def same_inputs(subject: Subject, record: Record) -> Iterator[str]:
+def same_inputs(subject: Subject, record: SimulationRecord) -> Iterator[str]:
     """Were the vectors of files those of the policy?"""
     given = [part.sha256 for part in record.stimulus if part.name == "file"]
     if given != [file.sha256 for file in subject.of("input")]:
         yield "the vectors of files are not those of the policy"
 
 
-def same_simulators(record: Record, wanted: Sequence[str]) -> Iterator[str]:
+def same_simulators(record: SimulationRecord, wanted: Sequence[str]) -> Iterator[str]:
     """Was it simulated where it was to be?"""
     found = [simulator.name for simulator in record.simulators]
     if not wanted:
@@ -170,7 +170,7 @@ def same_simulators(record: Record, wanted: Sequence[str]) -> Iterator[str]:
         yield f"simulated in {', '.join(found) or 'nothing'}, must be {', '.join(wanted) or 'at least one'}"
 
 
-def _complete(subject: Subject, record: Record, asked: Asked) -> Iterator[str]:
+def _complete(subject: Subject, record: SimulationRecord, asked: Asked) -> Iterator[str]:
     """Every simulator has compared every bit of every vector, and found what the others found."""
     if asked.rows < 1:
         yield "the policy asks for no vectors"
@@ -204,7 +204,7 @@ def _of_simulator(simulator: SimulatorResult, rows: int, bits: int) -> Iterator[
         yield f"{name} does not say which version it is"
 
 
-def _vectors(program: Program, record: Record, asked: Asked, sent: Sent) -> Iterator[str]:
+def _vectors(program: Program, record: SimulationRecord, asked: Asked, sent: Sent) -> Iterator[str]:
     if (sent.rows, sent.total) != (record.vectors, record.vectors + record.exhaustive_vectors):
         yield f"{sent.total} vectors were sent, and the record speaks of {record.vectors + record.exhaustive_vectors}"
     least = min((simulator.vectors_compared for simulator in record.simulators), default=0)
@@ -241,7 +241,7 @@ def possible_inputs(program: Program) -> int:
     return count
 
 
-def _exhausted(policy: Policy, record: Record) -> Iterator[str]:
+def _exhausted(policy: Policy, record: SimulationRecord) -> Iterator[str]:
     evidence = record.evidence
     if evidence is None:
         yield "the record says nothing of the outputs"
@@ -256,7 +256,7 @@ def _exhausted(policy: Policy, record: Record) -> Iterator[str]:
         yield "outputs are said to be exhausted, and no simulator compared all vectors"
 
 
-def _graded(subject: Subject, record: Record) -> Iterator[str]:
+def _graded(subject: Subject, record: SimulationRecord) -> Iterator[str]:
     """Is each output known as well as the vectors make it known?"""
     ports, exhausted = ports_of(subject.program), record.evidence.exhausted if record.evidence else ()
     vectors = max((one.vectors_compared for one in record.simulators), default=0)

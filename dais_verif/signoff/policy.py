@@ -15,7 +15,7 @@ import msgspec
 
 from dais_verif.errors import InputError
 from dais_verif.files import read_toml
-from dais_verif.report.record import Waiver
+from dais_verif.record.simulation import Waiver
 
 __all__ = ["BUILT_IN", "GHDL", "Given", "Policy", "in_force", "policy_of", "read_policy"]
 

@@ -16,7 +16,7 @@ from dais_verif.dut.vhdl_ports import vhdl_ports_in, vhdl_types_in
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.program import load
-from dais_verif.report.record import ProgramInfo
+from dais_verif.record.program import ProgramInfo
 from dais_verif.signoff.context import (
     Context,
     Stage,

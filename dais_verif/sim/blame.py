@@ -20,7 +20,7 @@ from dais_verif.golden.batch import Compiled
 from dais_verif.program import FixedType, Op, Program
 from dais_verif.program.graph import cone
 from dais_verif.program.numbers import Batch
-from dais_verif.report.record import Blame, Value
+from dais_verif.record.simulation import Blame, Value
 from dais_verif.sim.build import Design
 from dais_verif.sim.naming import DA4ML, chosen
 from dais_verif.sim.packing import unpack_element

@@ -9,7 +9,7 @@ from dais_verif.golden import oracle
 from dais_verif.program import Program
 from dais_verif.program.graph import cone
 from dais_verif.program.numbers import Batch
-from dais_verif.report.record import Blame, InputValue, Mismatch
+from dais_verif.record.simulation import Blame, InputValue, Mismatch
 from dais_verif.sim import tools
 from dais_verif.sim.blame import replay_mismatch, value_of_bits
 from dais_verif.sim.build import SIMULATORS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from dais_verif.program.ports import Ports
-from dais_verif.report.record import OutputEvidence
+from dais_verif.record.simulation import OutputEvidence
 
 __all__ = ["outputs_of"]
 

@@ -18,7 +18,7 @@ import numpy as np
 from dais_verif.errors import ToolError, ViolationError
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
-from dais_verif.report.record import Blame
+from dais_verif.record.simulation import Blame
 from dais_verif.sim import process, sandbox
 from dais_verif.sim.blame import Judged, blame_engines, blame_expectation, judge_rows
 from dais_verif.sim.feed import Feed, Outlet

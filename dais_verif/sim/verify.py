@@ -15,7 +15,7 @@ from pathlib import Path
 from dais_verif.errors import ToolError
 from dais_verif.program import Program
 from dais_verif.program.ports import Ports
-from dais_verif.report.record import Evidence, Mismatch, OutputEvidence, SimulatorResult
+from dais_verif.record.simulation import Evidence, Mismatch, OutputEvidence, SimulatorResult
 from dais_verif.sim.blame import blame_engines, blame_expectation, judge_rows
 from dais_verif.sim.build import Design
 from dais_verif.sim.departures import first_known_difference

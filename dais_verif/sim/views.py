@@ -15,7 +15,7 @@ from dais_verif.golden import oracle
 from dais_verif.printable import printable
 from dais_verif.program import Op, Program
 from dais_verif.program.ports import Element, ports_of
-from dais_verif.report.record import Blame
+from dais_verif.record.simulation import Blame
 from dais_verif.report.waves import Group, Signal, Trace, View, gtkwave, surfer
 from dais_verif.sim.packing import unpack_element
 from dais_verif.sim.replay_job import Seen

@@ -18,7 +18,7 @@ from dais_verif.program import Program
 from dais_verif.prove import slang
 from dais_verif.prove.proof import prove
 from dais_verif.prove.results import Claim, Method, Options, Proof, Status
-from dais_verif.report.record import SimulatorResult
+from dais_verif.record.simulation import SimulatorResult
 from dais_verif.sim.build import Design
 from dais_verif.sim.verify import Finding
 from dais_verif.verdict import Verdict

@@ -21,10 +21,10 @@ from rich.text import Text
 from dais_verif.cli.main import _run
 from dais_verif.cli.safe_console import SafeConsole
 from dais_verif.printable import command_line, printable
+from dais_verif.record.simulation import SimulationRecord
 from dais_verif.report.github import commands_of, summary_of
 from dais_verif.report.html import Source, write_report
 from dais_verif.report.junit import junit_of
-from dais_verif.report.record import Record
 from dais_verif.sim.views import _WRITTEN_OTHERWISE, _words
 from dais_verif.verdict import Verdict
 
@@ -97,7 +97,7 @@ def test_line_breaks_of_ours_stay() -> None:
     assert printed("\nfirst mismatch") == "\nfirst mismatch\n"
 
 
-def hostile(record: Record) -> Record:
+def hostile(record: SimulationRecord) -> SimulationRecord:
     program = replace(record.program, path=EVIL)
     return replace(record, verdict=Verdict.RTL_MISMATCH, program=program, message=EVIL, reproduce=EVIL, warnings=[EVIL])
 

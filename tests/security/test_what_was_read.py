@@ -12,7 +12,8 @@ from quality.signing import DESIGN, GIVEN, QUICK, project, sign, verify
 from dais_verif.dut.outside import included_in
 from dais_verif.emit import emit_verilog
 from dais_verif.errors import InputError
-from dais_verif.report.record import ProgramInfo, Record, SimulatorResult
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.simulation import SimulationRecord, SimulatorResult
 from dais_verif.signoff.copies import SUBJECT, copied
 from dais_verif.signoff.judge import Asked, of_subject
 from dais_verif.signoff.policy import policy_of, read_policy
@@ -83,8 +84,16 @@ def test_what_a_simulator_has_read_must_be_certified(tmp_path: Path) -> None:
 
     def problems(**read: str) -> list[str]:
         simulators = [SimulatorResult("icarus", also_read=read)]
-        record = Record(
-            Verdict.PASS, "", ProgramInfo.of(DESIGN), 0, 1, "", {}, {}, simulators=simulators, unchecked=False
+        record = SimulationRecord(
+            verdict=Verdict.PASS,
+            message="",
+            program=ProgramInfo.of(DESIGN),
+            seed=0,
+            vectors=1,
+            reproduce="",
+            rtl={},
+            tools={},
+            simulators=simulators,
         )
         return [line for line in of_subject(subject, policy, record, Asked(1, 0, ("icarus",))) if "has read" in line]
 

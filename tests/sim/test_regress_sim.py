@@ -22,9 +22,9 @@ from quality.door import planted, save
 from quality.programs import every_opcode
 
 from dais_verif.program import Program, write_binary
+from dais_verif.record.simulation import SimulationRecord
 from dais_verif.regress.journal import read_journal
 from dais_verif.report.read import read_record
-from dais_verif.report.record import Record
 from dais_verif.report.regression import Regression
 from dais_verif.report.schema import schema_path
 from dais_verif.sim import runtime
@@ -112,7 +112,7 @@ def test_wrong_rtl_is_found_among_what_is_right(tmp_path: Path) -> None:
         assert result.result is not None
         validate("result", tmp_path / "out" / result.result)
         alone = read_record(tmp_path / "out" / result.result)
-        assert isinstance(alone, Record) and alone.verdict is result.verdict
+        assert isinstance(alone, SimulationRecord) and alone.verdict is result.verdict
     assert shlex.split(theirs.reproduce)[1:3] == ["sim", str(tmp_path / "prog.bin")]
     assert shlex.split(theirs.reproduce)[3:] == theirs.job.arguments
     assert left(tmp_path) == []

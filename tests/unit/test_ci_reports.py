@@ -14,12 +14,13 @@ from junitparser import JUnitXml
 
 from dais_verif.errors import InputError
 from dais_verif.printable import printable
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.simulation import Failed, SimulationRecord, SimulatorResult
 from dais_verif.report.cases import cases_of
 from dais_verif.report.github import append_summary, commands_of, summary_of
 from dais_verif.report.junit import junit_of
 from dais_verif.report.proof import ProofRecord
 from dais_verif.report.read import AnyRecord
-from dais_verif.report.record import Failed, ProgramInfo, Record, SimulatorResult
 from dais_verif.report.regression import Job, JobResult, Regression
 from dais_verif.report.signoff import SignOff, StageResult
 from dais_verif.report.words import word_of
@@ -81,7 +82,17 @@ def test_github_of_a_regression() -> None:
     assert len([line for line in lines if line.startswith("| ")]) == 4
 
 
-RUN = Record(Verdict.X_IN_OUTPUT, "X", PROGRAM, 0, 9, "dais-verif sim p.bin", {}, {}, [SimulatorResult("icarus")])
+RUN = SimulationRecord(
+    verdict=Verdict.X_IN_OUTPUT,
+    message="X",
+    program=PROGRAM,
+    seed=0,
+    vectors=9,
+    reproduce="dais-verif sim p.bin",
+    rtl={},
+    tools={},
+    simulators=[SimulatorResult("icarus")],
+)
 STAGE = StageResult("sim", Verdict.PASS, "all bits", True, True)
 SIGNOFF = SignOff(Verdict.PASS, "signed", PROGRAM, {}, 0, "dais-verif signoff", {}, {}, [STAGE])
 

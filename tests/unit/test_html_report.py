@@ -33,11 +33,12 @@ from dais_verif.program import Program
 from dais_verif.program.listing import in_words
 from dais_verif.program.opcodes import OPCODES
 from dais_verif.program.ranges import analyse
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.simulation import Blame, Mismatch, OutputEvidence, SimulationRecord, SimulatorResult, Value
 from dais_verif.report.html import Source, render, write_report
 from dais_verif.report.html.program_view import FAMILIES, view_data
 from dais_verif.report.html.sources import Document
 from dais_verif.report.html.verdicts import overall
-from dais_verif.report.record import Blame, Mismatch, OutputEvidence, ProgramInfo, Record, SimulatorResult, Value
 from dais_verif.report.regression import Regression
 from dais_verif.report.words import word_of
 from dais_verif.stopwatch import Stage
@@ -367,7 +368,16 @@ def test_links_to_ops_are_of_ops_that_there_are() -> None:
 
 def test_empty_things_are_pages_too() -> None:
     empty = Program.build([], [], inp_shift=[])
-    nothing = Record(Verdict.NOT_RUN, "", ProgramInfo.of(empty), 0, 0, "", {}, {})
+    nothing = SimulationRecord(
+        verdict=Verdict.NOT_RUN,
+        message="",
+        program=ProgramInfo.of(empty),
+        seed=0,
+        vectors=0,
+        reproduce="",
+        rtl={},
+        tools={},
+    )
     page = page_of(nothing, program=empty)
     assert page.heading == "NOT_RUN"
     assert "The program has no outputs" in page.text and "Coverage was not measured" in page.text

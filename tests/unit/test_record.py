@@ -12,18 +12,18 @@ import pytest
 from rich.console import Console
 
 from dais_verif.program import Program, read_binary, write_binary
-from dais_verif.report.console import print_record
-from dais_verif.report.record import (
-    SCHEMA,
+from dais_verif.record.base import SCHEMA
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.simulation import (
     Blame,
     BoardInfo,
     InputValue,
     Mismatch,
-    ProgramInfo,
-    Record,
+    SimulationRecord,
     SimulatorResult,
     Value,
 )
+from dais_verif.report.console import print_record
 from dais_verif.verdict import Verdict
 
 PROGRAM = Program.build([(-1, 0, -1, 0, (1, 7, 0))], [(0, 0, 0)], inp_shift=[0])
@@ -44,10 +44,10 @@ MISMATCH = Mismatch(
         Value("0", 0, "0"),
     ),
 )
-RECORD = Record(
-    Verdict.RTL_MISMATCH,
-    "3 of 9 vectors differ",
-    ProgramInfo.of(PROGRAM),
+RECORD = SimulationRecord(
+    verdict=Verdict.RTL_MISMATCH,
+    message="3 of 9 vectors differ",
+    program=ProgramInfo.of(PROGRAM),
     seed=4,
     vectors=9,
     reproduce="dais-verif sim 'my prog.bin'",
@@ -85,7 +85,7 @@ def test_every_field_is_documented() -> None:
     page = (Path(__file__).parents[2] / "docs" / "result.md").read_text(encoding="utf-8")
     words = set(re.findall(r"`([a-z_0-9.]+)`", page))
     words |= {word.split(".")[-1] for word in words}
-    for kind in (Record, ProgramInfo, SimulatorResult, Mismatch, BoardInfo):
+    for kind in (SimulationRecord, ProgramInfo, SimulatorResult, Mismatch, BoardInfo):
         missing = {field.name for field in fields(kind)} - words
         assert not missing, f"{kind.__name__}: docs/result.md says nothing of {sorted(missing)}"
     # Those of Blame and of the values are told in sentences.
@@ -113,7 +113,7 @@ def test_large_integers_stay_whole() -> None:
     assert json.loads(text)["first_mismatch"]["expected"]["raw"] == 1 << 200
 
 
-def printed(record: Record) -> str:
+def printed(record: SimulationRecord) -> str:
     out = io.StringIO()
     print_record(record, Console(file=out, highlight=False, soft_wrap=True, width=300))
     return out.getvalue()

@@ -13,9 +13,8 @@ import pytest
 from dais_verif.cli import main
 from dais_verif.errors import InputError
 from dais_verif.record.coverage import Coverage, CoverageGroup, OpenBin
-from dais_verif.report.proof import PROOF_SCHEMA, ClaimRecord, CounterexampleRecord, ProofRecord, ReplayRecord
-from dais_verif.report.read import AnyRecord, parse_record, read_record
-from dais_verif.report.record import (
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.simulation import (
     Blame,
     Decision,
     Evidence,
@@ -23,14 +22,15 @@ from dais_verif.report.record import (
     InputValue,
     Mismatch,
     OutputEvidence,
-    ProgramInfo,
-    Record,
+    SimulationRecord,
     SimulatorResult,
     StimulusClass,
     Times,
     Value,
     Waiver,
 )
+from dais_verif.report.proof import PROOF_SCHEMA, ClaimRecord, CounterexampleRecord, ProofRecord, ReplayRecord
+from dais_verif.report.read import AnyRecord, parse_record, read_record
 from dais_verif.report.regression import Job, JobResult, Regression
 from dais_verif.report.schema import KINDS, make_schema, schema_path
 from dais_verif.report.signoff import SignOff, StageResult
@@ -41,10 +41,10 @@ HUGE = Value("0.5", 1 << 200, "01X")
 PROGRAM = ProgramInfo("p [ä].bin", "00", None, "v1", False, 1, 1, 1)
 COVERAGE = Coverage(9, 1, 50.0, [CoverageGroup("bit", 2, 1, 0)], [[2, 1, 0]], [], [OpenBin("bit", 1, None, 0, "x")], 1)
 BLAME = Blame("op", "op 0 is wrong", 0, "input", "s8.0", HUGE, Value(None, None, "X"))
-RECORD = Record(
-    Verdict.RTL_MISMATCH,
-    "3 of 9 vectors differ",
-    PROGRAM,
+RECORD = SimulationRecord(
+    verdict=Verdict.RTL_MISMATCH,
+    message="3 of 9 vectors differ",
+    program=PROGRAM,
     seed=1 << 70,
     vectors=9,
     reproduce="dais-verif sim 'my prog.bin'",

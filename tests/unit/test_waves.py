@@ -12,7 +12,7 @@ from waves import Item, read_gtkw, run_sucl, shown_by_gtkwave
 from dais_verif.dut.face import packed
 from dais_verif.emit.parts import path_of
 from dais_verif.program import Program
-from dais_verif.report.record import Blame, Value
+from dais_verif.record.simulation import Blame, Value
 from dais_verif.report.waves import Group, Signal, Trace, View, gtkwave, surfer
 from dais_verif.sim.replay_job import Question, Seen
 from dais_verif.sim.views import ask_for, vcd_names, write_views

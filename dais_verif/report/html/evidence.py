@@ -9,10 +9,10 @@ from typing import Any
 
 from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage, CoverageRecord
+from dais_verif.record.simulation import SimulationRecord
 from dais_verif.report.html.sources import Source
 from dais_verif.report.html.verdicts import standing_of
 from dais_verif.report.proof import ProofRecord
-from dais_verif.report.record import Record
 from dais_verif.report.regression import Regression
 from dais_verif.report.signoff import SignOff
 from dais_verif.verdict import Verdict
@@ -82,7 +82,7 @@ def designs_of(sources: Sequence[Source]) -> list[Design]:
 def _identity(source: Source) -> object:
     """What two records must share to be of one design. Without hashes nobody knows, so it is one of its own."""
     document = source.document
-    if isinstance(document, Record) and document.board is not None:
+    if isinstance(document, SimulationRecord) and document.board is not None:
         return "board", document.board.target, document.board.program
     rtl: dict[str, Any] = {} if isinstance(document, Regression | CoverageRecord) else document.rtl
     hashes = rtl.get("sha256")
@@ -94,7 +94,7 @@ def _identity(source: Source) -> object:
 def _design(group: list[Source]) -> Design:
     documents = [source.document for source in group]
     first = documents[0]
-    if isinstance(first, Record) and first.board is not None:
+    if isinstance(first, SimulationRecord) and first.board is not None:
         return Design(f"board {first.board.target}", [], group)
     assert not isinstance(first, Regression | CoverageRecord)
     rtl = first.rtl
@@ -153,7 +153,7 @@ def _claims(source: Source) -> Iterator[tuple[int, str, int]]:
         return
     passed = document.verdict is Verdict.PASS
     match document:
-        case Record():
+        case SimulationRecord():
             if document.first_mismatch is not None and document.verdict in _WRONG:
                 yield document.first_mismatch.output, "wrong", 0
             if document.outputs and document.verdict in (Verdict.PASS, Verdict.TOOL_FAILURE, *_WRONG):

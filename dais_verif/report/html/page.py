@@ -23,6 +23,7 @@ from dais_verif.files import write_atomically
 from dais_verif.printable import printable
 from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage, CoverageRecord
+from dais_verif.record.simulation import Mismatch, SimulationRecord
 from dais_verif.report.html.evidence import GRADES, designs_of, output_rows
 from dais_verif.report.html.program_view import facts_of, view_data
 from dais_verif.report.html.sources import Document, Source, program_of, with_stages
@@ -30,7 +31,6 @@ from dais_verif.report.html.times import split_of
 from dais_verif.report.html.trend import charts_of, runs_of
 from dais_verif.report.html.verdicts import Standing, limits_of, overall, standing_of
 from dais_verif.report.proof import ProofRecord
-from dais_verif.report.record import Mismatch, Record
 from dais_verif.report.regression import JobResult, Regression, failures_first
 from dais_verif.report.words import stage_word
 from dais_verif.verdict import Verdict
@@ -143,7 +143,7 @@ def _counted(sources: Sequence[Source]) -> tuple[Source, Coverage] | None:
 
 
 def _mismatch_of(document: Document) -> Mismatch | None:
-    if isinstance(document, Record):
+    if isinstance(document, SimulationRecord):
         return document.first_mismatch
     if isinstance(document, ProofRecord) and document.counterexample is not None:
         replay = document.counterexample.replay
@@ -249,7 +249,7 @@ def _environment() -> jinja2.Environment:
         "Verdict": Verdict,
         "stage_word": stage_word,
         "standing_of": standing_of,
-        "is_run": lambda document: isinstance(document, Record),
+        "is_run": lambda document: isinstance(document, SimulationRecord),
         "is_proof": lambda document: isinstance(document, ProofRecord),
     }
     return environment

@@ -9,15 +9,16 @@ from typing import TypeAlias
 
 from dais_verif.errors import InputError
 from dais_verif.record.coverage import CoverageRecord
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.simulation import Failed, SimulationRecord
 from dais_verif.report.proof import ProofRecord
 from dais_verif.report.read import NAMES, SIGNOFF_NAME, AnyRecord, parse_record, read_record, record_file
-from dais_verif.report.record import Failed, ProgramInfo, Record
 from dais_verif.report.regression import Regression
 from dais_verif.report.signoff import EVIDENCE, SignOff
 
 __all__ = ["Document", "Source", "program_of", "read_source", "records_below", "source_of", "with_stages"]
 
-Document: TypeAlias = Record | SignOff | ProofRecord | CoverageRecord | Regression
+Document: TypeAlias = SimulationRecord | SignOff | ProofRecord | CoverageRecord | Regression
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Source:
                 return "proof"
             case CoverageRecord():
                 return "coverage"
-            case Record(board=board):
+            case SimulationRecord(board=board):
                 return "simulation" if board is None else "board"
 
     @property
@@ -97,7 +98,7 @@ def _evidence(signoff: SignOff, folder: Path) -> Iterator[Source]:
             except InputError:
                 continue
             if (
-                isinstance(document, Record | ProofRecord | CoverageRecord)
+                isinstance(document, SimulationRecord | ProofRecord | CoverageRecord)
                 and document.program.hash == signoff.program.hash
             ):
                 yield Source(document, path, stage.name)

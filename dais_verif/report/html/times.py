@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dais_verif.record.simulation import SimulationRecord, SimulatorResult
 from dais_verif.report.html.sources import Document
 from dais_verif.report.proof import ProofRecord
-from dais_verif.report.record import Record, SimulatorResult
 from dais_verif.report.signoff import SignOff
 
 __all__ = ["Bar", "Split", "split_of"]
@@ -32,11 +32,11 @@ class Split(NamedTuple):
 def split_of(document: Document) -> Split | None:
     """The split of a run, from whatever its record noted; None if it noted nothing."""
     match document:
-        case Record(profile=list(stages)) if stages:
+        case SimulationRecord(profile=list(stages)) if stages:
             whole = max(stage.end for stage in stages) or 1.0
             bars = [Bar(s.name, s.busy, _percent(s.begin, whole), _percent(s.end - s.begin, whole)) for s in stages]
             return Split(bars, whole, True)
-        case Record(simulators=simulators):
+        case SimulationRecord(simulators=simulators):
             parts = {f"{s.name} {what}": seconds for s in simulators for what, seconds in _parts(s)}
         case ProofRecord(seconds=seconds):
             parts = dict(seconds)

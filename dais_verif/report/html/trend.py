@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dais_verif.record.coverage import CoverageRecord
+from dais_verif.record.simulation import SimulationRecord
 from dais_verif.report.html.evidence import designs_of
 from dais_verif.report.html.sources import Document, Source
 from dais_verif.report.html.verdicts import Standing, standing_of
 from dais_verif.report.proof import ProofRecord
-from dais_verif.report.record import Record
 from dais_verif.report.regression import Regression
 from dais_verif.verdict import Verdict
 
@@ -78,7 +78,7 @@ def _run(source: Source, here: bool) -> Run:
     seconds = times.seconds if times is not None else None
     if isinstance(document, ProofRecord):
         seconds = sum(document.seconds.values()) or None
-    elif isinstance(document, Record) and seconds is None and document.profile:
+    elif isinstance(document, SimulationRecord) and seconds is None and document.profile:
         seconds = max(stage.end for stage in document.profile)
     return Run(
         source,
@@ -97,7 +97,9 @@ def _run(source: Source, here: bool) -> Run:
 def _vectors(document: Document) -> int | None:
     if isinstance(document, CoverageRecord):
         return document.coverage.vectors
-    return max((s.vectors_compared for s in document.simulators), default=0) if isinstance(document, Record) else None
+    if isinstance(document, SimulationRecord):
+        return max((simulator.vectors for simulator in document.simulators), default=0)
+    return None
 
 
 def _written(path: Path | None) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dais_verif.record.coverage import CoverageRecord
+from dais_verif.record.simulation import SimulationRecord
 from dais_verif.report.html.sources import Document, Source
 from dais_verif.report.proof import ProofRecord
-from dais_verif.report.record import Record
 from dais_verif.report.regression import Regression
 from dais_verif.report.signoff import SignOff
 from dais_verif.report.words import word_of
@@ -81,12 +81,12 @@ def overall(sources: Sequence[Source]) -> Standing:
 def limits_of(sources: Sequence[Source]) -> list[str]:
     """What qualifies the verdict of a page, whichever it is: not to be overlooked by who reads only that."""
     documents = [source.document for source in sources if not source.stage]
-    waivers = sum(len(d.waivers) for d in documents if isinstance(d, Record | SignOff))
+    waivers = sum(len(d.waivers) for d in documents if isinstance(d, SimulationRecord | SignOff))
     warnings = sum(len(d.warnings) for d in documents if not isinstance(d, Regression))
     found = {
         "no RTL was looked at": all(isinstance(d, CoverageRecord) for d in documents),
         "overflow was not checked": any(
-            d.unchecked for d in documents if isinstance(d, Record | ProofRecord | CoverageRecord)
+            d.unchecked for d in documents if isinstance(d, SimulationRecord | ProofRecord | CoverageRecord)
         ),
         "the proof assumes that the program keeps its promises": any(
             isinstance(d, ProofRecord) and d.conditional for d in documents
@@ -103,7 +103,7 @@ def limits_of(sources: Sequence[Source]) -> list[str]:
 def _doubts(document: Document) -> Iterator[str]:
     """What a record that says PASS holds against it."""
     match document:
-        case Record():
+        case SimulationRecord():
             yield from _doubts_of_run(document)
         case ProofRecord(outputs=outputs):
             if not outputs:
@@ -125,7 +125,7 @@ def _doubts(document: Document) -> Iterator[str]:
                 yield f"{len(failed)} of {len(jobs)} jobs did not pass"
 
 
-def _doubts_of_run(record: Record) -> Iterator[str]:
+def _doubts_of_run(record: SimulationRecord) -> Iterator[str]:
     if not sum(simulator.bits_compared for simulator in record.simulators):
         yield "no bit was compared"
     for simulator in record.simulators:

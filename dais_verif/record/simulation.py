@@ -1,4 +1,4 @@
-"""The record of a run: what ``--json`` prints and ``result.json`` keeps.
+"""The record of a simulation, or of a run on a board: what ``--json`` prints and ``result.json`` keeps.
 
 Versioned; later versions only add fields. Console text is a rendering of it.
 """
@@ -6,9 +6,10 @@ Versioned; later versions only add fields. Console text is a rendering of it.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
+from dais_verif.record.base import SCHEMA, RunRecord
 from dais_verif.record.coverage import Coverage, RtlCoverage
 from dais_verif.record.program import ProgramInfo
 from dais_verif.stopwatch import Stage
@@ -16,7 +17,6 @@ from dais_verif.verdict import Verdict
 
 __all__ = [
     "RTL_IN_ICARUS",
-    "SCHEMA",
     # the record and its parts
     "Blame",
     "BoardInfo",
@@ -26,16 +26,13 @@ __all__ = [
     "InputValue",
     "Mismatch",
     "OutputEvidence",
-    "ProgramInfo",
-    "Record",
+    "SimulationRecord",
     "SimulatorResult",
     "StimulusClass",
     "Times",
     "Value",
     "Waiver",
 ]
-
-SCHEMA = "dais-verif/result/1"
 
 #: The decision that says what Icarus was not given of the RTL.
 RTL_IN_ICARUS = "RTL in icarus"
@@ -64,6 +61,11 @@ class SimulatorResult:
     build_seconds: float = 0.0
     run_seconds: float = 0.0
     failure: str | None = None
+
+    @property
+    def vectors(self) -> int:
+        """Vectors that were compared."""
+        return self.vectors_compared
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,11 @@ class Mismatch:
     waves: str | None = None
     views: list[str] = field(default_factory=list)
     cone: list[int] | None = None
+
+    @property
+    def op(self) -> int | None:
+        """The first op whose value diverges, if one is to blame."""
+        return None if self.blame is None else self.blame.op
 
 
 @dataclass(frozen=True)
@@ -208,12 +215,10 @@ class BoardInfo:
     replay: str
 
 
-@dataclass(frozen=True)
-class Record:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SimulationRecord(RunRecord):
     """A run of ``sim`` or ``hil``."""
 
-    verdict: Verdict
-    message: str
     program: ProgramInfo
     seed: int
     vectors: int
@@ -244,12 +249,10 @@ class Record:
     waivers: list[Waiver] = field(default_factory=list)
     rtl_coverage: RtlCoverage | None = None
 
-    def to_json(self) -> str:
-        """One JSON object."""
-        tree = {"schema": SCHEMA, **asdict(self)}
-        tree["verdict"] = self.verdict.value
-        tree["exit_code"] = self.verdict.exit_code
-        return json.dumps(tree, indent=2)
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``to_json`` writes; the exit code is last, where readers of text have always found it."""
+        tree = super().to_dict()
+        return {**{name: value for name, value in tree.items() if name != "exit_code"}, "exit_code": tree["exit_code"]}
 
 
 @dataclass(frozen=True)
