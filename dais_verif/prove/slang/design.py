@@ -163,6 +163,11 @@ class Design:
     def signal(self, symbol: Any, where: str | None = None) -> Signal:
         """The signal of ``symbol``. Raises ``InputError`` if it is something else."""
         found = self.signals.get(symbol)
+        if found is None and symbol in self.memories:
+            raise InputError(
+                f"{where or self.where(symbol.location)}: {symbol.name!r} is a large array, and something else than an"
+                " initial block drives it; divide it into arrays of 4,096 elements"
+            )
         if found is None:
             raise InputError(
                 f"{where or self.where(symbol.location)}: {symbol.name!r} is no signal of the design"

@@ -166,7 +166,7 @@ VALUE_RANGES: Table[Any] = Table(
     "Ranges of values",
     "In the list of `inside`.",
     {
-        _v.Simple: read("`[low:high]`, both ends within; an open end is refused"),
+        _v.Simple: read("`[low:high]`, both ends within; open ends are refused, and signed ones that may be negative"),
         _v.AbsoluteTolerance: _TOLERANCE,
         _v.RelativeTolerance: _TOLERANCE,
     },

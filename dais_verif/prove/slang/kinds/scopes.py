@@ -135,7 +135,7 @@ ARGUMENTS: Table[Any] = Table(
     "A function whose value is used has inputs only.",
     {
         _a.In: read("copied at the call"),
-        _a.Out: read("copied back at the end; it must be assigned on every path"),
+        _a.Out: read("copied back at the end; it must be assigned on every path, and a signed one not be extended"),
         _a.InOut: read("copied at the call, and back at the end"),
         _a.Ref: refused("an argument by reference is not supported by the proof; write inout"),
     },

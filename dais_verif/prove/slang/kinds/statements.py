@@ -73,7 +73,8 @@ LIFETIMES: Table[Any] = Table(
 _c = ast.CaseStatementCondition
 CASES: Table[Any] = Table(
     "Cases",
-    "A signed item that is narrower than its subject, and ends in X, Z or `?` at the top, is refused everywhere.",
+    "A signed item that is narrower than its subject is refused if it ends in X, Z or `?` at the top, or if the"
+    " subject is unsigned.",
     {
         _c.Normal: read("`case`: equal; an item with X or Z is refused"),
         _c.WildcardXOrZ: read("`casex`: `?` and Z of an item match anything; X in an item is refused"),
