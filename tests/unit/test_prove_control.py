@@ -202,11 +202,22 @@ def test_a_name_of_a_name() -> None:
     assert settle(wiring) == {"rst": 0}
 
 
-#: What is no pin: one that is turned round, two together, a constant, a bit of data, a register.
+@pytest.mark.parametrize("inactive", [0, 1])
+def test_a_reset_that_is_tied_to_where_it_does_nothing(inactive: int) -> None:
+    """A cell of a netlist has one, used or not."""
+    wiring = reset_by(lambda s: const(1, inactive), inactive)
+    assert settle(wiring) == {}
+    assert data_of(wiring) is IN
+    active = reset_by(lambda s: const(1, 1 - inactive), inactive)
+    with pytest.raises(InputError, match="is no input by itself"):
+        settle(active)
+
+
+#: What is no pin: one that is turned round, two together, one that is always active, data, a register.
 NO_PIN: dict[str, Callable[..., Term]] = {
     "inverted": lambda s: bnot(s("rst")),
     "two pins": lambda s: bor(s("rst"), s("en")),
-    "a constant": lambda s: const(1, 0),
+    "always active": lambda s: const(1, 1),
     "data": lambda s: s("IN", 0, 1),
     "a pin and data": lambda s: band(s("rst"), s("IN", 0, 1)),
     "a register": lambda s: s("late"),

@@ -179,3 +179,10 @@ def test_state_is_over_state_and_inputs_alone() -> None:
     known = {*found.state, *found.inputs}
     for term in (found.out, *found.state.values()):
         assert rebuild(term, dict.fromkeys(known, ONE)).op == "const"
+
+
+@pytest.mark.parametrize("inactive", [0, 1])
+def test_a_reset_that_is_tied_to_where_it_does_nothing(inactive: int) -> None:
+    wiring = wired().wire("r", 1, lambda s: const(1, inactive))
+    found = machine(wiring.register("out", 1, lambda s: s("v"), resets=[("r", inactive)]))
+    assert (found.out, found.state) == (state("out"), {state("out"): V})
