@@ -167,7 +167,7 @@ def explanations(path: Path = EXPLAINED) -> dict[str, str]:
 def _job(mutant: Mutant, record: dict[str, Any], tests: Tests, rest: bool, budget: float) -> Iterator[list[str]]:
     """The tests to ask, a process at a time; asked again after each that noticed nothing."""
     slowest = budget / 10
-    for part in tests.of(mutant, record.get("tried", {})):
+    for part in tests.of(mutant, record.get("met" if rest else "tried", {})):
         if rest:
             yield part
         elif within := [t for t in part if tests.seconds[t] < slowest and (budget := budget - tests.seconds[t]) > 0]:
@@ -220,6 +220,7 @@ class _Worker:
         self._file.write_bytes(self._before)
         os.utime(self._file, ns=(self._times.st_atime_ns, self._times.st_mtime_ns))
         if ended.failed is None:
+            # A quick look has tried some tests of each file, not all.
             return {**self.record, "status": SURVIVED, "tried": self.tests.hashes, "met": self._met}
         return {**self.record, "status": TIMEOUT if ended.late else KILLED, "by": ended.failed}
 

@@ -61,15 +61,16 @@ class Running:
             os.killpg(self._pid, signal.SIGKILL)  # what it started
         seconds = time.monotonic() - self._start
         lines = self._said.read_text().splitlines() if self._said.exists() else []
-        last = lines[-1] if lines else "importing"
+        begun = [line.removeprefix("begins ") for line in lines if line.startswith("begins ")]
+        failed = [line.removeprefix("failed ") for line in lines if line.startswith("failed ")]
         if os.WIFSIGNALED(status):
-            return Ended(last.removeprefix("begins "), os.WTERMSIG(status) == signal.SIGALRM, seconds)
+            return Ended(begun[-1] if begun else "importing", os.WTERMSIG(status) == signal.SIGALRM, seconds)
         code = os.WEXITSTATUS(status)
         if code == pytest.ExitCode.OK:
             return Ended(None, False, seconds)
         if code == pytest.ExitCode.NO_TESTS_COLLECTED:
             raise RuntimeError(f"no test was found; see {self._said.with_suffix('.log')}")
-        return Ended(last.removeprefix("failed ") if last.startswith("failed ") else "importing", False, seconds)
+        return Ended(failed[0] if failed else "importing", False, seconds)
 
 
 class _Watch:
