@@ -1,6 +1,8 @@
 """dais-verif: does this RTL compute this DAIS program, bit for bit?
 
 ``load`` reads a program, ``run`` (or ``program.run``) evaluates it on the golden model, ``Golden`` does so many times.
+``simulate``, ``check``, ``diff``, ``cover``, ``rank_sensitivity`` and ``run_on_board`` do what the verbs of the command
+line do, and return records.
 """
 
 from __future__ import annotations
@@ -8,11 +10,21 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from dais_verif.errors import DaisError, InputError, ProgramError, ToolError, ViolationError
+from dais_verif.errors import (
+    DaisError,
+    InputError,
+    ProgramError,
+    RequestError,
+    ToolError,
+    VerdictError,
+    ViolationError,
+)
 from dais_verif.verdict import Verdict
 from dais_verif.version import VERSION
 
 if TYPE_CHECKING:
+    from dais_verif.api import check, cover, diff, rank_sensitivity, run_on_board, simulate
+    from dais_verif.flows.progress import Progress
     from dais_verif.golden import Golden, run
     from dais_verif.program import Program, load
 
@@ -22,12 +34,22 @@ __all__ = [
     "Program",
     "load",
     "run",
+    # what the verbs do
+    "Progress",
+    "check",
+    "cover",
+    "diff",
+    "rank_sensitivity",
+    "run_on_board",
+    "simulate",
     # what can go wrong
     "DaisError",
     "InputError",
     "ProgramError",
+    "RequestError",
     "ToolError",
     "Verdict",
+    "VerdictError",
     "ViolationError",
     "__version__",
 ]
@@ -35,7 +57,14 @@ __all__ = [
 __version__ = VERSION
 
 #: Imported when they are asked for: the bench, inside a simulator, has no use for them.
-_LATER = {"Golden": "golden", "run": "golden", "Program": "program", "load": "program"}
+_LATER = {
+    **dict.fromkeys(("check", "cover", "diff", "rank_sensitivity", "run_on_board", "simulate"), "api"),
+    "Golden": "golden",
+    "Program": "program",
+    "Progress": "flows.progress",
+    "load": "program",
+    "run": "golden",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -24,7 +24,7 @@ from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.record.program import ProgramInfo
-from dais_verif.record.simulation import BoardInfo, SimulationRecord
+from dais_verif.record.simulation import BoardInfo, SimulationRecord, SimulatorResults
 from dais_verif.sim.verify import Finding
 from dais_verif.stimulus import Generated, Stimulus, read_batch
 from dais_verif.verdict import Verdict
@@ -120,7 +120,7 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
                 "python": platform.python_version(),
                 **{name: version(name) for name in ("numpy", "pyserial")},
             },
-            simulators=finding.simulators,
+            simulators=SimulatorResults(finding.simulators),
             first_mismatch=finding.first_mismatch,
             outputs=finding.outputs,
             unchecked=request.unchecked,

@@ -17,7 +17,14 @@ from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.program import Program
 from dais_verif.record.program import ProgramInfo
-from dais_verif.record.simulation import RTL_IN_ICARUS, Decision, SimulationRecord, StimulusClass, Times
+from dais_verif.record.simulation import (
+    RTL_IN_ICARUS,
+    Decision,
+    SimulationRecord,
+    SimulatorResults,
+    StimulusClass,
+    Times,
+)
 from dais_verif.sim import private
 from dais_verif.sim.attributes import without_computed_attributes
 from dais_verif.sim.build import Design
@@ -82,7 +89,7 @@ def finished_record(record: SimulationRecord, finding: Finding, watch: Stopwatch
         verdict=finding.verdict,
         message=finding.message,
         tools=_tools(),
-        simulators=finding.simulators,
+        simulators=SimulatorResults(finding.simulators),
         first_mismatch=finding.first_mismatch,
         evidence=finding.evidence,
         exhaustive_vectors=finding.exhaustive_vectors,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from dais_verif.record.base import SCHEMA, RunRecord
 from dais_verif.record.coverage import Coverage, RtlCoverage
@@ -28,6 +28,7 @@ __all__ = [
     "OutputEvidence",
     "SimulationRecord",
     "SimulatorResult",
+    "SimulatorResults",
     "StimulusClass",
     "Times",
     "Value",
@@ -215,6 +216,30 @@ class BoardInfo:
     replay: str
 
 
+class SimulatorResults(list[SimulatorResult]):
+    """The results of all simulators, by number or by name: ``simulators["icarus"]``."""
+
+    @overload
+    def __getitem__(self, key: SupportsIndex | str) -> SimulatorResult: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[SimulatorResult]: ...
+    def __getitem__(self, key: SupportsIndex | str | slice) -> SimulatorResult | list[SimulatorResult]:
+        """Return a result. Raises ``KeyError`` if no simulator of that name was asked."""
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        for result in self:
+            if result.name == key:
+                return result
+        raise KeyError(f"{key!r} is none of the simulators: {', '.join(result.name for result in self)}")
+
+
+if TYPE_CHECKING:
+    _Results = SimulatorResults
+else:
+    #: What readers of JSON make; a record makes the other of it.
+    _Results = list[SimulatorResult]
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SimulationRecord(RunRecord):
     """A run of ``sim`` or ``hil``."""
@@ -225,7 +250,7 @@ class SimulationRecord(RunRecord):
     reproduce: str
     rtl: dict[str, Any]
     tools: dict[str, str]
-    simulators: list[SimulatorResult] = field(default_factory=list)
+    simulators: _Results = field(default_factory=SimulatorResults)
     first_mismatch: Mismatch | None = None
     unchecked: bool = False
     warnings: list[str] = field(default_factory=list)
@@ -248,6 +273,9 @@ class SimulationRecord(RunRecord):
     coverage: Coverage | None = None
     waivers: list[Waiver] = field(default_factory=list)
     rtl_coverage: RtlCoverage | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "simulators", SimulatorResults(self.simulators))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``to_json`` writes; the exit code is last, where readers of text have always found it."""

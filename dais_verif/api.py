@@ -1,0 +1,321 @@
+"""The functions of ``import dais_verif``: each makes a request of its arguments, and returns the record of a flow.
+
+They print nothing; a ``Progress`` hears of what goes on. A wrong design is a verdict of the record; what cannot be used
+at all raises a ``DaisError``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from dais_verif.errors import RequestError
+from dais_verif.flows.programs import AnyProgram
+from dais_verif.flows.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    from dais_verif.golden import Engine
+    from dais_verif.record.check import CheckRecord
+    from dais_verif.record.coverage import CoverageRecord
+    from dais_verif.record.diff import DiffRecord
+    from dais_verif.record.sensitivity import SensitivityRecord
+    from dais_verif.record.simulation import SimulationRecord
+
+__all__ = ["check", "cover", "diff", "rank_sensitivity", "run_on_board", "simulate"]
+
+_Path = str | PathLike[str]
+
+
+def _paths(paths: Sequence[_Path] | _Path) -> tuple[Path, ...]:
+    return (Path(paths),) if isinstance(paths, str | PathLike) else tuple(map(Path, paths))
+
+
+def _path(path: _Path | None) -> Path | None:
+    return None if path is None else Path(path)
+
+
+def check(
+    program: AnyProgram,
+    *,
+    layout: str | None = None,
+    proof: bool = True,
+    everything: bool = False,
+    timeout: float = 5.0,
+    progress: Progress = SILENT,
+) -> CheckRecord:
+    """Check a program: its structure, and whether an op can break its promise not to change a value.
+
+    ``program``: a path, the bytes of a file, or a ``Program``. ``proof``: put what intervals leave open to the prover,
+    for at most 200 ops unless ``everything``; ``timeout``: seconds for each question. Raises ``ProgramError`` if there
+    is no valid program.
+    """
+    from dais_verif.flows.check import CheckRequest
+    from dais_verif.flows.check import check as flow
+
+    request = CheckRequest(program=program, layout=layout, proof=proof, everything=everything, timeout=timeout)
+    return flow(request, progress=progress)
+
+
+def diff(
+    a: AnyProgram,
+    b: AnyProgram,
+    *,
+    layout: str | None = None,
+    layout_b: str | None = None,
+    vectors: int = 1000,
+    seed: int = 0,
+    inputs: Sequence[_Path] | _Path = (),
+    engine: Engine = "auto",
+    unchecked: bool = False,
+    prove: bool = False,
+    timeout: float = 20.0,
+    output: _Path | None = None,
+    progress: Progress = SILENT,
+) -> DiffRecord:
+    """Compare the outputs of two programs on vectors, and with ``prove`` for all inputs.
+
+    ``inputs``: files of vectors, before ``vectors`` generated ones. ``output``: a file for the witness of a difference.
+    Raises ``InputError`` if the programs have not as many inputs and outputs.
+    """
+    from dais_verif.flows.diff import DiffRequest
+    from dais_verif.flows.diff import diff as flow
+
+    request = DiffRequest(
+        a=a,
+        b=b,
+        layout=layout,
+        layout_b=layout_b,
+        vectors=vectors,
+        seed=seed,
+        inputs=_paths(inputs),
+        engine=engine,
+        unchecked=unchecked,
+        prove=prove,
+        timeout=timeout,
+        output=_path(output),
+    )
+    return flow(request, progress=progress)
+
+
+def cover(
+    program: AnyProgram,
+    *,
+    layout: str | None = None,
+    vectors: int = 1000,
+    seed: int = 0,
+    inputs: Sequence[_Path] | _Path = (),
+    directed: bool = True,
+    unreachable: bool = True,
+    floor: float | None = None,
+    timeout: float = 10.0,
+    unchecked: bool = False,
+    out_of_range: bool = False,
+    jobs: int | None = None,
+    output: _Path | None = None,
+    progress: Progress = SILENT,
+) -> CoverageRecord:
+    """Count what vectors make a program do, and look for vectors that do the rest.
+
+    ``floor``: percent of the bins that can be hit below which the verdict is NOT_SIGNED_OFF. ``timeout``: seconds for
+    the solver, in all. ``output``: a folder for the bins and the directed vectors.
+    """
+    from dais_verif.flows.cover import CoverageRequest
+    from dais_verif.flows.cover import cover as flow
+
+    request = CoverageRequest(
+        program=program,
+        layout=layout,
+        vectors=vectors,
+        seed=seed,
+        inputs=_paths(inputs),
+        directed=directed,
+        unreachable=unreachable,
+        floor=floor,
+        timeout=timeout,
+        unchecked=unchecked,
+        out_of_range=out_of_range,
+        jobs=jobs,
+        output=_path(output),
+    )
+    return flow(request, progress=progress).record
+
+
+def rank_sensitivity(
+    program: AnyProgram,
+    *,
+    layout: str | None = None,
+    bits: bool = False,
+    vectors: int = 64,
+    seed: int = 0,
+    inputs: Sequence[_Path] | _Path = (),
+    unchecked: bool = False,
+    timeout: float = 120.0,
+    output: _Path | None = None,
+    progress: Progress = SILENT,
+) -> SensitivityRecord:
+    """Flip bits of the values in a program, one at a time, and rank the ops by what that changes at the outputs.
+
+    ``bits``: every bit of every op, not only the last one. ``timeout``: seconds after which no more flips are begun.
+    ``output``: a file for all effects, .json or else CSV.
+    """
+    from dais_verif.flows.rank_sensitivity import SensitivityRequest
+    from dais_verif.flows.rank_sensitivity import rank_sensitivity as flow
+
+    request = SensitivityRequest(
+        program=program,
+        layout=layout,
+        bits=bits,
+        vectors=vectors,
+        seed=seed,
+        inputs=_paths(inputs),
+        unchecked=unchecked,
+        timeout=timeout,
+        output=_path(output),
+    )
+    return flow(request, progress=progress).record
+
+
+def simulate(
+    program: AnyProgram,
+    *,
+    layout: str | None = None,
+    rtl: Sequence[_Path] | _Path = (),
+    top: str = "model",
+    data: Sequence[_Path] | _Path = (),
+    parameters: Mapping[str, str | int] | None = None,
+    ports: _Path | None = None,
+    clock: str | None = None,
+    latency: int | Literal["auto"] | None = None,
+    reset: str | None = None,
+    enable: str | None = None,
+    valid_in: str | None = None,
+    valid_out: str | None = None,
+    stages: int | None = None,
+    max_depth: float | None = None,
+    wrapped: _Path | None = None,
+    netlist: _Path | None = None,
+    target: str | None = None,
+    simulators: Sequence[str] | str | None = None,
+    icarus_vectors: int | Literal["all"] | None = None,
+    vectors: int = 1000,
+    seed: int = 0,
+    inputs: Sequence[_Path] | _Path = (),
+    coverage: bool = False,
+    rtl_coverage: bool = False,
+    unchecked: bool = False,
+    out_of_range: bool = False,
+    waves: bool = False,
+    bulk: bool = True,
+    exhaustive: bool = False,
+    exhaustive_bits: int = 24,
+    jobs: int | None = None,
+    timeout: float | None = None,
+    output: _Path | None = None,
+    progress: Progress = SILENT,
+) -> SimulationRecord:
+    """Simulate RTL of a program and compare every output bit of every vector with the golden model.
+
+    ``rtl``: somebody's files; without them ours is written, as a pipeline with ``stages`` or ``max_depth``.
+    ``simulators``: names of one or of both of ``icarus`` and ``verilator``, or ``ghdl`` for VHDL; None: what fits the
+    RTL. Other arguments are the options of ``dais-verif sim``. Tool failures are verdicts of the record.
+    """
+    from dais_verif.emit import PipelineOptions
+    from dais_verif.flows.covering import Covering
+    from dais_verif.flows.designs import DesignRequest
+    from dais_verif.flows.pins import Pins
+    from dais_verif.flows.simulate import simulate as flow
+    from dais_verif.flows.simulation_request import ALL, SimulationRequest
+    from dais_verif.flows.wrapped import find_wrapped
+    from dais_verif.synth.netlist import find_netlist
+
+    pipeline = None
+    if stages is not None or max_depth is not None:
+        pipeline = PipelineOptions(stages, max_depth, reset=True, enable=True, valid=True)
+    kinds = [name for name, given in (("rtl", rtl), ("wrapped", wrapped), ("netlist", netlist)) if given]
+    if len(kinds) > 1:
+        raise RequestError(f"{' and '.join(kinds)} both name what is to be verified; give one of them.")
+    design = DesignRequest(
+        rtl=_paths(rtl),
+        data=_paths(data),
+        top=top,
+        ports=_path(ports),
+        pins=Pins(clock, latency, reset, enable, valid_in, valid_out),
+        pipeline=pipeline,
+        wrapped=None if wrapped is None else find_wrapped(Path(wrapped)),
+        parameters=tuple((name, str(value)) for name, value in (parameters or {}).items()),
+        netlist=None if netlist is None else find_netlist(Path(netlist), target),
+    )
+    request = SimulationRequest(
+        program=program,
+        layout=layout,
+        design=design,
+        simulator=_simulator(simulators),
+        icarus_vectors=ALL if icarus_vectors == "all" else icarus_vectors,
+        vectors=vectors,
+        seed=seed,
+        inputs=_paths(inputs),
+        covering=Covering(coverage, rtl_coverage),
+        unchecked=unchecked,
+        out_of_range=out_of_range,
+        waves=waves,
+        bulk=bulk,
+        exhaustive=exhaustive,
+        exhaustive_bits=exhaustive_bits,
+        jobs=jobs,
+        timeout=timeout,
+        output=_path(output),
+    )
+    return flow(request, progress=progress).record
+
+
+def _simulator(names: Sequence[str] | str | None) -> str | None:
+    """Return the names as one choice of ``dais-verif sim --sim``."""
+    if names is None or names == "both":
+        return names
+    given = {names} if isinstance(names, str) else set(names)
+    if given == {"icarus", "verilator"}:
+        return "both"
+    if len(given) != 1 or not given <= {"icarus", "verilator", "ghdl"}:
+        wanted = "icarus, verilator, both of them, or ghdl"
+        raise RequestError(f"simulators must be {wanted}, not {', '.join(sorted(given)) or 'none'}.")
+    return given.pop()
+
+
+def run_on_board(
+    program: AnyProgram,
+    target: str,
+    *,
+    layout: str | None = None,
+    vectors: int = 1000,
+    seed: int = 0,
+    inputs: Sequence[_Path] | _Path = (),
+    unchecked: bool = False,
+    timeout: float = 10.0,
+    resume: bool = False,
+    output: _Path | None = None,
+    progress: Progress = SILENT,
+) -> SimulationRecord:
+    """Run vectors on a board, or on a simulated one, and compare every output bit with the golden model.
+
+    ``target``: ``serial:///dev/ttyUSB0?baud=115200``, ``tcp://host:port``, ``sim://uart`` or ``sim://fifo``.
+    ``timeout``: seconds without any answer after which the board is given up. ``resume``: go on with the run that was
+    broken off in ``output``.
+    """
+    from dais_verif.flows.run_on_board import BoardRequest
+    from dais_verif.flows.run_on_board import run_on_board as flow
+
+    request = BoardRequest(
+        program=program,
+        target=target,
+        layout=layout,
+        vectors=vectors,
+        seed=seed,
+        inputs=_paths(inputs),
+        unchecked=unchecked,
+        timeout=timeout,
+        resume=resume,
+        output=_path(output),
+    )
+    return flow(request, progress=progress).record

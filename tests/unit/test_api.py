@@ -1,0 +1,122 @@
+"""``import dais_verif``: what the verbs do, as functions that return records and print nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import dais_verif
+from dais_verif.emit import emit_verilog
+from dais_verif.program import Program, write_binary
+from dais_verif.record.simulation import SimulationRecord
+
+X, Y = (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0))
+SUM = Program.build([X, Y, (0, 0, 1, 0, (0, 5, 0))], [(2, 0, 0)], inp_shift=[0, 0])
+
+
+@pytest.fixture
+def bug(tmp_path: Path) -> Path:
+    text = emit_verilog(SUM, "model")
+    assert text.count("op_0 + op_1") == 1, "choose another bug, the emitter has changed"
+    (tmp_path / "model.v").write_text(text.replace("op_0 + op_1", "op_0 - op_1"))
+    return tmp_path / "model.v"
+
+
+def test_a_simulation_that_passes(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "prog.bin"
+    path.write_bytes(write_binary(SUM, "v1"))
+    result = dais_verif.simulate(path, simulators=["icarus"], vectors=50, seed=1, exhaustive_bits=0)
+    assert result.verdict is dais_verif.Verdict.PASS and result.passed
+    assert result.simulators["icarus"].vectors == result.simulators[0].vectors == 50
+    assert result.first_mismatch is None
+    result.raise_for_verdict()
+    assert capfd.readouterr() == ("", "")
+    assert repr(result).startswith("<SimulationRecord PASS: ")
+    assert SimulationRecord.from_json(result.to_json()) == result
+    with pytest.raises(KeyError, match="none of the simulators: icarus"):
+        result.simulators["verilator"]
+
+
+def test_a_wrong_design_is_a_verdict_with_the_op_to_blame(bug: Path) -> None:
+    result = dais_verif.simulate(SUM, rtl=[bug], top="model", simulators=["icarus"], vectors=50)
+    assert result.verdict is dais_verif.Verdict.RTL_MISMATCH and not result.passed
+    assert result.first_mismatch is not None and result.first_mismatch.op == 2
+    with pytest.raises(dais_verif.VerdictError, match="RTL_MISMATCH"):
+        result.raise_for_verdict()
+
+
+def test_what_cannot_be_used_raises(tmp_path: Path, bug: Path) -> None:
+    with pytest.raises(dais_verif.InputError, match="does not exist"):
+        dais_verif.simulate(SUM, rtl=tmp_path / "nowhere.v")
+    with pytest.raises(dais_verif.RequestError, match="simulators must be"):
+        dais_verif.simulate(SUM, simulators=["icarus", "modelsim"])
+    with pytest.raises(dais_verif.RequestError, match="--latency needs --clock"):
+        dais_verif.simulate(SUM, rtl=bug, latency=3)
+    with pytest.raises(dais_verif.RequestError, match="rtl and netlist both name"):
+        dais_verif.simulate(SUM, rtl=bug, netlist=bug)
+
+
+def test_progress_is_told(bug: Path) -> None:
+    told: list[str] = []
+
+    class Listener(dais_verif.Progress):
+        def stage(self, name: str) -> None:
+            told.append(name)
+
+        @contextmanager
+        def simulators(self) -> Iterator[None]:
+            told.append("begin")
+            yield
+            told.append("end")
+
+    dais_verif.simulate(SUM, simulators="icarus", vectors=20, progress=Listener())
+    assert told[0] == "begin" and told[-1] == "end" and any("icarus" in name for name in told)
+
+
+def test_in_threads_and_where_an_event_loop_runs(bug: Path) -> None:
+    def simulate(rtl: Path | None) -> str:
+        given = [] if rtl is None else [rtl]
+        return dais_verif.simulate(SUM, rtl=given, simulators=["icarus"], vectors=30).verdict.value
+
+    async def inside() -> str:
+        return simulate(bug)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(simulate, [None, bug, None, bug])) == ["PASS", "RTL_MISMATCH"] * 2
+    assert asyncio.run(inside()) == "RTL_MISMATCH"
+
+
+def test_under_o_nothing_is_lost(bug: Path, tmp_path: Path) -> None:
+    """No check rests on ``assert``."""
+    (tmp_path / "prog.bin").write_bytes(write_binary(SUM, "v1"))
+    code = f"import dais_verif as d; print(d.simulate('prog.bin', rtl={str(bug)!r}, simulators='icarus').verdict.value)"
+    done = subprocess.run(
+        [sys.executable, "-O", "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout == "RTL_MISMATCH\n"
+
+
+def test_other_verbs() -> None:
+    assert dais_verif.check(SUM).passed
+    assert dais_verif.diff(SUM, write_binary(SUM, "v1"), prove=True).passed
+    assert dais_verif.cover(SUM, vectors=100).coverage.percent == 100.0
+    assert dais_verif.rank_sensitivity(SUM, vectors=8).passed
+
+
+def test_importing_loads_none_of_it() -> None:
+    code = (
+        "import sys, dais_verif; print(sorted(n for n in sys.modules if n.startswith(('numpy', 'dais_verif.flows'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "[]\n"
+
+
+def test_names_are_what_they_promise() -> None:
+    assert all(getattr(dais_verif, name) is not None for name in dais_verif.__all__)
