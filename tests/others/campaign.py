@@ -1,9 +1,9 @@
-"""Modules that others wrote, read, simulated and proved: ``make others-rtl``, or ``python -m others.campaign --help``.
+"""Modules that others wrote, read and proved: ``make others-rtl``, or ``python -m others.campaign --help``.
 
 Nothing of theirs is kept in this project: the repositories are fetched into ``build/others``, or found in a folder
-that ``--from`` names. Each module is simulated and proved against a specification of ours, then with faults planted in
-copies, each of which must be refuted. Exit codes: 0 nothing is wrong; 1 something is wrong, was refused, or a fault
-passed; 3 a repository cannot be had.
+that ``--from`` names. Each module is proved against a specification of ours, then with faults planted in copies, each
+of which must be refuted. The modules are read as text: nothing is compiled or run. Exit codes: 0 nothing is wrong; 1
+something is wrong, was refused, or a fault passed; 3 a repository cannot be had.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ from others.checkouts import NotThere, checkout, lay_out
 __all__ = ["Finding", "examine", "main"]
 
 ROOT = Path(__file__).parents[2]
-SIMULATORS = ("icarus", "verilator")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What became of a case. ``verdict``: of the proof, with its ``message``; ``simulated``: vectors by simulator.
+    """What became of a case. ``verdict``: of the proof, with its ``message``.
 
     ``planted`` faults, of which so many were ``refuted``; ``missed``: those that passed; ``open``: those of which
     nothing was decided.
@@ -38,7 +37,6 @@ class Finding:
     case: Case
     verdict: str
     message: str
-    simulated: dict[str, int]
     planted: int
     refuted: int
     missed: list[str]
@@ -48,58 +46,52 @@ class Finding:
     @property
     def wrong(self) -> bool:
         """Whether this must not be."""
-        return self.verdict not in ("PASS", "UNKNOWN") or bool(self.missed) or not self.simulated
+        return self.verdict not in ("PASS", "UNKNOWN") or bool(self.missed)
 
     @property
     def row(self) -> str:
         """A line of the table."""
         proved = {"PASS": "proved", "UNKNOWN": "unknown"}.get(self.verdict, f"**{self.verdict}**: {self.message}")
-        ran = ", ".join(self.simulated) or "**none**"
         planted = f"{self.refuted} of {self.planted}" + (f", open: {len(self.open)}" if self.open else "")
         planted += f", **missed: {'; '.join(self.missed)}**" if self.missed else ""
         given = " ".join(self.case.parameters)
-        cells = (self.case.module, given, self.case.specification, ran, proved, planted, f"{self.seconds:.0f}")
+        cells = (self.case.module, given, self.case.specification, proved, planted, f"{self.seconds:.0f}")
         return f"| {' | '.join(cells)} |"
 
 
 def examine(case: Case, sources: Sequence[Path], folder: Path, faults: int | None = None) -> Finding:
-    """Simulate and prove ``case``, whose files are ``sources``, and copies with faults, in ``folder``.
-
-    ``faults``: how many are planted at most. What is proved has been simulated by ``prove`` itself, with as many
-    vectors as ``sim`` takes; what is not, ``sim`` simulates.
-    """
+    """Prove ``case``, whose files are ``sources``, and copies with at most so many ``faults``, in ``folder``."""
     begun = time.monotonic()
     (folder / "ports.toml").write_text(case.ports)
-    tree = _run("prove", case, sources, folder)
-    simulated = _simulated(tree.get("confirmation"))
-    for simulator in SIMULATORS if tree["verdict"] == "UNKNOWN" else ():
-        record = _run("sim", case, sources, folder, "--sim", simulator)
-        if record["verdict"] == "PASS":
-            simulated[simulator] = record["vectors"]
-        elif record["verdict"] != "TOOL_FAILURE":  # which is what Icarus cannot build
-            tree = record
+    tree = _prove(case, sources, folder)
     refuted, missed, undecided = 0, [], []
     planted = case.faults[:faults]
     for number, (old, new) in enumerate(planted):
-        verdict = _run("prove", case, _planted(sources, old, new, folder / f"fault_{number}"), folder)["verdict"]
+        verdict = _prove(case, _planted(sources, old, new, folder / f"fault_{number}"), folder)["verdict"]
         if verdict == "RTL_MISMATCH":
             refuted += 1
         else:
             (missed if verdict == "PASS" else undecided).append(f"`{old}` → `{new}`: {verdict}")
     seconds = time.monotonic() - begun
-    return Finding(case, tree["verdict"], tree["message"], simulated, len(planted), refuted, missed, undecided, seconds)
+    return Finding(case, tree["verdict"], tree["message"], len(planted), refuted, missed, undecided, seconds)
 
 
-def _simulated(confirmation: dict[str, Any] | None) -> dict[str, int]:
-    ran = confirmation["simulators"] if confirmation is not None else []
-    return {one["name"]: one["vectors_compared"] for one in ran if one["failure"] is None and one["vectors_compared"]}
-
-
-def _run(verb: str, case: Case, sources: Sequence[Path], folder: Path, *options: str) -> dict[str, Any]:
-    """The record of a run of ``dais-verif``, as users call it."""
+def _prove(case: Case, sources: Sequence[Path], folder: Path) -> dict[str, Any]:
+    """Return the record of ``dais-verif prove``, as users call it; no simulator builds what it reads."""
     given = [word for text in case.parameters for word in ("--param", text)]
-    command = [sys.executable, "-m", "dais_verif", verb, str(case.program), "--json", "--top", case.module, *given]
-    command += ["--ports", str(folder / "ports.toml"), *options]
+    command = [
+        sys.executable,
+        "-m",
+        "dais_verif",
+        "prove",
+        str(case.program),
+        "--json",
+        "--no-confirm",
+        "--top",
+        case.module,
+        *given,
+    ]
+    command += ["--ports", str(folder / "ports.toml")]
     command += [word for source in sources for word in ("--rtl", str(source))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     try:
@@ -174,8 +166,8 @@ def table(findings: Sequence[Finding]) -> str:
         mine = [finding for finding in findings if finding.case.project == name]
         if mine:
             lines += [f"### {project.repository} ({project.licence}), commit {project.commit[:12]}", ""]
-            lines += ["| module | parameters | specification | simulated in | proof | faults refuted | s |"]
-            lines += ["|---|---|---|---|---|---|---:|", *(finding.row for finding in mine), ""]
+            lines += ["| module | parameters | specification | proof | faults refuted | s |"]
+            lines += ["|---|---|---|---|---|---:|", *(finding.row for finding in mine), ""]
     return "\n".join([*lines, summary(findings), ""])
 
 

@@ -80,20 +80,20 @@ if verb == "sim":
 """,
     "fewer vectors": """
 if verb == "sim":
-    import dais_verif.cli.sim
-    made = dais_verif.cli.sim.Generated
-    dais_verif.cli.sim.Generated = lambda programs, rows, seed: made(programs, min(rows, 10), seed)
+    import dais_verif.flows.simulate as flow
+    made = flow.Generated
+    flow.Generated = lambda programs, rows, seed: made(programs, min(rows, 10), seed)
 """,
     # The vectors that are sent are all the first one.
     "the same vector again": """
 if verb == "sim":
-    import dais_verif.cli.sim
+    import dais_verif.flows.simulate as flow
     from dais_verif.program.numbers import Batch
-    class Stuck(dais_verif.cli.sim.Generated):
+    class Stuck(flow.Generated):
         def slice(self, start, stop):
             first = super().slice(0, 1)
             return Batch.concatenate([first] * (stop - start)) if stop > start else super().slice(0, 0)
-    dais_verif.cli.sim.Generated = Stuck
+    flow.Generated = Stuck
 """,
     # Few vectors are counted, and none is computed for what they leave open.
     "no directed vectors": """
@@ -128,11 +128,11 @@ if verb:
 """,
     "verdict always PASS": """
 if verb == "sim":
-    import dais_verif.cli.sim as sim
+    import dais_verif.flows.simulate as flow
     from dataclasses import replace
     from dais_verif.verdict import Verdict
-    finished = sim.finished_record
-    sim.finished_record = lambda *arguments: replace(finished(*arguments), verdict=Verdict.PASS)
+    finished = flow.finished_record
+    flow.finished_record = lambda *arguments: replace(finished(*arguments), verdict=Verdict.PASS)
 """,
     # It repeats what an earlier run said, which lies where the variable says.
     "record of an earlier run": """
@@ -157,8 +157,8 @@ if verb == "sim":
 """,
     "only one simulator": """
 if verb == "sim":
-    import dais_verif.cli.sim as sim
-    sim.simulators_for = lambda choice, sources: ("icarus",)
+    import dais_verif.flows.simulate as flow
+    flow.simulators_for = lambda choice, sources: ("icarus",)
 """,
     # The prover reads the design that is signed off, whatever it is given.
     "prover with another design": """

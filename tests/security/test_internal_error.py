@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.cli import check as check_verb
 from dais_verif.cli.main import _run
+from dais_verif.flows import check as check_flow
 from dais_verif.flows.work_folder import work_folder
 from dais_verif.verdict import Verdict, worst
 
@@ -22,10 +22,10 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "quantised_mac.bin"
 def broken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A verb with a bug; the folder of what is kept on this machine."""
 
-    def bug(path: Path, layout: str | None) -> None:
+    def bug(*_: object) -> None:
         raise KeyError("a name\nthat is not there")
 
-    monkeypatch.setattr(check_verb, "load_program", bug)
+    monkeypatch.setattr(check_flow, "read_program", bug)
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import click
 import pytest
 
-from dais_verif.cli import check as check_verb
 from dais_verif.cli.common import reproduce
 from dais_verif.cli.main import _run, cli
+from dais_verif.flows import check as check_flow
 from dais_verif.own_command import own_command
 from dais_verif.packages import PACKAGES, missing_packages
 from dais_verif.regress.job import reproduce as reproduce_job
@@ -67,10 +67,10 @@ def test_nowhere_is_a_line_made_of_a_bare_name() -> None:
 
 
 def test_a_missing_package_is_no_bug(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def load(path: Path, layout: str | None) -> None:
+    def load(*_: object) -> None:
         import no_such_package_at_all  # type: ignore[import-not-found]  # noqa: F401
 
-    monkeypatch.setattr(check_verb, "load_program", load)
+    monkeypatch.setattr(check_flow, "read_program", load)
     assert _run(["check", str(EXAMPLE)]) == 3
     err = capsys.readouterr().err
     assert err.startswith("dais-verif: TOOL_FAILURE: Python packages are missing in ") and err.count("\n") == 1

@@ -13,9 +13,10 @@ import pytest
 from pages import PROGRAM, board_run, passed_run, regression, signoff
 from rich.console import Console
 
-from dais_verif.cli import coverage, main, prove
+from dais_verif.cli import main, prove
 from dais_verif.cli import signoff as signoff_verb
 from dais_verif.emit import emit_verilog
+from dais_verif.flows import cover
 from dais_verif.program import Program, write_binary
 from dais_verif.record.simulation import OutputEvidence
 from dais_verif.report.console import print_record
@@ -86,7 +87,7 @@ def test_page_and_verb_say_the_same(
     Path("prog.bin").write_bytes(write_binary(SMALL, "v1"))
     Path("model.v").write_text(emit_verilog(SMALL))
     if kind == "coverage":
-        monkeypatch.setattr(coverage, "_verdict", lambda *_: (verdict, "why it is so"))
+        monkeypatch.setattr(cover, "_judge", lambda *_: (verdict, "why it is so"))
         words = ["coverage", "prog.bin", "--vectors", "2", "--no-directed", "--timeout", "0"]
     else:
         proved = prove.proved
