@@ -1,0 +1,37 @@
+"""What has to be shown of an op or an output, over variables for what it reads."""
+
+from __future__ import annotations
+
+from dais_verif.program import Program
+from dais_verif.prove.obligations import Builder
+from dais_verif.prove.terms import add, const, neg, var, zext
+
+#: The second input has no bits.
+ROWS = [
+    (-1, 0, -1, 0, (0, 4, 0)),
+    (-1, 1, -1, 0, (0, 0, 0)),
+    (0, 0, 1, 0, (0, 5, 0)),
+    (1, 2, 0, 0, (1, 5, 0)),
+]
+PROGRAM = Program.build(ROWS, [(3, 0, 0)], inp_shift=[0, 0])
+
+
+def test_the_value_of_an_op_over_its_operands() -> None:
+    builder = Builder.of_program(PROGRAM)
+    a, b = var(5, "v0"), var(4, "v1")
+    value, operands = builder.meaning_of(3)
+    assert operands == {2: a, 0: b}
+    assert value is add(zext(a, 6), neg(zext(b, 6)))
+
+
+def test_an_operand_without_bits_is_a_zero() -> None:
+    builder = Builder.of_program(PROGRAM)
+    value, operands = builder.meaning_of(2)
+    assert operands == {0: var(4, "v0"), 1: const(1, 0)}
+    assert value is zext(var(4, "v0"), 5)
+    assert builder.meaning_of(1) == (const(1, 0), {})
+
+
+def test_an_input_is_its_element() -> None:
+    value, operands = Builder.of_program(PROGRAM).meaning_of(0)
+    assert (value, operands) == (var(4, "v0"), {})
