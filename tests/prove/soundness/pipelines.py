@@ -241,7 +241,7 @@ module model (
     a <= model_inp[3:0];
     b <= model_inp[7:4];
     line[0] <= s;
-    for (i = 1; i < 3; i = i + 1) line[i] <= line[i - 1];
+    for (i=1; i<3; i=i+1) line[i] <= line[i-1];
   end
   always @(posedge clk) if (en) begin
     v1 <= in_valid;

@@ -150,7 +150,8 @@ class Styles:
         """A plain block."""
         left = registers
         if self.rng.random() < 0.15:  # in a reset the others keep what they have
-            left = [r for r in left if self.rng.random() < 0.6 or r.name.startswith("valid")]
+            kept = [r for r in left if self.rng.random() >= 0.6]
+            left = [r for r in left if r not in kept or r.name.startswith("valid") or r.name in r.source]
         resets = " ".join(f"{r.name} <= {r.value};" for r in left)
         loads = " ".join(f"{r.name} <= {r.source};" for r in registers)
         edges = self.edges(control, clock or self.clock(control))
