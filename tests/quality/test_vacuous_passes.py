@@ -222,6 +222,7 @@ def test_a_vacuous_pass_is_not_signed_off(name: str, tmp_path: Path, monkeypatch
     case = VACUOUS[name]
     folder = project(tmp_path / "project", case.policy, case.rtl, case.program)
     (folder / "out").mkdir()
+    (folder / "out" / "signoff.json").write_text('{"schema": "dais-verif/signoff/1"}')
     (folder / "out" / "certificate.json").write_text("of an earlier run")
     (folder / "out" / "certificate.json.sig").write_text("and its signature")
     if case.setup is not None:
@@ -231,7 +232,7 @@ def test_a_vacuous_pass_is_not_signed_off(name: str, tmp_path: Path, monkeypatch
     assert (ending.verdict, ending.exit_code) == ("NOT_SIGNED_OFF", 7), why
     assert any(case.says in line for line in (*why, ending.tree["message"])), (why, ending.tree["message"])
     left = {path.name for path in (folder / "out").iterdir()}
-    assert left - {".lock"} == {"signoff.json", "policy.toml", "evidence"}
+    assert left - {".lock", ".dais-verif-signoff"} == {"signoff.json", "policy.toml", "evidence"}
     assert json.loads((folder / "out" / "signoff.json").read_bytes()) == ending.tree
 
 
