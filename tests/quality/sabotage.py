@@ -68,7 +68,7 @@ if verb == "sim":
     # The record is cut off in the middle.
     "truncated record": """
 if verb == "sim":
-    from dais_verif.cli import folder
+    from dais_verif.flows import work_folder as folder
     write = folder.write_atomically
     folder.write_atomically = lambda path, data: write(path, data[: len(data) // 2])
 """,
@@ -124,7 +124,9 @@ if verb == "sim":
     "exit code always 0": """
 if verb:
     import atexit
-    atexit.register(lambda: (sys.stdout.flush(), os._exit(0)))
+    leave = os._exit  # by which a verb ends, before what was registered here is called
+    os._exit = lambda code: leave(0)
+    atexit.register(lambda: (sys.stdout.flush(), leave(0)))
 """,
     "verdict always PASS": """
 if verb == "sim":
@@ -190,7 +192,10 @@ if verb and any(os.environ["CHANGED_BY"] in word for word in arguments[3:]):
     import atexit
     from pathlib import Path
     path = Path(os.environ["CHANGED_FILE"])
-    atexit.register(lambda: path.write_text(path.read_text() + "// late\\n"))
+    leave = os._exit  # by which a verb ends, before what was registered here is called
+    late = lambda: path.write_text(path.read_text() + "// late\\n")
+    os._exit = lambda code: (late(), leave(code))
+    atexit.register(late)
 """,
 }
 

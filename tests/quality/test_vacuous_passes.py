@@ -127,6 +127,8 @@ CONSTANT = Program.build([(-1, 0, -1, 0, (1, 7, 0)), (5, -1, -1, 3, (0, 2, 0))],
 WAIVED = 'stages = ["netlist"]\n[[waivers]]\nwhat = "netlist"\nreason = "none here"\nexpires = 2020-01-01\n'
 
 FOUND_NOTHING = "a bug was planted, and the verdict is PASS"
+#: Simulators contradict a prover that is wrong.
+DISAGREE = "a bug was planted, and the verdict is UNKNOWN: proof and simulation disagree"
 
 VACUOUS = {
     # nothing to compare
@@ -176,7 +178,7 @@ VACUOUS = {
         QUICK + GIVEN, "did not build the design for this run", earlier_run(lambda folder: None)
     ),
     "no such top": Vacuous(QUICK + '[rtl]\nfiles = ["design.v"]\ntop = "chip"\n', "no module chip in the RTL"),
-    "RTL changed meanwhile": Vacuous(QUICK + GIVEN, "other RTL files", changed_by("check")),
+    "RTL changed meanwhile": Vacuous(QUICK + GIVEN, "was changed while it was signed off", changed_by("check")),
     "RTL changed at last": Vacuous(QUICK + GIVEN, "was changed while it was signed off", changed_by("poisoned")),
     "overflow unchecked": Vacuous(QUICK, "overflow was not checked", sabotaged("overflow unchecked")),
     # what is said
@@ -187,8 +189,8 @@ VACUOUS = {
     ),
     "verdict always PASS": Vacuous(QUICK + GIVEN, "mismatches and", sabotaged("verdict always PASS"), wrong_rtl()),
     # the prover
-    "prover that believes": Vacuous(PROVED, FOUND_NOTHING, sabotaged("prover that believes")),
-    "prover with another design": Vacuous(PROVED + GIVEN, FOUND_NOTHING, sabotaged("prover with another design")),
+    "prover that believes": Vacuous(PROVED, DISAGREE, sabotaged("prover that believes")),
+    "prover with another design": Vacuous(PROVED + GIVEN, DISAGREE, sabotaged("prover with another design")),
     # stages
     "coverage below the floor": Vacuous(
         QUICK + "coverage = 100.0\n", "at least 100 % is asked", sabotaged("no directed vectors")
