@@ -123,6 +123,11 @@ DESIGNS = {
         " assert final (1); always @(negedge IN[1]) if (IN[2]) assert (IN); final assert (1); initial assert (1);",
         ("OUT + IN", "OUT - IN"),
     ),
+    "a loop in a branch": (
+        f"integer i; always @(IN) begin OUT = {A}; if ({B} != 0) for (i = 0; i < 4; i = i + 1)"
+        f" OUT = OUT + (IN[4 + i] << i); end",
+        ("i < 4", "i < 3"),
+    ),
     "inside": (
         f"always_comb if ({A} inside {{0, [1:6], 4'b1??1, 7, 8, 10, 12, 14}}) OUT = {A} + {B}; else OUT = 0;",
         ("[1:6]", "[1:5]"),

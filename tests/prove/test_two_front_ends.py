@@ -281,6 +281,7 @@ endmodule
 MISREAD = {
     "a cast": ("assign y = &(a[0] ? 2'(b) : b[0]);", "the width of a cast"),
     "a negative item": ("always @* casez (b) -4'sd3: y = 1; default: y = 2; endcase", "item of casez"),
+    "a constant subject": ("always @* begin y = 0; casez (1'b1) 2'b?1: y = 1; endcase end", "casez of a constant"),
     "a negative index": (
         "reg [7:0] t [0:40]; initial t[0] = 1; assign y = t[b];",
         "takes this index for unsigned",

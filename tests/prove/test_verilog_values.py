@@ -373,6 +373,24 @@ REFUSED = {
         "wire signed [2:0] s = i; assign y = s inside {[-3'sd2:3'sd1]};",
         "simulators differ in the sign of this range",
     ),
+    "a signed value in a list with an entry that is not": (
+        "wire signed [1:0] s = i; assign y = s inside {4'd15, 4'd14};",
+        "differ in the sign of what is inside",
+    ),
+    "a signed value in a list with a range, and an entry that is not": (
+        "wire signed [1:0] s = i; assign y = s inside {[-1:0], 9'd2};",
+        "differ in the sign of what is inside",
+    ),
+    "a signed case inside with an item that is not": (
+        "wire signed [1:0] s = i; logic z; always_comb case (s) inside 4'd15: z = 1; default: z = 0; endcase"
+        " assign y = z;",
+        "differ in the sign of what is inside",
+    ),
+    "the variable of a loop that a branch has": (
+        "integer n; logic [5:0] z; always @* begin z = i; if (a[0]) for (n = 0; n < 4; n = n + 1) ; z = n; end"
+        " assign y = z;",
+        "latch",
+    ),
     "items that are none of its values": (cased("4'b1???: z = 1; 3'b0??: z = 2;", ""), "latch"),
 }
 

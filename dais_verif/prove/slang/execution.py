@@ -18,7 +18,7 @@ from dais_verif.prove.slang.kinds import ACTIONS, ARGUMENTS, BRACKETS, CALLS, CA
 from dais_verif.prove.slang.places import VariablePlace, variable_place
 from dais_verif.prove.slang.selects import target_parts
 from dais_verif.prove.slang.streams import refuse_rest
-from dais_verif.prove.slang.wildcards import is_complete, matches, member_of, pattern_of, refuse_mixed
+from dais_verif.prove.slang.wildcards import is_complete, matches, member_of, pattern_of, refuse_mixed, subject_of
 from dais_verif.prove.slang.writes import STEPS
 from dais_verif.prove.terms import (
     Term,
@@ -298,9 +298,9 @@ class Execution:
     def _case(self, s: Any) -> None:
         self.convert.decided(s, CASES, s.condition)
         self.convert.decided(s, CHECKS, s.check)
-        subject = self.convert(s.expr)
         inside = s.condition is ast.CaseStatementCondition.Inside
-        signed = self.convert.type_of(s.expr)[1]
+        items = [x for item in s.items for x in item.expressions]
+        subject, signed = subject_of(self.convert, s.expr, items) if inside else (self.convert(s.expr), False)
         wild = "" if s.condition is ast.CaseStatementCondition.Normal else "zZ"
 
         def match(e: Any) -> Term:

@@ -17,7 +17,7 @@ from dais_verif.prove.slang.kinds import BINARY, CONVERSIONS, PATTERNS, UNARY, V
 from dais_verif.prove.slang.patterns import keyed, listed, repeated
 from dais_verif.prove.slang.selects import CONSTANTS, member, selected
 from dais_verif.prove.slang.streams import left_aligned, streamed
-from dais_verif.prove.slang.wildcards import matches, member_of
+from dais_verif.prove.slang.wildcards import matches, member_of, subject_of
 from dais_verif.prove.slang.writes import symbol_of
 from dais_verif.prove.terms import (
     Term,
@@ -197,7 +197,7 @@ def definite(c: Converter, e: Any) -> Term:
 
 
 def _inside(c: Converter, e: Any) -> Term:
-    subject, signed = c(e.left), c.type_of(e.left)[1]
+    subject, signed = subject_of(c, e.left, e.rangeList)
     return reduce(bor, (member_of(c, subject, signed, x) for x in e.rangeList))
 
 

@@ -89,15 +89,22 @@ class _Search:
             raise self._refused(e, "Yosys takes the width of a cast for that of what stands around it; use a wire")
 
     def _case(self, s: Any) -> None:
-        """The sign of a negative item is lost in a ``casez``, and that of a narrow one with digits that match all."""
+        """The sign of a negative item is lost in a ``casez``, and that of a narrow one with digits that match all.
+
+        Such an item never matches a subject that is constant.
+        """
         if s.condition is ast.CaseStatementCondition.Normal:
             return
+        fixed = s.expr.eval(ast.EvalContext(self._root)).value is not None
         for item in (item for group in s.items for item in group.expressions):
             literal = item
             while type(literal) is ast.ConversionExpression:
                 literal = literal.operand
             if type(literal) is ast.UnaryExpression:
                 raise self._refused(item, "Yosys misreads an item of casez that is no literal; write its digits")
+            value = item.eval(ast.EvalContext(self._root)).value if fixed else None
+            if value is not None and value.hasUnknown:
+                raise self._refused(item, "Yosys misreads a casez of a constant with digits that match all; use a wire")
             width = literal.type.bitWidth
             narrow = type(literal) is ast.IntegerLiteral and literal.type.isSigned and width < item.type.bitWidth
             if narrow and literal.value.hasUnknown and str(literal.value[width - 1]) != "0":

@@ -45,7 +45,7 @@ def combinational(design: Design, body: Any, own: set[Any]) -> None:
     targets = Counter(symbol for s in statements for symbol in _assigned(design, s))
     for s in statements:  # the variable of a loop is no target by that; but if it is one, it has no one value
         targets.update({symbol: 2 for symbol in (() if _plain(s) else written(s)) if symbol in targets})
-    block = _Block(design, events, targets, where)
+    block = _Block(design, events, targets, own, where)
     alone = len(statements) == 1 and _plain(statements[0], nonblocking=True)
     if alone or (all(map(_plain, statements)) and all(count == 1 for count in targets.values())):
         block.straight(statements)
@@ -96,8 +96,8 @@ def _within(design: Design, s: Any) -> Iterator[Any]:
 class _Block:
     """One combinational block."""
 
-    def __init__(self, design: Design, events: Events, targets: Counter[Any], where: str) -> None:
-        self.design, self.events, self.targets, self.where = design, events, targets, where
+    def __init__(self, design: Design, events: Events, targets: Counter[Any], own: set[Any], where: str) -> None:
+        self.design, self.events, self.targets, self.own, self.where = design, events, targets, own, where
 
     def outside(self, symbol: Any) -> Signal:
         """The signal of ``symbol``, which other code assigns."""
@@ -172,7 +172,7 @@ class _Block:
             return term
 
         def outer(symbol: Any) -> Term:
-            if symbol in self.targets or self.design.is_local(symbol):
+            if symbol in self.own or self.design.is_local(symbol):
                 known = self.design.signals.get(symbol)
                 name, width = (known.name, known.width) if known else (symbol.name, bits_in(symbol.type) or 1)
                 term = var(width, f"before {name}")

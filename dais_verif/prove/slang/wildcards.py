@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyslang.parsing import TokenKind
@@ -15,7 +15,7 @@ from dais_verif.prove.terms import Term, band, bnot, const, eq, extract, resize,
 if TYPE_CHECKING:
     from dais_verif.prove.slang.expressions import Converter
 
-__all__ = ["is_complete", "matches", "member_of", "pattern_of", "refuse_mixed"]
+__all__ = ["is_complete", "matches", "member_of", "pattern_of", "refuse_mixed", "subject_of"]
 
 #: pyslang does not hand out of which kind a range is, only how it is written.
 _RANGES = {
@@ -64,6 +64,28 @@ def pattern_of(c: Converter, size: int, e: Any, wild: str) -> Pattern | None:
         raise c.refused(e, "X matches anything in simulation only; write ? in a casez")
     mask, ones = (sum(1 << bit for bit, digit in enumerate(digits) if digit in some) for some in ("01", "1"))
     return Pattern(mask, ones)
+
+
+def subject_of(c: Converter, e: Any, entries: Iterable[Any]) -> tuple[Term, bool]:
+    """What is held against the ``entries`` of lists of ``inside``, and whether it is signed.
+
+    Raises ``InputError`` if an entry without a sign makes it unsigned and that changes something: in all comparisons,
+    as in a ``case``, or in its own only, as in Verilator.
+    """
+    width, signed = c.type_of(e)
+    own, own_signed = c.type_of(_unconverted(e))
+    ranges = ((x.left, x.right) for x in entries if type(x) is ast.ValueRangeExpression)
+    compared = any(all(c.type_of(_unconverted(x))[1] for x in bounds) for bounds in ranges)
+    if own_signed and not signed and (own < width or compared):
+        raise c.refused(e, "simulators differ in the sign of what is inside a list; write $unsigned, or signed entries")
+    return c(e), signed
+
+
+def _unconverted(e: Any) -> Any:
+    """What was written, without the conversions that its surroundings ask for."""
+    while type(e) is ast.ConversionExpression and e.conversionKind is not ast.ConversionKind.Explicit:
+        e = e.operand
+    return e
 
 
 def member_of(c: Converter, subject: Term, signed: bool, e: Any) -> Term:
