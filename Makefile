@@ -209,10 +209,11 @@ bench-coverage: .venv/.ready-test  ## What counting coverage costs beside sim, a
 RTL_MUTANTS ?= 600
 PIPELINE_MUTANTS ?= 230
 CLOCKED ?= 2000
+MODULES ?= 10000
 
-soundness: .venv/.ready-test  ## Thousands of mutants of RTL and random designs, held to prover and simulators: RTL_MUTANTS=600 PIPELINE_MUTANTS=230 CLOCKED=2000; goes on where it was; build/
+soundness: .venv/.ready-test  ## Thousands of mutants of RTL and random designs, held to prover and simulators: MODULES=10000 RTL_MUTANTS=600 PIPELINE_MUTANTS=230 CLOCKED=2000; goes on where it was; build/
 	PYTHONPATH=tests .venv/bin/python -m prove.soundness.campaign -o build/soundness.json --mutants $(RTL_MUTANTS)
-	PYTHONPATH=tests .venv/bin/python -m prove.soundness.readings -o build/readings.json
+	PYTHONPATH=tests .venv/bin/python -m prove.soundness.readings -o build/readings.jsonl --modules $(MODULES)
 	PYTHONPATH=tests .venv/bin/python -m prove.soundness.pipeline_campaign -o build/pipelines.json --mutants $(PIPELINE_MUTANTS)
 	PYTHONPATH=tests .venv/bin/python -m prove.soundness.clocked -o build/clocked.json --designs $(CLOCKED)
 

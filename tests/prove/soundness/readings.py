@@ -1,315 +1,206 @@
 """``python -m prove.soundness.readings``: random modules, as the prover's readers and as simulators read them.
 
 Whatever a reader of the prover says of an output bit must be what Icarus and Verilator compute, on every vector. A
-reader may refuse a module, or say that a bit is undefined; it may not give a value to a bit that is X in Icarus, nor
-one that a simulator does not compute. Where the simulators themselves differ nothing is proved of such a module,
-since proofs are confirmed in both: these are counted. Results are kept module by module, and a campaign that was
-broken off goes on.
+reader may refuse a module or an output, or say that a bit is undefined; it may not give a value to a bit that is X in
+Icarus, nor one that a simulator does not compute. Where the simulators themselves differ nothing is proved of such an
+output, since proofs are confirmed in both: these are counted. Results are kept module by module, and a campaign that
+was broken off goes on; what was wrong, or is another module by now, is judged again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import multiprocessing
 import os
 import random
-import subprocess
+import re
 import traceback
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import numpy as np
-from prove.soundness.modules import INPUTS, Module, random_module
+from prove.soundness.modules import Module, random_module
+from prove.soundness.simulators import Bits, fields, in_icarus, in_verilator, simulated, vectors, write
 
 from dais_verif.errors import InputError, ToolError
-from dais_verif.files import write_atomically
 from dais_verif.prove import slang, yosys
 from dais_verif.prove.evaluate import evaluate
-from dais_verif.prove.netlist import Cone, Netlist
+from dais_verif.prove.netlist import Cone, Netlist, Signal
 from dais_verif.prove.terms import Term, extract, leaves, var
-from dais_verif.sim import runtime, tools
 from dais_verif.synth.elaboration import elaborated
 from dais_verif.synth.limits import Limits
 
-__all__ = ["Bits", "exceptions", "judge", "vectors"]
+__all__ = ["SIMULATORS", "as_read", "exceptions", "judge"]
 
-_SECONDS = 30
+SIMULATORS = {"icarus": in_icarus, "verilator": in_verilator}
 _LIMITS = Limits(300, 4096)
-_BITS = sum(width for _, _, width in INPUTS)
-#: How often undefined bits are filled at random: a bit that changes with this is undefined.
-_FILLS = 16
-
-_MAIN = """\
-#include "Vdesign.h"
-#include <cstdio>
-int main(int argc, char** argv) {
-    VerilatedContext context;
-    Vdesign design{&context};
-    unsigned long given;
-    while (std::scanf("%lx", &given) == 1) {
-        design.x = given;
-        design.eval();
-        for (int word = WORDS - 1; word >= 0; --word) std::printf("%08x", design.y[word]);
-        std::printf("\\n");
-    }
-    design.final();
-    return 0;
-}
-"""
-
-#: Modules with these read bits that nothing gives a value.
-_OPEN = {"beyond", "latch"}
+#: How often undefined bits are filled at random: a bit that changes with this is undefined. More, to be sure.
+_FILLS, _MORE_FILLS = 16, 256
+#: Modules with these read bits that nothing gives a value, and a simulator may say less of what follows than is so.
+_OPEN = {"beyond", "division by zero", "latch", "unassigned", "X in a case"}
 
 
-class Bits(NamedTuple):
-    """``value`` where ``known`` is 1; the other bits are X, or undefined."""
-
-    value: int
-    known: int
-
-
-def vectors(count: int, seed: int) -> list[int]:
-    """All inputs, packed, the first in the lowest bits: corners and random ones."""
-    rng = random.Random(seed)
-    corners = [0, (1 << _BITS) - 1]
-    return [*corners, *(rng.getrandbits(_BITS) for _ in range(count - len(corners)))]
-
-
-def _fields(x: int) -> dict[str, int]:
-    fields, place = {}, 0
-    for name, _, width in INPUTS:
-        fields[name] = x >> place & ((1 << width) - 1)
-        place += width
-    return fields
-
-
-def _top(modules: Sequence[Module]) -> str:
-    """All modules side by side: ``x`` in, their outputs out, the first in the lowest bits."""
-    total = max(sum(sum(m.widths) for m in modules), 65)
-    lines = [f"module all_of_them(input [{_BITS - 1}:0] x, output [{total - 1}:0] y);"]
-    place = 0
-    for m in modules:
-        pins, low = [], 0
-        for name, _, width in INPUTS:
-            pins.append(f".{name}(x[{low + width - 1}:{low}])")
-            low += width
-        for number, width in enumerate(m.widths):
-            pins.append(f".y{number}(y[{place + width - 1}:{place}])")
-            place += width
-        lines.append(f"  {m.name} i_{m.name}({', '.join(pins)});")
-    if place < total:
-        lines.append(f"  assign y[{total - 1}:{place}] = 0;")
-    return "\n".join([*lines, "endmodule", ""])
-
-
-def _write(modules: Sequence[Module], folder: Path) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
-    texts = {name: text for m in modules for name, text in m.files.items()} | {"all_of_them.v": _top(modules)}
-    for name, text in texts.items():
-        (folder / name).write_text(text)
-    return [folder / name for name in texts if name.endswith(".v")]
-
-
-def _split(modules: Sequence[Module], digits: str) -> dict[str, Bits]:
-    """A line of binary digits, the highest first, as the outputs of each module together."""
-    known = int("".join("1" if c in "01" else "0" for c in digits), 2)
-    value = int("".join(c if c in "01" else "0" for c in digits), 2)
-    found, place = {}, 0
-    for m in modules:
-        width = sum(m.widths)
-        mask = (1 << width) - 1
-        found[m.name] = Bits(value >> place & mask, known >> place & mask)
-        place += width
-    return found
-
-
-def _run(command: Sequence[str], folder: Path, given: str = "", env: Mapping[str, str] | None = None) -> str:
-    try:
-        done = subprocess.run(
-            command, cwd=folder, input=given, capture_output=True, text=True, timeout=_SECONDS, env=env and dict(env)
-        )
-    except subprocess.TimeoutExpired:  # blocks may trigger one another for ever
-        raise ToolError(f"{command[0]} did not come to its end") from None
-    if done.returncode != 0:
-        raise ToolError(f"{command[0]}: {done.stdout[-500:]}{done.stderr[-500:]}")
-    return done.stdout
-
-
-def in_icarus(modules: Sequence[Module], rows: Sequence[int], folder: Path) -> list[dict[str, Bits]]:
-    """Outputs of every module on every row. Raises ``ToolError`` if one is refused."""
-    sources = _write(modules, folder)
-    total = max(sum(sum(m.widths) for m in modules), 65)
-    lines = ["module bench;", f"  reg [{_BITS - 1}:0] x; wire [{total - 1}:0] y;", "  all_of_them dut(x, y);"]
-    lines += ["  initial begin", *(f'    x = {_BITS}\'h{row:x}; #10; $display("%b", y);' for row in rows)]
-    (folder / "bench.sv").write_text("\n".join([*lines, "  end", "endmodule", ""]))
-    found = tools.icarus()
-    command = [str(found.iverilog), "-g2012", "-I", ".", "-s", "bench", "-o", "bench.vvp"]
-    _run([*command, *(source.name for source in sources), "bench.sv"], folder)
-    printed = _run([str(found.vvp), "-n", "bench.vvp"], folder).split()
-    if len(printed) != len(rows):
-        raise ToolError("Icarus did not come to its end")
-    return [_split(modules, line) for line in printed]
-
-
-def in_verilator(modules: Sequence[Module], rows: Sequence[int], folder: Path) -> list[dict[str, Bits]]:
-    """The same in Verilator, which knows no X."""
-    sources = _write(modules, folder)
-    found, common = tools.verilator(), runtime.ensure()
-    total = max(sum(sum(m.widths) for m in modules), 65)
-    options = ["--x-assign", "0", "--x-initial", "0", "--top-module", "all_of_them", "--Mdir", "cpp", "-I."]
-    shared = runtime.verilator_options(waves=False)
-    _run([*found.driver, *shared, *options, *(source.name for source in sources)], folder, env=found.env)
-    manifest = runtime.Manifest.read(folder / "cpp")
-    units = [f'#include "{file.name}"\n' for file in (*manifest.fast, *manifest.slow)]
-    main = _MAIN.replace("WORDS", str(-(-total // 32)))
-    (folder / "cpp" / "unit.cpp").write_text(f'#include "{runtime.HEADERS}"\n' + "".join(units) + main)
-    include = [common, runtime.NATIVE, Path("cpp")]
-    _run(runtime.compile_command(found, manifest, Path("cpp/unit.cpp"), Path("unit.o"), "-O0", include=include), folder)
-    objects = [common / f"{source.stem}.o" for source in manifest.runtime]
-    missing = [source for source, made in zip(manifest.runtime, objects, strict=True) if not made.is_file()]
-    for source in missing:
-        output = folder / f"{source.stem}.o"
-        _run(runtime.compile_command(found, manifest, source, output, "-O0"), folder)
-        objects[[o.name for o in objects].index(output.name)] = output
-    _run([str(found.compiler), "-pthread", "unit.o", *map(str, objects), "-o", "simulation"], folder)
-    printed = _run([str(folder / "simulation")], folder, "\n".join(f"{row:x}" for row in rows)).split()
-    if len(printed) != len(rows):
-        raise ToolError("Verilator did not come to its end")
-    return [_split(modules, f"{int(line, 16):0{total}b}") for line in printed]
-
-
-def as_read(netlist: Netlist, outputs: Sequence[str], rows: Sequence[int]) -> list[Bits]:
-    """The outputs that a reader sees, side by side, on every row. Raises ``InputError`` as proofs do."""
+def as_read(netlist: Netlist, outputs: Sequence[str], rows: Sequence[int], fills: int = _FILLS) -> list[Any]:
+    """Each output that a reader sees, as ``Bits`` on every row, or the text of its refusal."""
     inputs = {netlist.signals[port]: var(netlist.signals[port].width, port) for port in netlist.inputs}
-    cone = Cone(lambda s, low, width: extract(inputs[s], low, width) if s in inputs else None)
-    terms = [cone.read(netlist.signals[name], 0, netlist.signals[name].width) for name in outputs]
-    packed = {"x": rows} if netlist.inputs == ("x",) else {n: [_fields(x)[n] for x in rows] for n, _, _ in INPUTS}
-    open_ended = any(t.op == "undefined" for t in leaves(*terms))
-    filled = [_packed(terms, packed, random.Random(n)) for n in range(_FILLS if open_ended else 1)]
-    width = sum(term.width for term in terms)
-    found = []
-    for values in zip(*filled, strict=True):
-        changing = 0
-        for value in values[1:]:
-            changing |= value ^ values[0]
-        known = ((1 << width) - 1) & ~changing
-        found.append(Bits(values[0] & known, known))
+
+    def given(signal: Signal, low: int, width: int) -> Term | None:
+        return extract(inputs[signal], low, width) if signal in inputs else None
+
+    cone = Cone(given)
+    found: list[Any] = []
+    for signal in (netlist.signals[name] for name in outputs):
+        try:
+            found.append(_values(cone.read(signal, 0, signal.width), rows, fills))
+        except InputError as error:
+            found.append(str(error))
+            cone = Cone(given)
     return found
 
 
-def _packed(terms: Sequence[Term], inputs: Mapping[str, Sequence[int]], rng: random.Random) -> list[int]:
-    rows = len(next(iter(inputs.values())))
-    given = {}
-    for t in leaves(*terms):
-        column = inputs[str(t.data)] if t.op == "var" else [rng.getrandbits(t.width)] * rows
-        given[t] = np.array(column, dtype=object)
-    columns = []
-    for term, values in zip(terms, evaluate(terms, given) if given else [None] * len(terms), strict=True):
-        columns.append([int(v) for v in values] if values is not None else [int(evaluate([term], {})[0][0])] * rows)
-    result = []
-    for row in range(rows):
-        word, place = 0, 0
-        for term, column in zip(terms, columns, strict=True):
-            word |= column[row] << place
-            place += term.width
-        result.append(word)
-    return result
+def _values(term: Term, rows: Sequence[int], fills: int) -> list[Bits]:
+    everything, given = (1 << term.width) - 1, leaves(term)
+    if not given:
+        return [Bits(int(evaluate([term], {})[0][0]), everything)] * len(rows)
+    unknown = [t for t in given if t.op == "undefined"]
+    times = fills if unknown else 1
+    inputs = [fields(row) for row in rows]
+    columns = {t: [row[str(t.data)] for row in inputs] * times for t in given if t.op == "var"}
+    for number, t in enumerate(unknown):
+        rng = random.Random(number)
+        some = [rng.getrandbits(t.width) for _ in range(times)]
+        some[:2] = [0, (1 << t.width) - 1]
+        columns[t] = [value for value in some for _ in rows]
+    found = evaluate([term], {t: np.array(column, dtype=object) for t, column in columns.items()})[0]
+    by_fill = found.reshape(times, len(rows))
+    changing = by_fill[0] ^ by_fill[0]
+    for values in by_fill[1:]:
+        changing = changing | (values ^ by_fill[0])
+    pairs = zip(by_fill[0].tolist(), changing.tolist(), strict=True)
+    return [Bits(value & ~change, everything & ~change) for value, change in pairs]
 
 
 def judge(
-    modules: Sequence[Module], rows: Sequence[int], folder: Path, *, also_yosys: bool
+    modules: Sequence[Module],
+    rows: Sequence[int],
+    folder: Path,
+    *,
+    simulators: Sequence[str] = tuple(SIMULATORS),
+    by_yosys: Iterable[str] = (),
 ) -> dict[str, dict[str, Any]]:
-    """What becomes of each module, by name: ``readers`` with what each said, and ``wrong``, where it was wrong."""
-    simulated: dict[str, dict[str, list[Bits]]] = {}
-    for name, simulate in (("icarus", in_icarus), ("verilator", in_verilator)):
-        simulated[name] = _each(modules, lambda some, where, run=simulate: run(some, rows, where), folder / name)
-    records = {}
+    """What becomes of each module, by name: ``readers`` with what each said, and ``wrong``, where it was wrong.
+
+    ``by_yosys``: the names of those that Yosys reads, too.
+    """
+    said = simulated(modules, rows, folder, {name: SIMULATORS[name] for name in simulators})
+    yosys_reads, records = set(by_yosys), {}
     for m in modules:
-        by = {name: found[m.name] for name, found in simulated.items() if m.name in found}
+        by = {name: found[m.name] for name, found in said.items() if m.name in found}
         readers = {"slang": _judged(m, rows, by, folder / "slang", "slang")}
-        if also_yosys:
+        if m.name in yosys_reads:
             readers["yosys"] = _judged(m, rows, by, folder / "yosys", "yosys")
-        records[m.name] = {"features": list(m.features), "simulators": sorted(by), "readers": readers}
+        records[m.name] = {
+            "digest": _digest(m),
+            "features": list(m.features),
+            "simulators": sorted(by),
+            "readers": readers,
+        }
     return records
 
 
-def _each(modules: Sequence[Module], run: Any, folder: Path) -> dict[str, list[Bits]]:
-    """All modules at once; halves of them, if a tool refuses one."""
-    try:
-        rows = run(modules, folder / f"{modules[0].name}_{len(modules)}")
-    except ToolError:
-        if len(modules) == 1:
-            return {}
-        middle = len(modules) // 2
-        return {**_each(modules[:middle], run, folder), **_each(modules[middle:], run, folder)}
-    return {m.name: [row[m.name] for row in rows] for m in modules}
+def _digest(m: Module) -> str:
+    return hashlib.sha256(repr(m).encode()).hexdigest()[:16]
 
 
 def _judged(m: Module, rows: Sequence[int], by: Mapping[str, list[Bits]], folder: Path, reader: str) -> dict[str, Any]:
+    """``status`` is that of the module; ``outputs`` counts those of its outputs."""
     folder = folder / m.name
-    sources = _write([m], folder)[:-1]
     outputs = [f"y{number}" for number in range(len(m.widths))]
     try:
-        if reader == "slang":
-            netlist = slang.elaborate(sources, m.name, {})
-        else:
-            slang.refuse_misread(sources, m.name, {})
-            netlist = yosys.elaborate(elaborated(sources, m.name, [], folder / "work", _LIMITS), m.name)
+        netlist = _netlist(write([m], folder), m.name, reader, folder)
         found = as_read(netlist, outputs, rows)
+        if not by or (_OPEN & set(m.features) and "icarus" not in by):  # only Icarus knows what is X
+            return {"status": "not simulated", "outputs": {"not simulated": len(outputs)}}
+        by = _sure(m, by)
+        said = [_said(m, n, rows, by, bits) for n, bits in enumerate(found)]
+        if any(status == "wrong" for status, _ in said):  # a bit that is undefined may change in few fills only
+            found = as_read(netlist, outputs, rows, _MORE_FILLS)
+            said = [_said(m, n, rows, by, bits) for n, bits in enumerate(found)]
     except (InputError, ToolError) as error:
-        return {"status": "refused", "why": str(error)[:300]}
+        return {"status": "refused", "why": str(error)[:300], "outputs": {"refused": len(outputs)}}
     except Exception:
-        return {"status": "crashed", "wrong": traceback.format_exc()[-1500:]}
-    undefined = sum(bin(~ours.known & ((1 << sum(m.widths)) - 1)).count("1") for ours in found)
-    if _OPEN & set(m.features) and "icarus" in by:  # what is undefined is as it pleases in Verilator
-        sure = [bits.known for bits in by["icarus"]]
-        by = {name: [Bits(b.value, b.known & k) for b, k in zip(bits, sure, strict=True)] for name, bits in by.items()}
-    alike = _alike(by, len(rows))
-    alone, said = (_said(m, some, rows, by, found) for some in (range(len(rows)), alike))
-    if said:
-        return {"status": "wrong", "wrong": said}
-    if alone:
-        return {"status": "simulators differ", "why": alone}
-    return {"status": "agreed" if by else "not simulated", "undefined": undefined}
+        return {"status": "crashed", "wrong": traceback.format_exc()[-1500:], "outputs": {"crashed": len(outputs)}}
+    counts = Counter(status for status, _ in said)
+    worst = next(s for s in ("wrong", "simulators differ", "refused", "more is known", "agreed") if counts[s])
+    texts = [text for status, text in said if status == worst and text]
+    record: dict[str, Any] = {"status": worst, "outputs": dict(counts)}
+    undefined = sum(b.known != (1 << m.widths[n]) - 1 for n, f in enumerate(found) if not isinstance(f, str) for b in f)
+    if undefined:
+        record["undefined"] = undefined
+    if texts:
+        record["wrong" if worst == "wrong" else "why"] = texts[0][:300]
+    return record
 
 
-def _said(
-    m: Module, some: Sequence[int], rows: Sequence[int], by: Mapping[str, list[Bits]], found: Sequence[Bits]
-) -> str:
-    """Where the reader is wrong on ``some`` of the rows, by their numbers."""
-    given, ours = [rows[n] for n in some], [found[n] for n in some]
-    said = (_wrong(m, given, simulator, [theirs[n] for n in some], ours) for simulator, theirs in by.items())
-    return "; ".join(filter(None, said))
+def _netlist(sources: Sequence[Path], top: str, reader: str, folder: Path) -> Netlist:
+    if reader == "slang":
+        return slang.elaborate(sources, top, {})
+    slang.refuse_misread(sources, top, {})
+    netlist = yosys.elaborate(elaborated(sources, top, [], folder / "work", _LIMITS), top)
+    slang.refuse_events(sources, top, {})
+    return netlist
 
 
-def _alike(by: Mapping[str, list[Bits]], count: int) -> list[int]:
-    """The rows on which no bit is known to both simulators and not the same: no proof is confirmed on the others."""
-    if len(by) < 2:
-        return [*range(count)]
-    return [n for n, (a, b) in enumerate(zip(*by.values(), strict=True)) if not a.known & b.known & (a.value ^ b.value)]
+def _said(m: Module, number: int, rows: Sequence[int], by: Mapping[str, list[Bits]], found: Any) -> tuple[str, str]:
+    """What is to be said of one output: a status, and where the reader is wrong or what it refuses."""
+    if isinstance(found, str):
+        return "refused", found
+    low, mask = sum(m.widths[:number]), (1 << m.widths[number]) - 1
+    theirs = {name: [Bits(b.value >> low & mask, b.known >> low & mask) for b in bits] for name, bits in by.items()}
+    told = "icarus" if "icarus" in theirs else next(iter(theirs))  # what is X: Verilator can only guess
+    differ, x = "", ""
+    for n, (row, ours) in enumerate(zip(rows, found, strict=True)):
+        alike = _alike([bits[n] for bits in by.values()])
+        common = mask
+        for bits in theirs.values():
+            common &= bits[n].known
+        for name, bits in ((name, bits[n]) for name, bits in theirs.items()):
+            text = f"y{number} in {name} on {fields(row)}: read {ours.value:#x}, known {ours.known:#x}; simulated"
+            text += f" {bits.value:#x}, known {bits.known:#x} of {m.widths[number]} bits"
+            if ours.known & bits.known & (ours.value ^ bits.value):
+                if alike and ours.known & common & (ours.value ^ bits.value):
+                    return "wrong", text
+                differ = differ or text  # or Icarus makes a value of X, and Verilator none of it: no proof is confirmed
+            elif name == told and ours.known & ~bits.known:
+                x = x or text
+    if differ:
+        return "simulators differ", differ
+    if x:
+        return ("more is known", x) if _OPEN & set(m.features) else ("wrong", x)
+    return "agreed", ""
 
 
-def _wrong(m: Module, rows: Sequence[int], simulator: str, theirs: Sequence[Bits], found: Sequence[Bits]) -> str:
-    """The first output of the first row where a reader gives a value that the simulator does not compute."""
-    for number, (ours, other) in enumerate(zip(found, theirs, strict=True)):
-        differs = ours.known & (ours.value ^ other.value) & other.known
-        if not _OPEN & set(m.features):  # else a simulator may say less of what follows than could be known
-            differs |= ours.known & ~other.known
-        place = 0
-        for output, width in enumerate(m.widths):
-            read, simulated, known = (
-                word >> place & ((1 << width) - 1) for word in (ours.value, other.value, other.known)
-            )
-            if differs >> place & ((1 << width) - 1):
-                return (
-                    f"y{output} in {simulator} on {_fields(rows[number])}: read {read:#x}, simulated {simulated:#x},"
-                    f" known {known:#x} of {width} bits"
-                )
-            place += width
-    return ""
+def _sure(m: Module, by: Mapping[str, list[Bits]]) -> dict[str, list[Bits]]:
+    """What simulators computed; what is undefined is as it pleases in Verilator, and Icarus knows."""
+    if not _OPEN & set(m.features):
+        return dict(by)
+    sure = [bits.known for bits in by["icarus"]]
+    return {name: [Bits(b.value, b.known & k) for b, k in zip(bits, sure, strict=True)] for name, bits in by.items()}
+
+
+def _alike(row: Sequence[Bits]) -> bool:
+    """Whether no bit of the module is known to all simulators and not the same: no proof is confirmed on others.
+
+    Outputs that follow from it can be the same by chance.
+    """
+    first = row[0]
+    return not any(first.known & other.known & (first.value ^ other.value) for other in row[1:])
 
 
 def exceptions(records: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -323,35 +214,98 @@ def exceptions(records: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 @click.command()
-@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("build/readings.json"))
+@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("build/readings.jsonl"))
 @click.option("--modules", "count", default=10_000, show_default=True)
 @click.option("--first", default=0, show_default=True, help="The seed of the first module.")
 @click.option("--vectors", "many", default=48, show_default=True)
-@click.option("--together", default=40, show_default=True, help="Modules in one simulation.")
-@click.option("--yosys-every", default=4, show_default=True, help="Of so many simulations one is also read by Yosys.")
-def main(output: Path, count: int, first: int, many: int, together: int, yosys_every: int) -> None:
+@click.option("--together", default=100, show_default=True, help="Modules in one simulation.")
+@click.option("--yosys-every", default=2, show_default=True, help="Yosys reads one of so many plain ones, too.")
+@click.option("--jobs", default=2, show_default=True)
+@click.option("--simulator", "simulators", multiple=True, type=click.Choice(list(SIMULATORS)), default=list(SIMULATORS))
+def main(
+    output: Path,
+    count: int,
+    first: int,
+    many: int,
+    together: int,
+    yosys_every: int,
+    jobs: int,
+    simulators: tuple[str, ...],
+) -> None:
     """Random modules against the prover's readers."""
     output.parent.mkdir(parents=True, exist_ok=True)
-    records: dict[str, Any] = json.loads(output.read_text())["modules"] if output.is_file() else {}
-    for start in range(first, first + count, together):
-        batch = [random_module(seed) for seed in range(start, min(start + together, first + count))]
-        if all(m.name in records for m in batch):
-            continue
-        with TemporaryDirectory(prefix="dais-verif-readings-") as scratch:
-            yosys_too = (start // together) % yosys_every == 0
-            records |= judge(batch, vectors(many, start), Path(scratch), also_yosys=yosys_too)
-        write_atomically(output, json.dumps({"exceptions": exceptions(records), "modules": records}, indent=1).encode())
-        click.echo(f"{len(records)} modules: {_counts(records)}")
+    records = _kept(output)
+    output.write_text("".join(_line(name, record) for name, record in records.items()))
+    todo = [seed for seed in range(first, first + count) if _to_do(seed, records)]
+    batches = [todo[n : n + together] for n in range(0, len(todo), together)]
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context) as pool, output.open("a") as kept:
+        for done in as_completed(pool.submit(_batch, seeds, many, yosys_every, simulators) for seeds in batches):
+            some = done.result()
+            records |= some
+            kept.writelines(_line(name, record) for name, record in some.items())
+            kept.flush()
+            click.echo(f"{len(records)} modules, {len(exceptions(records))} exceptions")
+    wanted = {f"m{seed}" for seed in range(first, first + count)}
+    records = {name: record for name, record in records.items() if name in wanted}
+    click.echo(summary(records))
     wrong = exceptions(records)
     if wrong:
         raise click.ClickException(f"{len(wrong)} exceptions, the first: {wrong[0]}")
     click.echo("no exception")
 
 
-def _counts(records: Mapping[str, Mapping[str, Any]]) -> str:
-    said = Counter(f"{reader} {s['status']}" for r in records.values() for reader, s in r["readers"].items())
-    both = sum(len(r["simulators"]) == 2 for r in records.values())
-    return ", ".join(f"{what} {n}" for what, n in sorted(said.items())) + f"; in both simulators {both}"
+def _kept(output: Path) -> dict[str, Any]:
+    """What an earlier run judged; its last line may be broken off."""
+    records: dict[str, Any] = {}
+    for line in output.read_text().splitlines() if output.is_file() else []:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        records[record.pop("name")] = record
+    return records
+
+
+def _line(name: str, record: Mapping[str, Any]) -> str:
+    return json.dumps({"name": name, **record}) + "\n"
+
+
+def _to_do(seed: int, records: Mapping[str, Any]) -> bool:
+    record = records.get(f"m{seed}")
+    return record is None or record["digest"] != _digest(random_module(seed)) or bool(exceptions({"": record}))
+
+
+def _batch(seeds: Sequence[int], many: int, yosys_every: int, simulators: Sequence[str]) -> dict[str, dict[str, Any]]:
+    modules = [random_module(seed) for seed in seeds]
+    plain = [m for m in modules if not m.style.system and not m.style.casts]  # Yosys reads little else
+    by_yosys = [m.name for m in plain if yosys_every and int(m.name[1:]) % yosys_every == 0]
+    with TemporaryDirectory(prefix="dais-verif-readings-") as scratch:
+        return judge(modules, vectors(many, seeds[0]), Path(scratch), simulators=simulators, by_yosys=by_yosys)
+
+
+def summary(records: Mapping[str, Mapping[str, Any]]) -> str:
+    """Counts of modules and outputs, by reader, and the commonest reasons of refusals."""
+    lines = [f"{len(records)} modules; in both simulators {sum(len(r['simulators']) == 2 for r in records.values())}"]
+    for reader in ("slang", "yosys"):
+        said = [record["readers"][reader] for record in records.values() if reader in record["readers"]]
+        modules = Counter(s["status"] for s in said)
+        outputs: Counter[str] = sum((Counter(s["outputs"]) for s in said), Counter())
+        reasons = Counter(_reason(s["why"]) for s in said if s["status"] == "refused")
+        lines.append(
+            f"{reader}: {len(said)} modules: {_counted(modules)}; {outputs.total()} outputs: {_counted(outputs)}"
+        )
+        lines += [f"  {n:6} refused: {reason}" for reason, n in reasons.most_common(12)]
+    return "\n".join(lines)
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(f"{what} {n}" for what, n in counts.most_common())
+
+
+def _reason(text: str) -> str:
+    """A refusal without places and names."""
+    return re.sub(r"'[^']*'|\S+:\d+: ", "", text)[:110].strip()
 
 
 if __name__ == "__main__":
