@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -148,6 +149,15 @@ class Design:
     def begin(self) -> None:
         """A block is executed from here on, or an expression evaluated: its turns and calls are counted."""
         self._turns = 0
+
+    @contextmanager
+    def counted_alone(self) -> Iterator[None]:
+        """Count the turns of an expression that is evaluated apart from the others, and not those before it."""
+        before, self._turns = self._turns, 0
+        try:
+            yield
+        finally:
+            self._turns = before
 
     def turn(self, e: Any) -> None:
         """Count one. Raises ``InputError`` if there are too many."""

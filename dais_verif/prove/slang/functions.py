@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 from dais_verif.prove.slang.design import ast, bits_in
@@ -25,9 +26,12 @@ def called(c: Converter, e: Any) -> Term:
     c.design.turn(e)
     if c.design.calls >= _NESTED:
         raise c.refused(e, f"function {function.name!r} calls itself without end, or more than {_NESTED} times")
+    # Of a continuous assignment, of which a design may hold any number: each has turns of its own.
+    apart = not c.free and c.design.calls == 0
     c.design.calls += 1
     try:
-        return _returned(c, e, function)
+        with c.design.counted_alone() if apart else nullcontext():
+            return _returned(c, e, function)
     finally:
         c.design.calls -= 1
 
