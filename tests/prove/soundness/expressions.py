@@ -8,13 +8,13 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-__all__ = ["Expressions", "Signal", "Style"]
+__all__ = ["COUNTED", "Expressions", "Signal", "Style"]
 
 _BINARY = ("+", "-", "+", "-", "*", "&", "|", "^", "~^", "<", "<=", ">", ">=", "==", "!=", "===", "!==", "&&", "||")
 _SHIFTS = ("<<", ">>", "<<<", ">>>")
 _UNARY = ("-", "~", "!", "&", "|", "^", "~&", "~|", "~^", "+")
 _DIVISORS = ("3", "3'sd3", "-4'sd5", "3'd6", "5'd1", "-1", "9'd100")
-_COUNTED = ("$countones", "$onehot", "$onehot0", "$clog2")
+COUNTED = ("$countones", "$onehot", "$onehot0", "$clog2")
 _NARROW = (1, 1, 2, 3, 4, 5, 6, 8, 9, 11, 13)
 _WIDE = (31, 32, 33, 63, 64, 65, 100, 128)
 #: Indices that cannot be beyond a signal of so many bits.
@@ -214,7 +214,7 @@ class Expressions:
         if not self.style.system:
             return f"({a} ^ {self.leaf()})"
         self.features.add("count")
-        return f"{self.rng.choice(_COUNTED)}({self.leaf_of_size()})"
+        return f"{self.rng.choice(COUNTED)}({self.leaf_of_size()})"
 
     def membership(self, a: str) -> str:
         self.features.add("inside")
