@@ -35,6 +35,7 @@ from dais_verif.cli.proving import proved, stated
 from dais_verif.cli.reading import Reader, front_end_option
 from dais_verif.cli.smt_folder import empty_folder, write_contradicted, write_statements
 from dais_verif.cli.terminal import TerminalProgress
+from dais_verif.cli.verb import FiniteRange
 from dais_verif.dut.face import packed
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
@@ -71,7 +72,7 @@ from dais_verif.stopwatch import Stopwatch
 )
 @click.option(
     "--sample",
-    type=click.FloatRange(0, 100),
+    type=FiniteRange(0, 100),
     default=1.0,
     show_default=True,
     metavar="PERCENT",

@@ -273,7 +273,7 @@ def test_open_bits_are_undefined(text: str, undefined: str, mask: int, value: ob
         ("reg [7:0] r, q; always @* begin q = r; r = a; end assign y = q;", "signal 'r' is read or kept before"),
         ("reg [7:0] r; always @(a) r = a + b; assign y = r;", "reads 'b', which its sensitivity list lacks"),
         ("reg [7:0] r; always @(posedge c) r = a; assign y = r;", "is assigned with = at a clock edge"),
-        ("reg [7:0] r; always @* begin r <= a; r <= ~r; end assign y = r;", "a nonblocking or delayed assignment"),
+        ("reg [7:0] r; always @* begin r <= a; r <= ~r; end assign y = r;", "a nonblocking assignment keeps state"),
         ("assign y = a === 8'bx;", "X and Z have no value"),
         ("assign y = c ? a : 8'hz;", "X and Z have no value"),
         ("bufif1 (y[0], a[0], c);", "primitive 'bufif1'"),

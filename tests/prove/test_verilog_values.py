@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from itertools import product
 from math import trunc
@@ -463,11 +464,26 @@ def test_which_edge_is_the_clock_is_not_asked_where_a_block_goes_on(tmp_path: Pa
 def test_turns_of_loops_are_counted_in_an_expression(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(design, "_MOST_TURNS", 10)
 
-    def read(turns: int) -> None:  # the call and the last look at the condition count, too
+    def read(turns: int) -> None:  # the last look at the condition counts, too
         loop = f"for (int k = 0; k < {turns}; k++) f = f + x;"
-        text = f"{HEAD}function [5:0] f(input [5:0] x); begin f = 0; {loop} end endfunction assign y = f(a);\nendmodule"
+        function = f"function [5:0] f(input [5:0] x); begin f = 0; {loop} end endfunction"
+        text = f"{HEAD}{function} wire [5:0] z = f(~a); assign y = f(z);\nendmodule"
         term_of(elaborated(text, tmp_path, "slang"), "y")
 
-    read(8)
+    read(9)  # of each assignment by itself
     with pytest.raises(InputError, match="loops and calls run more than 10 times"):
-        read(9)
+        read(10)
+
+
+def test_assignments_that_call_functions_may_follow_one_another(tmp_path: Path) -> None:
+    """More of them than calls may be within one another."""
+    function = "function [5:0] f(input [5:0] x); f = {x[4:0], x[5]}; endfunction"
+    chain = "".join(f"wire [5:0] z{n} = f(z{n - 1});\n" for n in range(1, 121))
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(20_000)  # as proofs do, which have a stack for it
+    try:
+        text = f"{HEAD}{function}\nwire [5:0] z0 = a;\n{chain}assign y = z120;\nendmodule"
+        rotated = term_of(elaborated(text, tmp_path, "slang"), "y")
+    finally:
+        sys.setrecursionlimit(limit)
+    assert rotated == term_of(elaborated(f"{HEAD}assign y = a;\nendmodule", tmp_path, "slang"), "y")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
 
@@ -26,17 +27,28 @@ def called(c: Converter, e: Any) -> Term:
     c.design.turn(e)
     if c.design.calls >= _NESTED:
         raise c.refused(e, f"function {function.name!r} calls itself without end, or more than {_NESTED} times")
+    # First, so that nothing that was called before counts as called from here.
+    given = {formal: c(actual) for formal, actual in _inputs(c, e, function)}
     # Of a continuous assignment, of which a design may hold any number: each has turns of its own.
     apart = not c.free and c.design.calls == 0
     c.design.calls += 1
     try:
         with c.design.counted_alone() if apart else nullcontext():
-            return _returned(c, e, function)
+            return _returned(c, e, function, given)
     finally:
         c.design.calls -= 1
 
 
-def _returned(c: Converter, e: Any, function: Any) -> Term:
+def _inputs(c: Converter, e: Any, function: Any) -> Iterator[tuple[Any, Any]]:
+    """The inputs of a function, and what a call gives them. Raises ``InputError`` if it has others than inputs."""
+    for formal, actual in zip(function.arguments, e.arguments, strict=True):
+        if formal.direction != ast.ArgumentDirection.In:
+            refusal = ARGUMENTS.refusal(formal.direction) or "a function with a value has inputs only; write a task"
+            raise c.refused(e, f"function {function.name!r}, argument {formal.name!r}: {refusal}")
+        yield formal, actual
+
+
+def _returned(c: Converter, e: Any, function: Any, given: dict[Any, Term]) -> Term:
     local: dict[Any, Term] = {}
 
     def outer(symbol: Any) -> Term:
@@ -48,11 +60,7 @@ def _returned(c: Converter, e: Any, function: Any) -> Term:
         return c.read(symbol, 0, bits_in(symbol.type) or 1)
 
     run = Execution(c.design, outer)
-    for formal, actual in zip(function.arguments, e.arguments, strict=True):
-        if formal.direction != ast.ArgumentDirection.In:
-            refusal = ARGUMENTS.refusal(formal.direction) or "a function with a value has inputs only; write a task"
-            raise c.refused(e, f"function {function.name!r}, argument {formal.name!r}: {refusal}")
-        run.values[formal] = c(actual)
+    run.values.update(given)
     run.result = function.returnValVar
     run.sequence(flat(function.body))
     run.land("return", 0)
