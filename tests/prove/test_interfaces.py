@@ -130,8 +130,9 @@ def test_registers_and_a_clock_behind_an_interface(tmp_path: Path) -> None:
         (FUNCTION.replace("assign p.s = p.a + p.b", "always @* p.s = p.both()"), "may never run"),
         (TEXT.replace("input a, b, output", "input .a(b), b, output"), "no signal of the design"),
         (TEXT.replace("assign p.s", "always_latch if (p.a[0]) p.s"), "a latch keeps state"),
+        (TEXT.replace("logic [4:0] s", "tri1 [4:0] s"), "is pulled in an interface"),
     ],
-    ids=["of the top module", "two drivers", "a function that nobody calls", "another name", "a latch"],
+    ids=["of the top module", "two drivers", "a function that nobody calls", "another name", "a latch", "a pulled net"],
 )
 def test_what_has_no_one_meaning_is_refused(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):

@@ -85,6 +85,11 @@ DESIGNS = {
         f"always_comb begin {LOOP} begin if (i >= {A}) continue; OUT = OUT + 1; end end",
         ("continue", "break; OUT = OUT + 0; if (i == 3) continue"),
     ),
+    "a loop that only a break ends": (
+        f"function automatic [4:0] f(input [3:0] a, b); f = a; for (int i = 0;; i++) begin if (i == b) break; f++;"
+        f" if (i == 15) break; end endfunction always_comb OUT = f({A}, {B});",
+        ("i == b", "i == a"),
+    ),
     "an early return": (
         f"function automatic [4:0] f(input [3:0] a, b); for (int i = 0; i < 16; i++) begin if (i > 20) break;"
         f" if (a == i) return b + i; end return 0; endfunction always_comb OUT = f({A}, {B});",
@@ -213,7 +218,7 @@ def test_registers(body: str, wrong: tuple[str, str], tmp_path: Path) -> None:
         (f"always_comb casez ({B}) 4'b1???: OUT = sum; 4'b0??1: OUT = sum; endcase", "makes it a latch"),
         (f"always_comb OUT[{A}] = 1;", "makes it a latch"),
         ("task automatic t; OUT = IN[3:0] + IN[7:4]; endtask always @* if (IN[0]) t; else t;", "reads 'IN'"),
-        ("task automatic t(output [4:0] y); if (IN[0]) y = 1; endtask always_comb t(OUT);", "before it is assigned"),
+        ("task automatic t(input a, output [4:0] y); if (a) y = 1; endtask always_comb t(IN, OUT);", "before it is assigned"),
         ("wire [4:0] t [0:9999]; assign t[0] = sum; assign OUT = t[0];", "is a large array"),
         ("wire signed [3:0] s = IN; assign OUT = s inside {[-3:2]} ? sum : 0;", "simulators differ"),
         ("always_comb case (IN) 4'sb1000: OUT = 1; default: OUT = sum; endcase", "simulators differ"),
@@ -225,9 +230,12 @@ def test_registers(body: str, wrong: tuple[str, str], tmp_path: Path) -> None:
             "localparam signed [3:0] P = 4'sb1??0; always @* casez (IN) P: OUT = 1; default: OUT = sum; endcase",
             "simulators differ",
         ),
-        ("task automatic t(output signed [2:0] y); y = IN; endtask always_comb t(OUT);", "simulators differ"),
+        ("task automatic t(output signed [2:0] y); y = 1; endtask always_comb t(OUT);", "simulators differ"),
         ("task automatic t(ref logic [4:0] y); y = 1; endtask always_comb t(OUT);", "by reference"),
         (f"always_comb begin OUT = 0; while (OUT != {A} + {B}) OUT = OUT + 2; end", "depends on a signal"),
+        ("int n; always_comb begin n = 0; for (;;) n++; OUT = n; end", "depends on a signal"),
+        ("int n; always_comb begin n = 0; while (1) begin n++; if (n > sum) continue; end OUT = n; end", "depends on"),
+        ("task automatic t(output [4:0] y); y = sum; endtask always_comb t(OUT);", "task 't' reads 'sum'"),
         ("and #3 (OUT[0], IN[0], IN[1]); assign OUT[4:1] = 0;", "a delay"),
         ("and (strong0, weak1) (OUT[0], IN[0], IN[1]); assign OUT[4:1] = 0;", "a strength"),
         ("assign OUT = sum == 5'bx ? 0 : sum;", "X and Z have no value"),
@@ -236,8 +244,8 @@ def test_registers(body: str, wrong: tuple[str, str], tmp_path: Path) -> None:
         ("tri1 t; assign t = IN[0]; assign t = IN[1]; assign OUT = t;", "also driven at"),
         ("supply1 v; assign v = IN[0]; assign OUT = v;", "also driven at"),
         ("always_comb begin : a OUT = sum; end always_comb begin : b if (IN[0]) disable a; end", "around it only"),
-        ("task automatic t; OUT = sum; if (IN[0]) disable t; OUT = 0; endtask always_comb t;", "around it only"),
-        ("task automatic t; if (IN[0]) disable a; endtask always_comb begin : a OUT = sum; t; end", "around it only"),
+        ("task automatic t(input a); OUT = 9; if (a) disable t; OUT = 0; endtask always_comb t(IN);", "around it only"),
+        ("task automatic t; disable a; endtask always_comb begin : a OUT = sum; t; end", "around it only"),
         ("assign OUT = sum + $countbits(IN, 'x);", "X and Z have no value"),
         ("assign OUT = sum + $countbits(IN, IN[0]);", "with constants"),
         ("always_comb begin logic t; t = 0; assert (IN) else t = 1; OUT = sum + t; end", "and does more"),
@@ -249,6 +257,8 @@ def test_registers(body: str, wrong: tuple[str, str], tmp_path: Path) -> None:
         ("always_comb begin bit t; t = 0; assert (f(t)); OUT = sum + t; end function bit f(output bit a); a = 1;"
          " return a; endfunction", "and does more"),
         ("clocking cb @(posedge IN[0]); input sum; endclocking assign OUT = sum;", "at times of its own"),
+        ("reg [4:0] m [0:3]; initial begin m[0] = 1; for (int i = 1; i < 4; i++) m[i] = m[0] + i; end"
+         " assign OUT = m[IN[1:0]];", "read in an initial block"),
         ("always assert (IN); assign OUT = sum;", "waits for nothing"),
         ("always begin end assign OUT = sum;", "waits for nothing"),
     ],
@@ -297,6 +307,18 @@ def test_checks_as_yosys_reads_them(check: str, left_out: str | None, tmp_path: 
         assert run.exit_code == 2 and "narrows the inputs" in run.tree["message"], run.tree["message"]
     else:
         assert run.ending == ("PASS", 0) and run.tree["left_out"][0].startswith(left_out), run.tree["message"]
+
+
+@pytest.mark.parametrize(
+    ("place", "safe"), [("t[IN[2:0]]", "t[IN[1:0]]"), ("u[IN[2:0]]", "u[IN[1:0]]"), ("v[0][IN[2:0]]", "v[0][IN[1:0]]")]
+)
+def test_what_is_stored_beyond_a_vector_is_not_known(place: str, safe: str, tmp_path: Path) -> None:
+    """The standard stores nothing, Icarus Verilog beside a part of a vector, Verilator where the lower bits point."""
+    body = "logic [3:0] t, u [0:3]; logic [1:0][3:0] v; always_comb begin t = 0; v = 0; foreach (u[i]) u[i] = 0;"
+    body += f" {place} = 1; OUT = sum + t + v[1] + u[2]; end"
+    for text, known in [(body, False), (body.replace(place, safe), True)]:
+        term = term_of(elaborated(combinational(text), tmp_path, "slang"), "model_out")
+        assert ("undefined" not in {t.op for t in leaves(term)}) == known
 
 
 PULLED = "module sub(input tri1 [4:0] i, output [4:0] o); assign o = i; endmodule\n"

@@ -119,7 +119,9 @@ def refuse_delay(symbol: Any, where: str) -> None:
 
 def refuse_unseen(design: Design, function: Any, symbol: Any, where: str = "") -> None:
     """Raise ``EventError``: a subroutine reads a signal that its caller does not see."""
+    task = function.subroutineKind is ast.SubroutineKind.Task
+    what, instead = ("task", "a function") if task else ("function", "always_comb")
     raise EventError(
-        f"{where or design.where(function.location)}: function {function.name!r} reads {symbol.name!r}, and simulators"
-        " need not call it again when that changes; give it as an argument, or write always_comb"
+        f"{where or design.where(function.location)}: {what} {function.name!r} reads {symbol.name!r}, and simulators"
+        f" need not call it again when that changes; give it as an argument, or write {instead}"
     )

@@ -27,6 +27,7 @@ from dais_verif.prove.terms import (
     bor,
     const,
     extract,
+    ite,
     leaves,
     replaced,
     resize,
@@ -71,21 +72,28 @@ def _is_disabled(block: Any) -> bool:
 
 
 class Execution:
-    """Values of variables while statements run. ``outer``: the value of what was not assigned here."""
+    """Values of variables while statements run. ``outer``: the value of what was not assigned here.
 
-    def __init__(self, design: Design, outer: Callable[[Any], Term], free: bool = True) -> None:
-        self.design, self._outer = design, cache(outer)
+    ``free``: functions may read what is not given to them; ``tasks``: so may tasks.
+    """
+
+    def __init__(self, design: Design, outer: Callable[[Any], Term], free: bool = True, tasks: bool = True) -> None:
+        self.design, self._given, self._outer = design, outer, cache(outer)
         self.values: dict[Any, Term] = {}
         #: The variable that a function returns.
         self.result: Any = None
         #: Which bits of them were assigned on any path.
         self.assigned: dict[Any, int] = {}
-        self.convert = Converter(design, self._read, free)
+        self.convert, self._tasks = Converter(design, self._read, free), free and tasks
         self.jumps = Jumps()
         #: The subroutines that are being run: functions without a value, and tasks.
         self._running: list[Any] = []
         #: The named blocks that are around the statement that is being run, within its subroutine.
         self._around: list[Any] = []
+
+    def forget(self) -> None:
+        """Ask for the values of what was not assigned anew."""
+        self._outer = cache(self._given)
 
     def statement(self, s: Any) -> None:
         """Run ``s``. Raises ``InputError`` for what is no combinational code."""
@@ -101,8 +109,10 @@ class Execution:
 
     def _whole(self, symbol: Any) -> Term:
         known = self.values.get(symbol)
-        if known is None and self._running and not self.convert.free and not self.design.is_local(symbol):
-            refuse_unseen(self.design, self._running[-1], symbol)
+        if known is None and self._running and not self.design.is_local(symbol):
+            blind = not self._tasks and any(x.subroutineKind is ast.SubroutineKind.Task for x in self._running)
+            if blind or not self.convert.free:
+                refuse_unseen(self.design, self._running[-1], symbol)
         return known if known is not None else self._outer(symbol)
 
     def _block(self, s: Any) -> None:
@@ -264,12 +274,19 @@ class Execution:
             self.values[key(symbol)] = piece if whole else replaced(self._whole(key(symbol)), low, piece)
 
     def _assign_somewhere(self, found: VariablePlace, value: Term, key: Callable[[Any], Any]) -> None:
-        """Assign to the element or the bits that an index names; to nothing if there is no such element."""
+        """Assign to the element or the bits that an index names.
+
+        Beyond, the standard leaves all as it is, Icarus Verilog may store in what is beside a part of a packed vector,
+        and Verilator in what the lower bits of the index name: so all of the variable is taken for unknown.
+        """
         name = key(found.symbol)
         self.assigned[name] = self.assigned.get(name, 0) | ((1 << found.width) - 1) << found.low
         old = self._whole(name)
         stored = found.stored(extract(old, found.low, found.width), value)
-        self.values[name] = replaced(old, found.low, stored)
+        new = replaced(old, found.low, stored)
+        if found.inside is not None:
+            new = ite(found.inside, new, undefined(old.width, "stored beyond a vector", old, value, found.position))
+        self.values[name] = new
 
     def counted(self, e: Any) -> None:
         """Begin or go on with a loop."""

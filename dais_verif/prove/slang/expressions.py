@@ -16,7 +16,7 @@ from dais_verif.prove.slang.design import Design, ast, bits_in, fields, why_no_b
 from dais_verif.prove.slang.kinds import BINARY, CONVERSIONS, PATTERNS, UNARY, VALUES, Table
 from dais_verif.prove.slang.patterns import keyed, listed, repeated
 from dais_verif.prove.slang.selects import CONSTANTS, member, selected
-from dais_verif.prove.slang.streams import left_aligned, streamed
+from dais_verif.prove.slang.streams import left_aligned, refuse_wider, streamed
 from dais_verif.prove.slang.wildcards import matches, member_of, subject_of
 from dais_verif.prove.slang.writes import symbol_of
 from dais_verif.prove.terms import (
@@ -63,6 +63,8 @@ class Converter:
         self.target: Any = None
         #: Whether it is done at a clock edge.
         self.clocked = False
+        #: Whether it is done while memories are filled.
+        self.filling = False
 
     def __call__(self, e: Any) -> Term:
         """The term of ``e``, as wide as its type. Raises ``InputError`` for what has no term."""
@@ -128,6 +130,7 @@ def _symbol(c: Converter, e: Any) -> Term:
         return c.read(symbol, 0, signal.width)
     if symbol.kind in CONSTANTS:
         c.type_of(e)
+        refuse_wider(c, e, getattr(symbol, "initializer", None))
         return _constant(c, e, symbol.value.value, symbol.type)
     if symbol in c.design.memories:
         raise c.refused(e, f"the whole array {symbol.name!r} is read; the proof reads word by word")
@@ -144,7 +147,7 @@ def _conversion(c: Converter, e: Any) -> Term:
     if width == term.width:
         return term
     if extended == "stream":
-        return left_aligned(term, width)
+        return left_aligned(c, e, term, width)
     if extended == "operand":
         signed = c.type_of(operand)[1]
     return resize(term, width, signed)

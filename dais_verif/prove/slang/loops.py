@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from dais_verif.prove.slang.design import bits_in
+from dais_verif.prove.slang.design import ast, bits_in
 from dais_verif.prove.slang.selects import static_index
 from dais_verif.prove.terms import Term, bnot, const, nonzero
 
@@ -22,13 +22,18 @@ _UNROLLED = 1 << 18
 _OPEN_TURNS = 256
 
 
-def _loop(run: Execution, s: Any, going: Callable[[], Term], steps: Iterable[Any], first: bool = True) -> None:
-    """Turn by turn, as long as ``going``; without asking before the first turn if not ``first``."""
+def _loop(
+    run: Execution, s: Any, going: Callable[[], Term], steps: Iterable[Any], first: bool = True, endless: bool = False
+) -> None:
+    """Turn by turn, as long as ``going``; without asking before the first turn if not ``first``.
+
+    ``endless``: only a jump ends it.
+    """
     begun, open_turns = len(run.jumps.waiting), 0
     for turn in range(_UNROLLED):
         run.design.turn(s)
         condition = going() if turn or first else const(1, 1)
-        if condition.op != "const":
+        if condition.op != "const" or endless:
             open_turns += 1
             if open_turns > _OPEN_TURNS:
                 raise run.convert.refused(s, "the end of this loop depends on a signal; the proof unrolls loops")
@@ -44,23 +49,30 @@ def _loop(run: Execution, s: Any, going: Callable[[], Term], steps: Iterable[Any
     raise run.convert.refused(s, f"this loop runs more than {_UNROLLED} times")
 
 
+def _is_literal(e: Any) -> bool:
+    while type(e) is ast.ConversionExpression:
+        e = e.operand
+    return type(e) in (ast.IntegerLiteral, ast.UnbasedUnsizedIntegerLiteral)
+
+
 def for_loop(run: Execution, s: Any) -> None:
     """Run a ``for``; its variable is no register."""
     for symbol in s.loopVars:
         run.values[symbol] = run.convert(symbol.initializer)
     for e in s.initializers:
         run.counted(e)
-    _loop(run, s, lambda: nonzero(run.convert(s.stopExpr)), s.steps)
+    stop = s.stopExpr
+    _loop(run, s, lambda: const(1, 1) if stop is None else nonzero(run.convert(stop)), s.steps, endless=stop is None)
 
 
 def while_loop(run: Execution, s: Any) -> None:
     """Run a ``while``."""
-    _loop(run, s, lambda: nonzero(run.convert(s.cond)), ())
+    _loop(run, s, lambda: nonzero(run.convert(s.cond)), (), endless=_is_literal(s.cond))
 
 
 def do_while(run: Execution, s: Any) -> None:
     """Run a ``do``."""
-    _loop(run, s, lambda: nonzero(run.convert(s.cond)), (), first=False)
+    _loop(run, s, lambda: nonzero(run.convert(s.cond)), (), first=False, endless=_is_literal(s.cond))
 
 
 def repeat(run: Execution, s: Any) -> None:

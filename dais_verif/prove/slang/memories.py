@@ -35,6 +35,7 @@ class _Filling(Execution):
             raise InputError(f"{design.where(symbol.location)}: {symbol.name!r} is read in an initial block")
 
         super().__init__(design, outer)
+        self.convert.filling = True
 
     def expression(self, e: Any) -> None:
         """Run ``e``; a word of a memory gets a constant."""

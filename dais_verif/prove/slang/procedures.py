@@ -186,7 +186,8 @@ class _Block:
 
         self.design.begin()
         self.design.executed = True
-        run = Execution(self.design, outer, self.events.free)
+        # always_comb waits for what functions read that it calls, and not for what tasks read (IEEE 1800, 9.2.2.2.1).
+        run = Execution(self.design, outer, self.events.free, tasks=self.events.listed is not None)
         done: dict[Any, Term] = {}
         for s in statements:
             run.statement(s)

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from dais_verif.errors import InputError
+import pyslang
+
+from dais_verif.errors import InputError, StateError
 from dais_verif.prove.netlist import Clock, Driver, Read, Signal, bits_over, driver_of
 from dais_verif.prove.slang.design import Design, ast, bits_in
 from dais_verif.prove.slang.events import RaceError
@@ -89,6 +91,8 @@ class _Clocked(Execution):
         self._kept: dict[Any, Signal] = {}
         #: Why values of registers are not known.
         self._unknown: dict[Any, InputError] = {}
+        #: Variables that a statement without a meaning may have assigned, and why it has none.
+        self._lost: dict[Any, InputError] = {}
         #: The signals that the block assigns.
         self._mates: frozenset[Signal] = frozenset()
 
@@ -108,6 +112,7 @@ class _Clocked(Execution):
                 self.values, self.jumps = before, Jumps()
                 for symbol in written(s):
                     self._unknown.setdefault(symbol, error)
+                    self._lose(symbol, error)
         for symbol, reason in self._unknown.items():
             if symbol in self.design.signals:
                 self._poison(self.design.signals[symbol], reason)
@@ -123,13 +128,26 @@ class _Clocked(Execution):
                 bits = bits_over(self._whole(symbol), {t: (source, 0) for t, source in self._leaf_of.items()})
                 signal.drive(driver_of(bits, 0, signal.width, 0, self._where, self._clock))
 
+    def _lose(self, symbol: Any, reason: InputError) -> None:
+        """Whoever reads ``symbol`` from here on within the block raises ``reason``, until it is assigned again."""
+        if self.values.pop(symbol, None) is not None or self.design.is_local(symbol):
+            self._lost[symbol] = reason
+            self.forget()
+
     def _before(self, symbol: Any) -> Term:
+        if symbol in self._lost:
+            raise self._lost[symbol]
         if isinstance(symbol, _Next):  # it holds
             return self._leaf(self.design.signal(symbol.symbol, self._where))
         if self.design.is_local(symbol):  # a register, if the block reads what it held when it last ran
             if symbol not in self._kept:
                 width = bits_in(symbol.type) or 1
                 self._kept[symbol] = self.design.new(symbol.name, width, self._where, hidden=True)
+                if _of_a_subroutine(symbol):
+                    self._unknown[symbol] = StateError(
+                        f"{self._where}: variable {symbol.name!r} of a task or function keeps what its last call left,"
+                        " whichever block that was in; assign it first"
+                    )
             return self._leaf(self._kept[symbol])
         return self.design.over(symbol, self._leaf, self._where)
 
@@ -176,8 +194,16 @@ class _Clocked(Execution):
         def make(read: Read) -> Term:
             raise reason
 
-        if not signal.drivers:
-            signal.drive(Driver(0, signal.width, make, self._where, self._clock))
+        signal.drivers.clear()  # what else drives it has no say then
+        signal.drive(Driver(0, signal.width, make, self._where, self._clock))
+
+
+def _of_a_subroutine(symbol: Any) -> bool:
+    """Whether a variable is one of a task or a function, and not of a block of its own."""
+    syntax = symbol.syntax
+    while syntax is not None and syntax.kind not in _SUBROUTINES:
+        syntax = syntax.parent
+    return syntax is not None or symbol.syntax is None
 
 
 def _assigned_now(e: Any) -> Iterator[Any]:
@@ -196,5 +222,6 @@ def _other(body: Any) -> Any:
     return found[0] if found else None
 
 
+_SUBROUTINES = (pyslang.syntax.SyntaxKind.TaskDeclaration, pyslang.syntax.SyntaxKind.FunctionDeclaration)
 #: The value at which the signal of an edge does nothing.
 _INACTIVE = {ast.EdgeKind.PosEdge: 0, ast.EdgeKind.NegEdge: 1}

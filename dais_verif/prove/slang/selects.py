@@ -87,6 +87,8 @@ def selected(c: Converter, e: Any) -> Term:
     value = e.value
     if type(value) in NAMES and symbol_of(value) in c.design.memories:
         memory = c.design.memories[symbol_of(value)]
+        if c.filling:
+            raise c.refused(e, f"memory {memory.name!r} is read in an initial block; fill it with constants")
         return memory.read(c(e.selector), c.type_of(e.selector)[1])
     width, _ = c.type_of(e)
     known = place_of(c, e)

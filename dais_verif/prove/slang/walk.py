@@ -95,6 +95,8 @@ class _Walk:
         self._given: set[Any] = set()
         #: Nets that are pulled to a value.
         self._pulled: list[tuple[Any, int]] = []
+        #: How many interfaces are around what is declared.
+        self._interfaces = 0
         self._filled: set[Any] = set()
         #: What initial blocks leave in variables, each that assigns them.
         self._set: dict[Any, list[Term]] = {}
@@ -199,6 +201,8 @@ class _Walk:
         supply = None
         if symbol.kind == ast.SymbolKind.Net:
             net = symbol.netType.netKind
+            if net in _PULLED and self._interfaces:
+                raise InputError(f"{where}: {name!r} is pulled in an interface, where simulators differ; write wire")
             if net in _PULLED:
                 self._pulled.append((symbol, _PULLED[net]))
             elif net not in _NETS:
@@ -267,10 +271,11 @@ class _Walk:
         if kind is not ast.ProceduralBlockKind.Initial and not endless and only_checks(body):
             return
         found = self._filled if kind == ast.ProceduralBlockKind.Initial else self._assigned
-        names = written(body)
+        elsewhere: list[Any] = []
+        names = written(body, elsewhere)
         found.update(names)
-        if any(map(self._design.is_local, names)):
-            body.visit(self._refuse_foreign)
+        for e in elsewhere:
+            self._refuse_foreign(e)
         if kind in (ast.ProceduralBlockKind.Initial,):
             self._first.append(lambda: self._initial(body))
         elif kind in _BLOCKS:
@@ -304,7 +309,7 @@ class _Walk:
             )
 
     def _refuse_foreign(self, e: Any) -> None:
-        if type(e) is ast.HierarchicalValueExpression and self._design.is_local(e.symbol):
+        if self._design.is_local(e.symbol):
             where = self._design.where(e.sourceRange.start)
             raise InputError(f"{where}: {e.symbol.name!r} is a variable of another block; only that one may use it")
 
@@ -330,7 +335,10 @@ class _Walk:
         refusal = DEFINITIONS.refusal(instance.definition.definitionKind)
         if refusal is not None:
             raise InputError(f"{self._design.where(instance.location)}: {instance.name!r}: {refusal}")
+        interface = instance.definition.definitionKind is ast.DefinitionKind.Interface
+        self._interfaces += interface
         self._scope(instance.body, f"{path}{instance.name}.")
+        self._interfaces -= interface
         self._later.append(lambda: connect(self._design, instance, self._targets))
 
 

@@ -25,8 +25,11 @@ def symbol_of(e: Any) -> Any:
     return symbol if inside is None else inside
 
 
-def written(s: Any) -> set[Any]:
-    """The symbols that a statement or an expression assigns, or may fill, also by the tasks that it calls."""
+def written(s: Any, elsewhere: list[Any] | None = None) -> set[Any]:
+    """The symbols that a statement or an expression assigns, or may fill, also by the tasks that it calls.
+
+    ``elsewhere`` receives the expressions that name something by its place in the hierarchy.
+    """
     found: set[Any] = set()
     waiting, done = [s], set()
 
@@ -44,6 +47,8 @@ def written(s: Any) -> set[Any]:
                 waiting.append(e.subroutine.body)
         elif kind is ast.CallExpression and e.subroutineName not in _READING:
             found.update(symbol for argument in e.arguments for symbol in roots(argument))
+        elif kind is ast.HierarchicalValueExpression and elsewhere is not None:
+            elsewhere.append(e)
 
     while waiting:
         waiting.pop().visit(visit)

@@ -1,0 +1,51 @@
+"""What a clocked block does that has no meaning in a proof is not passed over where something else rests on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from prove.door import run_prove
+from prove.test_several_files import ADDER
+from prove.test_storage import clocked
+
+#: A register that holds the sum, and another block that sometimes gives it something else.
+HELD = "always @(posedge clk) OUT <= sum; always @(posedge clk) "
+#: The task keeps what the last call left, and two blocks call it.
+SHARED = """task swap(input [4:0] x, output [4:0] y); reg [4:0] t; begin y = t; t = x; end endtask reg [4:0] other;
+always @(posedge clk) begin : A reg [4:0] y; swap(sum, y); OUT <= y; end
+always @(posedge clk) begin : B reg [4:0] y; swap(5'd0, y); other <= y; end"""
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("always @(posedge clk) begin : b reg [4:0] t; t = sum; t = IN ** t; OUT <= t; end", "a power"),
+        ("always @(posedge clk) begin : b reg [4:0] t; t = sum; if (IN[0]) t = $random; OUT <= t; end", "$random"),
+        ("reg [4:0] k; always @(posedge clk) begin k = sum; k = $random; OUT <= k; end", "$random"),
+        (SHARED, "keeps what its last call left"),
+        (
+            "task t(input [4:0] x); OUT <= x; endtask reg q; always @(posedge clk) begin t(sum); q <= t.x; end",
+            "variable of another block",
+        ),
+        (HELD + "if (IN[0]) OUT <= $random;", "$random"),
+        (HELD + "if (IN[0]) force OUT = 1;", "override other drivers"),
+        (HELD + "begin wait (IN[0]); OUT <= 1; end", "waits"),
+        ("always_comb OUT = sum; always @(posedge clk) if (IN[0]) OUT <= $random;", "$random"),
+    ],
+    ids=[
+        "a variable", "on a path", "a register", "a task's variable", "a task's argument", "a second driver", "a force",
+        "a wait", "beside logic",
+    ],
+)  # fmt: skip
+def test_it_is_refused(body: str, message: str, tmp_path: Path) -> None:
+    run = run_prove(ADDER, tmp_path, "--clock", "clk", rtl=clocked(body).replace("module dut", "module model"))
+    assert run.ending == ("INVALID_INPUT", 2), run.tree["message"]
+    assert message in run.tree["message"]
+
+
+def test_it_is_passed_over_where_nothing_does(tmp_path: Path) -> None:
+    body = """reg [4:0] q, k; always @(posedge clk) begin : b reg [4:0] t; t = $random; q <= t; t = sum; OUT <= t; end
+always @(posedge clk) k <= sum; always @(posedge clk) k <= $random;"""
+    run = run_prove(ADDER, tmp_path, "--clock", "clk", rtl=clocked(body).replace("module dut", "module model"))
+    assert run.ending == ("PASS", 0), run.tree["message"]
