@@ -171,10 +171,16 @@ def test_a_structure_between_modules(tmp_path: Path) -> None:
         ("logic [3:0] t [0:1][0:2]; assign t = '{default: '{default: 3}}; assign OUT = t[1][1];", "name each of them"),
         ("logic [3:0] a; always_comb begin {<<3{a}} = IN[3:0]; OUT = a; end", "all of one size"),
         ("wire [2:0] a; assign {>>{a}} = IN; assign OUT = a;", "gets as many bits"),
+        ("wire [12:0] r = IN[0] ? {<<{IN}} : IN; assign OUT = r;", "where this stream begins"),
+        ("function automatic [9:0] f(input [9:0] a); return a; endfunction always_comb OUT = f({<<3{IN}});",
+         "where this stream begins"),
+        ("logic [3:0] t [0:3]; always_comb begin t = {>>{IN}}; OUT = t[0]; end", "where this stream begins"),
+        ("localparam [15:0] r = {<<3{12'h234}}; assign OUT = r ^ IN;", "where this stream begins"),
     ],
     ids=[
         "a union", "a first value", "a real", "a member that is kept", "a default of an array", "of a packed one",
-        "of a pattern", "a last slice on the left", "too many bits",
+        "of a pattern", "a last slice on the left", "too many bits", "a wider choice", "a wider argument",
+        "a wider array", "a wider constant",
     ],
 )  # fmt: skip
 def test_what_is_not_decided_is_refused(body: str, message: str, tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ from dais_verif.prove.terms import (
     mul,
     resize,
     shl,
-    undefined,
 )
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class VariablePlace(NamedTuple):
     ranged: bool
 
     def stored(self, old: Term, value: Term) -> Term:
-        """The bits after ``value`` was stored in ``old``."""
+        """The bits after ``value`` was stored in ``old``, if the place is there."""
         if not self.ranged:
             return self._one(old, value)
         steps = mul(
@@ -56,16 +55,13 @@ class VariablePlace(NamedTuple):
             const(self.position.width + self.element.bit_length(), self.element),
         )
         mask = shl(const(self.width, (1 << value.width) - 1), steps)
-        new = bor(band(old, bnot(mask)), shl(resize(value, self.width, False), steps))
-        # A range that ends beyond is stored in part: whatever is left then is taken for unknown.
-        return new if self.inside is None else ite(self.inside, new, undefined(self.width, "a part", old, value, steps))
+        return bor(band(old, bnot(mask)), shl(resize(value, self.width, False), steps))
 
     def _one(self, old: Term, value: Term) -> Term:
         parts = []
         for number in range(self.width // self.element):
             known = number >> self.position.width == 0
             here = eq(self.position, const(self.position.width, number)) if known else const(1, 0)
-            here = here if self.inside is None else band(self.inside, here)
             parts.append(ite(here, value, extract(old, number * self.element, self.element)))
         return concat(*reversed(parts))
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import pyslang
+
 from dais_verif.prove.slang.design import ast
 from dais_verif.prove.spans import Spans
 from dais_verif.prove.terms import Term, concat, const, extract
@@ -16,7 +18,18 @@ from dais_verif.prove.terms import Term, concat, const, extract
 if TYPE_CHECKING:
     from dais_verif.prove.slang.expressions import Converter
 
-__all__ = ["left_aligned", "operands", "refuse_rest", "reordered", "streamed"]
+_kinds = pyslang.syntax.SyntaxKind
+#: What a stream stands in if it is all that is assigned.
+_ASSIGNING = (
+    _kinds.AssignmentExpression,
+    _kinds.NonblockingAssignmentExpression,
+    _kinds.EqualsValueClause,
+    _kinds.ReturnStatement,
+)
+
+_ELSEWHERE = "simulators differ in where this stream begins in what is wider; assign it to a vector first"
+
+__all__ = ["left_aligned", "operands", "refuse_rest", "refuse_wider", "reordered", "streamed"]
 
 
 def operands(c: Converter, e: Any) -> list[Any]:
@@ -33,9 +46,22 @@ def streamed(c: Converter, e: Any) -> Term:
     return concat(*(extract(term, low, width) for low, width in _slices(term.width, e.sliceSize)))
 
 
-def left_aligned(term: Term, width: int) -> Term:
-    """A stream as the value of something wider: it begins with the highest bits, and zeros follow."""
-    return term if term.width == width else concat(term, const(width - term.width, 0))
+def left_aligned(c: Converter, e: Any, term: Term, width: int) -> Term:
+    """A stream as the value of something wider: it begins with the highest bits, and zeros follow.
+
+    Raises ``InputError`` where it is not all that is assigned to a vector: Verilator puts the zeros above it there.
+    """
+    around = getattr(e.syntax, "parent", None)
+    if around is None or around.kind not in _ASSIGNING or not e.type.isIntegral:
+        raise c.refused(e, _ELSEWHERE)
+    return concat(term, const(width - term.width, 0))
+
+
+def refuse_wider(c: Converter, e: Any, value: Any) -> None:
+    """Raise ``InputError`` if the constant ``e`` got its ``value`` from a stream of other bits than it has."""
+    wider = type(value) is ast.ConversionExpression and value.conversionKind is ast.ConversionKind.StreamingConcat
+    if wider and value.operand.bitstreamWidth != c.type_of(e)[0]:
+        raise c.refused(e, _ELSEWHERE)
 
 
 def refuse_rest(c: Converter, e: Any) -> None:

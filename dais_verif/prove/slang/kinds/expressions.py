@@ -66,7 +66,10 @@ VALUES: Table[Any] = Table(
 )
 
 _WHOLE = read("all of it")
-_PART = read("a part of it; an index may be a signal in combinational blocks, and in packed registers")
+_PART = read(
+    "a part of it; an index may be a signal in combinational blocks, and in packed registers: beyond it, all of the"
+    " variable is undefined"
+)
 _NO_TARGET = refused("an assignment to this kind of expression is not supported by the proof; name a signal or a part")
 TARGETS: Table[Any] = Table(
     "Expressions that are assigned",
@@ -145,7 +148,9 @@ CONVERSIONS: Table[Any] = Table(
     {
         _c.Implicit: read("extended by the operand's own sign"),
         _c.Propagated: read("extended as the whole expression is signed"),
-        _c.StreamingConcat: read("a stream begins with the highest bits; zeros follow"),
+        _c.StreamingConcat: read(
+            "a stream begins with the highest bits; zeros follow; refused unless it is all that a vector gets"
+        ),
         _c.Explicit: read("extended by the operand's own sign"),
         _c.BitstreamCast: read("the same bits"),
     },
