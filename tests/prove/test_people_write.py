@@ -333,6 +333,22 @@ def test_an_input_that_is_pulled(tmp_path: Path) -> None:
     assert {t.op for t in leaves(term)} == {"undefined"}
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (PULLED + combinational("sub s(.i(IN[3:0]), .o(OUT));"), "wider than what it is connected to"),
+        (
+            "module sub(output tri0 [4:0] o); endmodule\n" + combinational("tri1 [4:0] w; sub s(w); assign OUT = w;"),
+            "opposite ways",
+        ),
+    ],
+    ids=["a narrow connection", "two pulls"],
+)
+def test_a_pull_that_simulators_see_otherwise_is_refused(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        values(text, tmp_path)
+
+
 def test_the_top_modules_pulled_input_is_an_input(tmp_path: Path) -> None:
     text = combinational("assign OUT = sum;").replace("input [7:0]", "input tri1 [7:0]")
     assert values(text, tmp_path) == SUMS

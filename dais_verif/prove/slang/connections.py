@@ -9,6 +9,7 @@ from dais_verif.errors import InputError
 from dais_verif.prove.netlist import Bits, Read, Signal, bits_over, driver_of
 from dais_verif.prove.slang.design import Design, ast
 from dais_verif.prove.slang.kinds import PORTS
+from dais_verif.prove.slang.writes import roots
 from dais_verif.prove.terms import Term, const, extract, resize
 
 __all__ = ["connect"]
@@ -29,12 +30,30 @@ def connect(design: Design, instance: Any, targets: _Targets) -> None:
                 _unconnected(design, instance, port, where)
             continue
         inside = design.signal(port.internalSymbol, where)
+        _refuse_pulls(port, outside, inside.width, where)
         if port.direction == ast.ArgumentDirection.In:
             inside.drive(driver_of(design.bits(outside), 0, inside.width, 0, where))
         elif port.direction == ast.ArgumentDirection.Out:
             _output(design, port, inside, outside, where, targets)
         else:
             raise InputError(f"{where}: port {port.name!r}: {PORTS.message(port.direction)}")
+
+
+def _refuse_pulls(port: Any, outside: Any, width: int, where: str) -> None:
+    """Raise ``InputError`` if the net of a port is pulled where simulators differ in what else drives it.
+
+    Icarus Verilog pulls the bits of an input to which nothing is connected, and lets only one of two nets pull that a
+    port makes one.
+    """
+    net = port.internalSymbol
+    if net.kind is not ast.SymbolKind.Net or net.netType.netKind not in _PULLED:
+        return
+    narrow = type(outside) is ast.ConversionExpression and outside.operand.type.bitWidth < width
+    others = {symbol.netType.netKind for symbol in roots(outside) if symbol.kind is ast.SymbolKind.Net}
+    if port.direction == ast.ArgumentDirection.In and narrow:
+        raise InputError(f"{where}: port {port.name!r} is pulled, and wider than what it is connected to; connect all")
+    if port.direction == ast.ArgumentDirection.Out and others & {*_PULLED} - {net.netType.netKind}:
+        raise InputError(f"{where}: port {port.name!r} and what it drives are pulled in opposite ways; write wire")
 
 
 def _unconnected(design: Design, instance: Any, port: Any, where: str) -> None:
