@@ -216,6 +216,13 @@ def _deep(work: Callable[[], _T]) -> _T:
     def run() -> None:
         try:
             results.append(work())
+        except RecursionError:
+            errors.append(
+                InputError(
+                    "expressions of the RTL nest deeper than the proof can follow: a loop of many turns that goes on"
+                    " from what the turn before left, or a very long line of logic; divide it into registers or modules"
+                )
+            )
         except BaseException as error:
             errors.append(error)
 

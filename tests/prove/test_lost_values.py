@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from prove.door import run_prove
 from prove.test_several_files import ADDER
-from prove.test_storage import clocked
+from prove.test_storage import clocked, combinational
+
+from dais_verif.cli import proving
 
 #: A register that holds the sum, and another block that sometimes gives it something else.
 HELD = "always @(posedge clk) OUT <= sum; always @(posedge clk) "
@@ -49,3 +51,11 @@ def test_it_is_passed_over_where_nothing_does(tmp_path: Path) -> None:
 always @(posedge clk) k <= sum; always @(posedge clk) k <= $random;"""
     run = run_prove(ADDER, tmp_path, "--clock", "clk", rtl=clocked(body).replace("module dut", "module model"))
     assert run.ending == ("PASS", 0), run.tree["message"]
+
+
+def test_what_nests_too_deeply_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not as a traceback."""
+    monkeypatch.setattr(proving, "_DEPTH", 400)
+    body = "integer n; always_comb begin n = 0; for (int i = 0; i < 3000; i++) if (IN[i % 8]) n = n + i; OUT = n; end"
+    run = run_prove(ADDER, tmp_path, rtl=combinational(body).replace("module dut", "module model"))
+    assert run.ending == ("INVALID_INPUT", 2) and "nest deeper" in run.tree["message"], run.tree["message"]

@@ -242,6 +242,7 @@ def test_registers(body: str, wrong: tuple[str, str], tmp_path: Path) -> None:
         ("tri1 [4:0] t; assign t[3:0] = IN[3:0]; assign OUT = t;", "drive all of them"),
         ("tri1 [4:0] t; assign t = IN[0] ? sum : 5'bz; assign OUT = t;", "X and Z have no value"),
         ("tri1 t; assign t = IN[0]; assign t = IN[1]; assign OUT = t;", "also driven at"),
+        ("reg [3:0] t [0:9999999]; reg [3:0] u [0:9999999]; assign OUT = sum;", "arrays before it have 20,000,000"),
         ("supply1 v; assign v = IN[0]; assign OUT = v;", "also driven at"),
         ("always_comb begin : a OUT = sum; end always_comb begin : b if (IN[0]) disable a; end", "around it only"),
         ("task automatic t(input a); OUT = 9; if (a) disable t; OUT = 0; endtask always_comb t(IN);", "around it only"),

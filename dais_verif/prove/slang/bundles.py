@@ -30,6 +30,12 @@ def bundled(design: Design, symbol: Any, name: str, where: str, initial_only: bo
     size = bits_in(kind) or 1
     if width is not None and width // size > _LARGEST_MEMORY:
         raise InputError(f"{where}: {name!r} has {width // size:,} elements; the proof takes {_LARGEST_MEMORY:,}")
+    design.elements_declared += width // size if width is not None else 0
+    if design.elements_declared > _LARGEST_MEMORY:
+        raise InputError(
+            f"{where}: {name!r} and the arrays before it have {design.elements_declared:,} elements; the"
+            f" proof takes {_LARGEST_MEMORY:,} in all"
+        )
     large = width is not None and max(width >> 4, width // size) > _LARGEST_BUNDLE
     if width is not None and (port or not (large or (initial_only and symbol.type.isUnpackedArray))):
         return width

@@ -68,6 +68,8 @@ class Design:
         #: Of signals that are arrays or unpacked structures, what each element is: a signal of its own.
         self.elements: dict[Any, Spans[Signal]] = {}
         self.memories: dict[Any, Memory] = {}
+        #: How many elements all arrays have.
+        self.elements_declared = 0
         #: The latches of clock gates.
         self.latches: dict[Signal, Latch] = {}
         #: What variables hold before anything is assigned to them: an expression.
