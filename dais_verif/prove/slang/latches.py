@@ -7,6 +7,7 @@ before. So registers by it are registers by ``clk`` that take in nothing else un
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from dais_verif.errors import InputError, StateError
@@ -51,13 +52,13 @@ def latched(design: Design, body: Any) -> bool:
 
 def _parts(body: Any) -> tuple[Any, Any, Any] | None:
     """Condition, left and right side of a block that is one assignment under one condition."""
-    statements = list(flat(body.stmt if type(body) is ast.TimedStatement else body))
+    statements = list(islice(flat(body.stmt if type(body) is ast.TimedStatement else body), 2))
     if len(statements) != 1 or type(statements[0]) is not ast.ConditionalStatement:
         return None
     (first,) = statements
     if first.ifFalse is not None or len(first.conditions) != 1 or first.conditions[0].pattern is not None:
         return None
-    inner = list(flat(first.ifTrue))
+    inner = list(islice(flat(first.ifTrue), 2))
     if len(inner) != 1 or type(inner[0]) is not ast.ExpressionStatement:
         return None
     e = inner[0].expr
