@@ -71,11 +71,11 @@ def ast_bag(options: Any) -> Any:
 class Interface(NamedTuple):
     """What an instance of a module offers. ``ports``: by name, None for what is not made of bits.
 
-    ``parameters``: those that may be given, and whether the value that each has is one.
+    ``parameters``: those that may be given, and the value that each has: a number, or whether it is one at all.
     """
 
     ports: dict[str, Port | None]
-    parameters: dict[str, bool]
+    parameters: dict[str, int | bool]
 
 
 def interface_of(sources: Sequence[Path], top: str, instance: str) -> Interface | None:
@@ -102,13 +102,18 @@ def interface_of(sources: Sequence[Path], top: str, instance: str) -> Interface 
     given = [symbol for symbol in inner.body.parameters if not symbol.isLocalParam]
     return Interface(
         {str(symbol.name): _port(symbol) for symbol in inner.body.portList},
-        {str(symbol.name): _has_value(symbol) for symbol in given},
+        {str(symbol.name): _value(symbol) for symbol in given},
     )
 
 
-def _has_value(symbol: Any) -> bool:
+def _value(symbol: Any) -> int | bool:
     held = getattr(symbol, "value", None)
-    return held is not None and held.value is not None
+    if held is None or held.value is None:
+        return False
+    try:
+        return int(held.value) if symbol.type.isIntegral else True
+    except (TypeError, ValueError, OverflowError):  # X and Z
+        return True
 
 
 def _compiled(sources: Sequence[Path], top: str) -> tuple[Any | None, Any]:

@@ -21,6 +21,8 @@ _VALUE = re.compile(
     re.ASCII | re.VERBOSE,
 )
 
+_LITERAL = re.compile(r"(-?)(?:([0-9]*)'([sS]?)([bodhBODH]))?([0-9a-fA-F_]+)", re.ASCII)
+
 
 def parse_parameter(text: str) -> tuple[str, str]:
     """Split ``NAME=VALUE``: a number as Verilog writes it, a string in quotes, or ``package::NAME``.
@@ -69,8 +71,26 @@ def _check(top: str, parameters: Mapping[str, str], offered: Interface) -> None:
         if name not in offered.parameters:
             known = ", ".join(offered.parameters) or "none"
             raise InputError(f"--param: module {top} has no parameter {name}; it has {known}")
-        if not offered.parameters[name]:
+        held, wanted = offered.parameters[name], _number(value)
+        if held is False:
             raise InputError(f"--param: parameter {name} of {top} cannot be {value}")
+        if held is not True and wanted is not None and held != wanted:
+            raise InputError(f"--param: parameter {name} of {top} cannot be {value}: by its type it would be {held}")
+
+
+def _number(text: str) -> int | None:
+    """Return the integer that ``text`` is, if it is a literal of one without X and Z."""
+    found = _LITERAL.fullmatch(text)
+    if found is None:
+        return None
+    minus, width, signed, base, digits = found.groups()
+    number = int(digits.replace("_", ""), {"b": 2, "o": 8, "h": 16}.get((base or "d").lower(), 10))
+    bits = int(width or 32) if base else 0
+    if bits and number >> bits:
+        number &= (1 << bits) - 1
+    if signed and number >> (bits - 1):
+        number -= 1 << bits
+    return -number if minus else number
 
 
 def _declared(port: Port) -> str:

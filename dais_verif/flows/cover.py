@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from dais_verif.errors import InputError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.flows.covering import DIRECTED
-from dais_verif.flows.programs import AnyProgram, path_of, read_program
+from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.vectors import decimal_rows
 from dais_verif.own_command import own_command
@@ -53,6 +53,7 @@ class CoverageRequest:
     command: str | None = None
 
     def __post_init__(self) -> None:
+        require_counts(vectors=self.vectors, seed=self.seed)
         if self.floor is not None and not 0 <= self.floor <= 100:
             raise InputError(f"the floor must be 0 to 100 percent, not {self.floor}")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dais_verif.files import write_atomically
-from dais_verif.flows.programs import AnyProgram, path_of, read_program
+from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.golden import Engine
 from dais_verif.golden.compare import Comparison, Witness, compare, first_different_op, require_same_shape
@@ -54,6 +54,9 @@ class DiffRequest:
     timeout: float = 20.0
     output: Path | None = None
     command: str | None = None
+
+    def __post_init__(self) -> None:
+        require_counts(vectors=self.vectors, seed=self.seed)
 
     def words(self) -> list[str]:
         """Return the words after ``dais-verif`` that ask for this."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
+from dais_verif.errors import RequestError
 from dais_verif.flows.progress import Progress
 from dais_verif.program import AssumedLayoutWarning, Program, load, parse
 
-__all__ = ["AnyProgram", "path_of", "read_program"]
+__all__ = ["AnyProgram", "path_of", "read_program", "require_counts"]
 
 AnyProgram = Program | bytes | str | Path
 
@@ -34,3 +35,10 @@ def path_of(program: AnyProgram, without: str = "PROGRAM") -> str:
     if isinstance(program, Program):
         return program.origin.path or without
     return without if isinstance(program, bytes) else str(program)
+
+
+def require_counts(**counts: int) -> None:
+    """Raise ``RequestError`` unless each of ``counts``, options by their names, is an integer of 0 or more."""
+    for name, value in counts.items():
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise RequestError(f"--{name} must be a number, 0 or more, not {value!r}.")

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from dais_verif.files import write_atomically
-from dais_verif.flows.programs import AnyProgram, read_program
+from dais_verif.flows.programs import AnyProgram, read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.golden.flips import Flip
 from dais_verif.golden.oracle import show
@@ -40,6 +40,9 @@ class SensitivityRequest:
     unchecked: bool = False
     timeout: float = 120.0
     output: Path | None = None
+
+    def __post_init__(self) -> None:
+        require_counts(vectors=self.vectors, seed=self.seed)
 
 
 @dataclass(frozen=True)

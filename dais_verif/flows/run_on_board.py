@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from dais_verif.errors import InputError, RequestError
-from dais_verif.flows.programs import AnyProgram, path_of, read_program
+from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.work_folder import work_folder
 from dais_verif.hil.emulator import emulated_link
@@ -55,6 +55,7 @@ class BoardRequest:
     command: str | None = None
 
     def __post_init__(self) -> None:
+        require_counts(vectors=self.vectors, seed=self.seed)
         if self.resume and self.output is None:
             raise RequestError("--resume needs the folder of the run that was broken off: -o DIR.")
 

@@ -16,6 +16,7 @@ from dais_verif.errors import InputError
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.program import Program
+from dais_verif.record.base import to_tree
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.simulation import (
     RTL_IN_ICARUS,
@@ -166,7 +167,7 @@ def _rtl(design: Design, asked: DesignRequest, hashes: Sequence[str]) -> dict[st
         "data": dict(zip((file.name for file in design.data), hashes[len(design.sources) :], strict=True)),
     }
     if design.dut is not None:
-        facts |= {"widths": design.dut.how, "face": design.dut.face.to_tree()}
+        facts |= {"widths": design.dut.how, "face": to_tree(design.dut.face.to_tree())}
     return facts
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from dais_verif.errors import RequestError
 from dais_verif.flows.covering import Covering
 from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.programs import AnyProgram, path_of
+from dais_verif.flows.programs import AnyProgram, path_of, require_counts
 from dais_verif.own_command import own_command
 from dais_verif.stimulus.counters import MAX_BITS
 
@@ -57,8 +57,7 @@ class SimulationRequest:
             raise RequestError("--exhaustive is not for --wrapped: exhaust the core, which sim verifies without it.")
         if not 0 <= self.exhaustive_bits <= MAX_BITS:
             raise RequestError(f"--exhaustive-bits {self.exhaustive_bits} must be 0 to {MAX_BITS}.")
-        if self.vectors < 0 or self.seed < 0:
-            raise RequestError("--vectors and --seed must be 0 or more.")
+        require_counts(vectors=self.vectors, seed=self.seed)
 
     def reproduce(self, more: Sequence[str] = ()) -> str:
         """Return the line to copy that asks for the same, with ``more`` words."""

@@ -219,6 +219,10 @@ class BoardInfo:
 class SimulatorResults(list[SimulatorResult]):
     """The results of all simulators, by number or by name: ``simulators["icarus"]``."""
 
+    def __contains__(self, key: object) -> bool:
+        """Return whether a result, or a simulator of that name, is among them."""
+        return any(result.name == key for result in self) if isinstance(key, str) else super().__contains__(key)
+
     @overload
     def __getitem__(self, key: SupportsIndex | str) -> SimulatorResult: ...
     @overload

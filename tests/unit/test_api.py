@@ -40,6 +40,7 @@ def test_a_simulation_that_passes(tmp_path: Path, capfd: pytest.CaptureFixture[s
     assert capfd.readouterr() == ("", "")
     assert repr(result).startswith("<SimulationRecord PASS: ")
     assert SimulationRecord.from_json(result.to_json()) == result
+    assert "icarus" in result.simulators and "verilator" not in result.simulators
     with pytest.raises(KeyError, match="none of the simulators: icarus"):
         result.simulators["verilator"]
 
@@ -48,6 +49,7 @@ def test_a_wrong_design_is_a_verdict_with_the_op_to_blame(bug: Path) -> None:
     result = dais_verif.simulate(SUM, rtl=[bug], top="model", simulators=["icarus"], vectors=50)
     assert result.verdict is dais_verif.Verdict.RTL_MISMATCH and not result.passed
     assert result.first_mismatch is not None and result.first_mismatch.op == 2
+    assert SimulationRecord.from_json(result.to_json()) == result
     with pytest.raises(dais_verif.VerdictError, match="RTL_MISMATCH"):
         result.raise_for_verdict()
 
@@ -55,6 +57,10 @@ def test_a_wrong_design_is_a_verdict_with_the_op_to_blame(bug: Path) -> None:
 def test_what_cannot_be_used_raises(tmp_path: Path, bug: Path) -> None:
     with pytest.raises(dais_verif.InputError, match="does not exist"):
         dais_verif.simulate(SUM, rtl=tmp_path / "nowhere.v")
+    for function in (dais_verif.simulate, dais_verif.cover, dais_verif.rank_sensitivity):
+        for wrong in (-1, "x"):
+            with pytest.raises(dais_verif.RequestError, match="--vectors must be a number"):
+                function(SUM, vectors=wrong)  # type: ignore[operator]
     with pytest.raises(dais_verif.RequestError, match="simulators must be"):
         dais_verif.simulate(SUM, simulators=["icarus", "modelsim"])
     with pytest.raises(dais_verif.RequestError, match="--latency needs --clock"):

@@ -59,3 +59,31 @@ def test_ports_have_the_widths_that_follow_from_the_parameters(source, tmp_path)
 def test_what_cannot_be_given_is_one_clear_line(source, tmp_path, top, given, message):
     with pytest.raises(InputError, match=message):
         with_parameters([source], top, given, tmp_path)
+
+
+TYPED = "module typed #(parameter signed [3:0] K = 1, parameter [7:0] M = 2, parameter N = 3) (output y);\nendmodule\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "held"),
+    [
+        ("K", "7", None),
+        ("K", "-8", None),
+        ("K", "4'sb1000", None),
+        ("K", "21", 5),
+        ("K", "8", -8),
+        ("M", "255", None),
+        ("M", "8'hff", None),
+        ("M", "256", 0),
+        ("M", "-1", 255),
+        ("N", "70000", None),
+        ("N", "-3", None),
+    ],
+)
+def test_a_value_that_its_type_would_cut_off_is_refused(name, value, held, tmp_path):
+    (tmp_path / "typed.sv").write_text(TYPED)
+    if held is None:
+        assert with_parameters([tmp_path / "typed.sv"], "typed", {name: value}, tmp_path)
+    else:
+        with pytest.raises(InputError, match=f"cannot be {value}: by its type it would be {held}"):
+            with_parameters([tmp_path / "typed.sv"], "typed", {name: value}, tmp_path)
