@@ -6,6 +6,7 @@ import os
 import platform
 import signal
 import sys
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
@@ -67,3 +68,11 @@ def yosys() -> None:
         if os.environ.get("CI"):
             pytest.fail(str(error))
         pytest.skip(str(error))
+
+
+@pytest.fixture(autouse=True)
+def recursion_limit() -> Iterator[None]:
+    """Whatever a test needs, the next one begins as users do."""
+    before = sys.getrecursionlimit()
+    yield
+    sys.setrecursionlimit(before)

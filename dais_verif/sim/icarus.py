@@ -81,7 +81,11 @@ def build(
     folders = private.options(own)
     options = [_LANGUAGE, "-f", "timescale.f", f"-Mall={_READ}", "-o", OUTPUT, *roots, *folders]
     with (watch or Stopwatch()).stage("icarus compile"):
-        session.check("iverilog", [str(found.iverilog), *options, *files])
+        try:
+            session.check("iverilog", [str(found.iverilog), *options, *files])
+        except BaseException:  # killed as it ended: what it left may be whole, and is of no build
+            (build_dir / OUTPUT).unlink(missing_ok=True)
+            raise
     also = private.others(_read(build_dir / _READ), own, sources)
     return replace(simulation(top, build_dir, waves=True), also_read=also)
 

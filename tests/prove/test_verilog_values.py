@@ -121,20 +121,20 @@ VALUES: dict[str, tuple[str, Value]] = {
     ),
     # places on the left
     "a bit that is assigned": (
-        procedure("z = a; z[i] = b[0];"),
-        lambda a, i, b: set_bits(a, i, 1, b) if i < 6 else a,
+        procedure("z = a; z[b] = i[0];"),
+        lambda a, i, b: set_bits(a, b, 1, i),
     ),
     "a bit that is assigned, indices rising": (
-        procedure("v = a; v[i] = b[0]; z = v;", "reg [0:5] v;"),
-        lambda a, i, b: set_bits(a, 5 - i, 1, b) if i < 6 else a,
+        procedure("v = a; v[b] = i[0]; z = v;", "reg [0:5] v;"),
+        lambda a, i, b: set_bits(a, 5 - b, 1, i),
     ),
     "a bit that is assigned at a signed place": (
-        procedure("v = a; v[s] = b[0]; z = v;", "wire signed [2:0] s = i; reg [2:-3] v;"),
-        lambda a, i, b: set_bits(a, signed(i, 3) + 3, 1, b) if -3 <= signed(i, 3) <= 2 else a,
+        procedure("v = a; v[s] = i[0]; z = v;", "wire signed [1:0] s = b; reg [2:-3] v;"),
+        lambda a, i, b: set_bits(a, signed(b, 2) + 3, 1, i),
     ),
     "an element that is assigned": (
-        procedure("v = a; v[b] = i[1:0]; z = v;", "reg [2:0][1:0] v;"),
-        lambda a, i, b: set_bits(a, 2 * b, 2, i) if b < 3 else a,
+        procedure("v = a; v[b] = i[1:0]; z = v;", "reg [3:0][1:0] v;"),
+        lambda a, i, b: set_bits(a, 2 * b, 2, i) & 63,
     ),
     "bits that are assigned from a place up": (
         procedure("z = a; z[b +: 3] = i;"),
@@ -368,7 +368,7 @@ REFUSED = {
     "a signed item with X at its top": (cased("3'sb?01: z = 1;", "default: z = 2;", "casez", "a"), "extend this item"),
     "a task within a task that reads what its caller does not see": (
         procedure("outer(b);", "task inner(input p); z = a; endtask task outer(input q); inner(q); endtask"),
-        "function 'inner' reads 'a'",
+        "task 'inner' reads 'a'",
     ),
     "signed values inside a range that begins below 0": (
         "wire signed [2:0] s = i; assign y = s inside {[-3'sd2:3'sd1]};",
