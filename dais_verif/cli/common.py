@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,11 +13,11 @@ import click
 
 from dais_verif.cli.keywords import KEYWORDS
 from dais_verif.cli.verb import FiniteRange, OutputPath
+from dais_verif.flows.programs import read_program
+from dais_verif.flows.progress import Progress
 from dais_verif.own_command import own_command
-from dais_verif.program import LAYOUTS, AssumedLayoutWarning, Program, load
-from dais_verif.program.numbers import Batch
+from dais_verif.program import LAYOUTS, Program
 from dais_verif.sim.sandbox import SANDBOX, confined
-from dais_verif.stimulus import generate_common, read_batch
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,6 +38,7 @@ __all__ = [
     "vectors_option",
     # helpers
     "PROOF_STORE",
+    "ShownWarnings",
     "console",
     "load_program",
     "output_path",
@@ -47,7 +47,6 @@ __all__ = [
     "notices",
     "progress",
     "reproduce",
-    "stimulus",
     "tell_written",
 ]
 
@@ -145,22 +144,17 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: status.update(f"{what}: {done} of {total}")
 
 
+class ShownWarnings(Progress):
+    """Shows the warnings of a flow, and nothing else."""
+
+    def warning(self, text: str) -> None:
+        """Print a warning."""
+        notices().print(f"warning: {text}", markup=False)
+
+
 def load_program(path: Path, layout: str | None) -> tuple[Program, list[str]]:
     """The program and the warnings of reading it, which are also shown."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", AssumedLayoutWarning)
-        program = load(path, layout=layout)
-    messages = [str(warning.message) for warning in caught]
-    for message in messages:
-        notices().print(f"warning: {message}", markup=False)
-    return program, messages
-
-
-def stimulus(programs: Sequence[Program], files: Sequence[Path], vectors: int, seed: int) -> Batch:
-    """The vectors of a run of ``programs``, all with the same number of inputs: those in ``files``, then generated."""
-    given = [read_batch(path, programs[0].n_in) for path in files]
-    generated = generate_common(programs, vectors, seed)
-    return Batch.concatenate([*given, generated]) if given else generated
+    return read_program(path, layout, ShownWarnings())
 
 
 def reproduce(arguments: Sequence[str] | None = None, more: Sequence[str] = ()) -> str:

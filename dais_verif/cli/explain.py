@@ -17,13 +17,13 @@ from dais_verif.cli.common import (
     output_path,
     program_argument,
     seed_option,
-    stimulus,
     unchecked_option,
     vectors_option,
 )
 from dais_verif.cli.verb import Verb
 from dais_verif.errors import InputError, ViolationError
 from dais_verif.files import write_atomically
+from dais_verif.flows.vectors import batch_of
 from dais_verif.golden.vm import (
     ViolationWarning,
     accept_instructions,
@@ -67,7 +67,7 @@ def explain(
     2), unless --unchecked. The last line counts promises: made, proved for all inputs, checked.
     """
     loaded, _ = load_program(program, layout)
-    batch = stimulus([loaded], inputs, vectors, seed)
+    batch = batch_of([loaded], inputs, vectors, seed)
     if row >= batch.rows:
         raise InputError(f"--row {row}: there are {batch.rows} vectors, numbered from 0 on")
     text = io.StringIO()

@@ -19,11 +19,11 @@ from dais_verif.cli.common import (
     program_argument,
     reproduce,
     seed_option,
-    stimulus,
     vectors_option,
 )
 from dais_verif.cli.verb import Verb
 from dais_verif.files import write_atomically
+from dais_verif.flows.vectors import batch_of
 from dais_verif.golden.vm import (
     ENGINES,
     Profile,
@@ -83,7 +83,7 @@ def profile(
     if ignore_first and samples == 1:
         raise click.UsageError("--ignore-first with --samples 1 leaves nothing to measure; use --samples 2 or more.")
     loaded, _ = load_program(program, layout)
-    batch = stimulus([loaded], inputs, vectors, seed)
+    batch = batch_of([loaded], inputs, vectors, seed)
     compiled = compile_forward_and_backward(loaded, need_backward=pullback)
     text, profiles = io.StringIO(), []
     with notices().status("timing"):

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from dais_verif.cli.common import notices
-from dais_verif.flows.progress import Progress
+from dais_verif.cli.common import ShownWarnings, notices
 
 if TYPE_CHECKING:
     from dais_verif.cli.display import Display
@@ -15,15 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["TerminalProgress"]
 
 
-class TerminalProgress(Progress):
+class TerminalProgress(ShownWarnings):
     """Shows what a flow tells. What draws is loaded only once there is something to draw."""
 
     def __init__(self) -> None:
         self._display: Display | None = None
-
-    def warning(self, text: str) -> None:
-        """Print a warning."""
-        notices().print(f"warning: {text}", markup=False)
 
     def notice(self, text: str) -> None:
         """Print a step, above the lines of simulators."""

@@ -15,6 +15,7 @@ from dais_verif.flows.covering import DIRECTED
 from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.vectors import decimal_rows
+from dais_verif.flows.words import option_words
 from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage, CoverageRecord, coverage_line
@@ -74,9 +75,7 @@ class CoverageRequest:
             "--unchecked": self.unchecked,
             "--out-of-range": self.out_of_range,
         }
-        words = [word for path in self.inputs for word in ("--inputs", str(path))]
-        words += [word for option, value in valued.items() if value is not None for word in (option, str(value))]
-        return ["coverage", path_of(self.program), *words, *(option for option, asked in flags.items() if asked)]
+        return ["coverage", path_of(self.program), *option_words(valued, flags, self.inputs)]
 
 
 @dataclass(frozen=True)

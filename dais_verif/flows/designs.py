@@ -19,6 +19,7 @@ from dais_verif.errors import InputError
 from dais_verif.files import require_plain, write_atomically
 from dais_verif.flows.pins import Pins
 from dais_verif.flows.progress import Progress
+from dais_verif.flows.words import option_words
 from dais_verif.flows.wrapped import Wrapped
 from dais_verif.program import Program
 from dais_verif.sim.build import Design
@@ -63,11 +64,13 @@ class DesignRequest:
             "--max-depth": pipeline and pipeline.max_depth,
             "--wrapped": self.wrapped and self.wrapped.folder,
             "--netlist": self.netlist and self.netlist.path,
+            "--target": self.netlist and self.netlist.target,
         }
-        words = [word for option, value in valued.items() if value is not None for word in (option, str(value))]
+        words = option_words(valued, {})
         words += [word for name, value in self.parameters for word in ("--param", f"{name}={value}")]
         words += [word for path in self.data for word in ("--data", str(path))]
-        return [*words, *(word for path in self.rtl for word in ("--rtl", str(path)))]
+        rtl = () if self.netlist else self.rtl  # of which its files and the models of its cells are made
+        return [*words, *(word for path in rtl for word in ("--rtl", str(path)))]
 
 
 def with_netlist(asked: DesignRequest, folder: Path) -> DesignRequest:

@@ -14,6 +14,8 @@ import numpy as np
 from dais_verif.files import write_atomically
 from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.vectors import batch_of
+from dais_verif.flows.words import option_words
 from dais_verif.golden import Engine
 from dais_verif.golden.compare import Comparison, Witness, compare, first_different_op, require_same_shape
 from dais_verif.golden.oracle import show
@@ -23,7 +25,6 @@ from dais_verif.program.listing import in_words
 from dais_verif.program.numbers import Batch
 from dais_verif.record.diff import DifferentOp, DiffRecord, EqualityProof, OpDifference, OutputDifference, TypedValue
 from dais_verif.record.program import ProgramInfo
-from dais_verif.stimulus import generate_common, read_batch
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -67,9 +68,7 @@ class DiffRequest:
             "--timeout": self.timeout if self.prove else None,
             "--output": self.output,
         }
-        words = [word for path in self.inputs for word in ("--inputs", str(path))]
-        words += [word for option, value in valued.items() if value is not None for word in (option, str(value))]
-        return [*self._programs(), *words, *(["--prove"] if self.prove else []), *self._reading()]
+        return [*self._programs(), *option_words(valued, {"--prove": self.prove}, self.inputs), *self._reading()]
 
     def replay_words(self, file: Path) -> list[str]:
         """Return the words that compare the programs on the vector in ``file`` alone."""
@@ -79,9 +78,8 @@ class DiffRequest:
         return ["diff", path_of(self.a, "A"), path_of(self.b, "B")]
 
     def _reading(self) -> list[str]:
-        layouts = (("--layout", self.layout), ("--layout-b", self.layout_b))
-        words = [word for option, layout in layouts if layout for word in (option, layout)]
-        return [*words, *(["--unchecked"] if self.unchecked else [])]
+        layouts = {"--layout": self.layout, "--layout-b": self.layout_b}
+        return option_words(layouts, {"--unchecked": self.unchecked})
 
 
 def diff(request: DiffRequest, *, progress: Progress = SILENT) -> DiffRecord:
@@ -95,7 +93,7 @@ def diff(request: DiffRequest, *, progress: Progress = SILENT) -> DiffRecord:
     b, more = read_program(request.b, request.layout_b or request.layout, progress)
     names = (f"A ({path_of(request.a, 'a program')})", f"B ({path_of(request.b, 'a program')})")
     require_same_shape(a, b, names)
-    batch = _vectors(a, b, request)
+    batch = batch_of([a, b], request.inputs, request.vectors, request.seed)
     with progress.working(f"{batch.rows} vectors ..."):
         found = compare(a, b, batch, engine=request.engine, check=not request.unchecked, names=names)
     identical = a.hash == b.hash
@@ -132,13 +130,6 @@ def diff(request: DiffRequest, *, progress: Progress = SILENT) -> DiffRecord:
     if request.output is not None and found.witness:
         record = _with_file(record, found.witness, request.output, request, progress)
     return record
-
-
-def _vectors(a: Program, b: Program, request: DiffRequest) -> Batch:
-    """Return the vectors of files, then generated ones, which hold the corners of the input types of both."""
-    given = [read_batch(path, a.n_in) for path in request.inputs]
-    generated = generate_common([a, b], request.vectors, request.seed)
-    return Batch.concatenate([*given, generated]) if given else generated
 
 
 def _judge(found: Comparison, identical: bool) -> tuple[Verdict, str]:

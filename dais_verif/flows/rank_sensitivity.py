@@ -10,15 +10,14 @@ from pathlib import Path
 from dais_verif.files import write_atomically
 from dais_verif.flows.programs import AnyProgram, read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.vectors import batch_of
 from dais_verif.golden.flips import Flip
 from dais_verif.golden.oracle import show
 from dais_verif.golden.sensitivity import Effect, Sensitivity
 from dais_verif.golden.sensitivity import sensitivity as measure
 from dais_verif.program import Program
-from dais_verif.program.numbers import Batch
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.sensitivity import FlipCounts, FlipEffect, FlippedBit, LeftOut, SensitivityRecord
-from dais_verif.stimulus import generate_common, read_batch
 from dais_verif.verdict import Verdict
 
 __all__ = ["SensitivityRequest", "SensitivityRun", "rank_sensitivity"]
@@ -64,7 +63,7 @@ def rank_sensitivity(request: SensitivityRequest, *, progress: Progress = SILENT
     with progress.working(f"{what} ...") as tell:
         found = measure(
             program,
-            _vectors(program, request),
+            batch_of([program], request.inputs, request.vectors, request.seed),
             bits=request.bits,
             check=not request.unchecked,
             timeout=request.timeout,
@@ -90,12 +89,6 @@ def rank_sensitivity(request: SensitivityRequest, *, progress: Progress = SILENT
         text = f"{record.to_json()}\n" if request.output.suffix == ".json" else _csv(record)
         write_atomically(request.output, text.encode())
     return SensitivityRun(record, found)
-
-
-def _vectors(program: Program, request: SensitivityRequest) -> Batch:
-    given = [read_batch(path, program.n_in) for path in request.inputs]
-    generated = generate_common([program], request.vectors, request.seed)
-    return Batch.concatenate([*given, generated]) if given else generated
 
 
 def _judge(found: Sensitivity) -> tuple[Verdict, str]:

@@ -11,6 +11,7 @@ from dais_verif.errors import RequestError
 from dais_verif.flows.covering import Covering
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.programs import AnyProgram, path_of, require_counts
+from dais_verif.flows.words import option_words
 from dais_verif.own_command import own_command
 from dais_verif.stimulus.counters import MAX_BITS
 
@@ -65,7 +66,6 @@ class SimulationRequest:
 
     def words(self) -> list[str]:
         """Return the words after ``dais-verif`` that ask for this. ``PROGRAM`` is one without a file."""
-        words = ["sim", path_of(self.program)]
         valued = {
             "--layout": self.layout,
             "--sim": self.simulator,
@@ -85,7 +85,4 @@ class SimulationRequest:
             "--no-bulk": not self.bulk,
             "--exhaustive": self.exhaustive,
         }
-        words += [word for path in self.inputs for word in ("--inputs", str(path))]
-        words += [word for option, value in valued.items() if value is not None for word in (option, str(value))]
-        words += [option for option, asked in flags.items() if asked]
-        return [*words, *self.design.words()]
+        return ["sim", path_of(self.program), *option_words(valued, flags, self.inputs), *self.design.words()]

@@ -1,15 +1,27 @@
-"""Vectors that were found, the prover's as bits of port elements, in the numbers that ``run`` and ``sim`` take."""
+"""Vectors of a request; and those that were found, the prover's as bits of port elements, as ``sim`` takes them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Element, ports_of
+from dais_verif.stimulus import generate_common, read_batch
 
-__all__ = ["decimal", "decimal_rows", "real_inputs", "signed_inputs"]
+__all__ = ["batch_of", "decimal", "decimal_rows", "real_inputs", "signed_inputs"]
+
+
+def batch_of(programs: Sequence[Program], files: Sequence[Path], vectors: int, seed: int) -> Batch:
+    """Return the vectors in ``files``, then generated ones for ``programs``, all with the same number of inputs.
+
+    Raises ``InputError`` if a file cannot be used.
+    """
+    given = [read_batch(path, programs[0].n_in) for path in files]
+    generated = generate_common(programs, vectors, seed)
+    return Batch.concatenate([*given, generated]) if given else generated
 
 
 def signed_inputs(program: Program, vector: Sequence[int], elements: Sequence[Element] | None = None) -> list[int]:

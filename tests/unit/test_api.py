@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,9 +14,12 @@ from pathlib import Path
 import pytest
 
 import dais_verif
+from dais_verif.cli import main
 from dais_verif.emit import emit_verilog
+from dais_verif.flows.designs import DesignRequest
 from dais_verif.program import Program, write_binary
 from dais_verif.record.simulation import SimulationRecord
+from dais_verif.synth.netlist import Netlist
 
 X, Y = (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0))
 SUM = Program.build([X, Y, (0, 0, 1, 0, (0, 5, 0))], [(2, 0, 0)], inp_shift=[0, 0])
@@ -67,6 +71,25 @@ def test_what_cannot_be_used_raises(tmp_path: Path, bug: Path) -> None:
         dais_verif.simulate(SUM, rtl=bug, latency=3)
     with pytest.raises(dais_verif.RequestError, match="rtl and netlist both name"):
         dais_verif.simulate(SUM, rtl=bug, netlist=bug)
+
+
+def test_the_line_to_copy_asks_for_the_same(bug: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a program.bin"
+    path.write_bytes(write_binary(SUM, "v1"))
+    result = dais_verif.simulate(
+        path, layout="v1", rtl=bug, simulators="icarus", vectors=30, seed=5, exhaustive_bits=0, bulk=False
+    )
+    _, *words = shlex.split(result.reproduce)
+    assert main._run([*words, "--json"]) == result.verdict.exit_code == 1
+    again = SimulationRecord.from_json(capsys.readouterr().out)
+    assert (again.vectors, again.seed, again.stimulus) == (30, 5, result.stimulus)
+    assert (again.message, again.decisions, again.rtl) == (result.message, result.decisions, result.rtl)
+
+
+def test_the_line_of_a_netlist_names_its_target_and_no_file_of_ours() -> None:
+    netlist = Netlist(Path("net.v"), "ice40")
+    words = DesignRequest(rtl=(Path("net.v"), Path("cells.v")), netlist=netlist).words()
+    assert words == ["--netlist", "net.v", "--target", "ice40"]
 
 
 def test_progress_is_told(bug: Path) -> None:

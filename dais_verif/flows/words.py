@@ -1,0 +1,15 @@
+"""The words of a command line that ask for what a request does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+__all__ = ["option_words"]
+
+
+def option_words(valued: Mapping[str, object], flags: Mapping[str, bool], inputs: Iterable[Path] = ()) -> list[str]:
+    """Return ``inputs``, the options of ``valued`` that are not None with their values, and ``flags`` that are set."""
+    words = [word for path in inputs for word in ("--inputs", str(path))]
+    words += [word for option, value in valued.items() if value is not None for word in (option, str(value))]
+    return [*words, *(option for option, asked in flags.items() if asked)]
