@@ -52,7 +52,7 @@ RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas supported-verilog bench-golden bench-sim bench-prove bench-coverage soundness evidence mutate-prover others-rtl prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas supported-verilog map bench-golden bench-sim bench-prove bench-coverage soundness evidence mutate-prover others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
@@ -187,7 +187,10 @@ schemas: .venv/.ready  ## Write the JSON schemas of records again, from the data
 	.venv/bin/python -m dais_verif.report.schema
 
 supported-verilog: .venv/.ready  ## Write docs/supported-verilog.md again, from the tables that prove follows
-	.venv/bin/python -m dais_verif.prove.slang.kinds.page
+	.venv/bin/python -m dais_verif.prover.slang.kinds.page
+
+map: .venv/.ready  ## Write docs/map.md again, from the docstrings of packages and modules
+	.venv/bin/python tools/map.py
 
 bench-golden: .venv/.ready-test  ## Our golden engine and da4ml's in turns, held to goals; writes build/bench-golden.md
 	@mkdir -p build

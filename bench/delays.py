@@ -15,9 +15,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog, read_delay_model
-from dais_verif.emit.delays import SCALE
-from dais_verif.emit.schedule import flow_of, least_depth
+from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog, read_delay_model
+from dais_verif.emitter.delays import SCALE
+from dais_verif.emitter.schedule import flow_of, least_depth
 from dais_verif.program import Program, load
 from dais_verif.program.ports import ports_of
 

@@ -221,14 +221,14 @@ def simulate(
     ``simulators``: names of one or of both of ``icarus`` and ``verilator``, or ``ghdl`` for VHDL; None: what fits the
     RTL. Other arguments are the options of ``dais-verif sim``. Tool failures are verdicts of the record.
     """
-    from dais_verif.emit import PipelineOptions
+    from dais_verif.emitter import PipelineOptions
     from dais_verif.flows.covering import Covering
     from dais_verif.flows.designs import DesignRequest
     from dais_verif.flows.pins import Pins
     from dais_verif.flows.simulate import simulate as flow
     from dais_verif.flows.simulation_request import ALL, SimulationRequest
     from dais_verif.flows.wrapped import find_wrapped
-    from dais_verif.synth.netlist import find_netlist
+    from dais_verif.synthesis.netlist import find_netlist
 
     pipeline = None
     if stages is not None or max_depth is not None:

@@ -100,10 +100,10 @@ def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest
 
 def _first_build() -> str | None:
     from dais_verif.errors import DaisError
-    from dais_verif.sim import runtime
+    from dais_verif.toolchain import verilator_runtime
 
     try:
-        ready = runtime.intact(runtime.place())
+        ready = verilator_runtime.intact(verilator_runtime.place())
     except (DaisError, OSError):  # a simulator that is missing is what the test says
         return None
     return None if ready else "dais-verif: the first test compiles Verilator's runtime, once per machine: 10 to 40 s"
@@ -112,7 +112,7 @@ def _first_build() -> str | None:
 def _programs(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
-            from dais_verif.regress.programs import SUFFIXES, find  # only now: most sessions have no programs
+            from dais_verif.regression.programs import SUFFIXES, find  # only now: most sessions have no programs
 
             found = find(str(path))
             if not found:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dais_verif.emit import emit_verilog
-from dais_verif.emit.axis import Identity, emit_axis_top
-from dais_verif.emit.shell import AXIL_FILES, AXIS_FILES, shell_sources
+from dais_verif.emitter import emit_verilog
+from dais_verif.emitter.axis import Identity, emit_axis_top
+from dais_verif.emitter.rtl_library import AXIL_FILES, AXIS_FILES, library_sources
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
-from dais_verif.sim.build import Design
+from dais_verif.simulation.simulators.build import Design
 
 __all__ = ["planted_in_shell", "registered_core", "wrapped"]
 
@@ -38,7 +38,7 @@ endmodule
 
 def planted_in_shell(file: str, found: str, planted: str) -> tuple[str, str]:
     """The text of one file of the shell with ``planted`` in the place of ``found``, which must be there once."""
-    text = shell_sources(file)[0].read_text(encoding="utf-8")
+    text = library_sources(file)[0].read_text(encoding="utf-8")
     assert text.count(found) == 1, f"{found!r} is {text.count(found)} times in {file}"
     return file, text.replace(found, planted)
 
@@ -55,7 +55,7 @@ def wrapped(
     """``program`` in the shell; ``bug``: the name and the text of a file that is another one."""
     folder.mkdir(parents=True, exist_ok=True)
     ports = ports_of(program)
-    texts = {path.name: path.read_text(encoding="utf-8") for path in shell_sources(*AXIS_FILES, *AXIL_FILES * axil)}
+    texts = {path.name: path.read_text(encoding="utf-8") for path in library_sources(*AXIS_FILES, *AXIL_FILES * axil)}
     texts["model.v"] = registered_core(program, latency) if latency else emit_verilog(program)
     texts["model_axis.v"] = emit_axis_top(
         "model",

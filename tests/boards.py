@@ -28,7 +28,7 @@ from dais_verif.hil.link import Link
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch, Column
 from dais_verif.program.ports import ports_of
-from dais_verif.sim.packing import pack_outputs
+from dais_verif.simulation.testbench.packing import pack_outputs
 
 _Mangle = Callable[[bytes], Iterator[tuple[float, bytes]]]
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from dais_verif.sim import cache
+from dais_verif.toolchain import build_cache
 
 NAMES = ("simulation", "build.log")
 FACTS = {"simulator": "icarus", "top": "model", "version": "11.0"}
@@ -27,13 +27,13 @@ def built(folder: Path, text: str = "built", size: int = 0) -> Path:
 
 
 def put(key: str, folder: Path, *, size: int = 0, used: float | None = None) -> None:
-    cache.put(key, NAMES, built(folder / "built", key, size), FACTS)
+    build_cache.put(key, NAMES, built(folder / "built", key, size), FACTS)
     if used is not None:
-        os.utime(cache.home() / key, (used, used))
+        os.utime(build_cache.home() / key, (used, used))
 
 
 def keys() -> list[str]:
-    return [entry.key for entry in cache.entries()]
+    return [entry.key for entry in build_cache.entries()]
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from builds import KEY, NAMES, built, put
 
-from dais_verif.sim import cache
+from dais_verif.toolchain import build_cache
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -57,7 +57,7 @@ def _in_threads(work: Work, folder: Path, threads: int) -> None:
 def put_the_same(own: Path, number: int) -> None:
     for key in ("x", "y", "z") * 4:
         put(key, own)
-        assert cache.fetch(key, NAMES, built(own))
+        assert build_cache.fetch(key, NAMES, built(own))
         assert ((own / "simulation").read_text(), (own / "build.log").read_text()) == (key, f"log of {key}")
 
 
@@ -65,10 +65,10 @@ def put_fetch_and_clear(own: Path, number: int) -> None:
     own.mkdir(parents=True)
     for _ in range(40):
         if number == 0:
-            cache.clear()
+            build_cache.clear()
         elif number == 1:
             put(KEY, own)
-        elif cache.fetch(KEY, NAMES, own):
+        elif build_cache.fetch(KEY, NAMES, own):
             assert ((own / "simulation").read_text(), (own / "build.log").read_text()) == (KEY, f"log of {KEY}")
         else:
             assert list(own.iterdir()) == []
@@ -80,6 +80,6 @@ def put_many(own: Path, number: int) -> None:
 
 
 def hold(ready: Event) -> None:
-    with cache.turn(KEY):
+    with build_cache.turn(KEY):
         ready.set()
         time.sleep(60)

@@ -15,7 +15,7 @@ from places import CORPUS
 
 from dais_verif.errors import ToolError
 from dais_verif.golden import fast
-from dais_verif.sim import tools
+from dais_verif.toolchain import tools
 
 # A shell starts what it runs in the background with Ctrl-C ignored, and so would everything that we start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

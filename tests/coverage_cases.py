@@ -13,7 +13,7 @@ from strategies import random_program
 from dais_verif.coverage import How, Measured
 from dais_verif.coverage.bins import GROUPS, Bins
 from dais_verif.coverage.count import count_batch
-from dais_verif.golden.seen import Watch
+from dais_verif.golden.coverage_probes import CoverageProbes
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch, Column
 from dais_verif.program.ports import ports_of
@@ -53,7 +53,7 @@ def all_inputs(program: Program) -> Batch:
 def reachable(bins: Bins) -> NDArray[np.bool_]:
     """The bins that some input hits; those of inputs themselves are all taken to be."""
     seen = bins.nothing()
-    count_batch(bins, Watch(bins.program, check=False), all_inputs(bins.program), seen)
+    count_batch(bins, CoverageProbes(bins.program, check=False), all_inputs(bins.program), seen)
     seen[bins.places.size : -2] = 1
     return bins.hit(seen)
 

@@ -108,7 +108,7 @@ def marked(mark: str) -> list[str]:
 
 def patch() -> None:
     """From now on jobs are fakes."""
-    from dais_verif.regress import cluster, executors
+    from dais_verif.regression import cluster, executors
 
     executors.Local = functools.partial(executors.Local, entry=ENTRY, preload=())  # type: ignore[assignment,misc]
     cluster.Cluster = functools.partial(cluster.Cluster, entry=ENTRY, preload=())  # type: ignore[assignment,misc]

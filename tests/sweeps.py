@@ -13,8 +13,8 @@ from dais_verif.program import Program
 from dais_verif.program.cones import bits_of, input_bits
 from dais_verif.program.numbers import floor_to_grid
 from dais_verif.program.ports import ports_of
-from dais_verif.stimulus.exhaustive import Plan
-from dais_verif.stimulus.sweep import Sweep
+from dais_verif.stimulus.pseudo_exhaustive.plan import Plan
+from dais_verif.stimulus.pseudo_exhaustive.vectors import ExhaustiveVectors
 
 U8 = (0, 8, 0)
 S8 = (1, 7, 0)
@@ -41,7 +41,7 @@ def values_of(program: Program, port: int) -> list[Fraction]:
     return [(port >> e.offset) % (1 << e.width) * oracle.two(e.lo) for e in ports_of(program).inputs]
 
 
-def port_rows(sweep: Sweep, start: int = 0, stop: int = 1 << 40, seed: int = 0) -> list[int]:
+def port_rows(sweep: ExhaustiveVectors, start: int = 0, stop: int = 1 << 40, seed: int = 0) -> list[int]:
     """``model_inp`` of every row, as ``batch`` and the packing rule of the page give it; as ``packed`` gives it too."""
     batch = sweep.batch(start, stop, seed)
     rows = [0] * batch.rows

@@ -78,7 +78,7 @@ say "installing Python packages into .venv"
 # Even where Python is told to write no bytecode, no run should compile the package anew.
 .venv/bin/python -m compileall -q dais_verif
 
-.venv/bin/python -m dais_verif.sim.runtime
+.venv/bin/python -m dais_verif.toolchain.verilator_runtime
 touch "$stamp"
 if [ "$kind" != run ]; then
     touch .venv/.ready

@@ -26,7 +26,7 @@ from dais_verif import __version__
 from dais_verif.cli.common import console, notices
 from dais_verif.errors import DaisError
 from dais_verif.files import make_folder, write_atomically
-from dais_verif.sim import tools
+from dais_verif.toolchain import tools
 
 __all__ = ["main"]
 

@@ -10,9 +10,9 @@ import click
 from rich.table import Table
 
 from dais_verif.cli.common import PROOF_STORE, console, json_option
-from dais_verif.sim import cache as builds
-from dais_verif.sim import runtime, tools
 from dais_verif.temporary import remove_abandoned
+from dais_verif.toolchain import build_cache as builds
+from dais_verif.toolchain import tools, verilator_runtime
 
 __all__ = ["cache"]
 
@@ -36,7 +36,7 @@ def cache(context: click.Context, as_json: bool) -> int:
     if context.invoked_subcommand is not None:
         return 0
     found = builds.entries()
-    common = _size(runtime.home())
+    common = _size(verilator_runtime.home())
     total = sum(entry.bytes for entry in found)
     if as_json:
         tree = {
@@ -71,7 +71,7 @@ def cache(context: click.Context, as_json: bool) -> int:
 @cache.command()
 def clear() -> int:
     """Remove every build, every proof, what is compiled once per machine, and what killed runs have left."""
-    number, size, proofs, common = len(builds.entries()), builds.clear(), _proofs(), runtime.clear()
+    number, size, proofs, common = len(builds.entries()), builds.clear(), _proofs(), verilator_runtime.clear()
     (tools.cache_dir() / PROOF_STORE).unlink(missing_ok=True)
     more = f", {_megabytes(proofs)} of proofs" if proofs else ""
     more += f", {_megabytes(common)} of Verilator's runtime" if common else ""

@@ -17,7 +17,7 @@ from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import Progress
 from dais_verif.own_command import own_command
 from dais_verif.program import LAYOUTS, Program
-from dais_verif.sim.sandbox import SANDBOX, confined
+from dais_verif.toolchain.sandbox import SANDBOX, confined
 
 if TYPE_CHECKING:
     from rich.console import Console

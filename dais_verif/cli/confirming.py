@@ -13,19 +13,19 @@ from dais_verif.cli.common import notices
 from dais_verif.cli.counterexample import replayable, several_readings
 from dais_verif.cli.proving import proved
 from dais_verif.cli.reading import Reader
-from dais_verif.confirm import Confirmation, ConfirmationRequest, confirm, prepare
-from dais_verif.dut.face import Dut
+from dais_verif.confirmation import Confirmation, ConfirmationRequest, confirm, prepare
+from dais_verif.dut.interface import Dut
 from dais_verif.dut.ports_file import PortsFile
 from dais_verif.errors import InputError
 from dais_verif.flows.designs import bound
 from dais_verif.program import Program
-from dais_verif.sim.build import Design
+from dais_verif.simulation.simulators.build import Design
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
-    from dais_verif.prove.results import Proof
-    from dais_verif.sim.simulate import Begun
+    from dais_verif.prover.results import Proof
+    from dais_verif.simulation.simulate import Begun
 
 __all__ = ["proved_and_confirmed"]
 

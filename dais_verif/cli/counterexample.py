@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dais_verif.cli.common import notices, reproduce
-from dais_verif.dut.face import Clocking, Dut
+from dais_verif.dut.interface import Clocking, Dut
 from dais_verif.dut.ports_file import PortsFile
 from dais_verif.errors import ToolError
 from dais_verif.files import write_atomically
@@ -20,13 +20,13 @@ from dais_verif.flows.work_folder import WorkFolder
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Ports
-from dais_verif.sim.build import SIMULATORS, Design, simulators_for
-from dais_verif.sim.sources import is_vhdl
+from dais_verif.simulation.simulators.build import SIMULATORS, Design, simulators_for
+from dais_verif.toolchain.sources import is_vhdl
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
-    from dais_verif.prove.results import Proof
-    from dais_verif.sim.verify import Finding
+    from dais_verif.prover.results import Proof
+    from dais_verif.simulation.verify import Finding
 
 __all__ = ["judged", "out_of_step", "played", "replayable", "replayed", "several_readings", "simulate_command"]
 
@@ -63,7 +63,7 @@ def replayed(
 ) -> Finding:
     """The counterexample, judged by golden model and a simulator, or ``both``; None: the first that builds the RTL."""
     # Only imported now: a proof that succeeds needs no simulator.
-    from dais_verif.sim.verify import Options, verify
+    from dais_verif.simulation.verify import Options, verify
     from dais_verif.stimulus import batch_of_raw
 
     assert proof.counterexample is not None
@@ -87,12 +87,12 @@ def replayed(
 
 def played(proof: Proof, dut: Dut, design: Design, folder: WorkFolder) -> Proof:
     """A broken handshake, shown to a simulator."""
-    from dais_verif.sim.play import played as play
+    from dais_verif.simulation.diagnosis.trace_replay import replay_trace
 
     handshake, clocking = proof.handshake, dut.face.clocking
     assert handshake is not None and clocking is not None and clocking.valid_out is not None
     try:
-        seen = play(design, dut.face, handshake.trace, clocking.valid_out, folder.path / "handshake")
+        seen = replay_trace(design, dut.face, handshake.trace, clocking.valid_out, folder.path / "handshake")
     except ToolError as error:
         return replace(proof, verdict=Verdict.TOOL_FAILURE, message=f"{proof.message}; not simulated: {error}")
     message = f"{proof.message}: it is {seen} in Icarus"
@@ -120,9 +120,9 @@ def out_of_step(
     Vectors come with bubbles, stalls and resets, as far as the design has pins for them. None: they are all right, or
     it is not said what the clock is.
     """
-    from dais_verif.prove.ages import OutOfStep
-    from dais_verif.prove.results import Proof
-    from dais_verif.sim.verify import Options, verify
+    from dais_verif.prover.registers.latency import OutOfStep
+    from dais_verif.prover.results import Proof
+    from dais_verif.simulation.verify import Options, verify
     from dais_verif.stimulus import Generated
 
     if not isinstance(problem, OutOfStep) or (said is not None and said.clocking is None):

@@ -21,7 +21,7 @@ from dais_verif.cli.common import (
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.pipelines import asked_pipeline, control_options, facts, show, stage_options
 from dais_verif.cli.wrapping import asked_wrapping, enabled, wrap_options, write_wrapped
-from dais_verif.emit import emit_pipeline, emit_verilog
+from dais_verif.emitter import emit_pipeline, emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.program.ports import ports_of

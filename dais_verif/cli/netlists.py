@@ -12,8 +12,8 @@ import click
 
 from dais_verif.cli.common import file_path
 from dais_verif.flows.designs import DesignRequest
-from dais_verif.synth.netlist import find_netlist
-from dais_verif.synth.targets import NETLISTS
+from dais_verif.synthesis.netlist import find_netlist
+from dais_verif.synthesis.targets import NETLISTS
 
 __all__ = ["netlist_options", "target_option"]
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from dais_verif.cli.common import file_path
-from dais_verif.emit import Pipeline, PipelineOptions, read_delay_model
-from dais_verif.emit.delays import DEFAULT
-from dais_verif.emit.pipeline import MOST_STAGES
+from dais_verif.emitter import Pipeline, PipelineOptions, read_delay_model
+from dais_verif.emitter.delays import DEFAULT
+from dais_verif.emitter.pipeline import MOST_STAGES
 from dais_verif.errors import InputError
 
 if TYPE_CHECKING:

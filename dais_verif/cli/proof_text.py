@@ -18,9 +18,9 @@ if TYPE_CHECKING:  # what prints is loaded where something is printed
     from rich.console import Console
     from rich.table import Table
 
-    from dais_verif.confirm import Confirmation
-    from dais_verif.prove.results import Claim, Handshake, Proof, Sample
-    from dais_verif.sim.verify import Finding
+    from dais_verif.confirmation import Confirmation
+    from dais_verif.prover.results import Claim, Handshake, Proof, Sample
+    from dais_verif.simulation.verify import Finding
 
 __all__ = ["print_proof", "proof_tree"]
 

@@ -36,17 +36,17 @@ from dais_verif.cli.reading import Reader, front_end_option
 from dais_verif.cli.smt_folder import empty_folder, write_contradicted, write_statements
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import FiniteRange
-from dais_verif.dut.face import packed
+from dais_verif.dut.interface import packed
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.flows.designs import DesignRequest, emitted, given, told_apart, with_netlist
 from dais_verif.flows.work_folder import work_folder
 from dais_verif.golden.fast import threads
 from dais_verif.record.program import ProgramInfo
-from dais_verif.sim.build import SIMULATORS
-from dais_verif.sim.sources import digests
-from dais_verif.sim.tools import cache_dir
+from dais_verif.simulation.simulators.build import SIMULATORS
 from dais_verif.stopwatch import Stopwatch
+from dais_verif.toolchain.sources import digests
+from dais_verif.toolchain.tools import cache_dir
 
 
 @click.command(cls=GroupedCommand)

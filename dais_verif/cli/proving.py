@@ -17,18 +17,18 @@ from dais_verif.cli.common import notices
 from dais_verif.cli.reading import Reader
 from dais_verif.dut.bind import bind
 from dais_verif.dut.discover import Port
-from dais_verif.dut.face import Dut, packed
+from dais_verif.dut.interface import Dut, packed
 from dais_verif.dut.ports_file import PortsFile
 from dais_verif.errors import InputError, ToolError
 from dais_verif.program import Program
-from dais_verif.sim.build import Design
+from dais_verif.simulation.simulators.build import Design
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
-    from dais_verif.prove.export import Statement
-    from dais_verif.prove.netlist import Netlist
-    from dais_verif.prove.results import Proof
+    from dais_verif.prover.netlist import Netlist
+    from dais_verif.prover.results import Proof
+    from dais_verif.prover.solving.export import Statement
 
 __all__ = ["proved", "stated"]
 
@@ -59,12 +59,12 @@ def proved(
     store, key = options["store"], None
     with _needed():
         if store is not None:
-            from dais_verif.prove.remembered import recall, remember, run_key
+            from dais_verif.prover.proof_cache import proof_key, recall, remember
 
             with watch.stage("recall"):
                 question = [(name, value) for name, value in options.items() if name not in _HOW]
                 asked = [design.top, design.dut, said, reader.what_reads(design), question]
-                key = run_key(program, design.sources, reader.files(design), asked)
+                key = proof_key(program, design.sources, reader.files(design), asked)
                 known = recall(store, key) if key is not None else None
             if known is not None:
                 return known.proof, _carried(program, design, said, known.ports)
@@ -76,9 +76,9 @@ def proved(
         dut = _carried(program, design, said, ports)
         proof = _deep(lambda: _proved(program, netlists, dut, options, watch, reader.lenient))
         if refused is not None:
-            from dais_verif.prove.twice import unread
+            from dais_verif.prover.cross_check.proof import mark_unread
 
-            proof = unread(proof, refused)
+            proof = mark_unread(proof, refused)
         if proof.verdict is Verdict.PASS and proof.drawn[0]:
             proof = _sampled(program, netlists[0], verilog, dut, proof, reader, options, watch)
         if key is not None and not any(netlist.included for netlist in netlists):
@@ -124,9 +124,9 @@ def _proved(
     watch: Stopwatch,
     if_possible: bool,
 ) -> Proof:
-    from dais_verif.prove.proof import prove
-    from dais_verif.prove.results import Options, Watcher
-    from dais_verif.prove.twice import prove_twice
+    from dais_verif.prover.cross_check.proof import prove_with_both
+    from dais_verif.prover.proof import prove
+    from dais_verif.prover.results import Options, Watcher
 
     first, *others = netlists
     with watch.stage("prove"), notices().status("proving") as status:
@@ -137,7 +137,7 @@ def _proved(
 
         if not others:
             return prove(program, first, dut, Options(**options), Shown())
-        return prove_twice(program, first, others[0], dut, Options(**options), Shown(), if_possible=if_possible)
+        return prove_with_both(program, first, others[0], dut, Options(**options), Shown(), if_possible=if_possible)
 
 
 def _sampled(
@@ -151,9 +151,9 @@ def _sampled(
     watch: Stopwatch,
 ) -> Proof:
     """``proof`` in the light of a sample of its obligations. ``design``: read once more if need be."""
-    from dais_verif.prove.results import Options
-    from dais_verif.prove.sampling import BUT_FOR_BLOCKS, WRITTEN, put_to_the_solver, weighed
-    from dais_verif.prove.terms import as_written
+    from dais_verif.prover.results import Options
+    from dais_verif.prover.solving.sampling import BUT_FOR_BLOCKS, WRITTEN, judge_sample, put_to_the_solver
+    from dais_verif.prover.terms import as_written
 
     def work() -> Proof:
         # A proof takes control out of registers, by the rules of the normal form.
@@ -165,7 +165,7 @@ def _sampled(
             except InputError:  # slices of what is not assigned yet, for example, which rules see through
                 pass
         seconds = _FOREIGN_SECONDS if reader.foreign else _OWN_SECONDS
-        return weighed(proof, put_to_the_solver(program, netlists, dut, proof, Options(**options), seconds))
+        return judge_sample(proof, put_to_the_solver(program, netlists, dut, proof, Options(**options), seconds))
 
     with watch.stage("sample"), notices().status("putting a sample to the solver"):
         return _deep(work)
@@ -187,16 +187,16 @@ def stated(
     watch: Stopwatch,
 ) -> tuple[list[Statement], str]:
     """Everything that ``proof`` rests on, for other solvers, by its first reading; and in what form its terms are."""
-    from dais_verif.prove.export import exported
-    from dais_verif.prove.results import Options
-    from dais_verif.prove.terms import as_written
+    from dais_verif.prover.results import Options
+    from dais_verif.prover.solving.export import export_statements
+    from dais_verif.prover.terms import as_written
 
     def work(read: Callable[[], Netlist]) -> tuple[list[Statement], str]:
         try:
             with as_written():
-                return exported(program, read(), dut, proof, Options(**options)), "as written"
+                return export_statements(program, read(), dut, proof, Options(**options)), "as written"
         except InputError as error:  # slices of what is not assigned yet, for example, which rules see through
-            return exported(program, read(), dut, proof, Options(**options)), f"in normal form, since: {error}"
+            return export_statements(program, read(), dut, proof, Options(**options)), f"in normal form, since: {error}"
 
     reading = reader.readable(reader.names[0], reader.in_verilog(design))
     with watch.stage("dump"), notices().status("stating the obligations"), reading as read:

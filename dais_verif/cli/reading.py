@@ -12,16 +12,16 @@ import click
 
 from dais_verif.dut.verilog import included_by
 from dais_verif.errors import InputError, ToolError
-from dais_verif.sim import tools
-from dais_verif.sim.build import Design
-from dais_verif.sim.private import shown
-from dais_verif.sim.sources import is_vhdl
-from dais_verif.synth.elaboration import elaborated
-from dais_verif.synth.limits import Limits
-from dais_verif.synth.vhdl import in_verilog
+from dais_verif.simulation.simulators.build import Design
+from dais_verif.synthesis.elaboration import elaborated
+from dais_verif.synthesis.vhdl import in_verilog
+from dais_verif.toolchain import tools
+from dais_verif.toolchain.limits import Limits
+from dais_verif.toolchain.private_files import shown
+from dais_verif.toolchain.sources import is_vhdl
 
 if TYPE_CHECKING:
-    from dais_verif.prove.netlist import Netlist
+    from dais_verif.prover.netlist import Netlist
 
 __all__ = ["Reader", "front_end_option"]
 
@@ -99,11 +99,11 @@ class Reader:
         Raises ``InputError`` for RTL that is refused, ``ToolError`` if a tool is missing or fails.
         """
         if name == "slang":
-            from dais_verif.prove import slang
+            from dais_verif.prover import slang
 
             yield lambda: slang.elaborate(design.sources, design.top, self.files(design), self.bitwise)
             return
-        from dais_verif.prove import slang, yosys
+        from dais_verif.prover import slang, yosys
 
         if self.lenient or self.names == ("yosys",):  # where nothing else would see a difference, or it is known
             slang.refuse_misread(design.sources, design.top, self.files(design))

@@ -28,14 +28,14 @@ from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.verb import OutputPath
 from dais_verif.errors import InputError, ToolError
 from dais_verif.files import make_folder, write_atomically
-from dais_verif.regress.manifest import DEFAULT_TIMEOUT, Choices, Part, Simulator, read_manifest, stages_variant
-from dais_verif.regress.programs import find
+from dais_verif.regression.manifest import DEFAULT_TIMEOUT, Choices, Part, Simulator, read_manifest, stages_variant
+from dais_verif.regression.programs import find
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dais_verif.regress.executors import Executor
-    from dais_verif.regress.plan import Planned
+    from dais_verif.regression.executors import Executor
+    from dais_verif.regression.plan import Planned
     from dais_verif.report.regression import Regression
 
 __all__ = ["regress"]
@@ -143,7 +143,7 @@ def regress(
         if file is not None and not file.absolute().parent.is_dir():
             raise InputError(f"{str(file)!r} cannot be written: there is no such folder")
     if cluster is not None:
-        from dais_verif.regress.cluster import check_name
+        from dais_verif.regression.cluster import check_name
 
         check_name(cluster)
     if seed_from is not None:
@@ -152,10 +152,10 @@ def regress(
         seeds = (secrets.randbelow(1 << 32),)
         notices().print(f"seed {seeds[0]}", markup=False)
     from dais_verif.golden.fast import threads
-    from dais_verif.regress.drive import Settings, drive
-    from dais_verif.regress.history import History
-    from dais_verif.regress.plan import Defaults, make_plan, shard_of
-    from dais_verif.sim.tools import cache_dir
+    from dais_verif.regression.history import History
+    from dais_verif.regression.plan import Defaults, make_plan, shard_of
+    from dais_verif.regression.runner import Settings, run_jobs
+    from dais_verif.toolchain.tools import cache_dir
 
     parts, warnings = _parts(paths, stages)
     given = Choices(simulators or None, seeds or None, vectors, timeout)
@@ -184,7 +184,7 @@ def regress(
 
     workers = min(at_once, max(len(plan), 1))
     with _locked(output), RegressDisplay(notices()) as display, closing(_executor(cluster, workers)) as executor:
-        record = drive(plan, executor, settings, History(cache_dir() / _HISTORY), display)
+        record = run_jobs(plan, executor, settings, History(cache_dir() / _HISTORY), display)
     _render(record, output, junit, html, github, as_json)
     return record.verdict.exit_code
 
@@ -215,11 +215,11 @@ def _seeds_of(path: Path) -> tuple[int, ...]:
 
 
 def _executor(cluster: str | None, jobs: int) -> Executor:
-    from dais_verif.regress.executors import Local
+    from dais_verif.regression.executors import Local
 
     if cluster is None:
         return Local(jobs)
-    from dais_verif.regress.cluster import Cluster
+    from dais_verif.regression.cluster import Cluster
 
     with notices().status(f"connecting to {cluster}"):
         return Cluster(cluster, jobs)
@@ -229,7 +229,7 @@ def _tools(plan: Iterable[Planned]) -> dict[str, str]:
     """Versions of all that decides results; a simulator that is missing here may be there on a cluster."""
     from importlib.metadata import version
 
-    from dais_verif.sim import tools
+    from dais_verif.toolchain import tools
 
     found = {"dais-verif": __version__, "python": platform.python_version()}
     found |= {name: version(name) for name in ("cocotb", "numpy")}
@@ -281,7 +281,7 @@ def _render(
 
         write_atomically(junit, junit_of(record))
     if html is not None:
-        from dais_verif.regress.drive import NAME
+        from dais_verif.regression.runner import NAME
         from dais_verif.report.html import Source, write_report
 
         write_report([Source(record, output / NAME)], None, html)

@@ -25,7 +25,7 @@ from dais_verif.cli.common import (
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
 from dais_verif.flows.rank_sensitivity import SensitivityRequest, rank_sensitivity
-from dais_verif.golden.flips import Flip
+from dais_verif.golden.fault_injection import BitFlip
 from dais_verif.golden.oracle import show
 from dais_verif.golden.sensitivity import Effect, Sensitivity
 from dais_verif.record.sensitivity import SensitivityRecord
@@ -173,7 +173,7 @@ def _about(value: Fraction) -> str:
     return f"{near:.6g}" if near or not value else show(value)
 
 
-def _listing(flips: Sequence[Flip], bits: bool) -> str:
+def _listing(flips: Sequence[BitFlip], bits: bool) -> str:
     named = [f"op {op}" + (f" bit {bit}" if bits else "") for op, bit in flips[:_SHOWN]]
     more = f", ... {len(flips) - _SHOWN} more" if len(flips) > _SHOWN else ""
     return f" ({', '.join(named)}{more})" if flips else ""

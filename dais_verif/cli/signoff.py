@@ -42,7 +42,7 @@ from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE
 from dais_verif.signoff.policy import BUILT_IN, GHDL, Given, policy_of, read_policy
 from dais_verif.signoff.results import NOT_RUN
 from dais_verif.signoff.session import Listener, Signer, require_ours, sign_off, withdraw
-from dais_verif.sim.sources import is_vhdl
+from dais_verif.toolchain.sources import is_vhdl
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -34,9 +34,9 @@ from dais_verif.flows.covering import Covering
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.simulate import simulate
 from dais_verif.flows.simulation_request import ALL, SimulationRequest
-from dais_verif.sim.build import SIMULATORS, VHDL_SIMULATORS
-from dais_verif.sim.job import LEAST_IN_ICARUS
-from dais_verif.stimulus.counters import MAX_BITS
+from dais_verif.simulation.simulators.build import SIMULATORS, VHDL_SIMULATORS
+from dais_verif.simulation.testbench.job import LEAST_IN_ICARUS
+from dais_verif.stimulus.pseudo_exhaustive.counters import MAX_BITS
 from dais_verif.stopwatch import Stopwatch
 
 

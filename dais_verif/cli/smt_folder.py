@@ -12,8 +12,8 @@ from dais_verif.files import make_folder, write_atomically
 from dais_verif.record.program import ProgramInfo
 
 if TYPE_CHECKING:
-    from dais_verif.prove.export import Statement
-    from dais_verif.prove.results import Sample
+    from dais_verif.prover.results import Sample
+    from dais_verif.prover.solving.export import Statement
 
 __all__ = ["OBLIGATIONS_SCHEMA", "empty_folder", "write_contradicted", "write_statements"]
 

@@ -26,7 +26,7 @@ from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.netlists import target_option
 from dais_verif.cli.pipelines import asked_pipeline, control_options, stage_options
 from dais_verif.cli.verb import FiniteRange
-from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.errors import InputError, ToolError
 from dais_verif.files import require_plain, write_atomically
 from dais_verif.flows.work_folder import work_folder
@@ -34,13 +34,13 @@ from dais_verif.program import Program
 from dais_verif.record.base import SCHEMA
 from dais_verif.record.program import ProgramInfo
 from dais_verif.report.console import program_line
-from dais_verif.sim import tools
-from dais_verif.sim.sources import MOST_RTL_BYTES
-from dais_verif.synth.limits import Limits
-from dais_verif.synth.netlist import RECORD
-from dais_verif.synth.pnr import place
-from dais_verif.synth.targets import KINDS, TARGETS
-from dais_verif.synth.yosys import Synthesis, synthesize
+from dais_verif.synthesis.netlist import RECORD
+from dais_verif.synthesis.pnr import place
+from dais_verif.synthesis.targets import KINDS, TARGETS
+from dais_verif.synthesis.yosys import Synthesis, synthesize
+from dais_verif.toolchain import tools
+from dais_verif.toolchain.limits import Limits
+from dais_verif.toolchain.sources import MOST_RTL_BYTES
 from dais_verif.verdict import Verdict
 
 

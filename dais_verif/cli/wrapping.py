@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 import click
 
-from dais_verif.emit import Pipeline, PipelineOptions
-from dais_verif.emit.folder import MANIFEST, Wrapping, project_folder
-from dais_verif.emit.wrap import WRAPS
+from dais_verif.emitter import Pipeline, PipelineOptions
+from dais_verif.emitter.folder import MANIFEST, Wrapping, project_folder
+from dais_verif.emitter.wrapper import WRAPS
 from dais_verif.errors import InputError
 from dais_verif.files import replace_folder
 from dais_verif.program import Program
@@ -90,7 +90,7 @@ def write_wrapped(
     wrapping = replace(wrapping, latency=pipeline.latency if pipeline else 0)
     if wrapping.axil:
         # The golden model's, and so computed here: what is judged must not know the judge.
-        from dais_verif.sim.selfcheck import selfcheck_signatures
+        from dais_verif.simulation.selfcheck import selfcheck_signatures
 
         signatures = selfcheck_signatures(program, [*(k for k in _SHORTER if k < beats), beats])
         wrapping = replace(wrapping, signatures=signatures)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.coverage.inputs import READ, Readers
-from dais_verif.golden.seen import ARM, LOST, WRAPPED, Places
+from dais_verif.golden.coverage_probes import ARM, LOST, WRAPPED, Places
 from dais_verif.program import OPCODES, Program
 from dais_verif.program.opcodes import low_int32
 

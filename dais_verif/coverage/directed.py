@@ -23,9 +23,9 @@ from dais_verif.golden.batch import compile_program
 from dais_verif.program.cones import exact_bits
 from dais_verif.program.numbers import Batch, Column, compact, floor_to_grid
 from dais_verif.program.ports import ports_of
-from dais_verif.stimulus.domain import domain_of
-from dais_verif.stimulus.exhaustive import sweeps_of
 from dais_verif.stimulus.generate import generate
+from dais_verif.stimulus.pseudo_exhaustive.domain import domain_of
+from dais_verif.stimulus.pseudo_exhaustive.plan import sweeps_of
 
 __all__ = ["Effort", "enumerate_cones", "give_inputs", "pull_back", "solve"]
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dais_verif.golden.seen import Seen
+from dais_verif.golden.coverage_probes import Seen
 from dais_verif.program import FixedType, Program
 from dais_verif.program.numbers import Batch, Column, IntArray, floor_to_grid
 

@@ -13,11 +13,11 @@ from dais_verif.coverage.bins import Bins
 from dais_verif.coverage.count import count, count_batch
 from dais_verif.coverage.linear import sharp_ranges
 from dais_verif.coverage.unreachable import by_ranges
-from dais_verif.golden.seen import Seen, Watch
+from dais_verif.golden.coverage_probes import CoverageProbes, Seen
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ranges import Analysis
 from dais_verif.stimulus import Vectors
-from dais_verif.stimulus.domain import Domain, domain_of
+from dais_verif.stimulus.pseudo_exhaustive.domain import Domain, domain_of
 
 __all__ = ["How", "Search"]
 
@@ -39,7 +39,7 @@ class Search:
 
     def __init__(self, bins: Bins, *, check: bool, declared: bool, jobs: int = 1) -> None:
         self.bins, self.check, self.declared, self._jobs = bins, check, declared, jobs
-        self.watch = Watch(bins.program, check=False)
+        self.watch = CoverageProbes(bins.program, check=False)
         self.seen: Seen = bins.nothing()
         #: Of every bin a ``How``.
         self.how: NDArray[np.uint8] = np.zeros(len(bins.owner), dtype=np.uint8)
@@ -50,7 +50,7 @@ class Search:
 
     def count(self, vectors: Vectors) -> None:
         """Count ``vectors``. Raises ``ViolationError`` if promises are checked and one is broken."""
-        watch = Watch(self.bins.program) if self.check else self.watch
+        watch = CoverageProbes(self.bins.program) if self.check else self.watch
         count(self.bins, watch, vectors, self.seen, jobs=self._jobs)
         self.vectors += vectors.rows
 

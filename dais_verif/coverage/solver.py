@@ -13,9 +13,9 @@ from dais_verif.coverage.goals import Goal
 from dais_verif.program import FixedType, Op, Program
 from dais_verif.program.opcodes import high_int32
 from dais_verif.program.ports import Ports, ports_of
-from dais_verif.prove.meaning import aligned, as_type, bits_of, meaning, output_meaning
-from dais_verif.prove.smt import satisfy
-from dais_verif.prove.terms import Term, band, bnot, const, eq, extract, ite, neg, nonzero, slt, top_bit, var
+from dais_verif.prover.op_semantics import aligned, as_type, bits_of, interpret_op, interpret_output
+from dais_verif.prover.solving.smt import satisfy
+from dais_verif.prover.terms import Term, band, bnot, const, eq, extract, ite, neg, nonzero, slt, top_bit, var
 
 __all__ = ["Solver"]
 
@@ -53,9 +53,9 @@ class Solver:
             if op.code == -1:
                 element = ports.inputs[op.id0]
                 operands = [self._inputs.setdefault(op.id0, var(element.width, f"i{op.id0}"))] if element.width else []
-                self._values[index] = meaning(self.program, op, operands, element).value
+                self._values[index] = interpret_op(self.program, op, operands, element).value
             else:
-                self._values[index] = meaning(self.program, op, [self._values[i] for i in op.operands]).value
+                self._values[index] = interpret_op(self.program, op, [self._values[i] for i in op.operands]).value
 
     def _new(self, roots: Sequence[int]) -> list[int]:
         """What is behind ``roots`` and has no value yet, in SSA order; what has one has all behind it."""
@@ -95,7 +95,7 @@ class Solver:
 
     def value(self, goal: Goal) -> Term:
         """The bits of the op's value, or of the output that is minus it."""
-        return output_meaning(self.program.ops[goal.op].type, self._values[goal.op], goal.negated)
+        return interpret_output(self.program.ops[goal.op].type, self._values[goal.op], goal.negated)
 
     # ---------------------------------------------------------------- what is quantised
 

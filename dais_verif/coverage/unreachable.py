@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.coverage.bins import Bins
-from dais_verif.golden.seen import ARM, LOST, WRAPPED
+from dais_verif.golden.coverage_probes import ARM, LOST, WRAPPED
 from dais_verif.program import FixedType, Op
 from dais_verif.program.opcodes import high_int32, low_int32
 from dais_verif.program.ranges import Analysis, Interval

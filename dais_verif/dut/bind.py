@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dais_verif.dut import elements
 from dais_verif.dut.discover import Port
 from dais_verif.dut.elements import Sizing, in_words
-from dais_verif.dut.face import Clocking, Dut, Face, Wire
+from dais_verif.dut.interface import Clocking, DesignInterface, Dut, Wire
 from dais_verif.dut.ports_file import PortsFile, Side
 from dais_verif.errors import InputError
 from dais_verif.program import FixedType, Program
@@ -27,7 +27,7 @@ def bind(program: Program, said: PortsFile, found: Sequence[Port] | None, *, ope
     """
     inputs, wires_in = _side(program, said.inputs, found, "input")
     outputs, wires_out = _side(program, said.outputs, found, "output")
-    face = Face(wires_in, wires_out, said.clocking, said.ties)
+    face = DesignInterface(wires_in, wires_out, said.clocking, said.ties)
     if found is not None:
         _check_pins(face, found)
         if not open_inputs:
@@ -123,7 +123,7 @@ def _wired(names: Sequence[str], sizing: Sizing, known: Mapping[str, int] | None
     return Sizing(tuple(placed), tuple(kinds), sizing.how), tuple(wires)
 
 
-def _check_pins(face: Face, found: Sequence[Port]) -> None:
+def _check_pins(face: DesignInterface, found: Sequence[Port]) -> None:
     """Every pin exists and goes the right way."""
     ports = {port.name: port for port in found}
     driven = _driven(face)
@@ -138,11 +138,11 @@ def _check_pins(face: Face, found: Sequence[Port]) -> None:
             raise InputError(f"[tie] {name} = {value} does not fit: the port has {ports[name].width} bits")
 
 
-def _driven(face: Face) -> list[str]:
+def _driven(face: DesignInterface) -> list[str]:
     return [*(face.clocking.driven if face.clocking else []), *(name for name, _ in face.ties)]
 
 
-def _check_driven(face: Face, found: Sequence[Port]) -> None:
+def _check_driven(face: DesignInterface, found: Sequence[Port]) -> None:
     """No input of the design is left open."""
     taken = {*_driven(face), *(wire.name for wire in face.inputs)}
     for port in found:

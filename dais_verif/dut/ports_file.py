@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from dais_verif.dut.face import MODEL_INP, MODEL_OUT, Clocking
+from dais_verif.dut.interface import MODEL_INP, MODEL_OUT, Clocking
 from dais_verif.errors import InputError
 from dais_verif.files import read_toml
 from dais_verif.program import FixedType

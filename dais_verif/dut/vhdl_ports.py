@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dais_verif.dut.discover import Port
-from dais_verif.dut.face import Clocking
+from dais_verif.dut.interface import Clocking
 from dais_verif.dut.ports_file import PortsFile, Side
 
 __all__ = ["in_lower_case", "vhdl_ports_in", "vhdl_roots_in", "vhdl_types_in"]

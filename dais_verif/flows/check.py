@@ -23,7 +23,7 @@ from dais_verif.record.program import ProgramInfo
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
-    from dais_verif.prove.overflow import Promise
+    from dais_verif.prover.overflow import Promise
 
 __all__ = ["CheckRequest", "check"]
 
@@ -90,8 +90,8 @@ def _by_intervals(program: Program) -> Overflow:
 def _by_proof(program: Program, overflow: Overflow, request: CheckRequest, progress: Progress) -> Overflow:
     """Return ``overflow`` with what the prover found of what is possible."""
     try:
-        from dais_verif.prove.overflow import examine
-        from dais_verif.prove.results import Options, Watcher
+        from dais_verif.prover.overflow import examine
+        from dais_verif.prover.results import Options, Watcher
     except ImportError as error:
         progress.warning(f"{error.name} is missing: intervals are all that is known of overflow")
         return replace(overflow, proved_by_proof=[], broken=[], undecided=overflow.possible)

@@ -78,6 +78,6 @@ class Covering:
         ran = any(one.name == "verilator" and one.vectors_compared for one in record.simulators)
         if not self.rtl or not ran:
             return record
-        from dais_verif.sim.rtl_coverage import collect
+        from dais_verif.simulation.rtl_coverage import collect
 
         return replace(record, rtl_coverage=collect(folder / "verilator"))

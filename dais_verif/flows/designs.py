@@ -9,12 +9,12 @@ from pathlib import Path
 from dais_verif.dut.bind import bind
 from dais_verif.dut.directives import directives_of, told
 from dais_verif.dut.discover import ports_in
-from dais_verif.dut.face import Clocking, packed
+from dais_verif.dut.interface import Clocking, packed
 from dais_verif.dut.parameters import with_parameters
 from dais_verif.dut.ports_file import PortsFile, read_ports_file
 from dais_verif.dut.verilog import included_by
 from dais_verif.dut.vhdl_ports import in_lower_case, vhdl_ports_in
-from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.files import require_plain, write_atomically
 from dais_verif.flows.pins import Pins
@@ -22,10 +22,10 @@ from dais_verif.flows.progress import Progress
 from dais_verif.flows.words import option_words
 from dais_verif.flows.wrapped import Wrapped
 from dais_verif.program import Program
-from dais_verif.sim.build import Design
-from dais_verif.sim.datafiles import data_files
-from dais_verif.sim.sources import MOST_RTL_BYTES, is_vhdl, read_others
-from dais_verif.synth.netlist import Netlist, netlist_sources
+from dais_verif.simulation.simulators.build import Design
+from dais_verif.synthesis.netlist import Netlist, netlist_sources
+from dais_verif.toolchain.data_files import data_files
+from dais_verif.toolchain.sources import MOST_RTL_BYTES, is_vhdl, read_others
 
 __all__ = ["DesignRequest", "bound", "design_of", "emitted", "given", "told_apart", "with_netlist"]
 

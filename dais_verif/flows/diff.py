@@ -28,7 +28,7 @@ from dais_verif.record.program import ProgramInfo
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
-    from dais_verif.prove.equivalence import Equivalence
+    from dais_verif.prover.equivalence import Equivalence
 
 __all__ = ["DiffRequest", "diff"]
 
@@ -142,7 +142,7 @@ def _judge(found: Comparison, identical: bool) -> tuple[Verdict, str]:
 
 
 def _prove(a: Program, b: Program, request: DiffRequest, progress: Progress) -> Equivalence:
-    from dais_verif.prove.equivalence import compare_programs
+    from dais_verif.prover.equivalence import compare_programs
 
     what = "proving ops and outputs equal"
     with progress.working(f"{what} ...") as tell:

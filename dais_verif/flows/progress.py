@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from dais_verif.sim.watcher import Watcher
+from dais_verif.simulation.watcher import Watcher
 
 __all__ = ["SILENT", "Progress"]
 

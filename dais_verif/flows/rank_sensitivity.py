@@ -11,7 +11,7 @@ from dais_verif.files import write_atomically
 from dais_verif.flows.programs import AnyProgram, read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.vectors import batch_of
-from dais_verif.golden.flips import Flip
+from dais_verif.golden.fault_injection import BitFlip
 from dais_verif.golden.oracle import show
 from dais_verif.golden.sensitivity import Effect, Sensitivity
 from dais_verif.golden.sensitivity import sensitivity as measure
@@ -105,7 +105,7 @@ def _judge(found: Sensitivity) -> tuple[Verdict, str]:
     return verdict, message
 
 
-def _named(program: Program, flip: Flip) -> tuple[int, str, str, int]:
+def _named(program: Program, flip: BitFlip) -> tuple[int, str, str, int]:
     op = program.ops[flip.op]
     return op.index, op.spec.mnemonic, str(op.type), flip.bit
 

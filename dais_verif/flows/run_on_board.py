@@ -25,7 +25,7 @@ from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.simulation import BoardInfo, SimulationRecord, SimulatorResults
-from dais_verif.sim.verify import Finding
+from dais_verif.simulation.verify import Finding
 from dais_verif.stimulus import Generated, Stimulus, read_batch
 from dais_verif.verdict import Verdict
 from dais_verif.version import VERSION

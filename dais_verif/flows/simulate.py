@@ -18,17 +18,17 @@ from dais_verif.flows.work_folder import work_folder
 from dais_verif.flows.wrapped import verify_wrapped
 from dais_verif.program import Program
 from dais_verif.record.simulation import SimulationRecord, StimulusClass
-from dais_verif.sim.build import Design, simulators_for
-from dais_verif.sim.datafiles import mentioned, never_read
-from dais_verif.sim.simulate import begin
-from dais_verif.sim.sources import digests
+from dais_verif.simulation.simulate import begin
+from dais_verif.simulation.simulators.build import Design, simulators_for
 from dais_verif.stimulus import Generated, Stimulus, read_batch
-from dais_verif.stimulus.counters import MAX_BITS
+from dais_verif.stimulus.pseudo_exhaustive.counters import MAX_BITS
 from dais_verif.stopwatch import Stopwatch
+from dais_verif.toolchain.data_files import mentioned, never_read
+from dais_verif.toolchain.sources import digests
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
-    from dais_verif.sim.verify import Finding
+    from dais_verif.simulation.verify import Finding
 
 __all__ = ["Simulated", "simulate"]
 
@@ -130,7 +130,7 @@ def _verified(
     ) as begun:
         # Only now, while the simulators start: to load all this takes as long as to simulate a small design.
         from dais_verif.golden.fast import threads
-        from dais_verif.sim.verify import Options, verify
+        from dais_verif.simulation.verify import Options, verify
 
         options = Options(
             simulators,

@@ -26,15 +26,15 @@ from dais_verif.record.simulation import (
     StimulusClass,
     Times,
 )
-from dais_verif.sim import private
-from dais_verif.sim.attributes import without_computed_attributes
-from dais_verif.sim.build import Design
+from dais_verif.simulation.simulators.attributes import without_computed_attributes
+from dais_verif.simulation.simulators.build import Design
 from dais_verif.stopwatch import Stopwatch
+from dais_verif.toolchain import private_files
 from dais_verif.verdict import Verdict
 from dais_verif.version import VERSION
 
 if TYPE_CHECKING:
-    from dais_verif.sim.verify import Finding
+    from dais_verif.simulation.verify import Finding
 
 __all__ = ["begun_record", "finished_record", "given_vectors", "with_share_of_icarus"]
 
@@ -149,7 +149,7 @@ def _left_out(design: Design) -> list[Decision]:
     places = [
         f"{source.name}:{line}"
         for source in design.sources
-        for line in without_computed_attributes(private.read(source)).lines
+        for line in without_computed_attributes(private_files.read(source)).lines
     ]
     if not places:
         return []

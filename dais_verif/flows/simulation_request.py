@@ -13,7 +13,7 @@ from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.programs import AnyProgram, path_of, require_counts
 from dais_verif.flows.words import option_words
 from dais_verif.own_command import own_command
-from dais_verif.stimulus.counters import MAX_BITS
+from dais_verif.stimulus.pseudo_exhaustive.counters import MAX_BITS
 
 __all__ = ["ALL", "SimulationRequest"]
 

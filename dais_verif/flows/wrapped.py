@@ -13,13 +13,13 @@ from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
 from dais_verif.record.simulation import SimulatorResult
-from dais_verif.sim.build import Design
-from dais_verif.sim.outputs import outputs_of
+from dais_verif.simulation.outputs import outputs_of
+from dais_verif.simulation.simulators.build import Design
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
-    from dais_verif.sim.axis import AxisOutcome
-    from dais_verif.sim.verify import Finding
+    from dais_verif.simulation.axis import AxisOutcome
+    from dais_verif.simulation.verify import Finding
 
 __all__ = ["Wrapped", "find_wrapped", "verify_wrapped"]
 
@@ -83,8 +83,8 @@ def verify_wrapped(
 
     Raises ``InputError`` if the folder holds another program.
     """
-    from dais_verif.sim.axis import simulate_axis
-    from dais_verif.sim.verify import Finding
+    from dais_verif.simulation.axis import simulate_axis
+    from dais_verif.simulation.verify import Finding
 
     if wrapped.program_hash != program.hash:
         raise InputError(

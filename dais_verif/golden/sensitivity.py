@@ -12,9 +12,9 @@ import numpy as np
 
 from dais_verif.golden import oracle, run_raw
 from dais_verif.golden.batch import compile_program
-from dais_verif.golden.flips import Flip, Lanes, Sweeps
+from dais_verif.golden.fault_injection import BitFlip, FaultInjector, Lanes
 from dais_verif.program import Program
-from dais_verif.program.demand import demanded_bits
+from dais_verif.program.demanded_bits import demanded_bits
 from dais_verif.program.numbers import Batch, IntArray
 
 __all__ = ["Effect", "Sensitivity", "sensitivity"]
@@ -38,7 +38,7 @@ class Effect:
     changes). ``mean``: over all vectors. ``changed``: in how many vectors an output changes at all.
     """
 
-    flip: Flip
+    flip: BitFlip
     worst: Fraction
     mean: Fraction
     changed: int
@@ -57,7 +57,7 @@ class Sensitivity:
     program: Program
     rows: int
     effects: tuple[Effect, ...]
-    dead: tuple[Flip, ...]
+    dead: tuple[BitFlip, ...]
     left: int = 0
     rows_left: int = 0
 
@@ -84,11 +84,11 @@ def sensitivity(
     run_raw(program, batch, check=check)
     compiled, demanded = compile_program(program), demanded_bits(program)
     asked = [
-        Flip(op.index, bit) for op in program.ops for bit in range(op.type.width if bits else min(op.type.width, 1))
+        BitFlip(op.index, bit) for op in program.ops for bit in range(op.type.width if bits else min(op.type.width, 1))
     ]
     flips = [flip for flip in asked if demanded[flip.op] >> flip.bit & 1]
     dead = tuple(flip for flip in asked if not demanded[flip.op] >> flip.bit & 1)
-    tally, sweeps = _Tally(program, flips), Sweeps(compiled)
+    tally, sweeps = _Tally(program, flips), FaultInjector(compiled)
     end = math.inf if timeout is None else time.monotonic() + timeout
     tried, rows = len(flips), 0
     for first_row in range(0, batch.rows, ROWS):
@@ -114,7 +114,7 @@ def sensitivity(
 class _Tally:
     """What is known so far of every flip. Changes are integers on the finest grid of any output."""
 
-    def __init__(self, program: Program, flips: Sequence[Flip]) -> None:
+    def __init__(self, program: Program, flips: Sequence[BitFlip]) -> None:
         self._flips = flips
         #: The outputs that show each op.
         self._shown: dict[int, list[int]] = {}

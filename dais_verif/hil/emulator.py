@@ -13,18 +13,18 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from dais_verif.emit import emit_verilog
-from dais_verif.emit.wrap import wrap
+from dais_verif.emitter import emit_verilog
+from dais_verif.emitter.wrapper import wrap
 from dais_verif.errors import ToolError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.hil.link import Link
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
-from dais_verif.sim import cache, runtime, tools
-from dais_verif.sim.private import copied
-from dais_verif.sim.process import Session
-from dais_verif.sim.sources import digests
-from dais_verif.sim.surroundings import stripped
+from dais_verif.toolchain import build_cache, tools, verilator_runtime
+from dais_verif.toolchain.environment import stripped
+from dais_verif.toolchain.private_files import copied
+from dais_verif.toolchain.process import Session
+from dais_verif.toolchain.sources import digests
 from dais_verif.version import VERSION
 
 __all__ = ["build_board", "emulated_link", "start_board", "write_design"]
@@ -57,17 +57,17 @@ def build_board(program: Program, sources: Sequence[Path], link: str, folder: Pa
 
     Taken from the cache if it was built before. Raises ``ToolError``.
     """
-    found, common = tools.verilator(), runtime.place()
+    found, common = tools.verilator(), verilator_runtime.place()
     ports = ports_of(program)
     bits = _CLOCKS_PER_BIT if link == "uart" else 0
     # No vector or result takes longer to move through the bridge.
     idle = _IDLE_CLOCKS + (ports.input_bits + ports.output_bits) // 4 + 20 * bits
     macros = [f"-DCLOCKS_PER_BIT={bits}", f"-DIDLE_CLOCKS={idle}"]
     folder.mkdir(parents=True, exist_ok=True)
-    key = cache.key_of([VERSION, _BOARD, str(common), *macros, *digests([*sources, _SOURCE])])
-    if cache.limit() and cache.fetch(key, (_BOARD,), folder):
+    key = build_cache.key_of([VERSION, _BOARD, str(common), *macros, *digests([*sources, _SOURCE])])
+    if build_cache.limit() and build_cache.fetch(key, (_BOARD,), folder):
         return folder / _BOARD
-    runtime.ensure()
+    verilator_runtime.ensure()
     shutil.rmtree(folder / _OBJECTS, ignore_errors=True)
     session = Session(folder / "build.log", cwd=folder, env=found.env)
     parameters = [f"-GCLOCKS_PER_BIT={bits}"] if bits else []
@@ -75,20 +75,25 @@ def build_board(program: Program, sources: Sequence[Path], link: str, folder: Pa
     limits = ["--x-assign", "0", "--x-initial", "0", "--max-num-width", str(1 << 20)]
     files = [str(source) for source in copied(sources, folder).sources]
     session.check(
-        "verilator", [*found.driver, *runtime.verilator_options(waves=False), *top, *limits, *parameters, *files]
+        "verilator",
+        [*found.driver, *verilator_runtime.verilator_options(waves=False), *top, *limits, *parameters, *files],
     )
-    manifest = runtime.Manifest.read(folder / _OBJECTS)
-    runtime.check_fits(common, manifest)
+    manifest = verilator_runtime.Manifest.read(folder / _OBJECTS)
+    verilator_runtime.check_fits(common, manifest)
     # One compilation unit: most of the time goes into reading Verilator's headers, once a unit.
     unit, output = folder / _OBJECTS / "unit.cpp", Path(_OBJECTS) / "unit.o"
-    names = [runtime.HEADERS, *(file.name for file in (*manifest.fast, *manifest.slow)), _SOURCE.name]
+    names = [verilator_runtime.HEADERS, *(file.name for file in (*manifest.fast, *manifest.slow)), _SOURCE.name]
     unit.write_text("".join(f'#include "{name}"\n' for name in names), encoding="utf-8")
     include = [common, Path(_OBJECTS), _SOURCE.parent]
-    command = runtime.compile_command(found, manifest, unit, output, runtime.OPTIMISATION, include=include)
+    command = verilator_runtime.compile_command(
+        found, manifest, unit, output, verilator_runtime.OPTIMISATION, include=include
+    )
     session.check("g++", [*command, *macros])
     objects = [output, *(common / f"{source.stem}.o" for source in manifest.runtime)]
     session.check("g++", [str(found.compiler), "-pthread", *map(str, objects), "-o", _BOARD])
-    cache.put(key, (_BOARD,), folder, {"simulator": "verilator", "top": f"model_{link}", "version": found.version})
+    build_cache.put(
+        key, (_BOARD,), folder, {"simulator": "verilator", "top": f"model_{link}", "version": found.version}
+    )
     return folder / _BOARD
 
 

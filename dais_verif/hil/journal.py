@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
-from dais_verif.sim.job import Answer, Difference
+from dais_verif.simulation.testbench.job import Answer, Difference
 
 __all__ = ["Journal"]
 

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import serial
 
-from dais_verif.emit.board import BAUD
+from dais_verif.emitter.board import BAUD
 from dais_verif.errors import InputError, ToolError
 
 __all__ = ["Link", "LinkClosed", "Target", "open_link", "parse_target"]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dais_verif.dut.face import packed
+from dais_verif.dut.interface import packed
 from dais_verif.errors import DaisError, InputError, ToolError, ViolationError
 from dais_verif.golden import Golden
 from dais_verif.hil.identity import Identity
@@ -24,15 +24,15 @@ from dais_verif.hil.session import Bytes, Session
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.record.simulation import Blame, Mismatch, SimulatorResult
-from dais_verif.sim.blame import blame_engines, blame_expectation, judge_rows
-from dais_verif.sim.build import Design
-from dais_verif.sim.job import Answer, Difference, Job, merged
-from dais_verif.sim.mismatch import describe
-from dais_verif.sim.outputs import outputs_of
-from dais_verif.sim.packing import Words, bits_of_row, pack_inputs, pack_outputs, row_words
-from dais_verif.sim.scoreboard import Chunk, Scoreboard
-from dais_verif.sim.task import Options, Task, Watcher
-from dais_verif.sim.verify import Finding
+from dais_verif.simulation.diagnosis.blame import blame_engines, blame_expectation, judge_rows
+from dais_verif.simulation.diagnosis.mismatch import describe
+from dais_verif.simulation.outputs import outputs_of
+from dais_verif.simulation.scoreboard import Chunk, Scoreboard
+from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.task import Options, Task, Watcher
+from dais_verif.simulation.testbench.job import Answer, Difference, Job, merged
+from dais_verif.simulation.testbench.packing import Words, bits_of_row, pack_inputs, pack_outputs, row_words
+from dais_verif.simulation.verify import Finding
 from dais_verif.stimulus import Vectors
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict

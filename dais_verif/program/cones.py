@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from functools import reduce
 from operator import or_
 
-from dais_verif.program.demand import of_operands
+from dais_verif.program.demanded_bits import of_operands
 from dais_verif.program.graph import cone
 from dais_verif.program.model import Op, Program
 from dais_verif.program.ports import Ports, ports_of

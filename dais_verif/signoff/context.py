@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from dais_verif.dut.face import Face, packed
+from dais_verif.dut.interface import DesignInterface, packed
 from dais_verif.files import write_atomically
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.signoff.evidence import bits_of, simulated, summary
-from dais_verif.signoff.judge import SENT, Asked, Judged
+from dais_verif.signoff.judge import SENT, Asked, Judgement
 from dais_verif.signoff.policy import GHDL, Policy
 from dais_verif.signoff.subject import Subject
 from dais_verif.signoff.verbs import RUN, call
@@ -67,7 +67,7 @@ class Stage:
     name: str
     folder: str
     run: Callable[[Context, Path], None]
-    judge: Callable[[Context, Path], Judged]
+    judge: Callable[[Context, Path], Judgement]
     must_fail: bool = False
     needs: tuple[str, ...] = ()
     waiver: str = ""
@@ -110,11 +110,11 @@ def file_arguments(subject: Subject, policy: Policy, *more: Path, top: str | Non
     return arguments + ([] if rtl.ports is None else ["--ports", rtl.ports])
 
 
-def face_of(context: Context, record: SimulationRecord) -> Face:
+def face_of(context: Context, record: SimulationRecord) -> DesignInterface:
     """The ports of the design that ``record`` is of, with the latency that was found."""
     if "face" not in record.rtl:
         return packed(context.subject.program).face
-    face = Face.from_tree(record.rtl["face"])
+    face = DesignInterface.from_tree(record.rtl["face"])
     return face.with_latency(record.simulators[0].latency) if record.simulators else face
 
 

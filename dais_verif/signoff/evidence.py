@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
-from dais_verif.dut.face import Face
+from dais_verif.dut.interface import DesignInterface
 from dais_verif.errors import InputError
 from dais_verif.files import read_plain
 from dais_verif.program import Program
@@ -25,8 +25,8 @@ from dais_verif.record.program import ProgramInfo
 from dais_verif.record.simulation import Failed, SimulationRecord
 from dais_verif.report.read import parse_record
 from dais_verif.signoff.verbs import PRINTED, RUN, read_call
-from dais_verif.sim.packing import Words, row_words
-from dais_verif.sim.scoreboard import digest_of
+from dais_verif.simulation.scoreboard import digest_of
+from dais_verif.simulation.testbench.packing import Words, row_words
 from dais_verif.verdict import Verdict
 
 __all__ = [
@@ -212,7 +212,7 @@ def bits_of(record: SimulationRecord, program: Program) -> Bits:
         return Bits(0, bits)  # nothing else of them is evidence
     if "face" in record.rtl:
         try:
-            face = Face.from_tree(record.rtl["face"])
+            face = DesignInterface.from_tree(record.rtl["face"])
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"the record tells no face of the design ({error!r})") from None
         return Bits(face.input_bits, face.output_bits)

@@ -18,7 +18,7 @@ from dais_verif.signoff.context import (
     simulator_arguments,
 )
 from dais_verif.signoff.evidence import read_tree, simulated
-from dais_verif.signoff.judge import Asked, Judged, judge_simulation, of_subject
+from dais_verif.signoff.judge import Asked, Judgement, judge_simulation, of_subject
 from dais_verif.signoff.subject import sha256_of
 from dais_verif.signoff.verbs import PRINTED, RUN, call, read_call
 from dais_verif.verdict import Verdict
@@ -57,11 +57,11 @@ def _run_nothing(context: Context, folder: Path) -> None:
     pass
 
 
-def _judge_coverage(context: Context, folder: Path, good: str) -> Judged:
+def _judge_coverage(context: Context, folder: Path, good: str) -> Judgement:
     record, floor = simulated(context.folder / good), context.policy.coverage
     found = record.coverage
     if found is None or found.vectors < 1:
-        return Judged(Verdict.NOT_RUN, "coverage was not counted", ("coverage was not counted",))
+        return Judgement(Verdict.NOT_RUN, "coverage was not counted", ("coverage was not counted",))
     reachable = sum(group.bins - group.unreachable for group in found.groups)
     percent = sum(group.hit for group in found.groups) * 1000 // max(reachable, 1) / 10
     message = f"{found.percent:g} % of what can happen did, at least {floor:g} % is asked for"
@@ -72,7 +72,7 @@ def _judge_coverage(context: Context, folder: Path, good: str) -> Judged:
         problems.append(f"coverage is said to be {found.percent:g} %, its groups make it {percent:g} %")
     if found.vectors != record.vectors:
         problems.append(f"coverage was counted of {found.vectors} vectors, and {record.vectors} were simulated")
-    return Judged(Verdict.PASS, message, tuple(problems))
+    return Judgement(Verdict.PASS, message, tuple(problems))
 
 
 # the netlist
@@ -105,7 +105,7 @@ def _of_netlist(context: Context) -> Asked:
     return context.asked(context.policy.seeds[0], context.policy.netlist.vectors, rtl=False, swept=False)
 
 
-def _judge_netlist(context: Context, folder: Path) -> Judged:
+def _judge_netlist(context: Context, folder: Path) -> Judgement:
     judged = judge_simulation(context.subject, context.policy, folder / _SIM, _of_netlist(context))
     problems = list(judged.problems)
     if read_call(folder / _SYNTH).exit_code:
@@ -113,7 +113,7 @@ def _judge_netlist(context: Context, folder: Path) -> Judged:
     netlist = sha256_of(folder / NETLIST)
     if netlist not in (simulated(folder / _SIM).rtl.get("sha256") or []):
         problems.append("what was simulated is not the netlist that was made")
-    return Judged(judged.verdict, judged.message, tuple(problems), judged.reproduce)
+    return Judgement(judged.verdict, judged.message, tuple(problems), judged.reproduce)
 
 
 # behind streams, and on a board: every beat is compared, but nothing is digested
@@ -143,7 +143,7 @@ def _vectors(context: Context, vectors: int) -> list[str]:
     return arguments + (["--unchecked"] if policy.overflow == "unchecked" else [])
 
 
-def _judge_axis(context: Context, folder: Path) -> Judged:
+def _judge_axis(context: Context, folder: Path) -> Judgement:
     policy = context.policy
     seed = policy.seeds[0] if policy.seeds else 0
     return _judge_beats(context, folder / _SIM, context.asked(seed, policy.axis.vectors, rtl=False))
@@ -156,27 +156,27 @@ def _run_board(context: Context, folder: Path) -> None:
     call("hil", [*program, "--target", policy.board.target, *_vectors(context, policy.board.vectors)], folder)
 
 
-def _judge_board(context: Context, folder: Path) -> Judged:
+def _judge_board(context: Context, folder: Path) -> Judgement:
     policy = context.policy
     seed = policy.seeds[0] if policy.seeds else 0
     asked = context.asked(seed, policy.board.vectors, rtl=False)
     record = simulated(folder)
     if record.board is None or record.board.target != policy.board.target:
-        return Judged(record.verdict, record.message, (f"{record.message}: not on the board of the policy",))
+        return Judgement(record.verdict, record.message, (f"{record.message}: not on the board of the policy",))
     if record.board.program != context.subject.program.hash:
-        return Judged(record.verdict, record.message, ("the board runs another program",))
+        return Judgement(record.verdict, record.message, ("the board runs another program",))
     return _judge_beats(
         context, folder, Asked(asked.rows, seed, tuple(one.name for one in record.simulators), rtl=False)
     )
 
 
-def _judge_beats(context: Context, folder: Path, asked: Asked) -> Judged:
+def _judge_beats(context: Context, folder: Path, asked: Asked) -> Judgement:
     record = simulated(folder)
     if record.verdict is not Verdict.PASS:
-        return Judged(record.verdict, record.message, (record.message,), record.reproduce)
+        return Judgement(record.verdict, record.message, (record.message,), record.reproduce)
     problems = [*_beats(record, asked)]
     problems += of_subject(context.subject, context.policy, record, asked)
-    return Judged(record.verdict, record.message, tuple(problems), record.reproduce)
+    return Judgement(record.verdict, record.message, tuple(problems), record.reproduce)
 
 
 def _beats(record: SimulationRecord, asked: Asked) -> Iterator[str]:

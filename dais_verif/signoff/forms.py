@@ -13,14 +13,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from dais_verif.dut.face import Face
+from dais_verif.dut.interface import DesignInterface
 from dais_verif.program.ports import ports_of
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.extras import NETLIST
 from dais_verif.signoff.judge import SENT, Asked, distinct_wanted
 from dais_verif.signoff.outside import FOUND
+from dais_verif.signoff.sanity_checks import PLANTED
 from dais_verif.signoff.subject import sha256_of
-from dais_verif.signoff.vacuity import PLANTED
 from dais_verif.signoff.verbs import CALL, PRINTED, RUN
 from dais_verif.verdict import Verdict
 
@@ -139,7 +139,11 @@ def _bits(rtl: _Tree, context: Context) -> int:
     """Of a row of outputs."""
     if "bits" in rtl:
         return int(rtl["bits"])
-    return Face.from_tree(rtl["face"]).output_bits if "face" in rtl else ports_of(context.subject.program).output_bits
+    return (
+        DesignInterface.from_tree(rtl["face"]).output_bits
+        if "face" in rtl
+        else ports_of(context.subject.program).output_bits
+    )
 
 
 def _stimulus(tree: _Tree, covered: bool) -> list[_Tree]:

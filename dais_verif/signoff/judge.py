@@ -16,13 +16,13 @@ from dais_verif.record.simulation import SimulationRecord, SimulatorResult
 from dais_verif.signoff.evidence import Proved, Sent, Unusable, bits_of, checked, proved, simulated
 from dais_verif.signoff.policy import Policy
 from dais_verif.signoff.subject import Subject
-from dais_verif.sim.outputs import outputs_of
+from dais_verif.simulation.outputs import outputs_of
 from dais_verif.verdict import Verdict
 
 __all__ = [
     "SENT",
     "Asked",
-    "Judged",
+    "Judgement",
     # judges
     "judge_check",
     "judge_proof",
@@ -46,7 +46,7 @@ _UNDECIDED = (Verdict.UNKNOWN, Verdict.NOT_RUN, Verdict.TOOL_FAILURE, Verdict.IN
 
 
 @dataclass(frozen=True)
-class Judged:
+class Judgement:
     """What a stage found (``verdict``, ``message``) and why that is not enough; empty ``problems``: it is.
 
     ``excused``: it found nothing out, and the policy puts up with that. ``ran``: False if it could not even begin.
@@ -82,7 +82,7 @@ class Asked:
 # check
 
 
-def judge_check(subject: Subject, policy: Policy, folder: Path) -> Judged:
+def judge_check(subject: Subject, policy: Policy, folder: Path) -> Judgement:
     """``check``: a valid program, and what the policy asks of overflow."""
     record = checked(folder)
     overflow = record.overflow
@@ -99,22 +99,22 @@ def judge_check(subject: Subject, policy: Policy, folder: Path) -> Judged:
     known = counts["certain"] or counts["broken"] or ("undecided" not in overflow and counts["possible"])
     if record.verdict is Verdict.PASS and (known or counts["undecided"]):
         problems.append(f"says PASS, and has {message}")
-    return Judged(record.verdict, message, tuple(problems))
+    return Judgement(record.verdict, message, tuple(problems))
 
 
 # simulation
 
 
-def judge_simulation(subject: Subject, policy: Policy, folder: Path, asked: Asked) -> Judged:
+def judge_simulation(subject: Subject, policy: Policy, folder: Path, asked: Asked) -> Judgement:
     """``sim`` that must pass: every simulator, every vector, every bit, and vectors that are worth it."""
     record = simulated(folder)
     if record.verdict is not Verdict.PASS:
-        return Judged(record.verdict, record.message, (record.message,), record.reproduce)
+        return Judgement(record.verdict, record.message, (record.message,), record.reproduce)
     problems = [*of_subject(subject, policy, record, asked), *_complete(subject, record, asked)]
     problems += _vectors(subject.program, record, asked, Sent.load(folder / SENT))
     if asked.swept:
         problems += [*_exhausted(policy, record), *_graded(subject, record)]
-    return Judged(record.verdict, record.message, tuple(problems), record.reproduce)
+    return Judgement(record.verdict, record.message, tuple(problems), record.reproduce)
 
 
 def of_subject(subject: Subject, policy: Policy, record: SimulationRecord, asked: Asked) -> Iterator[str]:
@@ -267,7 +267,7 @@ def _graded(subject: Subject, record: SimulationRecord) -> Iterator[str]:
 # proof
 
 
-def judge_proof(subject: Subject, policy: Policy, folder: Path) -> Judged:
+def judge_proof(subject: Subject, policy: Policy, folder: Path) -> Judgement:
     """``prove``: every output, for all inputs, and nothing taken from earlier proofs."""
     try:
         record = proved(folder)
@@ -275,11 +275,11 @@ def judge_proof(subject: Subject, policy: Policy, folder: Path) -> Judged:
         # A register of a clocked design may be more than the proof supports; nothing keeps state without a clock.
         known = error.reason == "state" and policy.rtl.clock is None
         excused = may_excuse(policy, error.verdict) and not known
-        return Judged(error.verdict, str(error), (str(error),), excused=excused, known=known)
+        return Judgement(error.verdict, str(error), (str(error),), excused=excused, known=known)
     if record.verdict is not Verdict.PASS:
         excused = may_excuse(policy, record.verdict)
-        return Judged(record.verdict, record.message, (record.message,), record.reproduce, excused)
-    return Judged(record.verdict, record.message, tuple(_proof_problems(subject, policy, record)), record.reproduce)
+        return Judgement(record.verdict, record.message, (record.message,), record.reproduce, excused)
+    return Judgement(record.verdict, record.message, tuple(_proof_problems(subject, policy, record)), record.reproduce)
 
 
 def may_excuse(policy: Policy, verdict: Verdict) -> bool:

@@ -22,8 +22,8 @@ from dais_verif.signoff.extras import NETLIST
 from dais_verif.signoff.forms import Form, canonical, failed, forms_of
 from dais_verif.signoff.places import Finding
 from dais_verif.signoff.results import EVIDENCE, FAILED, blocked
+from dais_verif.signoff.sanity_checks import PLANTED
 from dais_verif.signoff.subject import sha256_of
-from dais_verif.signoff.vacuity import PLANTED
 
 __all__ = ["LOGS", "keep_what_is_judged", "unjudged"]
 

@@ -14,9 +14,9 @@ from dais_verif.dut.outside import outside_of
 from dais_verif.errors import InputError
 from dais_verif.signoff.context import Context, Stage, write_json
 from dais_verif.signoff.evidence import read_tree
-from dais_verif.signoff.judge import Judged
+from dais_verif.signoff.judge import Judgement
 from dais_verif.signoff.subject import Subject
-from dais_verif.sim.sources import is_vhdl
+from dais_verif.toolchain.sources import is_vhdl
 from dais_verif.verdict import Verdict
 
 __all__ = ["FOUND", "outside_stage"]
@@ -56,7 +56,7 @@ def _look(context: Context, folder: Path) -> None:
     write_json(folder / FOUND, {"sha256": _hashes(subject), "uses": [list(use) for use in uses[:_MOST]]})
 
 
-def _judge(context: Context, folder: Path) -> Judged:
+def _judge(context: Context, folder: Path) -> Judgement:
     try:
         found = msgspec.convert(read_tree(folder / FOUND), _Found)
     except msgspec.ValidationError as error:
@@ -70,7 +70,7 @@ def _judge(context: Context, folder: Path) -> Judged:
         more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
         told = "; ".join(problems[:_SHOWN]) + more
         message = f"{told}; take it out of the RTL, allow the name in the policy (allowed), or waive it"
-        return Judged(Verdict.NOT_SIGNED_OFF, message, (message,))
+        return Judgement(Verdict.NOT_SIGNED_OFF, message, (message,))
     allowed = sorted({name for _, _, name, _ in found.uses})
     message = f"nothing but what the policy allows: {', '.join(allowed)}" if allowed else "nothing reaches outside"
-    return Judged(Verdict.PASS, message)
+    return Judgement(Verdict.PASS, message)

@@ -11,7 +11,7 @@ from dais_verif.record.simulation import OutputEvidence, Times
 from dais_verif.report.signoff import EVIDENCE, StageResult
 from dais_verif.signoff.context import Context, Stage
 from dais_verif.signoff.evidence import Unusable, read_tree, simulated
-from dais_verif.signoff.judge import Judged, may_excuse
+from dais_verif.signoff.judge import Judgement, may_excuse
 from dais_verif.signoff.policy import Waived
 from dais_verif.verdict import Verdict
 
@@ -55,7 +55,7 @@ def blocked(stage: Stage, before: Sequence[StageResult], stages: Sequence[Stage]
     return StageResult(stage.name, Verdict.NOT_RUN, message, False, False, stage.must_fail, optional=optional)
 
 
-def judged(stage: Stage, context: Context) -> Judged:
+def judged(stage: Stage, context: Context) -> Judgement:
     """What the evidence of ``stage`` is worth."""
     folder = context.folder / stage.folder
     try:
@@ -63,12 +63,12 @@ def judged(stage: Stage, context: Context) -> Judged:
             tree = read_tree(folder / FAILED)
             verdict, message = Verdict(tree.get("verdict")), str(tree.get("message"))
             excused = tree.get("excused") is True and stage.waiver == "proof" and may_excuse(context.policy, verdict)
-            return Judged(verdict, message, (message,), excused=excused, ran=False)
+            return Judgement(verdict, message, (message,), excused=excused, ran=False)
         return stage.judge(context, folder)
     except Unusable as error:
-        return Judged(error.verdict, str(error), (str(error),))
+        return Judgement(error.verdict, str(error), (str(error),))
     except (DaisError, ValueError) as error:  # ValueError: no verdict
-        return Judged(Verdict.NOT_SIGNED_OFF, str(error), (str(error),))
+        return Judgement(Verdict.NOT_SIGNED_OFF, str(error), (str(error),))
 
 
 def judged_again(context: Context, stages: Sequence[Stage], waivers: Mapping[str, Waived]) -> list[StageResult]:
@@ -80,7 +80,7 @@ def judged_again(context: Context, stages: Sequence[Stage], waivers: Mapping[str
     return results
 
 
-def result_of(stage: Stage, found: Judged, waivers: Mapping[str, Waived]) -> StageResult:
+def result_of(stage: Stage, found: Judgement, waivers: Mapping[str, Waived]) -> StageResult:
     """The stage's result: a record that passes while its numbers do not is not signed off."""
     passed = not found.problems
     fine = found.verdict is (Verdict.RTL_MISMATCH if stage.must_fail else Verdict.PASS)

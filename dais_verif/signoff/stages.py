@@ -24,13 +24,13 @@ from dais_verif.signoff.context import (
 )
 from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.extras import extra_stages
-from dais_verif.signoff.judge import Asked, Judged, judge_check, judge_proof, judge_simulation
+from dais_verif.signoff.judge import Asked, Judgement, judge_check, judge_proof, judge_simulation
 from dais_verif.signoff.outside import outside_stage
+from dais_verif.signoff.sanity_checks import planted_in_proof, planted_in_simulation
 from dais_verif.signoff.subject import FileHash, Subject
 from dais_verif.signoff.synthesis import synthesis_stages
-from dais_verif.signoff.vacuity import planted_in_proof, planted_in_simulation
 from dais_verif.signoff.verbs import call
-from dais_verif.sim.sources import is_vhdl
+from dais_verif.toolchain.sources import is_vhdl
 from dais_verif.verdict import Verdict
 
 __all__ = ["RTL", "emit", "ignored_in", "stages_of"]
@@ -83,12 +83,12 @@ def _look_at_rtl(context: Context, folder: Path) -> None:
     """Nothing is left behind: to judge the RTL is to look at it."""
 
 
-def _judge_rtl(context: Context, folder: Path) -> Judged:
+def _judge_rtl(context: Context, folder: Path) -> Judgement:
     subject = context.subject
     what = "emitted" if subject.emitted else "given"
     message = f"module {subject.top} in {len(subject.rtl)} file{'s' if len(subject.rtl) > 1 else ''}, {what}"
     ignored = ignored_in(subject)
-    return Judged(Verdict.PASS, f"{message}; {ignored}" if ignored else message)
+    return Judgement(Verdict.PASS, f"{message}; {ignored}" if ignored else message)
 
 
 def ignored_in(subject: Subject) -> str:
@@ -118,7 +118,7 @@ def _run_check(context: Context, folder: Path) -> None:
     call("check", [*program_arguments(context.subject), "--all"], folder, keeps=False)
 
 
-def _judge_check(context: Context, folder: Path) -> Judged:
+def _judge_check(context: Context, folder: Path) -> Judgement:
     return judge_check(context.subject, context.policy, folder)
 
 
@@ -127,7 +127,7 @@ def _run_simulation(context: Context, folder: Path, seed: int) -> None:
     simulate(context, folder, design, _of_simulation(context, seed), context.policy.vectors)
 
 
-def _judge_simulation(context: Context, folder: Path, seed: int) -> Judged:
+def _judge_simulation(context: Context, folder: Path, seed: int) -> Judgement:
     return judge_simulation(context.subject, context.policy, folder, _of_simulation(context, seed))
 
 
@@ -140,8 +140,8 @@ def _run_nothing(context: Context, folder: Path) -> None:
     raise InputError("the policy names no seed, so nothing is simulated; seeds = [0] is one")
 
 
-def _judge_nothing(context: Context, folder: Path) -> Judged:
-    return Judged(Verdict.NOT_RUN, "nothing was simulated", ("nothing was simulated",))
+def _judge_nothing(context: Context, folder: Path) -> Judgement:
+    return Judgement(Verdict.NOT_RUN, "nothing was simulated", ("nothing was simulated",))
 
 
 def _run_proof(context: Context, folder: Path) -> None:
@@ -151,5 +151,5 @@ def _run_proof(context: Context, folder: Path) -> None:
     call("prove", [*arguments, *reader_arguments(context)], folder)
 
 
-def _judge_proof(context: Context, folder: Path) -> Judged:
+def _judge_proof(context: Context, folder: Path) -> Judgement:
     return judge_proof(context.subject, context.policy, folder)

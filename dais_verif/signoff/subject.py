@@ -12,8 +12,8 @@ from dais_verif.errors import InputError
 from dais_verif.files import open_plain
 from dais_verif.program import Program
 from dais_verif.signoff.policy import Policy, Rtl
-from dais_verif.sim.datafiles import data_files
-from dais_verif.sim.sources import is_vhdl
+from dais_verif.toolchain.data_files import data_files
+from dais_verif.toolchain.sources import is_vhdl
 
 __all__ = ["FileHash", "Subject", "file_hash", "sha256_of", "subject_of", "top_of"]
 

@@ -25,10 +25,10 @@ from dais_verif.signoff.context import (
     prove_arguments,
     reader_arguments,
 )
-from dais_verif.signoff.judge import Judged, judge_proof
+from dais_verif.signoff.judge import Judgement, judge_proof
 from dais_verif.signoff.subject import FileHash, Subject
 from dais_verif.signoff.verbs import call
-from dais_verif.sim.sources import MOST_RTL_BYTES, is_vhdl
+from dais_verif.toolchain.sources import MOST_RTL_BYTES, is_vhdl
 
 __all__ = ["synthesis_stages"]
 
@@ -76,7 +76,7 @@ def _run_nothing(context: Context, folder: Path) -> None:
     make_folder(folder)
 
 
-def _refuse(context: Context, folder: Path, found: dict[str, Directives]) -> Judged:
+def _refuse(context: Context, folder: Path, found: dict[str, Directives]) -> Judgement:
     raise InputError("synthesis reads it otherwise than simulators do: " + "; ".join(_told(found)))
 
 
@@ -97,7 +97,7 @@ def _run(context: Context, folder: Path, macros: tuple[str, ...], both: bool) ->
     call("prove", [*arguments, *reader_arguments(context, both)], folder)
 
 
-def _judge(context: Context, folder: Path, macros: tuple[str, ...]) -> Judged:
+def _judge(context: Context, folder: Path, macros: tuple[str, ...]) -> Judgement:
     """The proof must be of what the RTL becomes, which is made again here."""
     copied = tuple(file for file, _ in _copied(context.subject, macros, folder))
     policy = msgspec.structs.replace(context.policy, proof="required")

@@ -14,7 +14,7 @@ from pathlib import Path
 import dais_verif
 from dais_verif.signoff.policy import Policy
 from dais_verif.signoff.subject import sha256_of
-from dais_verif.sim import tools
+from dais_verif.toolchain import tools
 
 __all__ = ["Tool", "tools_of"]
 

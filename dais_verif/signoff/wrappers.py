@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dais_verif.dut.discover import Port
-from dais_verif.dut.face import Face
+from dais_verif.dut.interface import DesignInterface
 from dais_verif.errors import InputError
 
 __all__ = ["Design", "wrapped"]
@@ -39,7 +39,7 @@ class Design:
         return ".v" if self.types is None else ".vhd"
 
 
-def wrapped(face: Face, design: Design, name: str, rare: Sequence[int], flips: Flips) -> str:
+def wrapped(face: DesignInterface, design: Design, name: str, rare: Sequence[int], flips: Flips) -> str:
     """The text of module ``name``: ``design``, whose row of outputs has the bits of ``flips`` inverted.
 
     ``rare``: rows of outputs. Raises ``InputError`` for ports that go both ways.
@@ -54,7 +54,7 @@ def _outputs(design: Design) -> list[Port]:
     return [port for port in design.ports if port.direction == "out"]
 
 
-def _wires(face: Face, design: Design) -> Iterator[tuple[Port, str, str, int | None]]:
+def _wires(face: DesignInterface, design: Design) -> Iterator[tuple[Port, str, str, int | None]]:
     """Each output wire: its port, its index in an array, what the design gives, and where in the row it begins."""
     offsets = {wire.name: wire.offset for wire in face.outputs if wire.width}
     for number, port in enumerate(_outputs(design)):
@@ -66,7 +66,7 @@ def _wires(face: Face, design: Design) -> Iterator[tuple[Port, str, str, int | N
 # Verilog
 
 
-def _verilog(face: Face, design: Design, name: str, rare: Sequence[int], flips: Flips) -> Iterator[str]:
+def _verilog(face: DesignInterface, design: Design, name: str, rare: Sequence[int], flips: Flips) -> Iterator[str]:
     yield f"// {design.top} with wrong bits: it must be found out."
     yield f"module {name} ("
     ports = [(port.direction, _verilog_port(port, _verilog_name(port.name))) for port in design.ports]
@@ -107,7 +107,7 @@ def _verilog_name(name: str) -> str:
 # VHDL
 
 
-def _vhdl(face: Face, design: Design, name: str, rare: Sequence[int], flips: Flips) -> Iterator[str]:
+def _vhdl(face: DesignInterface, design: Design, name: str, rare: Sequence[int], flips: Flips) -> Iterator[str]:
     types = design.types or {}
     yield f"-- {design.top} with wrong bits: it must be found out."
     yield "library ieee;\nuse ieee.std_logic_1164.all;\nuse ieee.numeric_std.all;\n"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from dais_verif.program.numbers import Batch
-from dais_verif.stimulus.sweep import Sweep
+from dais_verif.stimulus.pseudo_exhaustive.vectors import ExhaustiveVectors
 
 __all__ = ["Stimulus", "Swept", "Vectors"]
 
@@ -26,7 +26,7 @@ class Vectors(Protocol):
 class Swept:
     """The rows of an exhaustive sweep, what is random in them drawn from ``seed``."""
 
-    def __init__(self, sweep: Sweep, seed: int) -> None:
+    def __init__(self, sweep: ExhaustiveVectors, seed: int) -> None:
         self._sweep, self._seed = sweep, seed
         self.rows = sweep.rows
 

@@ -13,7 +13,7 @@ from bad_rtl import CASES, GOOD_RTL, Said
 
 from dais_verif.cli import reading
 from dais_verif.cli.main import _run
-from dais_verif.synth.limits import Limits
+from dais_verif.toolchain.limits import Limits
 from dais_verif.verdict import Verdict
 
 needs_icarus = pytest.mark.skipif(shutil.which("iverilog") is None, reason="no iverilog on PATH")

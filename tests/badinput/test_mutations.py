@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from strategies import random_program, random_rows
 
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.errors import DaisError, InputError, ProgramError
 from dais_verif.golden import run_raw
 from dais_verif.program import LAYOUTS, Program, assemble, read_binary, write_binary

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
-from dais_verif.sim import launch
-from dais_verif.sim.build import Design, build
-from dais_verif.sim.packing import Words, bits_of_row, pack_inputs, pack_outputs, unpack_element
+from dais_verif.simulation import launch
+from dais_verif.simulation.simulators.build import Design, build
+from dais_verif.simulation.testbench.packing import Words, bits_of_row, pack_inputs, pack_outputs, unpack_element
 
 from .compose import Composition
 from .row import Row

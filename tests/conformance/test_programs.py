@@ -16,14 +16,14 @@ import numpy as np
 import pytest
 
 import dais_verif
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.golden import oracle, run
 from dais_verif.program import Program, write_binary
 from dais_verif.program.numbers import Batch
-from dais_verif.sim.build import SIMULATORS, Design
-from dais_verif.sim.verify import Finding, Options, verify
+from dais_verif.simulation.simulators.build import SIMULATORS, Design
+from dais_verif.simulation.verify import Finding, Options, verify
 from dais_verif.verdict import Verdict
 
 from .rtl import simulate

@@ -11,7 +11,7 @@ from functools import cache
 
 import pytest
 
-from dais_verif.sim.build import SIMULATORS
+from dais_verif.simulation.simulators.build import SIMULATORS
 
 from .compose import Composition, compose
 from .row import Row

@@ -12,10 +12,10 @@ from quality.programs import every_opcode
 
 from dais_verif.golden import run_raw
 from dais_verif.program.ports import ports_of
-from dais_verif.sim import launch
-from dais_verif.sim.build import build
-from dais_verif.sim.packing import Words, bits_of_row, pack_inputs, pack_outputs
-from dais_verif.sim.selfcheck import selfcheck_signatures
+from dais_verif.simulation import launch
+from dais_verif.simulation.selfcheck import selfcheck_signatures
+from dais_verif.simulation.simulators.build import build
+from dais_verif.simulation.testbench.packing import Words, bits_of_row, pack_inputs, pack_outputs
 from dais_verif.stimulus import generate
 
 pytest.importorskip("cocotbext.axi")

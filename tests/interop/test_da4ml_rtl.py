@@ -10,7 +10,7 @@ from interop.networks import NETWORKS, traced
 from interop.rtl import Rtl, sim, write
 
 from dais_verif.errors import ToolError
-from dais_verif.sim import tools
+from dais_verif.toolchain import tools
 
 pytestmark = pytest.mark.usefixtures("da4ml")
 

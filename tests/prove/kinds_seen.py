@@ -8,7 +8,7 @@ from typing import Any
 
 import pyslang
 
-from dais_verif.prove.slang.design import ast
+from dais_verif.prover.slang.design import ast
 
 __all__ = ["kinds_seen"]
 

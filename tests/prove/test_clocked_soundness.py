@@ -22,9 +22,9 @@ from prove.soundness.streams import Stream, simulate
 from prove.soundness.tasks import TASKS
 from prove.soundness.valid_lines import FORMS
 
-from dais_verif.dut.face import Clocking
-from dais_verif.prove import ages
-from dais_verif.prove.results import Counterexample
+from dais_verif.dut.interface import Clocking
+from dais_verif.prover.registers import latency as latency_analysis
+from dais_verif.prover.results import Counterexample
 from dais_verif.verdict import Verdict
 
 PROGRAMS = {name: task.program for name, task in TASKS.items()}
@@ -149,8 +149,8 @@ class TestWrongAnswers:
             " always @(posedge clk) if (rst) n <= 0; else n <= {n, 1'b1};"
         )
         assert self.records(body, tmp_path)["d0"]["status"] == "refused"
-        believed = ages._Age
-        monkeypatch.setattr(ages, "_Age", lambda vector, settles=0: believed(vector, 0))
+        believed = latency_analysis._Latency
+        monkeypatch.setattr(latency_analysis, "_Latency", lambda vector, settles=0: believed(vector, 0))
         records = self.records(body, tmp_path / "again")
         assert records["d0"]["status"] == PROVED and len(exceptions(records)) == 1
 

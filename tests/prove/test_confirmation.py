@@ -11,16 +11,16 @@ from prove.door import run_prove
 
 import dais_verif.cli.confirming as confirming
 from dais_verif.cli.counterexample import replayable
-from dais_verif.confirm import Confirmation, ConfirmationRequest, confirm, confirmation, prepare
-from dais_verif.confirm.confirmation import sum_up
-from dais_verif.dut.face import Clocking, packed
+from dais_verif.confirmation import Confirmation, ConfirmationRequest, confirm, confirmation, prepare
+from dais_verif.confirmation.confirmation import sum_up
+from dais_verif.dut.interface import Clocking, packed
 from dais_verif.program import Program
-from dais_verif.prove import slang
-from dais_verif.prove.proof import prove
-from dais_verif.prove.results import Claim, Method, Options, Proof, Status
+from dais_verif.prover import slang
+from dais_verif.prover.proof import prove
+from dais_verif.prover.results import Claim, Method, Options, Proof, Status
 from dais_verif.record.simulation import SimulatorResult
-from dais_verif.sim.build import Design
-from dais_verif.sim.verify import Finding
+from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.verify import Finding
 from dais_verif.verdict import Verdict
 
 #: Two inputs of four bits and their sum.

@@ -18,7 +18,7 @@ from strategies import programs
 from dais_verif.golden import oracle
 from dais_verif.program import Program, load, write_binary
 from dais_verif.program.ports import ports_of
-from dais_verif.prove.equivalence import Equivalence, compare_programs
+from dais_verif.prover.equivalence import Equivalence, compare_programs
 
 
 def network(style: str, width: int, fan: int, seed: int, *, layers: int = 2) -> Program:

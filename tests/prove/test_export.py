@@ -113,7 +113,7 @@ def test_signals_that_are_not_what_they_are_called(tmp_path: Path) -> None:
     """Ops 4 and 30 swap names: the outputs are proved without these cut points, and so they are stated."""
     from re import sub
 
-    from dais_verif.emit import emit_verilog
+    from dais_verif.emitter import emit_verilog
 
     rtl = sub(r"\bop_(4|30)\b", lambda m: {"4": "op_30", "30": "op_4"}[m[1]], emit_verilog(EVERY))
     run, index = dumped(EVERY, tmp_path, rtl=rtl)

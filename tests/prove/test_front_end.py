@@ -10,8 +10,8 @@ import pytest
 from prove.reading import FRONT_ENDS, SLOW_FRONT_ENDS, elaborated, term_of, value_of
 
 from dais_verif.errors import InputError, ToolError
-from dais_verif.prove.terms import leaves
-from dais_verif.sim import tools
+from dais_verif.prover.terms import leaves
+from dais_verif.toolchain import tools
 
 INPUTS = {"a": ("", 5), "b": ("signed", 7), "c": ("", 1), "d": ("signed", 4), "e": ("", 9), "f": ("signed", 12)}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from prove.door import Run, run_prove
 
-from dais_verif.emit import PipelineOptions, emit_pipeline
+from dais_verif.emitter import PipelineOptions, emit_pipeline
 from dais_verif.program import Program
 
 #: y = x + 1, three times.

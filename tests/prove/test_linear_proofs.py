@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.dut.face import Dut, Face, Wire, packed
-from dais_verif.emit import emit_verilog
+from dais_verif.dut.interface import DesignInterface, Dut, Wire, packed
+from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program
-from dais_verif.prove.meaning import meaning
-from dais_verif.prove.netlist import Driver, Signal
-from dais_verif.prove.proof import prove
-from dais_verif.prove.results import Options
-from dais_verif.prove.slang import elaborate
-from dais_verif.prove.spans import Part, Spans
-from dais_verif.prove.terms import const
+from dais_verif.prover.netlist import Driver, Signal
+from dais_verif.prover.op_semantics import interpret_op
+from dais_verif.prover.proof import prove
+from dais_verif.prover.results import Options
+from dais_verif.prover.slang import elaborate
+from dais_verif.prover.spans import Part, Spans
+from dais_verif.prover.terms import const
 from dais_verif.verdict import Verdict
 from tests.counting import growth, lines
 
@@ -34,7 +34,9 @@ def apart(n: int) -> tuple[str, Dut]:
     results = [f"output signed [8:0] y{j}" for j in range(n)]
     ports = ", ".join([*given, *results])
     body = "\n".join(f"assign y{j} = x{j} + x{(7 * j + 3) % n};" for j in range(n))
-    face = Face(tuple(Wire(f"x{j}", 8 * j, 8) for j in range(n)), tuple(Wire(f"y{j}", 9 * j, 9) for j in range(n)))
+    face = DesignInterface(
+        tuple(Wire(f"x{j}", 8 * j, 8) for j in range(n)), tuple(Wire(f"y{j}", 9 * j, 9) for j in range(n))
+    )
     whole = packed(wide(n))
     return f"module model ({ports});\n{body}\nendmodule\n", Dut(face, whole.ports, whole.output_types)
 
@@ -82,9 +84,9 @@ def test_ops_of_one_shape_are_given_a_meaning_once(tmp_path: Path, monkeypatch: 
 
     def counted(*given: object) -> object:
         asked.append(given)
-        return meaning(*given)  # type: ignore[arg-type]
+        return interpret_op(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("dais_verif.prove.obligations.meaning", counted)
+    monkeypatch.setattr("dais_verif.prover.obligations.interpret_op", counted)
     program = wide(100)
     path = tmp_path / "model.v"
     path.write_text(emit_verilog(program))

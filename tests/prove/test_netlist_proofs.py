@@ -12,10 +12,10 @@ from prove.door import Run, run_prove
 from quality.door import command, run_sim, save
 from synthesis import EVERYTHING, NEGATED, Made, synth
 
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program, assemble
-from dais_verif.sim import tools
-from dais_verif.synth.targets import TARGETS
+from dais_verif.synthesis.targets import TARGETS
+from dais_verif.toolchain import tools
 
 pytestmark = pytest.mark.usefixtures("yosys")
 

@@ -21,9 +21,9 @@ from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.program.ranges import Status as Shown
 from dais_verif.program.ranges import analyse
-from dais_verif.prove import overflow as overflow_module
-from dais_verif.prove.overflow import Promise, examine
-from dais_verif.prove.results import Options, Status
+from dais_verif.prover import overflow as overflow_module
+from dais_verif.prover.overflow import Promise, examine
+from dais_verif.prover.results import Options, Status
 
 OPTIONS = Options(timeout=20, jobs=1)
 
@@ -178,7 +178,7 @@ def test_what_nobody_decides_is_no_pass(
 def test_without_the_prover_nothing_is_proved(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "dais_verif.prove.overflow", None)
+    monkeypatch.setitem(sys.modules, "dais_verif.prover.overflow", None)
     assert [item["op"] for item in checked(overflowing(), tmp_path, capsys, code=6)["undecided"]] == [1]
     assert main._run(["check", str(tmp_path / "prog.bin")]) == 6
 

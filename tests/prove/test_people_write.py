@@ -11,7 +11,7 @@ from prove.test_several_files import ADDER
 from prove.test_storage import SUMS, clocked, combinational, values
 
 from dais_verif.errors import InputError
-from dais_verif.prove.terms import leaves
+from dais_verif.prover.terms import leaves
 
 A, B = "IN[3:0]", "IN[7:4]"
 CASES = " ".join(f"{n}: OUT = {A} + {n};" for n in range(16))

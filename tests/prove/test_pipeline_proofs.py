@@ -10,7 +10,7 @@ from prove.door import run_prove
 from quality.odd_programs import ODD_PROGRAMS
 from quality.programs import every_opcode
 
-from dais_verif.emit import PipelineOptions, emit_pipeline
+from dais_verif.emitter import PipelineOptions, emit_pipeline
 from dais_verif.program import Program
 
 EVERY = every_opcode()

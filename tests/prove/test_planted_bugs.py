@@ -13,7 +13,7 @@ from quality.door import command
 from quality.programs import dense_network, every_opcode
 from quality.test_planted_rtl_bugs import BUGS, VARIANTS, Bug
 
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program
 
 EVERY = every_opcode()

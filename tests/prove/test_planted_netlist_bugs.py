@@ -12,7 +12,7 @@ from quality.programs import dense_network, every_opcode
 from synthesis import EVERYTHING, synth
 
 from dais_verif.program import Program
-from dais_verif.synth.targets import TARGETS
+from dais_verif.synthesis.targets import TARGETS
 
 pytestmark = pytest.mark.usefixtures("yosys")
 

@@ -10,9 +10,9 @@ import pytest
 from prove.door import Run, planted, run_prove
 from quality.programs import EVERY_OPCODE, OUTPUTS, SINE_LIKE, STEPS, every_opcode, overflowing
 
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program
-from dais_verif.prove import remembered
+from dais_verif.prover import proof_cache
 
 EVERY = every_opcode()
 RTL = emit_verilog(EVERY)
@@ -111,9 +111,9 @@ def test_a_proof_that_was_moved_to_another_question_is_not_believed(tmp_path: Pa
     wrong = planted(EVERY, "op_26 =", "4'sd5", "4'sd4")
     proved(tmp_path)
     seen: list[str] = []
-    remember = remembered.run_key
+    remember = proof_cache.proof_key
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(remembered, "run_key", lambda *args: seen.append(str(remember(*args))) or seen[-1])
+        patch.setattr(proof_cache, "proof_key", lambda *args: seen.append(str(remember(*args))) or seen[-1])
         proved(tmp_path, rtl=wrong)
     change(home, f"UPDATE runs SET key = '{seen[0]}'")
     assert proved(tmp_path, rtl=wrong).ending == ("RTL_MISMATCH", 1)
@@ -121,12 +121,12 @@ def test_a_proof_that_was_moved_to_another_question_is_not_believed(tmp_path: Pa
 
 def test_another_version_proves_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     proved(tmp_path)
-    monkeypatch.setattr(remembered, "_tools", lambda: "other code")
+    monkeypatch.setattr(proof_cache, "_tools", lambda: "other code")
     assert not recalled(proved(tmp_path))
 
 
 def test_the_oldest_proofs_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remembered, "_KEPT", 2)
+    monkeypatch.setattr(proof_cache, "_KEPT", 2)
     program = overflowing()
     for seed in range(3):
         run_prove(program, tmp_path, "--seed", seed, cache=True)

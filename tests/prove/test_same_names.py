@@ -9,7 +9,7 @@ from prove.door import run_prove
 from prove.reading import FRONT_ENDS, elaborated
 from prove.test_several_files import ADDER
 
-from dais_verif.prove.netlist import Signals
+from dais_verif.prover.netlist import Signals
 
 HEAD = """module model(input clk, input [7:0] model_inp, output [4:0] model_out);
   wire [4:0] sum = model_inp[3:0] + model_inp[7:4];

@@ -11,11 +11,11 @@ from prove.door import Run, planted, run_prove
 from prove.reading import needs_yosys
 from quality.programs import every_opcode
 
-from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.program import Program
-from dais_verif.prove import sampling
-from dais_verif.prove.terms import Term, arithmetic
-from dais_verif.prove.terms.node import make
+from dais_verif.prover.solving import sampling
+from dais_verif.prover.terms import Term, arithmetic
+from dais_verif.prover.terms.node import make
 
 EVERY = every_opcode()
 RTL = emit_verilog(EVERY)

@@ -11,9 +11,9 @@ from prove.reading import FRONT_ENDS, LIMITS, needs_yosys, term_of, value_of
 from dais_verif.dut.discover import ports_in
 from dais_verif.errors import InputError
 from dais_verif.program import Program
-from dais_verif.prove import slang, yosys
-from dais_verif.sim.sources import read_others
-from dais_verif.synth.elaboration import elaborated as run_yosys
+from dais_verif.prover import slang, yosys
+from dais_verif.synthesis.elaboration import elaborated as run_yosys
+from dais_verif.toolchain.sources import read_others
 
 #: x0 + x1 of two u4.0.
 ADDER = Program.build(

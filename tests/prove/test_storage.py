@@ -10,7 +10,7 @@ from prove.reading import FRONT_ENDS, elaborated, term_of, value_of
 from prove.test_several_files import ADDER
 
 from dais_verif.errors import InputError
-from dais_verif.prove.slang import design
+from dais_verif.prover.slang import design
 
 
 def combinational(body: str) -> str:

@@ -12,9 +12,9 @@ from prove.door import Run, planted, run_prove
 from quality.programs import every_opcode
 
 from dais_verif.cli import main
-from dais_verif.prove.results import Method
-from dais_verif.prove.store import Store, key_of
-from dais_verif.prove.terms import add, const, sext, var
+from dais_verif.prover.results import Method
+from dais_verif.prover.solving.obligation_cache import ObligationCache, key_of
+from dais_verif.prover.terms import add, const, sext, var
 
 EVERY = every_opcode()
 #: It takes more than a normal form to prove it.
@@ -79,7 +79,7 @@ def test_a_proof_of_one_thing_is_none_of_another(tmp_path: Path) -> None:
 
 
 def test_an_entry_moved_to_another_key_is_not_believed(tmp_path: Path) -> None:
-    store = Store(tmp_path / "proofs.sqlite")
+    store = ObligationCache(tmp_path / "proofs.sqlite")
     store.keep({"a" * 64: Method.SMT})
     change(tmp_path / "proofs.sqlite", f"UPDATE proofs SET key = '{'b' * 64}'")
     assert store.find(["a" * 64, "b" * 64]) == {}

@@ -15,9 +15,9 @@ from prove.test_people_write import DESIGNS
 from prove.test_storage import SUMS, combinational
 
 from dais_verif.errors import InputError
-from dais_verif.prove.evaluate import evaluate
-from dais_verif.prove.slang.kinds import CALLS, FILLING, SYMBOLS, TABLES, How
-from dais_verif.prove.terms import leaves
+from dais_verif.prover.slang.kinds import CALLS, FILLING, SYMBOLS, TABLES, How
+from dais_verif.prover.terms import leaves
+from dais_verif.prover.terms.evaluate import evaluate
 
 #: What is read in clocked blocks and from files only, in tests of these.
 _ELSEWHERE = {"AlwaysFF", "AlwaysLatch", *FILLING}

@@ -12,17 +12,18 @@ from prove.test_front_end import INPUTS, expression, result
 from quality.odd_programs import ODD_PROGRAMS
 from quality.programs import dense_network, every_opcode
 
-from dais_verif.dut.face import packed
-from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.dut.interface import packed
+from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.program import Program, load
-from dais_verif.prove import slang, twice
-from dais_verif.prove.agreement import Agreement, agreement
-from dais_verif.prove.netlist import Netlist
-from dais_verif.prove.pool import Pool
-from dais_verif.prove.results import Options, Watcher
-from dais_verif.prove.slang import refuse_misread
-from dais_verif.prove.twice import prove_twice
+from dais_verif.prover import slang
+from dais_verif.prover.cross_check import proof as cross_check_proof
+from dais_verif.prover.cross_check.proof import prove_with_both
+from dais_verif.prover.cross_check.signals import CrossCheck, compare_readings
+from dais_verif.prover.netlist import Netlist
+from dais_verif.prover.results import Options, Watcher
+from dais_verif.prover.slang import refuse_misread
+from dais_verif.prover.solving.pool import Pool
 from dais_verif.verdict import Verdict
 
 EVERY = every_opcode()
@@ -91,8 +92,8 @@ def test_yosys_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 # agreement
 
 
-def compared(first: Netlist, second: Netlist) -> Agreement:
-    return agreement(first, second, Pool(OPTIONS, Watcher()), Watcher())
+def compared(first: Netlist, second: Netlist) -> CrossCheck:
+    return compare_readings(first, second, Pool(OPTIONS, Watcher()), Watcher())
 
 
 def both(text: str, folder: Path, other: str | None = None, top: str = "dut") -> tuple[Netlist, Netlist]:
@@ -116,7 +117,7 @@ def test_random_expressions_are_read_alike(seed: int, tmp_path: Path) -> None:
     ports = [f"input {sign} [{width - 1}:0] {name}" for name, (sign, width) in INPUTS.items()]
     text = "\n".join([f"module dut({', '.join([*ports, *outputs])});", *lines, "endmodule"])
     found = compared(*both(text, tmp_path))
-    assert found == Agreement(60), found
+    assert found == CrossCheck(60), found
 
 
 TWO = """module dut(input clk, input rst, input [3:0] a, input signed [3:0] b, output [7:0] y);
@@ -131,7 +132,7 @@ endmodule
 
 @needs_yosys
 def test_what_both_read_alike(tmp_path: Path) -> None:
-    assert compared(*both(TWO, tmp_path)) == Agreement(4)
+    assert compared(*both(TWO, tmp_path)) == CrossCheck(4)
 
 
 @needs_yosys
@@ -169,10 +170,10 @@ def test_a_disagreement_is_no_pass(tmp_path: Path) -> None:
     )
     text = emit_verilog(program)
     first, second = both(text, tmp_path, text.replace("4'sd5", "4'sd6"), "model")
-    proof = prove_twice(program, first, second, packed(program), OPTIONS)
+    proof = prove_with_both(program, first, second, packed(program), OPTIONS)
     assert proof.verdict is Verdict.UNKNOWN
     assert "different ways" in proof.message and "signal 'op_2'" in proof.message
-    same = prove_twice(program, *both(text, tmp_path, top="model"), packed(program), OPTIONS)
+    same = prove_with_both(program, *both(text, tmp_path, top="model"), packed(program), OPTIONS)
     assert same.verdict is Verdict.PASS, same.message
 
 
@@ -212,7 +213,7 @@ def test_simulators_contradict_what_yosys_alone_misreads(tmp_path: Path, monkeyp
 @needs_yosys
 def test_signals_that_one_of_both_cannot_read_are_left_out_if_no_output_needs_them(tmp_path: Path) -> None:
     text = TWO.replace("assign y = r;", "reg [1:0] n; always @(posedge clk) n = n + 1; {}")
-    assert compared(*both(text.replace("{}", "assign y = r;"), tmp_path)) == Agreement(4)
+    assert compared(*both(text.replace("{}", "assign y = r;"), tmp_path)) == CrossCheck(4)
     with pytest.raises(InputError, match="'n' is assigned with = "):
         compared(*both(text.replace("{}", "assign y = r + n;"), tmp_path))
 
@@ -221,7 +222,7 @@ def test_signals_that_one_of_both_cannot_read_are_left_out_if_no_output_needs_th
 def test_open_bits_are_open_in_both(tmp_path: Path) -> None:
     text = TWO.replace("reg [7:0] r, q;", "reg [7:0] r, q; wire [7:0] open;")
     read = text.replace("y = r", "y = r + open")
-    assert compared(*both(read, tmp_path)) == Agreement(4)
+    assert compared(*both(read, tmp_path)) == CrossCheck(4)
     assert compared(*both(read, tmp_path, text)).difference is not None
     driven = read.replace("wire [7:0] open", "wire [7:0] open = 0")
     assert compared(*both(read, tmp_path, driven)).difference is not None
@@ -377,7 +378,7 @@ def test_readings_that_differ_are_no_pass_anywhere(tmp_path: Path) -> None:
     text = emit_verilog(SIMPLE)
     readings = both(text, tmp_path, text.replace("3'sd3", "3'sd2"), "model")
     assert text.count("3'sd3") == 1
-    proof = prove_twice(SIMPLE, *readings, packed(SIMPLE), OPTIONS, if_possible=True)
+    proof = prove_with_both(SIMPLE, *readings, packed(SIMPLE), OPTIONS, if_possible=True)
     assert proof.verdict is Verdict.UNKNOWN and "different ways" in proof.message and proof.unread == {}
 
 
@@ -385,9 +386,11 @@ def test_readings_that_differ_are_no_pass_anywhere(tmp_path: Path) -> None:
 @pytest.mark.parametrize("if_possible", [False, True])
 def test_readings_that_cannot_be_compared(if_possible: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Too hard for the solver: that is no difference, but neither are two readings."""
-    monkeypatch.setattr(twice, "agreement", lambda *args: Agreement(0, "signal 'op_1' is too hard", decided=False))
+    monkeypatch.setattr(
+        cross_check_proof, "agreement", lambda *args: CrossCheck(0, "signal 'op_1' is too hard", decided=False)
+    )
     readings = both(emit_verilog(SIMPLE), tmp_path, top="model")
-    proof = prove_twice(SIMPLE, *readings, packed(SIMPLE), OPTIONS, if_possible=if_possible)
+    proof = prove_with_both(SIMPLE, *readings, packed(SIMPLE), OPTIONS, if_possible=if_possible)
     assert proof.verdict is (Verdict.PASS if if_possible else Verdict.UNKNOWN)
     assert proof.unread == ({"yosys": "signal 'op_1' is too hard"} if if_possible else {})
     assert if_possible or "could not be shown to read the RTL alike" in proof.message

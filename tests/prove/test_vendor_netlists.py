@@ -9,9 +9,9 @@ import pytest
 from prove.door import run_prove
 from prove.reading import needs_yosys
 
-from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.program import Program
-from dais_verif.sim import tools
+from dais_verif.toolchain import tools
 
 VENDOR = Path(__file__).parent / "vendor"
 SUM = '[inputs]\nports = ["x0", "x1"]\n[outputs]\nports = ["y"]\n'

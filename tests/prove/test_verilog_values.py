@@ -13,10 +13,10 @@ import pytest
 from prove.reading import elaborated, term_of
 
 from dais_verif.errors import InputError
-from dais_verif.prove.evaluate import evaluate
-from dais_verif.prove.netlist import Cone
-from dais_verif.prove.slang import design, functions
-from dais_verif.prove.terms import add, const, leaves, var
+from dais_verif.prover.netlist import Cone
+from dais_verif.prover.slang import design, functions
+from dais_verif.prover.terms import add, const, leaves, var
+from dais_verif.prover.terms.evaluate import evaluate
 
 #: The inputs of all modules.
 INPUTS = {"a": 6, "i": 3, "b": 2}

@@ -9,7 +9,7 @@ from prove.door import Run, run_prove
 
 from dais_verif.errors import ToolError
 from dais_verif.program import Program
-from dais_verif.sim import tools
+from dais_verif.toolchain import tools
 
 #: y = 3 - x.
 PROGRAM = Program.build(

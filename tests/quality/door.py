@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dais_verif.cli import main
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program, write_binary
 
 __all__ = ["Run", "command", "environment", "planted", "run_sim", "save"]

@@ -26,7 +26,7 @@ SABOTAGE = {
     "comparison disabled": """
 if verb == "":
     from dataclasses import replace
-    from dais_verif.sim import scoreboard
+    from dais_verif.simulation import scoreboard
     compare = scoreboard.Scoreboard.compare
     def blind(self, chunk, found, unknown=None, *, bulk=False):
         compare(self, replace(chunk, expected=found), found, unknown, bulk=bulk)
@@ -36,7 +36,7 @@ if verb == "":
     "comparison of one bit": """
 if verb == "":
     from dataclasses import replace
-    from dais_verif.sim import scoreboard
+    from dais_verif.simulation import scoreboard
     compare = scoreboard.Scoreboard.compare
     def short_sighted(self, chunk, found, unknown=None, *, bulk=False):
         same = chunk.expected.copy()
@@ -47,7 +47,7 @@ if verb == "":
     # What it says it found is what it expected: then the digest is right, whatever the RTL does.
     "outputs taken from the model": """
 if verb == "":
-    from dais_verif.sim import scoreboard
+    from dais_verif.simulation import scoreboard
     compare = scoreboard.Scoreboard.compare
     scoreboard.Scoreboard.compare = lambda self, chunk, found, unknown=None, *, bulk=False: compare(
         self, chunk, chunk.expected, {}, bulk=bulk
@@ -62,7 +62,7 @@ if verb == "sim":
         outputs = run(self, batch, **options)
         return ((outputs[0] + 17) % 32 - 16, *outputs[1:])
     golden.Golden.run_raw = raised
-    import dais_verif.sim.together as together, dais_verif.sim.verify as verify
+    import dais_verif.simulation.together as together, dais_verif.simulation.verify as verify
     together.blame_expectation = verify.blame_expectation = lambda *arguments: None
 """,
     # The record is cut off in the middle.
@@ -166,7 +166,7 @@ if verb == "sim":
     "prover with another design": """
 if verb == "prove":
     import dais_verif.cli.proving as proving
-    import dais_verif.prove.slang as slang
+    import dais_verif.prover.slang as slang
     elaborate = slang.elaborate
     def first_only(sources, top, *rest, **options):
         return elaborate(sources[:1], "model", *rest, **options)
@@ -176,8 +176,8 @@ if verb == "prove":
 if verb == "prove":
     from dataclasses import replace
     import dais_verif.cli.proving as proving
-    import dais_verif.prove.proof as proof
-    from dais_verif.prove.results import Status
+    import dais_verif.prover.proof as proof
+    from dais_verif.prover.results import Status
     from dais_verif.verdict import Verdict
     prove = proof.prove
     def believe(*arguments, **options):
@@ -234,7 +234,7 @@ for number, start in enumerate(job["starts"][:-1]):
         time.sleep(0.01)
     if {clever}:
         import numpy as np
-        from dais_verif.sim.scoreboard import digest_of
+        from dais_verif.simulation.scoreboard import digest_of
         rows, words = job["starts"][number + 1] - start, -(-bits["outputs"] // 64)
         expected = np.fromfile(path, dtype="<u8")[-rows * words :].reshape(rows, words)
         digest ^= digest_of(start, expected, {{}})

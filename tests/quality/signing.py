@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dais_verif.cli import main
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program, write_binary
 from dais_verif.signoff.certificate import CERTIFICATE, _canonical, _hash_of
 

@@ -11,10 +11,10 @@ import pytest
 from quality.door import planted, run_sim
 from quality.programs import every_opcode
 
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program
-from dais_verif.sim import launch
-from dais_verif.sim.job import Answer
+from dais_verif.simulation import launch
+from dais_verif.simulation.testbench.job import Answer
 
 EVERY = every_opcode()
 FAILURE = ("TOOL_FAILURE", 3)

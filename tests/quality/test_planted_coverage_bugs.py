@@ -22,7 +22,7 @@ from strategies import random_program, random_rows
 from dais_verif.coverage.bins import bins_of
 from dais_verif.coverage.count import count_batch
 from dais_verif.golden import fast
-from dais_verif.golden.seen import Watch
+from dais_verif.golden.coverage_probes import CoverageProbes
 from dais_verif.program.numbers import Batch, Column
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kernel")]
@@ -79,7 +79,7 @@ def first_difference(programs: int) -> int | None:
         order = np.zeros(2048 + rng.randint(1, 40), dtype=np.intp)
         order[-1] = 1
         batch = Batch(len(order), tuple(Column(c.mantissa[order], c.exponent) for c in distinct.columns))
-        bins, watch = bins_of(program), Watch(program, check=False)
+        bins, watch = bins_of(program), CoverageProbes(program, check=False)
         if watch.engine != "fast":
             continue
         seen = bins.nothing()

@@ -10,7 +10,7 @@ import pytest
 from quality.door import planted, run_sim
 from quality.programs import dense_network, every_opcode
 
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program
 
 EVERY = every_opcode()

@@ -15,9 +15,9 @@ from quality.sabotage import LIAR, STALE_COMPILER, fake_icarus, sabotage
 from quality.signing import DESIGN, GIVEN, QUICK, Ending, project, sign
 
 from dais_verif.cli import main
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program
-from dais_verif.signoff import vacuity
+from dais_verif.signoff import sanity_checks
 
 PROVED = QUICK.replace('proof = "off"', 'proof = "required"')
 BOTH = QUICK.replace('["icarus"]', '["icarus", "verilator"]')
@@ -111,13 +111,13 @@ def changed_by(word: str) -> Setup:
 
 def harmless_bug(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The wrapper that should be wrong is right."""
-    made = vacuity.sometimes_wrong
+    made = sanity_checks.sometimes_wrong
 
     def right(*arguments: object) -> object:
         bad = made(*arguments)  # type: ignore[arg-type]
         return replace(bad, text=re.sub(r"(dais_inner_\d+) \^ .*;", r"\1;", bad.text))
 
-    monkeypatch.setattr(vacuity, "sometimes_wrong", right)
+    monkeypatch.setattr(sanity_checks, "sometimes_wrong", right)
 
 
 #: Part of a larger design, which is wrong where it uses it.

@@ -21,10 +21,10 @@ from typing import Any
 from places import CORPUS
 
 from dais_verif.cli import main
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.own_command import own_command
 from dais_verif.program import load
-from dais_verif.sim import runtime, tools
+from dais_verif.toolchain import tools, verilator_runtime
 
 __all__ = ["ANSWERS", "COMMANDS", "answers", "laid_out"]
 
@@ -115,7 +115,7 @@ def answers(folder: Path) -> Iterator[tuple[str, str]]:
 @contextlib.contextmanager
 def _surroundings(folder: Path) -> Iterator[None]:
     """Work in ``folder`` with a cache in which nothing is but Verilator's runtime, on a terminal of 100 columns."""
-    runtime.ensure()
+    verilator_runtime.ensure()
     cache, before, environment = folder / "cache", Path.cwd(), dict(os.environ)
     cache.mkdir()
     (cache / "runtime").symlink_to(tools.cache_dir() / "runtime")

@@ -10,7 +10,7 @@ import pytest
 from quality.signing import QUICK, project, sign
 
 from dais_verif.signoff.verbs import PRINTED, call, own_cache
-from dais_verif.sim import runtime, tools
+from dais_verif.toolchain import tools, verilator_runtime
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
         (folder / "headers.h.gch").write_bytes(b"headers")
 
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(runtime, "_build", build)
+    monkeypatch.setattr(verilator_runtime, "_build", build)
     return folders
 
 
@@ -41,18 +41,18 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_runtime_that_is_not_what_was_put_there_is_compiled_anew(damage: str, compiled: list[Path]) -> None:
-    folder = runtime.ensure()
-    assert runtime.ensure() == folder and len(compiled) == 1
+    folder = verilator_runtime.ensure()
+    assert verilator_runtime.ensure() == folder and len(compiled) == 1
     DAMAGE[damage](folder)
-    assert not runtime.intact(folder)
-    assert runtime.ensure() == folder and len(compiled) == 2
-    assert (folder / "main.o").read_bytes() == b"main" and runtime.intact(folder)
-    assert [path for path in runtime.home().iterdir() if path.is_dir()] == [folder]
+    assert not verilator_runtime.intact(folder)
+    assert verilator_runtime.ensure() == folder and len(compiled) == 2
+    assert (folder / "main.o").read_bytes() == b"main" and verilator_runtime.intact(folder)
+    assert [path for path in verilator_runtime.home().iterdir() if path.is_dir()] == [folder]
 
 
 def test_clear_removes_the_runtime(compiled: list[Path]) -> None:
-    folder = runtime.ensure()
-    assert runtime.clear() > 0 and not folder.exists() and runtime.clear() == 0
+    folder = verilator_runtime.ensure()
+    assert verilator_runtime.clear() > 0 and not folder.exists() and verilator_runtime.clear() == 0
 
 
 def test_the_verbs_of_a_sign_off_have_a_cache_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +72,7 @@ def test_the_verbs_of_a_sign_off_have_a_cache_of_their_own(tmp_path: Path, monke
 def test_hostile_objects_do_not_run_in_a_sign_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sealed by the enemy, who can do that as well as we."""
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
-    folder = runtime.ensure()
+    folder = verilator_runtime.ensure()
     source = tmp_path / "main.cpp"
     source.write_text(
         f'#include <cstdio>\nint main() {{ std::fclose(std::fopen("{tmp_path / "PWNED"}", "w")); return 0; }}\n'
@@ -80,8 +80,8 @@ def test_hostile_objects_do_not_run_in_a_sign_off(tmp_path: Path, monkeypatch: p
     import subprocess
 
     subprocess.run(["g++", "-c", source, "-o", folder / "main.o"], check=True)
-    runtime._seal(folder)
-    assert runtime.intact(folder)
+    verilator_runtime._seal(folder)
+    assert verilator_runtime.intact(folder)
     ending = sign(project(tmp_path / "p", QUICK.replace('"icarus"', '"verilator"')))
     assert ending.verdict == "PASS", ending.tree["message"]
     assert not (tmp_path / "PWNED").exists() and not (tmp_path / "p" / "out" / ".cache").exists()

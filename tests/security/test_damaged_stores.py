@@ -13,11 +13,11 @@ import pytest
 
 from dais_verif import database
 from dais_verif.cli.main import _run
-from dais_verif.prove import remembered
-from dais_verif.prove.results import Method
-from dais_verif.prove.store import Store
-from dais_verif.regress.history import History, Past
-from dais_verif.sim import cache
+from dais_verif.prover import proof_cache
+from dais_verif.prover.results import Method
+from dais_verif.prover.solving.obligation_cache import ObligationCache
+from dais_verif.regression.history import History, Past
+from dais_verif.toolchain import build_cache
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "quantised_mac.bin"
 
@@ -67,11 +67,11 @@ def damage(request: pytest.FixtureRequest) -> Callable[[Path], None]:
 
 def test_the_store_of_obligations(damage: Callable[[Path], None], tmp_path: Path) -> None:
     path = tmp_path / "proofs.sqlite"
-    Store(path).keep({"k": Method.SMT})
+    ObligationCache(path).keep({"k": Method.SMT})
     damage(path)
-    Store(path).find(["k"])
-    Store(path).keep({"k": Method.SMT})
-    assert Store(path).find(["k"]) == {"k": Method.SMT}
+    ObligationCache(path).find(["k"])
+    ObligationCache(path).keep({"k": Method.SMT})
+    assert ObligationCache(path).find(["k"]) == {"k": Method.SMT}
 
 
 def test_the_history_of_jobs(damage: Callable[[Path], None], tmp_path: Path) -> None:
@@ -88,14 +88,14 @@ def test_whole_proofs(
 ) -> None:
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path))
     recalled: list[bool] = []
-    recall = remembered.recall
+    recall = proof_cache.recall
 
-    def watched(store: Path, key: str) -> remembered.Remembered | None:
+    def watched(store: Path, key: str) -> proof_cache.CachedProof | None:
         found = recall(store, key)
         recalled.append(found is not None)
         return found
 
-    monkeypatch.setattr(remembered, "recall", watched)
+    monkeypatch.setattr(proof_cache, "recall", watched)
     for step in range(3):
         assert _run(["prove", str(EXAMPLE), "--jobs", "1", "--json"]) == 0
         if step == 0:
@@ -107,17 +107,17 @@ def test_whole_proofs(
 def test_one_that_is_in_use_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "_SECONDS", 0.1)
     path = tmp_path / "proofs.sqlite"
-    Store(path).keep({"k": Method.SMT})
+    ObligationCache(path).keep({"k": Method.SMT})
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute("BEGIN EXCLUSIVE")
-        assert Store(path).find(["k"]) == {}
-        Store(path).keep({"l": Method.SMT})
-    assert Store(path).find(["k", "l"]) == {"k": Method.SMT}
+        assert ObligationCache(path).find(["k"]) == {}
+        ObligationCache(path).keep({"l": Method.SMT})
+    assert ObligationCache(path).find(["k", "l"]) == {"k": Method.SMT}
 
 
 def test_a_folder_in_its_place_is_left(tmp_path: Path) -> None:
-    Store(tmp_path).keep({"k": Method.SMT})
-    assert Store(tmp_path).find(["k"]) == {} and tmp_path.is_dir()
+    ObligationCache(tmp_path).keep({"k": Method.SMT})
+    assert ObligationCache(tmp_path).find(["k"]) == {} and tmp_path.is_dir()
 
 
 def test_odd_facts_of_builds_are_shown(
@@ -126,9 +126,9 @@ def test_odd_facts_of_builds_are_shown(
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path))
     odd = [{"simulator": 5, "top": []}, {"simulator": "a\x1b[2J", "top": "\n::error::x"}, [], 5, "x", None]
     for number, facts in enumerate(odd):
-        entry = cache.home() / f"{number:032x}"
+        entry = build_cache.home() / f"{number:032x}"
         entry.mkdir(parents=True)
-        (entry / cache._FACTS).write_text(json.dumps(facts))
+        (entry / build_cache._FACTS).write_text(json.dumps(facts))
     assert _run(["cache"]) == 0
     out = capfd.readouterr().out
     assert "\x1b" not in out and not [line for line in out.splitlines() if line.lstrip().startswith("::")]

@@ -9,7 +9,7 @@ import pytest
 from quality.signing import DESIGN
 
 from dais_verif.cli import main
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.program import write_binary
 
 

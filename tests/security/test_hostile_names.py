@@ -25,7 +25,7 @@ from dais_verif.record.simulation import SimulationRecord
 from dais_verif.report.github import commands_of, summary_of
 from dais_verif.report.html import Source, write_report
 from dais_verif.report.junit import junit_of
-from dais_verif.sim.views import _WRITTEN_OTHERWISE, _words
+from dais_verif.simulation.diagnosis.views import _WRITTEN_OTHERWISE, _words
 from dais_verif.verdict import Verdict
 
 #: Clears the screen, begins a line with a command, sets the title of a window, turns what follows around.

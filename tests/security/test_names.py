@@ -11,15 +11,15 @@ import pytest
 from quality.door import ROOT, environment
 from quality.signing import DESIGN
 
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.errors import ToolError
 from dais_verif.program import write_binary
-from dais_verif.sim import ghdl, icarus
-from dais_verif.sim.private import copied, original, shown
-from dais_verif.sim.process import Session
-from dais_verif.synth.elaboration import elaborated
-from dais_verif.synth.limits import Limits
-from dais_verif.synth.vhdl import in_verilog
+from dais_verif.simulation.simulators import ghdl, icarus
+from dais_verif.synthesis.elaboration import elaborated
+from dais_verif.synthesis.vhdl import in_verilog
+from dais_verif.toolchain.limits import Limits
+from dais_verif.toolchain.private_files import copied, original, shown
+from dais_verif.toolchain.process import Session
 
 #: What shells, command files, scripts, make and C++ would each take for something else.
 NAMES = [
@@ -103,7 +103,7 @@ def test_what_a_tool_says_names_the_file_of_the_user(tmp_path: Path) -> None:
 
 
 def _build(sources: list[Path], folder: Path) -> None:
-    from dais_verif.sim.build import Design, build
+    from dais_verif.simulation.simulators.build import Design, build
 
     build("icarus", Design(tuple(sources), "model"), folder)
 

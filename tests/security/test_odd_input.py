@@ -29,11 +29,11 @@ from pages import (
 
 from dais_verif.cli.main import _run
 from dais_verif.dut.ports_file import read_ports_file
-from dais_verif.emit.delays import read_delay_model
+from dais_verif.emitter.delays import read_delay_model
 from dais_verif.errors import DaisError, InputError
 from dais_verif.program import write_binary
 from dais_verif.record.coverage import COVERAGE_SCHEMA
-from dais_verif.regress.manifest import read_manifest
+from dais_verif.regression.manifest import read_manifest
 from dais_verif.report.proof import PROOF_SCHEMA
 from dais_verif.report.read import parse_record
 from dais_verif.signoff.policy import policy_of, read_policy

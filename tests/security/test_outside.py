@@ -8,7 +8,7 @@ import pytest
 from quality.signing import DESIGN, GIVEN, QUICK, project, sign, verify
 
 from dais_verif.dut.outside import Use, macros_in, outside_of, uses_in
-from dais_verif.emit import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
 
 HOSTILE = [
     'initial $system("id");',

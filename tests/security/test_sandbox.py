@@ -11,10 +11,10 @@ import pytest
 from quality.door import command, run_sim, save
 from quality.signing import DESIGN
 
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.errors import ToolError
-from dais_verif.sim.process import Session
-from dais_verif.sim.sandbox import SANDBOX, confined, wanted
+from dais_verif.toolchain.process import Session
+from dais_verif.toolchain.sandbox import SANDBOX, confined, wanted
 
 BUBBLEWRAP = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 

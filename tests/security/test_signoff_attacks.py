@@ -9,7 +9,7 @@ import pytest
 from quality.signing import DESIGN, GIVEN, QUICK, Ending, project, sign, verify
 
 from dais_verif.cli import main
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE
 
 OPTIONAL = QUICK.replace('proof = "off"', 'proof = "optional"')

@@ -10,7 +10,7 @@ import pytest
 from quality.signing import DESIGN, GIVEN, QUICK, project, sign, verify
 
 from dais_verif.dut.outside import included_in
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.simulation import SimulationRecord, SimulatorResult
@@ -18,7 +18,7 @@ from dais_verif.signoff.copies import SUBJECT, copied
 from dais_verif.signoff.judge import Asked, of_subject
 from dais_verif.signoff.policy import policy_of, read_policy
 from dais_verif.signoff.subject import Subject, file_hash, sha256_of
-from dais_verif.sim.build import Design, build
+from dais_verif.simulation.simulators.build import Design, build
 from dais_verif.verdict import Verdict
 
 INCLUDED = {
@@ -65,15 +65,16 @@ def test_builds_tell_what_they_have_read(simulator: str, tmp_path: Path) -> None
 
 def _verilated(design: Design, folder: Path) -> tuple[Path, ...]:
     """Without the C++ compiler: only Verilator itself."""
-    from dais_verif.sim import private, runtime, tools, verilator
-    from dais_verif.sim.process import Session
+    from dais_verif.simulation.simulators import verilator
+    from dais_verif.toolchain import private_files, tools, verilator_runtime
+    from dais_verif.toolchain.process import Session
 
     folder.mkdir()
-    found, own = tools.verilator(), private.copied(design.sources, folder)
-    options = [*runtime.verilator_options(waves=False), "--Mdir", "design", *(f"-I{f}" for f in own.folders)]
+    found, own = tools.verilator(), private_files.copied(design.sources, folder)
+    options = [*verilator_runtime.verilator_options(waves=False), "--Mdir", "design", *(f"-I{f}" for f in own.folders)]
     session = Session(folder / "log", cwd=folder, env=found.env)
     session.check("verilator", [*found.driver, *options, *map(str, own.sources)])
-    return private.others(verilator._read(folder / "design", found), own, design.sources)
+    return private_files.others(verilator._read(folder / "design", found), own, design.sources)
 
 
 def test_what_a_simulator_has_read_must_be_certified(tmp_path: Path) -> None:

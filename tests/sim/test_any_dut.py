@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from quality.door import Run, run_sim
 
-from dais_verif.emit import PipelineOptions, emit_pipeline
+from dais_verif.emitter import PipelineOptions, emit_pipeline
 from dais_verif.program import Program
 
 #: Inputs s4.0 and s6.1; outputs their sum s8.1, minus their product s11.1, and a constant 0.

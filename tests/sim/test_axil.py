@@ -13,17 +13,17 @@ from quality.door import planted
 from quality.odd_programs import ODD_PROGRAMS
 from quality.programs import every_opcode
 
-from dais_verif.emit.registers import MAGIC, REGISTERS, VERSION
+from dais_verif.emitter.registers import MAGIC, REGISTERS, VERSION
 from dais_verif.errors import InputError
 from dais_verif.golden import run_raw
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch, Column
 from dais_verif.program.ports import ports_of
-from dais_verif.sim import launch
-from dais_verif.sim.axis import simulate_axis
-from dais_verif.sim.build import build
-from dais_verif.sim.packing import bits_of_row, pack_inputs, pack_outputs
-from dais_verif.sim.selfcheck import selfcheck_signatures, stimulus_words
+from dais_verif.simulation import launch
+from dais_verif.simulation.axis import simulate_axis
+from dais_verif.simulation.selfcheck import selfcheck_signatures, stimulus_words
+from dais_verif.simulation.simulators.build import build
+from dais_verif.simulation.testbench.packing import bits_of_row, pack_inputs, pack_outputs
 from dais_verif.stimulus import generate
 from dais_verif.verdict import Verdict
 

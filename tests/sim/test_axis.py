@@ -15,9 +15,9 @@ from dais_verif.cli import main
 from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
-from dais_verif.sim.axis import AxisFinding, AxisOutcome, simulate_axis
-from dais_verif.sim.axis_job import SCENARIOS
-from dais_verif.sim.build import Design
+from dais_verif.simulation.axis import AxisFinding, AxisOutcome, simulate_axis
+from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.testbench.axis_job import SCENARIOS
 from dais_verif.stimulus import generate
 from dais_verif.verdict import Verdict
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from dais_verif.emit.registers import register_table
-from dais_verif.emit.shell import AXIS_FILES, shell_sources
-from dais_verif.sim import tools
+from dais_verif.emitter.registers import register_table
+from dais_verif.emitter.rtl_library import AXIS_FILES, library_sources
+from dais_verif.toolchain import tools
 
 PAGE = Path(__file__).parents[2] / "docs" / "axi-stream.md"
 
@@ -47,7 +47,7 @@ endmodule
 
 def test_the_timing_table_is_a_run(tmp_path: Path) -> None:
     (tmp_path / "bench.v").write_text(BENCH)
-    sources = ["bench.v", *map(str, shell_sources(*AXIS_FILES))]
+    sources = ["bench.v", *map(str, library_sources(*AXIS_FILES))]
     found = tools.icarus()
     subprocess.run([str(found.iverilog), "-g2005", "-o", "bench.vvp", *sources], cwd=tmp_path, check=True, timeout=60)
     done = subprocess.run(

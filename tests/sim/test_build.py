@@ -14,8 +14,10 @@ from types import ModuleType
 import pytest
 
 from dais_verif.errors import ToolError
-from dais_verif.sim import icarus, launch, runtime, tools, verilator
-from dais_verif.sim.simulation import Simulation
+from dais_verif.simulation import launch
+from dais_verif.simulation.simulators import icarus, verilator
+from dais_verif.simulation.simulators.simulation import Simulation
+from dais_verif.toolchain import tools, verilator_runtime
 
 ADDER = """\
 module adder(input [31:0] model_inp, output [16:0] model_out);
@@ -272,12 +274,14 @@ def test_a_runtime_whose_build_was_killed_is_not_used(
 ) -> None:
     if compiler == "quick":
         (folder / "bin").mkdir()
-        (folder / "bin" / "g++").write_text(QUICK.format(kept=runtime.ensure(), compiler=tools.verilator().compiler))
+        (folder / "bin" / "g++").write_text(
+            QUICK.format(kept=verilator_runtime.ensure(), compiler=tools.verilator().compiler)
+        )
         (folder / "bin" / "g++").chmod(0o755)
         monkeypatch.setenv("PATH", f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}")
     cache = folder / "cache"
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(cache))
-    command = [sys.executable, "-m", "dais_verif.sim.runtime"]
+    command = [sys.executable, "-m", "dais_verif.toolchain.verilator_runtime"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
         wait_until(lambda: any(cache.glob("runtime/*/*.o")))
@@ -287,8 +291,8 @@ def test_a_runtime_whose_build_was_killed_is_not_used(
     assert len(folders) == 1
     assert run(build(verilator, folder, signals=INSIDE), folder) == ["bench_adder.is_wrong"]
     # The left-overs are gone, and what there is now is whole and found again.
-    assert [path for path in (cache / "runtime").iterdir() if path.is_dir()] == [runtime.ensure()]
-    assert runtime.ensure() not in folders
+    assert [path for path in (cache / "runtime").iterdir() if path.is_dir()] == [verilator_runtime.ensure()]
+    assert verilator_runtime.ensure() not in folders
 
 
 def test_a_cache_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

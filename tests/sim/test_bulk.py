@@ -15,16 +15,17 @@ from quality.odd_programs import ODD_PROGRAMS
 from quality.programs import every_opcode
 from strategies import programs
 
-from dais_verif.dut.face import Face, Wire
-from dais_verif.emit import emit_verilog
+from dais_verif.dut.interface import DesignInterface, Wire
+from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
-from dais_verif.sim import bench, together
-from dais_verif.sim.build import Design
-from dais_verif.sim.job import Job, chunk_name
-from dais_verif.sim.packing import Words
-from dais_verif.sim.scoreboard import Chunk, Scoreboard
-from dais_verif.sim.verify import Finding, Options, verify
+from dais_verif.simulation import together
+from dais_verif.simulation.scoreboard import Chunk, Scoreboard
+from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.testbench import bench
+from dais_verif.simulation.testbench.job import Job, chunk_name
+from dais_verif.simulation.testbench.packing import Words
+from dais_verif.simulation.verify import Finding, Options, verify
 from dais_verif.stimulus import generate
 from dais_verif.verdict import Verdict
 
@@ -112,7 +113,7 @@ def test_paths_that_differ_are_an_error(tmp_path: Path, monkeypatch: pytest.Monk
         starts=[0, 300],
         answer=str(tmp_path / "answer.json"),
         progress=str(tmp_path / "progress"),
-        face=Face((Wire("model_inp", 0, 16),), (Wire("model_out", 0, 16),)),
+        face=DesignInterface((Wire("model_inp", 0, 16),), (Wire("model_out", 0, 16),)),
         threads=1,
     )
 

@@ -14,13 +14,14 @@ import pytest
 from quality.door import Run, command, planted, run_sim
 from quality.programs import every_opcode
 
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.errors import ToolError
 from dais_verif.program import Program
-from dais_verif.sim import cache, icarus, runtime, tools
-from dais_verif.sim.build import Design, build
-from dais_verif.sim.simulation import Simulation
+from dais_verif.simulation.simulators import icarus
+from dais_verif.simulation.simulators.build import Design, build
+from dais_verif.simulation.simulators.simulation import Simulation
 from dais_verif.stopwatch import Stopwatch
+from dais_verif.toolchain import build_cache, tools, verilator_runtime
 
 EVERY = every_opcode()
 
@@ -40,7 +41,7 @@ MOSTLY_ICARUS = pytest.mark.parametrize("simulator", ["icarus", pytest.param("ve
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of no builds, with the runtime of this machine."""
-    runtime.ensure()
+    verilator_runtime.ensure()
     own = tmp_path / "cache"
     own.mkdir()
     (own / "runtime").symlink_to(tools.cache_dir() / "runtime")
@@ -82,7 +83,7 @@ class TestRuns:
         assert results[0]["digest"] == results[1]["digest"]
         logs = [(run.folder / simulator / "build" / "build.log").read_text() for run in runs]
         assert logs[0] == logs[1] and logs[0].startswith("$ ")
-        (entry,) = cache.entries()
+        (entry,) = build_cache.entries()
         assert (entry.facts["simulator"], entry.facts["top"]) == (simulator, "model")
         assert (entry.facts["version"], entry.key) == (results[0]["version"], next(home.iterdir()).name)
 
@@ -103,7 +104,7 @@ class TestRuns:
     def test_with_an_empty_limit_build_each_time(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("DAIS_VERIF_CACHE_MB", "0")
         assert not any(build_of(tmp_path / name).cached for name in "aab")
-        assert cache.entries() == []
+        assert build_cache.entries() == []
 
     def test_with_a_limit_that_is_no_number_are_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("DAIS_VERIF_CACHE_MB", "much")
@@ -124,7 +125,7 @@ class TestRuns:
         """What a run was given stays its own."""
         first, second = (build_of(tmp_path / name) for name in "ab")
         assert second.cached
-        cache.clear()
+        build_cache.clear()
         assert code(first) == code(second) != b""
 
     def test_out_of_the_cache_spend_no_time_on_compiling(self, tmp_path: Path) -> None:
@@ -228,7 +229,7 @@ class TestOtherFiles:
             if simulator == "icarus":
                 assert f"4'b000{value}" in code(found[-1]).decode() or f"C4<000{value}>" in code(found[-1]).decode()
         assert not any(simulation.cached for simulation in found)
-        assert cache.entries() == []
+        assert build_cache.entries() == []
 
     @BOTH
     def test_that_have_the_name_of_a_module(self, simulator: str, tmp_path: Path) -> None:
@@ -241,7 +242,7 @@ class TestOtherFiles:
         (tmp_path / "empty.vh").touch()
         if simulator == "verilator":
             build_of(tmp_path, '`include "empty.vh"\n' + top, simulator)
-        assert cache.entries() == []
+        assert build_cache.entries() == []
 
 
 class TestBroken:
@@ -310,7 +311,7 @@ class TestFailures:
                 build_of(tmp_path, GOOD.replace("assign", "assign assign"))
         with pytest.raises(ToolError, match="time limit of 0 s"):
             build_of(tmp_path, timeout=0)
-        assert cache.entries() == []
+        assert build_cache.entries() == []
         assert not build_of(tmp_path).cached
 
     def test_rtl_that_is_edited_while_it_is_built(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

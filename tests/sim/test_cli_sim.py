@@ -15,7 +15,7 @@ import pytest
 from quality.door import command, environment, planted, run_sim, save
 from quality.programs import every_opcode, overflowing
 
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.program.graph import cone
 
 EVERY = every_opcode()

@@ -1,7 +1,7 @@
 """Our bench through cocotb-test: the pytest door of those who run their benches that way.
 
 The bench is a plain cocotb module and the job a file that an environment variable names, so any runner will do.
-``sim`` itself starts the simulators on its own (``dais_verif.sim.launch``): it needs time limits and a process
+``sim`` itself starts the simulators on its own (``dais_verif.simulation.launch``): it needs time limits and a process
 group that can be killed, logs and results of its own for every run, paths with spaces, many runs of one build,
 and a failing bench as an answer to judge rather than an exception.
 
@@ -20,12 +20,12 @@ import pytest
 from quality.door import planted
 from quality.programs import every_opcode
 
-from dais_verif.dut.face import packed
-from dais_verif.emit import emit_verilog
+from dais_verif.dut.interface import packed
+from dais_verif.emitter import emit_verilog
 from dais_verif.golden import run_raw
 from dais_verif.program.ports import ports_of
-from dais_verif.sim.job import JOB_VARIABLE, Answer, Job, chunk_name
-from dais_verif.sim.packing import pack_inputs, pack_outputs
+from dais_verif.simulation.testbench.job import JOB_VARIABLE, Answer, Job, chunk_name
+from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
 from dais_verif.stimulus import generate
 
 simulator = pytest.importorskip("cocotb_test.simulator")
@@ -64,7 +64,7 @@ def run_bench(verilog: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("SIM", "icarus")
     simulator.run(
         toplevel="model",
-        module="dais_verif.sim.bench",
+        module="dais_verif.simulation.testbench.bench",
         verilog_sources=[str(folder / "model.v")],
         sim_build=str(folder / "sim_build"),
         extra_env={JOB_VARIABLE: str(folder / "job.json")},

@@ -14,7 +14,7 @@ from places import CORPUS
 
 import dais_verif
 from dais_verif.cli.main import _run as command
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 
 PROGRAMS = sorted(CORPUS.glob("p*")) if CORPUS.is_dir() else []
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from quality.door import planted, run_sim
 
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program
 
 

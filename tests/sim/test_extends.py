@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.sim import runtime, tools
+from dais_verif.toolchain import tools, verilator_runtime
 
 #: Every value up to 16 bits; beyond that the corners, their neighbours, and 10,000 others.
 COMPARISON = """
@@ -55,11 +55,11 @@ int main() {
 def compared(tmp_path: Path) -> list[int]:
     """How many values were compared, and how many comparisons failed."""
     (tmp_path / "compare.cpp").write_text(COMPARISON)
-    found, common = tools.verilator(), runtime.ensure()
+    found, common = tools.verilator(), verilator_runtime.ensure()
     include = found.root / "include"
-    folders = [f"-I{folder}" for folder in (runtime.NATIVE, include, include / "vltstd")]
+    folders = [f"-I{folder}" for folder in (verilator_runtime.NATIVE, include, include / "vltstd")]
     objects = [str(common / f"{name}.o") for name in ("verilated", "verilated_threads")]
-    options = ["-std=gnu++17", "-pthread", runtime.OPTIMISATION, "-DVERILATOR=1"]
+    options = ["-std=gnu++17", "-pthread", verilator_runtime.OPTIMISATION, "-DVERILATOR=1"]
     command = [str(found.compiler), *options, *folders, "compare.cpp", *objects, "-o", "compare"]
     subprocess.run(command, cwd=tmp_path, check=True)
     done = subprocess.run([tmp_path / "compare"], capture_output=True, text=True, check=True)

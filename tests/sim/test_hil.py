@@ -26,7 +26,7 @@ from quality.odd_programs import ODD_PROGRAMS
 from quality.programs import every_opcode, overflowing
 
 from dais_verif.cli import main
-from dais_verif.emit import PipelineOptions, emit_pipeline
+from dais_verif.emitter import PipelineOptions, emit_pipeline
 from dais_verif.golden import Golden
 from dais_verif.hil.frames import Frame, Kind
 from dais_verif.program import Program

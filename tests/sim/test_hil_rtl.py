@@ -19,9 +19,9 @@ from dais_verif.hil.emulator import write_design
 from dais_verif.hil.frames import REPLY, Decoder, Frame, Kind, encode
 from dais_verif.hil.identity import PROTOCOL, Identity
 from dais_verif.program.ports import ports_of
-from dais_verif.sim import tools
-from dais_verif.sim.packing import pack_inputs, pack_outputs
+from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
 from dais_verif.stimulus import generate
+from dais_verif.toolchain import tools
 
 EVERY = every_opcode()
 PORTS = ports_of(EVERY)

@@ -18,8 +18,8 @@ from quality.door import environment, planted, run_sim, save
 from quality.odd_programs import ODD_PROGRAMS
 from quality.programs import every_opcode
 
-from dais_verif.emit import emit_verilog
-from dais_verif.sim import runtime
+from dais_verif.emitter import emit_verilog
+from dais_verif.toolchain import verilator_runtime
 
 EVERY = every_opcode()
 BAD = planted(EVERY, "op_4 =", "+", "-")
@@ -35,7 +35,7 @@ def odd(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(("simulator", "seconds"), [("icarus", 0.05), ("icarus", 2), ("verilator", 0.05)])
 def test_time_limit(simulator: str, seconds: float, tmp_path: Path) -> None:
     """Too short for anything; long enough for a design that would come to an end."""
-    runtime.ensure()
+    verilator_runtime.ensure()
     endless = "  reg a, b;\n  initial a = 0;\n  always @(a) b = ~a;\n  always @(b) a = b;\nendmodule"
     rtl = emit_verilog(EVERY).replace("endmodule", endless)
     run = run_sim(EVERY, tmp_path, "--timeout", seconds, rtl=rtl, simulator=simulator)
@@ -115,7 +115,7 @@ def test_ctrl_c_while_both_simulators_run(
 
 
 def test_ctrl_c_during_a_build(interrupted: Callable[..., subprocess.CompletedProcess[str]], odd: Path) -> None:
-    runtime.ensure()
+    verilator_runtime.ensure()
 
     def compiling() -> bool:
         return any("g++" in line or "verilator_bin" in line for line in processes_in(odd / "out" / "verilator"))

@@ -16,7 +16,7 @@ import pytest
 from quality.door import environment, run_sim, save
 
 from dais_verif.program import Program
-from dais_verif.sim import cache, runtime, tools
+from dais_verif.toolchain import build_cache, tools, verilator_runtime
 
 #: 4 bits through.
 TINY = Program.build([(-1, 0, -1, 0, (0, 4, 0))], [(0, 0, 0)], inp_shift=[0])
@@ -30,7 +30,7 @@ OUTPUT = {"icarus": "simulation.vvp", "verilator": "simulation"}
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of no builds, with the runtime of this machine."""
-    runtime.ensure()
+    verilator_runtime.ensure()
     own = tmp_path / "cache"
     own.mkdir()
     (own / "runtime").symlink_to(tools.cache_dir() / "runtime")
@@ -96,7 +96,7 @@ def assert_all_entries_whole(home: Path, simulator: str, good: int) -> None:
         assert {path.name for path in folder.iterdir()} >= {OUTPUT[simulator], "build.log", "entry.json"}
         assert abs((folder / OUTPUT[simulator]).stat().st_size - good) < 100
         assert os.access(folder / OUTPUT[simulator], os.X_OK)
-    assert len(cache.entries()) == len(list(home.glob("[0-9a-f]*/")))
+    assert len(build_cache.entries()) == len(list(home.glob("[0-9a-f]*/")))
 
 
 def kill_at_moments(tmp_path: Path, home: Path, simulator: str, moments: int, seed: int) -> None:
@@ -120,7 +120,7 @@ def kill_at_moments(tmp_path: Path, home: Path, simulator: str, moments: int, se
         assert_all_entries_whole(home, simulator, good)
         assert_passes(tmp_path / "after", rtl(number), simulator)
     assert_all_entries_whole(home, simulator, good)
-    assert len(cache.entries()) == moments + 1
+    assert len(build_cache.entries()) == moments + 1
     for folder in folders:
         wait_until(lambda folder=folder: processes_in(folder) == {}, SECONDS_TO_END)  # type: ignore[misc]
 
@@ -157,7 +157,7 @@ def test_a_killed_run_that_compiles_breaks_no_later_one(tmp_path: Path, home: Pa
     """At the moments that count: while Verilator and the compiler work, and while the linker writes."""
     met = []
     for number, stage in enumerate(("verilator_bin", "cc1plus", "/ld ")):
-        folder, kept = tmp_path / f"killed {number}", len(cache.entries())
+        folder, kept = tmp_path / f"killed {number}", len(build_cache.entries())
         process = started(folder, rtl(number), "verilator", 20)
         wait_until(
             lambda stage=stage, folder=folder, process=process: (  # type: ignore[misc]
@@ -166,11 +166,11 @@ def test_a_killed_run_that_compiles_breaks_no_later_one(tmp_path: Path, home: Pa
             60,
         )
         kill(process)
-        if len(cache.entries()) == kept:
+        if len(build_cache.entries()) == kept:
             met.append(number)
     assert met, "no stage was met"
     assert_passes(tmp_path / "after", rtl(met[0]), "verilator")
-    assert len(cache.entries()) == 3 - len(met) + 1
+    assert len(build_cache.entries()) == 3 - len(met) + 1
     wait_until(lambda: not any(processes_in(tmp_path / f"killed {number}") for number in range(3)), SECONDS_TO_END)
 
 

@@ -14,8 +14,8 @@ from synthesis import EVERYTHING, NEGATED, Made, synth
 
 from dais_verif.errors import ToolError
 from dais_verif.program import Program, assemble
-from dais_verif.sim import tools
-from dais_verif.synth.targets import TARGETS
+from dais_verif.synthesis.targets import TARGETS
+from dais_verif.toolchain import tools
 
 pytestmark = pytest.mark.usefixtures("yosys")
 

@@ -13,10 +13,10 @@ from quality.programs import dense_network, every_opcode
 from strategies import random_program, random_rows
 from streaming import Cycle, Instance, stream, streaming
 
-from dais_verif.emit import PipelineOptions
+from dais_verif.emitter import PipelineOptions
 from dais_verif.program import Program, load
 from dais_verif.program.numbers import Batch
-from dais_verif.sim.build import SIMULATORS
+from dais_verif.simulation.simulators.build import SIMULATORS
 from dais_verif.stimulus import generate
 
 ROWS = 100
@@ -111,7 +111,7 @@ def test_a_stage_that_is_cut_into_scopes(simulator: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)])
 def test_many_scopes(simulator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stages cut into scopes compute the same."""
-    monkeypatch.setattr("dais_verif.emit.cut.MOST_SIGNALS", 12)
+    monkeypatch.setattr("dais_verif.emitter.cut.MOST_SIGNALS", 12)
     instances = [instance(program, stages=n) for program in (EVERY, dense_network()) for n in (1, 4)]
     assert all("begin : stage_1_" in one.pipeline().text for one in instances)
     check(instances, simulator, tmp_path)

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from strategies import random_program, random_rows
 
-from dais_verif.emit import cut, emit_verilog
+from dais_verif.emitter import cut, emit_verilog
 from dais_verif.program import OPCODES, Program, read_binary, write_binary
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
-from dais_verif.sim.build import Design
-from dais_verif.sim.verify import Options, verify
+from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.verify import Options, verify
 from dais_verif.stimulus import generate
 from dais_verif.verdict import Verdict
 

@@ -23,11 +23,11 @@ from quality.programs import every_opcode
 
 from dais_verif.program import Program, write_binary
 from dais_verif.record.simulation import SimulationRecord
-from dais_verif.regress.journal import read_journal
+from dais_verif.regression.journal import read_journal
 from dais_verif.report.read import read_record
 from dais_verif.report.regression import Regression
 from dais_verif.report.schema import schema_path
-from dais_verif.sim import runtime
+from dais_verif.toolchain import verilator_runtime
 from dais_verif.verdict import Verdict
 
 EVERY = every_opcode()
@@ -35,7 +35,7 @@ EVERY = every_opcode()
 
 @pytest.fixture(autouse=True)
 def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    runtime.ensure()
+    verilator_runtime.ensure()
     monkeypatch.setenv(fake_jobs.MARK, str(tmp_path))
 
 

@@ -11,17 +11,18 @@ from quality.door import planted
 from quality.programs import every_opcode
 from waves import Item, read_gtkw, read_vcd, run_sucl, shown_by_gtkwave, wave_of
 
-from dais_verif.emit import cut, emit_verilog
-from dais_verif.emit.parts import path_of
+from dais_verif.emitter import cut, emit_verilog
+from dais_verif.emitter.parts import path_of
 from dais_verif.golden import oracle
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
-from dais_verif.sim import replay, verilator
-from dais_verif.sim.blame import Replay, replay_mismatch
-from dais_verif.sim.build import Design
-from dais_verif.sim.packing import pack_inputs
-from dais_verif.sim.verify import Options, Watcher, verify
+from dais_verif.simulation.diagnosis import replay
+from dais_verif.simulation.diagnosis.blame import Replay, replay_mismatch
+from dais_verif.simulation.simulators import verilator
+from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.testbench.packing import pack_inputs
+from dais_verif.simulation.verify import Options, Watcher, verify
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 

@@ -10,7 +10,7 @@ from prove.door import run_prove
 from quality.door import planted, run_sim
 
 from bench.shapes import attention, convolution
-from dais_verif.emit import cut
+from dais_verif.emitter import cut
 from dais_verif.program import Program, load
 
 #: The convolution has 96 inputs and 1,192 ops, attention 16 and 376.

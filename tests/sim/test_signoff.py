@@ -18,7 +18,7 @@ from filelock import FileLock
 from quality.door import environment
 from quality.signing import DESIGN, GIVEN, QUICK, Ending, forge, project, sign, verify
 
-from dais_verif.emit import PipelineOptions, emit_pipeline
+from dais_verif.emitter import PipelineOptions, emit_pipeline
 from dais_verif.passphrase import PASSPHRASE
 
 PROVED = QUICK.replace('proof = "off"', 'proof = "required"')

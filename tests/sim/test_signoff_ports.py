@@ -12,7 +12,7 @@ from quality.door import environment
 from quality.signing import DESIGN, QUICK, Ending, project, sign, verify
 
 from dais_verif.dut.vhdl_ports import vhdl_roots_in
-from dais_verif.emit import PipelineOptions, emit_pipeline
+from dais_verif.emitter import PipelineOptions, emit_pipeline
 from dais_verif.program import Program, load
 
 VHDL = Path(__file__).parent / "vhdl"

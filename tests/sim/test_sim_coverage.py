@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dais_verif.cli.main import main
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program, write_binary
 
 #: A relu whose operand is 0 for one input in four billion.

@@ -12,15 +12,15 @@ from quality.door import planted
 from quality.odd_programs import ODD_PROGRAMS
 from quality.programs import every_opcode, overflowing
 
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.errors import ToolError
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
-from dais_verif.sim.build import Design
-from dais_verif.sim.process import Session
-from dais_verif.sim.verify import Finding, Options, Watcher, verify
+from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.verify import Finding, Options, Watcher, verify
 from dais_verif.stimulus import generate
+from dais_verif.toolchain.process import Session
 from dais_verif.verdict import Verdict
 
 EVERY = every_opcode()
@@ -216,7 +216,7 @@ def test_two_runs_at_once_do_not_meet(tmp_path: Path) -> None:
 
 
 def test_a_replay_that_fails_does_not_hide_the_mismatch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dais_verif.sim import blame
+    from dais_verif.simulation.diagnosis import blame
 
     def no_replay(*_: object, **__: object) -> None:
         raise ToolError("out of licences")
@@ -256,8 +256,8 @@ def test_a_failed_build_ends_the_build_of_the_other(
         Session(folder / "build.log", cwd=folder).check("compiler", ["sh", "-c", "sleep 600 & echo $! > child; wait"])
 
     monkeypatch.setenv("DAIS_VERIF_CACHE_MB", "0")
-    monkeypatch.setattr(f"dais_verif.sim.{broken}.build", fails)
-    monkeypatch.setattr(f"dais_verif.sim.{slow}.build", takes_minutes)
+    monkeypatch.setattr(f"dais_verif.simulation.{broken}.build", fails)
+    monkeypatch.setattr(f"dais_verif.simulation.{slow}.build", takes_minutes)
     began = time.monotonic()
     finding = verified(EVERY, tmp_path, BOTH)
     assert time.monotonic() - began < 60

@@ -15,7 +15,7 @@ from quality.door import command
 
 from dais_verif.cli import main
 from dais_verif.errors import ToolError
-from dais_verif.sim import tools
+from dais_verif.toolchain import tools
 
 HERE = Path(__file__).parent / "vhdl"
 

@@ -15,11 +15,11 @@ import pytest
 
 import dais_verif
 from dais_verif.cli import main
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.program import Program, write_binary
 from dais_verif.record.simulation import SimulationRecord
-from dais_verif.synth.netlist import Netlist
+from dais_verif.synthesis.netlist import Netlist
 
 X, Y = (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0))
 SUM = Program.build([X, Y, (0, 0, 1, 0, (0, 5, 0))], [(2, 0, 0)], inp_shift=[0, 0])

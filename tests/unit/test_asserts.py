@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import dais_verif
-from dais_verif.prove.terms import const, eq, extract, ite, ult, var
-from dais_verif.sim.bench import _problem
-from dais_verif.sim.job import Answer
+from dais_verif.prover.terms import const, eq, extract, ite, ult, var
+from dais_verif.simulation.testbench.bench import _problem
+from dais_verif.simulation.testbench.job import Answer
 
 PACKAGE = Path(dais_verif.__file__).parent
 

@@ -12,10 +12,10 @@ from hypothesis import given
 from strategies import programs
 
 from dais_verif.dut.bind import bind
-from dais_verif.dut.carry import carried
 from dais_verif.dut.discover import Port, ports_in
 from dais_verif.dut.elements import in_words, sizings_of_inputs, sizings_of_outputs
-from dais_verif.dut.face import Clocking, Dut, Face, Wire, packed
+from dais_verif.dut.encode import encode_outputs
+from dais_verif.dut.interface import Clocking, DesignInterface, Dut, Wire, packed
 from dais_verif.dut.ports_file import PortsFile, Side
 from dais_verif.errors import InputError, ViolationError
 from dais_verif.program import FixedType, Program
@@ -127,7 +127,7 @@ def test_pins_and_ties_drive_the_other_ports() -> None:
     found = [CLK, *ports(("model_inp", "in", 10), ("model_out", "out", 17), ("mode", "in", 3), ("probe", "out", 2))]
     face = bind(SUM, PortsFile(clocking=Clocking("clk"), ties=(("mode", 5),)), found).face
     assert face.ports == ("model_inp", "model_out", "clk", "mode")
-    assert Face.from_tree(face.to_tree()) == face
+    assert DesignInterface.from_tree(face.to_tree()) == face
     assert face.with_latency(7).clocking == Clocking("clk", 7)
 
 
@@ -194,11 +194,11 @@ def test_widths_in_words() -> None:
 def test_golden_outputs_as_a_port_carries_them() -> None:
     own, wider, tight = FixedType(1, 3, 0), FixedType(1, 4, 2), FixedType(1, 2, 0)
     values = [np.array([-8, 7, 3])]
-    assert carried(values, [own], [own], 0)[0].tolist() == [-8, 7, 3]
-    assert carried(values, [own], [wider], 0)[0].tolist() == [-32, 28, 12]
-    assert carried([values[0][2:]], [own], [tight], 0)[0].tolist() == [3]
+    assert encode_outputs(values, [own], [own], 0)[0].tolist() == [-8, 7, 3]
+    assert encode_outputs(values, [own], [wider], 0)[0].tolist() == [-32, 28, 12]
+    assert encode_outputs([values[0][2:]], [own], [tight], 0)[0].tolist() == [3]
     with pytest.raises(ViolationError, match=r"row 5: output 0 is 7 \(raw, s4\.0\), which the port .* s3\.0"):
-        carried([values[0][1:]], [own], [tight], 5)
+        encode_outputs([values[0][1:]], [own], [tight], 5)
 
 
 class TestDiscovery:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from quality.door import command
 
 from dais_verif.errors import InputError
-from dais_verif.sim import cache
+from dais_verif.toolchain import build_cache
 
 
 @pytest.fixture(autouse=True)
@@ -49,25 +49,25 @@ class TestKey:
         ],
     )
     def test_of_parts_that_run_together(self, one: list[str | bytes], other: list[str | bytes]) -> None:
-        assert cache.key_of(one) != cache.key_of(other)
+        assert build_cache.key_of(one) != build_cache.key_of(other)
 
     @given(st.lists(st.binary(max_size=9), max_size=4), st.lists(st.binary(max_size=9), max_size=4))
     def test_is_the_same_for_the_same_parts_alone(self, one: list[bytes], other: list[bytes]) -> None:
-        assert (cache.key_of(one) == cache.key_of(other)) == (one == other)
+        assert (build_cache.key_of(one) == build_cache.key_of(other)) == (one == other)
 
     def test_is_a_file_name_whatever_the_parts_are(self) -> None:
-        key = cache.key_of(["/a path/ä", os.fsdecode(b"\xff"), b"\0\xff", ""])
+        key = build_cache.key_of(["/a path/ä", os.fsdecode(b"\xff"), b"\0\xff", ""])
         assert key.isalnum() and len(key) == 32
 
 
 class TestEntry:
     def test_comes_back_as_it_was(self, home: Path, folder: Path) -> None:
         put(KEY, folder)
-        assert cache.fetch(KEY, NAMES, folder)
+        assert build_cache.fetch(KEY, NAMES, folder)
         assert (folder / "simulation").read_text() == KEY
         assert (folder / "build.log").read_text() == f"log of {KEY}"
         assert os.access(folder / "simulation", os.X_OK) and not os.access(folder / "build.log", os.X_OK)
-        (entry,) = cache.entries()
+        (entry,) = build_cache.entries()
         assert (entry.key, FACTS.items() <= entry.facts.items()) == (KEY, True)
         assert entry.bytes == sum(path.stat().st_size for path in (home / KEY).iterdir())
         assert abs(entry.used - time.time()) < 60
@@ -75,18 +75,18 @@ class TestEntry:
     def test_takes_the_place_of_what_an_earlier_run_left(self, folder: Path) -> None:
         put(KEY, folder)
         built(folder, "earlier")
-        assert cache.fetch(KEY, NAMES, folder)
+        assert build_cache.fetch(KEY, NAMES, folder)
         assert (folder / "simulation").read_text() == KEY
 
     def test_that_is_missing(self, folder: Path) -> None:
-        assert not cache.fetch(KEY, NAMES, folder)
+        assert not build_cache.fetch(KEY, NAMES, folder)
         assert list(folder.iterdir()) == []
 
     @pytest.mark.parametrize("name", NAMES)
     def test_that_lacks_a_file(self, home: Path, folder: Path, tmp_path: Path, name: str) -> None:
         put(KEY, tmp_path)
         (home / KEY / name).unlink()
-        assert not cache.fetch(KEY, NAMES, folder)
+        assert not build_cache.fetch(KEY, NAMES, folder)
         assert list(folder.iterdir()) == []
 
     def test_that_goes_while_it_is_fetched(
@@ -101,7 +101,7 @@ class TestEntry:
             shutil.rmtree(home / KEY)
 
         monkeypatch.setattr(os, "link", link_and_remove)
-        assert not cache.fetch(KEY, NAMES, folder)
+        assert not build_cache.fetch(KEY, NAMES, folder)
         assert linked == ["simulation"]
         assert list(folder.iterdir()) == []
 
@@ -111,7 +111,7 @@ class TestEntry:
 
         monkeypatch.setattr(os, "link", no_link)
         put(KEY, folder)
-        assert cache.fetch(KEY, NAMES, folder)
+        assert build_cache.fetch(KEY, NAMES, folder)
         assert (folder / "simulation").read_text() == KEY
         assert os.access(folder / "simulation", os.X_OK)
 
@@ -125,9 +125,9 @@ class TestEntry:
     def test_that_is_broken_is_replaced(self, home: Path, folder: Path) -> None:
         put(KEY, folder)
         (home / KEY / "simulation").unlink()
-        assert not cache.fetch(KEY, NAMES, folder)
+        assert not build_cache.fetch(KEY, NAMES, folder)
         put(KEY, folder)
-        assert cache.fetch(KEY, NAMES, folder)
+        assert build_cache.fetch(KEY, NAMES, folder)
 
     @pytest.mark.parametrize("name", NAMES)
     @pytest.mark.parametrize("text", ["", "other"])
@@ -136,11 +136,11 @@ class TestEntry:
     ) -> None:
         put(KEY, tmp_path)
         (home / KEY / name).write_text(text)
-        assert not cache.fetch(KEY, NAMES, folder)
+        assert not build_cache.fetch(KEY, NAMES, folder)
         assert list(folder.iterdir()) == []
 
     def test_whose_file_is_missing_is_not_put(self, home: Path, folder: Path) -> None:
-        cache.put(KEY, NAMES, folder, FACTS)
+        build_cache.put(KEY, NAMES, folder, FACTS)
         assert list(home.iterdir()) == []
 
 
@@ -153,7 +153,7 @@ class TestLimit:
         put("old", folder, size=300_000, used=now - 300)
         put("older", folder, size=300_000, used=now - 400)
         put("oldest but used again", folder, size=300_000, used=now - 500)
-        assert cache.fetch("oldest but used again", NAMES, folder)
+        assert build_cache.fetch("oldest but used again", NAMES, folder)
         put("new", folder, size=300_000)
         assert sorted(keys()) == ["new", "old", "oldest but used again"]
         put("newest", folder, size=350_000)
@@ -164,7 +164,7 @@ class TestLimit:
         put("in the future", folder, size=600_000, used=time.time() + 1000)
         put(KEY, folder, size=600_000)
         assert KEY in keys()
-        assert cache.fetch(KEY, NAMES, folder)
+        assert build_cache.fetch(KEY, NAMES, folder)
 
     def test_of_nothing_keeps_nothing(self, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("DAIS_VERIF_CACHE_MB", "0")
@@ -173,13 +173,13 @@ class TestLimit:
         assert keys() == []
 
     def test_is_two_gigabytes_by_default(self) -> None:
-        assert cache.limit() == 2_000_000_000
+        assert build_cache.limit() == 2_000_000_000
 
     @pytest.mark.parametrize("text", ["", " ", "-1", "1.5", "1e3", "many", "0x10", "²"])
     def test_must_be_a_number(self, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("DAIS_VERIF_CACHE_MB", text)
         with pytest.raises(InputError, match=r"DAIS_VERIF_CACHE_MB is .*; it must be a number of megabytes, 0 for no"):
-            cache.limit()
+            build_cache.limit()
 
 
 class TestClear:
@@ -187,16 +187,16 @@ class TestClear:
         for key in ("a", "b"):
             put(key, folder, size=1000)
         (home / ".passing-0").mkdir()
-        size = sum(entry.bytes for entry in cache.entries())
+        size = sum(entry.bytes for entry in build_cache.entries())
         assert size > 2000
-        assert cache.clear() == size
+        assert build_cache.clear() == size
         assert list(home.iterdir()) == []
-        assert cache.clear() == 0
+        assert build_cache.clear() == 0
 
     def test_leaves_a_run_what_it_has(self, folder: Path) -> None:
         put(KEY, folder)
-        assert cache.fetch(KEY, NAMES, folder)
-        cache.clear()
+        assert build_cache.fetch(KEY, NAMES, folder)
+        build_cache.clear()
         assert (folder / "simulation").read_text() == KEY
 
     def test_that_is_killed_leaves_no_half_of_an_entry(
@@ -205,11 +205,11 @@ class TestClear:
         """By its name it is gone before anything in it is."""
         put(KEY, folder)
         monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)
-        cache.clear()
+        build_cache.clear()
         assert not (home / KEY).exists()
 
     def test_of_no_cache(self) -> None:
-        assert cache.clear() == 0
+        assert build_cache.clear() == 0
 
 
 class TestLeftOvers:
@@ -224,8 +224,8 @@ class TestLeftOvers:
     def test_are_no_entries(self, home: Path, folder: Path) -> None:
         put(KEY, folder)
         (home / KEY).rename(home / ".passing-0")
-        assert cache.entries() == []
-        assert not cache.fetch(KEY, NAMES, folder)
+        assert build_cache.entries() == []
+        assert not build_cache.fetch(KEY, NAMES, folder)
 
 
 class TestNoCache:
@@ -239,16 +239,16 @@ class TestNoCache:
 
     def test_keeps_nothing(self, folder: Path) -> None:
         put(KEY, folder)
-        assert not cache.fetch(KEY, NAMES, folder / "built")
-        assert cache.entries() == []
-        assert cache.clear() == 0
+        assert not build_cache.fetch(KEY, NAMES, folder / "built")
+        assert build_cache.entries() == []
+        assert build_cache.clear() == 0
 
     def test_has_a_turn_for_everybody(self) -> None:
         entered = []
-        with cache.turn(KEY, timeout=60):
+        with build_cache.turn(KEY, timeout=60):
             entered.append("first")
             begin = time.monotonic()
-            with cache.turn(KEY, timeout=60):
+            with build_cache.turn(KEY, timeout=60):
                 entered.append("second")
                 assert time.monotonic() - begin < 30, "the second waited for the first"
         assert entered == ["first", "second"]

@@ -14,7 +14,7 @@ from builds import KEY, NAMES, keys, put, wait_until
 from cache_workers import SPAWN, at_once, hold, put_fetch_and_clear, put_many, put_the_same
 
 from dais_verif.errors import ToolError
-from dais_verif.sim import cache, process
+from dais_verif.toolchain import build_cache, process
 
 
 @pytest.fixture(autouse=True)
@@ -64,8 +64,8 @@ class TestTurn:
         def build(number: int) -> None:
             own = folder / f"{number}"
             own.mkdir()
-            with cache.turn(KEY):
-                if cache.fetch(KEY, NAMES, own):
+            with build_cache.turn(KEY):
+                if build_cache.fetch(KEY, NAMES, own):
                     told.append("found")
                     return
                 time.sleep(0.3)
@@ -80,26 +80,26 @@ class TestTurn:
         assert told == ["built", "found", "found", "found"]
 
     def test_leaves_no_file(self, home: Path) -> None:
-        with cache.turn(KEY):
+        with build_cache.turn(KEY):
             pass
         assert list(home.iterdir()) == []
 
     def test_is_of_one_key(self) -> None:
         begin = time.monotonic()
-        with cache.turn("one"), cache.turn("other", timeout=60):
+        with build_cache.turn("one"), build_cache.turn("other", timeout=60):
             assert time.monotonic() - begin < 30, "one key waited for another"
 
     def test_comes_when_the_time_is_over(self) -> None:
-        with cache.turn(KEY):
+        with build_cache.turn(KEY):
             for _ in range(2):  # who did not wait for the first must not end its turn
                 begin = time.monotonic()
-                with cache.turn(KEY, timeout=0.3):
+                with build_cache.turn(KEY, timeout=0.3):
                     assert 0.3 <= time.monotonic() - begin < 5
 
     def test_ends_with_an_error_in_it(self) -> None:
-        with pytest.raises(ToolError), cache.turn(KEY):
+        with pytest.raises(ToolError), build_cache.turn(KEY):
             raise ToolError("no build")
-        with in_time(5), cache.turn(KEY):
+        with in_time(5), build_cache.turn(KEY):
             pass
 
     def test_of_a_killed_run_is_over(self) -> None:
@@ -107,25 +107,25 @@ class TestTurn:
         holder = SPAWN.Process(target=hold, args=(ready,), daemon=True)
         holder.start()
         assert ready.wait(20)
-        with cache.turn(KEY, timeout=0.2):
+        with build_cache.turn(KEY, timeout=0.2):
             pass
         threading.Timer(0.3, os.kill, (holder.pid, signal.SIGKILL)).start()
-        with in_time(5), cache.turn(KEY):
+        with in_time(5), build_cache.turn(KEY):
             holder.join(5)
             assert holder.exitcode == -signal.SIGKILL
         # What the killed run left is no hindrance for anybody.
-        with in_time(5), cache.turn(KEY):
+        with in_time(5), build_cache.turn(KEY):
             pass
 
     def test_is_not_waited_for_by_a_run_that_is_stopped(self) -> None:
         def wait() -> None:
-            with cache.turn(KEY):
+            with build_cache.turn(KEY):
                 pass
 
         class Stopped(Exception):
             pass
 
-        with cache.turn(KEY), in_time(5):
+        with build_cache.turn(KEY), in_time(5):
             with pytest.raises(Stopped), process.workers(1) as pool:
                 waiting = pool.submit(wait)
                 time.sleep(0.1)

@@ -14,7 +14,7 @@ import yaml
 from quality.door import planted, save
 from quality.programs import every_opcode
 
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 
 CI = Path(__file__).parents[2] / "examples" / "ci"
 EVERY = every_opcode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dais_verif.prove.circles import circles
+from dais_verif.prover.scc import find_sccs
 
 
 def reached(following: dict[int, list[int]], start: int) -> set[int]:
@@ -22,7 +22,7 @@ def reached(following: dict[int, list[int]], start: int) -> set[int]:
 
 @given(st.dictionaries(st.integers(0, 11), st.lists(st.integers(0, 13), max_size=3), max_size=12))
 def test_two_nodes_have_one_number_if_they_reach_each_other(following: dict[int, list[int]]) -> None:
-    found = circles(following)
+    found = find_sccs(following)
     paths = {node: reached(following, node) for node in range(14)}
     assert set(found) == {node for node in paths if node in paths[node]}
     for a in found:
@@ -31,5 +31,5 @@ def test_two_nodes_have_one_number_if_they_reach_each_other(following: dict[int,
 
 
 def test_a_path_as_long_as_a_program_has_none() -> None:
-    assert circles({n: [n + 1] for n in range(100_000)}) == {}
-    assert len(circles({n: [(n + 1) % 100_000] for n in range(100_000)})) == 100_000
+    assert find_sccs({n: [n + 1] for n in range(100_000)}) == {}
+    assert len(find_sccs({n: [(n + 1) % 100_000] for n in range(100_000)})) == 100_000

@@ -9,7 +9,7 @@ import pytest
 from quality.programs import every_opcode
 
 from dais_verif.cli import main
-from dais_verif.emit import DelayModel, PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.emitter import DelayModel, PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.program import write_binary
 
 EVERY = every_opcode()

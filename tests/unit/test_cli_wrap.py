@@ -15,9 +15,9 @@ import pytest
 
 import dais_verif
 from dais_verif.cli import main
-from dais_verif.emit.registers import REGISTERS, register_table
-from dais_verif.sim import tools
-from dais_verif.sim.selfcheck import selfcheck_signatures
+from dais_verif.emitter.registers import REGISTERS, register_table
+from dais_verif.simulation.selfcheck import selfcheck_signatures
+from dais_verif.toolchain import tools
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "quantised_mac.bin"
 

@@ -18,8 +18,8 @@ from strategies import batches, random_program, random_rows
 from dais_verif.coverage.bins import bins_of
 from dais_verif.coverage.count import count_batch
 from dais_verif.errors import ViolationError
-from dais_verif.golden import seen as seen_module
-from dais_verif.golden.seen import Watch
+from dais_verif.golden import coverage_probes as seen_module
+from dais_verif.golden.coverage_probes import CoverageProbes
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch, Column
 
@@ -30,7 +30,7 @@ def counted(program: Program, batch: Batch, engine: str = "auto", jobs: int = 1)
     """The bins that are hit."""
     bins = bins_of(program)
     seen = bins.nothing()
-    count_batch(bins, Watch(program, check=False, engine=engine), batch, seen, jobs=jobs)
+    count_batch(bins, CoverageProbes(program, check=False, engine=engine), batch, seen, jobs=jobs)
     return {name for name, is_hit in zip(names(bins), bins.hit(seen).tolist(), strict=True) if is_hit}
 
 
@@ -69,7 +69,7 @@ def test_what_is_counted_in_stretches_is_the_same() -> None:
     rng = random.Random(5)
     program = random_program(rng, 12)
     batch = Batch.of(random_rows(rng, program, 40), program.n_in)
-    bins, watch = bins_of(program), Watch(program, check=False)
+    bins, watch = bins_of(program), CoverageProbes(program, check=False)
     whole, parts = bins.nothing(), bins.nothing()
     count_batch(bins, watch, batch, whole)
     for start in range(0, 40, 7):
@@ -89,7 +89,7 @@ def test_a_broken_promise_is_an_error_unless_nobody_checks(engine: str) -> None:
     program = Program.build(ops, [(1, 0, 0)], inp_shift=[0])
     batch = Batch.of([[1], [7], [2]], 1)
     with pytest.raises(ViolationError, match=r"row 11: overflow violation at op 1 \(add_const\)"):
-        watch = Watch(program, engine=engine)
+        watch = CoverageProbes(program, engine=engine)
         watch.see(batch, watch.nothing(), named=10)
     assert counted(program, batch, engine) == slowly(program, batch)
 

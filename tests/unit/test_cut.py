@@ -12,11 +12,11 @@ from strategies import random_program
 
 from bench.networks import network
 from bench.shapes import attention, convolution
-from dais_verif.emit import PipelineOptions, cut, emit_pipeline, emit_verilog
-from dais_verif.emit.cut import by_cone
-from dais_verif.emit.parts import parts_of
+from dais_verif.emitter import PipelineOptions, cut, emit_pipeline, emit_verilog
+from dais_verif.emitter.cut import by_cone
+from dais_verif.emitter.parts import parts_of
 from dais_verif.program import Op, Program
-from dais_verif.sim import tools
+from dais_verif.toolchain import tools
 
 #: Nobody reads longer lines, and Verilator refuses one of 40,000 words.
 LONGEST_LINE = 2000

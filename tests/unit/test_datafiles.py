@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dais_verif.errors import InputError
-from dais_verif.sim.datafiles import DataFile, copy_into, data_files, mentioned, never_read
+from dais_verif.toolchain.data_files import DataFile, copy_into, data_files, mentioned, never_read
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from strategies import batches
 
 from dais_verif.golden import oracle
 from dais_verif.program import Program, load
-from dais_verif.program.demand import demanded_bits
+from dais_verif.program.demanded_bits import demanded_bits
 from dais_verif.program.graph import dead_ops
 from dais_verif.program.numbers import Batch
 

@@ -16,10 +16,10 @@ from quality.odd_programs import ODD_PROGRAMS
 from quality.programs import dense_network, every_opcode
 from strategies import random_program
 
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.program import LAYOUTS, Program, read_binary, write_binary
 from dais_verif.program.ports import ports_of
-from dais_verif.sim import tools
+from dais_verif.toolchain import tools
 
 PROGRAMS = {
     "every opcode": every_opcode(),

@@ -18,7 +18,7 @@ from dais_verif.golden import oracle
 from dais_verif.program import Program
 from dais_verif.program.cones import input_bits
 from dais_verif.program.ports import ports_of
-from dais_verif.stimulus.exhaustive import LeftOut, plan
+from dais_verif.stimulus.pseudo_exhaustive.plan import LeftOut, plan
 
 
 @given(programs(widest=8))

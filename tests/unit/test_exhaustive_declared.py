@@ -14,8 +14,8 @@ from sweeps import check_promises, declare, port_rows, reads
 from dais_verif.program import Program
 from dais_verif.program.cones import input_bits
 from dais_verif.program.ports import ports_of
-from dais_verif.stimulus.domain import domain_of
-from dais_verif.stimulus.exhaustive import LeftOut, plan
+from dais_verif.stimulus.pseudo_exhaustive.domain import domain_of
+from dais_verif.stimulus.pseudo_exhaustive.plan import LeftOut, plan
 
 
 def declared_ports(program: Program) -> set[int]:

@@ -13,20 +13,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dais_verif.dut.face import packed as dut_of
+from dais_verif.dut.interface import packed as dut_of
 from dais_verif.errors import ToolError, ViolationError
 from dais_verif.golden import Golden
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
-from dais_verif.sim import feed as module
-from dais_verif.sim import process
-from dais_verif.sim.feed import Feed, Outlet, chunk_size
-from dais_verif.sim.job import chunk_name, end_of
-from dais_verif.sim.packing import bits_of_row, pack_inputs, pack_outputs
-from dais_verif.sim.scoreboard import DIGESTED
+from dais_verif.simulation import feed as module
+from dais_verif.simulation.feed import Feed, Outlet, chunk_size
+from dais_verif.simulation.scoreboard import DIGESTED
+from dais_verif.simulation.testbench.job import chunk_name, end_of
+from dais_verif.simulation.testbench.packing import bits_of_row, pack_inputs, pack_outputs
 from dais_verif.stimulus import Vectors
 from dais_verif.stopwatch import Stopwatch
+from dais_verif.toolchain import process
 
 #: One input of 90 bits, so that a packed row has more words than one, and what it is plus 1.
 WIDE = Program.build([(-1, 0, -1, 0, (1, 89, 0)), (4, 0, -1, 1, (1, 90, 0))], [(1, 0, 0)], inp_shift=[0])

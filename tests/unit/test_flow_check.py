@@ -42,7 +42,7 @@ def test_finds_inputs_that_break_a_promise(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_says_unknown_where_the_prover_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "dais_verif.prove.overflow", None)
+    monkeypatch.setitem(sys.modules, "dais_verif.prover.overflow", None)
     record = check(CheckRequest(program=OVERFLOW))
     assert (record.verdict, record.overflow.broken) == (Verdict.UNKNOWN, [])
     assert [op.op for op in record.overflow.undecided or []] == [1]

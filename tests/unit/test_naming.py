@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dais_verif.program import Program
-from dais_verif.sim.naming import DA4ML, chosen
+from dais_verif.simulation.naming import DA4ML, chosen
 
 OWN = "op_{}".format
 

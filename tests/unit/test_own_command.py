@@ -16,7 +16,7 @@ from dais_verif.cli.main import _run, cli
 from dais_verif.flows import check as check_flow
 from dais_verif.own_command import own_command
 from dais_verif.packages import PACKAGES, missing_packages
-from dais_verif.regress.job import reproduce as reproduce_job
+from dais_verif.regression.job import reproduce as reproduce_job
 from dais_verif.report.regression import Job
 
 ROOT = Path(__file__).parents[2]
@@ -78,8 +78,13 @@ def test_a_missing_package_is_no_bug(monkeypatch: pytest.MonkeyPatch, capsys: py
 
 
 def test_a_module_of_ours_that_is_missing_is_one() -> None:
-    assert missing_packages(ModuleNotFoundError("x", name="dais_verif.sim.gone")) is None
-    assert missing_packages(ImportError("cannot import name 'x' from 'dais_verif.sim'", name="dais_verif.sim")) is None
+    assert missing_packages(ModuleNotFoundError("x", name="dais_verif.simulation.gone")) is None
+    assert (
+        missing_packages(
+            ImportError("cannot import name 'x' from 'dais_verif.simulation'", name="dais_verif.simulation")
+        )
+        is None
+    )
 
 
 def test_without_any_package_all_are_named(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from dais_verif.flows.designs import told_apart
 from dais_verif.flows.progress import SILENT
-from dais_verif.sim.build import Design
+from dais_verif.simulation.simulators.build import Design
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dais_verif.dut.face import Clocking
+from dais_verif.dut.interface import Clocking
 from dais_verif.errors import RequestError
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.pins import Pins

@@ -17,10 +17,10 @@ from quality.odd_programs import ODD_PROGRAMS
 from quality.programs import dense_network, every_opcode
 from strategies import programs, random_program
 
-from dais_verif.emit import DelayModel, Pipeline, PipelineOptions, emit_pipeline
+from dais_verif.emitter import DelayModel, Pipeline, PipelineOptions, emit_pipeline
 from dais_verif.errors import InputError
 from dais_verif.program import Program
-from dais_verif.sim import tools
+from dais_verif.toolchain import tools
 
 EVERY = every_opcode()
 PROGRAMS = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.dut.face import Clocking
+from dais_verif.dut.interface import Clocking
 from dais_verif.dut.ports_file import PortsFile, Side, latency_of, read_ports_file
 from dais_verif.errors import InputError
 from dais_verif.program import FixedType

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from dais_verif.errors import ToolError
-from dais_verif.sim import launch
-from dais_verif.sim.process import Session, first_error, last_error, result_of, workers
-from dais_verif.sim.simulation import Simulation
+from dais_verif.simulation import launch
+from dais_verif.simulation.simulators.simulation import Simulation
+from dais_verif.toolchain.process import Session, first_error, last_error, result_of, workers
 
 #: Starts a grandchild, notes its id, waits.
 FAMILY = ["sh", "-c", "sleep 60 & echo $! > grandchild; wait"]

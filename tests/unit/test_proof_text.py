@@ -9,9 +9,9 @@ from rich.console import Console
 
 from dais_verif.cli.counterexample import judged
 from dais_verif.cli.proof_text import _methods, _print_open
-from dais_verif.confirm import Confirmation
-from dais_verif.prove.results import Claim, Counterexample, Method, Proof, Status
-from dais_verif.sim.verify import Finding
+from dais_verif.confirmation import Confirmation
+from dais_verif.prover.results import Claim, Counterexample, Method, Proof, Status
+from dais_verif.simulation.verify import Finding
 from dais_verif.verdict import Verdict
 
 NAMED = Claim("op", 1, Status.REFUTED, Method.EXHAUSTIVE, signal="v1", vector=(0,))

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 from wiring import Wiring
 
-from dais_verif.dut.face import Clocking
+from dais_verif.dut.interface import Clocking
 from dais_verif.errors import InputError, StateError
-from dais_verif.prove.ages import OutOfStep, timing_of
-from dais_verif.prove.results import Timing
-from dais_verif.prove.terms import Term, add, concat, const
+from dais_verif.prover.registers.latency import OutOfStep, timing_of
+from dais_verif.prover.results import Timing
+from dais_verif.prover.terms import Term, add, concat, const
 
 Made = Callable[..., Term]
 

@@ -8,11 +8,11 @@ import pytest
 from wiring import Wiring
 
 from dais_verif.errors import InputError
-from dais_verif.prove.agreement import Agreement, agreement
-from dais_verif.prove.netlist import NoValue
-from dais_verif.prove.pool import Pool
-from dais_verif.prove.results import Options, Watcher
-from dais_verif.prove.terms import Term, add, band, bnot, bor, bxor, concat, const, ite, mul, sub, undefined
+from dais_verif.prover.cross_check.signals import CrossCheck, compare_readings
+from dais_verif.prover.netlist import NoValue
+from dais_verif.prover.results import Options, Watcher
+from dais_verif.prover.solving.pool import Pool
+from dais_verif.prover.terms import Term, add, band, bnot, bor, bxor, concat, const, ite, mul, sub, undefined
 
 Made = Callable[..., Term]
 
@@ -21,13 +21,13 @@ def wired(**more: int) -> Wiring:
     return Wiring(clk=1, rst=1, a=4, b=4, **more)
 
 
-def compared(first: Wiring, second: Wiring, *outputs: str) -> Agreement:
+def compared(first: Wiring, second: Wiring, *outputs: str) -> CrossCheck:
     outputs = outputs or ("y",)
     pool = Pool(Options(timeout=5.0, jobs=1), Watcher())
-    return agreement(first.netlist(*outputs), second.netlist(*outputs), pool, Watcher())
+    return compare_readings(first.netlist(*outputs), second.netlist(*outputs), pool, Watcher())
 
 
-def both(one: Made, other: Made) -> Agreement:
+def both(one: Made, other: Made) -> CrossCheck:
     """``y`` given in two ways, beside a wire ``t`` that is the same in both."""
     wirings = [wired().wire("t", 4, lambda s: add(s("a"), s("b"))).wire("y", 4, make) for make in (one, other)]
     return compared(*wirings)
@@ -37,17 +37,17 @@ def both(one: Made, other: Made) -> Agreement:
 
 
 def test_one_text_read_twice() -> None:
-    assert both(lambda s: bnot(s("t")), lambda s: bnot(s("t"))) == Agreement(2)
+    assert both(lambda s: bnot(s("t")), lambda s: bnot(s("t"))) == CrossCheck(2)
 
 
 def test_the_same_function_in_another_form() -> None:
     either = lambda s: add(band(s("t"), s("b")), bor(s("t"), s("b")))  # noqa: E731
-    assert both(either, lambda s: add(s("t"), s("b"))) == Agreement(2)
+    assert both(either, lambda s: add(s("t"), s("b"))) == CrossCheck(2)
 
 
 def test_what_is_the_same_only_behind_other_names() -> None:
-    assert both(lambda s: sub(s("t"), s("b")), lambda s: s("a")) == Agreement(2)
-    assert both(lambda s: s("a"), lambda s: sub(s("t"), s("b"))) == Agreement(2)
+    assert both(lambda s: sub(s("t"), s("b")), lambda s: s("a")) == CrossCheck(2)
+    assert both(lambda s: s("a"), lambda s: sub(s("t"), s("b"))) == CrossCheck(2)
 
 
 @pytest.mark.parametrize("levels", [1, 2, 3, 5, 9])
@@ -59,7 +59,7 @@ def test_what_is_the_same_only_behind_many_names(levels: int) -> None:
         for n in range(levels):
             wiring.wire(f"n{n + 1}", 4, lambda s, n=n: bnot(s(f"n{n}")) if n < levels - levels % 2 else s(f"n{n}"))
         wirings.append(wiring.wire("y", 4, lambda s, end=end: mul(s(end), s("b"))))
-    assert compared(*wirings) == Agreement(levels + 2)
+    assert compared(*wirings) == CrossCheck(levels + 2)
 
 
 def test_what_reads_too_many_names_is_not_compared_down_to_the_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,21 +71,21 @@ def test_what_reads_too_many_names_is_not_compared_down_to_the_inputs(monkeypatc
 
     last = lambda s: add(s("p6"), s("q6"))  # noqa: E731
     first = lambda s: add(bnot(s("a")), bnot(s("b")))  # noqa: E731
-    assert compared(chain(last), chain(first)) == Agreement(15)
-    monkeypatch.setattr("dais_verif.prove.agreement._LARGEST", 3)
+    assert compared(chain(last), chain(first)) == CrossCheck(15)
+    monkeypatch.setattr("dais_verif.prover.cross_check.signals._LARGEST", 3)
     assert "signal 'y' is not the same in both" in str(compared(chain(last), chain(first)).difference)
 
 
 def test_names_that_only_one_of_them_has() -> None:
     first = wired().wire("own", 4, lambda s: add(s("a"), s("b"))).wire("y", 4, lambda s: s("own"))
-    assert compared(first, wired().wire("y", 4, lambda s: add(s("b"), s("a")))) == Agreement(1)
+    assert compared(first, wired().wire("y", 4, lambda s: add(s("b"), s("a")))) == CrossCheck(1)
 
 
 def test_names_that_only_one_of_them_drives() -> None:
     first = wired().wire("t", 4, lambda s: s("a")).wire("y", 4, lambda s: s("t"))
     second = wired().wire("y", 4, lambda s: s("a"))
     second.signals["t"] = wired(t=4).signals["t"]
-    assert compared(first, second) == Agreement(1)
+    assert compared(first, second) == CrossCheck(1)
 
 
 # not the same
@@ -141,8 +141,8 @@ def test_other_ports(other: Wiring, outputs: tuple[str, ...], message: str) -> N
     first = wired().wire("y", 4, lambda s: s("a"))
     other.wire("y", 4, lambda s: s("a")).wire("z", 3, lambda s: s("a", 0, 3))
     pool = Pool(Options(jobs=1), Watcher())
-    found = agreement(first.netlist("y"), other.netlist(*outputs), pool, Watcher())
-    assert found == Agreement(0, message)
+    found = compare_readings(first.netlist("y"), other.netlist(*outputs), pool, Watcher())
+    assert found == CrossCheck(0, message)
 
 
 # registers
@@ -156,14 +156,14 @@ def registered(make: Made, clock: str = "clk", resets: tuple[tuple[str, int], ..
 
 def test_registers_by_the_same_pins_and_by_other_names_of_them() -> None:
     cleared = lambda s: ite(s("rst"), const(4, 0), s("a"))  # noqa: E731
-    assert compared(registered(cleared), registered(cleared, "c")) == Agreement(4)
+    assert compared(registered(cleared), registered(cleared, "c")) == CrossCheck(4)
     one, other = (registered(cleared, resets=((reset, 0),)) for reset in ("rst", "r"))
-    assert compared(one, other) == Agreement(4)
+    assert compared(one, other) == CrossCheck(4)
 
 
 def test_a_register_that_reads_itself() -> None:
     count = lambda s: add(s("q"), s("a"))  # noqa: E731
-    assert compared(registered(count), registered(count)) == Agreement(4)
+    assert compared(registered(count), registered(count)) == CrossCheck(4)
     assert "'q' is not the same" in str(compared(registered(count), registered(lambda s: s("a"))).difference)
 
 
@@ -198,7 +198,7 @@ def test_registers_in_a_circle() -> None:
         wiring = wired().register("p", 4, lambda s: add(s("q"), s("a"))).register("q", 4, lambda s: s("p"))
         return wiring.wire("y", 4, lambda s: s("q"))
 
-    assert compared(circle(), circle()) == Agreement(3)
+    assert compared(circle(), circle()) == CrossCheck(3)
 
 
 # what makes no sense
@@ -211,7 +211,7 @@ def without_value(s: Made) -> Term:
 def test_what_makes_no_sense_and_no_output_needs() -> None:
     for one, other in ((without_value, lambda s: s("a")), (lambda s: s("a"), without_value)):
         first, second = (wired().wire("t", 4, make).wire("y", 4, lambda s: s("b")) for make in (one, other))
-        assert compared(first, second) == Agreement(1)
+        assert compared(first, second) == CrossCheck(1)
 
 
 def test_what_makes_no_sense_and_an_output_needs() -> None:
@@ -236,7 +236,7 @@ def test_bits_of_vectors_that_read_each_other() -> None:
         wiring.wire("v", 2, last, low=2).wire("w", 2, lambda s: s("v", 2, 2), low=2)
         return wiring.wire("y", 4, lambda s: s("w"))
 
-    assert compared(twisted(), twisted()) == Agreement(3)
+    assert compared(twisted(), twisted()) == CrossCheck(3)
     assert "is not the same" in str(compared(twisted(), twisted(lambda s: s("b", 0, 2))).difference)
 
 
@@ -273,7 +273,7 @@ def free(width: int, name: str) -> Term:
 def test_undefined_bits_must_be_the_same_ones(one: Made, other: Made, same: bool) -> None:
     found = compared(wired().wire("y", 4, one), wired().wire("y", 4, other))
     if same:
-        assert found == Agreement(1)
+        assert found == CrossCheck(1)
     else:
         assert found.signals == 0
         assert "signal 'y'" in str(found.difference)

@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 from wiring import Wiring
 
-from dais_verif.dut.face import Clocking, Face, Wire, packed
+from dais_verif.dut.interface import Clocking, DesignInterface, Wire, packed
 from dais_verif.errors import InputError
 from dais_verif.program import FixedType, Program
 from dais_verif.program.ports import Element, Ports
-from dais_verif.prove.boundary import Boundary, Piece
-from dais_verif.prove.discharge import decide
-from dais_verif.prove.netlist import Netlist, Signal
-from dais_verif.prove.spans import Spans
-from dais_verif.prove.terms import Term, concat, const, extract, var
+from dais_verif.prover.boundary import Boundary, Piece
+from dais_verif.prover.netlist import Netlist, Signal
+from dais_verif.prover.solving.discharge import decide
+from dais_verif.prover.spans import Spans
+from dais_verif.prover.terms import Term, concat, const, extract, var
 
 A, B = var(6, "A"), var(5, "B")
 
@@ -170,7 +170,7 @@ def test_an_output_where_an_input_is_wanted() -> None:
 
 def of_pins(clocking: Clocking | None, ties: tuple[tuple[str, int], ...] = ()) -> Boundary:
     dut = packed(PROGRAM)
-    face = Face(dut.face.inputs, dut.face.outputs, clocking, ties)
+    face = DesignInterface(dut.face.inputs, dut.face.outputs, clocking, ties)
     netlist = design(model_inp=7, clk=1, rst=1, v=1, t=1)
     return Boundary.of(PROGRAM, netlist, replace(dut, face=face))
 
@@ -220,7 +220,7 @@ def test_equal_types_are_compared_as_they_are() -> None:
 def test_an_input_that_begins_in_one_port_and_ends_in_another() -> None:
     dut = packed(PROGRAM)
     ports = Ports((Element(0, 4, 1), Element(4, 3, 0)), dut.ports.outputs)
-    face = Face((Wire("p", 0, 3), Wire("q", 3, 4)), dut.face.outputs)
+    face = DesignInterface((Wire("p", 0, 3), Wire("q", 3, 4)), dut.face.outputs)
     netlist = design(p=3, q=4)
     boundary = Boundary.of(PROGRAM, netlist, replace(dut, ports=ports, face=face))
     assert [(e.width, e.lo) for e in boundary.inputs] == [(5, 0), (4, -1)]

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 import pytest
 from wiring import Wiring, over_inputs
 
-from dais_verif.dut.face import Clocking
+from dais_verif.dut.interface import Clocking
 from dais_verif.errors import InputError, StateError
-from dais_verif.prove.control import settled
-from dais_verif.prove.discharge import decide
-from dais_verif.prove.netlist import Driver
-from dais_verif.prove.terms import Term, add, band, bnot, bor, concat, const, extract, ite, nonzero, var
+from dais_verif.prover.netlist import Driver
+from dais_verif.prover.registers.control_inference import infer_controls
+from dais_verif.prover.solving.discharge import decide
+from dais_verif.prover.terms import Term, add, band, bnot, bor, concat, const, extract, ite, nonzero, var
 
 IN = var(4, "IN")
 ZERO, ONE = const(4, 0), const(4, 1)
@@ -30,7 +30,7 @@ def settle(
     data: tuple[str, ...] = ("IN",),
 ) -> dict[str, int]:
     boundary = wiring.boundary(*needed, data=data, constants=constants)
-    return settled(wiring.netlist(*needed), boundary, [wiring.signals[name] for name in needed], clocking)
+    return infer_controls(wiring.netlist(*needed), boundary, [wiring.signals[name] for name in needed], clocking)
 
 
 def enables(wiring: Wiring, name: str = "q") -> list[tuple[int, int, str | None]]:

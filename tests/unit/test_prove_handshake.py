@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 from wiring import Wiring
 
-from dais_verif.dut.face import Clocking
-from dais_verif.prove.discharge import Decision, decide
-from dais_verif.prove.handshake import handshake_of
-from dais_verif.prove.machine import machine_of
-from dais_verif.prove.results import Handshake, Method, Status
-from dais_verif.prove.terms import Term, add, band, bnot, bor, bxor, const, eq, ite, mul, nonzero
+from dais_verif.dut.interface import Clocking
+from dais_verif.prover.registers.handshake import prove_handshake
+from dais_verif.prover.registers.transition_system import extract_transition_system
+from dais_verif.prover.results import Handshake, Method, Status
+from dais_verif.prover.solving.discharge import Decision, decide
+from dais_verif.prover.terms import Term, add, band, bnot, bor, bxor, const, eq, ite, mul, nonzero
 
 ZERO, ONE = const(1, 0), const(1, 1)
 Made = Callable[..., Term]
@@ -49,8 +49,8 @@ def shaken(
 ) -> Handshake:
     """``told``: what tells that outputs are valid, if it is not ``out``."""
     wiring.wire("told", 1, told or (lambda s: s("out")))
-    machine = machine_of(wiring.netlist("told"), wiring.signals["told"], "clk")
-    return handshake_of(machine, PINS[pins], latency, decide, seed=0)
+    machine = extract_transition_system(wiring.netlist("told"), wiring.signals["told"], "clk")
+    return prove_handshake(machine, PINS[pins], latency, decide, seed=0)
 
 
 def plain(s: Made, before: Term, own: Term) -> Term:

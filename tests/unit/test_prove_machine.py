@@ -8,9 +8,9 @@ import pytest
 from wiring import Wiring
 
 from dais_verif.errors import InputError
-from dais_verif.prove.discharge import decide
-from dais_verif.prove.machine import Machine, machine_of
-from dais_verif.prove.terms import Term, add, band, bnot, bor, bxor, concat, const, extract, ite, rebuild, var
+from dais_verif.prover.registers.transition_system import TransitionSystem, extract_transition_system
+from dais_verif.prover.solving.discharge import decide
+from dais_verif.prover.terms import Term, add, band, bnot, bor, bxor, concat, const, extract, ite, rebuild, var
 
 ZERO, ONE = const(1, 0), const(1, 1)
 V, RST, EN = (var(1, f"input {name} 0") for name in ("v", "rst", "en"))
@@ -23,8 +23,8 @@ def wired() -> Wiring:
     return Wiring(clk=1, v=1, rst=1, en=1, bus=4)
 
 
-def machine(wiring: Wiring, out: str = "out", clock: str = "clk") -> Machine:
-    return machine_of(wiring.netlist(out), wiring.signals[out], clock)
+def machine(wiring: Wiring, out: str = "out", clock: str = "clk") -> TransitionSystem:
+    return extract_transition_system(wiring.netlist(out), wiring.signals[out], clock)
 
 
 def state(name: str, bit: int = 0) -> Term:
@@ -37,12 +37,12 @@ def same(a: Term, b: Term) -> bool:
 
 def test_wires_alone_have_no_state() -> None:
     found = machine(wired().wire("out", 1, lambda s: band(s("v"), s("en"))))
-    assert found == Machine(band(V, EN), {}, {V: ("v", 0), EN: ("en", 0)})
+    assert found == TransitionSystem(band(V, EN), {}, {V: ("v", 0), EN: ("en", 0)})
 
 
 def test_two_registers_in_a_row() -> None:
     wiring = wired().register("a", 1, lambda s: s("v")).register("out", 1, lambda s: s("a"))
-    assert machine(wiring) == Machine(
+    assert machine(wiring) == TransitionSystem(
         state("out"), {state("out"): state("a"), state("a"): V}, {var(1, "input clk 0"): ("clk", 0), V: ("v", 0)}
     )
 

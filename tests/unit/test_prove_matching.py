@@ -8,14 +8,14 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from dais_verif.dut.face import packed
+from dais_verif.dut.interface import packed
 from dais_verif.program import FixedType, Program
-from dais_verif.prove.boundary import Boundary
-from dais_verif.prove.declared import Declared
-from dais_verif.prove.matching import _Matcher, matched_signals
-from dais_verif.prove.netlist import Signal
-from dais_verif.prove.slang import elaborate
-from dais_verif.prove.twins import first_twins
+from dais_verif.prover.assumptions import Assumptions
+from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.netlist import Signal
+from dais_verif.prover.signal_correspondence import _Matcher, match_signals
+from dais_verif.prover.slang import elaborate
+from dais_verif.prover.twins import first_twins
 
 #: 2 and 3 are the same sum; 4 and 5 are the positive parts of what never is positive; 6 adds these two.
 ROWS = [
@@ -53,7 +53,7 @@ def test_alike_signals_are_told_apart_by_what_they_are_made_of(tmp_path: Path) -
     (tmp_path / "model.v").write_text(RTL)
     netlist = elaborate([tmp_path / "model.v"], "model")
     boundary = Boundary.of(PROGRAM, netlist, packed(PROGRAM))
-    found = matched_signals(PROGRAM, boundary, netlist, {}, Declared(PROGRAM, boundary.inputs), seed=0)
+    found = match_signals(PROGRAM, boundary, netlist, {}, Assumptions(PROGRAM, boundary.inputs), seed=0)
     names = {index: signal.name for index, signal in found.items()}
     assert names == {0: "a", 1: "b", 2: "first", 3: "second", 4: "x", 5: "y", 6: "z0", 7: "z1", 8: "sum"}
 

@@ -15,9 +15,9 @@ from dais_verif.program import FixedType, Program
 from dais_verif.program.opcodes import OPCODES
 from dais_verif.program.ports import ports_of
 from dais_verif.program.types import LIMIT
-from dais_verif.prove.evaluate import evaluate
-from dais_verif.prove.meaning import bits_of, meaning, output_meaning
-from dais_verif.prove.terms import Term, nodes, var
+from dais_verif.prover.op_semantics import bits_of, interpret_op, interpret_output
+from dais_verif.prover.terms import Term, nodes, var
+from dais_verif.prover.terms.evaluate import evaluate
 
 Kind = tuple[int, int, int]
 
@@ -45,7 +45,7 @@ def hold(program: Program, index: int, raws: Sequence[Sequence[int]]) -> int:
     op = program.ops[index]
     kinds = [program.ops[i].type for i in op.operands]
     operands = [var(bits_of(kind), f"m{n}") for n, kind in enumerate(kinds)]
-    found = meaning(program, op, operands)
+    found = interpret_op(program, op, operands)
     assert found.value.width == bits_of(op.type) and found.kept.width == 1
     given = {
         term: np.array([row[n] % (1 << term.width) for row in raws], dtype=object) for n, term in enumerate(operands)
@@ -157,7 +157,7 @@ def test_an_input_is_a_slice_of_its_element(number: int) -> None:
         (element,) = ports_of(program).inputs
         for op in program.ops:
             operands = [var(element.width, "inp")] if element.width else []
-            value = meaning(program, op, operands, element).value
+            value = interpret_op(program, op, operands, element).value
             raws = range(-(1 << element.width), 1 << element.width)
             given = {term: np.array([raw % (1 << element.width) for raw in raws]) for term in operands}
             (patterns,) = evaluate([value], given)
@@ -173,7 +173,7 @@ def test_an_output_is_plus_or_minus_a_value(kind: FixedType, negated: bool) -> N
     program = Program.build([(-1, 0, -1, 0, tuple(kind))], [(0, 2, negated)], inp_shift=[0])
     (width,) = (element.width for element in ports_of(program).outputs)
     operand = var(kind.width, "m")
-    term = output_meaning(kind, operand, negated)
+    term = interpret_output(kind, operand, negated)
     assert term.width == width
     raws = list(values_of(kind))
     (patterns,) = evaluate([term], {operand: np.array([raw % (1 << kind.width) for raw in raws])})
@@ -288,7 +288,7 @@ def test_the_widest_types() -> None:
 
 
 def test_the_comparison_sees_a_wrong_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dais_verif.prove import meaning as module
+    from dais_verif.prover import op_semantics as module
 
     def forgets_the_negation(s: module._Scope) -> module.Integer:
         return s.a
@@ -302,6 +302,6 @@ def test_terms_stay_small() -> None:
     """A sum of two values is an addition and two extensions, whatever the shift."""
     kind = FixedType(1, 7, 0)
     program = program_of(0, 3, [kind, kind], [FixedType(1, 11, 0)])
-    found: Term = meaning(program, program.ops[2], [var(8, "a"), var(8, "b")]).value
+    found: Term = interpret_op(program, program.ops[2], [var(8, "a"), var(8, "b")]).value
     assert [t.op for t in nodes(found)].count("add") == 1
     assert len(nodes(found)) <= 7

@@ -12,7 +12,7 @@ import pytest
 from unit import test_prove_meaning as held
 
 from dais_verif.program.opcodes import OPCODES
-from dais_verif.prove import meaning as right
+from dais_verif.prover import op_semantics as right
 
 SOURCE = Path(str(right.__file__)).read_text()
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dais_verif.prove.terms import (
+from dais_verif.prover.terms import (
     Term,
     add,
     all_ones,
@@ -41,7 +41,7 @@ from dais_verif.prove.terms import (
     var,
     zext,
 )
-from dais_verif.prove.terms.bounds import exact_signed, exact_unsigned
+from dais_verif.prover.terms.bounds import exact_signed, exact_unsigned
 
 X, Y, Z = (var(6, name) for name in "xyz")
 C, D = var(1, "c"), var(1, "d")

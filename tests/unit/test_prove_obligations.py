@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dais_verif.program import Program
-from dais_verif.prove.obligations import Builder
-from dais_verif.prove.terms import add, const, neg, var, zext
+from dais_verif.prover.obligations import Builder
+from dais_verif.prover.terms import add, const, neg, var, zext
 
 #: The second input has no bits.
 ROWS = [

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import z3
 
-from dais_verif.prove import terms as T
-from dais_verif.prove.evaluate import evaluate
-from dais_verif.prove.smt import satisfy
-from dais_verif.prove.smtlib import script
-from dais_verif.prove.terms import Term, const, eq, nodes, rebuild, var
-from dais_verif.prove.terms.node import BUILD
+from dais_verif.prover import terms as T
+from dais_verif.prover.solving.smt import satisfy
+from dais_verif.prover.solving.smtlib import script
+from dais_verif.prover.terms import Term, const, eq, nodes, rebuild, var
+from dais_verif.prover.terms.evaluate import evaluate
+from dais_verif.prover.terms.node import BUILD
 
 Values = dict[str, int]
 Value = Callable[[Values], int]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from dais_verif.prove.terms import Term, add, as_written, concat, const, extract, replaced, sext, var
+from dais_verif.prover.terms import Term, add, as_written, concat, const, extract, replaced, sext, var
 
 
 def slowly(t: Term, low: int, piece: Term) -> Term:

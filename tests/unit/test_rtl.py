@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from dais_verif.emit.axis import Identity, emit_axis_top
-from dais_verif.emit.shell import AXIL_FILES, AXIS_FILES, shell_sources
+from dais_verif.emitter.axis import Identity, emit_axis_top
+from dais_verif.emitter.rtl_library import AXIL_FILES, AXIS_FILES, library_sources
 from dais_verif.errors import ToolError
-from dais_verif.sim import tools
+from dais_verif.toolchain import tools
 
-SHELL = shell_sources(*AXIS_FILES, *AXIL_FILES)
+SHELL = library_sources(*AXIS_FILES, *AXIL_FILES)
 
 #: (input bits, output bits, latency, user bits, with AXI4-Lite)
 SHAPES = [
@@ -97,7 +97,7 @@ def test_names_of_the_hand_written_modules_are_their_files() -> None:
 
 def test_lost_rtl_is_said_to_be_lost() -> None:
     with pytest.raises(ToolError, match=r"nothing\.v.*install dais-verif again"):
-        shell_sources("nothing.v")
+        library_sources("nothing.v")
 
 
 def test_an_installed_package_carries_the_rtl(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_an_installed_package_carries_the_rtl(tmp_path: Path) -> None:
     for name in ("dais_verif", "rtl"):
         shutil.copytree(root / name, tmp_path / name, ignore=ignored)
     run([sys.executable, "setup.py", "-q", "build_py", "--build-lib", "out"], tmp_path)
-    script = "from dais_verif.emit.shell import *; print(*shell_sources(*AXIS_FILES, *AXIL_FILES), sep='\\n')"
+    script = "from dais_verif.emitter.rtl_library import *; print(*shell_sources(*AXIS_FILES, *AXIL_FILES), sep='\\n')"
     found = run([sys.executable, "-c", script], tmp_path / "out", {**os.environ, "PYTHONPATH": str(tmp_path / "out")})
     assert [Path(line) for line in found.split()] == [
         tmp_path / "out/dais_verif/rtl" / name for name in (*AXIS_FILES, *AXIL_FILES)

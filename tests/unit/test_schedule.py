@@ -12,8 +12,8 @@ from quality.odd_programs import ODD_PROGRAMS
 from quality.programs import dense_network, every_opcode
 from strategies import programs, random_program
 
-from dais_verif.emit.delays import DEFAULT, DelayModel
-from dais_verif.emit.schedule import Flow, Schedule, fewest_stages, flow_of, least_depth, schedule
+from dais_verif.emitter.delays import DEFAULT, DelayModel
+from dais_verif.emitter.schedule import Flow, Schedule, fewest_stages, flow_of, least_depth, schedule
 from dais_verif.program import Program, load
 from dais_verif.program.graph import dead_ops
 

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dais_verif.dut.face import Face, Wire
-from dais_verif.sim.job import JOB_VARIABLE, MAKER_VARIABLE, Answer, Job, chunk_name, merged, write_end
-from dais_verif.sim.packing import Words, row_words
-from dais_verif.sim.scoreboard import DIGESTED, Chunk, Scoreboard, other_in_bulk, words_of_text
+from dais_verif.dut.interface import DesignInterface, Wire
+from dais_verif.simulation.scoreboard import DIGESTED, Chunk, Scoreboard, other_in_bulk, words_of_text
+from dais_verif.simulation.testbench.job import JOB_VARIABLE, MAKER_VARIABLE, Answer, Job, chunk_name, merged, write_end
+from dais_verif.simulation.testbench.packing import Words, row_words
 
 #: Chunks of 3, 4, 1 and 5 rows.
 STARTS = [0, 3, 7, 8, 13]
@@ -47,7 +47,7 @@ def job(folder: Path, **changes: object) -> Job:
         starts=STARTS,
         answer="",
         progress=str(folder / f"progress_{given['share']}"),
-        face=Face((Wire("model_inp", 0, INPUT_BITS),), (Wire("model_out", 0, OUTPUT_BITS),)),
+        face=DesignInterface((Wire("model_inp", 0, INPUT_BITS),), (Wire("model_out", 0, OUTPUT_BITS),)),
         **given,  # type: ignore[arg-type]
     )
 

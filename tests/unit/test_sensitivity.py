@@ -16,7 +16,7 @@ from strategies import batches, random_program, random_rows
 from dais_verif.errors import ViolationError
 from dais_verif.golden import oracle
 from dais_verif.golden import sensitivity as module
-from dais_verif.golden.flips import Flip, flipped
+from dais_verif.golden.fault_injection import BitFlip, flip_bit
 from dais_verif.golden.sensitivity import Effect, Sensitivity, sensitivity
 from dais_verif.program import FixedType, Program, load
 from dais_verif.program.numbers import Batch
@@ -40,7 +40,7 @@ def slow_effect(program: Program, batch: Batch, op: int, bit: int) -> Effect:
     row = changes.index(worst)
     changed = sum(change > 0 for change in changes)
     where = (-largest[row][1], row) if changed else (None, None)
-    return Effect(Flip(op, bit), worst, sum(changes, Fraction(0)) / batch.rows, changed, *where)
+    return Effect(BitFlip(op, bit), worst, sum(changes, Fraction(0)) / batch.rows, changed, *where)
 
 
 def assert_effects_are_true(program: Program, rows: list[list[Any]]) -> None:
@@ -136,10 +136,10 @@ def test_a_flip_stays_in_its_type_and_is_undone_by_another(kind: tuple[int, int,
     values = [fixed.raw_min, fixed.raw_max, 0, fixed.raw_max // 3, fixed.raw_min // 3]
     raw = np.array(values, dtype=np.int64 if fixed.width <= 62 else object)
     for bit in range(fixed.width):
-        once = flipped(raw, fixed, bit)
+        once = flip_bit(raw, fixed, bit)
         assert [a % (1 << fixed.width) for a in once.tolist()] == [a % (1 << fixed.width) ^ 1 << bit for a in values]
         assert all(fixed.raw_min <= a <= fixed.raw_max for a in once.tolist())
-        assert flipped(once, fixed, bit).tolist() == values
+        assert flip_bit(once, fixed, bit).tolist() == values
 
 
 def test_effects_in_numbers() -> None:
@@ -149,10 +149,10 @@ def test_effects_in_numbers() -> None:
     assert found.dead == ()
     effects = {effect.flip: effect for effect in found.effects}
     # Bit 0 of x is lost in x / 2; its sign bit moves output 0 by 4 * 16 / 2 = 32 and output 1 by 8.
-    assert effects[Flip(0, 0)] == Effect(Flip(0, 0), Fraction(4), Fraction(4), 2, 0, 0)
-    assert effects[Flip(0, 3)] == Effect(Flip(0, 3), Fraction(32), Fraction(32), 2, 0, 0)
-    assert effects[Flip(1, 0)] == Effect(Flip(1, 0), Fraction(2), Fraction(2), 2, 1, 0)
-    assert [effect.flip for effect in found.ranked()[:3]] == [Flip(0, 3), Flip(0, 2), Flip(0, 1)]
+    assert effects[BitFlip(0, 0)] == Effect(BitFlip(0, 0), Fraction(4), Fraction(4), 2, 0, 0)
+    assert effects[BitFlip(0, 3)] == Effect(BitFlip(0, 3), Fraction(32), Fraction(32), 2, 0, 0)
+    assert effects[BitFlip(1, 0)] == Effect(BitFlip(1, 0), Fraction(2), Fraction(2), 2, 1, 0)
+    assert [effect.flip for effect in found.ranked()[:3]] == [BitFlip(0, 3), BitFlip(0, 2), BitFlip(0, 1)]
 
 
 def test_masked_bits_never_matter_and_that_is_not_a_proof() -> None:
@@ -160,7 +160,7 @@ def test_masked_bits_never_matter_and_that_is_not_a_proof() -> None:
     program = Program.build([(-1, 0, -1, 0, S4), (2, 0, -1, 0, (0, 3, 0))], [(1, 0, 0)], inp_shift=[0])
     found = sensitivity(program, Batch.of([[-3], [-8]], 1), bits=True)
     silent = [effect for effect in found.effects if not effect.changed]
-    assert [effect.flip for effect in silent] == [Flip(0, 0), Flip(0, 1), Flip(0, 2)]
+    assert [effect.flip for effect in silent] == [BitFlip(0, 0), BitFlip(0, 1), BitFlip(0, 2)]
     assert all((effect.worst, effect.output, effect.row) == (0, None, None) for effect in silent)
     assert found.dead == ()
 
@@ -168,8 +168,8 @@ def test_masked_bits_never_matter_and_that_is_not_a_proof() -> None:
 def test_what_no_output_depends_on_is_not_tried() -> None:
     rows = [(-1, 0, -1, 0, S4), (2, 0, -1, 0, S4), (3, 0, -1, 0, (1, 3, -2))]
     found = sensitivity(Program.build(rows, [(2, 0, 0)], inp_shift=[0]), Batch.of([[1]], 1), bits=True)
-    assert found.dead == (Flip(0, 0), Flip(0, 1), *(Flip(1, bit) for bit in range(4)))
-    assert [effect.flip for effect in found.effects] == [Flip(0, 2), Flip(0, 3), Flip(2, 0), Flip(2, 1)]
+    assert found.dead == (BitFlip(0, 0), BitFlip(0, 1), *(BitFlip(1, bit) for bit in range(4)))
+    assert [effect.flip for effect in found.effects] == [BitFlip(0, 2), BitFlip(0, 3), BitFlip(2, 0), BitFlip(2, 1)]
 
 
 @pytest.mark.parametrize("rows", [0, 1])

@@ -20,7 +20,7 @@ from dais_verif.golden import oracle
 from dais_verif.program import FixedType, Program
 from dais_verif.program.numbers import Batch
 from dais_verif.stimulus import Generated, Stimulus, Swept, Vectors, generate
-from dais_verif.stimulus.exhaustive import plan
+from dais_verif.stimulus.pseudo_exhaustive.plan import plan
 
 #: Rows that share a seed.
 BLOCK = 16384

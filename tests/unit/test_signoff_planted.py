@@ -14,15 +14,15 @@ from strategies import programs
 
 from dais_verif.dut.discover import Port, ports_in, unused_in
 from dais_verif.dut.elements import sizings_of_inputs, sizings_of_outputs
-from dais_verif.dut.face import Clocking, Face, Wire, packed
-from dais_verif.emit import emit_verilog
+from dais_verif.dut.interface import Clocking, DesignInterface, Wire, packed
+from dais_verif.emitter import emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.golden import Golden
 from dais_verif.program import Program, load
 from dais_verif.signoff.judge import possible_inputs
-from dais_verif.signoff.planted import Poison, always_wrong, poison, sometimes_wrong
+from dais_verif.signoff.seeded_faults import Poison, always_wrong, poison, sometimes_wrong
 from dais_verif.signoff.wrappers import Design
-from dais_verif.sim.packing import pack_outputs
+from dais_verif.simulation.testbench.packing import pack_outputs
 from dais_verif.stimulus import Generated
 
 
@@ -105,7 +105,7 @@ def test_rtl_that_is_sometimes_wrong_counts_its_vectors(tmp_path: Path) -> None:
 
 def test_pins_go_through_and_only_data_is_flipped(tmp_path: Path) -> None:
     wires = (Wire("y_0", 0, 3), Wire("y_1", 3, 2))
-    face = Face((Wire("x", 0, 4),), wires, Clocking("clk", 1, valid_in="vin", valid_out="vout"))
+    face = DesignInterface((Wire("x", 0, 4),), wires, Clocking("clk", 1, valid_in="vin", valid_out="vout"))
     ports = (
         Port("clk", "in", 1),
         Port("vin", "in", 1),
@@ -122,7 +122,7 @@ def test_pins_go_through_and_only_data_is_flipped(tmp_path: Path) -> None:
 
 
 def test_an_array_is_spoilt_element_by_element() -> None:
-    face = Face((), (Wire("y[2]", 0, 3), Wire("y[1]", 3, 3)))
+    face = DesignInterface((), (Wire("y[2]", 0, 3), Wire("y[1]", 3, 3)))
     design = Design("core", (Port("y", "out", 3, range(2, 0, -1), signed=True),))
     text = always_wrong(face, design).text
     assert "output wire signed [2:0] y [2:1]" in text
@@ -132,13 +132,13 @@ def test_an_array_is_spoilt_element_by_element() -> None:
 
 
 def test_a_port_of_any_name_is_spoilt() -> None:
-    text = always_wrong(Face((), (Wire("y[0]", 0, 1),)), Design("core", (Port("y[0]", "out", 1),))).text
+    text = always_wrong(DesignInterface((), (Wire("y[0]", 0, 1),)), Design("core", (Port("y[0]", "out", 1),))).text
     assert "output wire [0:0] \\y[0] " in text
     assert "assign \\y[0]  = dais_inner_0 ^" in text
 
 
 def test_a_vhdl_entity_is_spoilt_in_vhdl() -> None:
-    face = Face((Wire("x", 0, 4),), (Wire("y", 0, 2), Wire("z", 2, 1)), Clocking("clk", 1))
+    face = DesignInterface((Wire("x", 0, 4),), (Wire("y", 0, 2), Wire("z", 2, 1)), Clocking("clk", 1))
     ports = (Port("clk", "in", 1), Port("x", "in", 4), Port("y", "out", 2), Port("z", "out", 1))
     types = {"clk": "std_ulogic", "x": "unsigned", "y": "signed", "z": "bit"}
     design = Design("core", ports, types)
@@ -161,7 +161,7 @@ def test_a_vhdl_entity_is_spoilt_in_vhdl() -> None:
 
 @pytest.mark.parametrize("types", [None, {"y": "std_logic_vector"}])
 def test_ports_that_no_wrapper_has_are_refused(types: dict[str, str] | None) -> None:
-    face = Face((), (Wire("y", 0, 3),))
+    face = DesignInterface((), (Wire("y", 0, 3),))
     with pytest.raises(InputError, match="no known-bad RTL can be made"):
         always_wrong(face, Design("core", (Port("y", "inout", 3),), types))
 

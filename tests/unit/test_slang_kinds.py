@@ -9,11 +9,11 @@ import pytest
 from prove.reading import elaborated
 
 from dais_verif.errors import InputError
-from dais_verif.prove.slang.design import ast
-from dais_verif.prove.slang.kinds import CALLS, GATES, SYMBOLS, TABLES, TYPES, How, Table
-from dais_verif.prove.slang.kinds.decision import Decision, left_out, read, refused
-from dais_verif.prove.slang.kinds.names import known_calls
-from dais_verif.prove.slang.kinds.page import page
+from dais_verif.prover.slang.design import ast
+from dais_verif.prover.slang.kinds import CALLS, GATES, SYMBOLS, TABLES, TYPES, How, Table
+from dais_verif.prover.slang.kinds.decision import Decision, left_out, read, refused
+from dais_verif.prover.slang.kinds.names import known_calls
+from dais_verif.prover.slang.kinds.page import page
 
 #: Tables of what is no enum of pyslang's, or a part of one.
 _NAMED = (CALLS, GATES, TYPES)

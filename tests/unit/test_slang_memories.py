@@ -8,9 +8,9 @@ import pytest
 from prove.reading import elaborated, term_of
 
 from dais_verif.errors import InputError
-from dais_verif.prove.evaluate import evaluate
-from dais_verif.prove.netlist import Netlist
-from dais_verif.prove.terms import Term, const, rebuild, var
+from dais_verif.prover.netlist import Netlist
+from dais_verif.prover.terms import Term, const, rebuild, var
+from dais_verif.prover.terms.evaluate import evaluate
 
 MODULE = """module dut (input [2:0] i, output [4:0] y);
   reg [4:0] t [1:6];

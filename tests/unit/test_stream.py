@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dais_verif.sim.stream import NEVER, Beat, Pauses, Sink, StreamScoreboard
+from dais_verif.simulation.testbench.stream import NEVER, Beat, Pauses, Sink, StreamScoreboard
 
 BEATS = [Beat(f"{17 * k:08b}", str(k % 2), f"{k:04b}") for k in range(10)]
 

@@ -10,31 +10,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dais_verif.prove import terms as T
-from dais_verif.prove.evaluate import evaluate
-from dais_verif.prove.sweep import sweeping
-from dais_verif.prove.sweep.blast import blast
-from dais_verif.prove.sweep.graph import FALSE, TRUE, Graph
-from dais_verif.prove.sweep.patterns import columns, row_of, simulate, value_of
-from dais_verif.prove.sweep.solver import Solver
-from dais_verif.prove.sweep.sweeping import Sweep
-from dais_verif.prove.sweep.windows import Window, equal_by_table
-from dais_verif.prove.terms import Term
-from dais_verif.prove.terms.node import make
+from dais_verif.prover import terms as T
+from dais_verif.prover.bit_level import fraig
+from dais_verif.prover.bit_level.aig import FALSE, TRUE, Aig
+from dais_verif.prover.bit_level.bit_blasting import blast
+from dais_verif.prover.bit_level.fraig import Fraig
+from dais_verif.prover.bit_level.patterns import columns, row_of, simulate, value_of
+from dais_verif.prover.bit_level.sat_solver import Solver
+from dais_verif.prover.bit_level.windows import Window, equal_by_table
+from dais_verif.prover.terms import Term
+from dais_verif.prover.terms.evaluate import evaluate
+from dais_verif.prover.terms.node import make
 
 ROWS = 64
 
 
-def table(graph: Graph, literal: int) -> int:
+def table(graph: Aig, literal: int) -> int:
     """The values of a literal on all inputs."""
     bits = sum(low < 0 for low in graph.low) - 1
     count = 1 << bits
     return value_of(simulate(graph, columns(range(count), bits), count), literal, count)
 
 
-def random_graph(rng: random.Random, inputs: int = 5, gates: int = 40) -> tuple[Graph, list[int]]:
+def random_graph(rng: random.Random, inputs: int = 5, gates: int = 40) -> tuple[Aig, list[int]]:
     """A graph, and literals of it."""
-    graph = Graph()
+    graph = Aig()
     literals = [graph.input() for _ in range(inputs)]
     for _ in range(gates):
         a, b, c = (rng.choice(literals) ^ rng.getrandbits(1) for _ in range(3))
@@ -78,7 +78,7 @@ def random_term(rng: random.Random, width: int, depth: int) -> Term:
 def test_the_bits_of_a_term_are_its_value(seed: int, width: int) -> None:
     rng = random.Random(seed)
     term = random_term(rng, width, 4)
-    graph = Graph()
+    graph = Aig()
     free = T.leaves(term)
     words = {t: [graph.input() for _ in range(t.width)] for t in free}
     values = {t: np.array([rng.getrandbits(t.width) for _ in range(ROWS)], dtype=object) for t in free}
@@ -92,7 +92,7 @@ def test_the_bits_of_a_term_are_its_value(seed: int, width: int) -> None:
 
 
 def test_a_gate_is_made_once_and_inverters_do_not_count() -> None:
-    graph = Graph()
+    graph = Aig()
     a, b = graph.input(), graph.input()
     assert graph.both(a, b) == graph.both(b, a)
     assert graph.differ(a, b) == graph.differ(b, a) == graph.differ(a ^ 1, b) ^ 1
@@ -129,7 +129,7 @@ def test_tables_and_solver_know_what_is_equal(seed: int) -> None:
 
 
 def test_the_solver_takes_things_for_granted_in_one_question_only() -> None:
-    graph = Graph()
+    graph = Aig()
     a, b = graph.input(), graph.input()
     both = graph.both(a, b)
     solver = Solver(graph)
@@ -140,10 +140,10 @@ def test_the_solver_takes_things_for_granted_in_one_question_only() -> None:
     assert solver.differ_within(both, FALSE, [b ^ 1], 10).found is False
 
 
-def swept(graph: Graph, literals: Sequence[int], rng: random.Random, count: int = 4) -> Sweep:
+def swept(graph: Aig, literals: Sequence[int], rng: random.Random, count: int = 4) -> Fraig:
     bits = sum(low < 0 for low in graph.low) - 1
     first = [rng.getrandbits(count) for _ in range(bits)]
-    return Sweep(graph, literals, first, count, lambda node: (), 0, lambda done, total: None)
+    return Fraig(graph, literals, first, count, lambda node: (), 0, lambda done, total: None)
 
 
 def wrong_merges(seed: int) -> list[int]:
@@ -166,12 +166,12 @@ def test_nothing_changes_and_all_that_is_equal_is_merged(seed: int) -> None:
 
 
 def test_that_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweeping, "equal_by_table", lambda *arguments: True)
+    monkeypatch.setattr(fraig, "equal_by_table", lambda *arguments: True)
     assert any(wrong_merges(seed) for seed in range(10))
 
 
 def test_a_sum_in_another_order_is_merged_though_few_patterns_tell_anything_apart() -> None:
-    graph = Graph()
+    graph = Aig()
     rng = random.Random(3)
     words = {name: [graph.input() for _ in range(12)] for name in "abc"}
     a, b, c = (T.var(12, name) for name in "abc")

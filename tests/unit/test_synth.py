@@ -11,13 +11,13 @@ import pytest
 from dais_verif.cli.common import console
 from dais_verif.cli.synth import _placed_lines
 from dais_verif.errors import InputError, ToolError
-from dais_verif.sim import tools
-from dais_verif.synth import netlist as netlists
-from dais_verif.synth.netlist import Netlist, find_netlist, models, netlist_sources
-from dais_verif.synth.pnr import Port, harness, netlist_ports
-from dais_verif.synth.report import cell_types, read_costs, read_depth
-from dais_verif.synth.targets import KINDS, TARGETS
-from dais_verif.synth.yosys import reading, script
+from dais_verif.synthesis import netlist as netlists
+from dais_verif.synthesis.netlist import Netlist, find_netlist, models, netlist_sources
+from dais_verif.synthesis.pnr import Port, harness, netlist_ports
+from dais_verif.synthesis.report import cell_types, read_costs, read_depth
+from dais_verif.synthesis.targets import KINDS, TARGETS
+from dais_verif.synthesis.yosys import reading, script
+from dais_verif.toolchain import tools
 
 
 class TestTargets:

@@ -11,7 +11,7 @@ import pytest
 
 from dais_verif.errors import ToolError
 from dais_verif.pytest_plugin import _first_build
-from dais_verif.sim import runtime, tools
+from dais_verif.toolchain import tools, verilator_runtime
 
 
 def executable(path: Path, script: str) -> Path:
@@ -70,7 +70,7 @@ def test_all_that_is_missing_is_said_at_once(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.usefixtures("empty_path")
 def test_a_package_without_its_makefile_names_other_ways(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """As pip installs it: `make setup` is in a checkout only."""
-    monkeypatch.setattr(tools, "__file__", str(tmp_path / "site-packages" / "dais_verif" / "sim" / "tools.py"))
+    monkeypatch.setattr(tools, "__file__", str(tmp_path / "site-packages" / "dais_verif" / "toolchain" / "tools.py"))
     monkeypatch.setattr(tools, "_wheel", lambda: None)
     with pytest.raises(ToolError, match=r"install it \(Debian: apt-get install iverilog\), or set DAIS_VERIF_IVERI"):
         tools.icarus()
@@ -174,11 +174,13 @@ def test_whoever_waits_for_the_runtime_is_told_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path))
-    monkeypatch.setattr(runtime, "_build", lambda verilator, folder, options: (folder / "main.o").write_text("built"))
+    monkeypatch.setattr(
+        verilator_runtime, "_build", lambda verilator, folder, options: (folder / "main.o").write_text("built")
+    )
     assert "the first test compiles Verilator's runtime" in (_first_build() or "")
-    assert runtime.ensure() == runtime.ensure()
+    assert verilator_runtime.ensure() == verilator_runtime.ensure()
     said = capsys.readouterr()
     assert said.err.count("dais-verif: compiling Verilator's runtime, once per machine") == 1 and said.out == ""
     assert _first_build() is None
-    runtime.ensure(waves=True)
+    verilator_runtime.ensure(waves=True)
     assert "compiling Verilator's runtime with waves, once per machine" in capsys.readouterr().err

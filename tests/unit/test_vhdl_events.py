@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dais_verif.errors import StateError
-from dais_verif.synth.vhdl_events import refuse_events
+from dais_verif.synthesis.vhdl_events import refuse_events
 
 HEAD = """library ieee; use ieee.std_logic_1164.all;
 entity model is port (clk, rst : in std_logic; a, b : in std_logic_vector(3 downto 0); y : out std_logic); end;

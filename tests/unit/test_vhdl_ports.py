@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dais_verif.dut.discover import Port
-from dais_verif.dut.face import Clocking
+from dais_verif.dut.interface import Clocking
 from dais_verif.dut.ports_file import PortsFile, Side
 from dais_verif.dut.vhdl_ports import in_lower_case, vhdl_ports_in
 

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from dais_verif.cli import main, prove
 from dais_verif.cli import signoff as signoff_verb
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.flows import cover
 from dais_verif.program import Program, write_binary
 from dais_verif.record.simulation import OutputEvidence

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from quality.programs import every_opcode
 
-from dais_verif.emit import emit_verilog
-from dais_verif.emit.board import BOARD_FILES, LINKS, buffer_bits, clocks_per_bit, emit_board_top
-from dais_verif.emit.folder import Wrapping, project_folder
-from dais_verif.emit.wrap import wrap
+from dais_verif.emitter import emit_verilog
+from dais_verif.emitter.board import BOARD_FILES, LINKS, buffer_bits, clocks_per_bit, emit_board_top
+from dais_verif.emitter.folder import Wrapping, project_folder
+from dais_verif.emitter.wrapper import wrap
 from dais_verif.program.ports import ports_of
-from dais_verif.sim import tools
+from dais_verif.toolchain import tools
 
 EVERY = every_opcode()
 PORTS = ports_of(EVERY)
@@ -90,9 +90,9 @@ def test_yosys_synthesises_it_for_an_fpga(link: str, tmp_path: Path) -> None:
 
 
 def test_names_of_the_hand_written_modules_are_their_files() -> None:
-    from dais_verif.emit.shell import shell_sources
+    from dais_verif.emitter.rtl_library import library_sources
 
-    for path in shell_sources(*BOARD_FILES["uart"]):
+    for path in library_sources(*BOARD_FILES["uart"]):
         assert re.findall(r"^module (\w+)", path.read_text(), re.MULTILINE) == [path.stem]
 
 

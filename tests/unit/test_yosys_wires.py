@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from dais_verif.prove import yosys
-from dais_verif.prove.netlist import Cone, Netlist, Signal
-from dais_verif.prove.terms import Term, add, bnot, bxor, concat, const, extract, var
+from dais_verif.prover import yosys
+from dais_verif.prover.netlist import Cone, Netlist, Signal
+from dais_verif.prover.terms import Term, add, bnot, bxor, concat, const, extract, var
 
 A, B = [2, 3, 4, 5], [6, 7, 8, 9]
 Y, T, H = [10, 11, 12, 13], [14, 15, 16, 17], [18, 19, 20, 21]

@@ -255,7 +255,7 @@ def _files(tree: Path, tests: str, sources: str) -> list[str]:
 @click.option("--seed", default=0, show_default=True)
 @click.option("--jobs", default=2, show_default=True)
 @click.option("--root", type=click.Path(path_type=Path), default=Path(), help="The repository.")
-@click.option("--sources", default="dais_verif/prove", show_default=True)
+@click.option("--sources", default="dais_verif/prover", show_default=True)
 @click.option("--tests", "folder", default="tests", show_default=True)
 @click.option("--preload/--no-preload", "heavy", default=True, help="Whether to load what tests of the prover import.")
 @click.option("--rest/--no-rest", default=True, help="Whether survivors meet all other tests, too.")

@@ -27,16 +27,16 @@ from prove.soundness.clocked_witnesses import confirmed, trace_of
 from prove.soundness.streams import Stream, simulate
 from prove.soundness.tasks import TASKS
 
-from dais_verif.dut.face import Clocking, packed
+from dais_verif.dut.interface import Clocking, packed
 from dais_verif.errors import InputError, ToolError
 from dais_verif.files import write_atomically
 from dais_verif.program import Program
-from dais_verif.prove import slang, yosys
-from dais_verif.prove.netlist import Netlist
-from dais_verif.prove.proof import prove
-from dais_verif.prove.results import Options, Proof
-from dais_verif.synth.elaboration import elaborated
-from dais_verif.synth.limits import Limits
+from dais_verif.prover import slang, yosys
+from dais_verif.prover.netlist import Netlist
+from dais_verif.prover.proof import prove
+from dais_verif.prover.results import Options, Proof
+from dais_verif.synthesis.elaboration import elaborated
+from dais_verif.toolchain.limits import Limits
 from dais_verif.verdict import Verdict
 
 __all__ = ["PROGRAMS", "PROVED", "REFUTED", "Record", "answer", "exceptions", "judge", "reasons", "table"]

@@ -13,10 +13,10 @@ from pathlib import Path
 from prove.soundness.subjects import TOP, Subject, renamed, write
 
 from dais_verif.program.ports import ports_of
-from dais_verif.sim.build import Design
-from dais_verif.sim.datafiles import DataFile
-from dais_verif.sim.verify import Finding, Options, verify
+from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.verify import Finding, Options, verify
 from dais_verif.stimulus import Generated
+from dais_verif.toolchain.data_files import DataFile
 from dais_verif.verdict import Verdict
 
 __all__ = ["side_by_side", "told_apart"]

@@ -13,11 +13,11 @@ from prove.soundness.mutants import Mutant
 from prove.soundness.subjects import TOP, Subject, write
 from prove.soundness.witnesses import Witness, confirmed
 
-from dais_verif.dut.face import packed
+from dais_verif.dut.interface import packed
 from dais_verif.errors import InputError
-from dais_verif.prove.proof import prove
-from dais_verif.prove.results import Options
-from dais_verif.prove.slang import elaborate
+from dais_verif.prover.proof import prove
+from dais_verif.prover.results import Options
+from dais_verif.prover.slang import elaborate
 from dais_verif.verdict import Verdict
 
 __all__ = ["EQUIVALENT", "REFUSED", "REFUTED", "UNKNOWN", "judged"]

@@ -13,8 +13,8 @@ from places import CORPUS
 from prove.soundness.tasks import TASKS
 from quality.programs import every_opcode
 
-from dais_verif.dut.face import Clocking
-from dais_verif.emit import PipelineOptions, emit_pipeline
+from dais_verif.dut.interface import Clocking
+from dais_verif.emitter import PipelineOptions, emit_pipeline
 from dais_verif.program import Program, load
 
 __all__ = ["PIPELINES", "Pipeline", "pipeline", "with_suffix"]

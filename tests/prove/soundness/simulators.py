@@ -16,7 +16,7 @@ from typing import NamedTuple
 from prove.soundness.modules import INPUTS, Module
 
 from dais_verif.errors import ToolError
-from dais_verif.sim import runtime, tools
+from dais_verif.toolchain import tools, verilator_runtime
 
 __all__ = ["Bits", "fields", "in_icarus", "in_verilator", "simulated", "vectors", "write"]
 
@@ -224,23 +224,28 @@ def in_verilator(modules: Sequence[Module], rows: Sequence[int], folder: Path) -
     """The same in Verilator, where a bit that is not the same however X is filled is not known."""
     sources, (top, total) = write(modules, folder), _top(modules)
     (folder / "all_of_them.v").write_text(top)
-    found, common = tools.verilator(), runtime.ensure()
+    found, common = tools.verilator(), verilator_runtime.ensure()
     options = ["--x-assign", "unique", "--x-initial", "unique", "--top-module", "all_of_them", "--Mdir", "cpp", "-I."]
-    options += [*runtime.verilator_options(waves=False), "-Wno-lint"]
+    options += [*verilator_runtime.verilator_options(waves=False), "-Wno-lint"]
     names = [*(source.name for source in sources), "all_of_them.v"]
     _run([*found.driver, *options, *names], folder, env=found.env)
-    manifest = runtime.Manifest.read(folder / "cpp")
+    manifest = verilator_runtime.Manifest.read(folder / "cpp")
     units = [f'#include "{file.name}"\n' for file in (*manifest.fast, *manifest.slow)]
     words = -(-total // 32)
     main = _MAIN.replace("INPUT_WORDS", str(_WORDS)).replace("WORDS", str(words))
-    (folder / "cpp" / "unit.cpp").write_text(f'#include "{runtime.HEADERS}"\n' + "".join(units) + main)
-    include = [common, runtime.NATIVE, Path("cpp")]
-    _run(runtime.compile_command(found, manifest, Path("cpp/unit.cpp"), Path("unit.o"), "-O0", include=include), folder)
+    (folder / "cpp" / "unit.cpp").write_text(f'#include "{verilator_runtime.HEADERS}"\n' + "".join(units) + main)
+    include = [common, verilator_runtime.NATIVE, Path("cpp")]
+    _run(
+        verilator_runtime.compile_command(
+            found, manifest, Path("cpp/unit.cpp"), Path("unit.o"), "-O0", include=include
+        ),
+        folder,
+    )
     objects = [common / f"{source.stem}.o" for source in manifest.runtime]
     missing = [source for source, made in zip(manifest.runtime, objects, strict=True) if not made.is_file()]
     for source in missing:
         output = folder / f"{source.stem}.o"
-        _run(runtime.compile_command(found, manifest, source, output, "-O0"), folder)
+        _run(verilator_runtime.compile_command(found, manifest, source, output, "-O0"), folder)
         objects[[o.name for o in objects].index(output.name)] = output
     _run([str(found.compiler), "-pthread", "unit.o", *map(str, objects), "-o", "simulation"], folder)
     given = "\n".join(f"{row:0{_WORDS * 8}x}" for row in rows)

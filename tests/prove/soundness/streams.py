@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.dut.face import Clocking
+from dais_verif.dut.interface import Clocking
 from dais_verif.errors import ToolError
 from dais_verif.golden import run_raw
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
-from dais_verif.sim import runtime, tools
-from dais_verif.sim.packing import bits_of_row, pack_inputs, pack_outputs
+from dais_verif.simulation.testbench.packing import bits_of_row, pack_inputs, pack_outputs
 from dais_verif.stimulus import generate
+from dais_verif.toolchain import tools, verilator_runtime
 
 __all__ = ["SIMULATORS", "Seen", "Stream", "cycles", "simulate"]
 
@@ -230,22 +230,27 @@ def _icarus(sources: Sequence[str], count: int, seed: int, folder: Path) -> str:
 
 
 def _verilator(sources: Sequence[str], count: int, seed: int, folder: Path) -> str:
-    found, common = tools.verilator(), runtime.ensure()
+    found, common = tools.verilator(), verilator_runtime.ensure()
     options = ["--x-assign", "unique", "--x-initial", "unique", "--top-module", "dais_bench", "--Mdir", "cpp"]
     options += ["--output-split-cfuncs", "500"]
-    _run([*found.driver, *runtime.verilator_options(waves=False), *options, *sources], folder, env=found.env)
-    manifest = runtime.Manifest.read(folder / "cpp")
+    _run([*found.driver, *verilator_runtime.verilator_options(waves=False), *options, *sources], folder, env=found.env)
+    manifest = verilator_runtime.Manifest.read(folder / "cpp")
     units = [f'#include "{file.name}"\n' for file in (*manifest.fast, *manifest.slow)]
-    text = f'#include "{runtime.HEADERS}"\n' + "".join(units) + _MAIN.replace("CYCLES", str(count))
+    text = f'#include "{verilator_runtime.HEADERS}"\n' + "".join(units) + _MAIN.replace("CYCLES", str(count))
     (folder / "cpp" / "unit.cpp").write_text(text)
-    include = [common, runtime.NATIVE, Path("cpp")]
-    _run(runtime.compile_command(found, manifest, Path("cpp/unit.cpp"), Path("unit.o"), "-O0", include=include), folder)
+    include = [common, verilator_runtime.NATIVE, Path("cpp")]
+    _run(
+        verilator_runtime.compile_command(
+            found, manifest, Path("cpp/unit.cpp"), Path("unit.o"), "-O0", include=include
+        ),
+        folder,
+    )
     objects = []
     for source in manifest.runtime:
         made = common / f"{source.stem}.o"
         if not made.is_file():
             made = folder / f"{source.stem}.o"
-            _run(runtime.compile_command(found, manifest, source, made, "-O0"), folder)
+            _run(verilator_runtime.compile_command(found, manifest, source, made, "-O0"), folder)
         objects.append(str(made))
     _run([str(found.compiler), "-pthread", "unit.o", *objects, "-o", "simulation"], folder)
     # What no reset sets begins anywhere: twice, with other values.

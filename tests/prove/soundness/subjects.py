@@ -11,7 +11,7 @@ from typing import NamedTuple
 from places import CORPUS
 from quality.programs import every_opcode
 
-from dais_verif.emit import emit_verilog
+from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program, load
 
 __all__ = ["SUBJECTS", "Subject", "renamed", "subject", "write"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import cocotb
 from cocotb.triggers import Timer
 
-from dais_verif.sim.job import JOB_VARIABLE, Answer, Job
+from dais_verif.simulation.testbench.job import JOB_VARIABLE, Answer, Job
 
 
 @cocotb.test()

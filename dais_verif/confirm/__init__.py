@@ -1,7 +1,0 @@
-"""Confirm a proof by simulation: simulators share no code with the prover, so they see what both its readers miss."""
-
-from __future__ import annotations
-
-from dais_verif.confirm.confirmation import Confirmation, ConfirmationRequest, confirm, prepare
-
-__all__ = ["Confirmation", "ConfirmationRequest", "confirm", "prepare"]

@@ -1,0 +1,7 @@
+"""Confirm a proof by simulation: simulators share no code with the prover, so they see what both its readers miss."""
+
+from __future__ import annotations
+
+from dais_verif.confirmation.confirmation import Confirmation, ConfirmationRequest, confirm, prepare
+
+__all__ = ["Confirmation", "ConfirmationRequest", "confirm", "prepare"]

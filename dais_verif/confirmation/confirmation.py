@@ -1,0 +1,198 @@
+"""The RTL of a proof, run in every simulator that is there and can build it.
+
+A proof rests on a reading of the RTL; a simulator is another reading, written by others. Each simulator runs alone and
+is judged alone: one that cannot build the RTL takes nothing away from another that can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from dais_verif.errors import ViolationError
+from dais_verif.golden import Golden
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch
+from dais_verif.record.simulation import Mismatch, SimulatorResult
+from dais_verif.simulation.simulate import Begun, begin
+from dais_verif.simulation.simulators.build import Design, simulators_for
+from dais_verif.simulation.verify import Finding, Options, verify
+from dais_verif.stimulus import generate
+from dais_verif.toolchain import process
+from dais_verif.verdict import Verdict
+
+__all__ = ["Confirmation", "ConfirmationRequest", "confirm", "prepare", "sum_up"]
+
+#: What of a simulator contradicts a proof.
+_CONTRADICTING = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
+
+#: A line of generated Verilog is about so long, and an op is about one line.
+_BYTES_PER_OP = 100
+#: Beyond so many ops Verilator compiles longer than a proof takes: Icarus, which builds at once, is enough.
+_LARGE = 20_000
+#: Ops times vectors that Icarus simulates in some seconds, and the fewest vectors that say anything.
+_ICARUS_BUDGET, _FEWEST = 8_000_000, 20
+
+
+@dataclass(frozen=True)
+class ConfirmationRequest:
+    """What to simulate. ``design``: with its ports and, if it is clocked, the latency that was proved.
+
+    ``folder`` receives builds, logs, waves. ``check``: vectors that break a promise of ``program`` are left out, as
+    the proof left them out. ``declared``: vectors keep to the intervals that the program's source declares.
+    ``timeout``: seconds for each build and each run. ``only``: the simulators to ask; None: those that the language
+    and the size of the RTL suggest.
+    """
+
+    program: Program
+    design: Design
+    folder: Path
+    vectors: int = 1000
+    seed: int = 0
+    check: bool = True
+    declared: bool = True
+    timeout: float = 120.0
+    only: tuple[str, ...] | None = None
+
+    @cached_property
+    def size(self) -> int:
+        """Ops, or as many as the text of the RTL would hold if that is more."""
+        written = sum(source.stat().st_size for source in self.design.sources)
+        return max(self.program.n_ops, written // _BYTES_PER_OP)
+
+    @property
+    def simulators(self) -> tuple[str, ...]:
+        """The simulators that are asked."""
+        if self.only is not None:
+            return self.only
+        every = simulators_for(None, self.design.sources)
+        return every[:1] if self.size > _LARGE else every
+
+    @property
+    def rows(self) -> int:
+        """Vectors to run: fewer where each takes long."""
+        return min(self.vectors, max(_FEWEST, _ICARUS_BUDGET // (self.size + 1)))
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """What simulators made of proved RTL.
+
+    ``verdict``: PASS if at least one simulator computed every output bit as the program says, and none otherwise;
+    NOT_RUN if none could tell; else what was found. ``unconfirmed``: why, of each simulator that could not tell.
+    """
+
+    verdict: Verdict
+    message: str
+    simulators: tuple[SimulatorResult, ...] = ()
+    unconfirmed: Mapping[str, str] = field(default_factory=dict)
+    first_mismatch: Mismatch | None = None
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether a simulator saw RTL go wrong that was proved, or our own models differ."""
+        return self.verdict not in (Verdict.PASS, Verdict.NOT_RUN)
+
+    def weigh(self, message: str, why: str = "") -> tuple[Verdict, str]:
+        """Return the verdict of a proof that passed with ``message``, and its message, in the light of this.
+
+        ``why``: a reason in the RTL for which simulators may run another design than was proved.
+        """
+        if self.verdict is Verdict.SIMULATORS_DISAGREE:
+            return Verdict.UNKNOWN, (
+                f"simulators read the RTL in different ways, so it has no one meaning ({self.message}); the proof said:"
+                f" {message}"
+            )
+        if self.contradicts:
+            found = f"{self.verdict.value}, {self.message}"
+            return Verdict.UNKNOWN, (
+                f"proof and simulation disagree: {why or 'a defect of dais-verif, please report it'} ({found});"
+                f" the proof said: {message}"
+            )
+        if self.verdict is Verdict.NOT_RUN:
+            return Verdict.PASS, f"{message}; not confirmed by simulation: {self.message}"
+        return Verdict.PASS, message
+
+
+@contextmanager
+def prepare(request: ConfirmationRequest) -> Iterator[dict[str, Begun]]:
+    """Start to build ``request.design`` in each simulator while something else is done; what still runs is killed."""
+    with ExitStack() as stack:
+        begun: dict[str, Begun] = {}
+        for name in request.simulators:
+            folder = request.folder / name
+            begun |= stack.enter_context(
+                begin((name,), request.design, folder, seed=request.seed, timeout=request.timeout)
+            )
+        yield begun
+
+
+def confirm(request: ConfirmationRequest, begun: Mapping[str, Begun]) -> Confirmation:
+    """Run ``request.rows`` vectors in each simulator of ``begun``, which ``prepare`` gave for the same sources."""
+    if not begun:
+        return Confirmation(Verdict.NOT_RUN, "no simulator was asked")
+    batch = _vectors(request)
+    if not batch.rows:
+        return Confirmation(Verdict.NOT_RUN, "every generated vector breaks a promise of the program")
+
+    def one(name: str) -> Finding:
+        options = Options(
+            (name,), check=request.check, seed=request.seed, timeout=request.timeout, declared=request.declared
+        )
+        return verify(request.program, batch, request.design, request.folder / name, options, begun=begun)
+
+    with process.workers(len(begun)) as pool:
+        running = {name: pool.submit(one, name) for name in begun}
+        findings = {name: process.result_of(future, name) for name, future in running.items()}
+    found = sum_up(findings)
+    left = tuple(name for name in simulators_for(None, request.design.sources) if name not in begun)
+    if found.verdict is not Verdict.NOT_RUN or not left or request.only is not None:
+        return found
+    second = replace(request, only=left)  # slow to build, but the first cannot build it at all
+    with prepare(second) as others:
+        after = confirm(second, others)
+    return replace(
+        after, simulators=(*found.simulators, *after.simulators), unconfirmed={**found.unconfirmed, **after.unconfirmed}
+    )
+
+
+def sum_up(findings: Mapping[str, Finding]) -> Confirmation:
+    """Return what the findings of simulators, each alone, say together."""
+    results = tuple(result for finding in findings.values() for result in finding.simulators)
+    agreeing = [name for name, finding in findings.items() if finding.verdict is Verdict.PASS]
+    for name, finding in findings.items():
+        if finding.verdict in (*_CONTRADICTING, Verdict.UNKNOWN):
+            verdict, message = finding.verdict, f"{name}: {finding.message}"
+            if agreeing and verdict in _CONTRADICTING:
+                verdict = Verdict.SIMULATORS_DISAGREE
+                message = f"{message}; {agreeing[0]} finds nothing wrong"
+            return Confirmation(verdict, message, results, first_mismatch=finding.first_mismatch)
+    unconfirmed = {name: f.message for name, f in findings.items() if f.verdict is not Verdict.PASS}
+    passed = {name: finding for name, finding in findings.items() if name not in unconfirmed}
+    if not passed:
+        why = "; ".join(text if text.startswith(name) else f"{name}: {text}" for name, text in unconfirmed.items())
+        return Confirmation(Verdict.NOT_RUN, why, results, unconfirmed)
+    ran = ", ".join(f"{one.vectors_compared} in {one.name}" for one in results if one.name in passed)
+    return Confirmation(Verdict.PASS, f"vectors: {ran}", results, unconfirmed)
+
+
+def _vectors(request: ConfirmationRequest) -> Batch:
+    program = request.program if request.declared else replace(request.program, intervals=None)
+    batch = generate(program, request.rows, request.seed)
+    return Batch.concatenate(list(_kept(Golden(program), batch))) if request.check else batch
+
+
+def _kept(golden: Golden, batch: Batch) -> Iterator[Batch]:
+    """The rows that break no promise, in stretches; a half is looked at again only where one is broken."""
+    try:
+        golden.run_raw(batch, check=True)
+    except ViolationError:
+        if batch.rows > 1:
+            middle = batch.rows // 2
+            yield from _kept(golden, batch.slice(0, middle))
+            yield from _kept(golden, batch.slice(middle, batch.rows))
+        return
+    yield batch

@@ -1,0 +1,137 @@
+"""The face of a design: which ports carry which bits of a packed row, and the pins that say when.
+
+A packed row is the bits of all data ports of one direction, one port after the other. The bench inside the simulator
+knows a design by its face alone; what the bits mean is known outside only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
+
+from dais_verif.program import FixedType, Program
+from dais_verif.program.ports import Element, Ports, ports_of
+
+__all__ = ["MODEL_INP", "MODEL_OUT", "Clocking", "Dut", "DesignInterface", "Wire", "packed"]
+
+MODEL_INP, MODEL_OUT = "model_inp", "model_out"
+
+_ELEMENT = re.compile(r"\[\d+\]$")
+
+
+class Wire(NamedTuple):
+    """A port, or an element ``name[3]`` of one, that carries bits ``offset`` to ``offset + width - 1`` of a row.
+
+    One of width 0 stands for a port that carries nothing: it is one bit wide, ignored or tied to 0.
+    """
+
+    name: str
+    offset: int
+    width: int
+
+    @property
+    def port(self) -> str:
+        """The port itself."""
+        return _ELEMENT.sub("", self.name)
+
+
+@dataclass(frozen=True)
+class Clocking:
+    """The pins of a clocked design. ``latency``: rising edges from driving an input to seeing its output; None: the
+
+    bench finds out. ``reset_low``: the reset is active at 0. All pins but the clock are optional.
+    """
+
+    clock: str
+    latency: int | None = None
+    reset: str | None = None
+    reset_low: bool = False
+    enable: str | None = None
+    valid_in: str | None = None
+    valid_out: str | None = None
+
+    @property
+    def driven(self) -> list[str]:
+        """The pins that a bench drives."""
+        return [pin for pin in (self.clock, self.reset, self.enable, self.valid_in) if pin]
+
+
+@dataclass(frozen=True)
+class DesignInterface:
+    """Data ports, pins, and inputs that keep one value (``ties``)."""
+
+    inputs: tuple[Wire, ...]
+    outputs: tuple[Wire, ...]
+    clocking: Clocking | None = None
+    ties: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def input_bits(self) -> int:
+        """Bits of a packed row of inputs."""
+        return sum(wire.width for wire in self.inputs)
+
+    @property
+    def output_bits(self) -> int:
+        """Bits of a packed row of outputs."""
+        return sum(wire.width for wire in self.outputs)
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """The names of all ports that a bench drives or reads, in order."""
+        clocking = self.clocking
+        pins = [*clocking.driven, *([clocking.valid_out] if clocking.valid_out else [])] if clocking else []
+        wires = [wire.port for wire in (*self.inputs, *self.outputs)]
+        return tuple(dict.fromkeys([*wires, *pins, *(name for name, _ in self.ties)]))
+
+    def with_latency(self, latency: int | None) -> DesignInterface:
+        """The same, of a design whose latency was found."""
+        return self if self.clocking is None else replace(self, clocking=replace(self.clocking, latency=latency))
+
+    def to_tree(self) -> dict[str, Any]:
+        """What JSON can hold of it."""
+        return asdict(self)
+
+    @classmethod
+    def from_tree(cls, tree: Mapping[str, Any]) -> DesignInterface:
+        """What ``to_tree`` gave, through JSON or not."""
+        wires = {name: tuple(Wire(*wire) for wire in tree[name]) for name in ("inputs", "outputs")}
+        clocking = Clocking(**tree["clocking"]) if tree["clocking"] else None
+        return cls(**wires, clocking=clocking, ties=tuple((name, value) for name, value in tree["ties"]))
+
+
+@dataclass(frozen=True)
+class Dut:
+    """A face, and what its rows mean: where each element of the program lies in them.
+
+    ``output_types``: of every output as the design gives it. ``how``: in words, whose widths they are.
+    """
+
+    face: DesignInterface
+    ports: Ports
+    output_types: tuple[FixedType, ...]
+    how: str = "the program's types"
+
+    def input_at(self, number: int) -> tuple[str, Element]:
+        """The port that carries input ``number``, and the element as it lies in that port."""
+        return _within(self.face.inputs, self.ports.inputs[number])
+
+    def output_at(self, number: int) -> tuple[str, Element]:
+        """The port that carries output ``number``, and the element as it lies in that port."""
+        return _within(self.face.outputs, self.ports.outputs[number])
+
+
+def _within(wires: Sequence[Wire], element: Element) -> tuple[str, Element]:
+    for wire in wires:
+        if wire.offset <= element.offset < wire.offset + max(wire.width, 1):
+            return wire.name, element._replace(offset=element.offset - wire.offset)
+    return wires[-1].name, element
+
+
+def packed(program: Program, clocking: Clocking | None = None) -> Dut:
+    """A module as we emit it: everything in ``model_inp`` and ``model_out``."""
+    ports = ports_of(program)
+    inputs = (Wire(MODEL_INP, 0, ports.input_bits),)
+    outputs = (Wire(MODEL_OUT, 0, ports.output_bits),)
+    return Dut(DesignInterface(inputs, outputs, clocking), ports, program.output_types)

@@ -1,0 +1,140 @@
+"""The thin top module that joins a core and the hand-written shell of ``rtl/``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from dais_verif.emitter.writer import Writer
+
+__all__ = ["Identity", "emit_axis_top"]
+
+
+class Identity(NamedTuple):
+    """What the AXI4-Lite block says of the program. ``hash``: 64 hexadecimal digits."""
+
+    n_in: int
+    n_out: int
+    hash: str
+
+
+#: Signals of a stream, and whether they go with its data.
+_STREAM = {"tdata": True, "tvalid": True, "tready": False, "tlast": True, "tuser": True}
+
+#: Signals of AXI4-Lite: width, and whether they are inputs.
+_LITE = {
+    "awaddr": (8, True), "awprot": (3, True), "awvalid": (1, True), "awready": (1, False),
+    "wdata": (32, True), "wstrb": (4, True), "wvalid": (1, True), "wready": (1, False),
+    "bresp": (2, False), "bvalid": (1, False), "bready": (1, True),
+    "araddr": (8, True), "arprot": (3, True), "arvalid": (1, True), "arready": (1, False),
+    "rdata": (32, False), "rresp": (2, False), "rvalid": (1, False), "rready": (1, True),
+}  # fmt: skip
+
+#: Between the AXI4-Lite block and the self-check.
+_CHECK = {"start": 1, "give_up": 1, "beats": 32, "waiting": 1, "busy": 1, "done": 1, "signature": 32}
+
+
+def emit_axis_top(
+    core: str,
+    *,
+    input_bits: int,
+    output_bits: int,
+    latency: int = 0,
+    user_bits: int = 1,
+    axil: Identity | None = None,
+) -> str:
+    """The text of module ``<core>_axis``: ``dais_axis`` around module ``core``, and the AXI4-Lite block with ``axil``.
+
+    ``input_bits``, ``output_bits``: of the core's ports, at least 1. With ``latency`` over 0 the core has ``clk`` and
+    ``en`` besides ``model_inp`` and ``model_out``. ``user_bits`` of 0 leaves a TUSER that carries nothing.
+    """
+    widths = {
+        "s": {"tdata": 8 * -(-input_bits // 8), "tuser": max(user_bits, 1)},
+        "m": {"tdata": 8 * -(-output_bits // 8), "tuser": max(user_bits, 1)},
+    }
+    sizes: dict[str, object] = {"IN_BITS": input_bits, "OUT_BITS": output_bits, "USER_BITS": user_bits}
+    out = Writer()
+    out.line(f"// {core} behind AXI4-Stream, one vector a beat. TDATA: the core's port, padded to whole bytes.")
+    out.line("`default_nettype none")
+    out.line(f"module {core}_axis (")
+    with out.indent():
+        ports = _stream_ports(widths) + ([*_lite_ports()] if axil else [])
+        busses = "s_axis:m_axis:s_axil" if axil else "s_axis:m_axis"
+        out.line(f'(* X_INTERFACE_PARAMETER = "ASSOCIATED_BUSIF {busses}, ASSOCIATED_RESET aresetn" *)')
+        for line in ["input  wire aclk,", "input  wire aresetn,", *(f"{port}," for port in ports[:-1]), ports[-1]]:
+            out.line(line)
+    out.line(");")
+    clock = {"aclk": "aclk", "aresetn": "aresetn"}
+    outer = {f"{side}_axis_{name}": f"{side}_axis_{name}" for side in "sm" for name in _STREAM}
+    inner = dict(outer)
+    with out.indent():
+        out.line(f"wire {_range(input_bits)}core_inp;")
+        out.line(f"wire {_range(output_bits)}core_out;")
+        out.line("wire core_en;")
+        if axil:
+            inner = {
+                f"{side}_axis_{name}": f"{there}_{name}"
+                for side, there in (("s", "to"), ("m", "from"))
+                for name in _STREAM
+            }
+            for port, wire in inner.items():
+                out.line(f"wire {_range(widths[port[0]].get(port.removeprefix(f'{port[0]}_axis_'), 1))}{wire};")
+            for name, bits in _CHECK.items():
+                out.line(f"wire {_range(bits)}{name};")
+            check = {name: name for name in _CHECK}
+            lite = {f"s_axil_{name}": f"s_axil_{name}" for name in _LITE}
+            seen = {name: name for name in outer if name.endswith(("valid", "ready", "m_axis_tlast"))}
+            facts = {"LATENCY": latency, "N_IN": axil.n_in, "N_OUT": axil.n_out, "HASH": f"256'h{axil.hash}"}
+            _instance(out, "dais_axil", "registers", {**sizes, **facts}, {**clock, **lite, **seen, **check})
+            through = {wire: wire for wire in inner.values()}
+            _instance(out, "dais_selfcheck", "selfcheck", sizes, {**clock, **outer, **through, **check})
+        core_side = {name: name for name in ("core_inp", "core_out", "core_en")}
+        _instance(out, "dais_axis", "shell", {**sizes, "LATENCY": latency}, {**clock, **inner, **core_side})
+        clocked = {"clk": "aclk", "en": "core_en"} if latency else {}
+        _instance(out, core, "core", {}, {**clocked, "model_inp": "core_inp", "model_out": "core_out"})
+        if not latency:
+            out.line("wire unused_en = &{1'b0, core_en};  // the core has no registers that could stand")
+    out.line("endmodule")
+    out.line("`default_nettype wire")
+    return out.text()
+
+
+def _range(bits: int) -> str:
+    return f"[{bits - 1}:0] " if bits > 1 else ""
+
+
+def _stream_ports(widths: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Declarations of both streams. TDATA and TUSER are vectors even of one bit, as in the shell."""
+    lines = []
+    for side in "sm":
+        for name, forth in _STREAM.items():
+            direction = "input " if forth == (side == "s") else "output"
+            bits = widths[side].get(name)
+            lines.append(f"{direction} wire {'' if bits is None else f'[{bits - 1}:0] '}{side}_axis_{name}")
+    return lines
+
+
+def _lite_ports() -> Iterable[str]:
+    for name, (bits, is_input) in _LITE.items():
+        yield f"{'input ' if is_input else 'output'} wire {_range(bits)}s_axil_{name}"
+
+
+def _instance(
+    out: Writer, module: str, name: str, parameters: Mapping[str, object], ports: Mapping[str, object]
+) -> None:
+    """One instance, every port by name."""
+
+    def list_all(pairs: Mapping[str, object]) -> None:
+        with out.indent():
+            for number, (left, right) in enumerate(pairs.items(), 1):
+                out.line(f".{left}({right}){',' if number < len(pairs) else ''}")
+
+    out.line("")
+    if parameters:
+        out.line(f"{module} #(")
+        list_all(parameters)
+        out.line(f") {name} (")
+    else:
+        out.line(f"{module} {name} (")
+    list_all(ports)
+    out.line(");")

@@ -1,0 +1,97 @@
+"""A folder that drops into an FPGA project: wrapped core, file lists, constraints, and what to know about them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dais_verif.emitter import project
+from dais_verif.emitter.axis import Identity
+from dais_verif.emitter.wrapper import wrap
+from dais_verif.program import Program
+from dais_verif.program.ports import ports_of
+from dais_verif.version import VERSION
+
+__all__ = ["MANIFEST", "SCHEMA", "Wrapping", "project_folder"]
+
+#: The file that makes a folder ours.
+MANIFEST = "dais.json"
+SCHEMA = "dais-verif/wrap/1"
+
+
+@dataclass(frozen=True)
+class Wrapping:
+    """How a core is wrapped. ``kind``: one of ``WRAPS``. ``latency``: of the core, in clocks; 0 if it is
+    combinational. ``period``: of the clock in ns, for constraints.
+
+    ``user_bits``, ``axil``: TUSER and AXI4-Lite, of kind ``axis``. ``signatures``: what the self-check must give after
+    so many beats; they come from the golden model.
+    """
+
+    kind: str = "axis"
+    latency: int = 0
+    user_bits: int = 1
+    axil: bool = False
+    period: float = 5.0
+    signatures: Mapping[int, int] = field(default_factory=dict)
+
+
+def project_folder(program: Program, core: str, text: str, wrapping: Wrapping) -> dict[str, bytes]:
+    """The files of the folder, by relative name, for module ``core`` with the Verilog ``text``.
+
+    Raises ``InputError`` if a module would have the name of a hand-written one.
+    """
+    ports = ports_of(program)
+    bits = max(ports.input_bits, 1), max(ports.output_bits, 1)
+    wrapped = wrap(
+        wrapping.kind,
+        core,
+        text,
+        program.hash,
+        input_bits=bits[0],
+        output_bits=bits[1],
+        latency=wrapping.latency,
+        period=wrapping.period,
+        user_bits=wrapping.user_bits,
+        axil=Identity(program.n_in, program.n_out, program.hash) if wrapping.axil else None,
+    )
+    top = wrapped.top
+    rtl = {f"rtl/{name}": content for name, content in wrapped.files.items()}
+    stream = {
+        "latency": 1 + max(wrapping.latency, 1),
+        "s_axis_tdata_bits": 8 * -(-bits[0] // 8),
+        "m_axis_tdata_bits": 8 * -(-bits[1] // 8),
+        "user_bits": wrapping.user_bits,
+        "axil": wrapping.axil,
+        "signatures": {str(beats): f"{value:08x}" for beats, value in wrapping.signatures.items()},
+    }
+    facts = {
+        "schema": SCHEMA,
+        "dais_verif": VERSION,
+        "program": {"hash": program.hash, "n_in": program.n_in, "n_out": program.n_out, "n_ops": program.n_ops},
+        "kind": wrapping.kind,
+        "top": top,
+        "core": core,
+        "core_latency": wrapping.latency,
+        "input_bits": bits[0],
+        "output_bits": bits[1],
+        **(stream if wrapping.kind == "axis" else {}),
+        "period_ns": wrapping.period,
+        "inputs": [element._asdict() for element in ports.inputs],
+        "outputs": [element._asdict() for element in ports.outputs],
+    }
+    texts = {
+        **rtl,
+        "files.f": project.file_list(rtl),
+        f"{top}.core": project.fusesoc_core(top, program.hash, rtl),
+        "vivado.tcl": project.vivado_script(top, rtl),
+        f"constraints/{top}.xdc": project.constraints(top, wrapping.period, "XDC, for Vivado"),
+        f"constraints/{top}.sdc": project.constraints(top, wrapping.period, "SDC"),
+        "README.md": project.readme(facts, rtl),
+    }
+    files = {name: text.encode() for name, text in texts.items()}
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    files[MANIFEST] = (json.dumps({**facts, "files": hashes}, indent=2) + "\n").encode()
+    return files

@@ -1,0 +1,161 @@
+"""What every module that we write consists of: header, tables, constants, blocks of ops, outputs.
+
+Ops that no input reaches are wires outside the blocks, because a block that reads nothing that changes is never run
+by an event-driven simulator. Sensitivity lists are written out: each is complete (the input port, signals of other
+blocks, and of each table the word that is filled last), Icarus runs it a fifth faster than ``@*``, which it makes
+an event of every op, and warns of no table. Lists and the outputs are wrapped: tools limit what one line may hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from dais_verif.emitter.expressions import bits_for
+from dais_verif.emitter.ops import Statement, statements, table
+from dais_verif.emitter.writer import Writer
+from dais_verif.program import Op, Program
+from dais_verif.program.listing import in_words
+from dais_verif.program.opcodes import Data, low_int32
+from dais_verif.program.ports import Ports
+
+__all__ = [
+    "Computed",
+    "block",
+    "comment",
+    "constants",
+    "footer",
+    "header",
+    "outputs",
+    "range_of",
+    "sensitivity",
+    "tables",
+]
+
+_WAIVERS = (
+    ("WIDTHEXPAND", "signed operands are extended by the language, as the format means them"),
+    ("WIDTHTRUNC", "assignment to a narrower signal is the format's two's complement wrap"),
+    ("UNUSEDSIGNAL", "programs may hold inputs, ops and bits that nothing reads"),
+)
+
+#: Assignments of one op, and what is said of it.
+Computed = tuple[Sequence[Statement], str]
+
+
+def header(
+    out: Writer,
+    program: Program,
+    top: str,
+    ports: Ports,
+    kind: str,
+    *,
+    notes: Sequence[str] = (),
+    control: Sequence[str] = (),
+) -> None:
+    """Comments and ports. ``kind``: what the module is; ``control``: declarations of ports beside the two of data."""
+    out.line(f"// DAIS program {program.hash}")
+    out.line(f"// {program.n_in} inputs, {program.n_out} outputs, {program.n_ops} ops; {kind}.")
+    out.line("// op_N is the value of op N: an integer in units of 2^-f, in two's complement; an unsigned one has")
+    out.line(
+        "// one more bit, always 0. Types are written sW.F or uW.F: signed or unsigned, W bits, F of them fractional."
+    )
+    out.line("// In comments %N is the value of op N.")
+    for note in notes:
+        out.line(f"// {note}")
+    for rule, reason in _WAIVERS:
+        out.line(f"/* verilator lint_off {rule} */  // {reason}")
+    out.line(f"module {top} (")
+    with out.indent():
+        for port in control:
+            out.line(f"{port},")
+        out.line(f"input  wire [{max(ports.input_bits, 1) - 1}:0] model_inp,")
+        out.line(f"output wire [{max(ports.output_bits, 1) - 1}:0] model_out")
+    out.line(");")
+
+
+def footer(out: Writer) -> None:
+    """The end of the module."""
+    out.line("endmodule")
+    for rule, _ in _WAIVERS:
+        out.line(f"/* verilator lint_on {rule} */")
+
+
+def tables(out: Writer, program: Program) -> None:
+    """The tables that lookups read, as memories."""
+    used = sorted({low_int32(op.data) for op in program.ops if op.spec.data is Data.TABLE})
+    for number in used:
+        entries = program.tables[number].tolist()
+        if not entries:
+            continue
+        bits = bits_for(min(entries), max(entries))
+        out.line(f"reg signed [{bits - 1}:0] {table(number)} [0:{len(entries) - 1}];")
+        out.line("initial begin")
+        with out.indent():
+            for index, entry in enumerate(entries):
+                out.line(f"{table(number)}[{index}] = {bits}'h{entry & (1 << bits) - 1:x};")
+        out.line("end")
+
+
+def constants(out: Writer, program: Program, ports: Ports, ops: Iterable[Op]) -> None:
+    """``ops``, which no input reaches, as wires: a block that reads nothing that changes would never run."""
+    for op in ops:
+        for one in statements(program, ports, op):
+            out.line(f"wire {range_of(one.bits)} {one.target} = {one.text};  // {comment(program, op)}")
+
+
+def block(out: Writer, lines: Sequence[Computed], sensitive: Sequence[str]) -> None:
+    """One block with its registers; ``lines`` are in an order in which each reads earlier ones only."""
+    for assignments, _ in lines:
+        for statement in assignments:
+            out.line(f"reg {range_of(statement.bits)} {statement.target};")
+    out.wrapped("always @(", [*(f"{name} or" for name in sensitive[:-1]), sensitive[-1]], ") begin")
+    with out.indent():
+        for (*helpers, last), said in lines:
+            for statement in helpers:
+                out.line(f"{statement.target} = {statement.text};")
+            out.line(f"{last.target} = {last.text};  // {said}")
+    out.line("end")
+
+
+def range_of(bits: int) -> str:
+    """The declaration of ``bits`` signed bits."""
+    return f"signed [{bits - 1}:0]"
+
+
+def comment(program: Program, op: Op) -> str:
+    """What is said of an op behind its line."""
+    return f"{op.type} {op.spec.mnemonic}: {in_words(program, op)}"
+
+
+def sensitivity(
+    program: Program,
+    ops: Sequence[Op],
+    name_of: Callable[[int], str],
+    *,
+    also: Collection[int] = (),
+    inputs: bool = False,
+) -> list[str]:
+    """Everything that a block of ``ops`` reads and does not assign.
+
+    ``also``: further ops that it reads. ``inputs``: the input port is listed even if it is not read.
+    """
+    port = ["model_inp"] if inputs or any(op.code == -1 for op in ops) else []
+    others = sorted({i for op in ops for i in op.operands}.union(also) - {op.index for op in ops})
+    read = sorted({low_int32(op.data) for op in ops if op.spec.data is Data.TABLE})
+    filled_last = [f"{table(t)}[{len(program.tables[t]) - 1}]" for t in read if len(program.tables[t])]
+    return [*port, *map(name_of, others), *filled_last]
+
+
+def outputs(out: Writer, program: Program, ports: Ports, value_of: Callable[[int, bool, int], str]) -> None:
+    """The outputs, put together. ``value_of(index, negated, width)``: the low bits of op ``index``, or of minus it."""
+    names = []
+    for j, ((index, shift, negated), element) in enumerate(zip(program.outputs, ports.outputs, strict=True)):
+        if element.width == 0:
+            continue
+        point = f", times 2^{shift}" if shift else ""
+        kind = f"{program.output_types[j]}{point}"
+        out.line(f"wire [{element.width - 1}:0] out_{j} = {value_of(index, negated, element.width)};  // {kind}")
+        names.append(f"out_{j}")
+    if names:
+        out.wrapped("assign model_out = {", [*(f"{name}," for name in names[:0:-1]), names[0]], "};")
+    else:
+        out.line("assign model_out = 1'b0;")

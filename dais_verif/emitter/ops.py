@@ -1,0 +1,220 @@
+"""The Verilog of every opcode: one small function each, next to the semantics page.
+
+A rule returns the exact result as an expression; ``statements`` then quantises it to the op's type.
+Promise ops are quantised like all others, so that unchecked overflow wraps as the page says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from dais_verif.emitter.expressions import Expression, bits_for, literal, mask, storage_bits
+from dais_verif.program import FixedType, Op, Program
+from dais_verif.program.opcodes import bitwise_fields, high_int32, low_int32
+from dais_verif.program.ports import Ports
+
+__all__ = ["Statement", "signal", "statements", "table"]
+
+
+class Statement(NamedTuple):
+    """``target = text``; ``target`` is a signed signal of ``bits`` bits."""
+
+    target: str
+    bits: int
+    text: str
+
+
+def signal(index: int) -> str:
+    """Name of the signal of op ``index``."""
+    return f"op_{index}"
+
+
+def table(index: int) -> str:
+    """Name of the memory of table ``index``."""
+    return f"table_{index}"
+
+
+def statements(program: Program, ports: Ports, op: Op, name_of: Callable[[int], str] = signal) -> list[Statement]:
+    """Assignments, in order, that compute ``op``; the last one's target is the op's own signal.
+
+    ``name_of``: what the signal of an operand is called where the op is.
+    """
+    name, kind = signal(op.index), op.type
+    if kind.width == 0:
+        return [Statement(name, 1, "1'sb0")]
+    scope = Scope(program, ports, op, name_of)
+    exact = _at(scope, RULES[op.code](scope), kind.f)
+    text = exact.bare
+    if not kind.k and not (exact.lo >= 0 and exact.hi <= kind.raw_max):
+        text = f"{exact.text} & {mask(kind.width)}"
+    return [*scope.helpers, Statement(name, storage_bits(kind), text)]
+
+
+class Scope:
+    """What the rule of one op may look at, and the helper signals it makes."""
+
+    def __init__(self, program: Program, ports: Ports, op: Op, name_of: Callable[[int], str]) -> None:
+        self.program, self.ports, self.op, self.name_of = program, ports, op, name_of
+        self.helpers: list[Statement] = []
+
+    def operand(self, index: int) -> Expression:
+        """The signal of op ``index``."""
+        kind = self.type_of(index)
+        return Expression(self.name_of(index), kind.f, kind.raw_min, kind.raw_max, True)
+
+    def type_of(self, index: int) -> FixedType:
+        return self.program.ops[index].type
+
+    def helper(self, suffix: str, value: Expression) -> Expression:
+        """``value`` in full, in a signal of its own."""
+        name = f"{signal(self.op.index)}_{suffix}"
+        self.helpers.append(Statement(name, bits_for(value.lo, value.hi), value.bare))
+        return value._replace(text=name, leaf=True)
+
+    @property
+    def a(self) -> Expression:
+        return self.operand(self.op.id0)
+
+    @property
+    def b(self) -> Expression:
+        return self.operand(self.op.id1)
+
+    @property
+    def signed_a(self) -> Expression:
+        return self.a.negated() if self.op.spec.negate else self.a
+
+
+def _at(scope: Scope, value: Expression, f: int) -> Expression:
+    """``value`` floored or extended to units of ``2**-f``."""
+    if value.f <= f:
+        return value.aligned(f)
+    return (value if value.leaf else scope.helper("exact", value)).floored(f)
+
+
+def _input(s: Scope) -> Expression:
+    lsb, width = s.ports.slice_of(s.op, int(s.program.inp_shift[s.op.id0]))
+    kind = s.op.type
+    return Expression(f"model_inp[{lsb + width - 1}:{lsb}]", kind.f, kind.raw_min, kind.raw_max)
+
+
+def _add(s: Scope) -> Expression:
+    a, b = s.a, s.b.shifted(s.op.data)
+    f = max(a.f, b.f)
+    a, b = a.aligned(f), b.aligned(f)
+    if s.op.code == 1:
+        return Expression(f"({a.text} - {b.text})", f, a.lo - b.hi, a.hi - b.lo)
+    return Expression(f"({a.text} + {b.text})", f, a.lo + b.lo, a.hi + b.hi)
+
+
+def _relu(s: Scope) -> Expression:
+    sign = f"{s.a.text}[{storage_bits(s.type_of(s.op.id0)) - 1}]"
+    # Flooring keeps order and 0, so it may come before the max, where it costs no helper.
+    x = _at(s, s.signed_a, s.op.type.f)
+    arms = f"{x.text} : 1'sb0" if s.op.spec.negate else f"1'sb0 : {x.text}"
+    return Expression(f"({sign} ? {arms})", x.f, 0, max(x.hi, 0))
+
+
+def _quant(s: Scope) -> Expression:
+    return s.signed_a
+
+
+def _add_const(s: Scope) -> Expression:
+    f = max(s.a.f, s.op.type.f)
+    a, constant = s.a.aligned(f), s.op.data << (f - s.op.type.f)
+    sign = "-" if constant < 0 else "+"
+    return Expression(f"({a.text} {sign} {literal(abs(constant))})", f, a.lo + constant, a.hi + constant)
+
+
+def _const(s: Scope) -> Expression:
+    return Expression(literal(s.op.data), s.op.type.f, s.op.data, s.op.data)
+
+
+def _mux(s: Scope) -> Expression:
+    f, condition = s.op.type.f, s.type_of(s.op.condition)
+    b = s.b.negated() if s.op.spec.negate else s.b
+    other = _at(s, b.shifted(high_int32(s.op.data)), f)
+    if condition.width == 0:  # no top bit: reads as 0
+        return other
+    taken = _at(s, s.a, f)
+    msb = f"{s.name_of(s.op.condition)}[{condition.width - 1}]"
+    lo, hi = min(taken.lo, other.lo), max(taken.hi, other.hi)
+    return Expression(f"({msb} ? {taken.text} : {other.text})", f, lo, hi)
+
+
+def _mul(s: Scope) -> Expression:
+    a, b = s.a, s.b
+    products = [x * y for x in (a.lo, a.hi) for y in (b.lo, b.hi)]
+    return Expression(f"({a.text} * {b.text})", a.f + b.f, min(products), max(products))
+
+
+def _lookup(s: Scope) -> Expression:
+    number, f = low_int32(s.op.data), s.op.type.f
+    size = len(s.program.tables[number])
+    if size == 0:
+        return Expression("1'sb0", f, 0, 0)
+    kind = s.type_of(s.op.id0)
+    offset = kind.raw_min + high_int32(s.op.data)
+    sign = "+" if offset < 0 else "-"
+    lo, hi = kind.raw_min - offset, kind.raw_max - offset
+    index = s.helper("index", Expression(f"({s.a.text} {sign} {literal(abs(offset))})", 0, lo, hi))
+    inside = []
+    if lo < 0:
+        inside.append(f"!{index.text}[{bits_for(lo, hi) - 1}]")
+    if hi >= size:
+        inside.append(f"{index.text} < {literal(size)}")
+    entry = f"{table(number)}[{index.text}]"
+    entries = s.program.tables[number]
+    lo, hi = min(int(entries.min()), 0), max(int(entries.max()), 0)
+    return Expression(f"({' && '.join(inside)} ? {entry} : 1'sb0)" if inside else entry, f, lo, hi)
+
+
+def _bit_unary(s: Scope) -> Expression:
+    kind, a = s.type_of(s.op.id0), s.a
+    ones = (1 << kind.width) - 1
+    if s.op.data == 0:
+        # ~x is -x - 1, so ~(-x) is x - 1.
+        text = f"({a.text} - 2'sd1)" if s.op.spec.negate else f"(~{a.text})"
+        t = s.signed_a
+        if s.op.type.k:
+            return Expression(text, a.f, -t.hi - 1, -t.lo - 1)
+        return Expression(f"({text} & {mask(kind.width)})", a.f, 0, ones)
+    if s.op.data == 1:
+        return Expression(f"(|{a.text})", 0, 0, 1)
+    if kind.width == 0:
+        return Expression(literal(1), 0, 1, 1)
+    pattern = f"{a.text}[{kind.width - 1}:0]"
+    # -x is all ones exactly where x is 1, modulo 2**w.
+    return Expression(f"({pattern} == {kind.width}'d1)" if s.op.spec.negate else f"(&{pattern})", 0, 0, 1)
+
+
+def _bit_binary(s: Scope) -> Expression:
+    fields = bitwise_fields(s.op.data)
+    a = s.a.negated() if fields.negate_a else s.a
+    b = (s.b.negated() if fields.negate_b else s.b).shifted(fields.shift)
+    f = max(a.f, b.f)
+    a, b = a.aligned(f), b.aligned(f)
+    bits = max(bits_for(a.lo, a.hi), bits_for(b.lo, b.hi))
+    lo = 0 if a.lo >= 0 and b.lo >= 0 else -(1 << (bits - 1))
+    return Expression(f"({a.text} {'&|^'[fields.operation]} {b.text})", f, lo, (1 << (bits - 1)) - 1)
+
+
+#: The exact result of every opcode, as an expression.
+RULES: dict[int, Callable[[Scope], Expression]] = {
+    -1: _input,
+    0: _add,
+    1: _add,
+    2: _relu,
+    -2: _relu,
+    3: _quant,
+    -3: _quant,
+    4: _add_const,
+    5: _const,
+    6: _mux,
+    -6: _mux,
+    7: _mul,
+    8: _lookup,
+    9: _bit_unary,
+    -9: _bit_unary,
+    10: _bit_binary,
+}

@@ -1,0 +1,84 @@
+"""Where the signal of each op lies in the emitted module.
+
+A small program is one block in the module itself. A large one is cut into parts, each a block with its registers in
+a generate scope of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+from dais_verif.emitter.cut import by_cone, cut
+from dais_verif.emitter.ops import signal
+from dais_verif.program import Op, Program
+from dais_verif.program.opcodes import Data, low_int32
+
+__all__ = ["Parts", "moving", "parts_of", "path_of", "reads"]
+
+
+class Parts(NamedTuple):
+    """``of``: for each op its part, None for an op that no input reaches, which is a wire of the module.
+    ``members``: the ops of each part, in SSA order. No part reads a later one.
+    """
+
+    of: tuple[int | None, ...]
+    members: tuple[tuple[int, ...], ...]
+
+    @property
+    def several(self) -> bool:
+        """Whether each part has a scope of its own."""
+        return len(self.members) > 1
+
+    def scope(self, part: int) -> str:
+        """The scope of a part; the last one has number 0.
+
+        A change of the input port wakes all parts, and Icarus runs them in descending order of their names: in this
+        one, each finds what it reads computed, and is run once a vector and not once for each part before it.
+        """
+        last = len(self.members) - 1
+        return f"part_{last - part:0{len(str(last))}}"
+
+    def seen_from(self, part: int | None) -> Callable[[int], str]:
+        """What the signal of an op is called within ``part``, or in the module outside of all parts."""
+        if not self.several:
+            return signal
+        prefixes = [f"{self.scope(number)}." for number in range(len(self.members))]
+
+        def name(index: int) -> str:
+            own = self.of[index]
+            return signal(index) if own is None or own == part else prefixes[own] + signal(index)
+
+        return name
+
+
+def moving(program: Program) -> tuple[bool, ...]:
+    """For each op whether it has bits and an input reaches it. All others never change."""
+    found: list[bool] = []
+    for op in program.ops:
+        found.append(op.type.width > 0 and (op.code == -1 or any(found[i] for i in op.operands)))
+    return tuple(found)
+
+
+def reads(op: Op) -> Collection[int]:
+    """What the block of ``op`` has to be sensitive to, other than the input port: operands, and ``~N`` for table N."""
+    return (*op.operands, ~low_int32(op.data)) if op.spec.data is Data.TABLE else op.operands
+
+
+def parts_of(program: Program) -> Parts:
+    """How ``program`` is cut."""
+    moves, ops = moving(program), program.ops
+    values = [index for index, moved in enumerate(moves) if moved]
+    operands = [tuple(i for i in op.operands if moves[i]) if moves[op.index] else () for op in ops]
+    outputs = [index for index, _, _ in program.outputs if index >= 0 and moves[index]]
+    groups = cut(by_cone(values, operands, outputs), lambda index: reads(ops[index]))
+    of: list[int | None] = [None] * program.n_ops
+    for part, members in enumerate(groups):
+        for index in members:
+            of[index] = part
+    return Parts(tuple(of), tuple(map(tuple, groups)))
+
+
+def path_of(program: Program) -> Callable[[int], str]:
+    """The names of the signals of all ops, as seen from the module."""
+    return parts_of(program).seen_from(None)

@@ -1,0 +1,27 @@
+"""Where the hand-written RTL is: beside the package when it is installed, beside its folder in a source tree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dais_verif.errors import ToolError
+
+__all__ = ["AXIL_FILES", "AXIS_FILES", "library_sources"]
+
+#: What a core needs around it to speak AXI4-Stream, lowest module first; and AXI4-Lite besides.
+AXIS_FILES = ("dais_skid.v", "dais_axis.v")
+AXIL_FILES = ("dais_selfcheck.v", "dais_axil.v")
+
+_PACKAGE = Path(__file__).parents[1]
+
+
+def library_sources(*names: str) -> tuple[Path, ...]:
+    """The files called ``names`` of ``rtl/``. Raises ``ToolError`` if an installation lost them."""
+    for folder in (_PACKAGE / "rtl", _PACKAGE.parent / "rtl"):
+        paths = tuple(folder / name for name in names)
+        if all(path.is_file() for path in paths):
+            return paths
+    raise ToolError(
+        f"the hand-written RTL ({', '.join(names)}) is neither in {_PACKAGE / 'rtl'} nor in {_PACKAGE.parent / 'rtl'};"
+        " install dais-verif again"
+    )

@@ -1,0 +1,256 @@
+"""Which op is computed in which stage of a pipeline, and how long its value is kept.
+
+Stages are numbered from 1; a layer of registers ends each. First the least delay that every stage can keep to is
+found, by packing ops as early as that delay permits; then ops move between their earliest and latest stage as long as
+that saves register bits. Every step goes through the ops a fixed number of times.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dais_verif.emitter.delays import DelayModel, delay_of, negation_delay
+from dais_verif.emitter.parts import moving
+from dais_verif.program import Program
+from dais_verif.program.graph import cone
+
+__all__ = ["Flow", "Schedule", "fewest_stages", "flow_of", "least_depth", "schedule"]
+
+#: Times that all ops are looked at for a better stage, from either start; on real programs a third gains nothing.
+_SWEEPS = 2
+
+
+class Flow(NamedTuple):
+    """The values that move through a pipeline, by number: op N is value N, and what is minus op N of a negated output
+    has a number after those of all ops.
+
+    ``order``: their numbers, operands first. ``operands``: those of each that move, once each. ``delays``: in
+    thousandths of the model's unit; 0 for what no output depends on, since synthesis removes it. ``bits``: those a
+    register of the value has. ``inputs``: those that read the input port. ``outputs``: those that leave the module.
+    ``negations``: the number of minus op N, by N.
+    """
+
+    order: tuple[int, ...]
+    operands: tuple[tuple[int, ...], ...]
+    delays: tuple[int, ...]
+    bits: tuple[int, ...]
+    inputs: frozenset[int]
+    outputs: frozenset[int]
+    negations: dict[int, int]
+
+
+class Schedule(NamedTuple):
+    """``stage``: where each value is computed, None if it never changes. ``until``: the last stage in which it is read;
+    the number of stages plus 1 if it leaves the module, ``stage`` if nothing reads it. ``depths``: the longest path
+    of each stage, in thousandths of the unit.
+    """
+
+    stages: int
+    stage: tuple[int | None, ...]
+    until: tuple[int, ...]
+    depths: tuple[int, ...]
+
+    def registers(self, value: int) -> int:
+        """How many registers ``value`` passes."""
+        return self.until[value] - (self.stage[value] or self.until[value])
+
+
+def flow_of(program: Program, model: DelayModel) -> Flow:
+    """The values of ``program`` that move."""
+    moves = moving(program)
+    live = set(cone(program, {index for index, _, _ in program.outputs if index >= 0}))
+    order = [op.index for op in program.ops if moves[op.index]]
+    operands = [tuple({i for i in op.operands if moves[i]}) for op in program.ops]
+    delays = [delay_of(program, op, model) if op.index in live else 0 for op in program.ops]
+    bits = [op.type.width for op in program.ops]
+    outputs: set[int] = set()
+    negations: dict[int, int] = {}
+    for index, _, negated in program.outputs:
+        if index < 0 or not moves[index]:
+            continue
+        value = index
+        if negated:
+            value = negations.setdefault(index, len(bits))
+            if value == len(bits):
+                order.append(value)
+                operands.append((index,))
+                bits.append(bits[index] + 1)
+                delays.append(negation_delay(bits[value], model))
+        outputs.add(value)
+    inputs = frozenset(op.index for op in program.ops if op.code == -1)
+    return Flow(tuple(order), tuple(operands), tuple(delays), tuple(bits), inputs, frozenset(outputs), negations)
+
+
+def fewest_stages(flow: Flow, bound: int) -> int:
+    """Stages of at most ``bound`` that the flow needs, at least 1; no single delay may exceed ``bound``."""
+    return max(_earliest(flow, bound), default=1)
+
+
+def least_depth(flow: Flow, stages: int) -> int:
+    """The least that the longest path of the slowest of ``stages`` stages can be."""
+    most = max((flow.delays[value] for value in flow.order), default=0)
+    low = max(most, -(-_longest_path(flow) // stages))
+    high = low + most  # a stage is left only when the next delay would pass the bound
+    while low < high:
+        middle = (low + high) // 2
+        if fewest_stages(flow, middle) <= stages:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def schedule(flow: Flow, stages: int, bound: int) -> Schedule:
+    """Few register bits with ``stages`` stages of at most ``bound``, which must be possible."""
+    early = _State(flow, stages, bound, _earliest(flow, bound))
+    late = _State(flow, stages, bound, _latest(flow, stages, bound))
+    for _ in range(_SWEEPS):
+        early.move_later()
+        late.move_earlier()
+    return min(early, late, key=_State.register_bits).result()
+
+
+def _longest_path(flow: Flow) -> int:
+    arrival = [0] * len(flow.bits)
+    for value in flow.order:
+        arrival[value] = flow.delays[value] + max((arrival[u] for u in flow.operands[value]), default=0)
+    return max(arrival, default=0)
+
+
+def _earliest(flow: Flow, bound: int) -> list[int]:
+    """The first stage in which each value can be computed."""
+    stage, arrival = [1] * len(flow.bits), [0] * len(flow.bits)
+    delays, operands = flow.delays, flow.operands
+    for value in flow.order:
+        first, ready = 1, 0
+        for u in operands[value]:
+            if stage[u] > first:
+                first, ready = stage[u], arrival[u]
+            elif stage[u] == first and arrival[u] > ready:
+                ready = arrival[u]
+        ready += delays[value]
+        if ready > bound:
+            first, ready = first + 1, delays[value]
+        stage[value], arrival[value] = first, ready
+    return stage
+
+
+def _latest(flow: Flow, stages: int, bound: int) -> list[int]:
+    """The last stage in which each value can be computed; inputs are read in the first."""
+    stage, behind = [stages] * len(flow.bits), [0] * len(flow.bits)  # behind: the longest path after it, in its stage
+    for value in reversed(flow.order):
+        if behind[value] + flow.delays[value] > bound:
+            stage[value], behind[value] = stage[value] - 1, 0
+        if value in flow.inputs:
+            stage[value] = 1
+        path = behind[value] + flow.delays[value]
+        for u in flow.operands[value]:
+            if stage[value] < stage[u]:
+                stage[u], behind[u] = stage[value], path
+            elif stage[value] == stage[u] and path > behind[u]:
+                behind[u] = path
+    return stage
+
+
+class _State:
+    """A schedule being improved: each value's stage, and in which stages it is read how often."""
+
+    def __init__(self, flow: Flow, stages: int, bound: int, stage: list[int]) -> None:
+        self.flow, self.stages, self.bound, self.stage = flow, stages, bound, stage
+        self.reads: list[dict[int, int]] = [{} for _ in flow.bits]
+        for value in flow.order:
+            for u in flow.operands[value]:
+                self.reads[u][stage[value]] = self.reads[u].get(stage[value], 0) + 1
+        for value in flow.outputs:
+            self.reads[value][stages + 1] = 1
+
+    def until(self, value: int) -> int:
+        """The last stage in which ``value`` is read."""
+        return max(self.reads[value], default=self.stage[value])
+
+    def register_bits(self) -> int:
+        """Bits of all registers."""
+        return sum(self.flow.bits[v] * (self.until(v) - self.stage[v]) for v in self.flow.order)
+
+    def arrivals(self) -> list[int]:
+        """The longest path that ends with each value within its stage."""
+        arrival = [0] * len(self.flow.bits)
+        for value in self.flow.order:
+            before = (arrival[u] for u in self.flow.operands[value] if self.stage[u] == self.stage[value])
+            arrival[value] = self.flow.delays[value] + max(before, default=0)
+        return arrival
+
+    def move_later(self) -> None:
+        """Readers first, each value into the later stage that saves most bits."""
+        flow = self.flow
+        first = [self.stages + 1] * len(flow.bits)  # stage of the earliest reader
+        behind = [self.bound + 1] * len(flow.bits)  # the longest path after a value in that stage
+        for value in reversed(flow.order):
+            if value not in flow.inputs:
+                fits = flow.delays[value] + behind[value] <= self.bound
+                last = first[value] if fits else first[value] - 1
+                if last > self.stage[value]:
+                    self._settle(value, self.stage[value], last)
+            stage = self.stage[value]
+            path = flow.delays[value] + (behind[value] if stage == first[value] else 0)
+            for u in flow.operands[value]:
+                if stage < first[u]:
+                    first[u], behind[u] = stage, path
+                elif stage == first[u] and path > behind[u]:
+                    behind[u] = path
+
+    def move_earlier(self) -> None:
+        """Operands first, each value into the earlier stage that saves most bits."""
+        flow = self.flow
+        arrival = [0] * len(flow.bits)
+        for value in flow.order:
+            first, ready = 1, 0
+            for u in flow.operands[value]:
+                if self.stage[u] > first:
+                    first, ready = self.stage[u], arrival[u]
+                elif self.stage[u] == first and arrival[u] > ready:
+                    ready = arrival[u]
+            possible = first if ready + flow.delays[value] <= self.bound else first + 1
+            if possible < self.stage[value]:
+                self._settle(value, possible, self.stage[value])
+            arrival[value] = flow.delays[value] + (ready if self.stage[value] == first else 0)
+
+    def _settle(self, value: int, low: int, high: int) -> None:
+        """Put ``value`` where in ``low..high`` it costs fewest bits."""
+        flow, old = self.flow, self.stage[value]
+        own = flow.bits[value] if self.reads[value] else 0
+        others = [(flow.bits[u], self._read_by_others(u, old)) for u in flow.operands[value]]
+
+        def cost(stage: int) -> int:
+            return sum(bits * (stage - last) for bits, last in others if stage > last) - own * stage
+
+        # Between the last reads of the operands the cost is a straight line: only these stages can be best.
+        best = min((low, high, *(last for _, last in others if low < last < high)), key=cost)
+        if cost(best) >= cost(old):
+            return
+        for u in flow.operands[value]:
+            reads = self.reads[u]
+            reads[best] = reads.get(best, 0) + 1
+            if reads[old] == 1:
+                del reads[old]
+            else:
+                reads[old] -= 1
+        self.stage[value] = best
+
+    def _read_by_others(self, value: int, stage: int) -> int:
+        """The last stage in which ``value`` is read but for one read in ``stage``."""
+        reads = self.reads[value]
+        if reads[stage] > 1:
+            return max(reads)
+        return max((s for s in reads if s != stage), default=self.stage[value])
+
+    def result(self) -> Schedule:
+        """The schedule as it is."""
+        depths = [0] * self.stages
+        arrival = self.arrivals()
+        found: list[int | None] = [None] * len(self.flow.bits)
+        for value in self.flow.order:
+            stage = found[value] = self.stage[value]
+            depths[stage - 1] = max(depths[stage - 1], arrival[value])
+        until = [self.until(value) for value in range(len(self.stage))]
+        return Schedule(self.stages, tuple(found), tuple(until), tuple(depths))

@@ -1,7 +1,0 @@
-"""The first front end: pyslang elaborates and binds, ``walk`` collects drivers."""
-
-from dais_verif.prove.slang.misread import refuse_misread
-from dais_verif.prove.slang.simulated import refuse_events
-from dais_verif.prove.slang.walk import elaborate
-
-__all__ = ["elaborate", "refuse_events", "refuse_misread"]

@@ -1,5 +1,0 @@
-"""The second front end: Yosys elaborates, ``walk`` collects drivers from the JSON that it writes."""
-
-from dais_verif.prove.yosys.walk import elaborate
-
-__all__ = ["elaborate"]

@@ -1,0 +1,76 @@
+"""Intervals that the source of a program declares of its inputs, as da4ml's JSON does: nothing proves them.
+
+Who uses such RTL promises to stay within them, and its ports may be too narrow for anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from dais_verif.program import Op, Program
+from dais_verif.program.ports import Element
+from dais_verif.program.ranges import Interval, analyse
+from dais_verif.prover.lemmas import within
+from dais_verif.prover.op_semantics import interpret_op
+from dais_verif.prover.random_simulation import Bools, Columns, Trace
+from dais_verif.prover.terms import Term
+
+__all__ = ["Assumptions"]
+
+
+class Assumptions:
+    """What the source of ``program`` declares; ``elements``: the bits of every input. False if that is nothing."""
+
+    def __init__(self, program: Program, elements: Sequence[Element], wanted: bool = True) -> None:
+        self._program, self._elements = program, elements
+        self._bounds: list[tuple[Op, Interval]] = []
+        if wanted and program.intervals is not None:
+            self._bounds = list(_bounds(program))
+
+    def __bool__(self) -> bool:
+        return bool(self._bounds)
+
+    def allowed(self, found: Trace) -> Bools:
+        """Rows in which every input lies where it is declared to be."""
+        rows = np.ones(found.rows, dtype=bool)
+        for op, interval in self._bounds:
+            values = found.values[op.index].astype(object)
+            if op.type.k:
+                half = 1 << (op.type.width - 1)
+                values = (values ^ half) - half
+            rows &= np.asarray((values >= interval.lo) & (values <= interval.hi), dtype=bool)
+        return rows
+
+    def of_input(self, number: int, variable: Term) -> list[Term]:
+        """What is declared of input ``number``, whose bits are ``variable``: terms that are 1."""
+        terms = []
+        for op, interval in self._bounds:
+            if op.id0 == number:
+                value = interpret_op(self._program, op, [variable], self._elements[number]).value
+                terms.append(within(op.type, value, interval))
+        return [term for term in terms if term.op != "const"]
+
+    def moved_inside(self, columns: Columns) -> Columns:
+        """The same vectors with values from within, where one op alone reads all bits of an input."""
+        columns = list(columns)
+        for op, interval in self._bounds:
+            element = self._elements[op.id0]
+            if element.width == op.type.width and sum(other.id0 == op.id0 for other, _ in self._bounds) == 1:
+                half = 1 << (op.type.width - 1) if op.type.k else 0
+                raw = (columns[op.id0].astype(object) ^ half) - half
+                outside = (raw < interval.lo) | (raw > interval.hi)
+                raw[outside] = (raw[outside] - interval.lo) % (interval.hi - interval.lo + 1) + interval.lo
+                columns[op.id0] = raw & ((1 << op.type.width) - 1)
+        return columns
+
+
+def _bounds(program: Program) -> Iterator[tuple[Op, Interval]]:
+    """The ops that read an input, with intervals that exclude something."""
+    intervals = analyse(program, declared=True).intervals
+    for op in program.ops:
+        if op.code == -1 and op.type.width:
+            interval = intervals[op.index]
+            if interval.lo > op.type.raw_min or interval.hi < op.type.raw_max:
+                yield op, interval

@@ -1,0 +1,87 @@
+"""Logic as a graph of AND gates and inverters, in which no two gates are alike.
+
+A *literal* is an integer: twice the number of a node, plus 1 if it is inverted. Node 0 is the constant 0, so literal 0
+is 0 and literal 1 is 1. The operands of a gate have smaller numbers than the gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["FALSE", "TRUE", "Aig"]
+
+FALSE, TRUE = 0, 1
+
+
+class Aig:
+    """``low`` and ``high``: the operands of each gate, literals; -1 at the constant and at inputs."""
+
+    def __init__(self) -> None:
+        self.low, self.high = [-1], [-1]
+        self._known: dict[tuple[int, int], int] = {}
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def behind(self, literals: Iterable[int]) -> set[int]:
+        """The nodes that ``literals`` are made of."""
+        waiting = [literal >> 1 for literal in literals]
+        seen = {0}
+        while waiting:
+            node = waiting.pop()
+            if node not in seen:
+                seen.add(node)
+                if self.low[node] >= 0:
+                    waiting += [self.low[node] >> 1, self.high[node] >> 1]
+        return seen
+
+    def input(self) -> int:
+        """The literal of a new input."""
+        self.low.append(-1)
+        self.high.append(-1)
+        return 2 * len(self.low) - 2
+
+    def both(self, a: int, b: int) -> int:
+        """``a`` AND ``b``."""
+        if a > b:
+            a, b = b, a
+        if a < 2:
+            return b if a else 0
+        if a >> 1 == b >> 1:
+            return a if a == b else 0
+        known = self._known.get((a, b))
+        if known is None:
+            known = self._known[a, b] = 2 * len(self.low)
+            self.low.append(a)
+            self.high.append(b)
+        return known
+
+    def either(self, a: int, b: int) -> int:
+        """``a`` OR ``b``."""
+        return self.both(a ^ 1, b ^ 1) ^ 1
+
+    def differ(self, a: int, b: int) -> int:
+        """``a`` XOR ``b``; inversions are moved behind it, so that it has one form."""
+        inverted = (a ^ b) & 1
+        a, b = a & ~1, b & ~1
+        return self.both(self.both(a, b ^ 1) ^ 1, self.both(a ^ 1, b) ^ 1) ^ 1 ^ inverted
+
+    def choice(self, c: int, a: int, b: int) -> int:
+        """``a`` where ``c`` is 1, else ``b``."""
+        if a == b:
+            return a
+        if a == b ^ 1:
+            return self.differ(c, b)
+        return self.both(self.both(c, a) ^ 1, self.both(c ^ 1, b) ^ 1) ^ 1
+
+    def all(self, literals: list[int]) -> int:
+        """Whether all are 1."""
+        result = TRUE
+        for literal in literals:
+            result = self.both(result, literal)
+        return result
+
+    def sum(self, a: int, b: int, carry: int) -> tuple[int, int]:
+        """The sum bit and the carry of three bits."""
+        half = self.differ(a, b)
+        return self.differ(half, carry), self.either(self.both(a, b), self.both(half, carry))

@@ -1,0 +1,48 @@
+"""Which ops the netlist has, and where it goes wrong: the ops before a wrong output that it does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dais_verif.program import Program
+from dais_verif.prover.bit_level.aig import Aig
+from dais_verif.prover.bit_level.fraig import Fraig
+from dais_verif.prover.bit_level.miter import ProgramBits
+
+__all__ = ["Diagnosis"]
+
+
+class Diagnosis:
+    """``found``: ops of which every bit that an output needs is a point of the netlist.
+
+    Others may be right, too: a mapper is free to compute what reads them without them.
+    """
+
+    def __init__(self, program: Program, meant: ProgramBits, graph: Aig, results: Iterable[int], sweep: Fraig) -> None:
+        """``results``: the bits of the netlist's outputs."""
+        self._program = program
+        needed = graph.behind(bit for word in meant.outputs for bit in word)
+        points = {sweep.at(2 * node) >> 1 for node in graph.behind(results)}
+        self.found: set[int] = set()
+        for op in program.ops:
+            bits = [bit for bit in meant.ops[op.index] if bit >> 1 in needed]
+            if bits and all(sweep.at(bit) < 2 or sweep.at(bit) >> 1 in points for bit in bits):
+                self.found.add(op.index)
+        self._needed = {op.index for op in program.ops if any(bit >> 1 in needed for bit in meant.ops[op.index])}
+
+    def behind(self, output: int, right: Iterable[int]) -> tuple[int, ...]:
+        """The ops that may be at fault for a wrong ``output``, the first one first; outputs ``right`` are right."""
+        missing = self._missing(output)
+        explained = {op for number in right for op in self._missing(number)}
+        return tuple(sorted(missing - explained or missing))
+
+    def _missing(self, output: int) -> set[int]:
+        """Ops that are not found and lead to an output over such as are not found either."""
+        work = [self._program.outputs[output][0]]
+        missing: set[int] = set()
+        while work:
+            index = work.pop()
+            if index >= 0 and index not in missing and index not in self.found and index in self._needed:
+                missing.add(index)
+                work += self._program.ops[index].operands
+        return missing

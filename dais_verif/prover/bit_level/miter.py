@@ -1,0 +1,213 @@
+"""Both sides as bits of one graph: what the signals of a netlist are, and what the ops of a program mean."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from dais_verif.errors import InputError
+from dais_verif.program import Program
+from dais_verif.prover.assumptions import Assumptions
+from dais_verif.prover.bit_level.aig import FALSE, Aig
+from dais_verif.prover.bit_level.bit_blasting import Word, blast
+from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.netlist import Driver, Netlist, Signal
+from dais_verif.prover.op_semantics import interpret_op, interpret_output
+from dais_verif.prover.terms import Term, leaves, var
+
+__all__ = ["Miter", "ProgramBits"]
+
+_EVERY = 1000
+
+
+@dataclass(frozen=True)
+class ProgramBits:
+    """A program as bits: those of inputs, ops and outputs; ``kept``: whether each op with a promise keeps it.
+
+    ``declared``: whether inputs lie where the program's source says. ``first``: the first node that each op made;
+    ``end``: the first of no op.
+    """
+
+    program: Program
+    inputs: list[Word]
+    ops: list[Word]
+    outputs: list[Word]
+    kept: list[int]
+    declared: list[int]
+    first: list[int]
+    end: int
+
+    @classmethod
+    def of(cls, program: Program, boundary: Boundary, declared: Assumptions, graph: Aig) -> ProgramBits:
+        """The bits of ``program`` over new inputs of ``graph``."""
+        inputs = [[graph.input() for _ in range(element.width)] for element in boundary.inputs]
+        ops: list[Word] = []
+        kept, first = [], []
+        for op in program.ops:
+            first.append(len(graph))
+            element = boundary.inputs[op.id0] if op.code == -1 else None
+            if element is not None:
+                operands = [inputs[op.id0]] if element.width else []
+            else:
+                operands = [ops[i] for i in op.operands]
+            variables = _variables(operands)
+            meant = interpret_op(program, op, variables, element)
+            value, promise = blast(graph, [meant.value, meant.kept], dict(zip(variables, operands, strict=True)))
+            ops.append(value)
+            if op.spec.promise:
+                kept += promise
+        outputs = []
+        for j, (index, _, negated) in enumerate(program.outputs):
+            word = [FALSE]
+            if boundary.own[j].width:
+                (variable,) = _variables([ops[index]])
+                term = interpret_output(program.ops[index].type, variable, negated)
+                (word,) = blast(graph, [term], {variable: ops[index]})
+            outputs.append(word)
+        bounds = []
+        for number, word in enumerate(inputs):
+            if word:
+                variables = _variables([word])
+                terms = declared.of_input(number, variables[0])
+                bounds += [bit for (bit,) in blast(graph, terms, {variables[0]: word})]
+        return cls(program, inputs, ops, outputs, kept, bounds, first, len(graph))
+
+    def words(self, node: int) -> Iterable[int]:
+        """The nodes of the words that the op reads which made ``node``."""
+        index = bisect_right(self.first, node) - 1
+        if index < 0 or node >= self.end:
+            return ()
+        return {bit >> 1 for operand in self.program.ops[index].operands for bit in self.ops[operand]}
+
+
+def _variables(words: list[Word]) -> list[Term]:
+    return [var(len(word), f"v{number}") for number, word in enumerate(words)]
+
+
+class Miter:
+    """Signals of ``netlist`` as bits of ``graph``, where ``boundary`` lets ``inputs`` in.
+
+    Registers are wires here: see ``ages``.
+    """
+
+    def __init__(
+        self, netlist: Netlist, boundary: Boundary, graph: Aig, inputs: list[Word], tell: Callable[[int], None]
+    ) -> None:
+        self._netlist, self._boundary, self._graph, self._tell = netlist, boundary, graph, tell
+        self._inputs = {var(len(word), f"input {number}"): word for number, word in enumerate(inputs) if word}
+        self._elements = [var(max(len(word), 1), f"input {number}") for number, word in enumerate(inputs)]
+        self._pieces: dict[Signal, list[_Piece]] = {}
+        self._undriven: dict[tuple[Signal, int], int] = {}
+        self._made = 0
+
+    def results(self, number: int, wanted: Word) -> tuple[Word, Word]:
+        """Output ``number`` of the netlist, and ``wanted``, that of the program: equal if they are the same number."""
+        given = dict(zip(_variables([wanted]), [wanted], strict=True))
+        (term,) = given
+
+        def read(signal: Signal, low: int, width: int) -> Term:
+            bits = var(width, f"{signal.name} {low}")
+            given[bits] = self.bits(signal, low, width)
+            return bits
+
+        found = self._boundary.result(number, read)
+        a, b = blast(self._graph, self._boundary.as_numbers(number, found, term), given)
+        return a, b
+
+    def bits(self, signal: Signal, low: int, width: int) -> Word:
+        """Bits ``low .. low + width - 1`` of ``signal``. Raises ``InputError`` for loops."""
+        self._make(self._pieces_of(signal, low, width))
+        return self._gathered(signal, low, width)
+
+    def _make(self, waiting: list[_Piece]) -> None:
+        """All that ``waiting`` and what is behind it needs; with a list of what waits, since chains are long."""
+        while waiting:
+            piece = waiting[-1]
+            if piece.word is not None or piece.split:
+                waiting.pop()
+                continue
+            missing = [p for place in piece.places for p in self._pieces_of(*place) if p.word is None]
+            open_ones = [p for p in missing if p.open]
+            if open_ones:
+                self._untangle(piece, open_ones)
+            elif missing:
+                piece.open = True
+                waiting += missing
+            else:
+                given = {term: self._gathered(*place) for place, term in piece.places.items()}
+                piece.word = _free(self._graph, piece.term, given)
+                self._made += 1
+                if self._made % _EVERY == 0:
+                    self._tell(self._made)
+
+    def _untangle(self, piece: _Piece, others: list[_Piece]) -> None:
+        """What reads itself as a word may not do so bit by bit. Raises ``InputError`` if it does."""
+        for one in (piece, *others):
+            bits = one.bits()
+            if bits:
+                one.split = True
+                self._pieces[one.signal].remove(one)
+                self._pieces[one.signal] += bits
+                return
+        raise InputError(f"{piece.signal.where}: signal {piece.signal.name!r} depends on itself; break the loop")
+
+    def _pieces_of(self, signal: Signal, low: int, width: int) -> list[_Piece]:
+        if self._boundary.is_input(signal) or signal in self._boundary.others:
+            return []
+        pieces = self._pieces.get(signal)
+        if pieces is None:
+            pieces = self._pieces[signal] = [_Piece(signal, driver) for driver in signal.drivers]
+        return [p for p in pieces if p.low < low + width and low < p.low + p.term.width]
+
+    def _gathered(self, signal: Signal, low: int, width: int) -> Word:
+        given = self._boundary.given(signal, low, width, self._elements.__getitem__)
+        if given is not None:
+            return _free(self._graph, given, self._inputs)
+        bits: list[int | None] = [None] * width
+        for piece in self._pieces_of(signal, low, width):
+            for place, bit in enumerate(piece.word or (), piece.low - low):
+                if 0 <= place < width:
+                    bits[place] = bit
+        return [self._loose(signal, low + at) if bit is None else bit for at, bit in enumerate(bits)]
+
+    def _loose(self, signal: Signal, place: int) -> int:
+        """A bit that nothing drives, such as an input of a cell that is not connected: it may be anything."""
+        if (signal, place) not in self._undriven:
+            self._undriven[signal, place] = self._graph.input()
+        return self._undriven[signal, place]
+
+
+class _Piece:
+    """Bits of ``signal`` from ``low`` on: ``term`` over what it reads, the same for all cells of one kind.
+
+    ``places``: what each of its variables stands for. ``open``: others wait for it, and it for others.
+    """
+
+    def __init__(self, signal: Signal, driver: Driver, bit: int | None = None) -> None:
+        """All that ``driver`` drives, or one bit of it."""
+        self.signal, self._driver = signal, driver
+        self.low = driver.low + (bit or 0)
+        self.places: dict[tuple[Signal, int, int], Term] = {}
+        if bit is None or driver.part is None:
+            self.term = driver.make(self._read)
+        else:
+            self.term = driver.part(self._read, bit, 1)
+        self.word: Word | None = None
+        self.open = self.split = False
+
+    def _read(self, source: Signal, low: int, width: int) -> Term:
+        return self.places.setdefault((source, low, width), var(width, f"v{len(self.places)}"))
+
+    def bits(self) -> list[_Piece]:
+        """The same bit by bit, each over what it reads itself; nothing if that cannot be told."""
+        if self.term.width == 1 or self._driver.part is None:
+            return []
+        return [_Piece(self.signal, self._driver, bit) for bit in range(self._driver.width)]
+
+
+def _free(graph: Aig, term: Term, given: dict[Term, Word]) -> Word:
+    """The bits of ``term``; what is not given may be anything: inputs that nothing else reads."""
+    unknown = {leaf: [graph.input() for _ in range(leaf.width)] for leaf in leaves(term) if leaf not in given}
+    (word,) = blast(graph, [term], {**given, **unknown})
+    return word

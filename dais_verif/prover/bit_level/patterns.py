@@ -1,0 +1,61 @@
+"""The values of a graph on many input patterns at once: one long integer a node, a bit a pattern."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+
+from dais_verif.prover.bit_level.aig import Aig
+
+__all__ = ["columns", "neighbours", "row_of", "simulate", "value_of"]
+
+
+def simulate(graph: Aig, inputs: Sequence[int], count: int) -> list[int]:
+    """The values of all nodes; ``inputs``: those of the inputs, in their order, on ``count`` patterns."""
+    ones = (1 << count) - 1
+    flip = (0, ones)
+    values = [0] * len(graph)
+    given = iter(inputs)
+    low, high = graph.low, graph.high
+    for node in range(1, len(values)):
+        a = low[node]
+        if a < 0:
+            values[node] = next(given)
+            continue
+        b = high[node]
+        values[node] = (values[a >> 1] ^ flip[a & 1]) & (values[b >> 1] ^ flip[b & 1])
+    return values
+
+
+def value_of(values: Sequence[int], literal: int, count: int) -> int:
+    """The values of a literal."""
+    return values[literal >> 1] ^ ((1 << count) - 1 if literal & 1 else 0)
+
+
+def columns(rows: Sequence[int], bits: int) -> list[int]:
+    """Patterns, each an integer with a bit an input, as values of the inputs."""
+    if not bits:
+        return []
+    size = (bits + 7) // 8
+    packed = np.frombuffer(b"".join(row.to_bytes(size, "little") for row in rows), dtype=np.uint8)
+    table = np.unpackbits(packed.reshape(len(rows), size), axis=1, count=bits, bitorder="little")
+    turned = np.packbits(table.T, axis=1, bitorder="little")
+    return [int.from_bytes(column.tobytes(), "little") for column in turned]
+
+
+def row_of(inputs: Sequence[int], place: int) -> int:
+    """Pattern ``place`` of those that are given as values of the inputs."""
+    return sum((value >> place & 1) << bit for bit, value in enumerate(inputs))
+
+
+def neighbours(pattern: int, bits: int, count: int, rng: random.Random) -> list[int]:
+    """``pattern``, and others that differ from it in a few bits."""
+    found = [pattern]
+    while len(found) < count:
+        changed = pattern
+        for _ in range(rng.choice((1, 1, 2, 4))):
+            changed ^= 1 << rng.randrange(bits)
+        found.append(changed)
+    return found

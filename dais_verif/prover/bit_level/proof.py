@@ -1,0 +1,211 @@
+"""The proof of a netlist, whose signals are bits without names: swept, then every output by itself."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from dais_verif.errors import InputError
+from dais_verif.program import Program
+from dais_verif.prover.assumptions import Assumptions
+from dais_verif.prover.bit_level.aig import Aig
+from dais_verif.prover.bit_level.bit_blasting import Word
+from dais_verif.prover.bit_level.diagnosis import Diagnosis
+from dais_verif.prover.bit_level.fraig import Fraig
+from dais_verif.prover.bit_level.miter import Miter, ProgramBits
+from dais_verif.prover.bit_level.patterns import columns, row_of, simulate, value_of
+from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.netlist import Netlist
+from dais_verif.prover.random_simulation import random_vectors
+from dais_verif.prover.results import Claim, Counterexample, Method, Options, Status, Watcher
+
+__all__ = ["NetlistProof", "sweep_netlist"]
+
+#: Vectors of the kind that other proofs begin with; the rest is random bits, so many that signatures fit memory.
+_VECTORS = 512
+_LEAST, _MOST, _BITS = 512, 16_384, 1 << 28
+
+PROMISES, DECLARED = "promises", "declared intervals"
+
+
+@dataclass(frozen=True)
+class NetlistProof:
+    """What became of every output, and which ops the netlist has.
+
+    ``merged``: points of either side that are equal to another. ``remark``: what there is to say of a counterexample.
+    """
+
+    ops: list[Claim]
+    outputs: list[Claim]
+    counterexample: Counterexample | None
+    merged: int
+    remark: str
+
+
+def sweep_netlist(
+    program: Program, netlist: Netlist, boundary: Boundary, declared: Assumptions, options: Options, watcher: Watcher
+) -> NetlistProof:
+    """Prove or refute every output. Raises ``InputError`` for loops."""
+    work = _Work(program, netlist, boundary, declared, options, watcher)
+    outputs = []
+    for done, number in enumerate(boundary.claimed):
+        watcher.progress("outputs", done, len(boundary.claimed))
+        outputs.append(work.output(number))
+        if work.counterexample is not None:
+            break
+    outputs += [_open(number) for number in boundary.claimed[len(outputs) :]]
+    found = work.suspects.found
+    ops = [Claim("op", op.index, Status.PROVED, Method.SWEEP) for op in program.ops if op.index in found]
+    if work.counterexample is None:
+        return NetlistProof(ops, outputs, None, work.sweep.merged, "")
+    wrong = work.counterexample.output
+    suspects = work.suspects.behind(wrong, [claim.number for claim in outputs if claim.status is Status.PROVED])
+    counterexample = replace(work.counterexample, op=next(iter(suspects), None))
+    return NetlistProof(ops, outputs, counterexample, work.sweep.merged, _told(program, wrong, suspects))
+
+
+def _told(program: Program, output: int, suspects: Sequence[int]) -> str:
+    """Where a netlist goes wrong, as far as that can be said."""
+    wrong = f"output {output} is wrong on an input vector that was found"
+    if not suspects:
+        return f"{wrong}; the netlist has all ops behind it"
+    first, more = program.ops[suspects[0]], [f"op {index}" for index in suspects[1:]]
+    others = f", and {', '.join(more[:8])}{', ...' if len(more) > 8 else ''} behind it" if more else ""
+    return f"{first} is the first op that the netlist does not have{others}: {wrong}"
+
+
+class _Work:
+    def __init__(
+        self,
+        program: Program,
+        netlist: Netlist,
+        boundary: Boundary,
+        declared: Assumptions,
+        options: Options,
+        watcher: Watcher,
+    ) -> None:
+        self._options, self._boundary = options, boundary
+        self._graph = Aig()
+        self._meant = ProgramBits.of(program, boundary, declared, self._graph)
+        circuit = Miter(
+            netlist,
+            boundary,
+            self._graph,
+            self._meant.inputs,
+            lambda done: watcher.progress("drivers read", done, sum(len(s.drivers) for s in netlist.signals.values())),
+        )
+        #: Netlist and program, of every output.
+        self._pairs = {number: circuit.results(number, self._meant.outputs[number]) for number in boundary.claimed}
+        for signal, wire in boundary.wires:
+            if not wire.width and any(circuit.bits(signal, 0, signal.width)):
+                raise InputError("the program has no output bits, so its port must be tied to 0, and it is not")
+        results = [bit for a, _ in self._pairs.values() for bit in a]
+        self._inputs = sum(low < 0 for low in self._graph.low) - 1
+        self._patterns, self._count = self._first_patterns()
+        self.counterexample = self._on_patterns()
+        roots = [bit for pair in self._pairs.values() for word in pair for bit in word]
+        self.sweep = Fraig(
+            self._graph,
+            [*roots, *self._meant.kept, *self._meant.declared],
+            self._patterns,
+            self._count,
+            self._meant.words,
+            options.seed,
+            lambda done, total: watcher.progress("nodes swept", done, total),
+        )
+        self.suspects = Diagnosis(program, self._meant, self._graph, results, self.sweep)
+
+    @property
+    def _given(self) -> list[tuple[str, list[int]]]:
+        """What may be taken for granted of an input, the less the better."""
+        promises = [(PROMISES, self._meant.kept)] if self._options.check and self._meant.kept else []
+        bounds = [(DECLARED, self._meant.declared)] if self._meant.declared else []
+        both = [(f"{DECLARED}, {PROMISES}", [*bounds[0][1], *promises[0][1]])] if promises and bounds else []
+        return [("", []), *bounds, *promises, *both]
+
+    def _first_patterns(self) -> tuple[list[int], int]:
+        """Values of the graph's inputs, of which the program's come first, and on how many patterns."""
+        elements, rng = self._boundary.inputs, random.Random(self._options.seed)
+        vectors = random_vectors(elements, _VECTORS, self._options.seed)
+        rows, place = [0] * _VECTORS, 0
+        for element, column in zip(elements, vectors, strict=True):
+            rows = [row | int(value) << place for row, value in zip(rows, column, strict=True)]
+            place += element.width
+        more = max(_LEAST, min(_MOST, _BITS // len(self._graph)))
+        first = columns(rows, self._inputs)
+        return [value | rng.getrandbits(more) << _VECTORS for value in first], _VECTORS + more
+
+    def _vector(self, pattern: int) -> tuple[int, ...]:
+        """The bits of every input."""
+        vector = []
+        for element in self._boundary.inputs:
+            vector.append(pattern & ((1 << element.width) - 1))
+            pattern >>= element.width
+        return tuple(vector)
+
+    def _on_patterns(self) -> Counterexample | None:
+        """An output that is wrong on the first patterns."""
+        count = self._count
+        values = simulate(self._graph, self._patterns, count)
+        valid = (1 << count) - 1
+        for literal in (*self._meant.declared, *(self._meant.kept if self._options.check else ())):
+            valid &= value_of(values, literal, count)
+        for number, (a, b) in self._pairs.items():
+            wrong = 0
+            for x, y in zip(a, b, strict=True):
+                wrong |= value_of(values, x, count) ^ value_of(values, y, count)
+            if wrong & valid:
+                row = (wrong & valid & -(wrong & valid)).bit_length() - 1
+                return Counterexample(self._vector(row_of(self._patterns, row)), number, None)
+        return None
+
+    def output(self, number: int) -> Claim:
+        """What becomes of an output; a counterexample is kept."""
+        if self.counterexample is not None and self.counterexample.output == number:
+            return Claim("output", number, Status.REFUTED, Method.SWEEP, vector=self.counterexample.vector)
+        a, b = self._pairs[number]
+        if a == b:
+            return Claim("output", number, Status.PROVED, Method.IDENTICAL)
+        start = time.perf_counter()
+        status, how = self._decided(a, b, number)
+        vector = self.counterexample.vector if status is Status.REFUTED and self.counterexample else None
+        return Claim("output", number, status, Method.SWEEP, how, time.perf_counter() - start, vector=vector)
+
+    def _decided(self, a: Word, b: Word, number: int) -> tuple[Status, str]:
+        pairs = [(self.sweep.at(x), self.sweep.at(y)) for x, y in zip(a, b, strict=True)]
+        pairs = [(x, y) for x, y in pairs if x != y]
+        hows: list[str] = []
+        end = time.monotonic() + self._options.timeout
+        for x, y in pairs:
+            how = self._equal(x, y, number, end)
+            if how is None:
+                return (Status.UNKNOWN if self.counterexample is None else Status.REFUTED), ""
+            hows.append(how)
+        return Status.PROVED, max(hows, key=len, default="")
+
+    def _equal(self, x: int, y: int, number: int, end: float) -> str | None:
+        """What had to be taken for granted to prove two bits equal; None if they are not, or nobody knows."""
+        for how, given in self._given:
+            now = [self.sweep.at(literal) for literal in given]
+            answer = self.sweep.solver.differ_within(x, y, now, max(end - time.monotonic(), 0.1))
+            if answer.found is False:
+                return how
+            if answer.found is None:
+                return None
+            pattern = self.sweep.pattern(answer.ones)
+            if self._allowed(pattern):
+                self.counterexample = Counterexample(self._vector(pattern), number, None)
+                return None
+        return None
+
+    def _allowed(self, pattern: int) -> bool:
+        """Whether an input keeps what is taken for granted."""
+        values = simulate(self._graph, columns([pattern], self._inputs), 1)
+        given: Sequence[int] = self._given[-1][1]
+        return all(value_of(values, literal, 1) for literal in given)
+
+
+def _open(number: int) -> Claim:
+    return Claim("output", number, Status.UNKNOWN, Method.SWEEP)

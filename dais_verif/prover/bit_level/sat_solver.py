@@ -1,0 +1,99 @@
+"""A SAT solver that knows a graph, as far as it was asked about it, and keeps what it learns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pysat.solvers import Glucose4
+
+from dais_verif.prover.bit_level.aig import Aig
+
+__all__ = ["Answer", "Solver"]
+
+#: Conflicts between two looks at the clock.
+_STEP = 2000
+
+
+class Answer(NamedTuple):
+    """``found``: whether there are values; None if nobody knows. ``ones``: the inputs that are 1, nodes."""
+
+    found: bool | None
+    ones: frozenset[int] = frozenset()
+
+
+class Solver:
+    """Of ``graph``, which may grow."""
+
+    def __init__(self, graph: Aig) -> None:
+        self._graph = graph
+        self._solver = Glucose4()
+        self._solver.add_clause([-1])
+        #: The variable of each node that was asked for, and of all behind it.
+        self._variables = {0: 1}
+        self._inputs: list[int] = []
+        self._count = 1
+
+    def differ(self, a: int, b: int, conflicts: int) -> Answer:
+        """Inputs for which literals ``a`` and ``b`` differ; given up after ``conflicts``."""
+        question = self._question(a, b)
+        self._solver.conf_budget(conflicts)
+        return self._answer(a, b, question, self._solver.solve_limited(assumptions=[question]), ())
+
+    def differ_within(self, a: int, b: int, given: Sequence[int], seconds: float) -> Answer:
+        """The same, where all of ``given`` are 1; given up after ``seconds``."""
+        question = self._question(a, b)
+        assumed = [question, *(self._literal(literal) for literal in given)]
+        end = time.monotonic() + seconds
+        found = None
+        while found is None and time.monotonic() < end:
+            self._solver.conf_budget(_STEP)
+            found = self._solver.solve_limited(assumptions=assumed)
+        return self._answer(a, b, question, found, given)
+
+    def _question(self, a: int, b: int) -> int:
+        """A variable that is 1 only where the two differ."""
+        p, q = self._literal(a), self._literal(b)
+        self._count += 1
+        self._solver.add_clause([-self._count, p, q])
+        self._solver.add_clause([-self._count, -p, -q])
+        return self._count
+
+    def _answer(self, a: int, b: int, question: int, found: bool | None, given: Sequence[int]) -> Answer:
+        ones: frozenset[int] = frozenset()
+        if found:
+            model = self._solver.get_model()
+            ones = frozenset(node for node in self._inputs if model[self._variables[node] - 1] > 0)
+        self._solver.add_clause([-question])
+        if found is False and not given:  # what is known of the two helps with what lies behind them
+            p, q = self._literal(a), self._literal(b)
+            self._solver.add_clause([-p, q])
+            self._solver.add_clause([p, -q])
+        return Answer(found, ones)
+
+    def _literal(self, literal: int) -> int:
+        variable = self._variables.get(literal >> 1)
+        if variable is None:
+            self._load(literal >> 1)
+            variable = self._variables[literal >> 1]
+        return -variable if literal & 1 else variable
+
+    def _load(self, root: int) -> None:
+        low, high, known = self._graph.low, self._graph.high, self._variables
+        waiting, gates = [root], []
+        while waiting:
+            node = waiting.pop()
+            if node in known:
+                continue
+            self._count += 1
+            known[node] = self._count
+            if low[node] < 0:
+                self._inputs.append(node)
+            else:
+                gates.append(node)
+                waiting += [low[node] >> 1, high[node] >> 1]
+        for node in gates:
+            x, y, z = self._literal(low[node]), self._literal(high[node]), known[node]
+            for clause in ([-z, x], [-z, y], [z, -x, -y]):
+                self._solver.add_clause(clause)

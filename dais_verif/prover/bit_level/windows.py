@@ -1,0 +1,85 @@
+"""The part of a graph between two nodes and a cut behind both: what is equal for all values of the cut is equal."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from heapq import heappop, heappush
+
+from dais_verif.prover.bit_level.aig import Aig
+
+__all__ = ["Window", "equal_by_table"]
+
+#: Cut nodes that a table may have.
+_MOST_LEAVES = 26
+#: Cut nodes whose values are tried at once: a row is a bit of an integer.
+_TOGETHER = 16
+
+_columns: dict[tuple[int, int], int] = {}
+
+
+class Window:
+    """Grows from ``roots``, nodes, towards the inputs, the largest number first.
+
+    ``inside``: gates, each before its operands. ``leaves``: what they read. ``whole``: it has reached the inputs.
+    """
+
+    def __init__(self, graph: Aig, *roots: int) -> None:
+        self._graph = graph
+        self.inside: list[int] = []
+        self.leaves: set[int] = set(roots) - {0}
+        self._heap = sorted(-root for root in roots if graph.low[root] >= 0)
+
+    @property
+    def whole(self) -> bool:
+        """Whether it cannot grow any more."""
+        return not self._heap
+
+    def grow(self, size: int, stops: Set[int] = frozenset()) -> None:
+        """Until it has ``size`` gates, or all that are not among or behind ``stops``."""
+        low, high, heap, leaves = self._graph.low, self._graph.high, self._heap, self.leaves
+        while heap and len(self.inside) < size:
+            node = -heappop(heap)
+            if node in stops:
+                continue
+            leaves.discard(node)
+            self.inside.append(node)
+            for operand in (low[node] >> 1, high[node] >> 1):
+                if operand not in leaves:
+                    leaves.add(operand)
+                    if low[operand] >= 0:
+                        heappush(heap, -operand)
+
+
+def equal_by_table(graph: Aig, window: Window, a: int, b: int, work: int) -> bool:
+    """Whether literals ``a`` and ``b`` are equal for all values of the cut; False also if that is too much work.
+
+    ``work``: gates times values of the cut.
+    """
+    leaves = sorted(window.leaves)
+    if len(leaves) > _MOST_LEAVES or len(window.inside) << len(leaves) > work:
+        return False
+    together = min(len(leaves), _TOGETHER)
+    flip = (0, (1 << (1 << together)) - 1)
+    gates = [(node, graph.low[node], graph.high[node]) for node in reversed(window.inside)]
+    values = {0: 0} | {leaf: _column(place, together) for place, leaf in enumerate(leaves[:together])}
+    for chunk in range(1 << (len(leaves) - together)):
+        for place, leaf in enumerate(leaves[together:]):
+            values[leaf] = flip[chunk >> place & 1]
+        for node, x, y in gates:
+            values[node] = (values[x >> 1] ^ flip[x & 1]) & (values[y >> 1] ^ flip[y & 1])
+        if values[a >> 1] ^ flip[a & 1] != values[b >> 1] ^ flip[b & 1]:
+            return False
+    return True
+
+
+def _column(place: int, count: int) -> int:
+    """The values of variable ``place`` of ``count`` in a table: runs of ``2**place`` zeros and ones."""
+    known = _columns.get((place, count))
+    if known is None:
+        run = 1 << place
+        known, width = ((1 << run) - 1) << run, 2 * run
+        while width < 1 << count:
+            known |= known << width
+            width *= 2
+        _columns[place, count] = known
+    return known

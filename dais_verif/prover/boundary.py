@@ -1,0 +1,186 @@
+"""Where the values of a program enter a netlist and leave it: ports, and which of their bits mean what.
+
+An input is one variable: the bits that ops read of it, and those that the design has a port for. What a port carries
+of it are pieces. An output is equal to the program's if the two are the same number, whatever their types are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from dais_verif.dut.interface import Clocking, Dut, Wire
+from dais_verif.errors import InputError
+from dais_verif.program import FixedType, Program
+from dais_verif.program.ports import Element, Ports, ports_of
+from dais_verif.prover.netlist import Netlist, Read, Signal
+from dais_verif.prover.spans import Spans
+from dais_verif.prover.terms import Term, concat, const, extract, resize, var
+
+__all__ = ["NOTHING", "Boundary", "Piece"]
+
+#: Variables of port bits that carry nothing begin with this.
+NOTHING = "port "
+
+
+class Piece(NamedTuple):
+    """Bits of a port carry those of input ``number`` from its bit ``at`` on."""
+
+    number: int
+    at: int
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """``inputs``: the variable of every input; ``outputs``: where every output lies in the rows that ``wires`` make up.
+
+    ``kinds``: their types there. ``pieces``: of every port that carries inputs. ``constants``: inputs with one value.
+    ``others``: inputs that are neither.
+    """
+
+    inputs: tuple[Element, ...]
+    outputs: tuple[Element, ...]
+    kinds: tuple[FixedType, ...]
+    own: tuple[FixedType, ...]
+    wires: tuple[tuple[Signal, Wire], ...]
+    pieces: Mapping[Signal, Spans[Piece]]
+    constants: Mapping[Signal, int]
+    others: frozenset[Signal] = frozenset()
+
+    @classmethod
+    def of(cls, program: Program, netlist: Netlist, dut: Dut) -> Boundary:
+        """That of ``netlist``, which carries ``program`` as ``dut`` says.
+
+        Raises ``InputError`` if a port is missing or has another width.
+        """
+        own = ports_of(program)
+        inputs = tuple(_union(*pair) for pair in zip(own.inputs, dut.ports.inputs, strict=True))
+        elements = Spans((element.offset, element.width, j) for j, element in enumerate(dut.ports.inputs))
+        pieces, given, results = {}, frozenset(netlist.inputs), frozenset(netlist.outputs)
+        for wire in dut.face.inputs:
+            pieces[_port(netlist, wire, "input", given)] = Spans(_pieces(wire, elements, dut.ports, inputs))
+        outputs = tuple((_port(netlist, wire, "output", results), wire) for wire in dut.face.outputs)
+        said = dict(dut.face.ties)
+        if dut.face.clocking is not None:  # the data are those of a valid vector while nothing is reset
+            said |= {pin: value for pin, value in _steady(dut.face.clocking) if pin is not None}
+        constants = {netlist.signals[name]: value for name, value in said.items() if name in given}
+        kinds = dut.output_types
+        others = frozenset({netlist.signals[name] for name in netlist.inputs} - pieces.keys() - constants.keys())
+        return cls(inputs, dut.ports.outputs, kinds, program.output_types, outputs, pieces, constants, others)
+
+    @classmethod
+    def of_program(cls, program: Program) -> Boundary:
+        """That of no design at all."""
+        own, kinds = ports_of(program), program.output_types
+        return cls(own.inputs, own.outputs, kinds, kinds, (), {}, {})
+
+    def holding(self, held: Mapping[Signal, int]) -> Boundary:
+        """The same, with further inputs that have one value."""
+        return replace(self, constants={**self.constants, **held}, others=self.others - held.keys())
+
+    def is_input(self, signal: Signal) -> bool:
+        """Whether ``given`` knows its bits."""
+        return signal in self.pieces or signal in self.constants
+
+    @property
+    def result_ports(self) -> tuple[Signal, ...]:
+        """The ports that carry outputs."""
+        return tuple(dict.fromkeys(signal for signal, _ in self.wires))
+
+    @cached_property
+    def _results(self) -> Spans[Signal]:
+        """The ports that carry outputs, by their bits of a row."""
+        return Spans((wire.offset, wire.width, signal) for signal, wire in self.wires)
+
+    def given(self, signal: Signal, low: int, width: int, element: Callable[[int], Term]) -> Term | None:
+        """Bits of an input port, None for any other signal. ``element``: the variable of an input.
+
+        Raises ``InputError`` for an input of which nothing is known.
+        """
+        if signal in self.constants:
+            return const(width, self.constants[signal] >> low)
+        if signal in self.others:
+            raise InputError(
+                f"an output or an op depends on input {signal.name!r}, which carries no data;"
+                " give it a value under [tie] in a --ports file"
+            )
+        if signal not in self.pieces:
+            return None
+        parts: list[Term] = []
+        place, end = low, low + width
+        for first, last, at, piece in self.pieces[signal].within(low, width):
+            if first > place:
+                parts.append(_nothing(signal, place, first - place))
+            parts.append(extract(element(piece.number), piece.at + at, last - first))
+            place = last
+        if place < end:
+            parts.append(_nothing(signal, place, end - place))
+        return concat(*reversed(parts))
+
+    @property
+    def claimed(self) -> list[int]:
+        """The outputs that have bits, in the design or in the program."""
+        return [j for j, kind in enumerate(self.kinds) if kind.width or self.own[j].width]
+
+    def result(self, number: int, read: Read) -> Term:
+        """The bits of output ``number``; a 0 if it has none."""
+        element = self.outputs[number]
+        found = self._results.within(element.offset, element.width)
+        parts = [read(signal, at, last - first) for first, last, at, signal in found]
+        return concat(*reversed(parts)) if parts else const(1, 0)
+
+    def as_numbers(self, number: int, found: Term, wanted: Term) -> tuple[Term, Term]:
+        """Two terms that are equal if ``found``, from the ports, and ``wanted``, from the program, are one number."""
+        port, own = self.kinds[number], self.own[number]
+        if port == own:
+            return found, wanted
+        f = max(port.f, own.f)
+        width = max(found.width + f - port.f, wanted.width + f - own.f) + 1
+        return _number(found, port, f, width), _number(wanted, own, f, width)
+
+
+def _steady(clocking: Clocking) -> tuple[tuple[str | None, int], ...]:
+    return (clocking.reset, int(clocking.reset_low)), (clocking.valid_in, 1)
+
+
+def _number(term: Term, kind: FixedType, f: int, width: int) -> Term:
+    if not kind.width:
+        return const(width, 0)
+    moved = concat(term, const(f - kind.f, 0)) if f > kind.f else term
+    return resize(moved, width, bool(kind.k))
+
+
+def _union(own: Element, given: Element) -> Element:
+    """All bits of an input that matter to anybody."""
+    if not own.width or not given.width:
+        return own if own.width else given
+    low, high = min(own.lo, given.lo), max(own.lo + own.width, given.lo + given.width)
+    return Element(given.offset, high - low, low)
+
+
+def _port(netlist: Netlist, wire: Wire, what: str, names: Container[str]) -> Signal:
+    if wire.name not in names:
+        listed = ", ".join((*netlist.inputs, *netlist.outputs)) or "none"
+        raise InputError(f"module {netlist.top!r} has no {what} {wire.name!r} (ports: {listed}); see docs/any-dut.md")
+    signal = netlist.signals[wire.name]
+    if signal.width != max(wire.width, 1):
+        raise InputError(
+            f"{what} {wire.name!r} of module {netlist.top!r} has {signal.width} bits;"
+            f" this program needs {max(wire.width, 1)}"
+        )
+    return signal
+
+
+def _pieces(
+    wire: Wire, elements: Spans[int], ports: Ports, inputs: Sequence[Element]
+) -> Iterator[tuple[int, int, Piece]]:
+    """Which bits of a port carry which inputs; ``elements``: the inputs by their bits of a row."""
+    for first, last, at, j in elements.within(wire.offset, wire.width):
+        yield first - wire.offset, last - first, Piece(j, at + ports.inputs[j].lo - inputs[j].lo)
+
+
+def _nothing(signal: Signal, low: int, width: int) -> Term:
+    parts = [var(1, f"{NOTHING}{signal.name} {bit}") for bit in range(low, low + width)]
+    return concat(*reversed(parts))

@@ -1,0 +1,1 @@
+"""Two front ends held against each other: both readings of a design are compared, and both are proved."""

@@ -1,0 +1,248 @@
+"""Two front ends read one design: whether they understand it alike, signal by signal.
+
+Every signal that both know by one name is a cut point: what drives it must be the same function in both readings, of
+the signals that it reads. Neither reading has a loop (that is checked on both together), so by induction all these
+signals are equal, for every input and, where there are registers, at every edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dais_verif.errors import InputError
+from dais_verif.prover.netlist import Clock, Cone, Netlist, Signal
+from dais_verif.prover.results import Watcher
+from dais_verif.prover.solving.pool import Pool, Question
+from dais_verif.prover.terms import Term, band, bnot, bxor, const, extract, leaves, rebuild, var
+
+__all__ = ["CrossCheck", "compare_readings"]
+
+_EVERY = 256
+#: How many levels of cut points are looked behind where two readings seem to differ; the last: all.
+_LEVELS = (1, 2, 4, 1 << 30)
+#: A name that reads more than so many others, directly or not, is not compared down to the inputs.
+_LARGEST = 2000
+
+
+class CrossCheck(NamedTuple):
+    """How many signals are the same in both readings, and what is said of the first that is not, if one is not.
+
+    ``decided``: it is another one; False: it could not be shown to be the same.
+    """
+
+    signals: int
+    difference: str | None = None
+    decided: bool = True
+
+
+def compare_readings(first: Netlist, second: Netlist, pool: Pool, watcher: Watcher) -> CrossCheck:
+    """Compare two readings of one design, before anything is changed in either.
+
+    Signals that one of the readings cannot make sense of are left out, unless an output needs them. Raises
+    ``InputError`` for an output that does.
+    """
+    ports = _ports(first), _ports(second)
+    if ports[0] != ports[1]:
+        different = sorted(set(ports[0]) ^ set(ports[1]))
+        return CrossCheck(
+            0,
+            f"port {different[0][1]!r}: one reads {_port_text(ports[0], different[0][1])}, the other"
+            f" {_port_text(ports[1], different[0][1])}",
+        )
+    return _Comparison(first, second, pool, watcher).result()
+
+
+def _ports(netlist: Netlist) -> list[tuple[str, str, int]]:
+    ways = (("input", netlist.inputs), ("output", netlist.outputs))
+    return [(way, name, netlist.signals[name].width) for way, names in ways for name in sorted(names)]
+
+
+def _port_text(ports: list[tuple[str, str, int]], name: str) -> str:
+    return next((f"an {way} of {width} bits" for way, other, width in ports if other == name), "none")
+
+
+class _Reading(NamedTuple):
+    """What drives one signal in both netlists, and by what names: terms over the same variables."""
+
+    terms: tuple[Term, Term]
+    reads: frozenset[str]
+
+
+class _Comparison:
+    def __init__(self, first: Netlist, second: Netlist, pool: Pool, watcher: Watcher) -> None:
+        self._netlists, self._pool, self._watcher = (first, second), pool, watcher
+        inputs = set(first.inputs)
+        common = [n for n, s in first.signals.items() if n in second.signals and not s.hidden and n not in inputs]
+        #: Names that both know, and that have a driver in both.
+        self._names = [n for n in common if all(netlist.signals[n].drivers for netlist in self._netlists)]
+        self._inputs = inputs
+        self._cuts = set(self._names)
+        self._clocked = {n for n in self._names if any(map(_clocked, self._pair(n)))}
+        self._readings: dict[str, _Reading] = {}
+        #: Names of which one netlist makes no sense, with what it says.
+        self._senseless: dict[str, InputError] = {}
+
+    def result(self) -> CrossCheck:
+        for name in self._names:
+            a, b = self._pair(name)
+            if a.width != b.width:
+                return CrossCheck(
+                    0, f"{a.where}: signal {name!r} has {a.width} bits in one reading, {b.width} in the other"
+                )
+        waiting = list(self._names)
+        while waiting:
+            for done, name in enumerate(waiting):
+                if done % _EVERY == 0:
+                    self._watcher.progress("signals read twice", done, len(waiting))
+                self._read_names(name)
+            waiting = self._not_yet_cut()
+        for name in self._netlists[0].outputs:
+            if name in self._senseless:
+                raise self._senseless[name]
+        return self._compared()
+
+    def _pair(self, name: str) -> tuple[Signal, Signal]:
+        first, second = self._netlists
+        return first.signals[name], second.signals[name]
+
+    def _read_names(self, name: str) -> None:
+        """Read what drives ``name``; note it if that makes no sense."""
+        try:
+            self._readings[name] = self._reading(name, set())
+        except InputError as error:
+            self._senseless[name] = error
+            self._readings.pop(name, None)
+
+    def _not_yet_cut(self) -> list[str]:
+        """Names to be read again: those that read what is senseless, or what depends on itself by cut points."""
+        lost = self._senseless.keys() & self._cuts
+        if not lost:
+            lost = set(self._circle())
+        self._cuts -= lost
+        return [name for name, reading in self._readings.items() if reading.reads & lost or name in lost]
+
+    def _circle(self) -> list[str]:
+        """Names that read each other in a circle, as bits of vectors may; registers end one."""
+        done: set[str] = set()
+        for start in self._readings:
+            path: dict[str, Iterator[str]] = {} if start in done else {start: self._before(start)}
+            while path:
+                name = next(reversed(path))
+                following = next(path[name], None)
+                if following is None:
+                    del path[name]
+                    done.add(name)
+                elif following in path:
+                    return [*path][[*path].index(following) :]
+                elif following not in done:
+                    path[following] = self._before(following)
+        return []
+
+    def _before(self, name: str) -> Iterator[str]:
+        reading = self._readings.get(name)
+        return iter(sorted(reading.reads - self._clocked) if reading else ())
+
+    def _reading(self, name: str, behind: set[str]) -> _Reading:
+        """Terms for ``name``; ``behind``: names that are no cut points."""
+        numbers: dict[str, Term] = {}
+        terms = []
+        for netlist, signal in zip(self._netlists, self._pair(name), strict=True):
+
+            def cut(
+                source: Signal, low: int, width: int, netlist: Netlist = netlist, signal: Signal = signal
+            ) -> Term | None:
+                known = netlist.signals.get(source.name) is source
+                if known and source.name in self._inputs:
+                    pass
+                elif not known or source.name not in self._cuts or source.name in behind or source is signal:
+                    if not _clocked(source):
+                        return None
+                    if known and source.name in self._senseless:
+                        raise self._senseless[source.name]
+                    if source is not signal:
+                        for driver in source.drivers:  # one that has no meaning at all says why
+                            driver.make(lambda other, low, width: var(width, "some value"))
+                        raise InputError(f"{source.where}: register {source.name!r} is known to one front end only")
+                whole = numbers.setdefault(source.name, var(source.width, f"v{len(numbers)}"))
+                return extract(whole, low, width)
+
+            terms.append(Cone(cut).behind(signal))
+        return _Reading((terms[0], terms[1]), frozenset(numbers.keys() - self._inputs - {name}))
+
+    # comparing
+
+    def _compared(self) -> CrossCheck:
+        for name in self._readings:
+            clocks = [self._clocks(netlist, name) for netlist in self._netlists]
+            if clocks[0] != clocks[1]:
+                return CrossCheck(0, f"{self._pair(name)[0].where}: signal {name!r} has other clocks or resets")
+        self._pool.decide_all(q for reading in self._readings.values() for q in _questions(*reading.terms))
+        for name, reading in self._readings.items():
+            equal = self._equal(reading) or self._equal_behind(name)
+            if not equal:
+                what = "could not be shown to be" if equal is None else "is not"
+                difference = f"{self._pair(name)[0].where}: signal {name!r} {what} the same in both"
+                return CrossCheck(0, difference, equal is not None)
+        return CrossCheck(len(self._readings))
+
+    def _equal(self, reading: _Reading) -> bool | None:
+        """Whether both terms are equal; None if that is not known."""
+        answers = [self._pool.decide(*question).decision.equal for question in _questions(*reading.terms)]
+        if all(answers) or (len(answers) > 1 and self._pool.decide(*reading.terms).decision.equal):
+            return True
+        # Where a mask is not all that is undefined, it is not known what differs.
+        return None if None in answers or False in answers[2:] else False
+
+    def _equal_behind(self, name: str) -> bool | None:
+        """The same once cut points before them are looked behind."""
+        behind: set[str] = set()
+        equal: bool | None = None
+        for levels in _LEVELS:
+            for _ in range(levels):
+                more = {n for n in self._reading(name, behind).reads if n not in self._clocked} - behind
+                if not more or len(behind) > _LARGEST:
+                    break
+                behind |= more
+            equal = self._equal(self._reading(name, behind))
+            if equal:
+                break
+        return equal
+
+    def _clocks(self, netlist: Netlist, name: str) -> list[object]:
+        """The clock of every bit, and the resets, as functions of inputs."""
+        bits: list[object] = [None] * netlist.signals[name].width
+        for driver in netlist.signals[name].drivers:
+            bits[driver.low : driver.low + driver.width] = [self._pins(driver.clock)] * driver.width
+        return bits
+
+    def _pins(self, clock: Clock | None) -> object:
+        if clock is None:
+            return None
+        cone = Cone(lambda s, low, width: extract(var(s.width, s.name), low, width) if s.name in self._inputs else None)
+        return cone.read(clock.signal, 0, 1), {(cone.read(reset, 0, 1), value) for reset, value in clock.resets}
+
+
+def _clocked(signal: Signal) -> bool:
+    return any(driver.clock is not None for driver in signal.drivers)
+
+
+def _questions(a: Term, b: Term) -> list[Question]:
+    """What must hold for two terms to be the same: they are equal, or the same of their bits are undefined.
+
+    A bit that differs between all that is undefined being 0 and being ones depends on it. That no other bit does is
+    asked, too, whatever each undefined bit is; then the others must be equal.
+    """
+    if a is b or not any(t.op == "undefined" for t in leaves(a, b)):
+        return [(a, b, ())]
+    (first, some, bare), (second, others, plain) = _masked(a), _masked(b)
+    zero = const(a.width, 0)
+    return [(some, others, ()), (bare, plain, ()), (first, zero, ()), (second, zero, ())]
+
+
+def _masked(t: Term) -> tuple[Term, Term, Term]:
+    """What is undefined in ``t`` beyond a mask of its undefined bits; the mask; and the bits without these."""
+    free = [x for x in leaves(t) if x.op == "undefined"]
+    zeros, ones = (rebuild(t, {x: const(x.width, value) for x in free}) for value in (0, -1))
+    mask = bxor(zeros, ones)
+    return band(bxor(t, zeros), bnot(mask)), mask, band(zeros, bnot(mask))

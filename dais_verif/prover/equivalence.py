@@ -1,0 +1,226 @@
+"""Two programs compared for all inputs: what simulation cannot tell apart is proved equal, from the inputs on.
+
+Ops whose values are the same real numbers on many random inputs are candidates. In SSA order, each op of the second
+program is proved equal to a candidate of the first, over variables in the place of ops that lie further back; ops that
+are equal share their variable, so what follows is compared over the same ones. Outputs come last, and look as far back
+as they must. Values are those of hardware: what breaks a promise is quantised, on both sides.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from dais_verif.program import FixedType, Program
+from dais_verif.prover.op_semantics import aligned, as_type, bits_of, interpret_op
+from dais_verif.prover.results import Method
+from dais_verif.prover.shared import Inputs, Node, simulated
+from dais_verif.prover.solving.discharge import Decision, decide
+from dais_verif.prover.terms import Term, const, var
+
+__all__ = ["Equivalence", "compare_programs"]
+
+#: How many ops back candidates look, and then outputs; None: to the inputs.
+_OP_DEPTHS = (1, 2, 4)
+_OUTPUT_DEPTHS = (1, 2, 4, 8, 16, None)
+#: Seconds that a candidate may take: there are many, and none is needed.
+_OP_SECONDS = 1.0
+#: Ops that a question looks at, beyond those that both programs have.
+_MOST_INSIDE = 500
+#: Candidates that are tried for one op.
+_CANDIDATES = 2
+
+
+@dataclass(frozen=True)
+class Equivalence:
+    """``equal``: of every output, None where it is undecided. ``witness``: inputs on which one that is not equal
+    differs.
+
+    ``methods``: how often each decided an op or an output. ``merged``: ops of the second program that were proved
+    equal to one of the first. ``seconds``: wall time.
+    """
+
+    equal: tuple[bool | None, ...]
+    witness: tuple[Fraction, ...] | None
+    merged: int
+    seconds: float
+    methods: Counter[Method] = field(default_factory=Counter)
+
+    @property
+    def proved(self) -> list[int]:
+        """The outputs that are equal for all inputs."""
+        return [output for output, equal in enumerate(self.equal) if equal]
+
+    @property
+    def undecided(self) -> list[int]:
+        """The outputs of which nobody knows."""
+        return [output for output, equal in enumerate(self.equal) if equal is None]
+
+
+def compare_programs(
+    a: Program,
+    b: Program,
+    *,
+    timeout: float = 20.0,
+    seed: int = 0,
+    tell: Callable[[int, int], None] = lambda done, total: None,
+) -> Equivalence:
+    """Whether every output of ``a`` is that of ``b``, as real numbers, for all inputs.
+
+    Both must have as many inputs and outputs. ``timeout``: seconds for each question about an output. ``tell``: the
+    ops and outputs done, and all.
+    """
+    start = time.perf_counter()
+    search = _Search((a, b), seed, timeout)
+    total = b.n_ops + b.n_out
+    for index in range(b.n_ops):
+        search.merge(Node(1, index))
+        tell(index + 1, total)
+    equal: list[bool | None] = []
+    witness = None
+    for output in range(b.n_out):
+        decision = search.output(output)
+        equal.append(decision.equal)
+        if decision.equal is False:
+            witness = search.inputs.vector(decision.model)
+            break
+        tell(b.n_ops + output + 1, total)
+    equal += [None] * (b.n_out - len(equal))
+    return Equivalence(tuple(equal), witness, len(search.same), time.perf_counter() - start, search.methods)
+
+
+class _Search:
+    """What is known so far. ``same``: for ops of the second program, the one of the first that they are equal to."""
+
+    def __init__(self, programs: tuple[Program, Program], seed: int, timeout: float) -> None:
+        self.programs, self.timeout = programs, timeout
+        self.inputs = Inputs.of(programs)
+        self.same: dict[Node, Node] = {}
+        self.methods: Counter[Method] = Counter()
+        self._keys = simulated(programs, self.inputs, seed)
+        #: Ops of the first program that the second has too.
+        self._common: set[Node] = set()
+        self._candidates: dict[object, list[Node]] = {}
+        for op in programs[0].ops:
+            if op.type.width:
+                self._candidates.setdefault(self._keys[Node(0, op.index)], []).append(Node(0, op.index))
+
+    def kind(self, node: Node) -> FixedType:
+        """The type of an op."""
+        return self.programs[node.side].ops[node.op].type
+
+    def merge(self, node: Node) -> None:
+        """Find an op of the first program that ``node`` is equal to."""
+        if not self.kind(node).width:
+            return
+        for candidate in self._candidates.get(self._keys[node], [])[:_CANDIDATES]:
+            for depth in _OP_DEPTHS:
+                view = _View(self, self._behind((node, candidate), depth))
+                sides = aligned(self.kind(node), view.value(node), self.kind(candidate), view.value(candidate))
+                decision = decide(*sides, (), min(_OP_SECONDS, self.timeout))
+                if decision.equal:
+                    self.methods[decision.method] += 1
+                    self.same[node] = candidate
+                    self._common.add(candidate)
+                    return
+                if decision.equal is None or not view.cut:
+                    break
+
+    def output(self, output: int) -> Decision:
+        """Whether an output is the same in both; if not, the model is of inputs alone."""
+        decision = Decision(None, Method.IDENTICAL, 0.0)
+        roots = [
+            self.same.get(node, node)
+            for side, program in enumerate(self.programs)
+            if (node := Node(side, program.outputs[output][0])).op >= 0
+        ]
+        for depth in _OUTPUT_DEPTHS:
+            view = _View(self, self._behind(roots, depth))
+            (kind_a, value_a), (kind_b, value_b) = (view.output(side, output) for side in (0, 1))
+            decision = decide(*aligned(kind_a, value_a, kind_b, value_b), (), self.timeout)
+            if decision.equal or (decision.equal is False and not view.cut):
+                self.methods[decision.method] += 1
+                return decision
+            if not view.cut:
+                break
+        return Decision(None, decision.method, decision.seconds)
+
+    def _behind(self, roots: Iterable[Node], depth: int | None) -> set[Node]:
+        """Ops at most ``depth`` steps behind ``roots``, themselves included; what is equal counts once.
+
+        Only ops that both programs have are a step: what one of them computes on its way says nothing of the other.
+        """
+        found: set[Node] = set()
+        front = list(dict.fromkeys(roots))
+        steps = 0
+        while front and (depth is None or steps < depth):
+            nodes, front = front, []
+            while nodes:
+                found.update(nodes)
+                behind = [Node(n.side, i) for n in nodes for i in self.programs[n.side].ops[n.op].operands]
+                behind = list(dict.fromkeys(r for n in behind if (r := self.same.get(n, n)) not in found))
+                nodes = [n for n in behind if n not in self._common and len(found) < _MOST_INSIDE]
+                front += [n for n in behind if n in self._common]
+            steps += 1
+        return found
+
+
+class _View:
+    """Values as terms over inputs, and over variables in the place of all ops that are not ``inside``.
+
+    ``cut``: whether there is such a variable.
+    """
+
+    def __init__(self, search: _Search, inside: set[Node]) -> None:
+        self._search, self._inside = search, inside
+        self._terms: dict[Node, Term] = {}
+        self.cut = False
+
+    def output(self, side: int, output: int) -> tuple[FixedType, Term]:
+        """An output, and the type that it has as a number."""
+        program = self._search.programs[side]
+        index, shift, negated = program.outputs[output]
+        if index < 0:
+            return FixedType(0, 0, 0), const(1, 0)
+        kind, value = program.ops[index].type, self.value(Node(side, index))
+        if negated:
+            wider = FixedType(1, kind.i + 1, kind.f)
+            kind, value = wider, as_type(kind, value, wider, negated=True)
+        return FixedType(kind.k, kind.i + shift, kind.f - shift), value
+
+    def value(self, node: Node) -> Term:
+        """The value of an op, in the bits of its type."""
+        waiting = [node]
+        while waiting:  # no recursion: programs are deep
+            missing = [n for n in self._needs(waiting[-1]) if n not in self._terms]
+            if missing:
+                waiting += missing
+                continue
+            last = waiting.pop()
+            self._terms[last] = self._value(last)
+        return self._terms[node]
+
+    def _needs(self, node: Node) -> list[Node]:
+        own = self._search.same.get(node, node)
+        if own != node and node not in self._inside:
+            return [own]
+        op = self._search.programs[node.side].ops[node.op]
+        behind = node in self._inside or op.code in (-1, 5)
+        return [Node(node.side, i) for i in op.operands] if behind and op.type.width else []
+
+    def _value(self, node: Node) -> Term:
+        program = self._search.programs[node.side]
+        op, own = program.ops[node.op], self._search.same.get(node, node)
+        if not op.type.width:
+            return const(1, 0)
+        if own != node and node not in self._inside:
+            return as_type(self._search.kind(own), self._terms[own], op.type)
+        if op.code == -1:
+            return interpret_op(program, op, *self._search.inputs.read(node.side, op.id0)).value
+        if node in self._inside or op.code == 5:
+            return interpret_op(program, op, [self._terms[Node(node.side, i)] for i in op.operands]).value
+        self.cut = True
+        return var(bits_of(op.type), f"{'ab'[node.side]}{node.op}")

@@ -1,0 +1,65 @@
+"""Words and bits at places that a signal chooses: memories that are filled once, and selects with a variable index."""
+
+from __future__ import annotations
+
+from dais_verif.errors import StateError
+from dais_verif.prover.terms import Term, add, const, ite, lookup, neg, resize, ult, undefined
+
+__all__ = ["Memory", "chosen"]
+
+
+def chosen(index: Term, signed: bool, left: int, right: int) -> tuple[Term, Term | None]:
+    """The position that ``index`` has in ``[left:right]``, from the right, and whether it is inside.
+
+    None: it always is. The position is right wherever it is inside.
+    """
+    low, high = min(left, right), max(left, right)
+    top = 1 << (index.width - 1) if signed else 1 << index.width
+    bottom = -top if signed else 0
+    width = max(index.width, low.bit_length(), high.bit_length()) + 2
+    wide = resize(index, width, signed)
+    position = add(wide, const(width, -right)) if left >= right else add(const(width, right), neg(wide))
+    size = high - low + 1
+    inside = None if low <= bottom and top - 1 <= high else ult(position, const(width, size))
+    return resize(position, max((size - 1).bit_length(), 1), False), inside
+
+
+class Memory:
+    """An array of vectors that is filled once, in ``initial`` blocks; its indices are ``low .. high``."""
+
+    def __init__(self, name: str, where: str, width: int, left: int, right: int) -> None:
+        self.name, self.where, self.width = name, where, width
+        self.low, self.high = min(left, right), max(left, right)
+        self.words: list[int | None] = [None] * (self.high - self.low + 1)
+        #: Whether something else than an ``initial`` block writes to it, and whether it was read.
+        self.written = self.was_read = False
+        self._values: tuple[int, ...] = ()
+        self._filled: tuple[int, ...] = ()
+
+    def position(self, index: int) -> int | None:
+        """The word that ``index`` names, if there is one."""
+        return index - self.low if self.low <= index <= self.high else None
+
+    def settle(self) -> None:
+        """All words are known now."""
+        self._values = tuple(word or 0 for word in self.words)
+        self._filled = tuple(int(word is not None) for word in self.words)
+
+    def refuse_state(self) -> None:
+        """Raise ``StateError`` if the memory is written while the design runs, and read."""
+        if self.written and self.was_read:
+            raise StateError(f"{self.where}: memory {self.name!r} is written while the design runs: it keeps state")
+
+    def read(self, index: Term, signed: bool) -> Term:
+        """The word at ``index``: undefined outside, and where nothing was filled in.
+
+        Raises ``InputError`` if the memory keeps state.
+        """
+        self.was_read = True
+        self.refuse_state()
+        position, inside = chosen(index, signed, self.high, self.low)
+        word = lookup(position, self._values, self.width)
+        nothing = undefined(self.width, f"a word of {self.name}", index)
+        if not all(self._filled):
+            word = ite(lookup(position, self._filled, 1), word, nothing)
+        return word if inside is None else ite(inside, word, nothing)

@@ -1,0 +1,281 @@
+"""What drives what: the RTL as signals with drivers, and the cone of a signal as one term.
+
+A driver becomes a term only when somebody asks for it, and in the variables of whoever asks: two ops of one shape
+get the same term, though their signals have different names.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from dais_verif.errors import InputError, StateError
+from dais_verif.prover.terms import Term, concat, extract, nodes, rebuild, undefined
+
+__all__ = [
+    "Bits",
+    "Clock",
+    "Cone",
+    "Driver",
+    "Netlist",
+    "NoValue",
+    "Read",
+    "Signal",
+    "bits_over",
+    "driver_of",
+    "refuse_late",
+]
+
+#: Gives bits ``low .. low + width - 1`` of a signal.
+Read = Callable[["Signal", int, int], Term]
+
+#: Gives bits ``low .. low + width - 1`` of some value, in such readings.
+Bits = Callable[[Read, int, int], Term]
+
+
+class NoValue(InputError):
+    """X or Z at ``where``; whoever knows which signal they are given to names it."""
+
+    def __init__(self, where: str, name: str | None = None) -> None:
+        self.where = where
+        given = "" if name is None else f"signal {name!r} is given X or Z: "
+        super().__init__(f"{where}: {given}X and Z have no value; the proof refuses them")
+
+
+class Clock(NamedTuple):
+    """A register takes its value at rising edges of ``signal``, of those at which ``enable`` is 1 if it has one.
+
+    ``resets``: signals that set it at any time, each with the value at which it does not.
+    """
+
+    signal: Signal
+    enable: Signal | None = None
+    resets: tuple[tuple[Signal, int], ...] = ()
+
+
+class Driver(NamedTuple):
+    """Bits ``low .. low + width - 1`` of a signal are what ``make`` returns, in the readings that it is given.
+
+    ``clock``: they are so after an edge; None: at once. ``part``: gives some of these bits, from a lowest one on, and
+    reads only what they need; None: all must be made for any. ``late``: they change only when all else that happens at
+    the same time has happened, so registers that they clock see what others have taken in.
+    """
+
+    low: int
+    width: int
+    make: Callable[[Read], Term]
+    where: str
+    clock: Clock | None = None
+    part: Bits | None = None
+    late: bool = False
+
+
+def driver_of(bits: Bits, place: int, width: int, low: int, where: str, clock: Clock | None = None) -> Driver:
+    """The driver that gives bits ``low`` and on of a signal the bits ``place`` and on of a value."""
+
+    def make(read: Read) -> Term:
+        return bits(read, place, width)
+
+    def part(read: Read, first: int, count: int) -> Term:
+        return bits(read, place + first, count)
+
+    return Driver(low, width, make, where, clock, part)
+
+
+def bits_over(term: Term, sources: Mapping[Term, tuple[Signal, int]]) -> Bits:
+    """The bits of ``term``, in which variables stand for bits of signals, from a lowest one on."""
+
+    def bits(read: Read, low: int, width: int) -> Term:
+        piece = extract(term, low, width)
+        order = nodes(piece)
+        replaced: dict[Term, Term] = {}
+        for t in order:
+            if t.op == "extract" and t.args[0] in sources:
+                signal, first = sources[t.args[0]]
+                replaced[t] = read(signal, first + t.low, t.width)
+        for x in dict.fromkeys([piece, *(x for t in order if t not in replaced for x in t.args)]):
+            if x in sources:
+                replaced[x] = read(*sources[x], x.width)
+        return rebuild(piece, replaced)
+
+    return bits
+
+
+class Signal:
+    """A net or variable of ``width`` bits. ``name``: its path below the top module. Compared by identity.
+
+    ``hidden``: the RTL does not name it, a front end does.
+    """
+
+    __slots__ = ("drivers", "hidden", "name", "where", "width")
+
+    def __init__(self, name: str, width: int, where: str, hidden: bool = False) -> None:
+        self.name, self.width, self.where, self.hidden = name, width, where, hidden
+        #: From the lowest bits to the highest.
+        self.drivers: list[Driver] = []
+
+    def __repr__(self) -> str:
+        return f"<Signal {self.name}>"
+
+    def drive(self, driver: Driver) -> None:
+        """Add a driver. Raises ``InputError`` if a bit has one already."""
+        place = bisect_right(self.drivers, driver.low, key=_low)
+        for other in self.drivers[max(place - 1, 0) : place + 1]:  # its neighbours
+            if driver.low < other.low + other.width and other.low < driver.low + driver.width:
+                bit = max(driver.low, other.low)
+                raise InputError(
+                    f"{driver.where}: bit {bit} of signal {self.name!r} is also driven at {other.where};"
+                    " give every bit one driver"
+                )
+        self.drivers.insert(place, driver)
+
+    def driving(self, low: int, width: int) -> Iterator[Driver]:
+        """Yield the drivers of bits ``low .. low + width - 1``, from the lowest on, and look at no others."""
+        for number in range(max(bisect_right(self.drivers, low, key=_low) - 1, 0), len(self.drivers)):
+            driver = self.drivers[number]
+            if driver.low >= low + width:
+                return
+            if low < driver.low + driver.width:
+                yield driver
+
+
+class Signals(dict[str, Signal]):
+    """Signals by names of which each stands for one signal, whatever the RTL calls others.
+
+    A path of instances and an escaped name may be one text; variables of terms go by names.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._names: set[str] = set()
+
+    def new(self, name: str, width: int, where: str, hidden: bool = False) -> Signal:
+        """A signal with a name of its own, which is none of these yet."""
+        own, number = name, 1
+        while own in self._names:  # a blank is in no name of Verilog
+            number += 1
+            own = f"{name} {number}"
+        self._names.add(own)
+        return Signal(own, width, where, hidden)
+
+
+def refuse_late(clock: Signal, where: str) -> None:
+    """Raise ``InputError`` if ``clock`` changes later than what clocks other registers."""
+    if any(driver.late for driver in clock.drivers):
+        raise InputError(
+            f"{where}: clock {clock.name!r} is assigned with <=, so what it clocks sees what other registers take in at"
+            " the same edge; write assign"
+        )
+
+
+def _low(driver: Driver) -> int:
+    return driver.low
+
+
+class Netlist(NamedTuple):
+    """An elaborated design: its signals by name, ports among them.
+
+    ``bitwise``: the signals of its top module are single bits, as those of a synthesized netlist. ``included``: the
+    files that its sources include. ``lazy``: no term was made while it was read, so whoever asks for one decides by
+    which rules. ``left_out``: assertions that are not proved, which may grow as drivers are made.
+    """
+
+    top: str
+    signals: dict[str, Signal]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    bitwise: bool = False
+    included: tuple[Path, ...] = ()
+    lazy: bool = False
+    left_out: Mapping[str, None] = {}
+
+    def checked(self) -> Netlist:
+        """The same. Raises ``InputError`` if something drives an input."""
+        for name in self.inputs:
+            for driver in self.signals[name].drivers:
+                raise InputError(f"{driver.where}: input {name!r} is driven within the module; drive outputs only")
+        return self
+
+
+def _undriven(signal: Signal, low: int, width: int) -> Term:
+    bits = range(low + width - 1, low - 1, -1)
+    return concat(*(undefined(1, f"bit {bit} of signal {signal.name!r}, which has no driver") for bit in bits))
+
+
+class Cone:
+    """Terms of signals over cut points.
+
+    ``cut``: gives the term that stands for some bits of a signal, or None to look behind it.
+    """
+
+    def __init__(self, cut: Callable[[Signal, int, int], Term | None]) -> None:
+        self._cut = cut
+        self._driven: dict[tuple[Signal, int, int], Term] = {}
+        self._open: dict[tuple[Signal, int, int], None] = {}
+
+    def behind(self, signal: Signal) -> Term:
+        """What drives ``signal``, cut point or not."""
+        return self._gathered(signal, 0, signal.width)
+
+    def read(self, signal: Signal, low: int, width: int) -> Term:
+        """Bits ``low .. low + width - 1`` of ``signal``; those without a driver are undefined.
+
+        Raises ``InputError`` for loops.
+        """
+        cut = self._cut(signal, low, width)
+        return cut if cut is not None else self._gathered(signal, low, width)
+
+    def _gathered(self, signal: Signal, low: int, width: int) -> Term:
+        parts: list[Term] = []
+        place = low
+        for driver in signal.driving(low, width):
+            first, last = max(place, driver.low), min(low + width, driver.low + driver.width)
+            if place < first:
+                parts.append(_undriven(signal, place, first - place))
+            parts.append(self._made(signal, driver, first - driver.low, last - first))
+            place = last
+        if place < low + width:
+            parts.append(_undriven(signal, place, low + width - place))
+        return concat(*reversed(parts))
+
+    def _made(self, signal: Signal, driver: Driver, low: int, width: int) -> Term:
+        """Bits of a driver."""
+        whole = driver.part is None or width == driver.width
+        key = (signal, driver.low, driver.width) if whole else (signal, driver.low + low, width)
+        known = self._driven.get(key)
+        if known is None:
+            known = self._driven[key] = self._new(key, driver, low, width)
+        return extract(known, low, width) if whole else known
+
+    def _new(self, key: tuple[Signal, int, int], driver: Driver, low: int, width: int) -> Term:
+        signal, _, made = key
+        if key in self._open:
+            raise self._loop(signal)
+        self._open[key] = None
+        try:
+            if driver.part is None or made == driver.width:
+                term = driver.make(self.read)
+            else:
+                term = driver.part(self.read, low, width)
+        except NoValue as error:
+            if signal.hidden:
+                raise
+            raise InputError(str(NoValue(error.where, signal.name))) from None
+        del self._open[key]
+        if term.width != made:
+            raise AssertionError(f"{signal.name}: {term.width} bits of {made}")
+        return term
+
+    def _loop(self, signal: Signal) -> StateError:
+        """Names the signals of the loop that ``signal`` closes, the hidden ones only if there is no other."""
+        path = [s for s, _, _ in self._open]
+        loop = path[path.index(signal) :]
+        named = [s for s in loop if not s.hidden] or loop
+        names = [s.name for s in (*named, named[0])]
+        shown = " <- ".join(names if len(names) <= 8 else [*names[:6], "...", names[-1]])
+        if any(driver.clock for s in loop for driver in s.drivers):
+            text = f"register {names[0]!r} keeps state: its next value depends on its own ({shown})"
+            return StateError(f"{named[0].where}: {text}; the proof knows pipelines only")
+        return StateError(f"{named[0].where}: signal {names[0]!r} depends on itself ({shown}); break the loop")

@@ -1,0 +1,229 @@
+"""What has to be shown: for each op with a signal, and for each output, that two terms are equal.
+
+The signal of op N, if the RTL is right, holds the value of the op in as many bits as it has: extended as its type is
+signed, or without high bits that say nothing. In the cone of another signal that is taken for granted, so the value is
+a variable there, called by its place and not by its op: ops of one shape have one and the same obligation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import NamedTuple
+
+from dais_verif.program import Op, Program
+from dais_verif.program.opcodes import high_int32
+from dais_verif.prover.boundary import NOTHING, Boundary
+from dais_verif.prover.netlist import Cone, Netlist, Signal
+from dais_verif.prover.op_semantics import OpSemantics, bits_of, interpret_op, interpret_output
+from dais_verif.prover.terms import Term, const, extract, leaves, resize, var
+from dais_verif.prover.twins import first_twins
+
+__all__ = ["Builder", "Obligation", "Source"]
+
+
+class Source(NamedTuple):
+    """What a variable stands for: the value of op ``number``, or the element of input ``number``."""
+
+    kind: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """``rtl`` and ``wanted`` are equal wherever all of ``given`` are 1, for all values of the variables.
+
+    ``sources``: what the variables stand for, in the order of their numbers. ``reads``: the ops whose signals the RTL
+    reads there. ``kept``: 1 where the op, and every op that was expanded, keeps its promise.
+    """
+
+    rtl: Term
+    wanted: Term
+    sources: tuple[Source, ...]
+    reads: tuple[int, ...]
+    kept: tuple[Term, ...] = ()
+    given: tuple[Term, ...] = ()
+
+    def variables(self) -> dict[Term, Source]:
+        """The variables, and what each stands for."""
+        return {
+            t: self.sources[int(str(t.data)[1:])]
+            for t in leaves(self.rtl, self.wanted)
+            if t.op == "var" and not str(t.data).startswith(NOTHING)
+        }
+
+
+@cache
+def _numbered(width: int, number: int) -> Term:
+    return var(width, f"v{number}")
+
+
+class _Locals:
+    """The variables of one obligation, numbered as they are met."""
+
+    def __init__(self, builder: Builder, expanded: Callable[[int], bool]) -> None:
+        self._builder, self._expanded = builder, expanded
+        self.sources: list[Source] = []
+        self.terms: dict[Source, Term] = {}
+        #: Ops whose signals the RTL reads, whatever became of them.
+        self.reads: dict[int, None] = {}
+        self._values: dict[int, OpSemantics] = {}
+        #: The same values and variables, as they were asked for.
+        self._asked: dict[int, Term] = {}
+
+    def variable(self, kind: str, index: int, width: int) -> Term:
+        source = Source(kind, index)
+        term = self.terms.get(source)
+        if term is None:
+            term = self.terms[source] = _numbered(width, len(self.sources))
+            self.sources.append(source)
+        return term
+
+    def value(self, index: int) -> Term:
+        """The value of op ``index``: a variable, or its meaning where it has no cut point or is expanded."""
+        known = self._asked.get(index)
+        if known is None:
+            known = self._asked[index] = self._value(index)
+        return known
+
+    def _value(self, index: int) -> Term:
+        kind = self._builder.program.ops[index].type
+        if kind.width == 0:
+            return const(1, 0)
+        if index in self._builder.cut and not self._expanded(index):
+            bits = min(kind.width, self._builder.cut[index].width)
+            # A signal that is too narrow says something of its own op only.
+            number = self._builder.twins[index] if bits == kind.width else index
+            return resize(self.variable("op", number, bits), kind.width, bool(kind.k))
+        return self.semantics(index).value
+
+    def semantics(self, index: int) -> OpSemantics:
+        """What op ``index`` means, in terms of its operands' values."""
+        waiting = [index]
+        while waiting:  # no recursion: chains of ops without signals may be long
+            op = self._builder.program.ops[waiting[-1]]
+            missing = [i for i in op.operands if self._needs(i)]
+            if missing:
+                waiting += missing
+                continue
+            waiting.pop()
+            if op.index not in self._values:
+                self._values[op.index] = self._meant(op)
+        return self._values[index]
+
+    def _needs(self, index: int) -> bool:
+        behind = index not in self._builder.cut or self._expanded(index)
+        return behind and index not in self._values and self._builder.program.ops[index].type.width > 0
+
+    def _meant(self, op: Op) -> OpSemantics:
+        program = self._builder.program
+        if op.code == -1:
+            element = self._builder.boundary.inputs[op.id0]
+            return interpret_op(program, op, [self.element(op.id0)] if element.width else [], element)
+        operands = [self.value(i) for i in op.operands]
+        # Ops of one shape mean the same of the same variables; where the condition of a mux is does not matter to it.
+        data = high_int32(op.data) if abs(op.code) == 6 else op.data
+        shape = op.code, op.type, data, *operands, *(program.ops[i].type for i in op.operands)
+        known = self._builder.meanings.get(shape)
+        if known is None:
+            known = self._builder.meanings[shape] = interpret_op(program, op, operands)
+        return known
+
+    def element(self, index: int) -> Term:
+        """The bits of input ``index``."""
+        return self.variable("input", index, self._builder.boundary.inputs[index].width)
+
+    def known(self, index: int) -> list[tuple[int, Term]]:
+        """The values of all ops that occur, op ``index`` excepted: variables, and those that were expanded."""
+        variables = [(s.number, term) for s, term in self.terms.items() if s.kind == "op"]
+        return [*variables, *((i, m.value) for i, m in self._values.items() if i != index)]
+
+    def obligation(self, rtl: Term, wanted: Term) -> Obligation:
+        """That the two are equal."""
+        ops = self._builder.program.ops
+        kept = {m.kept: None for i, m in self._values.items() if ops[i].spec.promise and m.kept.op != "const"}
+        return Obligation(rtl, wanted, tuple(self.sources), tuple(self.reads), tuple(kept))
+
+
+class Builder:
+    """Makes obligations. ``cut``: the signal of each op that is a cut point; may shrink while ops fail."""
+
+    def __init__(self, program: Program, netlist: Netlist, cut: dict[int, Signal], boundary: Boundary) -> None:
+        self.program, self.netlist, self.cut, self.boundary = program, netlist, dict(cut), boundary
+        self.twins = first_twins(program)
+        #: Meanings that are known, by what they depend on.
+        self.meanings: dict[object, OpSemantics] = {}
+        self._op_of = {signal: index for index, signal in cut.items()}
+
+    @classmethod
+    def of_program(cls, program: Program) -> Builder:
+        """A builder for questions about the program alone, with every op as a cut point."""
+        cut = {op.index: Signal(f"op {op.index}", bits_of(op.type), "") for op in program.ops if op.type.width}
+        return cls(program, Netlist("", {}, (), ()), cut, Boundary.of_program(program))
+
+    def promise(self, index: int, expanded: Callable[[int], bool], about: Callable[[int, Term], Term]) -> Obligation:
+        """Op ``index`` keeps its promise, if all that were expanded do. ``about``: what is known of a value."""
+        inside = _Locals(self, lambda i: i == index or expanded(i))
+        kept = inside.semantics(index).kept
+        before = inside.obligation(kept, const(1, 1))
+        facts = [about(i, value) for i, value in inside.known(index)]
+        given = [term for term in (*before.kept, *facts) if term is not kept and term.op != "const"]
+        return replace(before, given=tuple(dict.fromkeys(given)))
+
+    def drop(self, index: int) -> None:
+        """Op ``index`` is no cut point any more."""
+        del self._op_of[self.cut.pop(index)]
+
+    def op(self, index: int, expanded: Callable[[int], bool] = lambda index: False) -> Obligation:
+        """The signal of op ``index``, a cut point, has the op's value. ``expanded``: cut points to look behind."""
+        inside = _Locals(self, expanded)
+        signal, kind = self.cut[index], self.program.ops[index].type
+        value = inside.semantics(index).value
+        # A signal that is too narrow for the type must hold the value all the same.
+        width = max(signal.width, value.width)
+        rtl = self._cone(inside).behind(signal)
+        return inside.obligation(resize(rtl, width, bool(kind.k)), self.stored(index, value, width))
+
+    def output(self, index: int, expanded: Callable[[int], bool] = lambda index: False) -> Obligation:
+        """Output ``index``, which has bits, is what the program says."""
+        inside = _Locals(self, expanded)
+        wanted = const(1, 0)
+        if self.boundary.own[index].width:
+            op, _, negated = self.program.outputs[index]
+            wanted = interpret_output(self.program.ops[op].type, inside.value(op), negated)
+        rtl = self.boundary.result(index, self._cone(inside).read)
+        return inside.obligation(*self.boundary.as_numbers(index, rtl, wanted))
+
+    def no_output(self, port: Signal) -> Obligation:
+        """A port without any bits is tied to 0."""
+        inside = _Locals(self, lambda index: False)
+        return inside.obligation(self._cone(inside).read(port, 0, port.width), const(port.width, 0))
+
+    def meaning_of(self, index: int) -> tuple[Term, dict[int, Term]]:
+        """The value of op ``index`` over variables for those of its operands, which are given too."""
+        op = self.program.ops[index]
+        terms = {i: const(1, 0) for i in op.operands}
+        for number, i in enumerate(terms):
+            if self.program.ops[i].type.width:
+                terms[i] = var(bits_of(self.program.ops[i].type), f"v{number}")
+        if op.code != -1:
+            return interpret_op(self.program, op, [terms[i] for i in op.operands]).value, terms
+        element = self.boundary.inputs[op.id0]
+        operands = [var(element.width, "v0")] if element.width else []
+        return interpret_op(self.program, op, operands, element).value, {}
+
+    def stored(self, index: int, value: Term, width: int) -> Term:
+        """How a signal of ``width`` bits holds the value of op ``index``."""
+        kind = self.program.ops[index].type
+        return resize(value, width, bool(kind.k)) if kind.width else const(width, 0)
+
+    def _cone(self, inside: _Locals) -> Cone:
+        def cut(signal: Signal, low: int, width: int) -> Term | None:
+            index = self._op_of.get(signal)
+            if index is not None:
+                inside.reads[index] = None
+                return extract(self.stored(index, inside.value(index), signal.width), low, width)
+            return self.boundary.given(signal, low, width, inside.element)
+
+        return Cone(cut)

@@ -1,0 +1,280 @@
+"""What each op means, as terms: the semantics page read once more, apart from golden model and emitter.
+
+``Integer`` is an exact number; every rule computes in as many bits as its exact result needs, and ``interpret_op`` then
+quantises it to the op's own type. The value of an op of width w is a term of w bits; of one without bits, a 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from dais_verif.program import FixedType, Op, Program
+from dais_verif.program.opcodes import bitwise_fields, high_int32, low_int32
+from dais_verif.program.ports import Element
+from dais_verif.prover.terms import (
+    Term,
+    add,
+    all_ones,
+    band,
+    bnot,
+    bor,
+    bxor,
+    concat,
+    const,
+    eq,
+    extract,
+    ite,
+    lookup,
+    mul,
+    neg,
+    nonzero,
+    resize,
+    sext,
+    top_bit,
+    ult,
+)
+
+__all__ = ["OpSemantics", "aligned", "as_type", "bits_of", "interpret_op", "interpret_output"]
+
+
+class OpSemantics(NamedTuple):
+    """``value``: the op's value, quantised as hardware would. ``kept``: 1 where quantisation changed nothing."""
+
+    value: Term
+    kept: Term
+
+
+class Integer(NamedTuple):
+    """The number ``term``, in two's complement, times ``2**-f``."""
+
+    term: Term
+    f: int
+
+    def times_two_to(self, shift: int) -> Integer:
+        """The same bits, another point."""
+        return Integer(self.term, self.f - shift)
+
+    def at(self, f: int) -> Integer:
+        """In units of ``2**-f``, floored where these are coarser."""
+        more = f - self.f
+        if more > 0:
+            return Integer(concat(self.term, const(more, 0)), f)
+        low = min(-more, self.term.width - 1)  # what is left of a number floored to nothing is its sign
+        return Integer(extract(self.term, low, self.term.width - low), f)
+
+    def negated(self) -> Integer:
+        """Minus the number; one bit wider, since the most negative one has no counterpart."""
+        return Integer(neg(sext(self.term, self.term.width + 1)), self.f)
+
+
+def bits_of(kind: FixedType) -> int:
+    """Bits of the term of a value of type ``kind``."""
+    return max(kind.width, 1)
+
+
+def _number(kind: FixedType, value: Term) -> Integer:
+    """The number that the bits ``value`` stand for."""
+    if value.width != bits_of(kind):
+        raise AssertionError(f"{value.width} bits hold no value of type {kind}")
+    if kind.width == 0:
+        return Integer(const(1, 0), kind.f)
+    return Integer(value if kind.k else concat(const(1, 0), value), kind.f)
+
+
+def _together(a: Integer, b: Integer, more: int) -> tuple[Term, Term, int]:
+    """Both in the finer units of the two, and in ``more`` bits than the wider."""
+    f = max(a.f, b.f)
+    x, y = a.at(f).term, b.at(f).term
+    width = max(x.width, y.width) + more
+    return sext(x, width), sext(y, width), f
+
+
+def _plus(a: Integer, b: Integer) -> Integer:
+    x, y, f = _together(a, b, 1)
+    return Integer(add(x, y), f)
+
+
+def _constant(raw: int, f: int) -> Integer:
+    return Integer(const(raw.bit_length() + 1, raw), f)
+
+
+def _quantised(exact: Integer, kind: FixedType) -> Term:
+    """TRUNC, then WRAP."""
+    if kind.width == 0:
+        return const(1, 0)
+    return resize(exact.at(kind.f).term, kind.width, signed=True)
+
+
+def _equal(a: Integer, b: Integer) -> Term:
+    x, y, _ = _together(a, b, 0)
+    return eq(x, y)
+
+
+class _Scope:
+    """What the rule of one op may look at."""
+
+    def __init__(self, program: Program, op: Op, operands: Sequence[Term], element: Element | None) -> None:
+        self.program, self.op, self.operands, self.element = program, op, operands, element
+
+    def kind(self, position: int) -> FixedType:
+        return self.program.ops[self.op.operands[position]].type
+
+    def number(self, position: int) -> Integer:
+        return _number(self.kind(position), self.operands[position])
+
+    @property
+    def a(self) -> Integer:
+        return self.number(0)
+
+    @property
+    def b(self) -> Integer:
+        return self.number(1)
+
+    @property
+    def signed_a(self) -> Integer:
+        return self.a.negated() if self.op.spec.negate else self.a
+
+    @property
+    def raw_a(self) -> Term:
+        """±raw(id0), exact."""
+        return self.signed_a.term
+
+
+def interpret_op(program: Program, op: Op, operands: Sequence[Term], element: Element | None = None) -> OpSemantics:
+    """The value of ``op``, given those of its operands in the order of ``op.operands``.
+
+    For an ``input`` op, ``operands`` holds the bits of the port's ``element`` instead, or nothing if that has none.
+    """
+    scope = _Scope(program, op, operands, element)
+    if op.code == 8:
+        return _looked_up(scope)
+    exact = _RULES[op.code](scope)
+    value = _quantised(exact, op.type)
+    return OpSemantics(value, _equal(exact, _number(op.type, value)))
+
+
+def interpret_output(kind: FixedType, value: Term, negated: bool) -> Term:
+    """The bits of an output that is ± a value of type ``kind``; where its point lies makes no difference to them."""
+    if not negated:
+        return value
+    exact = _number(kind, value)
+    return resize(exact.negated().term, kind.width + 1, signed=True)
+
+
+def aligned(kind_a: FixedType, a: Term, kind_b: FixedType, b: Term) -> tuple[Term, Term]:
+    """Two values as terms that are equal exactly where they are the same number."""
+    x, y, _ = _together(_number(kind_a, a), _number(kind_b, b), 0)
+    return x, y
+
+
+def as_type(kind: FixedType, value: Term, other: FixedType, *, negated: bool = False) -> Term:
+    """± a value of type ``kind``, quantised to type ``other``."""
+    exact = _number(kind, value)
+    return _quantised(exact.negated() if negated else exact, other)
+
+
+def _input(s: _Scope) -> Integer:
+    if not s.operands or s.element is None:
+        return Integer(const(1, 0), s.op.type.f)
+    unsigned = Integer(concat(const(1, 0), s.operands[0]), -s.element.lo)
+    return unsigned.times_two_to(int(s.program.inp_shift[s.op.id0]))
+
+
+def _add(s: _Scope) -> Integer:
+    return _plus(s.a, s.b.times_two_to(s.op.data))
+
+
+def _sub(s: _Scope) -> Integer:
+    return _plus(s.a, s.b.times_two_to(s.op.data).negated())
+
+
+def _relu(s: _Scope) -> Integer:
+    x = s.signed_a
+    return Integer(ite(top_bit(x.term), const(x.term.width, 0), x.term), x.f)
+
+
+def _quant(s: _Scope) -> Integer:
+    return s.signed_a
+
+
+def _add_const(s: _Scope) -> Integer:
+    return _plus(s.a, _constant(s.op.data, s.op.type.f))
+
+
+def _const(s: _Scope) -> Integer:
+    return _constant(s.op.data, s.op.type.f)
+
+
+def _mux(s: _Scope) -> Integer:
+    """Either arm is quantised by itself: their exact values may lie on different grids."""
+    b = s.b.negated() if s.op.spec.negate else s.b
+    taken, other, f = _together(s.a, b.times_two_to(high_int32(s.op.data)), 0)
+    chosen = top_bit(s.operands[2]) if s.kind(2).width else const(1, 0)
+    return Integer(ite(chosen, taken, other), f)
+
+
+def _mul(s: _Scope) -> Integer:
+    a, b = s.a, s.b
+    width = a.term.width + b.term.width
+    return Integer(mul(sext(a.term, width), sext(b.term, width)), a.f + b.f)
+
+
+def _looked_up(s: _Scope) -> OpSemantics:
+    entries = s.program.tables[low_int32(s.op.data)].tolist()
+    kind, offset = s.kind(0), high_int32(s.op.data)
+    width = bits_of(s.op.type)
+    if not entries:
+        return OpSemantics(const(width, 0), const(1, 0))
+    first, last = -offset, kind.raw_max - kind.raw_min - offset  # of the index
+    index = _plus(Integer(s.a.term, 0), _constant(-kind.raw_min - offset, 0)).term
+    needed = max(last.bit_length(), first.bit_length(), len(entries).bit_length()) + 1
+    index = resize(index, needed, signed=True)
+    inside = const(1, 1)
+    if first < 0:
+        inside = band(inside, bnot(top_bit(index)))
+    if last >= len(entries):
+        inside = band(inside, ult(extract(index, 0, needed - 1), const(needed - 1, len(entries))))
+    entry = lookup(extract(index, 0, max((len(entries) - 1).bit_length(), 1)), entries, width)
+    return OpSemantics(ite(inside, entry, const(width, 0)), inside)
+
+
+def _bit_unary(s: _Scope) -> Integer:
+    kind, t = s.kind(0), s.raw_a
+    if s.op.data == 0:
+        if s.op.type.k:
+            return Integer(bnot(t), kind.f)  # in two's complement that is -t - 1
+        return _number(kind._replace(k=0, i=kind.width - kind.f), resize(bnot(t), bits_of(kind), signed=True))
+    if s.op.data == 1:
+        found = nonzero(t)
+    else:
+        found = all_ones(resize(t, kind.width, signed=True)) if kind.width else const(1, 1)
+    return Integer(concat(const(1, 0), found), 0)
+
+
+def _bit_binary(s: _Scope) -> Integer:
+    fields = bitwise_fields(s.op.data)
+    a = s.a.negated() if fields.negate_a else s.a
+    b = s.b.negated() if fields.negate_b else s.b
+    x, y, f = _together(a, b.times_two_to(fields.shift), 0)
+    return Integer((band, bor, bxor)[fields.operation](x, y), f)
+
+
+#: The exact result of every opcode but the lookup, which has none outside its table.
+_RULES: dict[int, Callable[[_Scope], Integer]] = {
+    -1: _input,
+    0: _add,
+    1: _sub,
+    2: _relu,
+    -2: _relu,
+    3: _quant,
+    -3: _quant,
+    4: _add_const,
+    5: _const,
+    6: _mux,
+    -6: _mux,
+    7: _mul,
+    9: _bit_unary,
+    -9: _bit_unary,
+    10: _bit_binary,
+}

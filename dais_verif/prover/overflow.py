@@ -1,0 +1,112 @@
+"""Promises that intervals cannot show to be kept: proved all the same, or broken by an input vector.
+
+By induction over the program: an op keeps its promise if those before it keep theirs. What its operands can be
+together is seen by looking behind them, one, two and four levels, and last down to the inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dais_verif.program import Program
+from dais_verif.prover.assumptions import Assumptions
+from dais_verif.prover.lemmas import Lemmas
+from dais_verif.prover.obligations import Builder, Obligation
+from dais_verif.prover.random_simulation import Columns, random_vectors, trace
+from dais_verif.prover.results import Options, Status, Watcher
+from dais_verif.prover.solving.pool import Pool
+
+__all__ = ["Promise", "examine"]
+
+_ROWS = 2048
+_LEVELS = (0, 1, 2, 4)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Of op ``op``: kept for all inputs (PROVED), broken on ``vector``, the bits of every input (REFUTED), or UNKNOWN.
+
+    It is asked where all ops that it depends on keep theirs.
+    ``how``: what it took to prove it.
+    """
+
+    op: int
+    status: Status
+    how: str = ""
+    vector: tuple[int, ...] | None = None
+
+
+def examine(
+    program: Program,
+    suspects: Sequence[int],
+    options: Options,
+    *,
+    declared: bool = False,
+    watcher: Watcher | None = None,
+) -> list[Promise]:
+    """What becomes of the promises of ``suspects``; all other ops are known to keep theirs.
+
+    ``declared``: inputs lie in the intervals that their source declares. Raises nothing for what it cannot decide.
+    """
+    examination = _Examination(program, options, declared, watcher or Watcher())
+    return examination.run(list(suspects))
+
+
+class _Examination:
+    def __init__(self, program: Program, options: Options, declared: bool, watcher: Watcher) -> None:
+        self._program, self._watcher, self._seed = program, watcher, options.seed
+        self._builder = Builder.of_program(program)
+        self._pool = Pool(options, watcher)
+        self._facts = Lemmas(program, self._builder, self._pool.equal, declared)
+        self._declared = Assumptions(program, self._builder.boundary.inputs, declared)
+        self._broken: dict[int, tuple[int, ...]] = {}
+
+    def run(self, suspects: list[int]) -> list[Promise]:
+        self._try(random_vectors(self._builder.boundary.inputs, _ROWS, self._seed), _ROWS)
+        found = []
+        for done, index in enumerate(suspects):
+            self._watcher.progress("promises", done, len(suspects))
+            found.append(self._one(index))
+        return found
+
+    def _try(self, columns: Columns, rows: int) -> None:
+        """Remember the promises that these vectors break."""
+        found = trace(self._program, self._builder.boundary.inputs, columns, rows)
+        allowed = self._declared.allowed(found)
+        for index, lost in found.by.items():
+            if (lost & allowed).any():
+                self._broken.setdefault(index, found.vector(int(np.argmax(lost & allowed))))
+
+    def _one(self, index: int) -> Promise:
+        if index in self._broken:
+            return Promise(index, Status.REFUTED, vector=self._broken[index])
+        for levels in _LEVELS:
+            if self._holds(self._behind(index, levels)):
+                name = f"{levels} level{'s' if levels > 1 else ''} of ops" if levels else "ranges"
+                return Promise(index, Status.PROVED, name)
+        obligation = self._builder.promise(index, lambda i: True, self._facts.of)
+        decision = self._pool.decide(obligation.rtl, obligation.wanted, obligation.given).decision
+        if decision.equal:
+            return Promise(index, Status.PROVED, "all ops before")
+        if decision.equal is False:
+            inputs = {s.number: decision.model.get(t, 0) for t, s in obligation.variables().items()}
+            columns = random_vectors(self._builder.boundary.inputs, _ROWS, self._seed)
+            for j, column in enumerate(columns):
+                column[:] = inputs.get(j, column)
+                column[0] = inputs.get(j, 0)
+            self._try(columns, _ROWS)
+        vector = self._broken.get(index)
+        return Promise(index, Status.UNKNOWN if vector is None else Status.REFUTED, vector=vector)
+
+    def _holds(self, obligation: Obligation) -> bool:
+        return self._pool.decide(obligation.rtl, obligation.wanted, obligation.given).decision.equal is True
+
+    def _behind(self, index: int, levels: int) -> Obligation:
+        seeds, behind = set(self._program.ops[index].operands), set[int]()
+        for _ in range(levels):
+            behind |= seeds
+            seeds = {i for s in seeds for i in self._program.ops[s].operands} - behind
+        return self._builder.promise(index, behind.__contains__, self._facts.of)

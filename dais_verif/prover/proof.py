@@ -1,0 +1,271 @@
+"""The proof of a design: every op with a signal, then every output.
+
+Why this proves the whole. An op's obligation says: if the signals that its cone reads hold the values of their ops,
+so does its own, whatever these values are. The RTL has no loop (that is checked), so its signals can be put in an
+order in which each reads earlier ones only, and by induction every signal holds its op's value for every input.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
+
+from dais_verif.dut.interface import Clocking, Dut
+from dais_verif.errors import InputError
+from dais_verif.program import Program
+from dais_verif.prover.assumptions import Assumptions
+from dais_verif.prover.bit_level.proof import sweep_netlist
+from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.netlist import Netlist, Signal
+from dais_verif.prover.obligations import Builder, Obligation
+from dais_verif.prover.proved_outputs import proved_outputs, standing_outputs
+from dais_verif.prover.refinement import DECLARED, Refiner
+from dais_verif.prover.registers.control_inference import infer_controls
+from dais_verif.prover.registers.handshake import prove_handshake
+from dais_verif.prover.registers.latency import timing_of
+from dais_verif.prover.registers.transition_system import extract_transition_system
+from dais_verif.prover.results import Claim, Counterexample, Handshake, Options, Proof, Status, Timing, Watcher
+from dais_verif.prover.signal_correspondence import match_signals
+from dais_verif.prover.solving.pool import Pool
+from dais_verif.prover.solving.sampling import draw
+from dais_verif.prover.terms import leaves
+from dais_verif.verdict import Verdict
+
+__all__ = ["named_signals", "prove"]
+
+#: Names of the signal of op N: ours, and da4ml's. The first that occurs at all is taken.
+_NAMES = (re.compile(r"(?:.*\.)?op_(\d+)"), re.compile(r"v(\d+)"))
+
+_EVERY = 256
+#: Undefined bits, and assertions, that are named.
+_SHOWN = 4
+
+
+def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watcher: Watcher | None = None) -> Proof:
+    """Prove that ``netlist``, combinational or a pipeline, computes ``program`` for all inputs, or refute it.
+
+    ``dut``: how its ports carry the program.
+
+    Raises ``InputError`` if the ports do not fit the program, or the RTL has loops, latches or X where the proof looks.
+    """
+    watcher = watcher or Watcher()
+    boundary = Boundary.of(program, netlist, dut)
+    declared = Assumptions(program, boundary.inputs, options.declared)
+    cut = named_signals(program, netlist)
+    clocking = dut.face.clocking
+    machine = None
+    if clocking is not None and clocking.valid_out is not None:  # as the RTL says it, before pins are held
+        machine = extract_transition_system(netlist, netlist.signals[clocking.valid_out], clocking.clock)
+    held = infer_controls(netlist, boundary, [*boundary.result_ports, *cut.values()], clocking)
+    boundary = boundary.holding({netlist.signals[name]: value for name, value in held.items()})
+    pool = Pool(options, watcher)
+    if options.bits or (netlist.bitwise and not cut):
+        proof = _bit_by_bit(program, netlist, boundary, declared, clocking, options, watcher)
+    else:
+        proof = _op_by_op(program, netlist, boundary, declared, cut, clocking, options, watcher, pool)
+    timing = proof.timing
+    if proof.verdict is Verdict.PASS:
+        pins = "".join(f"; {pin} held at {value}" for pin, value in held.items())
+        proof = replace(proof, message=proof.message + pins + _left_out(netlist))
+    said = clocking.latency if clocking else None
+    if proof.verdict is Verdict.PASS and timing is not None and said not in (None, timing.latency):
+        edges = f"{timing.latency} edge{'s' * (timing.latency != 1)} of {timing.clock}"
+        late = f"the outputs are right {edges} after their inputs, not {said}"
+        proof = replace(proof, verdict=Verdict.RTL_MISMATCH, message=late, proved_outputs=())
+    if proof.verdict is Verdict.PASS and machine is not None and clocking is not None and timing is not None:
+        watcher.progress("handshakes", 0, 1)
+        proof = _with_handshake(
+            proof, clocking, prove_handshake(machine, clocking, timing.latency, pool.equal, options.seed)
+        )
+    return replace(
+        proof,
+        pins=(*netlist.inputs, *netlist.outputs),
+        inputs=netlist.inputs,
+        elements=boundary.inputs,
+        held=held,
+        left_out=tuple(netlist.left_out),
+    )
+
+
+def _op_by_op(
+    program: Program,
+    netlist: Netlist,
+    boundary: Boundary,
+    declared: Assumptions,
+    cut: dict[int, Signal],
+    clocking: Clocking | None,
+    options: Options,
+    watcher: Watcher,
+    pool: Pool,
+) -> Proof:
+    """Of RTL, whose ops have signals."""
+    guessed: dict[int, Signal] = {}
+    if len(cut) < program.n_ops:
+        watcher.progress("signals matched", 0, program.n_ops - len(cut))
+        guessed = match_signals(program, boundary, netlist, cut, declared, options.seed)
+        cut = dict(sorted({**cut, **guessed}.items()))
+    timing = timing_of(netlist, boundary, list(cut.values()), clocking)
+    builder = Builder(program, netlist, cut, boundary)
+    obligations: dict[tuple[str, int], Obligation] = {}
+    for done, index in enumerate(cut):
+        obligations["op", index] = builder.op(index)
+        if done % _EVERY == 0:
+            watcher.progress("ops read", done, len(cut))
+    _refuse_loops({index: obligations["op", index].reads for index in cut}, cut)
+    for j in boundary.claimed:
+        obligations["output", j] = builder.output(j)
+    tied = [builder.no_output(signal) for signal, wire in boundary.wires if not wire.width]
+    pool.decide_all((o.rtl, o.wanted, o.given) for o in (*obligations.values(), *tied))
+    claims = {key: _claim(key, obligation, cut, pool) for key, obligation in obligations.items()}
+    if not all(pool.decide(o.rtl, o.wanted).decision.equal for o in tied):
+        raise InputError("the program has no output bits, so its port must be tied to 0, and it is not")
+    counterexample = None
+    if any(claim.status is not Status.PROVED for claim in claims.values()):
+        pursuit = Refiner(program, netlist, builder, pool, options, watcher, declared, obligations, claims)
+        counterexample = pursuit.run()
+        claims = pursuit.claims
+    points = f"{len(cut)} ops are cut points"
+    proof = _proof(program, cut, claims, len(pool), counterexample, timing, points)
+    if counterexample is not None:
+        proof = replace(proof, message=proof.message + _undefined(obligations, claims))
+    dropped = tuple(sorted(set(cut) - set(builder.cut)))
+    # Without a counterexample the pursuit has gone on until no proof rests on what is not proved.
+    standing = proved_outputs(claims) if counterexample is None else standing_outputs(program, obligations, claims)
+    drawn = draw(obligations, claims, set(dropped), options)
+    return replace(proof, guessed=len(guessed), dropped=dropped, proved_outputs=standing, drawn=drawn)
+
+
+def _bit_by_bit(
+    program: Program,
+    netlist: Netlist,
+    boundary: Boundary,
+    declared: Assumptions,
+    clocking: Clocking | None,
+    options: Options,
+    watcher: Watcher,
+) -> Proof:
+    """Of a netlist, in which they have none."""
+    timing = timing_of(netlist, boundary, [], clocking)
+    swept = sweep_netlist(program, netlist, boundary, declared, options, watcher)
+    claims = {(claim.kind, claim.number): claim for claim in (*swept.ops, *swept.outputs)}
+    found = {claim.number for claim in swept.ops}
+    points = f"the netlist has {len(found)} of {program.n_ops} ops"
+    proof = _proof(program, found, claims, swept.merged, swept.counterexample, timing, points)
+    # No claim on a netlist takes another for granted.
+    return replace(proof, message=swept.remark or proof.message, bits=True, proved_outputs=proved_outputs(claims))
+
+
+def _claim(key: tuple[str, int], obligation: Obligation, cut: Mapping[int, Signal], pool: Pool) -> Claim:
+    decided = pool.decide(obligation.rtl, obligation.wanted, obligation.given)
+    decision = decided.decision
+    status = Status.PROVED if decision.equal else Status.UNKNOWN
+    signal = cut[key[1]].name if key[0] == "op" else ""
+    return Claim(*key, status, decision.method, "", decision.seconds, decided.cached, signal)
+
+
+def _proof(
+    program: Program,
+    cut: Container[int],
+    claims: Mapping[tuple[str, int], Claim],
+    obligations: int,
+    counterexample: Counterexample | None,
+    timing: Timing | None,
+    points: str,
+) -> Proof:
+    ops = [claim for claim in claims.values() if claim.kind == "op"]
+    outputs = [claim for claim in claims.values() if claim.kind == "output"]
+    undecided = [claim for claim in outputs if claim.status is not Status.PROVED]
+    hows = [claim.how for claim in claims.values() if claim.status is Status.PROVED]
+    conditional, bounded = (any(word in how for how in hows) for word in ("promises", DECLARED))
+    if counterexample is not None:
+        verdict = Verdict.RTL_MISMATCH
+        message = f"output {counterexample.output} is wrong on an input vector that was found"
+        if counterexample.op is not None:
+            message = f"{program.ops[counterexample.op]} is wrong: {message}"
+    elif undecided:
+        verdict = Verdict.UNKNOWN
+        message = f"{len(undecided)} of {len(outputs)} outputs could not be decided: {_listed(undecided)}"
+    elif not outputs:
+        verdict, message = Verdict.NOT_RUN, "nothing was proved: the program has no output bits"
+    else:
+        where = "for all inputs" + " within their declared intervals" * bounded
+        where += " on which the program keeps its promises" * conditional
+        verdict = Verdict.PASS
+        equal = f"all {len(outputs)} outputs equal" if len(outputs) > 1 else "1 output equals"
+        message = f"{equal} the program {where}; {points}"
+        if timing is not None:
+            enabled = f" at which {timing.enable} is 1" if timing.enable else ""
+            message += f"; latency {timing.latency} edge{'s' * (timing.latency != 1)} of {timing.clock}{enabled}"
+        wrong = sum(claim.status is not Status.PROVED for claim in ops)
+        if wrong:
+            message += f"; {wrong} signals do not hold what their names say, and no output needs them to"
+    unnamed = [op.index for op in program.ops if op.index not in cut]
+    return Proof(verdict, message, ops, outputs, unnamed, obligations, conditional, bounded, counterexample, timing)
+
+
+def _with_handshake(proof: Proof, clocking: Clocking, handshake: Handshake) -> Proof:
+    """A proof of the data, and what was found of the pins."""
+    pins = f"{clocking.valid_out} follows {clocking.valid_in}"
+    if handshake.status is Status.PROVED:
+        return replace(proof, handshake=handshake, message=f"{proof.message}; {pins}")
+    if handshake.status is Status.UNKNOWN:
+        message = f"the outputs are right, but it is not known whether {pins}"
+        return replace(proof, handshake=handshake, verdict=Verdict.UNKNOWN, message=message)
+    edge = len(handshake.trace) - 1
+    message = (
+        f"the outputs are right, but {clocking.valid_out} must be {handshake.due} after {edge} clock edges, and is not"
+    )
+    return replace(proof, handshake=handshake, verdict=Verdict.RTL_MISMATCH, message=message)
+
+
+def _undefined(obligations: Mapping[tuple[str, int], Obligation], claims: Mapping[tuple[str, int], Claim]) -> str:
+    """What has no value in the claims that are refuted: open bits, words beyond a memory."""
+    refuted = [obligations[key].rtl for key, claim in claims.items() if claim.status is Status.REFUTED]
+    names = dict.fromkeys(str(t.data) for t in leaves(*refuted) if t.op == "undefined")
+    return f"; undefined: {', '.join([*names][:_SHOWN])}{', ...' * (len(names) > _SHOWN)}" if names else ""
+
+
+def _left_out(netlist: Netlist) -> str:
+    """What the RTL says besides, and no proof was looked for."""
+    names = [*netlist.left_out]
+    return f"; not proved: {', '.join(names[:_SHOWN])}{', ...' * (len(names) > _SHOWN)}" if names else ""
+
+
+def _listed(claims: Sequence[Claim]) -> str:
+    shown = ", ".join(str(claim.number) for claim in claims[:8])
+    return shown + (", ..." if len(claims) > 8 else "")
+
+
+def named_signals(program: Program, netlist: Netlist) -> dict[int, Signal]:
+    """The signal of each op that has one, in SSA order. A name that occurs twice stands for nothing."""
+    for pattern in _NAMES:
+        found: dict[int, list[Signal]] = {}
+        for name, signal in netlist.signals.items():
+            match = pattern.fullmatch(name)
+            if match and int(match[1]) < program.n_ops:
+                found.setdefault(int(match[1]), []).append(signal)
+        if found:
+            return {index: found[index][0] for index in sorted(found) if len(found[index]) == 1}
+    return {}
+
+
+def _refuse_loops(reads: Mapping[int, Sequence[int]], cut: Mapping[int, Signal]) -> None:
+    """Cut points hide loops from the cones; the induction needs that there are none."""
+    done: set[int] = set()
+    for start in reads:
+        path: dict[int, int] = {} if start in done else {start: 0}
+        while path:
+            index, place = next(reversed(path.items()))
+            if place == len(reads[index]):
+                del path[index]
+                done.add(index)
+                continue
+            path[index] = place + 1
+            following = reads[index][place]
+            if following in path:
+                loop = [*path][[*path].index(following) :]
+                names = " <- ".join(cut[i].name for i in [*loop[:6], following])
+                raise InputError(f"{cut[following].where}: signal {cut[following].name!r} depends on itself ({names})")
+            if following not in done:
+                path[following] = 0

@@ -1,0 +1,250 @@
+"""Input vectors on which RTL and program differ: both are evaluated, on many vectors at once.
+
+The program's values come from the meanings of its ops, the RTL's from its cones: this is the prover's own reading of
+either. Whoever shows a vector to a user lets golden model and simulators judge it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.program import Program
+from dais_verif.program.ports import Element
+from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.netlist import Cone, Netlist, Read, Signal
+from dais_verif.prover.obligations import Obligation
+from dais_verif.prover.op_semantics import bits_of, interpret_op, interpret_output
+from dais_verif.prover.terms import Term, const, extract, leaves, var
+from dais_verif.prover.terms.evaluate import Values, evaluate
+
+__all__ = ["WORD", "Trace", "Wires", "differing_rows", "differing_outputs", "random_vectors", "trace", "variations"]
+
+#: The bits of one input element for each row: Python integers, of shape (rows,).
+Columns = list[NDArray[Any]]
+Bools = NDArray[np.bool_]
+
+
+def random_vectors(elements: Sequence[Element], rows: int, seed: int) -> Columns:
+    """The bits of every input: corners in the first rows, then each row denser or sparser."""
+    rng = random.Random(seed)
+    columns = []
+    for element in elements:
+        top = (1 << element.width) - 1
+        corners = [0, top, top >> 1, (top >> 1) + 1 & top, min(1, top)]
+        column = [corners[row % 5] if row < 5 else _bits(rng, element.width, row) for row in range(rows)]
+        columns.append(np.array(column, dtype=object))
+    return columns
+
+
+def _bits(rng: random.Random, width: int, row: int) -> int:
+    if not width:
+        return 0
+    kind = row % 4
+    if kind == 0 and rng.random() < 0.5:
+        return rng.choice((0, (1 << width) - 1, 1 << (width - 1), (1 << (width - 1)) - 1, 1))
+    value = rng.getrandbits(width)
+    return value & rng.getrandbits(width) if kind == 1 else value
+
+
+def variations(elements: Sequence[Element], vector: Mapping[int, int], rows: int, seed: int) -> Columns:
+    """Vectors with the inputs of ``vector`` as they are, the others at random; in the first row they are 0."""
+    columns = random_vectors(elements, rows, seed)
+    for j, column in enumerate(columns):
+        if j in vector:
+            column[:] = vector[j]
+        else:
+            column[0] = 0
+    return columns
+
+
+#: Signals of more bits are looked through where they only carry others on.
+WORD = 64
+
+
+class Trace:
+    """The values of all ops on some vectors.
+
+    ``broken``: rows in which a promise is broken. ``by``: by which ops, where all ops that they depend on keep theirs.
+    """
+
+    def __init__(self, inputs: Columns, values: list[Values], broken: Bools, by: dict[int, Bools]) -> None:
+        self.inputs, self.values, self.broken, self.by = inputs, values, broken, by
+
+    @property
+    def rows(self) -> int:
+        """How many vectors."""
+        return len(self.broken)
+
+    def vector(self, row: int) -> tuple[int, ...]:
+        """The bits of every input in ``row``."""
+        return tuple(int(column[row]) for column in self.inputs)
+
+
+def trace(program: Program, elements: Sequence[Element], inputs: Columns, rows: int) -> Trace:
+    """Evaluate the program on ``inputs``, which has a column an input, whose bits are those of ``elements``."""
+    values: list[Values] = []
+    broken = np.zeros(rows, dtype=bool)
+    by: dict[int, Bools] = {}
+    spoilt: dict[int, Bools] = {}  # what depends on a broken promise
+    for op in program.ops:
+        element = elements[op.id0] if op.code == -1 else None
+        if element is not None:
+            operands = [var(element.width, "v0")] if element.width else []
+            columns = [inputs[op.id0]] if element.width else []
+        else:
+            operands = [var(bits_of(program.ops[i].type), f"v{n}") for n, i in enumerate(op.operands)]
+            columns = [values[i] for i in op.operands]
+        meant = interpret_op(program, op, operands, element)
+        value, kept = evaluate([meant.value, meant.kept], dict(zip(operands, columns, strict=True)))
+        values.append(_column(value, rows))
+        if op.spec.promise:
+            lost = np.broadcast_to(np.asarray(kept == 0, dtype=bool), (rows,))
+            broken |= lost
+        else:
+            lost = np.zeros(rows, dtype=bool)
+        before = [spoilt[i] for i in op.operands if i in spoilt]
+        if lost.any():
+            by[op.index] = lost & ~np.logical_or.reduce(before) if before else lost
+        if before or lost.any():
+            spoilt[op.index] = np.logical_or.reduce([lost, *before])
+    return Trace(inputs, values, broken, by)
+
+
+def _column(value: Values, rows: int) -> Values:
+    return np.broadcast_to(value, (rows,)) if len(value) != rows else value
+
+
+def differing_rows(obligation: Obligation, found: Trace) -> Bools:
+    """Rows in which an obligation fails, whatever hardware makes of what is undefined."""
+    given: dict[Term, Values] = {}
+    for term, source in obligation.variables().items():
+        column = found.inputs[source.number] if source.kind == "input" else found.values[source.number]
+        given[term] = column if source.kind == "input" else _low_bits(column, term.width)
+    return _both_ways([obligation.rtl, obligation.wanted], given, found.rows, lambda a, b: a != b)
+
+
+def _low_bits(column: Values, width: int) -> Values:
+    return column.astype(object) & ((1 << width) - 1)
+
+
+def _both_ways(roots: Sequence[Term], given: dict[Term, Values], rows: int, judge: Callable[..., Any]) -> Bools:
+    """``judge`` of the values of ``roots`` with all that is undefined 0, or with it all ones."""
+    result = np.zeros(rows, dtype=bool)
+    free = [t for t in leaves(*roots) if t not in given]
+    for ones in (False, True):
+        guess = {t: np.full(rows, (1 << t.width) - 1 if ones else 0, dtype=object) for t in free}
+        values = evaluate(roots, {**given, **guess})
+        result |= np.broadcast_to(np.asarray(judge(*values), dtype=bool), (rows,))
+        if not free:
+            break
+    return result
+
+
+def differing_outputs(
+    program: Program, boundary: Boundary, netlist: Netlist, cut: Mapping[int, Signal], found: Trace
+) -> list[tuple[int, Bools]]:
+    """For each output that is claimed, the rows in which the RTL, evaluated as a whole, differs from the program."""
+    result = []
+    # A wide register is read bit by bit: it is evaluated once, and not for each reader.
+    clocked = {s for s in netlist.signals.values() if any(driver.clock for driver in s.drivers)}
+    wires = [Wires(boundary, {*cut.values(), *clocked}, found, ones) for ones in (False, True)]
+    for j in boundary.claimed:
+        wanted, given = const(1, 0), {}
+        if boundary.own[j].width:
+            op, _, negated = program.outputs[j]
+            kind = program.ops[op].type
+            operand = var(bits_of(kind), "v0")
+            wanted, given = interpret_output(kind, operand, negated), {operand: found.values[op]}
+        bits = var(max(boundary.outputs[j].width, 1), "found")
+        pair = boundary.as_numbers(j, bits, wanted)
+        rows = np.zeros(found.rows, dtype=bool)
+        for one in wires:
+            if one.ones and not wires[0].guesses:
+                break
+            column = one.evaluated(partial(boundary.result, j))
+            is_, must_be = evaluate(pair, {**given, bits: column})
+            rows |= np.broadcast_to(np.asarray(is_ != must_be, dtype=bool), rows.shape)
+        result.append((j, rows))
+    return result
+
+
+class Wires:
+    """The RTL evaluated signal by signal; ``ones``: what is undefined is all ones, else 0.
+
+    ``stops``: signals whose values are remembered, in ``values``, once something reads them.
+    """
+
+    def __init__(self, boundary: Boundary, stops: set[Signal], found: Trace, ones: bool) -> None:
+        self._boundary, self._inputs, self._rows, self.ones = boundary, found.inputs, found.rows, ones
+        # What is wide and only carries other signals on is looked through, part by part.
+        self._stops = {signal for signal in stops if signal.width <= WORD or any(not d.part for d in signal.drivers)}
+        #: Whether something undefined was met.
+        self.guesses = False
+        self.values: dict[Signal, Values] = {}
+        #: What each of them reads: inputs, by number, and stops.
+        self.sources: dict[Signal, tuple[Signal | int, ...]] = {}
+
+    def evaluated(self, make: Callable[[Read], Term]) -> Values:
+        """Evaluate a term, and before it all stops that it reads; without recursion, since chains are long."""
+        waiting: list[Signal | None] = [None]
+        terms: dict[Signal | None, tuple[Term, dict[Term, Signal | int]]] = {}
+        while True:
+            signal = waiting[-1]
+            if signal is None and signal not in terms:
+                terms[signal] = self._term(lambda cone: make(cone.read))
+            if signal is not None and signal in self.values:  # somebody else needed it as well
+                waiting.pop()
+                continue
+            if signal is not None and signal not in terms:
+                terms[signal] = self._term(partial(Cone.behind, signal=signal))
+            term, reads = terms[signal]
+            needed = dict.fromkeys(source for source in reads.values() if isinstance(source, Signal))
+            missing = [source for source in needed if source not in self.values]
+            circular = {source for source in missing if source in terms}
+            if circular:  # some bits of a vector depend on others of it: it is read bit by bit
+                self._stops -= circular
+                waiting, terms = [None], {}
+                continue
+            if missing:
+                waiting += missing
+                continue
+            del terms[signal]
+            waiting.pop()
+            given: dict[Term, Values] = {}
+            for t, source in reads.items():
+                given[t] = self.values[source] if isinstance(source, Signal) else self._inputs[source]
+            for t in leaves(term):
+                if t not in given:
+                    self.guesses = True
+                    given[t] = np.full(self._rows, (1 << t.width) - 1 if self.ones else 0, dtype=object)
+            (value,) = evaluate([term], given)
+            value = _column(value, self._rows)
+            if signal is None:
+                return value
+            self.values[signal] = value
+            self.sources[signal] = tuple(reads.values())
+
+    def _term(self, make: Callable[[Cone], Term]) -> tuple[Term, dict[Term, Signal | int]]:
+        """A term over inputs, by number, and stops."""
+        reads: dict[Term, Signal | int] = {}
+
+        def element(number: int) -> Term:
+            term = var(self._boundary.inputs[number].width, f"input {number}")
+            reads[term] = number
+            return term
+
+        def cut(signal: Signal, low: int, width: int) -> Term | None:
+            if signal not in self._stops:
+                return self._boundary.given(signal, low, width, element)
+            term = var(signal.width, f"wire {signal.name}")
+            reads[term] = signal
+            return extract(term, low, width)
+
+        term = make(Cone(cut))
+        return term, reads

@@ -1,0 +1,301 @@
+"""What is done about claims that do not hold for all values of what their cones read.
+
+Either these values cannot occur together, and a sharper statement is proved; or they can, and there is an input vector
+that shows it. First many vectors are evaluated on both sides; what they do not refute is stated again with the ranges
+of the values, then over the meanings of one, two and four levels of ops before; and last over the inputs themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+
+from dais_verif.program import Program
+from dais_verif.prover.assumptions import Assumptions
+from dais_verif.prover.lemmas import Lemmas
+from dais_verif.prover.netlist import Netlist
+from dais_verif.prover.obligations import Builder, Obligation
+from dais_verif.prover.random_simulation import (
+    Bools,
+    Columns,
+    Trace,
+    differing_outputs,
+    differing_rows,
+    random_vectors,
+    trace,
+    variations,
+)
+from dais_verif.prover.results import Claim, Counterexample, Options, Status, Watcher
+from dais_verif.prover.solving.discharge import Decision
+from dais_verif.prover.solving.pool import Pool, Question
+from dais_verif.prover.terms import Term
+
+__all__ = ["DECLARED", "Refiner"]
+
+Key = tuple[str, int]
+#: What it is called, and what is taken for granted.
+Statement = tuple[str, Obligation, tuple[Term, ...]]
+
+#: Words of ``Claim.how`` that say what a proof had to assume.
+DECLARED, _PROMISES = "declared intervals", "promises"
+_WITHOUT = "without wrong ops"
+
+_ROWS, _VARIED = 2048, 256
+_LEVELS = (1, 2, 4)
+#: Ops in a cone down to the inputs, at most, that the solver is given.
+_LARGEST = 20_000
+
+
+class Refiner:
+    """Settles the claims that are open. ``claims``: all, brought up to date."""
+
+    def __init__(
+        self,
+        program: Program,
+        netlist: Netlist,
+        builder: Builder,
+        pool: Pool,
+        options: Options,
+        watcher: Watcher,
+        declared: Assumptions,
+        obligations: dict[Key, Obligation],
+        claims: dict[Key, Claim],
+    ) -> None:
+        self.program, self.netlist, self.builder, self.pool = program, netlist, builder, pool
+        self.options, self.watcher, self.obligations, self.claims = options, watcher, obligations, claims
+        self._declared = declared
+        #: What may be said of values, and how that is called.
+        self._facts = [("ranges", Lemmas(program, builder, pool.equal))]
+        if declared:
+            self._facts.append((DECLARED, Lemmas(program, builder, pool.equal, declared=True)))
+        self._found: Counterexample | None = None
+
+    def run(self) -> Counterexample | None:
+        """A counterexample at the outputs, if there is one."""
+        vectors = random_vectors(self.builder.boundary.inputs, _ROWS, self.options.seed)
+        self._on_vectors(self._declared.moved_inside(vectors), _ROWS)
+        open_ops = [key for key in self._open() if key[0] == "op"]
+        for done, key in enumerate(open_ops):
+            self.watcher.progress("ops pursued", done, len(open_ops))
+            first = min((c.number for c in self.claims.values() if self._refuted(c)), default=self.program.n_ops)
+            # Once it is known that and where the RTL is wrong, later ops can only be wrong as well.
+            if not self._sharper(key) and (self._found is None or key[1] < first):
+                self._at_inputs(key)
+        self._replaced_cuts()
+        return self._found
+
+    def _open(self) -> list[Key]:
+        return [key for key, claim in self.claims.items() if claim.status is Status.UNKNOWN]
+
+    @staticmethod
+    def _refuted(claim: Claim) -> bool:
+        return claim.kind == "op" and claim.status is Status.REFUTED
+
+    # vectors
+
+    def _on_vectors(self, columns: Columns, rows: int) -> None:
+        """Refute what these vectors refute, and look at the outputs."""
+        found = trace(self.program, self.builder.boundary.inputs, columns, rows)
+        valid = self._declared.allowed(found)
+        if self.options.check:
+            valid &= ~found.broken
+        wrong: dict[int, Bools] = {}
+        failed = False
+        for key, claim in list(self.claims.items()):
+            if claim.status is Status.PROVED:
+                continue
+            rows_of = differing_rows(self.obligations[key], found) & valid
+            failed |= bool(rows_of.any())
+            if claim.kind == "op" and rows_of.any():
+                wrong[claim.number] = rows_of
+                if claim.status is Status.UNKNOWN:
+                    self._refute(key, found.vector(int(np.argmax(rows_of))))
+        # By induction all signals are right on vectors on which no claim fails; the RTL need not be evaluated then.
+        if failed and self._found is None:
+            self._at_outputs(found, valid, wrong)
+
+    def _at_outputs(self, found: Trace, valid: Bools, wrong: dict[int, Bools]) -> None:
+        """A row in which an output is wrong: best one in which the first wrong op is wrong."""
+        differing = differing_outputs(self.program, self.builder.boundary, self.netlist, self.builder.cut, found)
+        first = min(wrong, default=None)
+        for row_filter in ([valid & wrong[first]] if first is not None else []) + [valid]:
+            for output, rows in differing:
+                if (rows & row_filter).any():
+                    row = int(np.argmax(rows & row_filter))
+                    guilty = min((index for index, rows_of in wrong.items() if rows_of[row]), default=None)
+                    self._found = Counterexample(found.vector(row), output, guilty)
+                    for other, rows_of in differing:
+                        if rows_of[row] and self.claims["output", other].status is Status.UNKNOWN:
+                            self._refute(("output", other), self._found.vector)
+                    self._refute(("output", output), self._found.vector)
+                    return
+
+    def _refute(self, key: Key, vector: tuple[int, ...]) -> None:
+        self.claims[key] = replace(self.claims[key], status=Status.REFUTED, vector=vector)
+
+    # sharper statements
+
+    def _sharper(self, key: Key) -> bool:
+        """Whether the claim holds when more is said of what its cone reads."""
+        for how, obligation, given in self._statements(key):
+            decided = self.pool.decide(obligation.rtl, obligation.wanted, given)
+            if decided.decision.equal:
+                self._prove(key, decided.decision, how, decided.cached)
+                return True
+        return False
+
+    def stated(self, key: Key, how: str) -> Question | None:
+        """The statement that ``how`` of a claim names: what is equal to what, and wherever what is 1."""
+        if how in ("", _WITHOUT):
+            obligation = self.obligations[key]
+            return obligation.rtl, obligation.wanted, ()
+        for words, obligation, given in chain(self._statements(key), self._over_inputs(key)):
+            if words == how:
+                return obligation.rtl, obligation.wanted, given
+        return None
+
+    @property
+    def ranges(self) -> dict[int, Question]:
+        """What was proved of the values of ops, by op; of those that had to be."""
+        return {index: question for _, facts in self._facts for index, question in facts.proved.items()}
+
+    def _prove(self, key: Key, decision: Decision, how: str, cached: bool = False) -> None:
+        self.claims[key] = replace(
+            self.claims[key],
+            status=Status.PROVED,
+            method=decision.method,
+            how=how,
+            seconds=decision.seconds,
+            cached=cached,
+        )
+
+    def _statements(self, key: Key) -> Iterator[Statement]:
+        for levels in (0, *_LEVELS):
+            obligation = self._expanded(key, levels) if levels else self.obligations[key]
+            name = f"{levels} level{'s' if levels > 1 else ''} of ops" if levels else ""
+            known: tuple[Term, ...] = ()
+            for word, facts in self._facts:
+                before, known = known, self._known(obligation, facts, word == DECLARED)
+                if word == DECLARED and known == before:
+                    continue
+                if levels or known:
+                    yield _words(name, word if known else ""), obligation, known
+                if self.options.check and obligation.kept:
+                    yield _words(name, word if known else "", _PROMISES), obligation, (*known, *obligation.kept)
+
+    def _known(self, obligation: Obligation, facts: Lemmas, declared: bool) -> tuple[Term, ...]:
+        known: list[Term] = []
+        for term, source in obligation.variables().items():
+            if source.kind == "op":
+                known.append(facts.of(source.number, term))
+            elif declared:
+                known += self._declared.of_input(source.number, term)
+        return tuple(fact for fact in known if fact.op != "const")
+
+    def _expanded(self, key: Key, levels: int) -> Obligation:
+        """The claim over the ops ``levels`` before those that its cone reads."""
+        ops = self.program.ops
+        seeds = set(self.obligations[key].reads) | set(self._operands(key))
+        behind: set[int] = set()
+        for _ in range(levels):
+            behind |= seeds
+            seeds = {i for index in seeds for i in ops[index].operands} - behind
+        return self._build(key, behind.__contains__)
+
+    def _operands(self, key: Key) -> tuple[int, ...]:
+        return self.program.ops[key[1]].operands if key[0] == "op" else (self.program.outputs[key[1]][0],)
+
+    def _build(self, key: Key, expanded: Callable[[int], bool]) -> Obligation:
+        return (self.builder.op if key[0] == "op" else self.builder.output)(key[1], expanded)
+
+    # over the inputs
+
+    def _at_inputs(self, key: Key) -> None:
+        """Decide the claim over the inputs themselves; a vector that refutes it is tried on all others too."""
+        if self._cone_size(key) > _LARGEST:
+            return
+        for how, obligation, given in self._over_inputs(key):
+            decided = self.pool.decide(obligation.rtl, obligation.wanted, given)
+            decision = decided.decision
+            if decision.equal:
+                self._prove(key, decision, how, decided.cached)
+            elif decision.equal is False:
+                vector = {number: decision.model.get(term, 0) for term, number in _inputs(obligation).items()}
+                columns = variations(self.builder.boundary.inputs, vector, _VARIED, self.options.seed)
+                self._on_vectors(self._declared.moved_inside(columns) if DECLARED in how else columns, _VARIED)
+            if self.claims[key].status is not Status.UNKNOWN:
+                return
+
+    def _over_inputs(self, key: Key) -> Iterator[Statement]:
+        obligation = self._build(key, lambda index: True)
+        kept = obligation.kept if self.options.check else ()
+        name = _words("all ops before", _PROMISES if kept else "")
+        yield name, obligation, kept
+        bounds = [x for variable, n in _inputs(obligation).items() for x in self._declared.of_input(n, variable)]
+        if bounds:
+            yield _words("all ops before", DECLARED, _PROMISES if kept else ""), obligation, (*kept, *bounds)
+
+    def _cone_size(self, key: Key) -> int:
+        seen = set(self.obligations[key].reads) | set(self._operands(key))
+        work = list(seen)
+        while work:
+            for i in self.program.ops[work.pop()].operands:
+                if i not in seen:
+                    seen.add(i)
+                    work.append(i)
+        return len(seen)
+
+    # without the cut points that do not hold
+
+    def _replaced_cuts(self) -> None:
+        """Outputs that rest on ops which are not proved are proved without them, or not at all."""
+        while self._found is None:
+            failed = {c.number for c in self.claims.values() if c.kind == "op" and c.status is not Status.PROVED}
+            failed &= set(self.builder.cut)
+            resting = self._resting_on(failed)
+            for key in resting | {key for key in self._open() if key[0] == "output"}:
+                self.claims[key] = replace(self.claims[key], status=Status.UNKNOWN)
+            for index in failed:
+                self.builder.drop(index)
+            todo = [key for key in self._open() if key[0] == "output" or key[1] in self.builder.cut]
+            progress = False
+            for done, key in enumerate(todo):
+                self.watcher.progress("claims without wrong ops", done, len(todo))
+                if key[0] == "op" and key not in resting:
+                    continue
+                self.obligations[key] = self._build(key, lambda index: False)
+                obligation = self.obligations[key]
+                decided = self.pool.decide(obligation.rtl, obligation.wanted)
+                if decided.decision.equal:
+                    self._prove(key, decided.decision, _WITHOUT if resting else "", decided.cached)
+                elif not self._sharper(key):
+                    self._at_inputs(key)
+                progress |= self.claims[key].status is not Status.UNKNOWN
+                if self._found is not None:
+                    return
+            still = {c.number for c in self.claims.values() if c.kind == "op" and c.status is not Status.PROVED}
+            if not still & set(self.builder.cut):
+                return
+
+    def _resting_on(self, failed: set[int]) -> set[Key]:
+        """Claims that take the signal of a failed op for granted, and whatever rests on these."""
+        readers: dict[int, list[Key]] = {}
+        for key, obligation in self.obligations.items():
+            for source in obligation.sources:
+                if source.kind == "op":
+                    readers.setdefault(source.number, []).append(key)
+            for index in obligation.reads:
+                readers.setdefault(index, []).append(key)
+        return {key for index in failed for key in readers.get(index, []) if key[1] not in failed or key[0] != "op"}
+
+
+def _inputs(obligation: Obligation) -> dict[Term, int]:
+    """The variables that stand for inputs."""
+    return {term: source.number for term, source in obligation.variables().items() if source.kind == "input"}
+
+
+def _words(*parts: str) -> str:
+    return ", ".join(filter(None, parts))

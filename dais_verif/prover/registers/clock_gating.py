@@ -1,0 +1,133 @@
+"""Registers by a gated clock, ``clk & latch``, as registers by the clock that keep their value unless enabled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from dais_verif.errors import InputError
+from dais_verif.prover.netlist import Bits, Cone, Driver, Read, Signal
+from dais_verif.prover.terms import Term, bnot, const, ite, leaves, rebuild, var
+
+__all__ = ["Latch", "ungate"]
+
+
+class Latch(NamedTuple):
+    """It is what ``data`` is while ``gate`` is 0. ``always``: it also has a value if nothing has changed yet."""
+
+    gate: Signal
+    data: Bits
+    always: bool
+
+
+class _Gate(NamedTuple):
+    """A clock that rises when ``clock`` does, if ``enable``, over variables for latches, is 1."""
+
+    clock: Signal
+    enable: Term
+    latches: dict[Term, Latch]
+
+
+def ungate(signals: Iterable[Signal], latches: Mapping[Signal, Latch]) -> None:
+    """Give each register by a gated clock the clock itself, and the enable as a part of its next value."""
+    if not latches:
+        return
+    for signal in signals:
+        for driver in list(signal.drivers):
+            free = driver
+            while free.clock is not None and (gate := _gate_of(free.clock.signal, latches)) is not None:
+                free = _by_the_clock(signal, free, gate)
+            if free is not driver:
+                signal.drivers[signal.drivers.index(driver)] = free
+
+
+def _by_the_clock(signal: Signal, driver: Driver, gate: _Gate) -> Driver:
+    assert driver.clock is not None
+    clock = driver.clock._replace(signal=gate.clock)
+
+    def make(read: Read) -> Term:
+        enable = rebuild(gate.enable, {t: latch.data(read, 0, 1) for t, latch in gate.latches.items()})
+        term = ite(enable, driver.make(read), read(signal, driver.low, driver.width))
+        for reset, idle in clock.resets:  # which acts whatever the enable is
+            active = read(reset, 0, 1) if idle == 0 else bnot(read(reset, 0, 1))
+            term = ite(active, driver.make(_with(read, reset, 1 - idle)), term)
+        return term
+
+    return Driver(driver.low, driver.width, make, driver.where, clock)
+
+
+def _with(read: Read, signal: Signal, value: int) -> Read:
+    return lambda source, low, width: const(1, value) if source is signal else read(source, low, width)
+
+
+def _gate_of(signal: Signal, latches: Mapping[Signal, Latch]) -> _Gate | None:
+    """The gate whose output ``signal`` is, maybe by another name; None if it is none.
+
+    The latch must be opened by the very signal that it gates: through another name, ``wire c = clk``, the one may fall
+    while the other is still 1, and what opens the latch would be an edge.
+    """
+    sources: dict[Term, tuple[Signal, int]] = {}
+
+    def read(source: Signal, low: int, width: int) -> Term:
+        term = var(width, f"signal {source.name} {low}")
+        sources[term] = source, low
+        return term
+
+    while True:
+        if len(signal.drivers) != 1 or signal.drivers[0].clock or signal.drivers[0].late or signal.width != 1:
+            return None
+        try:
+            term = signal.drivers[0].make(read)
+        except InputError:
+            return None
+        if term not in sources or sources[term][0].width != 1:
+            break
+        signal = sources[term][0]
+    for clock in leaves(term):
+        source = sources[clock][0] if clock in sources else None
+        if source is None or source.width != 1 or rebuild(term, {clock: const(1, 0)}) is not const(1, 0):
+            continue
+        gate = _enabled(rebuild(term, {clock: const(1, 1)}), source, sources, latches)
+        if gate is not None:
+            return gate
+    return None
+
+
+def _enabled(
+    term: Term, clock: Signal, sources: Mapping[Term, tuple[Signal, int]], latches: Mapping[Signal, Latch]
+) -> _Gate | None:
+    """The gate if ``term`` is made of latches alone that ``clock`` opens."""
+    held: dict[Term, Latch] = {}
+
+    def cut(signal: Signal, low: int, width: int) -> Term | None:
+        latch = latches.get(signal)
+        if latch is not None and latch.gate is clock:
+            found = var(1, f"latch {signal.name}")
+            held[found] = latch
+            return found
+        if latch is not None or not signal.drivers or any(driver.clock for driver in signal.drivers):
+            raise InputError(f"{signal.where}: {signal.name!r} is no latch of a clock gate")
+        return None
+
+    cone = Cone(cut)
+    try:
+        given = {t: cone.read(*sources[t], t.width) for t in leaves(term) if t in sources}
+    except InputError:
+        return None
+    enable = rebuild(term, given)
+    if not held or set(leaves(enable)) != set(held) or not all(map(_is_awake, held.values())):
+        return None
+    return _Gate(clock, enable, held)
+
+
+def _is_awake(latch: Latch) -> bool:
+    """Whether it is open before the first edge: an ``always @*`` block whose data never change has not run by then."""
+
+    def cut(signal: Signal, low: int, width: int) -> Term | None:
+        known = signal.drivers and not any(driver.clock for driver in signal.drivers)
+        return None if known else var(width, f"{signal.name} {low}")
+
+    try:
+        return latch.always or latch.data(Cone(cut).read, 0, 1).op != "const"
+    except InputError:
+        return False

@@ -1,0 +1,341 @@
+"""What of a register is control and not data: clock enables, and pins at which it is reset or held.
+
+Front ends give the next value of a register as a whole, whatever the RTL says it depends on. Here each pin that it
+depends on, an input of one bit that carries no data, is tried at 0 and at 1. If the register then gets a constant, or
+keeps its value although that is no plain clock enable, the pin is *held* at the other value: the proof speaks of the
+time when no reset is active, and says so. If it keeps its value at 0 only, the pin is a clock enable. What is left must
+be data. Registers that no output and no op needs are not looked at.
+
+The pin that says that an input is valid, if it is known, is data: a bit that travels with the vector, and is 1 for
+those of which the proof speaks. So a register may keep its value while a bit of data is 0, its *gate*, if that bit
+turns out to be 1 for every valid vector, and is as old as what the register takes in; ``ages`` sees to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from dais_verif.dut.interface import Clocking
+from dais_verif.errors import InputError, StateError
+from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.netlist import Bits, Cone, Driver, Netlist, Read, Signal, bits_over, driver_of
+from dais_verif.prover.scc import find_sccs
+from dais_verif.prover.terms import Term, concat, const, extract, leaves, rebuild, var
+
+__all__ = ["infer_controls"]
+
+_Key = tuple[Signal, int]
+
+
+def infer_controls(
+    netlist: Netlist, boundary: Boundary, needed: Iterable[Signal], clocking: Clocking | None
+) -> dict[str, int]:
+    """Make the registers of ``netlist`` functions of data, behind clocks with or without an enable.
+
+    ``needed``: signals whose values matter. ``clocking``: the pins, as far as they are known. Returns the inputs that
+    must be held, with their values. The drivers of ``netlist`` change; where there is nothing left to do, nothing does.
+    Raises ``InputError`` for other registers.
+    """
+    if not any(driver.clock for signal in netlist.signals.values() for driver in signal.drivers):
+        return {}
+    valid = None if clocking is None or clocking.valid_in is None else netlist.signals.get(clocking.valid_in)
+    given = (*boundary.others, *boundary.constants)
+    inputs = [signal for signal in given if signal.width == 1 and signal is not valid]
+    pins = {signal: var(1, f"pin {signal.name}") for signal in inputs}
+    design = _Design(pins, list(needed))
+    registers = [_Register(design, *entry) for entry in design.registers()]
+    said = {pins[signal]: value for signal, value in boundary.constants.items() if signal in pins}
+    held = dict(said)
+    while True:
+        known = dict(held)
+        for register in registers:
+            for pin, value in register.held(known).items():
+                if held.setdefault(pin, value) != value:
+                    raise InputError(
+                        f"{register.where}: register {register.signal.name!r} needs {_name(pin)} to be {value}, which"
+                        f" is {1 - value} by another register or an option; a reset is held at one value"
+                    )
+        if held == known:
+            break
+    for register in registers:
+        register.replace(held)
+    steady = boundary.holding({netlist.signals[_name(pin)]: value for pin, value in held.items()})
+    cone = Cone(lambda source, low, width: steady.given(source, low, width, _input))
+    for register in registers:
+        register.refuse_state(cone)
+    return {_name(pin): value for pin, value in held.items() if pin not in said}
+
+
+def _input(number: int) -> Term:
+    raise InputError(f"input {number} is data")
+
+
+def _name(pin: Term) -> str:
+    return str(pin.data).removeprefix("pin ")
+
+
+def _with(term: Term, values: Mapping[Term, int]) -> Term:
+    """``term`` with pins at some values."""
+    return rebuild(term, {pin: const(1, value) for pin, value in values.items()})
+
+
+class _Design:
+    """The drivers that matter, and which of them are made of pins alone."""
+
+    def __init__(self, pins: Mapping[Signal, Term], needed: list[Signal]) -> None:
+        self.pins = pins
+        self._drivers: dict[_Key, Driver] = {}
+        self._reads: dict[_Key, set[_Key]] = {}
+        #: What depends on data; what depends on a pin, with no register in between.
+        self._data: set[_Key] = set()
+        self._pinned: set[_Key] = set()
+        self._walk(needed)
+        #: Registers that read themselves, with what lies in between.
+        self._circles = find_sccs(self._reads)
+        self._spread(self._data)
+        self._spread(self._pinned, through=lambda driver: driver.clock is None)
+        self._cone = Cone(lambda signal, low, width: self.pins.get(signal))
+
+    def registers(self) -> list[tuple[Signal, Driver]]:
+        """What is clocked, in the order in which it was met."""
+        return [(key[0], driver) for key, driver in self._drivers.items() if driver.clock is not None]
+
+    def _walk(self, needed: list[Signal]) -> None:
+        waiting = [(signal, driver) for signal in needed for driver in signal.drivers]
+        while waiting:
+            signal, driver = waiting.pop()
+            key = signal, driver.low
+            if key in self._drivers:
+                continue
+            self._drivers[key] = driver
+            reads: set[_Key] = set()
+
+            def read(source: Signal, low: int, width: int, key: _Key = key, reads: set[_Key] = reads) -> Term:
+                found = list(source.driving(low, width))
+                waiting.extend((source, other) for other in found)
+                reads.update((source, other.low) for other in found)
+                if not found:
+                    (self._pinned if source in self.pins else self._data).add(key)
+                return var(width, "some value")
+
+            driver.make(read)
+            self._reads[key] = reads
+            if driver.clock is not None:
+                self._data.add(key)
+                waiting.extend((reset, other) for reset, _ in driver.clock.resets for other in reset.drivers)
+
+    def _spread(self, keys: set[_Key], through: Callable[[Driver], bool] = lambda driver: True) -> None:
+        """Add to ``keys`` whatever reads them."""
+        readers: dict[_Key, list[_Key]] = {}
+        for key, reads in self._reads.items():
+            for source in reads:
+                readers.setdefault(source, []).append(key)
+        waiting = list(keys)
+        while waiting:
+            key = waiting.pop()
+            for reader in readers.get(key, ()) if through(self._drivers[key]) else ():
+                if reader not in keys:
+                    keys.add(reader)
+                    waiting.append(reader)
+
+    def look_behind(self, signal: Signal, low: int, width: int, register: _Key) -> bool:
+        """Whether some bits depend on a pin, or on nothing but constants, or on ``register`` if that depends on them.
+
+        With no register in between.
+        """
+        found = list(signal.driving(low, width))
+        if not found or any(driver.clock for driver in found):
+            return False
+        keys = [(signal, driver.low) for driver in found]
+        circle = self._circles.get(register, -1)
+        return any(key in self._pinned or key not in self._data or self._circles.get(key) == circle for key in keys)
+
+    def pin(self, signal: Signal) -> Term | None:
+        """The pin that ``signal`` is by another name, if it is one."""
+        term = self._plain(signal)
+        return term if term is not None and term.op == "var" else None
+
+    def fixed(self, signal: Signal) -> int | None:
+        """The value that ``signal`` always has, if it is a constant."""
+        term = self._plain(signal)
+        return term.value if term is not None and term.op == "const" else None
+
+    def _plain(self, signal: Signal) -> Term | None:
+        """What ``signal`` is of pins; None if it depends on data."""
+        if signal not in self.pins and any((signal, driver.low) in self._data for driver in signal.drivers):
+            return None
+        return self._cone.read(signal, 0, 1)
+
+
+class _Kind(NamedTuple):
+    """What ``width`` bits of a register get: ``rest``, if ``enable`` is 1 and the pins ``held`` have these values.
+
+    And if ``gates``, bits of data, are 1.
+    """
+
+    low: int
+    width: int
+    rest: Term
+    enable: Term | None
+    held: dict[Term, int]
+    gates: tuple[Term, ...] = ()
+
+
+class _Register:
+    """A driver with a clock: its next value over variables for pins, for the register itself, and for all else."""
+
+    def __init__(self, design: _Design, signal: Signal, driver: Driver) -> None:
+        assert driver.clock is not None
+        self.signal, self.where = signal, driver.where
+        self._design, self._driver, self._clock = design, driver, driver.clock
+        self._gates: list[Term] = []
+        self._own = [var(1, f"own bit {n}") for n in range(signal.width)]
+        own = concat(*reversed(self._own))
+        #: What the variables stand for.
+        self._sources = {pin: (wire, 0) for wire, pin in design.pins.items()}
+        self._sources |= {bit: (signal, n) for n, bit in enumerate(self._own)}
+
+        #: Which it may do without an effect: a cell of a netlist whose clock enable is tied to 1.
+        self._reads_itself = False
+
+        def cut(source: Signal, low: int, width: int) -> Term | None:
+            if source is signal:
+                self._reads_itself = True
+                return extract(own, low, width)
+            if source in design.pins:
+                return design.pins[source]
+            if design.look_behind(source, low, width, (signal, driver.low)):
+                return None
+            term = var(width, f"data {source.name} {low}")
+            self._sources[term] = source, low
+            return term
+
+        self._next = driver.make(Cone(cut).read)
+
+    def held(self, known: Mapping[Term, int]) -> dict[Term, int]:
+        """Pins that must be held, with their values, where those that are ``known`` have theirs."""
+        found = dict(known)
+        for reset, value in self._clock.resets:
+            if self._design.fixed(reset) == value:  # tied: a cell of a netlist has a reset, used or not
+                continue
+            pin = self._design.pin(reset)
+            if pin is None:
+                raise InputError(f"{self.where}: {reset.name!r}, an asynchronous reset, is no input by itself")
+            if set(leaves(_with(self._next, {pin: 1 - value}))) - set(self._own):
+                raise InputError(
+                    f"{self.where}: register {self.signal.name!r} is loaded at {reset.name!r}, not reset:"
+                    " each of its bits must get a constant there; sim shows what such RTL does"
+                )
+            found[pin] = value
+        for kind in self._kinds(_with(self._next, found)):
+            found |= kind.held
+        return found
+
+    def replace(self, held: Mapping[Term, int]) -> None:
+        """Put drivers in the place of this one that are data at every edge that counts."""
+        kinds = self._kinds(_with(self._next, held))
+        for kind in kinds:
+            if self._own_bits(kind.low, kind.width) & set(leaves(kind.rest)):
+                raise self._state()
+        if len(kinds) == 1 and kinds[0].rest is self._next and not self._reads_itself:
+            return
+        self.signal.drivers.remove(self._driver)
+        for kind in kinds:
+            enable = next((signal for signal, pin in self._design.pins.items() if pin is kind.enable), None)
+            clock = self._clock._replace(enable=enable)
+            low = self._driver.low + kind.low
+            bits = self._gated(bits_over(kind.rest, self._sources), kind.gates)
+            self.signal.drive(driver_of(bits, 0, kind.width, low, self.where, clock))
+
+    def _gated(self, bits: Bits, gates: Sequence[Term]) -> Bits:
+        """The same, read together with its gates, which must be as old."""
+        if not gates:
+            return bits
+        self._gates += gates
+
+        def both(read: Read, low: int, width: int) -> Term:
+            for gate in gates:
+                read(*self._sources[gate], 1)
+            return bits(read, low, width)
+
+        return both
+
+    def refuse_state(self, cone: Cone) -> None:
+        """Raise ``InputError`` if a gate is not always 1, all registers being wires and every vector valid.
+
+        ``cone``: of these, with an ``InputError`` for data.
+        """
+        for gate in dict.fromkeys(self._gates):
+            source, low = self._sources[gate]
+            try:
+                always = cone.read(source, low, 1) is const(1, 1)
+            except InputError:
+                always = False
+            if not always:
+                raise self._state()
+
+    def _state(self) -> InputError:
+        return StateError(
+            f"{self.where}: register {self.signal.name!r} keeps state: its next value depends on its own, and"
+            " no input of one bit is its enable; the proof knows pipelines only"
+        )
+
+    def _own_bits(self, low: int, width: int) -> set[Term]:
+        return set(self._own[self._driver.low + low :][:width])
+
+    def _kinds(self, term: Term) -> list[_Kind]:
+        """What the bits are: all of one kind if they can be, else bit by bit, and neighbours of a kind together."""
+        whole = self._kind(term, 0)
+        own = set(self._own)
+        if not (own | set(self._design.pins.values())) & set(leaves(whole.rest)) and not whole.gates:
+            return [whole]
+        kinds: list[_Kind] = []
+        for bit in range(term.width):
+            kind = self._kind(extract(term, bit, 1), bit)
+            free = not own & set(leaves(kind.rest))
+            last = kinds[-1] if kinds else None
+            if (
+                last
+                and free
+                and (last.enable, last.gates) == (kind.enable, kind.gates)
+                and not own & set(leaves(last.rest))
+            ):
+                rest, held = concat(kind.rest, last.rest), {**last.held, **kind.held}
+                kinds[-1] = last._replace(width=last.width + 1, rest=rest, held=held)
+            else:
+                kinds.append(kind)
+        return kinds
+
+    def _kind(self, term: Term, low: int) -> _Kind:
+        first = self._driver.low + low
+        keeping = concat(*reversed(self._own[first : first + term.width]))
+        held: dict[Term, int] = {}
+        enable: Term | None = None
+        pins = set(self._design.pins.values())
+        waiting = [t for t in leaves(term) if t in pins]
+        while waiting:
+            pin = waiting.pop()
+            zero, one = _with(term, {pin: 0}), _with(term, {pin: 1})
+            constants = (zero.op == "const", one.op == "const")
+            if constants in ((True, False), (False, True)):
+                held[pin] = int(constants[0])
+            elif one is keeping and zero is not keeping:
+                held[pin] = 0
+            elif zero is keeping and one is not keeping and enable is None:
+                enable = pin
+            else:
+                continue
+            term = one if pin is enable or held.get(pin) else zero
+            waiting = [t for t in leaves(term) if t in pins]
+        gates: list[Term] = []
+        own = set(self._own)
+        while own & set(leaves(term)):
+            for bit in leaves(term):
+                if bit.width == 1 and bit not in own | pins and _with(term, {bit: 0}) is keeping:
+                    break
+            else:
+                break
+            gates.append(bit)
+            term = _with(term, {bit: 1})
+        return _Kind(low, term.width, term, enable, held, tuple(gates))

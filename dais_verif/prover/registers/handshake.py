@@ -1,0 +1,303 @@
+"""The protocol of a pipeline's pins: what tells that outputs are valid told so of inputs, ``latency`` edges ago.
+
+A model of the protocol is a line of ``latency`` bits: an edge moves it on and takes in what ``valid_in`` is; where
+there is an enable, only while that is 1; a reset clears it. The design is proved to be that line by induction over
+edges. Which of its registers is which bit of the line, runs with random pins tell; whatever they suggest is proved. If
+that is not enough, the property itself is proved by k-induction. A protocol that is broken is shown by the fewest
+edges that break it, wherever the registers begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.dut.interface import Clocking
+from dais_verif.prover.registers.transition_system import TransitionSystem
+from dais_verif.prover.results import Handshake, Status
+from dais_verif.prover.solving.discharge import Decision
+from dais_verif.prover.terms import Term, bnot, bor, const, eq, ite, leaves, rebuild, var
+from dais_verif.prover.terms.evaluate import evaluate
+
+__all__ = ["prove_handshake"]
+
+Decide = Callable[[Term, Term, tuple[Term, ...]], Decision]
+
+_ROWS = 192
+#: Edges beyond the latency that are looked at for a counterexample; of these k-induction goes over some.
+_MORE, _INDUCTION = 6, 4
+
+_ONE, _ZERO = const(1, 1), const(1, 0)
+_VALID, _ENABLE, _RESET = var(1, "valid in"), var(1, "enable"), var(1, "reset")
+
+
+@dataclass(frozen=True)
+class _Protocol:
+    """The machine with its pins as the variables above, ``_RESET`` being 1 when it is active; and the model's line."""
+
+    machine: TransitionSystem
+    has_reset: bool
+    has_enable: bool
+    line: tuple[Term, ...]
+
+    @property
+    def free(self) -> list[Term]:
+        """Whatever else there is: data, which may be anything at every edge."""
+        known = {_VALID, _ENABLE, _RESET, *self.machine.state}
+        return [t for t in leaves(self.machine.out, *self.machine.state.values()) if t not in known]
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing moves while the enable is 0 and nothing is reset."""
+        stalled = {_ENABLE: _ZERO, _RESET: _ZERO}
+        return not self.has_enable or all(rebuild(x, stalled) is bit for bit, x in self.machine.state.items())
+
+    def pins(self, edge: int, enabled: bool) -> dict[Term, Term]:
+        """Any pins and data before edge number ``edge``. ``enabled``: a reset only together with the enable."""
+        reset, enable = var(1, f"reset {edge}"), var(1, f"enable {edge}")
+        if not self.has_reset:
+            reset = _ZERO
+        if not self.has_enable:
+            enable = _ONE
+        values = {_VALID: var(1, f"valid in {edge}"), _ENABLE: bor(enable, reset) if enabled else enable, _RESET: reset}
+        return {**values, **{t: var(t.width, f"data {n} {edge}") for n, t in enumerate(self.free)}}
+
+    @property
+    def due(self) -> Term:
+        """What must come out."""
+        return self.line[-1] if self.line else _VALID
+
+    @property
+    def moved(self) -> dict[Term, Term]:
+        """The line after an edge."""
+        before = (_VALID, *self.line)
+        enable = _ENABLE if self.has_enable else _ONE
+        reset = _RESET if self.has_reset else _ZERO
+        return {
+            bit: ite(reset, _ZERO, ite(enable, earlier, bit)) for earlier, bit in zip(before, self.line, strict=False)
+        }
+
+    @property
+    def right(self) -> Term:
+        """1 where the output is what it must be; while a reset is active it may be anything."""
+        right = eq(self.machine.out, self.due)
+        return bor(_RESET, right) if self.has_reset else right
+
+
+def prove_handshake(
+    machine: TransitionSystem, clocking: Clocking, latency: int, decide: Decide, seed: int
+) -> Handshake:
+    """Whether ``clocking.valid_out``, which is ``machine.out``, keeps the protocol."""
+    protocol = _protocol(machine, clocking, latency)
+    # A reset that waits for the enable is one, too; the answer says which it is.
+    always = [False, True] if protocol.has_reset and protocol.has_enable else [False]
+    for enabled in always:
+        mapping = _Invariants(protocol, decide, enabled).found(seed)
+        sharp = f"; {clocking.reset} works at edges at which {clocking.enable} is 1" if enabled else ""
+        if mapping is not None:
+            return Handshake(Status.PROVED, f"{len(mapping)} bits of state" + sharp)
+        over = _k_induction(protocol, decide, enabled)
+        if over is not None:
+            return Handshake(Status.PROVED, f"k-induction over {over} edges" + sharp)
+    broken = _broken(protocol, decide, always[-1])
+    if broken is None:
+        return Handshake(Status.UNKNOWN, "neither proved nor broken")
+    trace, due = broken
+    edges = f"{len(trace) - 1} edge{'s' * (len(trace) != 2)}"
+    return Handshake(Status.REFUTED, f"broken by {edges}", due, _steps(trace, clocking, machine))
+
+
+def _protocol(machine: TransitionSystem, clocking: Clocking, latency: int) -> _Protocol:
+    renamed: dict[Term, Term] = {}
+    for name, pin in ((clocking.valid_in, _VALID), (clocking.enable, _ENABLE)):
+        renamed |= {term: pin for term, (found, _) in machine.inputs.items() if found == name}
+    reset = bnot(_RESET) if clocking.reset_low else _RESET
+    renamed |= {term: reset for term, (found, _) in machine.inputs.items() if found == clocking.reset}
+    state = {term: rebuild(following, renamed) for term, following in machine.state.items()}
+    line = tuple(var(1, f"line {n}") for n in range(latency))
+    renamed_machine = TransitionSystem(rebuild(machine.out, renamed), state, machine.inputs)
+    return _Protocol(renamed_machine, clocking.reset is not None, clocking.enable is not None, line)
+
+
+# invariants: bits of state that are bits of the line
+
+
+class _Invariants:
+    def __init__(self, protocol: _Protocol, decide: Decide, enabled: bool) -> None:
+        self._protocol, self._decide, self._enabled = protocol, decide, enabled
+        self._filled = None if protocol.has_reset else _filled(protocol)
+
+    def found(self, seed: int) -> dict[Term, Term] | None:
+        """What bits of state are, proved, if it proves the protocol."""
+        mapping = self._suggested(seed)
+        while True:
+            wrong = [bit for bit in mapping if not (self._begins(bit, mapping) and self._stays(bit, mapping))]
+            if not wrong:
+                break
+            for bit in wrong:
+                del mapping[bit]
+        right = rebuild(self._protocol.right, mapping)
+        return mapping if self._holds(right) else None
+
+    def _suggested(self, seed: int) -> dict[Term, Term]:
+        """What the bits of state look like once the design was reset, or has been filled."""
+        lines, states = _simulated(self._protocol, seed)
+        behaviours: dict[bytes, Term] = {}
+        for term, values in lines.items():
+            behaviours.setdefault((1 - values).tobytes(), bnot(term))
+            behaviours[values.tobytes()] = term
+        for constant in (_ZERO, _ONE):
+            shape = next(iter(states.values())).shape if states else (1,)
+            behaviours[np.full(shape, constant.value, dtype=np.uint8).tobytes()] = constant
+        suggested = {bit: behaviours.get(values.tobytes()) for bit, values in states.items()}
+        return {bit: term for bit, term in suggested.items() if term is not None}
+
+    def _holds(self, claim: Term, reset: Term = _RESET) -> bool:
+        given = (bor(bnot(reset), _ENABLE),) if self._enabled else ()
+        return self._decide(claim, _ONE, given).equal is True
+
+    def _stays(self, bit: Term, mapping: Mapping[Term, Term]) -> bool:
+        """If all are what is said, this one is so after any edge."""
+        after = rebuild(self._protocol.machine.state[bit], dict(mapping))
+        return self._holds(eq(after, rebuild(mapping[bit], self._protocol.moved)))
+
+    def _begins(self, bit: Term, mapping: Mapping[Term, Term]) -> bool:
+        """It is so after a reset, or if there is none, after as many edges as the latency."""
+        protocol = self._protocol
+        if protocol.has_reset:
+            after = rebuild(protocol.machine.state[bit], {_RESET: _ONE})
+            return self._holds(eq(after, rebuild(mapping[bit], dict.fromkeys(protocol.line, _ZERO))), _ONE)
+        if self._filled is None:
+            return False
+        state, line = self._filled
+        return self._holds(eq(state[bit], rebuild(mapping[bit], line)))
+
+
+def _filled(protocol: _Protocol) -> tuple[dict[Term, Term], dict[Term, Term]] | None:
+    """State and line after as many edges as the latency, whatever they were before; None: stalls may change them."""
+    if not protocol.holds:
+        return None
+    state = {bit: bit for bit in protocol.machine.state}
+    line = {bit: bit for bit in protocol.line}
+    for edge in range(len(protocol.line)):
+        state, line = _after(protocol, state, line, {**protocol.pins(-1 - edge, False), _ENABLE: _ONE})
+    return state, line
+
+
+def _after(
+    protocol: _Protocol, state: Mapping[Term, Term], line: Mapping[Term, Term], pins: Mapping[Term, Term]
+) -> tuple[dict[Term, Term], dict[Term, Term]]:
+    values = {**state, **line, **pins}
+    moved = {bit: rebuild(following, values) for bit, following in protocol.moved.items()}
+    return {bit: rebuild(following, values) for bit, following in protocol.machine.state.items()}, moved
+
+
+def _simulated(protocol: _Protocol, seed: int) -> tuple[dict[Term, NDArray[np.uint8]], dict[Term, NDArray[np.uint8]]]:
+    """The bits of line and state over many edges with random pins, from random states on."""
+    rng = np.random.default_rng(seed)
+    latency = len(protocol.line)
+    first = 1 if protocol.has_reset else latency
+    bits = [*protocol.line, *protocol.machine.state]
+    following = [*(protocol.moved[bit] for bit in protocol.line), *protocol.machine.state.values()]
+    values: dict[Term, NDArray[Any]] = {bit: rng.integers(0, 2, _ROWS, dtype=np.uint64) for bit in bits}
+    seen: list[list[NDArray[np.uint8]]] = [[] for _ in bits]
+    for edge in range(first + 3 * latency + 16):
+        begins = edge < first
+        share = {_VALID: 0.5, _ENABLE: 1.0 if begins else 0.75, _RESET: (1.0 if begins else 0.03)}
+        if not protocol.has_reset:
+            share[_RESET] = 0.0
+        pins = {pin: (rng.random(_ROWS) < part).astype(np.uint64) for pin, part in share.items()}
+        pins[_ENABLE] |= pins[_RESET]
+        others = {t: rng.integers(0, 1 << min(t.width, 63), _ROWS, dtype=np.uint64) for t in protocol.free}
+        found = evaluate(following, {**values, **pins, **others}) if following else []
+        values = {bit: np.resize(column, _ROWS) for bit, column in zip(bits, found, strict=True)}
+        if edge + 1 >= first:
+            for history, bit in zip(seen, bits, strict=True):
+                history.append(values[bit].astype(np.uint8))
+    columns = {bit: np.concatenate(history) for bit, history in zip(bits, seen, strict=True)}
+    return {bit: columns[bit] for bit in protocol.line}, {bit: columns[bit] for bit in protocol.machine.state}
+
+
+# the property itself, edge by edge
+
+
+def _k_induction(protocol: _Protocol, decide: Decide, enabled: bool) -> int | None:
+    """Over how many edges the property follows from itself, beginning where the line is known."""
+    anywhere = {b: b for b in protocol.machine.state}, {b: b for b in protocol.line}
+    if protocol.has_reset:
+        pins = {**protocol.pins(-1, enabled), _RESET: _ONE}
+        begin = _after(protocol, *anywhere, {**pins, _ENABLE: _ONE} if enabled else pins)
+    else:
+        filled = _filled(protocol)
+        if filled is None:
+            return None
+        begin = filled
+    runs = [begin, anywhere]
+    claims: list[list[Term]] = [[], []]
+    for edge in range(len(protocol.line) + _INDUCTION):
+        for number, (state, line) in enumerate(runs):
+            pins = protocol.pins(edge, enabled)
+            claims[number].append(rebuild(protocol.right, {**state, **line, **pins}))
+            # Where nothing moves, an edge without the enable leads nowhere; the others are enough.
+            moving = bor(pins[_ENABLE], bnot(pins[_RESET])) if protocol.holds else pins[_ENABLE]
+            runs[number] = _after(protocol, state, line, {**pins, _ENABLE: moving})
+        if decide(claims[0][-1], _ONE, ()).equal is not True:
+            return None
+        if edge and decide(claims[1][-1], _ONE, tuple(claims[1][:-1])).equal is True:
+            return edge
+    return None
+
+
+def _broken(protocol: _Protocol, decide: Decide, enabled: bool) -> tuple[list[dict[Term, int]], int] | None:
+    """The pins, edge by edge, of a shortest run after which the output is wrong, and what it must be.
+
+    It is wrong whether the registers begin as zeros or as ones.
+    """
+    first = 1 if protocol.has_reset else len(protocol.line)
+    starts = [dict.fromkeys(protocol.machine.state, constant) for constant in (_ZERO, _ONE)]
+    runs = [(start, dict.fromkeys(protocol.line, _ZERO)) for start in starts]
+    given: list[dict[Term, Term]] = []
+    for edge in range(first + 2 * len(protocol.line) + _MORE):
+        pins = protocol.pins(edge, enabled)
+        if edge < first:
+            pins |= {_ENABLE: _ONE, _RESET: _ONE if protocol.has_reset else _ZERO}
+        given.append(pins)
+        if edge >= first:
+            right = [rebuild(protocol.right, {**state, **line, **pins}) for state, line in runs]
+            decision = decide(bor(right[0], right[1]), _ONE, ())
+            if decision.equal is False:
+                due = rebuild(protocol.due, {**runs[0][1], **pins})
+                return [_values(step, decision.model) for step in given], _value(due, decision.model)
+            if decision.equal is None:
+                return None
+        runs = [_after(protocol, state, line, pins) for state, line in runs]
+    return None
+
+
+def _values(pins: Mapping[Term, Term], model: Mapping[Term, int]) -> dict[Term, int]:
+    return {pin: _value(term, model) for pin, term in pins.items()}
+
+
+def _value(term: Term, model: Mapping[Term, int]) -> int:
+    return rebuild(term, {t: const(t.width, model.get(t, 0)) for t in leaves(term) if t.op != "const"}).value
+
+
+def _steps(
+    trace: Sequence[Mapping[Term, int]], clocking: Clocking, machine: TransitionSystem
+) -> tuple[dict[str, int], ...]:
+    """Pins by name, and data that matter, before each edge of a run."""
+    names = {_VALID: clocking.valid_in, _ENABLE: clocking.enable, _RESET: clocking.reset}
+    steps = []
+    for step in trace:
+        pins = {name: step[pin] for pin, name in names.items() if name is not None}
+        if clocking.reset is not None and clocking.reset_low:
+            pins[clocking.reset] ^= 1
+        for term, (name, bit) in machine.inputs.items():
+            if term in step:
+                pins[name] = pins.get(name, 0) | step[term] << bit
+        steps.append(pins)
+    return tuple(steps)

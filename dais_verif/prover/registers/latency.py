@@ -1,0 +1,167 @@
+"""How old the vector is that a signal speaks of: 0 edges for the inputs, one more behind every register.
+
+If all that a signal is made of has one age, it is a function of one vector, the same function as if its registers were
+wires. Then a pipeline is proved as the combinational logic that it is, and its latency is the age of its outputs.
+
+A register that takes in constants only holds them after an edge, and not before: it *settles*, later by one edge behind
+every such register. A vector may follow a reset at once: where one of some age is, as many edges have passed, and maybe
+not more, so what settles later is not there yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dais_verif.dut.interface import Clocking
+from dais_verif.errors import InputError, StateError
+from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.netlist import Cone, Driver, Netlist, Signal, refuse_late
+from dais_verif.prover.results import Timing
+from dais_verif.prover.terms import Term, extract, var
+
+__all__ = ["OutOfStep", "timing_of"]
+
+
+class OutOfStep(InputError):
+    """Registers do not move together. That is most often wrong; a simulator can tell."""
+
+
+def timing_of(
+    netlist: Netlist, boundary: Boundary, others: list[Signal], said: Clocking | None = None
+) -> Timing | None:
+    """The timing of a pipeline, None for a design without registers; every one of ``others`` must have one age, too.
+
+    ``said``: its pins, where they are known. Raises ``OutOfStep`` if two ages meet, if there are several clocks or
+    enables, or others than those.
+    """
+    if not any(driver.clock for signal in netlist.signals.values() for driver in signal.drivers):
+        return None if said is None else Timing(0, said.clock, said.enable)
+    valid = None if said is None or said.valid_in is None else netlist.signals.get(said.valid_in)
+    ages = _LatencyAnalysis(netlist, boundary, valid)
+    for signal in others:
+        ages.of(signal, 0, signal.width)
+    latency = ages.of_outputs()
+    for what, names in (("clocks", ages.clocks), ("clock enables", ages.enables)):
+        if len(names) > 1:
+            shown = ", ".join(sorted(name or "none" for name in names))
+            raise OutOfStep(f"registers of module {netlist.top!r} have different {what}: {shown}; the proof knows one")
+    if not ages.clocks:
+        return None if said is None else Timing(0, said.clock, said.enable)  # registers that nothing reads
+    timing = Timing(latency or 0, next(iter(ages.clocks)), next(iter(ages.enables), None))
+    for what, pin, found in (
+        ()
+        if said is None
+        else (
+            ("clock", said.clock, timing.clock),
+            ("clock enable", said.enable, timing.enable),
+        )
+    ):
+        if pin != found:
+            raise OutOfStep(
+                f"the {what} of module {netlist.top!r} is {found or 'none'}, not {pin or 'none'} as was said"
+            )
+    return timing
+
+
+class _Latency(NamedTuple):
+    """How old the vector is, None for constants; and after how many edges these are there."""
+
+    vector: int | None
+    settles: int = 0
+
+
+class _LatencyAnalysis:
+    def __init__(self, netlist: Netlist, boundary: Boundary, valid: Signal | None) -> None:
+        self._netlist, self._boundary = netlist, boundary
+        #: It has one value for the vectors of which the proof speaks, and like these a value at every edge.
+        self._valid = valid
+        self._known: dict[tuple[Signal, int], _Latency] = {}
+        self._open: set[tuple[Signal, int]] = set()
+        self._inputs: dict[Signal, str] = {}
+        self.clocks: set[str] = set()
+        self.enables: set[str | None] = set()
+
+    def of(self, signal: Signal, low: int, width: int) -> _Latency:
+        """The age of some bits. Raises ``InputError`` if they have several."""
+        if signal is self._valid:
+            return _Latency(0)
+        if self._boundary.is_input(signal):
+            return _Latency(None if signal in self._boundary.constants else 0)
+        found = [
+            (f"bit {driver.low} of {signal.name}", self._of_driver(signal, driver))
+            for driver in signal.drivers
+            if driver.low < low + width and low < driver.low + driver.width
+        ]
+        return self._one(found, signal)
+
+    def of_outputs(self) -> int | None:
+        """The latency: the one age of all that carries outputs, or when they are all settled."""
+        found = [(signal.name, self.of(signal, 0, max(wire.width, 1))) for signal, wire in self._boundary.wires]
+        if not found:
+            return None
+        age = self._one(found, self._boundary.wires[-1][0])
+        return age.settles if age.vector is None else age.vector
+
+    def _input(self, signal: Signal) -> str:
+        """The input of the design that clocks or enables registers, maybe by another name within an instance."""
+        if signal not in self._inputs:
+            wires = [self._netlist.signals[name] for name in self._netlist.inputs]
+            inputs = {wire: var(wire.width, wire.name) for wire in wires}
+
+            def cut(wire: Signal, low: int, width: int) -> Term | None:
+                refuse_late(wire, signal.where)
+                return extract(inputs[wire], low, width) if wire in inputs else None
+
+            cone = Cone(cut)
+            term = cone.read(signal, 0, signal.width)
+            pins = {term for wire, term in inputs.items() if wire.width == 1 and not self._boundary.is_input(wire)}
+            if term not in pins:
+                raise InputError(f"{signal.where}: {signal.name!r}, a clock or an enable, is no input by itself")
+            self._inputs[signal] = str(term.data)
+        return self._inputs[signal]
+
+    def _one(self, found: Sequence[tuple[str, _Latency]], signal: Signal) -> _Latency:
+        """The age of what is made of all this."""
+        vectors = {age.vector: name for name, age in found if age.vector is not None}
+        if len(vectors) > 1:
+            shown = ", ".join(f"{name} is {age} edges old" for age, name in sorted(vectors.items()))
+            raise OutOfStep(
+                f"{signal.where}: signal {signal.name!r} mixes vectors of different clock edges ({shown});"
+                " delay all by as many registers"
+            )
+        vector = next(iter(vectors), None)
+        last, settles = max(((name, age.settles) for name, age in found), key=lambda entry: entry[1], default=("", 0))
+        if vector is None:
+            return _Latency(None, settles)
+        if settles > vector:
+            raise OutOfStep(
+                f"{signal.where}: {signal.name!r} needs {last}, which has its value only {settles} edges after a reset,"
+                f" together with a vector that may be there after {vector}; the first vectors come out wrong"
+            )
+        return _Latency(vector)
+
+    def _of_driver(self, signal: Signal, driver: Driver) -> _Latency:
+        key = signal, driver.low
+        if key in self._known:
+            return self._known[key]
+        if key in self._open:
+            raise StateError(f"{signal.where}: signal {signal.name!r} depends on itself; the proof knows no state")
+        self._open.add(key)
+        found: list[tuple[str, _Latency]] = []
+
+        def read(source: Signal, low: int, width: int) -> Term:
+            found.append((source.name, self.of(source, low, width)))
+            return var(width, "some age")
+
+        driver.make(read)
+        self._open.discard(key)
+        age = self._one(found, signal)
+        if driver.clock is not None:
+            enable = driver.clock.enable
+            self.clocks.add(self._input(driver.clock.signal))
+            if enable is not None or age.vector is not None:  # without one, a constant is there even earlier
+                self.enables.add(None if enable is None else self._input(enable))
+            age = _Latency(None, age.settles + 1) if age.vector is None else _Latency(age.vector + 1)
+        self._known[key] = age
+        return age

@@ -1,0 +1,141 @@
+"""The inputs that two programs share, and what their ops give on the same random ones.
+
+An input is a real number. What a program reads of it are bits of certain weights; both together read those from the
+lowest to the highest that either does, and these are one variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.program import Op, Program
+from dais_verif.program.ports import Element, Ports, ports_of
+from dais_verif.prover.op_semantics import bits_of, interpret_op
+from dais_verif.prover.terms import Term, extract, var
+from dais_verif.prover.terms.evaluate import Values, evaluate
+
+__all__ = ["Inputs", "Node", "simulated"]
+
+_ROWS = 512
+#: Rows in which every bit of an input is the same; then those in which one input in four is so.
+_CORNERS = 2
+
+
+class Node(NamedTuple):
+    """An op, by number, of the first program, ``side`` 0, or of the second."""
+
+    side: int
+    op: int
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """``variables``: of every input, None if nobody reads it. ``lows``: the exponent of what their bit 0 weighs."""
+
+    ports: tuple[Ports, Ports]
+    variables: tuple[Term | None, ...]
+    lows: tuple[int, ...]
+    signed: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, programs: tuple[Program, Program]) -> Inputs:
+        """The inputs of two programs with as many."""
+        ports = ports_of(programs[0]), ports_of(programs[1])
+        variables: list[Term | None] = []
+        lows = []
+        for j, pair in enumerate(zip(ports[0].inputs, ports[1].inputs, strict=True)):
+            read = [element for element in pair if element.width]
+            low = min((element.lo for element in read), default=0)
+            high = max((element.lo + element.width for element in read), default=0)
+            variables.append(var(high - low, f"x{j}") if read else None)
+            lows.append(low)
+        signed = [False] * len(lows)
+        for program in programs:
+            for op in program.ops:
+                if op.code == -1 and op.type.width:
+                    signed[op.id0] |= bool(op.type.k)
+        return cls(ports, tuple(variables), tuple(lows), tuple(signed))
+
+    def read(self, side: int, index: int) -> tuple[list[Term], Element]:
+        """The bits that one program reads of an input, as ``meaning`` takes them."""
+        element, variable = self.ports[side].inputs[index], self.variables[index]
+        if not element.width or variable is None:
+            return [], element
+        return [extract(variable, element.lo - self.lows[index], element.width)], element
+
+    def vector(self, model: Mapping[Term, int]) -> tuple[Fraction, ...]:
+        """Inputs whose bits are those of a model; what it does not speak of is 0."""
+        values = []
+        for variable, low, signed in zip(self.variables, self.lows, self.signed, strict=True):
+            raw = model.get(variable, 0) if variable is not None else 0
+            if signed and variable is not None and raw >> variable.width - 1:
+                raw -= 1 << variable.width  # the same bits, and the number that people expect
+            values.append(Fraction(raw) * Fraction(2) ** low)
+        return tuple(values)
+
+    def random(self, seed: int) -> dict[Term, Values]:
+        """Values of the variables."""
+        rng = np.random.default_rng(seed)
+        return {v: _random(v.width, rng) for v in self.variables if v is not None}
+
+
+def _random(width: int, rng: np.random.Generator) -> Values:
+    words = -(-width // 64)
+    values: Any = 0
+    for word in range(words):
+        bits = rng.integers(0, 1 << 64, size=_ROWS, dtype=np.uint64, endpoint=False)
+        values = bits if words == 1 else values + (bits.astype(object) << 64 * word)
+    ones = (1 << width) - 1
+    mask: Any = np.uint64(ones) if words == 1 else ones
+    values = values & mask
+    corner = rng.random(_ROWS) < 0.25
+    corner[:_CORNERS] = True
+    values[corner] = np.where(rng.random(_ROWS) < 0.5, 0, mask)[corner] if words == 1 else 0
+    values[0], values[1] = 0, mask
+    return np.asarray(values)
+
+
+def simulated(programs: tuple[Program, Program], inputs: Inputs, seed: int) -> dict[Node, object]:
+    """For every op what its values on random inputs are, as real numbers: equal where all values are."""
+    given = inputs.random(seed)
+    keys: dict[Node, object] = {}
+    for side, program in enumerate(programs):
+        columns: list[Values] = []
+        for op in program.ops:
+            column = _column(program, op, side, inputs, given, columns)
+            columns.append(column)
+            keys[Node(side, op.index)] = _key(column, op)
+    return keys
+
+
+def _column(
+    program: Program, op: Op, side: int, inputs: Inputs, given: Mapping[Term, Values], columns: list[Values]
+) -> Values:
+    if op.code == -1:
+        (value,) = evaluate([interpret_op(program, op, *inputs.read(side, op.id0)).value], given)
+    else:
+        places = {i: var(bits_of(program.ops[i].type), f"v{n}") for n, i in enumerate(dict.fromkeys(op.operands))}
+        term = interpret_op(program, op, [places[i] for i in op.operands]).value
+        (value,) = evaluate([term], {place: columns[i] for i, place in places.items()})
+    return value if len(value) == _ROWS else np.resize(value, _ROWS)
+
+
+def _key(column: Values, op: Op) -> object:
+    """Values as real numbers, in a form that is the same for all types that hold them."""
+    width, f = op.type.width, op.type.f
+    raw: NDArray[Any] = column.astype(object)
+    if op.type.k and width:
+        raw = np.where(raw >> width - 1 & 1, raw - (1 << width), raw)
+    together = 0
+    for value in raw.tolist():
+        together |= value
+    if not together:
+        return 0, (0,)
+    zeros = (together & -together).bit_length() - 1
+    return f - zeros, tuple(value >> zeros for value in raw.tolist())

@@ -1,0 +1,84 @@
+"""Arrays and unpacked structures: memories, or bundles of signals, one an element or a member."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dais_verif.errors import InputError
+from dais_verif.prover.memory import Memory
+from dais_verif.prover.netlist import Bits, Signal, driver_of
+from dais_verif.prover.slang.design import Design, bits_in, fields, why_no_bits
+from dais_verif.prover.spans import Spans
+
+__all__ = ["bundled", "divide"]
+
+#: Elements of an array, at most, whatever it is.
+_LARGEST_MEMORY = 1 << 24
+#: Elements of a bundle, at most; and a sixteenth of its bits.
+_LARGEST_BUNDLE = 1 << 12
+
+
+def bundled(design: Design, symbol: Any, name: str, where: str, initial_only: bool, port: bool) -> int | None:
+    """The bits of an array or a structure that is a bundle; None if it is a memory, which ``design`` has then.
+
+    ``initial_only``: initial blocks fill it, and nothing else. Raises ``InputError`` for what is neither.
+    """
+    kind, width = symbol.type, bits_in(symbol.type)
+    while kind.isUnpackedArray and kind.hasFixedRange:
+        kind = kind.arrayElementType
+    size = bits_in(kind) or 1
+    if width is not None and width // size > _LARGEST_MEMORY:
+        raise InputError(f"{where}: {name!r} has {width // size:,} elements; the proof takes {_LARGEST_MEMORY:,}")
+    design.elements_declared += width // size if width is not None else 0
+    if design.elements_declared > _LARGEST_MEMORY:
+        raise InputError(
+            f"{where}: {name!r} and the arrays before it have {design.elements_declared:,} elements; the"
+            f" proof takes {_LARGEST_MEMORY:,} in all"
+        )
+    large = width is not None and max(width >> 4, width // size) > _LARGEST_BUNDLE
+    if width is not None and (port or not (large or (initial_only and symbol.type.isUnpackedArray))):
+        return width
+    design.memories[symbol] = _memory(symbol.type, name, where)
+    return None
+
+
+def divide(design: Design, symbol: Any, whole: Signal, given: bool) -> None:
+    """Let each element of ``whole`` be a signal, too. ``given``: these are inputs, and ``whole`` consists of them."""
+    low, elements = 0, []
+    for own, size in _elements(symbol.type, whole.name):
+        element = design.new(own, size, whole.where)
+        elements.append((low, size, element))
+        if given:
+            whole.drive(driver_of(_bits_of(element), 0, size, low, whole.where))
+        else:
+            element.drive(driver_of(_bits_of(whole), low, size, 0, whole.where))
+        low += size
+    design.elements[symbol] = Spans(elements)
+
+
+def _memory(kind: Any, name: str, where: str) -> Memory:
+    element = kind.arrayElementType if kind.isUnpackedArray and kind.hasFixedRange else None
+    if element is None or not element.isIntegral:
+        raise InputError(f"{where}: {name!r}: {why_no_bits(kind)}")
+    span = kind.fixedRange
+    return Memory(name, where, element.bitWidth, span.left, span.right)
+
+
+def _bits_of(signal: Signal) -> Bits:
+    return lambda read, low, width: read(signal, low, width)
+
+
+def _elements(kind: Any, name: str) -> Iterator[tuple[str, int]]:
+    """The names and widths of an array's elements, or a structure's members, from the lowest bits up."""
+    if kind.isUnpackedStruct:
+        for member in reversed(fields(kind)):
+            yield from _elements(member.type, f"{name}.{member.name}")
+        return
+    if not kind.isUnpackedArray or not kind.hasFixedRange:
+        yield name, bits_in(kind) or 0
+        return
+    span = kind.fixedRange
+    step = 1 if span.left >= span.right else -1
+    for index in range(span.right, span.left + step, step):
+        yield from _elements(kind.arrayElementType, f"{name}[{index}]")

@@ -1,0 +1,82 @@
+"""Assertions, and calls that only show something: they are left out, if nothing of them could change a value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dais_verif.errors import InputError
+from dais_verif.prover.slang.design import Design, ast
+from dais_verif.prover.slang.kinds import ASSERTIONS, CALLS, STATEMENTS, How
+from dais_verif.prover.slang.writes import STEPS, roots, written
+
+__all__ = ["leave_out", "only_checks", "refuse_change"]
+
+_CHECKS = STATEMENTS.of(How.LEFT_OUT)
+_SHOWING = CALLS.of(How.LEFT_OUT)
+#: What may be around the calls that an assertion makes when it holds, or fails.
+_AROUND = (ast.StatementKind.Empty, ast.StatementKind.List, ast.StatementKind.Block, ast.StatementKind.Conditional)
+_NAMES = {
+    ast.AssertionKind.Assert: "assertion",
+    ast.AssertionKind.CoverProperty: "cover statement",
+    ast.AssertionKind.CoverSequence: "cover statement",
+}
+
+
+def leave_out(design: Design, body: Any) -> None:
+    """Note each assertion in ``body`` as left out. Raises ``InputError`` for one that could matter."""
+
+    def visit(s: Any) -> Any:
+        if isinstance(s, ast.Expression):
+            return ast.VisitAction.Skip
+        if isinstance(s, ast.Statement) and s.kind in _CHECKS:
+            where = design.where(s.sourceRange.start)
+            refusal = ASSERTIONS.refusal(s.assertionKind)
+            if refusal is not None:
+                raise InputError(f"{where}: {refusal}")
+            refuse_change(design, s)
+            design.left_out[f"{_NAMES[s.assertionKind]} at {where}"] = None
+            return ast.VisitAction.Skip
+        return ast.VisitAction.Advance
+
+    body.visit(visit)
+
+
+def only_checks(s: Any) -> bool:
+    """Whether a statement consists of assertions, whatever runs it and under whatever conditions."""
+    if type(s) is ast.TimedStatement:
+        return only_checks(s.stmt)
+    if type(s) is ast.StatementList:
+        return all(map(only_checks, s.list))
+    if type(s) is ast.BlockStatement:
+        return s.blockKind is ast.StatementBlockKind.Sequential and only_checks(s.body)
+    if type(s) is ast.ConditionalStatement:
+        return only_checks(s.ifTrue) and (s.ifFalse is None or only_checks(s.ifFalse))
+    return s.kind in _CHECKS or s.kind is ast.StatementKind.Empty
+
+
+def refuse_change(design: Design, s: Any) -> None:
+    """Raise ``InputError`` if an assertion, or an expression that is shown, could change anything."""
+
+    def refuse(e: Any) -> None:
+        where = design.where(e.sourceRange.start)
+        raise InputError(
+            f"{where}: an assertion that assigns, or a call that shows something and does more, is not supported"
+        )
+
+    def visit(e: Any) -> None:
+        kind = type(e)
+        if isinstance(e, ast.Statement):
+            shows = kind is ast.ExpressionStatement and type(e.expr) is ast.CallExpression and e.expr.isSystemCall
+            if not (e.kind in _AROUND or e.kind in _CHECKS or (shows and e.expr.subroutineName in _SHOWING)):
+                refuse(e)
+        elif kind is ast.AssignmentExpression:
+            if any(symbol.kind is not ast.SymbolKind.LocalAssertionVar for symbol in roots(e.left)):
+                refuse(e)
+        elif kind is ast.UnaryExpression and e.op in STEPS:
+            refuse(e)
+        elif kind is ast.CallExpression and not e.isSystemCall:
+            others = [x for x in e.subroutine.arguments if x.direction is not ast.ArgumentDirection.In]
+            if others or not all(map(design.is_local, written(e.subroutine.body))):
+                refuse(e)
+
+    s.visit(visit)

@@ -1,0 +1,81 @@
+"""Ports of instances, and what they are connected to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dais_verif.errors import InputError
+from dais_verif.prover.netlist import Bits, Read, Signal, bits_over, driver_of
+from dais_verif.prover.slang.design import Design, ast
+from dais_verif.prover.slang.kinds import PORTS
+from dais_verif.prover.slang.writes import roots
+from dais_verif.prover.terms import Term, const, extract, resize
+
+__all__ = ["connect"]
+
+_PULLED = (ast.NetType.NetKind.Tri0, ast.NetType.NetKind.Tri1)
+_Targets = Callable[[Any, Bits, str], None]
+
+
+def connect(design: Design, instance: Any, targets: _Targets) -> None:
+    """Connect the ports of ``instance``. ``targets``: drives all that an expression names."""
+    for connection in instance.portConnections:
+        port, outside = connection.port, connection.expression
+        where = design.where(instance.location)
+        if port.kind is ast.SymbolKind.InterfacePort:
+            continue  # what is behind it goes by the names of the interface
+        if outside is None:
+            if port.direction == ast.ArgumentDirection.In:
+                _unconnected(design, instance, port, where)
+            continue
+        inside = design.signal(port.internalSymbol, where)
+        _refuse_pulls(port, outside, inside.width, where)
+        if port.direction == ast.ArgumentDirection.In:
+            inside.drive(driver_of(design.bits(outside), 0, inside.width, 0, where))
+        elif port.direction == ast.ArgumentDirection.Out:
+            _output(design, port, inside, outside, where, targets)
+        else:
+            raise InputError(f"{where}: port {port.name!r}: {PORTS.message(port.direction)}")
+
+
+def _refuse_pulls(port: Any, outside: Any, width: int, where: str) -> None:
+    """Raise ``InputError`` if the net of a port is pulled where simulators differ in what else drives it.
+
+    Icarus Verilog pulls the bits of an input to which nothing is connected, and lets only one of two nets pull that a
+    port makes one.
+    """
+    net = port.internalSymbol
+    if net.kind is not ast.SymbolKind.Net or net.netType.netKind not in _PULLED:
+        return
+    narrow = type(outside) is ast.ConversionExpression and outside.operand.type.bitWidth < width
+    others = {symbol.netType.netKind for symbol in roots(outside) if symbol.kind is ast.SymbolKind.Net}
+    if port.direction == ast.ArgumentDirection.In and narrow:
+        raise InputError(f"{where}: port {port.name!r} is pulled, and wider than what it is connected to; connect all")
+    if port.direction == ast.ArgumentDirection.Out and others & {*_PULLED} - {net.netType.netKind}:
+        raise InputError(f"{where}: port {port.name!r} and what it drives are pulled in opposite ways; write wire")
+
+
+def _unconnected(design: Design, instance: Any, port: Any, where: str) -> None:
+    """An open input has no value, save where a directive ahead of the module gives it one."""
+    pull = instance.body.definition.unconnectedDrive
+    if pull is ast.UnconnectedDrive.None_:
+        return
+    symbol = port.internalSymbol
+    if symbol.kind is ast.SymbolKind.Net and symbol.netType.netKind in _PULLED:
+        raise InputError(f"{where}: port {port.name!r} is open, and both its net and a directive pull it; connect it")
+    inside = design.signal(symbol, where)
+    value = const(inside.width, -(pull is ast.UnconnectedDrive.Pull1))
+    inside.drive(driver_of(bits_over(value, {}), 0, inside.width, 0, where))
+
+
+def _output(design: Design, port: Any, inside: Signal, outside: Any, where: str, targets: _Targets) -> None:
+    left = outside.left if type(outside) is ast.AssignmentExpression else outside
+
+    def bits(read: Read, low: int, width: int) -> Term:
+        if low + width <= inside.width:
+            return design.part(read, port.internalSymbol, low, width)
+        signed = port.type.isIntegral and port.type.isSigned
+        return extract(resize(read(inside, 0, inside.width), low + width, signed), low, width)
+
+    targets(left, bits, where)

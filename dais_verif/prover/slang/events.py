@@ -1,0 +1,127 @@
+"""When code runs, and when a value is there: sensitivity lists and delays.
+
+A proof takes logic for settled. So a block must run whenever something changes that it reads, and must have run at
+least once: a block that waits for changes only has never run while all it waits for is what it was at the beginning.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from dais_verif.errors import InputError, StateError
+from dais_verif.prover.slang.design import Design, ast
+from dais_verif.prover.slang.kinds import EDGES, TIMING
+from dais_verif.prover.slang.writes import NAMES, symbol_of
+
+__all__ = ["EventError", "Events", "RaceError", "refuse_asleep", "refuse_delay", "refuse_unseen", "sensitivity"]
+
+
+class EventError(StateError):
+    """RTL that simulates otherwise than as settled logic."""
+
+
+class RaceError(InputError):
+    """A register is assigned with ``=`` at a clock edge: what else runs there sees its old value or its new one.
+
+    ``mates``: all that its block assigns, which sees it in one order.
+    """
+
+    def __init__(self, text: str, mates: frozenset[Any]) -> None:
+        super().__init__(text)
+        self.mates = mates
+
+
+class Events(NamedTuple):
+    """What runs a block. ``listed``: the signals that do, None for all that it reads.
+
+    ``always``: it has run at the beginning. ``free``: it also runs for what functions read that it calls.
+    """
+
+    listed: frozenset[Any] | None
+    always: bool
+    free: bool
+
+
+def sensitivity(design: Design, body: Any, where: str) -> tuple[Events, Any]:
+    """What runs a combinational block, and what it does then. Raises ``EventError`` for what may miss a change."""
+    if type(body) is not ast.TimedStatement:
+        return Events(None, always=True, free=True), body  # always_comb
+    timing = body.timing
+    _refuse_timing(timing, where)
+    if timing.kind is ast.TimingControlKind.ImplicitEvent:
+        return Events(None, always=False, free=False), body.stmt
+    events = timing.events if timing.kind is ast.TimingControlKind.EventList else [timing]
+    listed: set[Any] = set()
+    for event in events:
+        _refuse_timing(event, where)
+        if event.edge is not ast.EdgeKind.None_:
+            raise EventError(f"{where}: {EDGES.refusal(event.edge) or _OTHER_EDGES}")
+        if event.iffCondition is not None:
+            raise EventError(f"{where}: a sensitivity list with iff keeps state; write always @*")
+        # A part of a signal, or an expression, runs the block more often, and not at every change of the signal.
+        names = event.expr.operands if type(event.expr) is ast.ConcatenationExpression else [event.expr]
+        listed.update(symbol_of(name) for name in names if type(name) in NAMES)
+    if not listed:
+        raise EventError(f"{where}: this sensitivity list names no signal as a whole; write always @*")
+    return Events(frozenset(listed), always=False, free=True), body.stmt
+
+
+_OTHER_EDGES = "the proof supports one rising edge of a clock, and this block has other edges"
+
+
+def _refuse_timing(timing: Any, where: str) -> None:
+    refusal = TIMING.refusal(timing.kind)
+    if refusal is not None:
+        raise EventError(f"{where}: {refusal}")
+
+
+def refuse_asleep(events: Events, body: Any, own: set[Any], where: str) -> None:
+    """Raise ``EventError`` if a block may never run.
+
+    A variable with a value from the beginning, by its declaration or because its type has no X, may never change. A net
+    or another variable is X first, and changes when it gets a value. ``own``: what the block assigns itself.
+    """
+    found: list[Any] = []
+
+    def look(e: Any) -> Any:
+        if found:
+            return ast.VisitAction.Interrupt
+        if type(e) is ast.AssignmentExpression and not e.isCompound:
+            e.right.visit(look)
+            return ast.VisitAction.Skip
+        if type(e) in NAMES and symbol_of(e) not in own and _begins_unknown(symbol_of(e)):
+            found.append(symbol_of(e))
+        return ast.VisitAction.Advance
+
+    if events.listed is None:
+        body.visit(look)
+    if not found and not any(map(_begins_unknown, events.listed or ())):
+        raise EventError(
+            f"{where}: this block may never run: it waits for a change, and all that it reads may have one value from"
+            " the beginning; write always_comb"
+        )
+
+
+def _begins_unknown(symbol: Any) -> bool:
+    if symbol.kind is ast.SymbolKind.Net:
+        return True
+    return symbol.kind is ast.SymbolKind.Variable and symbol.type.isFourState and symbol.initializer is None
+
+
+def refuse_delay(symbol: Any, where: str) -> None:
+    """Raise ``EventError`` if a net or an assignment has a delay, or a strength: it may be Z where it is 0 or 1."""
+    if symbol.delay is not None:
+        _refuse_timing(symbol.delay, where)
+    declaration = symbol.syntax.parent if symbol.syntax is not None else None
+    if getattr(declaration, "strength", None) is not None:
+        raise EventError(f"{where}: a strength has no meaning in a proof; remove it")
+
+
+def refuse_unseen(design: Design, function: Any, symbol: Any, where: str = "") -> None:
+    """Raise ``EventError``: a subroutine reads a signal that its caller does not see."""
+    task = function.subroutineKind is ast.SubroutineKind.Task
+    what, instead = ("task", "a function") if task else ("function", "always_comb")
+    raise EventError(
+        f"{where or design.where(function.location)}: {what} {function.name!r} reads {symbol.name!r}, and simulators"
+        f" need not call it again when that changes; give it as an argument, or write {instead}"
+    )

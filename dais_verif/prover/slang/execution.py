@@ -1,0 +1,360 @@
+"""Symbolic execution: what variables hold after statements, as terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from dais_verif.errors import InputError
+from dais_verif.prover.netlist import NoValue
+from dais_verif.prover.slang import loops
+from dais_verif.prover.slang.checks import leave_out, refuse_change
+from dais_verif.prover.slang.design import Design, ast, bits_in, why_no_bits
+from dais_verif.prover.slang.events import refuse_unseen
+from dais_verif.prover.slang.expressions import Converter, condition_of
+from dais_verif.prover.slang.jumps import Jumps, chosen_values
+from dais_verif.prover.slang.kinds import ACTIONS, ARGUMENTS, BRACKETS, CALLS, CASES, CHECKS, STATEMENTS, TIMING, How
+from dais_verif.prover.slang.places import VariablePlace, variable_place
+from dais_verif.prover.slang.selects import target_parts
+from dais_verif.prover.slang.streams import refuse_rest
+from dais_verif.prover.slang.wildcards import is_complete, matches, member_of, pattern_of, refuse_mixed, subject_of
+from dais_verif.prover.slang.writes import STEPS
+from dais_verif.prover.terms import Term, add, bnot, bor, const, extract, ite, leaves, replaced, resize, undefined, var
+
+__all__ = ["Execution", "flat"]
+
+#: System tasks that show something, and do nothing else.
+_SILENT = CALLS.of(How.LEFT_OUT)
+
+
+def flat(s: Any, through: bool = False) -> Iterator[Any]:
+    """The statements of nested lists and blocks, in order; a fork is one statement.
+
+    A block that is left with ``disable`` is one, too, if not ``through``.
+    """
+    if type(s) is ast.StatementList:
+        for x in s.list:
+            yield from flat(x, through)
+    elif (
+        type(s) is ast.BlockStatement
+        and s.blockKind is ast.StatementBlockKind.Sequential
+        and (through or s.blockSymbol is None or not _is_disabled(s))
+    ):
+        yield from flat(s.body, through)
+    elif type(s) is not ast.EmptyStatement:
+        yield s
+
+
+def _is_disabled(block: Any) -> bool:
+    found: list[Any] = []
+
+    def visit(s: Any) -> Any:
+        if type(s) is ast.DisableStatement:
+            found.append(s)
+        return ast.VisitAction.Skip if isinstance(s, ast.Expression) else ast.VisitAction.Advance
+
+    block.visit(visit)
+    return any(s.target.symbol == block.blockSymbol for s in found)
+
+
+class Execution:
+    """Values of variables while statements run. ``outer``: the value of what was not assigned here.
+
+    ``free``: functions may read what is not given to them; ``tasks``: so may tasks.
+    """
+
+    def __init__(self, design: Design, outer: Callable[[Any], Term], free: bool = True, tasks: bool = True) -> None:
+        self.design, self._given, self._outer = design, outer, cache(outer)
+        self.values: dict[Any, Term] = {}
+        #: The variable that a function returns.
+        self.result: Any = None
+        #: Which bits of them were assigned on any path.
+        self.assigned: dict[Any, int] = {}
+        self.convert, self._tasks = Converter(design, self._read, free), free and tasks
+        self.jumps = Jumps()
+        #: The subroutines that are being run: functions without a value, and tasks.
+        self._running: list[Any] = []
+        #: The named blocks that are around the statement that is being run, within its subroutine.
+        self._around: list[Any] = []
+
+    def forget(self) -> None:
+        """Ask for the values of what was not assigned anew."""
+        self._outer = cache(self._given)
+
+    def statement(self, s: Any) -> None:
+        """Run ``s``. Raises ``InputError`` for what is no combinational code."""
+        rule = _RULES.get(s.kind)
+        if rule is not None:
+            return rule(self, s)
+        if s.kind in _ASSERTIONS:
+            return self._assertion(s)
+        raise self.convert.refused(s, STATEMENTS.message(s.kind))
+
+    def _read(self, symbol: Any, low: int, width: int) -> Term:
+        return extract(self._whole(symbol), low, width)
+
+    def _whole(self, symbol: Any) -> Term:
+        known = self.values.get(symbol)
+        if known is None and self._running and not self.design.is_local(symbol):
+            blind = not self._tasks and any(x.subroutineKind is ast.SubroutineKind.Task for x in self._running)
+            if blind or not self.convert.free:
+                refuse_unseen(self.design, self._running[-1], symbol)
+        return known if known is not None else self._outer(symbol)
+
+    def _block(self, s: Any) -> None:
+        self.convert.decided(s, BRACKETS, s.blockKind)
+        if s.blockSymbol is None:
+            return self.statement(s.body)
+        begun = len(self.jumps.waiting)
+        self._around.append(s.blockSymbol)
+        try:
+            self.statement(s.body)
+        finally:
+            self._around.pop()
+        self.land(("disable", s.blockSymbol), begun)
+
+    def _list(self, s: Any) -> None:
+        self.sequence(s.list)
+
+    def sequence(self, statements: Iterable[Any]) -> None:
+        """Run statements up to one after which nothing goes on here."""
+        for x in statements:
+            if self.jumps.dead:
+                return
+            self.statement(x)
+
+    def _jump(self, kind: Hashable) -> None:
+        self.jumps.take(kind, const(1, 1), self.values)
+
+    def _disable(self, s: Any) -> None:
+        if s.target.symbol not in self._around:
+            raise self.convert.refused(s, "disable is supported by the proof for a named block around it only")
+        self._jump(("disable", s.target.symbol))
+
+    def _return(self, s: Any) -> None:
+        if s.expr is not None:
+            self.values[self.result] = self.convert(s.expr)
+        self._jump("return")
+
+    def land(self, kind: Hashable, since: int) -> None:
+        """Be where jumps of ``kind`` go that were taken ``since``."""
+        self.values = self.jumps.landed(kind, since, self.values, self._outer)
+
+    def _declaration(self, s: Any) -> None:
+        symbol = s.symbol
+        width = bits_in(symbol.type)
+        if width is None:
+            raise self.convert.refused(s, f"{symbol.name!r}: {why_no_bits(symbol.type)}")
+        if symbol.lifetime is ast.VariableLifetime.Static:  # it has what it had when the block last ran
+            return
+        if symbol.initializer is not None:
+            self.values[symbol] = self.convert(symbol.initializer)
+        elif symbol.type.isFourState:
+            self.values[symbol] = undefined(width, f"variable {symbol.name!r} before it is assigned")
+        else:
+            self.values[symbol] = const(width, 0)
+
+    def _assertion(self, s: Any) -> None:
+        """It is left out, but not if it could change anything."""
+        leave_out(self.design, s)
+
+    def expression(self, e: Any) -> None:
+        """Run ``e``, which is a statement."""
+        kind = type(e)
+        if kind is ast.AssignmentExpression:
+            if e.timingControl is not None:
+                waits = "an assignment that waits keeps state; write a register"
+                raise self.convert.stateful(e, TIMING.refusal(e.timingControl.kind) or waits)
+            if e.isNonBlocking:
+                raise self.convert.stateful(e, "a nonblocking assignment keeps state here; write =")
+            self.assign(e.left, self.assigned_value(e))
+        elif kind is ast.UnaryExpression and e.op in STEPS:
+            old = self.convert(e.operand)
+            self.assign(e.operand, add(old, const(old.width, STEPS[e.op])))
+        elif kind is ast.CallExpression and e.isSystemCall and e.subroutineName in _SILENT:
+            for argument in e.arguments:
+                refuse_change(self.design, argument)
+        elif kind is ast.CallExpression and not e.isSystemCall:
+            self._subroutine(e)
+        elif kind is ast.CallExpression:
+            raise self.convert.refused(e, f"{e.subroutineName} {CALLS.message(e.subroutineName)}")
+        else:
+            raise self.convert.refused(e, ACTIONS.message(e.kind))
+
+    def _subroutine(self, e: Any) -> None:
+        """A task, or a function whose value nobody takes: its statements, between copies of its arguments."""
+        body, formals = e.subroutine, e.subroutine.arguments
+        self.design.turn(e)
+        if body in self._running or body.body is None:
+            raise self.convert.refused(e, f"{body.name!r} calls itself, or has no statements; the proof cannot run it")
+        for formal in formals:
+            refusal = ARGUMENTS.refusal(formal.direction)
+            if refusal is not None:
+                raise self.convert.refused(e, f"{body.name!r}, argument {formal.name!r}: {refusal}")
+        given: dict[Any, Term] = {}
+        for formal, actual in zip(formals, e.arguments, strict=True):
+            width = bits_in(formal.type)
+            if width is None:
+                raise self.convert.refused(e, f"argument {formal.name!r}: {why_no_bits(formal.type)}")
+            if formal.direction is ast.ArgumentDirection.In:
+                given[formal] = self.convert(actual)
+            elif formal.direction is ast.ArgumentDirection.InOut:
+                given[formal] = self._as(formal, self.convert(actual.left), actual.left)
+            else:
+                given[formal] = var(width, f"before {formal.name}")
+        unknown = [given[formal] for formal in formals if formal.direction is ast.ArgumentDirection.Out]
+        self.values.update(given)
+        begun, result, known = len(self.jumps.waiting), self.result, set(self.values)
+        around, self._around = self._around, []
+        self._running.append(body)
+        self.result = body.returnValVar
+        try:
+            self.sequence(flat(body.body))
+        finally:
+            self._running.pop()
+            self.result, self._around = result, around
+        self.land("return", begun)
+        for formal, actual in zip(formals, e.arguments, strict=True):
+            if formal.direction is not ast.ArgumentDirection.In:
+                value = self.values[formal]
+                if any(t in unknown for t in leaves(value)):
+                    raise self.convert.stateful(
+                        e, f"{body.name!r} reads or returns {formal.name!r} before it is assigned"
+                    )
+                width, _ = self.convert.type_of(actual.left)
+                if width > value.width and formal.type.isIntegral and formal.type.isSigned:  # Verilator adds zeros
+                    raise self.convert.refused(
+                        e, f"simulators differ in how they extend {formal.name!r}; give it to a variable of its width"
+                    )
+                self.assign(actual.left, resize(value, width, False))
+        for symbol in self.values.keys() - known:  # a variable of the task is another one when it is called again
+            if not isinstance(symbol, ast.VariableSymbol):
+                continue  # what a register takes in at the edge
+            if self.design.is_local(symbol) and symbol.lifetime is ast.VariableLifetime.Automatic:
+                del self.values[symbol]
+
+    def _as(self, formal: Any, value: Term, e: Any) -> Term:
+        return resize(value, bits_in(formal.type) or 1, self.convert.type_of(e)[1])
+
+    def assigned_value(self, e: Any) -> Term:
+        """The right side of an assignment. Raises ``InputError`` that names the signal if it is X or Z."""
+        refuse_rest(self.convert, e)
+        self.convert.target = e.left  # in the right side of += it stands as a reference
+        try:
+            return self.convert(e.right)
+        except NoValue as error:
+            names = ", ".join(symbol.name for symbol, _, _ in target_parts(self.convert, e.left))
+            raise InputError(str(NoValue(error.where, names))) from None
+
+    def assign(self, left: Any, value: Term, key: Callable[[Any], Any] = lambda symbol: symbol) -> None:
+        """Assign to a signal, a part of it, or several. ``key``: under what ``values`` has a symbol."""
+        found = variable_place(self.convert, left)
+        if found is not None:
+            return self._assign_somewhere(found, value, key)
+        place = value.width
+        for symbol, low, width in target_parts(self.convert, left):
+            place -= width
+            piece = extract(value, place, width)
+            self.assigned[key(symbol)] = self.assigned.get(key(symbol), 0) | ((1 << width) - 1) << low
+            whole = width == bits_in(symbol.type)
+            self.values[key(symbol)] = piece if whole else replaced(self._whole(key(symbol)), low, piece)
+
+    def _assign_somewhere(self, found: VariablePlace, value: Term, key: Callable[[Any], Any]) -> None:
+        """Assign to the element or the bits that an index names.
+
+        Beyond, the standard leaves all as it is, Icarus Verilog may store in what is beside a part of a packed vector,
+        and Verilator in what the lower bits of the index name: so all of the variable is taken for unknown.
+        """
+        name = key(found.symbol)
+        self.assigned[name] = self.assigned.get(name, 0) | ((1 << found.width) - 1) << found.low
+        old = self._whole(name)
+        stored = found.stored(extract(old, found.low, found.width), value)
+        new = replaced(old, found.low, stored)
+        if found.inside is not None:
+            new = ite(found.inside, new, undefined(old.width, "stored beyond a vector", old, value, found.position))
+        self.values[name] = new
+
+    def counted(self, e: Any) -> None:
+        """Begin or go on with a loop."""
+        self.expression(e)
+
+    def _choose(self, condition: Term, first: Callable[[], None], second: Callable[[], None]) -> None:
+        """Run both, and keep of each variable what ``condition`` chooses."""
+        if condition.op == "const":
+            return (first if condition.value else second)()
+        start = dict(self.values)
+        gone = self.jumps.under(condition, first)
+        taken, self.values = self.values, start.copy()
+        gone_too = self.jumps.under(bnot(condition), second)
+        self.jumps.dead = gone and gone_too
+        if gone_too and not gone:
+            self.values = taken
+        elif gone == gone_too:
+            self.values = dict(chosen_values(condition, taken, self.values, self._outer))
+
+    def _conditional(self, s: Any) -> None:
+        self.convert.decided(s, CHECKS, s.check)
+        condition = condition_of(self.convert, s)
+        no = (lambda: None) if s.ifFalse is None else (lambda: self.statement(s.ifFalse))
+        self._choose(condition, lambda: self.statement(s.ifTrue), no)
+
+    def _case(self, s: Any) -> None:
+        self.convert.decided(s, CASES, s.condition)
+        self.convert.decided(s, CHECKS, s.check)
+        inside = s.condition is ast.CaseStatementCondition.Inside
+        items = [x for item in s.items for x in item.expressions]
+        subject, signed = subject_of(self.convert, s.expr, items) if inside else (self.convert(s.expr), False)
+        wild = "" if s.condition is ast.CaseStatementCondition.Normal else "zZ"
+
+        def match(e: Any) -> Term:
+            if not inside:
+                refuse_mixed(self.convert, e)
+            return member_of(self.convert, subject, signed, e) if inside else matches(self.convert, subject, e, wild)
+
+        arms = [([match(x) for x in item.expressions], item.stmt) for item in s.items]
+        full = s.defaultCase is None and not inside and self._is_full(s, subject, wild)
+
+        def run(number: int) -> None:
+            if number == len(arms):
+                if s.defaultCase is not None:
+                    self.statement(s.defaultCase)
+                return
+            applies, body = arms[number]
+            condition = applies[0]
+            for other in applies[1:]:
+                condition = bor(condition, other)
+            if full and number == len(arms) - 1:
+                return self.statement(body)
+            self._choose(condition, lambda: self.statement(body), lambda: run(number + 1))
+
+        run(0)
+
+    def _is_full(self, s: Any, subject: Term, wild: str) -> bool:
+        """Whether the items without a default name every value, so that the last one is for all that is left."""
+        items = [x for item in s.items for x in item.expressions]
+        return is_complete(self.convert, s.expr, [pattern_of(self.convert, subject.width, x, wild) for x in items])
+
+
+_s = ast.StatementKind
+_ASSERTIONS = STATEMENTS.of(How.LEFT_OUT)
+_RULES: dict[Any, Callable[[Execution, Any], None]] = STATEMENTS.rules(
+    {
+        _s.Empty: lambda run, s: None,
+        _s.List: Execution._list,
+        _s.Block: Execution._block,
+        _s.ExpressionStatement: lambda run, s: run.expression(s.expr),
+        _s.VariableDeclaration: Execution._declaration,
+        _s.Conditional: Execution._conditional,
+        _s.Case: Execution._case,
+        _s.ForLoop: loops.for_loop,
+        _s.ForeachLoop: loops.foreach,
+        _s.RepeatLoop: loops.repeat,
+        _s.WhileLoop: loops.while_loop,
+        _s.DoWhileLoop: loops.do_while,
+        _s.Break: lambda run, s: run._jump("break"),
+        _s.Continue: lambda run, s: run._jump("continue"),
+        _s.Return: Execution._return,
+        _s.Disable: Execution._disable,
+    }
+)

@@ -1,0 +1,367 @@
+"""Expressions of the bound tree as terms.
+
+pyslang has done what IEEE 1800 (11.6, 11.8) says of widths and signs: every operand has the width of its context, and
+conversions are nodes of their own. What is left is what each operator computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+from dais_verif.errors import InputError, StateError
+from dais_verif.prover.netlist import NoValue
+from dais_verif.prover.slang.design import Design, ast, bits_in, fields, why_no_bits
+from dais_verif.prover.slang.kinds import BINARY, CONVERSIONS, PATTERNS, UNARY, VALUES, Table
+from dais_verif.prover.slang.patterns import keyed, listed, repeated
+from dais_verif.prover.slang.selects import CONSTANTS, member, selected
+from dais_verif.prover.slang.streams import left_aligned, refuse_wider, streamed
+from dais_verif.prover.slang.wildcards import matches, member_of, subject_of
+from dais_verif.prover.slang.writes import symbol_of
+from dais_verif.prover.terms import (
+    Term,
+    add,
+    all_ones,
+    ashr,
+    band,
+    bnot,
+    bor,
+    bxor,
+    concat,
+    const,
+    eq,
+    extract,
+    ite,
+    lshr,
+    mul,
+    neg,
+    nonzero,
+    resize,
+    shl,
+    slt,
+    sub,
+    top_bit,
+    udiv,
+    ult,
+    undefined,
+    urem,
+)
+
+__all__ = ["ARITHMETIC", "Converter", "condition_of", "definite", "integer_of"]
+
+
+class Converter:
+    """Turns expressions into terms. ``read``: gives bits of a symbol's value.
+
+    ``free``: functions may read what is not given to them, since whatever changes it evaluates the expression again.
+    """
+
+    def __init__(self, design: Design, read: Callable[[Any, int, int], Term], free: bool = True) -> None:
+        self.design, self.read, self.free = design, read, free
+        #: What the assignment that is being evaluated assigns, if it is a compound one.
+        self.target: Any = None
+        #: Whether it is done at a clock edge.
+        self.clocked = False
+        #: Whether it is done while memories are filled.
+        self.filling = False
+
+    def __call__(self, e: Any) -> Term:
+        """The term of ``e``, as wide as its type. Raises ``InputError`` for what has no term."""
+        rule = _RULES.get(e.kind)
+        if rule is None:
+            raise self.refused(e, VALUES.message(e.kind))
+        return rule(self, e)
+
+    def type_of(self, e: Any) -> tuple[int, bool]:
+        """Width and sign."""
+        kind = e.type
+        known = self.design.types.get(kind)
+        if known is None:
+            width = bits_in(kind)
+            if width is None:
+                raise self.refused(e, f"a value of type {kind}: {why_no_bits(kind)}")
+            known = self.design.types[kind] = width, kind.isIntegral and kind.isSigned
+        return known
+
+    def decided(self, e: Any, table: Table[Any], kind: Any) -> None:
+        """Raise ``InputError`` with the message of ``table`` if it refuses the ``kind`` of ``e``."""
+        refusal = table.refusal(kind)
+        if refusal is not None:
+            raise self.refused(e, refusal)
+
+    def refused(self, e: Any, text: str) -> InputError:
+        """The error that names the place of ``e``."""
+        return InputError(f"{self.design.where(e.sourceRange.start)}: {text}")
+
+    def stateful(self, e: Any, text: str) -> StateError:
+        """The error that names the place of ``e``, which makes the RTL no function of its inputs."""
+        return StateError(f"{self.design.where(e.sourceRange.start)}: {text}")
+
+
+def integer_of(converter: Converter, e: Any, value: Any, width: int) -> Term:
+    """A constant of pyslang's."""
+    if value.hasUnknown:
+        digits = [str(value[bit]) for bit in range(width)]
+        if any(digit not in "01xX" for digit in digits):
+            return converter.design.unknown(width, e)
+        known = (const(1, int(d)) if d in "01" else converter.design.undecided(1, e) for d in reversed(digits))
+        return concat(*known) if set(digits) & set("01") else converter.design.undecided(width, e)
+    return const(width, int(value))
+
+
+def _constant(c: Converter, e: Any, value: Any, kind: Any) -> Term:
+    """A constant that may be an array, or an unpacked structure."""
+    if isinstance(value, list):
+        kinds = [x.type for x in fields(kind)] if kind.isUnpackedStruct else [kind.arrayElementType] * len(value)
+        return concat(*(_constant(c, e, x.value, own) for x, own in zip(value, kinds, strict=True)))
+    return integer_of(c, e, value, bits_in(kind) or 0)
+
+
+def _literal(c: Converter, e: Any) -> Term:
+    value = e.intValue.value if type(e) is ast.StringLiteral else e.value
+    return integer_of(c, e, value, c.type_of(e)[0])
+
+
+def _symbol(c: Converter, e: Any) -> Term:
+    symbol = symbol_of(e)
+    signal = c.design.signals.get(symbol)
+    if signal is not None:  # most are; a memory is none
+        return c.read(symbol, 0, signal.width)
+    if symbol.kind in CONSTANTS:
+        c.type_of(e)
+        refuse_wider(c, e, getattr(symbol, "initializer", None))
+        return _constant(c, e, symbol.value.value, symbol.type)
+    if symbol in c.design.memories:
+        raise c.refused(e, f"the whole array {symbol.name!r} is read; the proof reads word by word")
+    return c.read(symbol, 0, c.type_of(e)[0])
+
+
+def _conversion(c: Converter, e: Any) -> Term:
+    extended = _EXTENDED.get(e.conversionKind)
+    if extended is None:
+        raise c.refused(e, CONVERSIONS.message(e.conversionKind))
+    operand = e.operand
+    term = c(operand)
+    width, signed = c.type_of(e)
+    if width == term.width:
+        return term
+    if extended == "stream":
+        return left_aligned(c, e, term, width)
+    if extended == "operand":
+        signed = c.type_of(operand)[1]
+    return resize(term, width, signed)
+
+
+def _unary(c: Converter, e: Any) -> Term:
+    rule = _UNARY.get(e.op)
+    if rule is None:
+        raise c.refused(e, UNARY.message(e.op))
+    return rule(definite(c, e.operand))
+
+
+def _parity(t: Term) -> Term:
+    return reduce(bxor, (extract(t, bit, 1) for bit in range(t.width)))
+
+
+def _divided(c: Converter, e: Any) -> Term:
+    """Towards zero; the remainder has the sign of the first operand."""
+    a, b = definite(c, e.left), definite(c, e.right)
+    quotient = e.op is ast.BinaryOperator.Divide
+    if c.type_of(e)[1]:
+        positive = [ite(top_bit(x), neg(x), x) for x in (a, b)]
+        result = (udiv if quotient else urem)(*positive)
+        minus = bxor(top_bit(a), top_bit(b)) if quotient else top_bit(a)
+        result = ite(minus, neg(result), result)
+    else:
+        result = (udiv if quotient else urem)(a, b)
+    return ite(nonzero(b), result, undefined(a.width, "a quotient by 0", a, b))
+
+
+def _power(c: Converter, e: Any) -> Term:
+    a, b = definite(c, e.left), definite(c, e.right)
+    signed = c.type_of(e.right)[1]
+    if a.op == b.op == "const" and not signed:
+        return const(a.width, pow(a.value, b.value, 1 << a.width))
+    if a.op == "const" and a.value == 2 and a.width > 2:
+        power = shl(const(a.width, 1), b)
+        return ite(top_bit(b), const(a.width, 0), power) if signed else power
+    raise c.refused(e, "a power is supported by the proof if it is a constant, or one of 2")
+
+
+def definite(c: Converter, e: Any) -> Term:
+    """An operand. Raises ``NoValue`` for a literal X: what an operator makes of it is for simulators only."""
+    literal = e
+    while type(literal) is ast.ConversionExpression:
+        literal = literal.operand
+    if type(literal) in _LITERALS and literal.value.hasUnknown and not c.design.bitwise:
+        raise NoValue(c.design.where(e.sourceRange.start))
+    return c(e)
+
+
+def _inside(c: Converter, e: Any) -> Term:
+    subject, signed = subject_of(c, e.left, e.rangeList)
+    return reduce(bor, (member_of(c, subject, signed, x) for x in e.rangeList))
+
+
+def _binary(c: Converter, e: Any) -> Term:
+    rule = _BINARY.get(e.op)
+    if rule is None:
+        raise c.refused(e, BINARY.message(e.op))
+    return rule(c, e)
+
+
+def _wildcard(c: Converter, e: Any) -> Term:
+    match = matches(c, definite(c, e.left), e.right, "xXzZ")
+    return match if e.op is ast.BinaryOperator.WildcardEquality else bnot(match)
+
+
+def _plain(c: Converter, e: Any) -> Term:
+    return ARITHMETIC[e.op](definite(c, e.left), definite(c, e.right))
+
+
+def _shift(c: Converter, e: Any) -> Term:
+    a, b = definite(c, e.left), definite(c, e.right)
+    unsigned = e.op is ast.BinaryOperator.ArithmeticShiftRight and not c.type_of(e)[1]
+    return (lshr if unsigned else _SHIFTS[e.op])(a, b)
+
+
+def _compare(c: Converter, e: Any) -> Term:
+    a, b = definite(c, e.left), definite(c, e.right)
+    signed = c.type_of(e.left)[1] and c.type_of(e.right)[1]
+    return _COMPARISONS[e.op](slt if signed else ult, a, b)
+
+
+def _conditional(c: Converter, e: Any) -> Term:
+    return ite(condition_of(c, e), c(e.left), c(e.right))
+
+
+def condition_of(c: Converter, e: Any) -> Term:
+    """Whether the conditions of an expression or a statement hold. Raises ``InputError`` for patterns."""
+    for condition in e.conditions:
+        if condition.pattern is not None:
+            raise c.refused(e, PATTERNS.message(condition.pattern.kind))
+    if len(e.conditions) != 1:
+        raise c.refused(e, "&&& is not supported by the proof; write &&")
+    return nonzero(c(e.conditions[0].expr))
+
+
+def _concatenation(c: Converter, e: Any) -> Term:
+    return concat(*(c(x) for x in e.operands if not x.type.isVoid))
+
+
+def _replication(c: Converter, e: Any) -> Term:
+    count = c(e.count).value
+    part = c(e.concat)
+    if part.width == 1:
+        return resize(part, count, True)
+    return concat(*[part] * count)
+
+
+def _target(c: Converter, e: Any) -> Term:
+    return c(c.target)
+
+
+def _call(c: Converter, e: Any) -> Term:
+    if not e.isSystemCall:
+        from dais_verif.prover.slang.functions import called
+
+        return called(c, e)
+    from dais_verif.prover.slang.builtin import system_call
+
+    return system_call(c, e)
+
+
+_Compare = Callable[[Callable[[Term, Term], Term], Term, Term], Term]
+
+_LITERALS = (ast.IntegerLiteral, ast.UnbasedUnsizedIntegerLiteral)
+_k = ast.ExpressionKind
+_RULES: dict[Any, Callable[[Converter, Any], Term]] = VALUES.rules(
+    {
+        _k.IntegerLiteral: _literal,
+        _k.UnbasedUnsizedIntegerLiteral: _literal,
+        _k.StringLiteral: _literal,
+        _k.NamedValue: _symbol,
+        _k.HierarchicalValue: _symbol,
+        _k.Conversion: _conversion,
+        _k.UnaryOp: _unary,
+        _k.BinaryOp: _binary,
+        _k.ConditionalOp: _conditional,
+        _k.Concatenation: _concatenation,
+        _k.Replication: _replication,
+        _k.ElementSelect: selected,
+        _k.RangeSelect: selected,
+        _k.Call: _call,
+        _k.Inside: _inside,
+        _k.SimpleAssignmentPattern: listed,
+        _k.StructuredAssignmentPattern: keyed,
+        _k.ReplicatedAssignmentPattern: repeated,
+        _k.MemberAccess: member,
+        _k.Streaming: streamed,
+        _k.LValueReference: _target,
+    }
+)
+_u, _b = ast.UnaryOperator, ast.BinaryOperator
+_UNARY: dict[Any, Callable[[Term], Term]] = UNARY.rules(
+    {
+        _u.Plus: lambda t: t,
+        _u.Minus: neg,
+        _u.BitwiseNot: bnot,
+        _u.BitwiseAnd: all_ones,
+        _u.BitwiseOr: nonzero,
+        _u.BitwiseXor: _parity,
+        _u.BitwiseNand: lambda t: bnot(all_ones(t)),
+        _u.BitwiseNor: lambda t: bnot(nonzero(t)),
+        _u.BitwiseXnor: lambda t: bnot(_parity(t)),
+        _u.LogicalNot: lambda t: bnot(nonzero(t)),
+    }
+)
+ARITHMETIC: dict[Any, Callable[[Term, Term], Term]] = {
+    _b.Add: add,
+    _b.Subtract: sub,
+    _b.Multiply: mul,
+    _b.BinaryAnd: band,
+    _b.BinaryOr: bor,
+    _b.BinaryXor: bxor,
+    _b.BinaryXnor: lambda a, b: bnot(bxor(a, b)),
+    _b.Equality: eq,
+    _b.Inequality: lambda a, b: bnot(eq(a, b)),
+    _b.CaseEquality: eq,
+    _b.CaseInequality: lambda a, b: bnot(eq(a, b)),
+    _b.LogicalAnd: lambda a, b: band(nonzero(a), nonzero(b)),
+    _b.LogicalOr: lambda a, b: bor(nonzero(a), nonzero(b)),
+    _b.LogicalImplication: lambda a, b: bor(bnot(nonzero(a)), nonzero(b)),
+    _b.LogicalEquivalence: lambda a, b: eq(nonzero(a), nonzero(b)),
+}
+_SHIFTS: dict[Any, Callable[[Term, Term], Term]] = {
+    _b.LogicalShiftLeft: shl,
+    _b.ArithmeticShiftLeft: shl,
+    _b.LogicalShiftRight: lshr,
+    _b.ArithmeticShiftRight: ashr,
+}
+_COMPARISONS: dict[Any, _Compare] = {
+    _b.LessThan: lambda less, a, b: less(a, b),
+    _b.GreaterThan: lambda less, a, b: less(b, a),
+    _b.LessThanEqual: lambda less, a, b: bnot(less(b, a)),
+    _b.GreaterThanEqual: lambda less, a, b: bnot(less(a, b)),
+}
+_BINARY: dict[Any, Callable[[Converter, Any], Term]] = BINARY.rules(
+    {
+        **dict.fromkeys(ARITHMETIC, _plain),
+        **dict.fromkeys(_SHIFTS, _shift),
+        **dict.fromkeys(_COMPARISONS, _compare),
+        **dict.fromkeys((_b.Divide, _b.Mod), _divided),
+        **dict.fromkeys((_b.WildcardEquality, _b.WildcardInequality), _wildcard),
+        _b.Power: _power,
+    }
+)
+#: IEEE 1800, 11.8.2: an operand is extended as its expression is signed; elsewhere, as it is signed itself.
+_EXTENDED: dict[Any, str] = CONVERSIONS.rules(
+    {
+        ast.ConversionKind.Propagated: "expression",
+        ast.ConversionKind.Implicit: "operand",
+        ast.ConversionKind.Explicit: "operand",
+        ast.ConversionKind.BitstreamCast: "operand",
+        ast.ConversionKind.StreamingConcat: "stream",
+    }
+)

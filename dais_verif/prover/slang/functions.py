@@ -1,0 +1,87 @@
+"""Calls of functions: the value that their statements leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import Any
+
+from dais_verif.prover.slang.design import ast, bits_in
+from dais_verif.prover.slang.events import refuse_unseen
+from dais_verif.prover.slang.execution import Execution, flat
+from dais_verif.prover.slang.expressions import Converter
+from dais_verif.prover.slang.kinds import ARGUMENTS
+from dais_verif.prover.terms import Term, leaves, var
+
+__all__ = ["called"]
+
+#: The most calls of functions within one another.
+_NESTED = 100
+
+
+def called(c: Converter, e: Any) -> Term:
+    """The value of a call of a function of the design."""
+    function = e.subroutine
+    if function.subroutineKind is not ast.SubroutineKind.Function or function.returnType.isVoid:
+        raise c.refused(e, f"{function.name!r} is no function with a value; the proof cannot use it")
+    c.design.turn(e)
+    if c.design.calls >= _NESTED:
+        raise c.refused(e, f"function {function.name!r} calls itself without end, or more than {_NESTED} times")
+    # First, so that nothing that was called before counts as called from here.
+    given = {formal: c(actual) for formal, actual in _inputs(c, e, function)}
+    # Of a continuous assignment, of which a design may hold any number: each has turns of its own.
+    apart = not c.free and c.design.calls == 0
+    c.design.calls += 1
+    try:
+        with c.design.counted_alone() if apart else nullcontext():
+            return _returned(c, e, function, given)
+    finally:
+        c.design.calls -= 1
+
+
+def _inputs(c: Converter, e: Any, function: Any) -> Iterator[tuple[Any, Any]]:
+    """The inputs of a function, and what a call gives them. Raises ``InputError`` if it has others than inputs."""
+    for formal, actual in zip(function.arguments, e.arguments, strict=True):
+        if formal.direction != ast.ArgumentDirection.In:
+            refusal = ARGUMENTS.refusal(formal.direction) or "a function with a value has inputs only; write a task"
+            raise c.refused(e, f"function {function.name!r}, argument {formal.name!r}: {refusal}")
+        yield formal, actual
+
+
+def _returned(c: Converter, e: Any, function: Any, given: dict[Any, Term]) -> Term:
+    local: dict[Any, Term] = {}
+
+    def outer(symbol: Any) -> Term:
+        if _inside(symbol, function):
+            return local.setdefault(symbol, var(bits_in(symbol.type) or 1, f"before {symbol.name}"))
+        if not c.free:
+            where = c.design.where(e.sourceRange.start)
+            refuse_unseen(c.design, function, symbol, where)
+        return c.read(symbol, 0, bits_in(symbol.type) or 1)
+
+    run = Execution(c.design, outer)
+    run.values.update(given)
+    run.result = function.returnValVar
+    run.sequence(flat(function.body))
+    run.land("return", 0)
+    result = run.values.get(function.returnValVar)
+    outside = [x.name for x in run.assigned if not _inside(x, function)]
+    if outside:
+        raise c.refused(
+            e, f"function {function.name!r} assigns {outside[0]!r}, which is not its own; the proof cannot use it"
+        )
+    if result is None or any(t in local.values() for t in leaves(result)):
+        raise c.stateful(e, f"function {function.name!r} reads or returns a variable before it is assigned")
+    return result
+
+
+def _inside(symbol: Any, function: Any) -> bool:
+    """Whether ``symbol`` is a variable of ``function``."""
+    scope = symbol.parentScope
+    while scope is not None:
+        if scope == function:
+            return True
+        if not hasattr(scope, "parentScope"):  # a loop of its own, of which pyslang does not say where it is
+            return bool(scope.isProceduralContext)
+        scope = scope.parentScope
+    return False

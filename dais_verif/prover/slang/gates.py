@@ -1,0 +1,54 @@
+"""Primitive gates: ``and``, ``or``, ``xor``, their opposites, ``buf`` and ``not``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import reduce
+from typing import Any
+
+from dais_verif.errors import InputError
+from dais_verif.prover.netlist import Bits, Read
+from dais_verif.prover.slang.design import Design, ast
+from dais_verif.prover.slang.events import refuse_delay
+from dais_verif.prover.slang.kinds import GATES
+from dais_verif.prover.terms import Term, band, bnot, bor, bxor, extract
+
+__all__ = ["gates"]
+
+_Rule = Callable[[Term, Term], Term]
+#: What is made of the inputs, and whether the opposite comes out.
+_INPUTS: dict[str, tuple[_Rule, bool]] = {
+    "and": (band, False),
+    "nand": (band, True),
+    "or": (bor, False),
+    "nor": (bor, True),
+    "xor": (bxor, False),
+    "xnor": (bxor, True),
+}
+_OUTPUTS = {"buf": False, "not": True}
+_READ = GATES.rules({**_INPUTS, **_OUTPUTS})
+
+
+def gates(design: Design, gate: Any, where: str) -> Iterator[tuple[Any, int, Bits]]:
+    """What a gate drives, one bit each: the expression that names it, its width, and what it gets.
+
+    Raises ``InputError`` for a primitive that is no logic, or has a delay or a strength.
+    """
+    name = gate.primitiveType.name
+    if name not in _READ:
+        raise InputError(f"{where}: primitive {name!r}: {GATES.message(name)}")
+    pins = list(gate.portConnections)
+    refuse_delay(gate, where)
+    outputs, inputs = (pins[:1], pins[1:]) if name in _INPUTS else (pins[:-1], pins[-1:])
+    if gate.arrayPath or any(pin.type.bitWidth != 1 for pin in inputs):
+        raise InputError(f"{where}: an array of gates, or an input of several bits, is not supported by the proof")
+    sources = [design.bits(pin) for pin in inputs]
+
+    def value(read: Read, low: int, width: int) -> Term:
+        terms = [source(read, 0, 1) for source in sources]
+        rule, opposite = _INPUTS[name] if name in _INPUTS else (band, _OUTPUTS[name])
+        found = reduce(rule, terms)
+        return extract(bnot(found) if opposite else found, low, width)
+
+    for pin in outputs:
+        yield pin.left if type(pin) is ast.AssignmentExpression else pin, 1, value

@@ -1,0 +1,84 @@
+"""What becomes of every kind of thing that pyslang can deliver: the readers do what these tables say.
+
+One table an enum, or one a use of an enum where the same kind is read in one place and refused in another. The page
+``docs/supported-verilog.md`` is these tables, and nothing else knows what is supported.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dais_verif.prover.slang.kinds.calls import CALLS, FILLING, GATES
+from dais_verif.prover.slang.kinds.decision import Decision, How, Table
+from dais_verif.prover.slang.kinds.expressions import (
+    ACTIONS,
+    BINARY,
+    CONVERSIONS,
+    RANGES,
+    TARGETS,
+    UNARY,
+    VALUE_RANGES,
+    VALUES,
+)
+from dais_verif.prover.slang.kinds.scopes import (
+    ARGUMENTS,
+    BLOCKS,
+    DEFINITIONS,
+    NETS,
+    OPEN_INPUTS,
+    PORTS,
+    SYMBOLS,
+    TYPES,
+)
+from dais_verif.prover.slang.kinds.statements import (
+    ASSERTIONS,
+    BRACKETS,
+    CASES,
+    CHECKS,
+    LIFETIMES,
+    PATTERNS,
+    STATEMENTS,
+)
+from dais_verif.prover.slang.kinds.timing import EDGES, TIMING
+
+__all__ = [
+    "ACTIONS",
+    "ARGUMENTS",
+    "ASSERTIONS",
+    "BINARY",
+    "BLOCKS",
+    "BRACKETS",
+    "CALLS",
+    "CASES",
+    "CHECKS",
+    "CONVERSIONS",
+    "DEFINITIONS",
+    "EDGES",
+    "FILLING",
+    "GATES",
+    "LIFETIMES",
+    "VALUE_RANGES",
+    "NETS",
+    "OPEN_INPUTS",
+    "PATTERNS",
+    "PORTS",
+    "RANGES",
+    "STATEMENTS",
+    "SYMBOLS",
+    "TABLES",
+    "TARGETS",
+    "TIMING",
+    "TYPES",
+    "UNARY",
+    "VALUES",
+    "Decision",
+    "How",
+    "Table",
+]
+
+#: All of them, in the order of the page.
+TABLES: tuple[Table[Any], ...] = (
+    SYMBOLS, DEFINITIONS, PORTS, OPEN_INPUTS, NETS, TYPES, GATES, BLOCKS, TIMING, EDGES, STATEMENTS, BRACKETS,
+    LIFETIMES, CASES, CHECKS, PATTERNS, ASSERTIONS, ACTIONS, ARGUMENTS, TARGETS, VALUES, UNARY, BINARY, CONVERSIONS,
+    RANGES, VALUE_RANGES, CALLS,
+)  # fmt: skip

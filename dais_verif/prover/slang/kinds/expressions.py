@@ -1,0 +1,178 @@
+"""Expressions: where a value is read, where one is assigned, and as a statement of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dais_verif.prover.slang.kinds.decision import Table, read, refused
+from dais_verif.prover.slang.kinds.names import ast
+
+__all__ = ["ACTIONS", "BINARY", "CONVERSIONS", "RANGES", "TARGETS", "UNARY", "VALUES", "VALUE_RANGES"]
+
+_k = ast.ExpressionKind
+_TYPE = refused("a type is no value; only system functions like $bits take one")
+_CLASS = refused("objects of classes have no bits that the proof knows; write vectors")
+_PROPERTY = refused("this belongs to a property, and has no value in a proof; write a signal")
+_PATTERN = read("its elements, the first one highest")
+
+VALUES: Table[Any] = Table(
+    "Expressions that are read",
+    "Widths, signs and where they are extended are pyslang's, which has them from the standard.",
+    {
+        _k.Invalid: refused("this is no valid expression; correct the RTL"),
+        _k.IntegerLiteral: read("its bits; X is undefined where it is assigned, refused as an operand; Z is refused"),
+        _k.RealLiteral: refused("a real number has no bits that the proof knows; write an integer"),
+        _k.TimeLiteral: refused("a time has no bits that the proof knows; write an integer"),
+        _k.UnbasedUnsizedIntegerLiteral: read("its digit in every bit; X and Z as above"),
+        _k.NullLiteral: _CLASS,
+        _k.UnboundedLiteral: refused("$ has no value in a proof; write a number"),
+        _k.StringLiteral: read("its characters, 8 bits each, the last one lowest"),
+        _k.NamedValue: read("the signal, variable, parameter or enum value"),
+        _k.HierarchicalValue: read("the signal of that instance; a variable of a block is for that block only"),
+        _k.UnaryOp: read("see unary operators"),
+        _k.BinaryOp: read("see binary operators"),
+        _k.ConditionalOp: read("one of the two values; `matches` is refused"),
+        _k.Inside: read("equal to a value, within a range, or a pattern in which X, Z and `?` match anything"),
+        _k.Assignment: refused("an assignment within an expression is not supported by the proof; write it before"),
+        _k.Concatenation: read("its parts, the first one highest"),
+        _k.Replication: read("as often as its constant says"),
+        _k.Streaming: read("all operands side by side; `<<` in slices from the lowest on, the lowest one highest"),
+        _k.ElementSelect: read("the element; beyond the ends: undefined"),
+        _k.RangeSelect: read("the bits or elements; those beyond the ends: undefined; see ranges"),
+        _k.MemberAccess: read("the bits of a structure, or of a packed union whose members have one width"),
+        _k.Call: read("a function of the design, which reads its arguments; or see system calls"),
+        _k.Conversion: read("see conversions"),
+        _k.DataType: _TYPE,
+        _k.TypeReference: _TYPE,
+        _k.ArbitrarySymbol: refused("this name stands for no value; write a signal"),
+        _k.LValueReference: read("the left side of `+=` and its like"),
+        _k.SimpleAssignmentPattern: _PATTERN,
+        _k.StructuredAssignmentPattern: read(
+            "its elements by name; what `default` gives to arrays and structures must be zeros"
+        ),
+        _k.ReplicatedAssignmentPattern: _PATTERN,
+        _k.EmptyArgument: refused("an argument that is left out has no value; write it"),
+        _k.ValueRange: refused("a range is no value; it may stand in the list of inside only"),
+        _k.Dist: refused("dist belongs to constraints, and is no function of inputs; write inside"),
+        _k.NewArray: refused("an array whose size changes is no hardware; give it a fixed range"),
+        _k.NewClass: _CLASS,
+        _k.NewCovergroup: _CLASS,
+        _k.CopyClass: _CLASS,
+        _k.MinTypMax: refused("of min:typ:max an option of the simulator takes one; write one value"),
+        _k.ClockingEvent: _PROPERTY,
+        _k.AssertionInstance: _PROPERTY,
+        _k.TaggedUnion: refused("a tagged union is not supported by the proof; write a packed structure"),
+    },
+)
+
+_WHOLE = read("all of it")
+_PART = read(
+    "a part of it; an index may be a signal in combinational blocks, and in packed registers: beyond it, all of the"
+    " variable is undefined"
+)
+_NO_TARGET = refused("an assignment to this kind of expression is not supported by the proof; name a signal or a part")
+TARGETS: Table[Any] = Table(
+    "Expressions that are assigned",
+    "On the left of assignments, at outputs of instances and gates, and as outputs of tasks.",
+    {
+        **dict.fromkeys(_k.__members__.values(), _NO_TARGET),
+        _k.NamedValue: _WHOLE,
+        _k.HierarchicalValue: _WHOLE,
+        _k.Concatenation: read("its parts, the first one from the highest bits"),
+        _k.SimpleAssignmentPattern: read("its elements, the first one from the highest bits"),
+        _k.ElementSelect: _PART,
+        _k.RangeSelect: _PART,
+        _k.MemberAccess: read("the bits of a member"),
+        _k.Streaming: read("its operands, if it gets as many bits as it has and all slices are of one size"),
+    },
+)
+_NO_ACTION = refused("this kind of expression is not supported by the proof as a statement; assign it to something")
+ACTIONS: Table[Any] = Table(
+    "Expressions that are statements",
+    "",
+    {
+        **dict.fromkeys(_k.__members__.values(), _NO_ACTION),
+        _k.Assignment: read("`=` at once, `<=` after the edge: registers by `<=` only; a delay in it is refused"),
+        _k.UnaryOp: read("`++` and `--`"),
+        _k.Call: read("a task without waiting, or a function: its statements, between copies of its arguments"),
+    },
+)
+
+_u, _b = ast.UnaryOperator, ast.BinaryOperator
+_STEP = refused("++ and -- are supported by the proof as statements of their own only; write x + 1")
+UNARY: Table[Any] = Table(
+    "Unary operators",
+    "`++` and `--` are statements.",
+    {
+        _u.Plus: read("the operand"),
+        _u.Minus: read("two's complement"),
+        _u.BitwiseNot: read("bit by bit"),
+        _u.BitwiseAnd: read("1 if all bits are 1"),
+        _u.BitwiseOr: read("1 if any bit is 1"),
+        _u.BitwiseXor: read("parity"),
+        _u.BitwiseNand: read("the opposite of `&`"),
+        _u.BitwiseNor: read("the opposite of `|`"),
+        _u.BitwiseXnor: read("the opposite of `^`"),
+        _u.LogicalNot: read("1 if all bits are 0"),
+        **dict.fromkeys((_u.Preincrement, _u.Predecrement, _u.Postincrement, _u.Postdecrement), _STEP),
+    },
+)
+_WRAPS = read("modulo 2 to the width")
+_BITS = read("bit by bit")
+_ORDER = read("signed if both operands are")
+_TRUTH = read("of 'not 0'")
+_SHIFT = read("zeros come in; the amount is unsigned")
+BINARY: Table[Any] = Table(
+    "Binary operators",
+    "X as an operand is refused.",
+    {
+        **dict.fromkeys((_b.Add, _b.Subtract, _b.Multiply), _WRAPS),
+        _b.Divide: read("towards 0; by 0: undefined"),
+        _b.Mod: read("with the sign of the first operand; by 0: undefined"),
+        **dict.fromkeys((_b.BinaryAnd, _b.BinaryOr, _b.BinaryXor, _b.BinaryXnor), _BITS),
+        **dict.fromkeys((_b.Equality, _b.Inequality, _b.CaseEquality, _b.CaseInequality), read("of all bits")),
+        **dict.fromkeys((_b.GreaterThanEqual, _b.GreaterThan, _b.LessThanEqual, _b.LessThan), _ORDER),
+        **dict.fromkeys(
+            (_b.WildcardEquality, _b.WildcardInequality), read("X, Z and `?` of the right side match anything")
+        ),
+        **dict.fromkeys((_b.LogicalAnd, _b.LogicalOr, _b.LogicalImplication, _b.LogicalEquivalence), _TRUTH),
+        **dict.fromkeys((_b.LogicalShiftLeft, _b.LogicalShiftRight, _b.ArithmeticShiftLeft), _SHIFT),
+        _b.ArithmeticShiftRight: read("copies of the sign come in if the expression is signed, else zeros"),
+        _b.Power: read("of a constant, or of 2; anything else is refused"),
+    },
+)
+_c = ast.ConversionKind
+CONVERSIONS: Table[Any] = Table(
+    "Conversions",
+    "To fewer bits: the lowest ones.",
+    {
+        _c.Implicit: read("extended by the operand's own sign"),
+        _c.Propagated: read("extended as the whole expression is signed"),
+        _c.StreamingConcat: read(
+            "a stream begins with the highest bits; zeros follow; refused unless it is all that a vector gets"
+        ),
+        _c.Explicit: read("extended by the operand's own sign"),
+        _c.BitstreamCast: read("the same bits"),
+    },
+)
+_r = ast.RangeSelectionKind
+RANGES: Table[Any] = Table(
+    "Ranges",
+    "",
+    {
+        _r.Simple: read("`[a:b]`, with constants"),
+        _r.IndexedUp: read("`[a +: n]`; `a` may be a signal if the vector is `[msb:lsb]`"),
+        _r.IndexedDown: read("`[a -: n]`; `a` may be a signal if the vector is `[msb:lsb]`"),
+    },
+)
+_v = ast.ValueRangeKind
+_TOLERANCE = refused("a range with a tolerance is not supported by the proof; write both ends")
+VALUE_RANGES: Table[Any] = Table(
+    "Ranges of values",
+    "In the list of `inside`.",
+    {
+        _v.Simple: read("`[low:high]`, both ends within; open ends are refused, and signed ones that may be negative"),
+        _v.AbsoluteTolerance: _TOLERANCE,
+        _v.RelativeTolerance: _TOLERANCE,
+    },
+)

@@ -1,0 +1,53 @@
+"""The page on what of Verilog is supported, which is made of the tables that the reader follows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dais_verif.prover.slang.kinds import TABLES
+from dais_verif.prover.slang.kinds.decision import Decision, How, Table
+
+__all__ = ["page"]
+
+_HEAD = """# Supported Verilog
+
+What `prove` makes of every kind of thing that pyslang can find in SystemVerilog: it is **read**, by the rule in the
+table; or **left out**, since it changes no value; or **refused**, with the place and the message. The reader
+itself follows these tables, so nothing is read that is not here, and what a later pyslang brings is refused. Kinds are
+named as pyslang names them, system calls and gates as RTL has them. [proof.md](proof.md#what-is-read) has examples.
+
+This page is written by `make supported-verilog`, never by hand.
+"""
+
+
+def page() -> str:
+    """Return the page, as Markdown."""
+    return "\n".join([_HEAD, *("\n".join([*_section(table), ""]) for table in TABLES)])
+
+
+def _section(table: Table[Any]) -> Iterator[str]:
+    yield f"## {table.title}\n"
+    if table.note:
+        yield f"{table.note}\n"
+    yield "| kind | what becomes of it | rule, or message |"
+    yield "| --- | --- | --- |"
+    groups: dict[Decision, list[str]] = {}
+    for kind, decision in table.decisions.items():
+        groups.setdefault(decision, []).append(str(getattr(kind, "name", kind)))
+    for how in How:
+        for decision, names in groups.items():
+            if decision.how is how:
+                yield f"| {', '.join(f'`{name}`' for name in names)} | {how.value} | {_cell(decision)} |"
+
+
+def _cell(decision: Decision) -> str:
+    """Its text; in messages, what Markdown would take for marks is put as it is printed."""
+    text = decision.text if decision.how is not How.REFUSED else re.sub(r"([`*_<>])", r"\\\1", decision.text)
+    return text.replace("|", r"\|")
+
+
+if __name__ == "__main__":
+    Path("docs/supported-verilog.md").write_text(page(), encoding="utf-8")

@@ -1,0 +1,45 @@
+"""What may run a block, and when a value may be there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dais_verif.prover.slang.kinds.decision import Table, read, refused
+from dais_verif.prover.slang.kinds.names import ast
+
+__all__ = ["EDGES", "TIMING"]
+
+_t, _e = ast.TimingControlKind, ast.EdgeKind
+_DELAY = refused("a delay has no meaning in a proof; remove it")
+_CYCLE = refused("a delay in cycles belongs to a clocking block, which has no meaning in a proof; write a register")
+
+TIMING: Table[Any] = Table(
+    "Timing controls",
+    "At the head of an `always` block. Delays are refused on nets, assignments and gates, too.",
+    {
+        _t.Invalid: refused("this is no valid timing control; correct the RTL"),
+        _t.Delay: _DELAY,
+        _t.SignalEvent: read(
+            "with an edge a clock or an asynchronous reset, without an entry of a sensitivity list; `iff` is refused"
+        ),
+        _t.EventList: read("a sensitivity list, which must name as a whole all that the block reads; or edges"),
+        _t.ImplicitEvent: read("`@*`: the block must read a net, or a variable that is X at first"),
+        _t.RepeatedEvent: refused("an assignment that waits for events keeps state; write a register"),
+        _t.Delay3: _DELAY,
+        _t.OneStepDelay: _CYCLE,
+        _t.CycleDelay: _CYCLE,
+        _t.BlockEventList: refused("an event of a block belongs to coverage, which the proof does not read; remove it"),
+    },
+)
+EDGES: Table[Any] = Table(
+    "Edges",
+    "One rising edge is the clock; other edges are resets that the block asks for first.",
+    {
+        _e.None_: read("a change: an entry of a sensitivity list"),
+        _e.PosEdge: read("a clock; or an asynchronous reset that is active at 1"),
+        _e.NegEdge: read("an asynchronous reset that is active at 0; as the edge of a clock it is refused"),
+        _e.BothEdges: refused(
+            "the proof supports one rising edge of a clock, and this block has other edges: both of one signal"
+        ),
+    },
+)

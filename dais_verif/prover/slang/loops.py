@@ -1,0 +1,105 @@
+"""Loops, turn by turn: as many as their conditions say, or as the proof can see that they have at most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from dais_verif.prover.slang.design import ast, bits_in
+from dais_verif.prover.slang.selects import static_index
+from dais_verif.prover.terms import Term, bnot, const, nonzero
+
+if TYPE_CHECKING:
+    from dais_verif.prover.slang.execution import Execution
+
+__all__ = ["do_while", "for_loop", "foreach", "repeat", "while_loop"]
+
+#: The most iterations of one loop.
+_UNROLLED = 1 << 18
+
+#: The most turns of one loop whose end depends on signals.
+_OPEN_TURNS = 256
+
+
+def _loop(
+    run: Execution, s: Any, going: Callable[[], Term], steps: Iterable[Any], first: bool = True, endless: bool = False
+) -> None:
+    """Turn by turn, as long as ``going``; without asking before the first turn if not ``first``.
+
+    ``endless``: only a jump ends it.
+    """
+    begun, open_turns = len(run.jumps.waiting), 0
+    for turn in range(_UNROLLED):
+        run.design.turn(s)
+        condition = going() if turn or first else const(1, 1)
+        if condition.op != "const" or endless:
+            open_turns += 1
+            if open_turns > _OPEN_TURNS:
+                raise run.convert.refused(s, "the end of this loop depends on a signal; the proof unrolls loops")
+        run.jumps.take("break", bnot(nonzero(condition)), run.values)
+        here = len(run.jumps.waiting)
+        if not run.jumps.dead:
+            run.statement(s.body)
+            run.land("continue", here)
+        if run.jumps.dead:
+            return run.land("break", begun)
+        for e in steps:
+            run.counted(e)
+    raise run.convert.refused(s, f"this loop runs more than {_UNROLLED} times")
+
+
+def _is_literal(e: Any) -> bool:
+    while type(e) is ast.ConversionExpression:
+        e = e.operand
+    return type(e) in (ast.IntegerLiteral, ast.UnbasedUnsizedIntegerLiteral)
+
+
+def for_loop(run: Execution, s: Any) -> None:
+    """Run a ``for``; its variable is no register."""
+    for symbol in s.loopVars:
+        run.values[symbol] = run.convert(symbol.initializer)
+    for e in s.initializers:
+        run.counted(e)
+    stop = s.stopExpr
+    _loop(run, s, lambda: const(1, 1) if stop is None else nonzero(run.convert(stop)), s.steps, endless=stop is None)
+
+
+def while_loop(run: Execution, s: Any) -> None:
+    """Run a ``while``."""
+    _loop(run, s, lambda: nonzero(run.convert(s.cond)), (), endless=_is_literal(s.cond))
+
+
+def do_while(run: Execution, s: Any) -> None:
+    """Run a ``do``."""
+    _loop(run, s, lambda: nonzero(run.convert(s.cond)), (), first=False, endless=_is_literal(s.cond))
+
+
+def repeat(run: Execution, s: Any) -> None:
+    """Run a ``repeat``, whose count must be a constant."""
+    count = static_index(run.convert, s.count)
+    if count is None:
+        raise run.convert.refused(s, "the end of this loop depends on a signal; the proof unrolls loops")
+    left = iter(range(max(count, 0)))
+    _loop(run, s, lambda: const(1, int(next(left, None) is not None)), ())
+
+
+def foreach(run: Execution, s: Any) -> None:
+    """Run a ``foreach``, over all indices."""
+    spans = [dim.range for dim in s.loopDims if dim.loopVar is not None]
+    symbols = [dim.loopVar for dim in s.loopDims if dim.loopVar is not None]
+    begun = len(run.jumps.waiting)
+    for indices in product(*(_indices(span.left, span.right) for span in spans)):
+        run.design.turn(s)
+        for symbol, index in zip(symbols, indices, strict=True):
+            run.values[symbol] = const(bits_in(symbol.type) or 32, index)
+        here = len(run.jumps.waiting)
+        run.statement(s.body)
+        run.land("continue", here)
+        if run.jumps.dead:
+            break
+    run.land("break", begun)
+
+
+def _indices(left: int, right: int) -> range:
+    return range(left, right + 1) if left <= right else range(left, right - 1, -1)

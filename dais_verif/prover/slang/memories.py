@@ -1,0 +1,137 @@
+"""The ``initial`` blocks of a design: they fill memories, word by word or from files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dais_verif.errors import InputError, StateError
+from dais_verif.prover.memory import Memory
+from dais_verif.prover.netlist import Driver, Read, Signal
+from dais_verif.prover.slang.design import Design, ast
+from dais_verif.prover.slang.execution import Execution, flat
+from dais_verif.prover.slang.expressions import Converter
+from dais_verif.prover.slang.kinds import FILLING
+from dais_verif.prover.slang.selects import static_index
+from dais_verif.prover.slang.writes import symbol_of
+from dais_verif.prover.terms import Term
+
+__all__ = ["initial", "kept_from_the_beginning"]
+
+
+def initial(design: Design, body: Any) -> dict[Any, Term]:
+    """Fill the memories that an ``initial`` block fills. Returns the constants that it leaves in other variables."""
+    design.begin()
+    run = _Filling(design)
+    for s in flat(body):
+        run.statement(s)
+    return {symbol: value for symbol, value in run.values.items() if value.op == "const"}
+
+
+class _Filling(Execution):
+    """Runs an initial block: words of memories get constants."""
+
+    def __init__(self, design: Design) -> None:
+        def outer(symbol: Any) -> Term:
+            raise InputError(f"{design.where(symbol.location)}: {symbol.name!r} is read in an initial block")
+
+        super().__init__(design, outer)
+        self.convert.filling = True
+
+    def expression(self, e: Any) -> None:
+        """Run ``e``; a word of a memory gets a constant."""
+        kind = type(e)
+        if kind is ast.CallExpression and e.isSystemCall and e.subroutineName in FILLING:
+            self._read_file(e)
+        elif kind is ast.AssignmentExpression and type(e.left) is ast.ElementSelectExpression:
+            self._word(e)
+        elif kind is ast.AssignmentExpression and type(e.left) is ast.NamedValueExpression:
+            self._first_value(e)
+        else:
+            super().expression(e)
+
+    def _first_value(self, e: Any) -> None:
+        """What is no constant here is a first value of something else, and nobody may read it here."""
+        try:
+            super().expression(e)
+        except InputError:
+            self.values.pop(symbol_of(e.left), None)
+
+    def _memory(self, e: Any) -> Memory | None:
+        if type(e) is ast.AssignmentExpression:
+            e = e.left
+        named = type(e) in (ast.NamedValueExpression, ast.HierarchicalValueExpression)
+        return self.design.memories.get(symbol_of(e)) if named else None
+
+    def _word(self, e: Any) -> None:
+        memory = self._memory(e.left.value)
+        if memory is None:
+            return super().expression(e)
+        index, value = static_index(self.convert, e.left.selector), self.convert(e.right)
+        if index is None or value.op != "const":
+            raise self.convert.refused(e, f"a word of memory {memory.name!r} is not filled with a constant")
+        place = memory.position(index)
+        if place is not None:
+            memory.words[place] = value.value
+        return None
+
+    def _read_file(self, e: Any) -> None:
+        memory = self._memory(e.arguments[1]) if len(e.arguments) == 2 else None
+        if memory is None:
+            raise self.convert.refused(e, f"{e.subroutineName} is supported with a file and a memory")
+        name_term = e.arguments[0]
+        name = _text(self.convert, name_term)
+        path = self.design.files.get(name)
+        if path is None:
+            raise self.convert.refused(e, f"memory file {name!r} was not found; give it with --data")
+        base = 16 if e.subroutineName == "$readmemh" else 2
+        try:
+            _fill(memory, path.read_bytes().decode("ascii", errors="replace"), base)
+        except (ValueError, OSError) as error:
+            raise self.convert.refused(e, f"memory file {str(path)!r} cannot be used: {error}") from None
+
+
+def _text(c: Converter, e: Any) -> str:
+    if type(e) is ast.ConversionExpression:
+        return _text(c, e.operand)
+    if type(e) is ast.StringLiteral:
+        return str(e.value)
+    term = c(e)
+    if term.op != "const":
+        raise c.refused(e, "the name of a memory file must be a constant")
+    return term.value.to_bytes((term.width + 7) // 8, "big").lstrip(b"\0").decode(errors="replace")
+
+
+def _fill(memory: Memory, text: str, base: int) -> None:
+    """Words of a memory file: numbers, ``@address`` and comments. They go from the lowest index upwards."""
+    lines = (line.partition("//")[0] for line in text.split("\n"))
+    index = memory.low
+    for token in " ".join(lines).split():
+        if token.startswith("@"):
+            index = _number(token[1:], 16)
+            continue
+        place = memory.position(index)
+        if place is None:
+            raise ValueError(f"it has a word for index {index}, which the memory lacks")
+        unknown = any(digit in "xXzZ" for digit in token)
+        memory.words[place] = None if unknown else _number(token, base) & ((1 << memory.width) - 1)
+        index += 1
+
+
+def _number(token: str, base: int) -> int:
+    try:
+        return int(token.replace("_", ""), base)
+    except ValueError:
+        shown = token if len(token) <= 20 else token[:20] + "..."
+        raise ValueError(f"{shown!r} is no number in base {base}") from None
+
+
+def kept_from_the_beginning(signal: Signal) -> Driver:
+    """What has a value at first, and is assigned by nothing that the proof sees run."""
+
+    def make(read: Read) -> Term:
+        raise StateError(
+            f"{signal.where}: {signal.name!r} has a value from the beginning, and is assigned only where the proof sees"
+            " nothing run; it may keep state: leave these assignments out"
+        )
+
+    return Driver(0, signal.width, make, signal.where)

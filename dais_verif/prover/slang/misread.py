@@ -1,0 +1,141 @@
+"""RTL that Yosys is known to read otherwise than simulators do: what it alone says of it is no proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyslang
+
+from dais_verif.dut.verilog import read_files
+from dais_verif.errors import InputError
+from dais_verif.prover.slang.design import Design, ast
+from dais_verif.prover.slang.kinds import FILLING
+
+__all__ = ["refuse_misread"]
+
+_LITERALS = (ast.IntegerLiteral, ast.UnbasedUnsizedIntegerLiteral)
+#: What of an expression or a statement must have a value.
+_OPERANDS: dict[Any, Callable[[Any], Sequence[Any]]] = {
+    ast.UnaryExpression: lambda e: (e.operand,),
+    ast.BinaryExpression: lambda e: (e.left, e.right),
+    ast.ConditionalExpression: lambda e: [condition.expr for condition in e.conditions],
+    ast.ConditionalStatement: lambda s: [condition.expr for condition in s.conditions],
+    ast.CaseStatement: lambda s: (s.expr,),
+    ast.ElementSelectExpression: lambda e: (e.selector,),
+}
+_SIGNALS = (ast.SymbolKind.Net, ast.SymbolKind.Variable)
+
+
+def refuse_misread(sources: Sequence[Path], top: str, files: Mapping[str, Path]) -> None:
+    """Raise ``InputError`` for what Yosys alone must not read. ``files``: all that the RTL may read.
+
+    What pyslang cannot bind is left out: nothing is said of RTL that only Yosys takes.
+    """
+    manager = pyslang.SourceManager()
+    options = ast.CompilationOptions()
+    options.topModules = {top}
+    compilation = ast.Compilation(pyslang.Bag([options]))
+    compilation.addSyntaxTree(read_files(sources, manager))
+    _Search(Design(manager, files), compilation.getRoot()).look()
+
+
+class _Search:
+    def __init__(self, design: Design, root: Any) -> None:
+        self._design, self._root = design, root
+        self._path: Any = None
+        self._dotted = False
+
+    def look(self) -> None:
+        self._root.visit(self._visit)
+        if self._path is not None and self._dotted:
+            raise self._refused(
+                self._path, "Yosys takes a hierarchical name for an escaped one with a dot; rename that"
+            )
+
+    def _refused(self, e: Any, text: str) -> InputError:
+        where = self._design.where(e.sourceRange.start)
+        return InputError(f"{where}: {text}, or leave Yosys out: --front-end slang")
+
+    def _visit(self, e: Any) -> Any:
+        kind = type(e)
+        if kind is ast.InstanceBodySymbol and e.isUninstantiated:  # of a library; Yosys leaves it out, too
+            return ast.VisitAction.Skip
+        if isinstance(e, ast.Symbol) and e.kind in _SIGNALS and "." in e.name:
+            self._dotted = True
+        if kind is ast.ConversionExpression:
+            self._cast(e)
+        elif kind is ast.CaseStatement:
+            self._case(e)
+        elif kind is ast.CallExpression and e.isSystemCall and e.subroutineName in FILLING:
+            self._table(e)
+        elif kind is ast.CallExpression and not e.isSystemCall:
+            if any(formal.direction is ast.ArgumentDirection.InOut for formal in e.subroutine.arguments):
+                raise self._refused(e, "Yosys copies an inout argument back only; write an input and an output")
+        elif kind is ast.HierarchicalValueExpression:
+            self._path = self._path or e
+        elif kind is ast.ElementSelectExpression:
+            self._word(e)
+        elif kind is ast.AssignmentExpression:
+            e.left.visit(self._written_part)
+        for operand in _OPERANDS.get(kind, lambda e: ())(e):
+            self._known(operand)
+        return ast.VisitAction.Advance
+
+    def _cast(self, e: Any) -> None:
+        """The width of a cast is mixed with that around it: ``&(s ? 2'(w) : b)`` gets zeros above in Yosys 0.23."""
+        if e.conversionKind is ast.ConversionKind.Explicit:
+            raise self._refused(e, "Yosys takes the width of a cast for that of what stands around it; use a wire")
+
+    def _case(self, s: Any) -> None:
+        """The sign of a negative item is lost in a ``casez``, and that of a narrow one with digits that match all.
+
+        Such an item never matches a subject that is constant.
+        """
+        if s.condition is ast.CaseStatementCondition.Normal:
+            return
+        fixed = s.expr.eval(ast.EvalContext(self._root)).value is not None
+        for item in (item for group in s.items for item in group.expressions):
+            literal = item
+            while type(literal) is ast.ConversionExpression:
+                literal = literal.operand
+            if type(literal) is ast.UnaryExpression:
+                raise self._refused(item, "Yosys misreads an item of casez that is no literal; write its digits")
+            value = item.eval(ast.EvalContext(self._root)).value if fixed else None
+            if value is not None and value.hasUnknown:
+                raise self._refused(item, "Yosys misreads a casez of a constant with digits that match all; use a wire")
+            width = literal.type.bitWidth
+            narrow = type(literal) is ast.IntegerLiteral and literal.type.isSigned and width < item.type.bitWidth
+            if narrow and literal.value.hasUnknown and str(literal.value[width - 1]) != "0":
+                raise self._refused(item, "Yosys misreads a signed item of casez that is narrow; write all its digits")
+
+    def _word(self, e: Any) -> None:
+        """The sign of an index is lost: -1 of two bits names word 3."""
+        array, index = e.value.type, e.selector.type
+        if not array.isUnpackedArray or not array.hasFixedRange or not (index.isIntegral and index.isSigned):
+            return
+        if max(array.fixedRange.left, array.fixedRange.right) >= 1 << (index.bitWidth - 1):
+            raise self._refused(e, "Yosys takes this index for unsigned, so a negative one names a word; use $unsigned")
+
+    def _written_part(self, e: Any) -> None:
+        """What a part that begins below its vector leaves of it."""
+        if type(e) is not ast.RangeSelectExpression or e.selectionKind is ast.RangeSelectionKind.Simple:
+            return
+        if e.left.type.isIntegral and e.left.type.isSigned and e.left.constant is None:
+            raise self._refused(e, "Yosys misreads what a signed index on the left writes; make it unsigned")
+
+    def _known(self, e: Any) -> None:
+        """What is computed of a literal X is decided as the text is read, and nothing of that is left to see."""
+        literal = e
+        while type(literal) is ast.ConversionExpression:
+            literal = literal.operand
+        if type(literal) in _LITERALS and literal.value.hasUnknown:
+            raise self._refused(e, "X is an operand here, and Yosys computes with it otherwise than simulators do")
+
+    def _table(self, e: Any) -> None:
+        value = e.arguments[0].eval(ast.EvalContext(self._root)) if e.arguments else None
+        name = value.convertToStr().value if value else None
+        if name is None or str(name).lstrip("\0") not in self._design.files:
+            told = "a file whose name is no constant" if name is None else repr(str(name).lstrip("\0"))
+            raise self._refused(e, f"this reads {told}, which is none of the files that were given; use --data")

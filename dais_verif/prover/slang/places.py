@@ -1,0 +1,80 @@
+"""Assignments to an element that an index names: one-hot decoders, for example."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dais_verif.errors import InputError
+from dais_verif.prover.memory import chosen
+from dais_verif.prover.slang.design import ast
+from dais_verif.prover.slang.selects import element_bits, static_index, target_parts
+from dais_verif.prover.terms import Term, band, bnot, bor, concat, const, eq, extract, ite, mul, resize, shl
+
+if TYPE_CHECKING:
+    from dais_verif.prover.slang.expressions import Converter
+
+__all__ = ["VariablePlace", "variable_place"]
+
+_SELECTS = (ast.ElementSelectExpression, ast.RangeSelectExpression)
+
+
+class VariablePlace(NamedTuple):
+    """Something within bits ``low .. low + width - 1`` of ``symbol``.
+
+    ``position``: the number of its first element from the right; ``inside``: whether it is there at all, None: it is.
+    ``element``: bits of an element; ``ranged``: whether it is several elements.
+    """
+
+    symbol: Any
+    low: int
+    width: int
+    position: Term
+    inside: Term | None
+    element: int
+    ranged: bool
+
+    def stored(self, old: Term, value: Term) -> Term:
+        """The bits after ``value`` was stored in ``old``, if the place is there."""
+        if not self.ranged:
+            return self._one(old, value)
+        steps = mul(
+            resize(self.position, self.position.width + self.element.bit_length(), False),
+            const(self.position.width + self.element.bit_length(), self.element),
+        )
+        mask = shl(const(self.width, (1 << value.width) - 1), steps)
+        return bor(band(old, bnot(mask)), shl(resize(value, self.width, False), steps))
+
+    def _one(self, old: Term, value: Term) -> Term:
+        parts = []
+        for number in range(self.width // self.element):
+            known = number >> self.position.width == 0
+            here = eq(self.position, const(self.position.width, number)) if known else const(1, 0)
+            parts.append(ite(here, value, extract(old, number * self.element, self.element)))
+        return concat(*reversed(parts))
+
+
+def variable_place(c: Converter, e: Any) -> VariablePlace | None:
+    """What an assignment to ``e`` assigns if an index is no constant, and all else of the place is; else None."""
+    if type(e) not in _SELECTS or not e.value.type.hasFixedRange:
+        return None
+    selector = e.selector if type(e) is ast.ElementSelectExpression else e.left
+    simple = type(e) is ast.RangeSelectExpression and e.selectionKind is ast.RangeSelectionKind.Simple
+    if simple or static_index(c, selector) is not None:
+        return None
+    try:
+        ((symbol, low, total),) = target_parts(c, e.value)
+    except InputError:
+        return None
+    if symbol in c.design.memories or (c.clocked and symbol in c.design.elements):
+        return None
+    span, element = e.value.type.fixedRange, element_bits(e.value.type)
+    left, right, count = span.left, span.right, c.type_of(e)[0] // element
+    if count > 1:
+        if left < right:
+            return None
+        if e.selectionKind is ast.RangeSelectionKind.IndexedDown:
+            right += count - 1
+        else:
+            left -= count - 1
+    position, inside = chosen(c(selector), c.type_of(selector)[1], left, right)
+    return VariablePlace(symbol, low, total, position, inside, element, count > 1)

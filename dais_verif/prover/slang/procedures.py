@@ -1,0 +1,282 @@
+"""``always`` blocks as drivers of the signals that they assign; those with a clock are in ``registers``.
+
+A combinational block is executed symbolically, statement by statement; what is assigned on some paths only becomes a
+choice. A signal that keeps an old value on any path would be a latch and is refused. What is assigned once and for all
+is read through its signal afterwards, which therefore can be a cut point of the proof.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+from dais_verif.errors import InputError, StateError
+from dais_verif.prover.netlist import Driver, Read, Signal, bits_over, driver_of
+from dais_verif.prover.slang.design import Design, ast, bits_in
+from dais_verif.prover.slang.events import EventError, Events, refuse_asleep, sensitivity
+from dais_verif.prover.slang.execution import Execution, flat
+from dais_verif.prover.slang.expressions import Converter
+from dais_verif.prover.slang.registers import edges_of, registers
+from dais_verif.prover.slang.selects import place_of
+from dais_verif.prover.slang.writes import NAMES, roots, symbol_of, written
+from dais_verif.prover.terms import Term, concat, extract, leaves, var
+
+__all__ = ["combinational"]
+
+_SELECTS = (ast.ElementSelectExpression, ast.RangeSelectExpression, ast.MemberAccessExpression)
+
+
+def combinational(design: Design, body: Any, own: set[Any]) -> None:
+    """Add the drivers of an ``always`` block, which assigns no others than ``own``.
+
+    Raises ``InputError`` for latches, and for what need not run when a signal changes that it reads.
+    """
+    edges = edges_of(body)
+    if edges is not None:
+        registers(design, body, edges)
+        return
+    where = design.where(body.sourceRange.start)
+    events, body = sensitivity(design, body, where)
+    if not events.always:
+        refuse_asleep(events, body, own, where)
+    statements = list(flat(body))
+    targets = Counter(symbol for s in statements for symbol in _assigned(design, s))
+    for s in statements:  # the variable of a loop is no target by that; but if it is one, it has no one value
+        targets.update({symbol: 2 for symbol in (() if _plain(s) else written(s)) if symbol in targets})
+    block = _Block(design, events, targets, own, where)
+    alone = len(statements) == 1 and _plain(statements[0], nonblocking=True)
+    if alone or (all(map(_plain, statements)) and all(count == 1 for count in targets.values())):
+        block.straight(statements)
+    else:
+        block.execute(statements)
+
+
+def _plain(s: Any, nonblocking: bool = False) -> bool:
+    """Whether ``s`` assigns a whole signal, at once; ``nonblocking``: or when all else is done."""
+    return (
+        type(s) is ast.ExpressionStatement
+        and type(s.expr) is ast.AssignmentExpression
+        and type(s.expr.left) in (ast.NamedValueExpression, ast.HierarchicalValueExpression)
+        and (nonblocking or not s.expr.isNonBlocking)
+        and not s.expr.isCompound
+        and s.expr.timingControl is None
+    )
+
+
+def _assigned(design: Design, s: Any) -> Iterator[Any]:
+    """Symbols that ``s`` assigns, once for each place."""
+    kind = type(s)
+    if kind is ast.ExpressionStatement and type(s.expr) is ast.AssignmentExpression:
+        if _plain(s):
+            yield symbol_of(s.expr.left)
+        else:
+            yield from roots(s.expr.left) * 2  # a part of it may be assigned only
+    elif kind is ast.ConditionalStatement:
+        for arm in (s.ifTrue, s.ifFalse):
+            if arm is not None:
+                yield from _within(design, arm)
+    elif kind is ast.CaseStatement:
+        for item in s.items:
+            yield from _within(design, item.stmt)
+        if s.defaultCase is not None:
+            yield from _within(design, s.defaultCase)
+    elif kind is ast.ForLoopStatement:  # as often as it likes
+        yield from [*written(s.body)] * 2
+    else:
+        yield from [*written(s)] * 2
+
+
+def _within(design: Design, s: Any) -> Iterator[Any]:
+    for x in flat(s):
+        yield from _assigned(design, x)
+
+
+class _Block:
+    """One combinational block."""
+
+    def __init__(self, design: Design, events: Events, targets: Counter[Any], own: set[Any], where: str) -> None:
+        self.design, self.events, self.targets, self.own, self.where = design, events, targets, own, where
+
+    def outside(self, symbol: Any) -> Signal:
+        """The signal of ``symbol``, which other code assigns."""
+        if self.events.listed is not None and symbol not in self.events.listed:
+            raise EventError(
+                f"{self.where}: the block reads {symbol.name!r}, which its sensitivity list lacks as a whole;"
+                " simulation and hardware would differ: write always @*"
+            )
+        return self.design.signal(symbol, self.where)
+
+    def latch(self, name: str) -> InputError:
+        return StateError(
+            f"{self.where}: signal {name!r} is read or kept before the block assigns it, which makes it a latch;"
+            " assign it on every path first"
+        )
+
+    # every statement assigns another signal, once: nothing needs to be executed before somebody asks
+
+    def straight(self, statements: list[Any]) -> None:
+        order = {symbol_of(s.expr.left): n for n, s in enumerate(statements)}
+        self.targets = Counter()  # of which there may be a million, and nobody will ask
+        for n, s in enumerate(statements):
+            signal = self.design.signal(symbol_of(s.expr.left), self.where)
+            make = _Assigned(self, s.expr.right, order, n)
+            signal.drive(Driver(0, signal.width, make, self.where, late=s.expr.isNonBlocking))
+
+    # the general case
+
+    def execute(self, statements: list[Any]) -> None:
+        assigned = self._executed(statements, {}, final=False)
+        if assigned is not None:  # what it reads of a signal may be what other code assigns of that
+            if self.events.always:
+                for s in statements:
+                    self._refuse_asleep(s, assigned)
+            self._executed(statements, assigned, final=True)
+
+    def _refuse_asleep(self, statement: Any, assigned: dict[Any, int]) -> None:
+        """Raise ``InputError`` if ``always_comb`` may not run for bits of a signal that it assigns in part.
+
+        It waits for what it reads at constant places, unless it also assigns that.
+        """
+
+        called: set[Any] = set()
+
+        def look(e: Any) -> Any:
+            if type(e) is ast.CallExpression and not e.isSystemCall and e.subroutine not in called:
+                called.add(e.subroutine)
+                e.subroutine.body.visit(look)
+            symbol = _selected(e)
+            if symbol is None or symbol not in assigned:
+                return ast.VisitAction.Advance
+            fixed = e.type.isIntegral and _is_static(e)
+            place = place_of(Converter(self.design, _no_value), e) if fixed else None
+            read = ((1 << e.type.bitWidth) - 1) << place[1] if place is not None else -1
+            if read & assigned[symbol] and read & ~assigned[symbol]:
+                raise self.latch(symbol.name)
+            return ast.VisitAction.Skip
+
+        statement.visit(look)
+
+    def _executed(self, statements: list[Any], assigned: dict[Any, int], final: bool) -> dict[Any, int] | None:
+        """Add the drivers, None; or return which bits of signals are assigned, if that may help against latches.
+
+        ``assigned``: the bits of signals that the block assigns, as far as they are known; the others it reads.
+        """
+        leaf_of: dict[Term, Signal] = {}
+        before: dict[Term, str] = {}
+
+        def leaf(signal: Signal) -> Term:
+            term = var(signal.width, f"signal {signal.name}")
+            leaf_of[term] = signal
+            return term
+
+        def outer(symbol: Any) -> Term:
+            if symbol in self.own or self.design.is_local(symbol):
+                known = self.design.signals.get(symbol)
+                name, width = (known.name, known.width) if known else (symbol.name, bits_in(symbol.type) or 1)
+                term = var(width, f"before {name}")
+                before[term] = name
+                if symbol not in assigned:
+                    return term
+                self.outside(symbol)
+                return _mixed(term, self.design.over(symbol, leaf, self.where), assigned[symbol])
+            self.outside(symbol)
+            return self.design.over(symbol, leaf, self.where)
+
+        self.design.begin()
+        self.design.executed = True
+        # always_comb waits for what functions read that it calls, and not for what tasks read (IEEE 1800, 9.2.2.2.1).
+        run = Execution(self.design, outer, self.events.free, tasks=self.events.listed is not None)
+        done: dict[Any, Term] = {}
+        for s in statements:
+            run.statement(s)
+            if (
+                _plain(s)
+                and self.targets[symbol_of(s.expr.left)] == 1
+                and symbol_of(s.expr.left) in self.design.signals
+            ):
+                symbol = symbol_of(s.expr.left)
+                done[symbol] = run.values[symbol]
+                run.values[symbol] = self.design.over(symbol, leaf, self.where)
+        drivers: list[tuple[Signal, Driver]] = []
+        for symbol in self.targets:
+            if symbol not in self.design.signals:
+                continue  # local to the block
+            signal, term = self.design.signals[symbol], done.get(symbol, run.values.get(symbol))
+            if term is None:
+                term = outer(symbol)
+            bits = bits_over(term, {t: (source, 0) for t, source in leaf_of.items()})
+            for low, width in self.design.pieces(symbol, run.assigned.get(symbol, 0)):
+                for t in leaves(extract(term, low, width)):
+                    if t in before:
+                        parts = self._parts(run.assigned)
+                        if final or not parts:
+                            raise self.latch(before[t])
+                        return parts
+                drivers.append((signal, driver_of(bits, low, width, low, self.where)))
+        for signal, driver in drivers:
+            signal.drive(driver)
+        return None
+
+    def _parts(self, assigned: dict[Any, int]) -> dict[Any, int]:
+        """The signals of which the block assigns some bits only, with these."""
+        signals = self.design.signals
+        return {
+            symbol: mask
+            for symbol, mask in assigned.items()
+            if symbol in signals and 0 < mask < (1 << signals[symbol].width) - 1
+        }
+
+
+def _no_value(symbol: Any, low: int, width: int) -> Term:
+    raise AssertionError(f"{symbol.name!r} is read where everything is constant")
+
+
+def _selected(e: Any) -> Any | None:
+    """The symbol of which ``e`` names a part, or all."""
+    while type(e) in _SELECTS:
+        e = e.value
+    return symbol_of(e) if type(e) in NAMES else None
+
+
+def _is_static(e: Any) -> bool:
+    """Whether ``e`` names the same bits whenever it is read, variables of loops included."""
+    while type(e) in _SELECTS:
+        indices = {ast.ElementSelectExpression: ("selector",), ast.RangeSelectExpression: ("left", "right")}
+        if any(getattr(e, name).constant is None for name in indices.get(type(e), ())):
+            return False
+        e = e.value
+    return True
+
+
+def _mixed(inside: Term, outside: Term, mask: int) -> Term:
+    """The bits of ``inside`` where ``mask`` is 1, else those of ``outside``."""
+    pieces, low = [], 0
+    for one, run in groupby(range(inside.width), lambda place: mask >> place & 1):
+        width = len(list(run))
+        pieces.append(extract(inside if one else outside, low, width))
+        low += width
+    return concat(*reversed(pieces))
+
+
+class _Assigned:
+    """What statement ``number`` of a block assigns, a term when somebody asks. ``order``: what the others assign."""
+
+    __slots__ = ("_block", "_expression", "_number", "_order")
+
+    def __init__(self, block: _Block, expression: Any, order: dict[Any, int], number: int) -> None:
+        self._block, self._expression, self._order, self._number = block, expression, order, number
+
+    def __call__(self, read: Read) -> Term:
+        block = self._block
+
+        def symbol_read(symbol: Any, low: int, width: int) -> Term:
+            place = self._order.get(symbol)
+            if place is None:
+                block.outside(symbol)
+            elif place >= self._number:
+                raise block.latch(symbol.name)
+            return block.design.part(read, symbol, low, width)
+
+        return Converter(block.design, symbol_read, block.events.free)(self._expression)

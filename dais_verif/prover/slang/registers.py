@@ -1,0 +1,227 @@
+"""Clocked ``always`` blocks: registers, each a driver that gives its next value as a whole.
+
+A block is executed symbolically, statement by statement. Resets, enables and holding are a part of what comes out;
+``control`` takes them apart. A statement that has no meaning here is an error of the registers that it assigns, and of
+nothing else: valid bits, for example, need not be known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pyslang
+
+from dais_verif.errors import InputError, StateError
+from dais_verif.prover.netlist import Clock, Driver, Read, Signal, bits_over, driver_of
+from dais_verif.prover.slang.design import Design, ast, bits_in
+from dais_verif.prover.slang.events import RaceError
+from dais_verif.prover.slang.execution import Execution, flat
+from dais_verif.prover.slang.jumps import Jumps
+from dais_verif.prover.slang.kinds import STATEMENTS
+from dais_verif.prover.slang.writes import NAMES, roots, symbol_of, written
+from dais_verif.prover.terms import Term, const, extract, rebuild, var
+
+__all__ = ["edges_of", "registers"]
+
+
+class Edges(NamedTuple):
+    """What runs a block: rising edges of ``clock``, and ``resets``, each with the value at which it does not."""
+
+    clock: Any
+    resets: tuple[tuple[Any, int], ...]
+
+
+def edges_of(body: Any) -> Edges | None:
+    """The edges that run a block, if edges are all that does, and it is clear which one is the clock."""
+    if type(body) is not ast.TimedStatement:
+        return None
+    timing = body.timing
+    events = timing.events if timing.kind is ast.TimingControlKind.EventList else [timing]
+    found: dict[Any, int] = {}
+    for event in events:
+        if event.kind is not ast.TimingControlKind.SignalEvent or event.edge not in _INACTIVE:
+            return None
+        if type(event.expr) not in NAMES or getattr(event, "iffCondition", None) is not None:
+            return None
+        if symbol_of(event.expr) in found:  # both edges of one signal
+            return None
+        found[symbol_of(event.expr)] = _INACTIVE[event.edge]
+    # A reset is asked for within the block, which is how it differs from the clock.
+    asked = _asked(body.stmt) if len(found) > 1 else set()
+    clocks = [symbol for symbol in found if symbol not in asked]
+    if len(clocks) != 1 or found[clocks[0]] != _INACTIVE[ast.EdgeKind.PosEdge]:
+        return None
+    return Edges(clocks[0], tuple((symbol, value) for symbol, value in found.items() if symbol is not clocks[0]))
+
+
+def _asked(s: Any) -> set[Any]:
+    """The symbols in the conditions with which a block begins: ``if (a) ... else if (b) ...``."""
+    found: set[Any] = set()
+    statements = list(flat(s, through=True))
+    while len(statements) == 1 and type(statements[0]) is ast.ConditionalStatement:
+        for condition in statements[0].conditions:
+            condition.expr.visit(lambda e: found.add(symbol_of(e)) if type(e) in NAMES else None)
+        statements = [] if statements[0].ifFalse is None else list(flat(statements[0].ifFalse, through=True))
+    return found
+
+
+def registers(design: Design, body: Any, edges: Edges) -> None:
+    """Add the drivers of a block that runs at ``edges``."""
+    where = design.where(body.sourceRange.start)
+    resets = tuple((design.signal(symbol, where), value) for symbol, value in edges.resets)
+    _Clocked(design, Clock(design.signal(edges.clock, where), None, resets), where).block(body.stmt)
+
+
+class _Next(NamedTuple):
+    """What a register holds after the edge."""
+
+    symbol: Any
+
+
+class _Clocked(Execution):
+    """Runs a clocked block: what is read are values before the edge."""
+
+    def __init__(self, design: Design, clock: Clock, where: str) -> None:
+        super().__init__(design, self._before)
+        self.convert.clocked = True
+        self._clock, self._where = clock, where
+        self._leaf_of: dict[Term, Signal] = {}
+        #: Variables of the block that it reads before it assigns them.
+        self._kept: dict[Any, Signal] = {}
+        #: Why values of registers are not known.
+        self._unknown: dict[Any, InputError] = {}
+        #: Variables that a statement without a meaning may have assigned, and why it has none.
+        self._lost: dict[Any, InputError] = {}
+        #: The signals that the block assigns.
+        self._mates: frozenset[Signal] = frozenset()
+
+    def block(self, body: Any) -> None:
+        self.design.begin()
+        self.design.executed = True
+        self._mates = frozenset(x for symbol in written(body) if (x := self.design.signals.get(symbol)) is not None)
+        other = _other(body)
+        if other is not None:
+            error = self.convert.refused(other, STATEMENTS.message(other.kind))
+            self._unknown = dict.fromkeys(written(body), error)
+        for s in flat(body) if other is None else ():
+            before = dict(self.values)
+            try:
+                self.statement(s)
+            except InputError as error:
+                self.values, self.jumps = before, Jumps()
+                for symbol in written(s):
+                    self._unknown.setdefault(symbol, error)
+                    self._lose(symbol, error)
+        for symbol, reason in self._unknown.items():
+            if symbol in self.design.signals:
+                self._poison(self.design.signals[symbol], reason)
+            elif symbol in self.design.memories:
+                self.design.memories[symbol].written = True
+            elif symbol in self._kept:
+                self._poison(self._kept[symbol], reason)
+        for key, mask in self.assigned.items():
+            if isinstance(key, _Next) and key.symbol not in self._unknown:
+                self._drive(key.symbol, mask, self.values[key])
+        for symbol, signal in self._kept.items():
+            if not signal.drivers:
+                bits = bits_over(self._whole(symbol), {t: (source, 0) for t, source in self._leaf_of.items()})
+                signal.drive(driver_of(bits, 0, signal.width, 0, self._where, self._clock))
+
+    def _lose(self, symbol: Any, reason: InputError) -> None:
+        """Whoever reads ``symbol`` from here on within the block raises ``reason``, until it is assigned again."""
+        if self.values.pop(symbol, None) is not None or self.design.is_local(symbol):
+            self._lost[symbol] = reason
+            self.forget()
+
+    def _before(self, symbol: Any) -> Term:
+        if symbol in self._lost:
+            raise self._lost[symbol]
+        if isinstance(symbol, _Next):  # it holds
+            return self._leaf(self.design.signal(symbol.symbol, self._where))
+        if self.design.is_local(symbol):  # a register, if the block reads what it held when it last ran
+            if symbol not in self._kept:
+                width = bits_in(symbol.type) or 1
+                self._kept[symbol] = self.design.new(symbol.name, width, self._where, hidden=True)
+                if _of_a_subroutine(symbol):
+                    self._unknown[symbol] = StateError(
+                        f"{self._where}: variable {symbol.name!r} of a task or function keeps what its last call left,"
+                        " whichever block that was in; assign it first"
+                    )
+            return self._leaf(self._kept[symbol])
+        return self.design.over(symbol, self._leaf, self._where)
+
+    def _leaf(self, signal: Signal) -> Term:
+        """What stands for the value of ``signal`` before the edge."""
+        term = var(signal.width, f"signal {signal.name}")
+        self._leaf_of[term] = signal
+        return term
+
+    def expression(self, e: Any) -> None:
+        """Run ``e``, which is a statement."""
+        if type(e) is not ast.AssignmentExpression or not e.isNonBlocking:
+            super().expression(e)
+            for symbol in _assigned_now(e):
+                if self.design.is_local(symbol):
+                    continue
+                place = self.design.where(e.sourceRange.start)
+                text = f"{place}: register {symbol.name!r} is assigned with = at a clock edge; write <="
+                self._unknown.setdefault(symbol, RaceError(text, self._mates))
+        elif e.timingControl is not None:
+            raise self.convert.refused(e, "a delay has no meaning in a proof; remove it")
+        else:
+            self.assign(e.left, self.assigned_value(e), _Next)
+
+    def counted(self, e: Any) -> None:
+        """Begin or go on with a loop; its variable is no register."""
+        super().expression(e)
+
+    def _drive(self, symbol: Any, mask: int, term: Term) -> None:
+        signal = self.design.signal(symbol, self._where)
+        for low, width in self.design.pieces(symbol, mask):
+            piece, kept = extract(term, low, width), extract(self._leaf(signal), low, width)
+            # A reset at which these bits keep their value does nothing to them.
+            resets = tuple(
+                (reset, value)
+                for reset, value in self._clock.resets
+                if rebuild(piece, {self._leaf(reset): const(1, 1 - value)}) is not kept
+            )
+            clock = self._clock._replace(resets=resets)
+            bits = bits_over(term, {t: (source, 0) for t, source in self._leaf_of.items()})
+            signal.drive(driver_of(bits, low, width, low, self._where, clock))
+
+    def _poison(self, signal: Signal, reason: InputError) -> None:
+        def make(read: Read) -> Term:
+            raise reason
+
+        signal.drivers.clear()  # what else drives it has no say then
+        signal.drive(Driver(0, signal.width, make, self._where, self._clock))
+
+
+def _of_a_subroutine(symbol: Any) -> bool:
+    """Whether a variable is one of a task or a function, and not of a block of its own."""
+    syntax = symbol.syntax
+    while syntax is not None and syntax.kind not in _SUBROUTINES:
+        syntax = syntax.parent
+    return syntax is not None or symbol.syntax is None
+
+
+def _assigned_now(e: Any) -> Iterator[Any]:
+    """What a statement assigns with ``=``, itself or as an output of a task."""
+    if type(e) is ast.AssignmentExpression:
+        yield from roots(e.left)
+    elif type(e) is ast.CallExpression and not e.isSystemCall:
+        for argument in e.arguments:
+            yield from roots(argument.left) if type(argument) is ast.AssignmentExpression else ()
+
+
+def _other(body: Any) -> Any:
+    """A statement of ``body`` that is refused, since it may wait, or leave what comes after it out."""
+    found: list[Any] = []
+    body.visit(lambda x: found.append(x) if isinstance(x, ast.Statement) and STATEMENTS.refusal(x.kind) else None)
+    return found[0] if found else None
+
+
+_SUBROUTINES = (pyslang.syntax.SyntaxKind.TaskDeclaration, pyslang.syntax.SyntaxKind.FunctionDeclaration)
+#: The value at which the signal of an edge does nothing.
+_INACTIVE = {ast.EdgeKind.PosEdge: 0, ast.EdgeKind.NegEdge: 1}

@@ -1,0 +1,52 @@
+"""Some bits of an expression, without the terms of what has nothing to do with them: wide signals are read in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dais_verif.prover.slang.design import ast
+from dais_verif.prover.slang.expressions import ARITHMETIC, Converter, condition_of
+from dais_verif.prover.slang.selects import place_of
+from dais_verif.prover.spans import Spans
+from dais_verif.prover.terms import Term, concat, extract, ite
+
+__all__ = ["sliced"]
+
+_BITWISE = (ast.BinaryOperator.BinaryAnd, ast.BinaryOperator.BinaryOr, ast.BinaryOperator.BinaryXor)
+
+
+def sliced(c: Converter, e: Any, low: int, width: int) -> Term:
+    """Bits ``low .. low + width - 1`` of ``e``, without the terms of what has nothing to do with them."""
+    kind = type(e)
+    if kind is ast.ConversionExpression and e.conversionKind is ast.ConversionKind.StreamingConcat:
+        return extract(c(e), low, width)
+    if width == c.type_of(e)[0]:
+        return c(e)
+    place = place_of(c, e)
+    if place is not None:
+        return c.read(place[0], place[1] + low, width)
+    if kind is ast.ConversionExpression and low + width <= c.type_of(e.operand)[0]:
+        return sliced(c, e.operand, low, width)
+    if kind is ast.ConcatenationExpression:
+        return _slice_of_parts(c, e, low, width)
+    if kind is ast.BinaryExpression and e.op in _BITWISE:
+        return ARITHMETIC[e.op](sliced(c, e.left, low, width), sliced(c, e.right, low, width))
+    if kind is ast.ConditionalExpression:
+        return ite(condition_of(c, e), sliced(c, e.left, low, width), sliced(c, e.right, low, width))
+    return extract(c(e), low, width)
+
+
+def _slice_of_parts(c: Converter, e: Any, low: int, width: int) -> Term:
+    parts = c.design.concatenations.get(e)
+    if parts is None:  # an output port may be one concatenation of thousands, of which every output is a slice
+        parts = c.design.concatenations[e] = Spans(_places(c, e))
+    return concat(*reversed([sliced(c, x, at, last - first) for first, last, at, x in parts.within(low, width)]))
+
+
+def _places(c: Converter, e: Any) -> Iterator[tuple[int, int, Any]]:
+    place = 0
+    for x in reversed([x for x in e.operands if not x.type.isVoid]):
+        size = c.type_of(x)[0]
+        yield place, size, x
+        place += size

@@ -1,0 +1,76 @@
+"""What code may assign: whatever it is, and whether the proof can execute it or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dais_verif.prover.slang.design import ast
+from dais_verif.prover.slang.kinds import CALLS, FILLING, How
+
+__all__ = ["NAMES", "STEPS", "roots", "symbol_of", "written"]
+
+NAMES = (ast.NamedValueExpression, ast.HierarchicalValueExpression)
+_u = ast.UnaryOperator
+STEPS = {_u.Preincrement: 1, _u.Postincrement: 1, _u.Predecrement: -1, _u.Postdecrement: -1}
+#: System calls that assign nothing.
+_READING = (CALLS.of(How.READ) | CALLS.of(How.LEFT_OUT)) - {*FILLING}
+#: Whatever names them, nothing assigns them.
+_CONSTANTS = (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue, ast.SymbolKind.Genvar)
+
+
+def symbol_of(e: Any) -> Any:
+    """The symbol that a name stands for; behind a port of a modport it is that of the interface."""
+    symbol = e.symbol
+    inside = symbol.internalSymbol if symbol.kind is ast.SymbolKind.ModportPort else None
+    return symbol if inside is None else inside
+
+
+def written(s: Any, elsewhere: list[Any] | None = None) -> set[Any]:
+    """The symbols that a statement or an expression assigns, or may fill, also by the tasks that it calls.
+
+    ``elsewhere`` receives the expressions that name something by its place in the hierarchy.
+    """
+    found: set[Any] = set()
+    waiting, done = [s], set()
+
+    def visit(e: Any) -> None:
+        kind = type(e)
+        if kind is ast.AssignmentExpression:
+            found.update(roots(e.left))
+        elif kind is ast.UnaryExpression and e.op in STEPS:
+            found.update(roots(e.operand))
+        elif kind is ast.ProceduralDeassignStatement:
+            found.update(roots(e.lvalue))
+        elif kind is ast.CallExpression and not e.isSystemCall:
+            if e.subroutine not in done:
+                done.add(e.subroutine)
+                waiting.append(e.subroutine.body)
+        elif kind is ast.CallExpression and e.subroutineName not in _READING:
+            found.update(symbol for argument in e.arguments for symbol in roots(argument))
+        elif kind is ast.HierarchicalValueExpression and elsewhere is not None:
+            elsewhere.append(e)
+
+    while waiting:
+        waiting.pop().visit(visit)
+    return {symbol for symbol in found if symbol.kind not in _CONSTANTS}
+
+
+def roots(left: Any) -> list[Any]:
+    """The symbols that an assignment to ``left`` assigns, or assigns a part of."""
+    kind = type(left)
+    if kind is ast.ConcatenationExpression:
+        return [symbol for x in left.operands for symbol in roots(x)]
+    if kind is ast.StreamingConcatenationExpression:
+        return [symbol for x in left.streams for symbol in roots(x.operand)]
+    if kind is ast.SimpleAssignmentPatternExpression:
+        return [symbol for x in left.elements for symbol in roots(x)]
+    if kind is ast.AssignmentExpression:  # an output of an instance
+        return roots(left.left)
+    if kind in (ast.ElementSelectExpression, ast.RangeSelectExpression, ast.MemberAccessExpression):
+        return roots(left.value)
+    if kind in NAMES:
+        return [symbol_of(left)]
+    found: list[Any] = []
+    if left is not None:  # something else that names signals: any of them
+        left.visit(lambda e: found.append(symbol_of(e)) if type(e) in NAMES else None)
+    return found

@@ -1,0 +1,1 @@
+"""Obligations decided: normal forms, exhaustive evaluation, bitwuzla; caches, samples and files for other solvers."""

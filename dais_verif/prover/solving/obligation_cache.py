@@ -1,0 +1,90 @@
+"""Proofs of earlier runs, kept on this machine: obligations that were found to hold, by the hash of all they say.
+
+An entry is believed only if its seal fits; a file that is none of ours, or broken, counts as empty. Refutations are
+not kept: they are found again, and shown.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+
+from dais_verif import database
+from dais_verif.prover import terms
+from dais_verif.prover.results import Method
+from dais_verif.prover.solving import discharge, smt
+from dais_verif.prover.terms import Term, evaluate
+
+__all__ = ["ObligationCache", "key_of"]
+
+#: What an old proof depends on besides what it says.
+_DECIDERS = (discharge, evaluate, smt)
+
+
+def key_of(a: Term, b: Term, given: tuple[Term, ...]) -> str:
+    """The hash of an obligation as text: every node once, arguments before what reads them."""
+    places: dict[Term, int] = {}
+    lines = []
+    waiting = [*given[::-1], b, a]
+    while waiting:
+        t = waiting[-1]
+        missing = [x for x in t.args if x not in places]
+        waiting += missing
+        if missing:
+            continue
+        waiting.pop()
+        if t in places:
+            continue
+        places[t] = len(places)
+        lines.append(f"{t.op} {t.width} {[places[x] for x in t.args]} {t.data}")
+    lines.append(f"{places[a]} = {places[b]} where {[places[t] for t in given]}")
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _tools() -> str:
+    digest = hashlib.sha256(version("bitwuzla").encode())
+    files = [Path(str(module.__file__)) for module in _DECIDERS]
+    for file in [*files, *sorted(Path(str(terms.__file__)).parent.glob("*.py"))]:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+class ObligationCache:
+    """The file of proofs at ``path``; None: there is none, nothing is found and nothing kept."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._tools = _tools() if path is not None else ""
+
+    def _seal(self, key: str, method: str) -> str:
+        return hashlib.sha256(f"{self._tools} {key} {method}".encode()).hexdigest()
+
+    def find(self, keys: Iterable[str]) -> dict[str, Method]:
+        """Those of ``keys`` that were proved before, and how."""
+        if self._path is None:
+            return {}
+
+        def ask(connection: sqlite3.Connection) -> dict[str, Method]:
+            found: dict[str, Method] = {}
+            for key in keys:
+                row = connection.execute("SELECT method, seal FROM proofs WHERE key = ?", (key,)).fetchone()
+                if row is not None and row[1] == self._seal(key, str(row[0])):
+                    found[key] = Method(row[0])
+            return found
+
+        return database.read(self._path, ask, {})
+
+    def keep(self, proved: dict[str, Method]) -> None:
+        """Remember what was proved. A file that cannot be written keeps nothing."""
+        if self._path is None or not proved:
+            return
+        rows = [(key, method.value, self._seal(key, method.value)) for key, method in proved.items()]
+
+        def keep(connection: sqlite3.Connection) -> None:
+            connection.execute("CREATE TABLE IF NOT EXISTS proofs (key TEXT PRIMARY KEY, method TEXT, seal TEXT)")
+            connection.executemany("INSERT OR REPLACE INTO proofs (key, method, seal) VALUES (?, ?, ?)", rows)
+
+        database.write(self._path, keep)

@@ -1,0 +1,115 @@
+"""Decides many obligations: each different one once, known ones not again, many hard ones in several processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import time
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from dais_verif.prover.results import Method, Options, Watcher
+from dais_verif.prover.solving.discharge import Decision, decide
+from dais_verif.prover.solving.obligation_cache import ObligationCache, key_of
+from dais_verif.prover.terms import Term, leaves
+
+__all__ = ["Decided", "Pool", "Question"]
+
+#: ``(a, b, given)``: are ``a`` and ``b`` equal wherever all of ``given`` are 1?
+Question = tuple[Term, Term, tuple[Term, ...]]
+
+#: So much work is done here before other processes are started for the rest.
+_ALONE_SECONDS = 1.0
+
+#: What forked processes work on: they inherit it, terms need no copying.
+_questions: list[Question] = []
+_timeout = 0.0
+
+
+class Decided(NamedTuple):
+    """A decision, and whether it was known from an earlier run."""
+
+    decision: Decision
+    cached: bool
+
+
+class Pool:
+    """Remembers every decision. ``len`` of it is how many different questions there were."""
+
+    def __init__(self, options: Options, watcher: Watcher) -> None:
+        self._options, self._watcher = options, watcher
+        self._store = ObligationCache(options.store)
+        self._known: dict[Question, Decided] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def decide(self, a: Term, b: Term, given: Sequence[Term] = ()) -> Decided:
+        """The answer to one question."""
+        question = a, b, tuple(t for t in given if t.op != "const" or not t.value)
+        self.decide_all([question])
+        return self._known[question]
+
+    def equal(self, a: Term, b: Term, given: tuple[Term, ...]) -> Decision:
+        """The decision alone."""
+        return self.decide(a, b, given).decision
+
+    def decide_all(self, questions: Iterable[Question]) -> None:
+        """Answer all ``questions``, so that ``decide`` has the answers."""
+        new = list(dict.fromkeys(q for q in questions if q not in self._known))
+        rest = []
+        for question in new:
+            if question[0] is question[1]:
+                self._known[question] = Decided(Decision(True, Method.IDENTICAL, 0.0), False)
+            else:
+                rest.append(question)
+        if not rest:
+            return
+        keys = {question: key_of(*question) for question in rest} if self._options.store else {}
+        found = self._store.find(keys.values()) if keys else {}
+        for question, key in keys.items():
+            if key in found:
+                self._known[question] = Decided(Decision(True, found[key], 0.0), True)
+        rest = [question for question in rest if question not in self._known]
+        self._work(rest)
+        proved = {keys[q]: self._known[q].decision for q in rest if q in keys}
+        self._store.keep({key: decision.method for key, decision in proved.items() if decision.equal})
+
+    def _work(self, questions: list[Question]) -> None:
+        start = time.monotonic()
+        for number, question in enumerate(questions):
+            if time.monotonic() - start > _ALONE_SECONDS and self._options.jobs > 1 and len(questions) - number > 1:
+                self._together(questions, number)
+                return
+            self._known[question] = Decided(decide(*question, timeout=self._options.timeout), False)
+            self._watcher.progress("obligations", number + 1, len(questions))
+
+    def _together(self, questions: list[Question], done: int) -> None:
+        global _questions, _timeout
+        _questions, _timeout = questions[done:], self._options.timeout
+        jobs = min(self._options.jobs, len(_questions))
+        try:
+            with multiprocessing.get_context("fork").Pool(jobs, _alone) as workers:
+                for number, equal, method, seconds, values in workers.imap_unordered(_decided, range(len(_questions))):
+                    question = _questions[number]
+                    free = leaves(question[0], question[1], *question[2])
+                    model = dict(zip(free, values, strict=True)) if values else {}
+                    self._known[question] = Decided(Decision(equal, Method(method), seconds, model), False)
+                    done += 1
+                    self._watcher.progress("obligations", done, len(questions))
+        finally:
+            _questions = []
+
+
+def _alone() -> None:
+    """A worker ends when it is told to, without a word; Ctrl-C is for the process that started it."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _decided(number: int) -> tuple[int, bool | None, str, float, list[int]]:
+    """Answer one question in another process; the model as values of the leaves, in their order."""
+    a, b, given = _questions[number]
+    decision = decide(a, b, given, _timeout)
+    values = [decision.model.get(t, 0) for t in leaves(a, b, *given)] if decision.model else []
+    return number, decision.equal, decision.method.value, decision.seconds, values

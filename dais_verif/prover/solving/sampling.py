@@ -1,0 +1,186 @@
+"""A sample of the obligations of a proof, put to the solver once more as they are written.
+
+Most obligations are decided by the normal form, or in it, and a rule of it that changes a value would be believed
+without a doubt. So some are stated anew while no rule is in force, as ``export`` states them all, and the solver must
+find that they hold. Which ones depends on the seed and on nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import reduce
+from itertools import combinations
+
+from dais_verif.dut.interface import Dut
+from dais_verif.errors import InputError
+from dais_verif.program import Program
+from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.netlist import Driver, Netlist, Read, Signal
+from dais_verif.prover.obligations import Builder, Obligation
+from dais_verif.prover.results import Claim, Options, Proof, Sample, Status
+from dais_verif.prover.solving.smt import satisfy
+from dais_verif.prover.solving.smtlib import script
+from dais_verif.prover.terms import Term, as_written, bnot, bor, concat, eq, nodes, undefined
+from dais_verif.verdict import Verdict
+
+__all__ = ["BUT_FOR_BLOCKS", "DISAGREEMENT", "WRITTEN", "draw", "put_to_the_solver", "judge_sample"]
+
+DISAGREEMENT = "the normal form and the solver disagree: a defect of dais-verif, please report it"
+
+#: A sample has so many obligations, if there are so many.
+_FEWEST = 8
+#: Seconds of the solver for one obligation, at most.
+_ONE = 1.0
+#: How obligations are stated.
+WRITTEN, BUT_FOR_BLOCKS = "as written", "as written but for blocks"
+
+_Key = tuple[str, int]
+
+
+def draw(
+    obligations: Mapping[_Key, Obligation], claims: Mapping[_Key, Claim], dropped: set[int], options: Options
+) -> tuple[tuple[_Key, ...], int]:
+    """Return one claim for each obligation of a sample, and how many different obligations it is drawn from.
+
+    Claims that rest on no more than their plain statements, and not on ops in ``dropped``, are drawn from.
+    """
+    resting: dict[tuple[Term, Term], list[_Key]] = {}
+    for key, claim in claims.items():
+        if claim.status is Status.PROVED and not claim.how and not (key[0] == "op" and key[1] in dropped):
+            resting.setdefault((obligations[key].rtl, obligations[key].wanted), []).append(key)
+    if not options.sample:
+        return (), len(resting)
+    chance = random.Random(options.seed)
+    count = min(len(resting), max(_FEWEST, math.ceil(len(resting) * options.sample / 100)))
+    drawn = chance.sample(list(resting.values()), count)
+    return tuple(sorted(chance.choice(keys) for keys in drawn)), len(resting)
+
+
+def put_to_the_solver(
+    program: Program, netlists: Mapping[str, Netlist], dut: Dut, proof: Proof, options: Options, seconds: float
+) -> Sample:
+    """Ask the solver about the claims that ``proof.drawn`` names, for so many ``seconds`` per percent of a sample.
+
+    ``netlists``: the design by how its terms are: as written, where nothing made any before; and last as the proof left
+    it, for what cannot be stated otherwise.
+    """
+    confirmed, undecided, contradicted = 0, {}, {}
+    used: dict[str, None] = {}
+    end = time.monotonic() + seconds * max(1.0, options.sample)
+    with as_written():
+        *_, settled = netlists.values()
+        builders = {terms: _builder(program, netlist, settled, dut, proof) for terms, netlist in netlists.items()}
+        for kind, number in proof.drawn[0]:
+            name, left = f"{kind} {number}", end - time.monotonic()
+            if left <= 0:
+                undecided[name] = "no time was left"
+                continue
+            stated = _stated(builders, kind, number, used)
+            if isinstance(stated, InputError):
+                undecided[name] = f"it cannot be stated without rules: {stated}"
+                continue
+            given = _choices(stated.rtl, stated.wanted)
+            answer = satisfy([bnot(eq(stated.rtl, stated.wanted)), *given], min(_ONE, left)).verdict
+            if answer == "unsat":
+                confirmed += 1
+            elif answer == "sat":
+                names = {term: f"{s.kind} {s.number}" for term, s in stated.variables().items()}
+                contradicted[name] = (
+                    f"; {name}: unsat if it is proved\n{script(stated.rtl, stated.wanted, given, names)}"
+                )
+            else:
+                undecided[name] = "the solver took too long"
+    claims = tuple(f"{kind} {number}" for kind, number in proof.drawn[0])
+    terms = BUT_FOR_BLOCKS if BUT_FOR_BLOCKS in used else WRITTEN
+    return Sample(proof.drawn[1], options.seed, claims, confirmed, undecided, contradicted, terms)
+
+
+def _choices(*roots: Term) -> list[Term]:
+    """That what is undefined is the same for the same arguments, which rules see where these are one term."""
+    chosen: dict[tuple[object, int, tuple[int, ...]], list[Term]] = {}
+    for t in nodes(*roots):
+        if t.op == "undefined" and t.args:
+            chosen.setdefault((t.data, t.width, tuple(x.width for x in t.args)), []).append(t)
+    found = []
+    for terms in chosen.values():
+        for a, b in combinations(terms, 2):
+            other = [bnot(eq(x, y)) for x, y in zip(a.args, b.args, strict=True)]
+            found.append(reduce(bor, other, eq(a, b)))
+    return found
+
+
+def _stated(builders: Mapping[str, Builder], kind: str, number: int, used: dict[str, None]) -> Obligation | InputError:
+    """The obligation of a claim by the first builder that can state it, which is noted in ``used``; else why none can.
+
+    A register that keeps its value by way of a wire depends on itself, for example, until rules look through that.
+    """
+    refused = InputError("there is no reading of the design")
+    for terms, builder in builders.items():
+        try:
+            found = builder.op(number) if kind == "op" else builder.output(number)
+        except InputError as error:
+            refused = error
+        else:
+            used[terms] = None
+            return found
+    return refused
+
+
+def judge_sample(proof: Proof, sample: Sample) -> Proof:
+    """Return ``proof``, which passed, in the light of ``sample``."""
+    if not sample.contradicted:
+        return replace(proof, sample=sample)
+    message = f"{DISAGREEMENT} ({', '.join(sample.contradicted)}); the proof said: {proof.message}"
+    return replace(proof, sample=sample, verdict=Verdict.UNKNOWN, message=message, proved_outputs=())
+
+
+def _builder(program: Program, netlist: Netlist, settled: Netlist, dut: Dut, proof: Proof) -> Builder:
+    """What states the claims again; pins are held as the proof found them to be. ``settled``: as the proof left it."""
+    pins = dict(proof.held)
+    if proof.timing is not None and proof.timing.enable is not None:
+        pins[proof.timing.enable] = 1
+    boundary = Boundary.of(program, netlist, dut).holding({netlist.signals[n]: value for n, value in pins.items()})
+    dropped = set(proof.dropped)
+    cut = {claim.number: netlist.signals[claim.signal] for claim in proof.ops if claim.number not in dropped}
+    if netlist is not settled:
+        for name, signal in netlist.signals.items():
+            left = {(driver.low, driver.width) for driver in settled.signals[name].drivers}
+            signal.drivers = [
+                _not_itself(signal, driver) if driver.clock and (driver.low, driver.width) in left else driver
+                for driver in signal.drivers
+            ]
+    return Builder(program, netlist, cut, boundary)
+
+
+def _not_itself(signal: Signal, driver: Driver) -> Driver:
+    """A register that may read itself only where it would keep its value: what that is must not matter.
+
+    The proof made one driver of its next value that reads none of these bits. One that shifts bits within the register
+    would be several, and depends on itself here.
+    """
+    first, last = driver.low, driver.low + driver.width
+
+    def instead(read: Read) -> Read:
+        def other(source: Signal, low: int, width: int) -> Term:
+            if source is not signal or low >= last or low + width <= first:
+                return read(source, low, width)
+            below, above = max(first - low, 0), max(low + width - last, 0)
+            kept = undefined(
+                width - below - above, f"what register {signal.name!r} held before, from bit {low + below}"
+            )
+            parts = [read(signal, last, above)] if above else []
+            return concat(*parts, kept, *([read(signal, low, below)] if below else []))
+
+        return other
+
+    def make(read: Read) -> Term:
+        return driver.make(instead(read))
+
+    part = driver.part
+    if part is None:
+        return driver._replace(make=make)
+    return driver._replace(make=make, part=lambda read, low, width: part(instead(read), low, width))

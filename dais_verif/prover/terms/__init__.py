@@ -1,0 +1,61 @@
+"""Terms: what a bundle of wires computes, as an immutable graph of bit-vector operations.
+
+Both sides of a proof speak in terms: the meaning of an op, and the RTL that claims to compute it. Every term of one
+shape is one object, so equal terms are identical ones, and building a term brings it to a normal form by rules that
+hold for all values. Thus most proofs end before they begin.
+
+A term has a width of at least one bit and a value of ``0 .. 2**width - 1``; whoever means a signed number reads it in
+two's complement. Bit 0 is the least significant. Under ``as_written`` no rule is applied, for whoever trusts none.
+"""
+
+from __future__ import annotations
+
+from dais_verif.prover.terms.arithmetic import add, bnot, mul, neg, sub, udiv, urem
+from dais_verif.prover.terms.bits import ashr, band, bor, bxor, lshr, shl
+from dais_verif.prover.terms.choices import all_ones, eq, ite, lookup, nonzero, slt, ult
+from dais_verif.prover.terms.node import Term, as_written, const, leaves, nodes, rebuild, undefined, var
+from dais_verif.prover.terms.parts import concat, extract, replaced, resize, sext, top_bit, zext
+
+__all__ = [
+    "Term",
+    "as_written",
+    # leaves
+    "const",
+    "undefined",
+    "var",
+    # parts and extensions
+    "concat",
+    "extract",
+    "replaced",
+    "resize",
+    "sext",
+    "zext",
+    # arithmetic, modulo 2**width
+    "add",
+    "mul",
+    "neg",
+    "sub",
+    "udiv",
+    "urem",
+    # bits
+    "band",
+    "bnot",
+    "bor",
+    "bxor",
+    "lshr",
+    "shl",
+    "ashr",
+    # decisions
+    "all_ones",
+    "eq",
+    "ite",
+    "lookup",
+    "nonzero",
+    "slt",
+    "ult",
+    # walking
+    "leaves",
+    "nodes",
+    "rebuild",
+    "top_bit",
+]

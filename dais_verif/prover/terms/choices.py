@@ -1,0 +1,147 @@
+"""Decisions: comparisons, which have one bit, choices and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from dais_verif.prover.terms.arithmetic import bnot, total
+from dais_verif.prover.terms.node import BUILD, MODE, Term, commuted, const, make, misfit, ones, varies
+from dais_verif.prover.terms.parts import concat, sext, top_bit
+
+__all__ = ["all_ones", "eq", "ite", "lookup", "nonzero", "slt", "ult"]
+
+
+def eq(a: Term, b: Term) -> Term:
+    """Whether ``a`` and ``b`` are equal."""
+    if a.width != b.width:
+        raise misfit(a, b)
+    if MODE.literal and varies(a, b):
+        return make("eq", 1, (a, b))
+    a, b = commuted(a, b)
+    if a is b:
+        return const(1, 1)
+    if b.op == "const":
+        rule = _EQUALS.get(a.op)
+        found = rule(a, b.value) if rule else None
+        if found is not None:
+            return found
+        if a.width == 1:
+            return a if b.value else bnot(a)
+    return make("eq", 1, (a, b))
+
+
+def _sext_equals(a: Term, value: int) -> Term:
+    (x,) = a.args
+    low = const(x.width, value)
+    return eq(x, low) if sext(low, a.width).value == value else const(1, 0)
+
+
+def _concat_equals(a: Term, value: int) -> Term | None:
+    """A constant part is compared at once, the others if only one is left."""
+    rest: list[Term] = []
+    kept, offset = 0, a.width
+    for part in a.args:
+        offset -= part.width
+        wanted = value >> offset & ones(part.width)
+        if part.op == "const":
+            if part.value != wanted:
+                return const(1, 0)
+        else:
+            rest.append(part)
+            kept = kept << part.width | wanted
+    if len(rest) == len(a.args):
+        return None
+    joined = concat(*rest)
+    return eq(joined, const(joined.width, kept))
+
+
+def _add_equals(a: Term, value: int) -> Term | None:
+    if a.low == 0:
+        return None
+    plain = total(a.width, a.args, 0)
+    return eq(plain, const(a.width, value - a.low))
+
+
+_EQUALS: dict[str, Callable[[Term, int], Term | None]] = {
+    "const": lambda a, value: const(1, int(a.value == value)),
+    "sext": _sext_equals,
+    "concat": _concat_equals,
+    "add": _add_equals,
+    "neg": lambda a, value: eq(a.args[0], const(a.width, -value)),
+    "not": lambda a, value: eq(a.args[0], const(a.width, ~value)),
+}
+
+
+def nonzero(t: Term) -> Term:
+    """Whether any bit of ``t`` is 1."""
+    return t if t.width == 1 else bnot(eq(t, const(t.width, 0)))
+
+
+def all_ones(t: Term) -> Term:
+    """Whether every bit of ``t`` is 1."""
+    return eq(t, const(t.width, -1))
+
+
+def ult(a: Term, b: Term) -> Term:
+    """Whether ``a < b``, both unsigned."""
+    if a.width != b.width:
+        raise misfit(a, b)
+    if MODE.literal and varies(a, b):
+        return make("ult", 1, (a, b))
+    if a.op == b.op == "const":
+        return const(1, int(a.value < b.value))
+    if a is b or (b.op == "const" and b.value == 0):
+        return const(1, 0)
+    return make("ult", 1, (a, b))
+
+
+def slt(a: Term, b: Term) -> Term:
+    """Whether ``a < b``, both in two's complement."""
+    if a.width != b.width:
+        raise misfit(a, b)
+    if MODE.literal and varies(a, b):
+        return make("slt", 1, (a, b))
+    half = 1 << (a.width - 1)
+    if a.op == b.op == "const":
+        return const(1, int(a.value ^ half < b.value ^ half))
+    if a is b:
+        return const(1, 0)
+    if b.op == "const" and b.value == 0:
+        return top_bit(a)
+    return make("slt", 1, (a, b))
+
+
+def ite(c: Term, a: Term, b: Term) -> Term:
+    """``a`` where the bit ``c`` is 1, else ``b``."""
+    if c.width != 1 or a.width != b.width:
+        raise misfit(c, a, b)
+    if MODE.literal and varies(c, a, b):
+        return make("ite", a.width, (c, a, b))
+    if a is b:
+        return a
+    if c.op == "const":
+        return a if c.value else b
+    if c.op == "not":
+        return ite(c.args[0], b, a)
+    if a.width == 1 and a.op == b.op == "const":
+        return c if a.value else bnot(c)
+    return make("ite", a.width, (c, a, b))
+
+
+def lookup(index: Term, entries: Sequence[int], width: int) -> Term:
+    """Entry number ``index`` of ``entries``, cut to ``width`` bits; 0 beyond their end."""
+    cut = tuple(e & ones(width) for e in entries[: 1 << index.width])
+    if index.op == "const":
+        return const(width, cut[index.value] if index.value < len(cut) else 0)
+    return make("lookup", width, (index,), cut)
+
+
+BUILD.update(
+    {
+        "eq": lambda w, args, data: eq(*args),
+        "ult": lambda w, args, data: ult(*args),
+        "slt": lambda w, args, data: slt(*args),
+        "ite": lambda w, args, data: ite(*args),
+        "lookup": lambda w, args, data: lookup(args[0], data if isinstance(data, tuple) else (), w),
+    }
+)

@@ -1,0 +1,236 @@
+"""The wires of one instance of a module as signals, and which wire is given which.
+
+Yosys puts a buffer wherever a wire is given another one (``insbuf``), so that every bit belongs to one wire, names stay
+what the RTL has, and two drivers of one bit are seen.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from dais_verif.errors import InputError
+from dais_verif.prover.netlist import Bits, Clock, Driver, NoValue, Read, Signal, Signals, driver_of
+from dais_verif.prover.terms import Term, concat, const, extract, undefined
+from dais_verif.prover.yosys.form import Bit, Module, place
+
+__all__ = ["BUFFERS", "Wires"]
+
+BUFFERS = ("$_BUF_", "$buf")
+
+
+class _Piece(NamedTuple):
+    """Neighbouring bits of one signal, or a constant if there is no signal (``low`` is its value); or X."""
+
+    signal: Signal | None
+    low: int
+    width: int
+    unknown: bool = False
+
+
+class _Wire(NamedTuple):
+    """Neighbouring bits of one signal."""
+
+    signal: Signal
+    low: int
+    width: int
+
+
+class Wires:
+    """Signals by the numbers of their bits. ``signals``: receives all that the RTL names, and registers."""
+
+    def __init__(self, module: Module, path: str, signals: Signals) -> None:
+        self._module, self._path, self._signals = module, path, signals
+        self._wires: dict[Bit, tuple[Signal, int]] = {}
+        #: The signals of the ports.
+        self.ports: dict[str, Signal] = {}
+        buffers = [cell.connections for cell in module.cells.values() if cell.type in BUFFERS]
+        self._buffers = [(bits["Y"][0], bits["A"][0]) for bits in buffers]
+        several = {bit for bit, times in Counter(bit for bit, _ in self._buffers).items() if times > 1}
+        #: Bits that several blocks leave at constants, as loops leave their variables: nobody may read them.
+        self._spoilt = several - {bit for bit, source in self._buffers if not isinstance(source, str)}
+        #: The bit that each bit is given, if it is one.
+        self._given = {bit: source for bit, source in self._buffers if bit not in several}
+        #: How often an X has been read.
+        self._unknown = 0
+        self._declare(self._merged())
+        self._join()
+        self._aliases = self._other_names()
+
+    def _merged(self) -> dict[str, str]:
+        """Wires of Yosys' own that are given to another one as they are, with that one, of the RTL if it can be.
+
+        An ``always`` block reads what it has assigned itself from such wires, and what it reads shall be a signal of
+        the RTL: a cut point.
+        """
+        nets = self._module.netnames
+        hidden = {tuple(net.bits): name for name, net in nets.items() if net.hide_name}
+        merged: dict[str, str] = {}
+        for name, net in sorted(nets.items(), key=lambda entry: entry[1].hide_name):
+            source = hidden.get(tuple(self._given.get(bit, "") for bit in net.bits))
+            if source is None or source == name:
+                continue
+            if source not in merged or source.startswith(f"$0\\{name}["):
+                merged[source] = name
+        return merged
+
+    def _declare(self, merged: dict[str, str]) -> None:
+        for name, net in self._module.netnames.items():
+            if name in merged:
+                continue
+            signal = self._signals.new(
+                self._path + name, len(net.bits), place(net.attributes), hidden=bool(net.hide_name)
+            )
+            if not signal.hidden:
+                self._signals[signal.name] = signal
+            for index, bit in enumerate(net.bits):
+                if isinstance(bit, str) or bit in self._wires:  # a constant, or another name after all
+                    signal.drive(driver_of(self.bits([bit], signal.where), 0, 1, index, signal.where))
+                else:
+                    self._wires[bit] = signal, index
+            if name in self._module.ports:
+                self.ports[name] = signal
+        for name, other in merged.items():
+            while other in merged:
+                other = merged[other]
+            for bit, same in zip(*(self._module.netnames[n].bits for n in (name, other)), strict=True):
+                self._wires[bit] = self._wires[same]
+
+    def _join(self) -> None:
+        """Wires that are given other wires, bit by bit: as few drivers as have bits side by side on both ends."""
+        given = sorted(
+            (
+                (*self._wires[target], source)
+                for target, source in self._buffers
+                if target not in self._spoilt and self._wires[target] != self._wires.get(source)
+            ),
+            key=lambda entry: (id(entry[0]), entry[1]),
+        )
+        for bit in self._spoilt:
+            signal, index = self._wires[bit]
+            signal.drive(Driver(index, 1, partial(_spoilt, signal), signal.where))
+        start = 0
+        for n in range(1, len(given) + 1):
+            if n < len(given) and self._beside(given[n - 1], given[n]):
+                continue
+            signal, low, _ = given[start]
+            bits = self.bits([source for _, _, source in given[start:n]], signal.where)
+            signal.drive(driver_of(bits, 0, n - start, low, signal.where))
+            start = n
+
+    def _beside(self, a: tuple[Signal, int, Bit], b: tuple[Signal, int, Bit]) -> bool:
+        if a[0] is not b[0] or a[1] + 1 != b[1]:
+            return False
+        if isinstance(a[2], str) or isinstance(b[2], str):
+            return isinstance(a[2], str) and isinstance(b[2], str)
+        (first, low), (second, following) = self._wires[a[2]], self._wires[b[2]]
+        return first is second and low + 1 == following
+
+    def _other_names(self) -> dict[tuple[Bit, ...], list[Bit]]:
+        """Bits of which a wire of the RTL is another name, and the bits of that one.
+
+        An ``always`` block that has assigned them to it reads it by their own name.
+        """
+        found: dict[tuple[Bit, ...], list[Bit]] = {}
+        for name, net in self._module.netnames.items():
+            source = tuple(self._given.get(bit, "") for bit in net.bits)
+            if net.hide_name or name in self._module.ports or set(source) & {"", "x", "z"}:
+                continue
+            pieces = list(self._runs(source, ""))
+            whole = len(pieces) == 1 and pieces[0].signal and pieces[0].width == pieces[0].signal.width
+            if not whole or pieces[0].signal in self.ports.values():
+                found.setdefault(source, net.bits)
+        return found
+
+    # reading and driving
+
+    def _runs(self, bits: Sequence[Bit], where: str) -> Iterator[_Piece]:
+        """``bits`` as pieces, the least significant first. Raises ``NoValue`` for Z."""
+        last = _Piece(None, 0, 0)
+        for bit in bits:
+            joined = last._replace(width=last.width + 1)
+            if bit == "x":
+                following = _Piece(None, 0, 1, unknown=True)
+                fits = last.unknown
+            elif isinstance(bit, str):
+                if bit not in "01":
+                    raise NoValue(where)
+                following = _Piece(None, int(bit), 1)
+                fits = last.signal is None and not last.unknown
+                joined = joined._replace(low=last.low | int(bit) << last.width)
+            else:
+                signal, index = self._wires[bit]
+                following = _Piece(signal, index, 1)
+                fits = last.signal is signal and last.low + last.width == index
+            if last.width and not fits:
+                yield last
+            last = joined if last.width and fits else following
+        if last.width:
+            yield last
+
+    def bits(self, bits: Sequence[Bit], where: str) -> Bits:
+        """What gives the values of ``bits``, or of some of them."""
+
+        def value(read: Read, low: int, width: int) -> Term:
+            return concat(*reversed([self._piece(p, read, where) for p in self._runs(bits[low : low + width], where)]))
+
+        return value
+
+    def _piece(self, piece: _Piece, read: Read, where: str) -> Term:
+        """The value of ``piece``; X is anything, each time its own."""
+        if piece.unknown:
+            self._unknown += 1
+            return undefined(piece.width, f"X {self._unknown} of line {where.rpartition(':')[2]}")
+        return const(piece.width, piece.low) if piece.signal is None else read(piece.signal, piece.low, piece.width)
+
+    def operand(self, bits: Sequence[Bit], where: str, chosen: bool = False) -> Bits:
+        """The same for a cell, which reads other names of the RTL by these names.
+
+        ``chosen``: the cell computes nothing of it, but passes it on or not. Raises ``NoValue`` for X otherwise, and Z.
+        """
+        if "x" in bits and not chosen:
+            raise NoValue(where)
+        return self.bits(self._aliases.get(tuple(bits), bits), where)
+
+    def drive(self, bits: Sequence[Bit], make: Callable[[Read], Term], where: str) -> None:
+        """Give ``bits`` the value that ``make`` returns."""
+        for piece, at in self._places(bits, where):
+            cut = partial(_part, make, at, piece.width) if piece.width < len(bits) else make
+            piece.signal.drive(Driver(piece.low, piece.width, cut, where))
+
+    def carry(self, bits: Sequence[Bit], value: Bits, where: str, clock: Clock | None = None) -> None:
+        """Give ``bits`` the bits of ``value``; behind ``clock``, if there is one."""
+        for piece, at in self._places(bits, where):
+            piece.signal.drive(driver_of(value, at, piece.width, piece.low, where, clock))
+            if clock is not None:
+                self._signals[piece.signal.name] = piece.signal
+
+    def _places(self, bits: Sequence[Bit], where: str) -> Iterator[tuple[_Wire, int]]:
+        """What ``bits`` consist of, and from which of them on."""
+        at = 0
+        for piece in self._runs(bits, where):
+            if piece.signal is not None:
+                yield _Wire(piece.signal, piece.low, piece.width), at
+            at += piece.width
+
+    def name_of(self, bits: Sequence[Bit], where: str) -> str:
+        """The signal that ``bits`` belong to, the first one if they belong to several."""
+        return next((piece.signal.name for piece in self._runs(bits, where) if piece.signal), "?")
+
+    def one_bit(self, bits: Sequence[Bit], where: str) -> Signal:
+        """A signal of one bit, for a clock or a reset. Raises ``InputError`` if ``bits`` are none."""
+        pieces = list(self._runs(bits, where))
+        signal = pieces[0].signal
+        if len(pieces) != 1 or signal is None or signal.width != 1:
+            raise InputError(f"{where}: a clock or a reset is a part of a vector; the proof needs a signal of one bit")
+        return signal
+
+
+def _spoilt(signal: Signal, read: Read) -> Term:
+    raise InputError(f"{signal.where}: signal {signal.name!r} is also driven by another block; give it one driver")
+
+
+def _part(make: Callable[[Read], Term], low: int, width: int, read: Read) -> Term:
+    return extract(make(read), low, width)

@@ -1,0 +1,174 @@
+"""Jobs on workers of Dask: on this machine, at a scheduler that runs already, or in the queue of a farm.
+
+Scheduling is Dask's: a job whose worker is lost runs again on another. Workers see the same files at the same places;
+a job writes into its folder, and comes back as a few words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import re
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from dais_verif.errors import InputError, ToolError
+from dais_verif.regression.executors import ENTRY, PRELOAD
+from dais_verif.regression.job import Task, run_job
+from dais_verif.regression.launcher import Launcher
+from dais_verif.report.regression import JobResult
+from dais_verif.version import VERSION
+
+__all__ = ["Cluster", "check_name"]
+
+_NAME = re.compile(r"(local|slurm|lsf)(?::([1-9]\d{0,4}))?|(?:tcp|tls|ucx|ws|wss)://\S+")
+_INSTALL = "pip install distributed dask-jobqueue"
+#: For a worker to join a scheduler that runs already, and for processes to end.
+_JOIN_SECONDS, _END_SECONDS = 60, 30
+_CONNECT_SECONDS, _ASK_SECONDS = 10, 2.0
+
+#: For workers that share our terminal: it is we whom Ctrl-C is for, and they end without last words.
+_QUIET = (
+    "import logging, signal\n"
+    "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    "logging.getLogger('distributed').setLevel(logging.CRITICAL)\n"
+)
+
+#: Of a worker: what starts its jobs, and how many run.
+_lock = threading.Lock()
+_launchers: dict[tuple[str, ...], Launcher] = {}
+_busy: set[str] = set()
+
+
+def check_name(name: str) -> None:
+    """Raises ``InputError`` if no cluster is called so."""
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            f"--cluster {name}: must be local, slurm or lsf, each with :N for so many workers, or the address of a"
+            " Dask scheduler, tcp://host:port"
+        )
+
+
+class Cluster:
+    """The cluster ``name``, with ``jobs`` workers where that is for us to say."""
+
+    def __init__(self, name: str, jobs: int, entry: str = ENTRY, preload: tuple[str, ...] = PRELOAD) -> None:
+        check_name(name)
+        self._words = (entry, *preload)
+        self._cluster, self._client = _connect(name, jobs)
+        self._executor = self._client.get_executor(pure=False)
+        self._closed = False
+        self._workers, self._asked = 0, -_ASK_SECONDS
+
+    def workers(self) -> int:
+        """How many jobs could run at once when this was last asked of the scheduler."""
+        if time.monotonic() - self._asked > _ASK_SECONDS:
+            with contextlib.suppress(Exception):  # it may be busy, or gone: what it has to run will tell
+                self._workers = sum(self._client.nthreads().values())
+            self._asked = time.monotonic()
+        return self._workers
+
+    def submit(self, task: Task) -> Future[JobResult]:
+        """Run ``task`` on some worker."""
+        future: Future[JobResult] = self._executor.submit(_run, task, self._words, VERSION)
+        return future
+
+    def running(self) -> list[str]:
+        """Nothing: to ask each worker all the time would cost more than it tells."""
+        return []
+
+    def close(self) -> None:
+        """End all tasks, and what we started of the cluster."""
+        if self._closed:
+            return
+        self._closed = True
+        with contextlib.suppress(Exception):  # of a cluster that is gone, nothing is left to end
+            self._executor.shutdown(wait=False)
+            self._client.run(_until_idle)
+        for each in (self._client, self._cluster):
+            with contextlib.suppress(Exception):
+                if each is not None:
+                    each.close()
+
+
+def _connect(name: str, jobs: int) -> tuple[Any, Any]:
+    """The cluster, if it is ours to start, and a client of it."""
+    try:
+        dask = importlib.import_module("dask")
+        # Its lines would run through the table.
+        dask.config.set({"logging.distributed": "critical"})
+        distributed = importlib.import_module("distributed")
+    except ImportError:
+        raise ToolError(f"--cluster needs dask.distributed, which is not installed: {_INSTALL}") from None
+    kind, _, number = name.partition(":")
+    if "://" in name:
+        try:
+            client = distributed.Client(name, timeout=_CONNECT_SECONDS)
+        except (OSError, ValueError) as error:
+            raise ToolError(f"--cluster {name}: no scheduler answers there ({error})") from None
+        try:
+            client.wait_for_workers(1, timeout=_JOIN_SECONDS)
+        except TimeoutError:
+            client.close()
+            raise ToolError(f"--cluster {name}: the scheduler has no worker; start one with `dask worker`") from None
+        return None, client
+    workers = int(number) if number else jobs
+    if kind == "local":
+        cluster: Any = distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address=None, memory_limit=0, preload=[_QUIET]
+        )
+    else:
+        cluster = _queue(kind)
+        cluster.adapt(minimum_jobs=1, maximum_jobs=workers)  # not scale(): what is lost is asked for again
+    return cluster, distributed.Client(cluster)
+
+
+def _queue(kind: str) -> Any:
+    try:
+        dask_jobqueue = importlib.import_module("dask_jobqueue")
+    except ImportError:
+        raise ToolError(f"--cluster {kind} needs dask-jobqueue, which is not installed: {_INSTALL}") from None
+    make = {"slurm": "SLURMCluster", "lsf": "LSFCluster"}[kind]
+    try:
+        return getattr(dask_jobqueue, make)()
+    except (OSError, ValueError, TypeError) as error:
+        problem = " ".join(str(error).split())
+        raise ToolError(
+            f"--cluster {kind}: {problem}; say in ~/.config/dask/jobqueue.yaml what a job of the queue is to be"
+        ) from None
+
+
+def _run(task: Task, words: tuple[str, ...], version: str) -> JobResult:
+    """On a worker: run ``task`` in a process that ends with the worker, or when the task is taken from it."""
+    if version != VERSION:
+        raise ToolError(f"the worker has dais-verif {VERSION}, and {version} asked it")
+    worker = importlib.import_module("distributed").get_worker()
+    key = worker.get_current_task()
+    with _lock:
+        launcher = _launchers.setdefault(words, Launcher(words[0], words[1:]))
+        _busy.add(key)
+    try:
+        return run_job(task, launcher, worker.address, _given_up(worker, key))
+    finally:
+        with _lock:
+            _busy.discard(key)
+
+
+def _given_up(worker: Any, key: str) -> Callable[[], bool]:
+    def given_up() -> bool:
+        state = worker.state.tasks.get(key)
+        return state is None or state.state == "cancelled"
+
+    return given_up
+
+
+async def _until_idle() -> None:
+    """On a worker: wait until no job runs."""
+    for _ in range(_END_SECONDS * 20):
+        if not _busy:
+            return
+        await asyncio.sleep(0.05)

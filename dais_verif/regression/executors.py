@@ -1,0 +1,82 @@
+"""Where jobs run: on this machine, or on workers of Dask, which is an engine of its own and no part of us."""
+
+from __future__ import annotations
+
+import functools
+import socket
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol
+
+from dais_verif.regression.job import Task, run_job
+from dais_verif.regression.launcher import Launcher
+from dais_verif.report.regression import JobResult
+
+__all__ = ["ENTRY", "PRELOAD", "Executor", "Local"]
+
+#: What a job calls, and what that will load in any case.
+ENTRY = "dais_verif.cli.main:main"
+PRELOAD = (
+    "dais_verif.cli.sim",
+    "dais_verif.cli.display",
+    "dais_verif.golden.fast",
+    "dais_verif.simulation.verify",
+    "numpy.random",
+    "rich.progress",
+)
+
+
+class Executor(Protocol):
+    """Runs tasks, many at once."""
+
+    def workers(self) -> int:
+        """How many jobs can run at once, now."""
+
+    def submit(self, task: Task) -> Future[JobResult]:
+        """Run ``task``; its future ends in ``Stopped`` or ``CancelledError`` if the executor is closed before."""
+
+    def running(self) -> list[str]:
+        """The jobs that run now, as far as that is known."""
+
+    def close(self) -> None:
+        """End all tasks; returns when none of their processes is left."""
+
+
+class Local:
+    """``jobs`` at once on this machine."""
+
+    def __init__(self, jobs: int, entry: str = ENTRY, preload: tuple[str, ...] = PRELOAD) -> None:
+        self._jobs = jobs
+        self._launcher = Launcher(entry, preload)
+        self._pool = ThreadPoolExecutor(jobs)
+        self._closed = threading.Event()
+        self._running: dict[str, None] = {}
+
+    def workers(self) -> int:
+        """How many jobs can run at once."""
+        return self._jobs
+
+    def submit(self, task: Task) -> Future[JobResult]:
+        """Run ``task`` as soon as a thread is free."""
+        return self._pool.submit(functools.partial(self._run, task))
+
+    def running(self) -> list[str]:
+        """The jobs that run now."""
+        return list(self._running)
+
+    def close(self) -> None:
+        """End all tasks and their processes."""
+        self._closed.set()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._launcher.close()
+        self._pool.shutdown()
+        self._launcher.close()
+
+    def _run(self, task: Task) -> JobResult:
+        self._running[task.job.id] = None
+        stopped: Callable[[], bool] = self._closed.is_set
+        try:
+            return run_job(task, self._launcher, socket.gethostname(), stopped)
+        finally:
+            self._running.pop(task.job.id, None)

@@ -1,0 +1,168 @@
+"""One job: run it, once or until it is known to be flaky, and say what became of it."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dais_verif.errors import InputError
+from dais_verif.files import write_atomically
+from dais_verif.own_command import own_command
+from dais_verif.record.simulation import Failed, SimulationRecord
+from dais_verif.regression.fork_server import LOCK, STDERR, STDOUT
+from dais_verif.regression.launcher import Ending, Launcher, Request
+from dais_verif.report.read import parse_record
+from dais_verif.report.regression import Job, JobResult
+from dais_verif.verdict import Verdict, worst
+
+__all__ = ["Stopped", "Task", "reproduce", "run_job"]
+
+_RECORD = "result.json"
+#: Not worth another attempt: the answer was there before anything ran.
+_SETTLED = (Verdict.PASS, Verdict.INVALID_INPUT)
+_LONGEST_EXCERPT = 300
+
+
+class Stopped(Exception):
+    """The job was ended because nobody wants its result any more."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A job with all that a machine needs to run it. ``home`` is the folder of the regression, ``folder`` the job's,
+    relative to it; ``threads``: that it may use."""
+
+    job: Job
+    home: Path
+    folder: str
+    cwd: Path
+    timeout: float
+    retries: int = 0
+    allow_flaky: bool = False
+    threads: int = 1
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    verdict: Verdict
+    message: str
+    seconds: float
+    folder: str
+    blame: str = ""
+    bits_compared: int = 0
+
+
+def run_job(task: Task, launcher: Launcher, worker: str, stopped: Callable[[], bool] = lambda: False) -> JobResult:
+    """Run ``task``; a failure is tried again, ``retries`` times at most, until one attempt passes.
+
+    When this returns all files of the job are written. Raises ``Stopped`` if ``stopped`` says so, or the launcher is
+    closed.
+    """
+    attempts = [_attempt(task, launcher, task.folder, stopped)]
+    while attempts[-1].verdict not in _SETTLED and len(attempts) <= task.retries:
+        attempts.append(_attempt(task, launcher, f"{task.folder}/rerun-{len(attempts)}", stopped))
+    verdicts = [attempt.verdict for attempt in attempts]
+    flaky = len(set(verdicts)) > 1
+    shown = next(attempt for attempt in attempts if attempt.verdict is worst(verdicts))
+    message = shown.message
+    if flaky:
+        said = ", then ".join(verdict.value for verdict in verdicts)
+        message = f"flaky, {said} from the same files, seed and options: {message}"
+        if task.allow_flaky and verdicts[-1] is Verdict.PASS:
+            shown = attempts[-1]
+    return JobResult(
+        task.job,
+        shown.verdict,
+        message,
+        round(sum(attempt.seconds for attempt in attempts), 3),
+        verdicts,
+        flaky,
+        f"{shown.folder}/{_RECORD}",
+        reproduce(task.job),
+        worker,
+        blame=shown.blame,
+        bits_compared=shown.bits_compared,
+    )
+
+
+def reproduce(job: Job) -> str:
+    """The command that runs ``job`` alone."""
+    return own_command(["sim", job.program, *job.arguments])
+
+
+def _attempt(task: Task, launcher: Launcher, place: str, stopped: Callable[[], bool]) -> _Attempt:
+    folder = task.home / place
+    options = ["--json", "--jobs", str(task.threads), "-o", str(folder)]
+    words = ["sim", task.job.program, *task.job.arguments, *options]
+    ending = launcher.run(Request(words, folder, task.cwd, task.timeout, dict(task.env)), stopped)
+    if ending.ended == "stopped":
+        raise Stopped
+    record = _record(folder, ending, task.timeout)
+    if isinstance(record, Failed):
+        with contextlib.suppress(InputError):  # a full disk, say: the verdict stands without it
+            write_atomically(folder / _RECORD, record.to_json().encode())
+        return _Attempt(record.verdict, record.message, ending.seconds, place)
+    if record.verdict is Verdict.PASS:
+        _keep_only_record(folder)
+    return _Attempt(record.verdict, record.message, ending.seconds, place, _blame(record), _bits(record))
+
+
+def _record(folder: Path, ending: Ending, timeout: float) -> SimulationRecord | Failed:
+    """What the run wrote, if it ended by itself and as it says there; else what kept it from that."""
+    if ending.ended == "late":
+        return Failed(Verdict.TOOL_FAILURE, f"stopped: the job's time limit of {timeout:g} s has passed")
+    if ending.ended == "busy":
+        return Failed(Verdict.TOOL_FAILURE, f"another run works in {str(folder)!r}")
+    if ending.ended == "lost" or ending.code is None:
+        return Failed(Verdict.TOOL_FAILURE, "the process that watched the job was killed, and the job with it")
+    if ending.code < 0:
+        with contextlib.suppress(ValueError):
+            return Failed(Verdict.TOOL_FAILURE, f"the job was killed by {signal.Signals(-ending.code).name}")
+    for name in (_RECORD, STDOUT):
+        with contextlib.suppress(OSError, InputError):
+            record = parse_record((folder / name).read_bytes(), name)
+            if isinstance(record, SimulationRecord | Failed) and record.verdict.exit_code == ending.code:
+                if record.verdict is Verdict.PASS and (isinstance(record, Failed) or not _bits(record)):
+                    return Failed(Verdict.NOT_RUN, "nothing was compared")
+                if isinstance(record, Failed) or record.state == "complete":
+                    return record
+    return Failed(
+        Verdict.TOOL_FAILURE, f"the job ended with code {ending.code} and no record that says so: {_excerpt(folder)}"
+    )
+
+
+def _excerpt(folder: Path) -> str:
+    """The last line that the job wrote to standard error."""
+    try:
+        lines: Sequence[str] = (folder / STDERR).read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return "no output"
+    line = next((" ".join(line.split()) for line in reversed(lines) if line.strip()), "no output")
+    return line if len(line) <= _LONGEST_EXCERPT else line[:_LONGEST_EXCERPT] + "…"
+
+
+def _blame(record: SimulationRecord) -> str:
+    """Where a mismatch is, and which op diverges first."""
+    found = record.first_mismatch
+    if found is None:
+        return ""
+    where = f"vector {found.row}, output {found.output}, in {found.simulator}"
+    return f"{where}: {found.blame.text}" if found.blame is not None else where
+
+
+def _bits(record: SimulationRecord) -> int:
+    return sum(simulator.bits_compared for simulator in record.simulators)
+
+
+def _keep_only_record(folder: Path) -> None:
+    """What passed is made again by its command in a moment; a thousand such folders are better small."""
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+        elif entry.name not in (_RECORD, LOCK):
+            entry.unlink(missing_ok=True)

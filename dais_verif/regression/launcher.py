@@ -1,0 +1,168 @@
+"""Jobs as processes, asked for from any thread. None of them outlives whoever asked, however that ends."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+__all__ = ["Ending", "Launcher", "Request"]
+
+_MESSAGE_BYTES = 1 << 20
+_LOOK_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class Request:
+    """A call of the entry in a process of its own, in the folder ``cwd``, for at most ``timeout`` seconds.
+
+    ``folder`` is emptied before; standard output and error go there.
+    """
+
+    arguments: Sequence[str]
+    folder: Path
+    cwd: Path
+    timeout: float
+    env: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a job ended. ``ended``: ``itself`` (with ``code``; negative: the signal that killed it), ``late``,
+    ``stopped`` (by us), ``busy`` (somebody else runs it in the same folder) or ``lost`` (its keeper was killed)."""
+
+    ended: str
+    code: int | None = None
+    seconds: float = 0.0
+
+
+class Launcher:
+    """Starts jobs through a process that is kept and has loaded ``preload`` already.
+
+    ``entry`` is the function that a job calls with its arguments, as ``module:function``.
+    """
+
+    def __init__(self, entry: str, preload: Sequence[str] = ()) -> None:
+        self._words = [entry, *preload]
+        self._lock = threading.Lock()
+        self._warden: _Warden | None = None
+
+    def run(self, request: Request, stopped: Callable[[], bool] = lambda: False) -> Ending:
+        """Run a job and wait for its end; ``stopped`` is asked now and then and may end it."""
+        with self._lock:
+            if self._warden is None or self._warden.gone:
+                self._warden = _Warden(self._words)
+            warden = self._warden
+        number, ending = warden.start(request)
+        told = False
+        while True:
+            try:
+                return ending.result(_LOOK_SECONDS)
+            except FutureTimeoutError:
+                if not told and stopped():
+                    warden.stop(number)
+                    told = True
+
+    def close(self) -> None:
+        """End all jobs; returns when nothing of them is left. Those that wait in ``run`` are told."""
+        with self._lock:
+            if self._warden is not None:
+                self._warden.close()
+                self._warden = None
+
+    def __enter__(self) -> Launcher:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class _Warden:
+    def __init__(self, words: Sequence[str]) -> None:
+        ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # Its folder must be no user's: Python looks for modules there.
+        path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
+        with its:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "dais_verif.regression.fork_server", str(its.fileno()), *words],
+                cwd="/",
+                env={**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=(its.fileno(),),
+                start_new_session=True,  # Ctrl-C is for us: we end the jobs
+            )
+        self.gone = False
+        self._line = ours
+        self._lock = threading.Lock()
+        self._next = 0
+        self._running: dict[int, Future[Ending]] = {}
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def start(self, request: Request) -> tuple[int, Future[Ending]]:
+        ending: Future[Ending] = Future()
+        with self._lock:
+            self._next += 1
+            number = self._next
+            self._running[number] = ending
+            if self.gone:
+                self._lose()
+        self._send(
+            {
+                "number": number,
+                "arguments": list(request.arguments),
+                "folder": str(request.folder.absolute()),
+                "cwd": str(request.cwd),
+                "timeout": request.timeout,
+                "env": request.env,
+            }
+        )
+        return number, ending
+
+    def stop(self, number: int) -> None:
+        self._send({"stop": number})
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._line.shutdown(socket.SHUT_WR)
+        self._process.wait()
+        self._reader.join()
+        self._line.close()
+
+    def _send(self, tree: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):  # it is gone: the reader tells
+            self._line.send(json.dumps(tree).encode())
+
+    def _read(self) -> None:
+        while message := self._received():
+            tree = json.loads(message)
+            with self._lock:
+                ending = self._running.pop(tree.pop("number"))
+            ending.set_result(Ending(**tree))
+        with self._lock:
+            self.gone = True
+            self._lose()
+
+    def _received(self) -> bytes:
+        try:
+            return self._line.recv(_MESSAGE_BYTES)
+        except OSError:
+            return b""
+
+    def _lose(self) -> None:
+        while self._running:
+            self._running.popitem()[1].set_result(Ending("lost"))

@@ -1,0 +1,220 @@
+"""What a regression consists of, as a TOML file says it, or the options of the command (docs/regression.md).
+
+programs = ["networks/*.bin", "more"]   # files, folders or globs, relative to this file
+simulators = ["both"]
+seeds = [0, 1]
+vectors = 1000
+timeout = 600                           # seconds for each job
+
+[variants.emitted]
+
+[variants.pipelined]
+stages = 3
+
+[variants.da4ml]
+rtl = "{folder}/{stem}_prj/src/*.v"     # folder and stem of each program
+top = "model"
+clock = "clk"
+programs = "networks/jet.bin"           # only these
+simulators = ["verilator"]              # in place of the above, as seeds, vectors, timeout
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+
+import msgspec
+
+from dais_verif.errors import InputError
+from dais_verif.files import read_toml
+from dais_verif.regression.programs import Found, find, stem_of
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["DEFAULT_TIMEOUT", "Choices", "Part", "Simulator", "Variant", "read_manifest", "stages_variant"]
+
+DEFAULT_TIMEOUT = 1800.0
+
+Simulator: TypeAlias = Literal["icarus", "verilator", "both", "ghdl"]
+_MOST_BYTES = 4 << 20
+
+_Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+_Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=1e9)]  # neither NaN nor infinite
+_Simulators: TypeAlias = Annotated[list[Simulator], msgspec.Meta(min_length=1)]
+_Seeds: TypeAlias = Annotated[list[_Count], msgspec.Meta(min_length=1)]
+_Texts: TypeAlias = str | list[str]
+
+#: Options of ``sim`` that a regression gives itself.
+_OURS = ("--sim", "--seed", "--vectors", "--jobs", "--json", "--output", "-o")
+
+#: A variant's name is part of a job's, and of a folder's.
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What may be said once for all or for a variant; None where nothing is said."""
+
+    simulators: tuple[str, ...] | None = None
+    seeds: tuple[int, ...] | None = None
+    vectors: int | None = None
+    timeout: float | None = None
+
+    def over(self, other: Choices) -> Choices:
+        """These, and where nothing is said the ``other``'s."""
+        said = {name: value for name, value in vars(self).items() if value is not None}
+        return replace(other, **said)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A design under test of one program. ``arguments``: what they add to ``sim``. ``files``: what it is read from."""
+
+    name: str
+    arguments: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+    vhdl: bool = False
+
+
+@dataclass(frozen=True)
+class Part:
+    """A program in one variant, and how to run it."""
+
+    program: Found
+    variant: Variant
+    choices: Choices = field(default_factory=Choices)
+
+
+class _Variant(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    rtl: _Texts = ()  # type: ignore[assignment]
+    top: str | None = None
+    ports: str | None = None
+    clock: str | None = None
+    latency: _Count | Literal["auto"] | None = None
+    data: _Texts = ()  # type: ignore[assignment]
+    stages: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    inputs: _Texts = ()  # type: ignore[assignment]
+    arguments: list[str] = []
+    programs: _Texts | None = None
+    simulators: _Simulators | None = None
+    seeds: _Seeds | None = None
+    vectors: _Count | None = None
+    timeout: _Seconds | None = None
+
+
+class _Manifest(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    programs: _Texts
+    variants: dict[str, Any] = {}
+    simulators: _Simulators | None = None
+    seeds: _Seeds | None = None
+    vectors: _Count | None = None
+    timeout: _Seconds | None = None
+
+
+_Table = TypeVar("_Table", _Manifest, _Variant)
+
+
+def read_manifest(path: Path) -> tuple[list[Part], list[str]]:
+    """The parts that the manifest at ``path`` asks for, and patterns in it that fit no program.
+
+    Raises ``InputError`` with the field that cannot be used.
+    """
+    name = f"manifest {str(path)!r}"
+    try:
+        tree = tomllib.loads(read_toml(path, _MOST_BYTES, "manifest"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"{name} is no TOML: {error}") from None
+    manifest = _table(tree, _Manifest, name, "")
+    for key in manifest.variants:
+        if not _NAME.fullmatch(key):
+            raise InputError(f"{name}: variants: {key!r} must be a name of letters, digits, _, ., + and -")
+    tables = manifest.variants or {"emitted": {}}
+    variants = {key: _table(table, _Variant, name, f"variants.{key}.") for key, table in tables.items()}
+    all_programs, empty = _programs(manifest.programs, path.parent)
+    parts: list[Part] = []
+    for key, said in variants.items():
+        programs = all_programs
+        if said.programs is not None:
+            programs, none = _programs(said.programs, path.parent)
+            empty += none
+        choices = _choices(said).over(_choices(manifest))
+        parts += [Part(program, _variant(key, said, path.parent, program, name), choices) for program in programs]
+    return parts, [f"{name}: {pattern!r} fits no program" for pattern in empty]
+
+
+def stages_variant(stages: int) -> Variant:
+    """What we emit ourselves, with ``stages``; 0: combinational."""
+    return Variant(f"stages{stages}", ("--stages", str(stages))) if stages else Variant("emitted")
+
+
+def _table(tree: Any, kind: type[_Table], name: str, where: str) -> _Table:
+    try:
+        return msgspec.convert(tree, kind)
+    except msgspec.ValidationError as error:
+        problem, _, place = str(error).partition(" - at `$")
+        key = place.rstrip("`").lstrip(".")
+        if where or key:
+            problem = f"{(where + key).rstrip('.')}: {problem}"
+        fields = ", ".join(kind.__struct_fields__)
+        more = f"; known are {fields}" if "unknown field" in problem else ""
+        raise InputError(f"{name}: {problem}{more}") from None
+
+
+def _choices(said: _Manifest | _Variant) -> Choices:
+    simulators = None if said.simulators is None else tuple(said.simulators)
+    seeds = None if said.seeds is None else tuple(said.seeds)
+    return Choices(simulators, seeds, said.vectors, said.timeout)
+
+
+def _list(said: _Texts) -> Sequence[str]:
+    return [said] if isinstance(said, str) else said
+
+
+def _programs(said: _Texts, base: Path) -> tuple[list[Found], list[str]]:
+    found = {pattern: find(str(base / pattern)) for pattern in _list(said)}
+    return [each for those in found.values() for each in those], [text for text, those in found.items() if not those]
+
+
+def _variant(key: str, said: _Variant, base: Path, program: Found, name: str) -> Variant:
+    if said.stages is not None and said.rtl:
+        raise InputError(f"{name}: variants.{key}: stages shapes our own RTL, rtl is somebody else's; give one of them")
+
+    for word in said.arguments:
+        if word.partition("=")[0] in _OURS:
+            raise InputError(f"{name}: variants.{key}.arguments: {word} is not for here; regress gives it itself")
+
+    def path_of(text: str) -> Path:
+        folder = os.path.relpath(program.path.parent, base)
+        return base / text.replace("{folder}", folder).replace("{stem}", stem_of(program.path))
+
+    def paths(texts: _Texts) -> list[Path]:
+        found: list[Path] = []
+        for path in map(path_of, _list(texts)):
+            # What fits nothing stays as it is: `sim` says that it does not exist.
+            found += sorted(map(Path, glob.glob(str(path), recursive=True))) or [path]
+        return found
+
+    rtl, data, inputs = paths(said.rtl), paths(said.data), paths(said.inputs)
+    ports = [] if said.ports is None else [path_of(said.ports)]
+    arguments: list[object] = []
+    for option, values in (("--rtl", rtl), ("--data", data), ("--ports", ports), ("--inputs", inputs)):
+        arguments += [word for value in values for word in (option, value)]
+    for option, value in (
+        ("--top", said.top),
+        ("--clock", said.clock),
+        ("--latency", said.latency),
+        ("--stages", said.stages),
+    ):
+        arguments += [] if value is None else [option, value]
+    vhdl = any(path.suffix.lower() in (".vhd", ".vhdl") for path in rtl)
+    return Variant(key, (*map(str, arguments), *said.arguments), (*rtl, *data, *ports, *inputs), vhdl)

@@ -1,0 +1,144 @@
+"""What is to be run, in which order, and which share of it: all that is known before anything runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dais_verif.errors import InputError
+from dais_verif.regression.history import Past
+from dais_verif.regression.manifest import DEFAULT_TIMEOUT, Choices, Part
+from dais_verif.regression.programs import names_of
+from dais_verif.report.regression import Job
+from dais_verif.toolchain.data_files import data_files
+from dais_verif.version import VERSION
+
+__all__ = ["Defaults", "Planned", "in_order", "make_plan", "shard_of"]
+
+_LONGEST_FOLDER = 100
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """What holds where neither the command nor a manifest says anything."""
+
+    seeds: tuple[int, ...] = (0,)
+    vectors: int = 1000
+    timeout: float = DEFAULT_TIMEOUT
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A job, with the seconds that it may take, its folder's name, and the files that decide what it finds."""
+
+    job: Job
+    timeout: float
+    folder: str
+    files: tuple[Path, ...]
+
+    @property
+    def past_key(self) -> str:
+        """By what its history is known: the program's path and the job."""
+        return f"{os.path.realpath(self.job.program)}\n{self.job.id}"
+
+    def fingerprint(self, options: Sequence[object], tools: Mapping[str, str]) -> str:
+        """The hash of all that decides what the job finds: the same fingerprint, the same result.
+
+        ``options``: how it is judged, such as by how many attempts.
+        """
+        rtl = [path for path in self.files if path.suffix.lower() in (".v", ".sv", ".vh", ".vhd", ".vhdl")]
+        try:
+            data = [file.path for file in data_files(rtl)] if all(path.is_file() for path in rtl) else []
+        except (InputError, OSError):
+            data = []  # the job will say so
+        files = [Path(self.job.program), *self.files, *data]
+        facts = [self.job.id, self.job.arguments, self.timeout, [*options], dict(tools), VERSION]
+        facts += [_digest(path) for path in files]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+def make_plan(parts: Sequence[Part], given: Choices, defaults: Defaults) -> list[Planned]:
+    """The jobs of ``parts``; what is ``given`` outranks what they choose. The same job is planned once.
+
+    Raises ``InputError`` if two different jobs would have the same name.
+    """
+    names = names_of(part.program for part in parts)
+    plan: dict[str, Planned] = {}
+    for part in parts:
+        program, variant, choices = part.program.path, part.variant, given.over(part.choices)
+        name = _text(names[Path(os.path.realpath(program))])
+        vectors = defaults.vectors if choices.vectors is None else choices.vectors
+        for simulator in choices.simulators or (("ghdl",) if variant.vhdl else ("both",)):
+            for seed in choices.seeds or defaults.seeds:
+                options = ("--sim", simulator, "--seed", str(seed), "--vectors", str(vectors))
+                job = Job(
+                    f"{name}/{variant.name}/{simulator}/{seed}",
+                    _text(_no_option(str(program))),
+                    variant.name,
+                    simulator,
+                    seed,
+                    [*options, *map(_text, variant.arguments)],
+                )
+                planned = Planned(job, choices.timeout or defaults.timeout, _folder(job.id), variant.files)
+                first = plan.setdefault(job.id, planned)
+                if replace(first, job=replace(first.job, program=job.program)) != planned:
+                    both = f"{' '.join(first.job.arguments)}, and {' '.join(job.arguments)}"
+                    raise InputError(
+                        f"variant {variant.name!r} of {str(program)!r} means two things: {both}; rename one of them"
+                    )
+    return list(plan.values())
+
+
+def shard_of(plan: Iterable[Planned], number: int, shards: int) -> list[Planned]:
+    """Shard ``number`` of ``1..shards``. A job's shard depends on its name alone."""
+    return [planned for planned in plan if _hash(planned.job.id) % shards == number - 1]
+
+
+def in_order(plan: Iterable[Planned], past: Mapping[str, Past]) -> list[Planned]:
+    """What is likely to fail first: what failed last time, then what is new, then the slow before the quick."""
+
+    def rank(planned: Planned) -> tuple[int, float]:
+        before = past.get(planned.past_key)
+        if before is None:
+            return 1, 0.0
+        return (2 if before.passed else 0), -before.seconds
+
+    return sorted(plan, key=rank)
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest(), "big")
+
+
+def _text(name: str) -> str:
+    """Return ``name``. Raises ``InputError`` if it is not UTF-8: no record could hold it, and no job find the file."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{name!r} is not UTF-8, so that no record can name it; rename the file or folder") from None
+    return name
+
+
+def _no_option(path: str) -> str:
+    return f"./{path}" if path.startswith("-") else path
+
+
+def _folder(name: str) -> str:
+    """A name that any file system takes and that no other job has."""
+    plain = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "._+-") else "_" for letter in name)
+    return f"{plain.lstrip('._')[-_LONGEST_FOLDER:]}-{_hash(name) >> 224:08x}"
+
+
+def _digest(path: Path) -> str:
+    """The hash of a file, or of all files in a folder; of what cannot be read, that it cannot."""
+    if path.is_dir():
+        return "".join(_digest(entry) for entry in sorted(path.iterdir()) if entry.is_file())
+    try:
+        with path.open("rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except OSError as error:
+        return f"unreadable: {error.strerror}"

@@ -1,0 +1,242 @@
+"""The whole: jobs go out in their order, each result is kept at once, and the verdict is the worst of all."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from pathlib import Path
+
+from dais_verif.errors import ToolError
+from dais_verif.files import write_atomically
+from dais_verif.record.simulation import Times
+from dais_verif.regression.executors import Executor
+from dais_verif.regression.history import History, Past
+from dais_verif.regression.job import Stopped, Task, reproduce
+from dais_verif.regression.journal import Journal, read_journal
+from dais_verif.regression.plan import Planned, in_order
+from dais_verif.report.regression import JobResult, Regression
+from dais_verif.verdict import Verdict, worst
+
+__all__ = ["NAME", "Settings", "Watcher", "run_jobs"]
+
+#: The record of a regression, in its folder.
+NAME = "regression.json"
+
+_LOOK_SECONDS = 0.2
+#: The record is written again while it grows, but not for each of a thousand jobs: those are in the journal.
+_WRITE_SECONDS = 2.0
+_END_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a regression is run. ``folder``: where everything is kept. ``take_over``: results of the journal there that
+    still hold: ``none``, ``passed`` or ``all``. ``warnings``: why it cannot pass, whatever the jobs say."""
+
+    folder: Path
+    cwd: Path
+    reproduce: str
+    tools: Mapping[str, str]
+    take_over: str = "none"
+    fail_fast: bool = False
+    retries: int = 1
+    allow_flaky: bool = False
+    threads: int = 1
+    shard: str | None = None
+    cluster: str | None = None
+    warnings: Sequence[str] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+class Watcher:
+    """Is told what happens; this one does nothing about it."""
+
+    def planned(self, jobs: int, past: Mapping[str, Past]) -> None:
+        """``jobs`` are planned; ``past``: what is known of them, by name."""
+
+    def finished(self, result: JobResult) -> None:
+        """A job has ended, or was taken over."""
+
+    def look(self, executor: Executor) -> None:
+        """Time passes."""
+
+
+def run_jobs(
+    plan: Sequence[Planned], executor: Executor, settings: Settings, history: History, watcher: Watcher
+) -> Regression:
+    """Run ``plan`` and return the record, which is also in the folder, and was there in parts while jobs ran.
+
+    Interrupted by ``KeyboardInterrupt``, it leaves the record with what has ended and raises it again. The executor is
+    closed in any case.
+    """
+    run = _Run(plan, settings, history, watcher)
+    verdict = Verdict.INTERRUPTED
+    try:
+        try:
+            run.begin()
+            run.finish(executor)
+            verdict = run.verdict()
+        finally:
+            executor.close()
+    finally:
+        record = run.write(verdict, "complete")
+        run.journal.close()
+    return record
+
+
+class _Run:
+    def __init__(self, plan: Sequence[Planned], settings: Settings, history: History, watcher: Watcher) -> None:
+        self._plan, self._settings, self._history, self._watcher = plan, settings, history, watcher
+        self._results: dict[str, JobResult] = {}
+        self._begun = time.monotonic()
+        self._started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        self._written = self._begun
+        carry_on = settings.take_over != "none"
+        self._kept = read_journal(settings.folder) if carry_on else {}
+        self.journal = Journal(settings.folder, carry_on=carry_on)
+
+    def begin(self) -> None:
+        """Say what is planned, and take over what is done already."""
+        known = self._history.of(planned.past_key for planned in self._plan)
+        self._past = known
+        by_name = {planned.job.id: known[planned.past_key] for planned in self._plan if planned.past_key in known}
+        self._watcher.planned(len(self._plan), by_name)
+        for planned in self._plan:
+            kept = self._kept.get(self._fingerprint(planned)) if self._kept else None
+            if kept is not None and (kept.verdict is Verdict.PASS or self._settings.take_over == "all"):
+                # Its folder is where it was; its program may be called from elsewhere.
+                kept = replace(kept, job=planned.job, reproduce=reproduce(planned.job), resumed=True)
+                self._results[planned.job.id] = kept
+                self._watcher.finished(kept)
+        self.write(Verdict.NOT_RUN, "running")
+
+    def finish(self, executor: Executor) -> None:
+        """Run all the rest."""
+        waiting = [planned for planned in self._plan if planned.job.id not in self._results]
+        futures: dict[Future[JobResult], tuple[Planned, str]] = {}
+        for planned in in_order(waiting, self._past):
+            if self._enough():
+                break
+            futures[executor.submit(self._task(planned))] = planned, self._fingerprint(planned)
+        pending = set(futures)
+        while pending and not self._enough():
+            finished, pending = wait(pending, _LOOK_SECONDS, FIRST_COMPLETED)
+            for future in finished:
+                self._collect(future, *futures[future])
+            self._watcher.look(executor)
+            if time.monotonic() - self._written > _WRITE_SECONDS:
+                self.write(Verdict.NOT_RUN, "running")
+        executor.close()
+        # A future that was cancelled before it ran tells nobody, and would be waited for in vain.
+        for future in wait({future for future in pending if not future.cancelled()}, _END_SECONDS).done:
+            with contextlib.suppress(CancelledError, Stopped):
+                future.result()  # it had ended just before
+                self._collect(future, *futures[future])
+        for planned in waiting:
+            if planned.job.id not in self._results:
+                self._results[planned.job.id] = _skipped(planned)
+
+    def _enough(self) -> bool:
+        """Whether a failure makes the rest unwanted."""
+        return self._settings.fail_fast and any(r.verdict is not Verdict.PASS for r in self._results.values())
+
+    def verdict(self) -> Verdict:
+        """The worst of all, and NOT_RUN where anything that was asked for is missing."""
+        verdict = worst(result.verdict for result in self._results.values())
+        return Verdict.NOT_RUN if verdict is Verdict.PASS and self._settings.warnings else verdict
+
+    def write(self, verdict: Verdict, state: str) -> Regression:
+        """The record as it is now, also in the folder."""
+        results = [self._results[planned.job.id] for planned in self._plan if planned.job.id in self._results]
+        record = Regression(
+            verdict,
+            self._message(verdict, results),
+            len(self._plan),
+            self._settings.reproduce,
+            results,
+            self._settings.shard,
+            self._settings.cluster,
+            dict(self._settings.tools),
+            Times(self._started, round(time.monotonic() - self._begun, 3)),
+            state,
+            sum(result.flaky for result in results),
+            list(self._settings.warnings),
+        )
+        write_atomically(self._settings.folder / NAME, record.to_json().encode())
+        self._written = time.monotonic()
+        return record
+
+    def _collect(self, future: Future[JobResult], planned: Planned, fingerprint: str) -> None:
+        """Keep what became of a job. What kept it from running is in the record, and no reason not to run it again."""
+        try:
+            # On a worker the command may lie elsewhere; the line to copy is for here.
+            result = replace(future.result(), reproduce=reproduce(planned.job))
+            if result.result is not None and not (self._settings.folder / result.result).is_file():
+                place = f"{str(self._settings.folder)!r} is not the same folder on {result.worker} as it is here"
+                raise ToolError(f"{place}; workers must share the file system")
+            self._results[planned.job.id] = result  # before the journal: Ctrl-C may come between the two
+            if self._fingerprint(planned) == fingerprint:  # else nobody knows of which files it speaks
+                self.journal.add(fingerprint, result)
+        except (CancelledError, Stopped):
+            result = _failed(planned, "the cluster gave the job up: its scheduler was lost")
+        except ToolError as error:
+            result = _failed(planned, str(error))
+        except Exception as error:  # whatever went wrong, it is this job's and no other's
+            text = " ".join(f"{type(error).__name__}: {error}".split())
+            result = _failed(planned, f"the job could not be run: {text}")
+        self._results[planned.job.id] = result
+        self._history.note(planned.past_key, Past(result.verdict is Verdict.PASS, result.seconds))
+        self._watcher.finished(result)
+
+    def _message(self, verdict: Verdict, results: Sequence[JobResult]) -> str:
+        passed = sum(result.verdict is Verdict.PASS for result in results)
+        failed = sum(bool(result.attempts) for result in results) - passed
+        skipped = sum(not result.attempts for result in results)
+        missing = len(self._plan) - len(results)
+        parts = [f"{passed} of {len(self._plan)} jobs passed"]
+        for number, what in ((failed, "failed"), (skipped, "skipped"), (missing, "not finished")):
+            parts += [f"{number} {what}"] if number else []
+        flaky = sum(result.flaky for result in results)
+        parts += [f"{flaky} flaky"] if flaky else []
+        sentences = [", ".join(parts) if self._plan else "no job was planned: nothing was compared"]
+        if verdict is Verdict.INTERRUPTED:
+            sentences.append("--resume carries on")
+        return "; ".join([*sentences, *self._settings.warnings])
+
+    def _fingerprint(self, planned: Planned) -> str:
+        said = self._settings
+        return planned.fingerprint((said.retries, said.allow_flaky), said.tools)
+
+    def _task(self, planned: Planned) -> Task:
+        said = self._settings
+        return Task(
+            planned.job,
+            said.folder,
+            f"jobs/{planned.folder}",
+            said.cwd,
+            planned.timeout,
+            said.retries,
+            said.allow_flaky,
+            said.threads,
+            said.env,
+        )
+
+
+def _skipped(planned: Planned) -> JobResult:
+    return JobResult(
+        planned.job,
+        Verdict.NOT_RUN,
+        "skipped: another job failed before",
+        0.0,
+        [],
+        reproduce=reproduce(planned.job),
+    )
+
+
+def _failed(planned: Planned, message: str) -> JobResult:
+    verdict = Verdict.TOOL_FAILURE
+    return JobResult(planned.job, verdict, message, 0.0, [verdict], reproduce=reproduce(planned.job))

@@ -1,0 +1,166 @@
+"""Bugs that are planted to see them found: a golden model that means something else, and RTL with wrong bits.
+
+Both are made from what is signed off, and it is known beforehand on how many vectors they differ.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dais_verif.dut.interface import DesignInterface
+from dais_verif.errors import InputError
+from dais_verif.golden import Golden
+from dais_verif.program import Program, write_binary
+from dais_verif.program.model import Columns
+from dais_verif.program.numbers import IntArray
+from dais_verif.signoff.evidence import Bits, chunks
+from dais_verif.signoff.wrappers import Design, wrapped
+from dais_verif.simulation.testbench.packing import Words, row_words
+from dais_verif.stimulus import Vectors
+
+__all__ = ["SeededFault", "Poison", "always_wrong", "poison", "sometimes_wrong"]
+
+#: So many vectors, spread over all, meet a wrong bit in RTL that is sometimes wrong; each in another output bit.
+_WRONG_VECTORS = 8
+
+_CONST = 5
+_SLICE = 16384
+
+
+@dataclass(frozen=True)
+class Poison:
+    """A program that means something else: output ``output`` is the constant ``value``.
+
+    It differs on ``rows`` vectors, from ``first`` on.
+    """
+
+    name: str
+    data: bytes
+    output: int
+    value: int
+    rows: int
+    first: int
+
+
+@dataclass(frozen=True)
+class SeededFault:
+    """A module ``top`` around a design, in its language. ``rows``: vectors that it spoils, from ``first`` on."""
+
+    top: str
+    text: str
+    rows: int
+    first: int
+
+
+# the golden model
+
+
+def poison(program: Program, original: bytes, vectors: Vectors, *, check: bool) -> Poison:
+    """``program`` with one output made a constant that it has on some of ``vectors`` and not on others.
+
+    So nothing but the value changes: ports, intervals and promises stay as they are. ``original``: the bytes that it
+    was read from. Raises ``InputError`` if no output has two values.
+    """
+    golden = Golden(program)
+    found: tuple[int, int] | None = None
+    rows = 0
+    firsts: list[int] | None = None
+    for start in range(0, vectors.rows, _SLICE):
+        outputs = golden.run_raw(vectors.slice(start, min(start + _SLICE, vectors.rows)), check=check, named=start)
+        firsts = firsts or [int(values[0]) for values in outputs]
+        if found is None:
+            found = _two_values(program, outputs, firsts)
+            rows = start if found else 0  # all before were as the first
+        if found is not None:
+            rows += int(np.count_nonzero(outputs[found[0]] != found[1]))
+    if found is None:
+        raise InputError("no output takes two values on these vectors: no model can be poisoned so that it shows")
+    number, value = found
+    constant = -value if program.outputs[number][2] else value
+    if program.intervals is not None:
+        return Poison("poisoned.json", _in_json(original, number, constant), number, value, rows, 0)
+    return Poison("poisoned.bin", write_binary(_in_columns(program, number, constant), "v1"), number, value, rows, 0)
+
+
+def _two_values(program: Program, outputs: Sequence[IntArray], firsts: Sequence[int]) -> tuple[int, int] | None:
+    """An output, and a value of it that the first one is not, and that a data word holds."""
+    for number, (index, _, _) in enumerate(program.outputs):
+        others = outputs[number][outputs[number] != firsts[number]][:64].tolist() if index >= 0 else []
+        for value in others:
+            if -(1 << 62) < value < 1 << 62:
+                return number, int(value)
+    return None
+
+
+def _in_columns(program: Program, number: int, constant: int) -> Program:
+    """The constant comes before the last op, which nothing but outputs can read."""
+    last = program.n_ops - 1
+    source = int(program.out_idx[number])
+    kind = [int(column[source]) for column in program.columns[4:]]
+    columns = Columns(
+        *(
+            np.insert(column, last, value)
+            for column, value in zip(program.columns, (_CONST, -1, -1, constant, *kind), strict=True)
+        )
+    )
+    out_idx = np.where(program.out_idx == last, last + 1, program.out_idx)
+    out_idx[number] = last
+    return replace(program, columns=columns, out_idx=out_idx)
+
+
+def _in_json(original: bytes, number: int, constant: int) -> bytes:
+    """The same in da4ml's JSON, which also declares intervals: that of the output's op stays."""
+    tree: list[Any] = json.loads(gzip.decompress(original) if original[:2] == b"\x1f\x8b" else original)
+    out_idx, ops = tree[2], tree[5]
+    last, source = len(ops) - 1, ops[out_idx[number]]
+    tree[2] = [last + 1 if index == last else index for index in out_idx]
+    tree[2][number] = last
+    ops.insert(last, [-1, -1, _CONST, constant, *source[4:]])
+    return json.dumps(tree).encode()
+
+
+# the RTL
+
+
+def always_wrong(face: DesignInterface, design: Design) -> SeededFault:
+    """The design with the lowest bit of each output port upside down, on all vectors."""
+    flips = {wire.offset: () for wire in face.outputs if wire.width}
+    outer = _outer(design, "always")
+    return SeededFault(outer, wrapped(face, design, outer, [], flips), 0, 0)
+
+
+def sometimes_wrong(face: DesignInterface, design: Design, run: Path, rows: int, seed: int) -> SeededFault:
+    """The design with wrong bits on some of the first ``rows`` vectors of ``run`` only, the last one among them.
+
+    Where its outputs are those of one of the chosen vectors, a bit of theirs is upside down, for each another one.
+    """
+    bits = Bits(face.input_bits, face.output_bits)
+    expected = np.concatenate([words for start, _, words in chunks(run, bits) if start < rows] or [_none(bits)])[:rows]
+    if not len(expected):
+        raise InputError("the simulation left no vectors: there is none on which RTL could be made wrong")
+    chosen = np.unique(np.linspace(0, len(expected) - 1, _WRONG_VECTORS).astype(int))
+    patterns = np.unique(expected[chosen], axis=0)
+    which = np.random.default_rng(seed).permutation(bits.outputs)
+    flips: dict[int, tuple[int, ...]] = {}
+    for number in range(len(patterns)):
+        bit = int(which[number % bits.outputs])
+        flips[bit] = (*flips.get(bit, ()), number)
+    rare = [int.from_bytes(pattern.tobytes(), "little") for pattern in patterns]
+    spoilt = np.flatnonzero(np.any([(expected == pattern).all(axis=1) for pattern in patterns], axis=0))
+    outer = _outer(design, "sometimes")
+    return SeededFault(outer, wrapped(face, design, outer, rare, flips), len(spoilt), int(spoilt[0]))
+
+
+def _none(bits: Bits) -> Words:
+    return np.zeros((0, row_words(bits.outputs)), dtype="<u8")
+
+
+def _outer(design: Design, kind: str) -> str:
+    return f"{design.top}_{kind}_wrong"

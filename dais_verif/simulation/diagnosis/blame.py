@@ -1,0 +1,243 @@
+"""Where a mismatch comes from: the first op, in SSA order, whose value in the RTL is not the golden model's.
+
+The failing vector is replayed with the op signals readable. Every operand of the first diverging op is right,
+so the fault is in that op; if all ops agree, it is in how the output is put together. The replay leaves waves, and
+files that let viewers show them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple
+
+from dais_verif.dut.interface import Dut, packed
+from dais_verif.emitter.parts import path_of
+from dais_verif.golden import oracle
+from dais_verif.golden.batch import Compiled
+from dais_verif.program import FixedType, Op, Program
+from dais_verif.program.graph import cone
+from dais_verif.program.numbers import Batch
+from dais_verif.record.simulation import Blame, Value
+from dais_verif.simulation.diagnosis.replay import replay
+from dais_verif.simulation.diagnosis.replay_job import Seen
+from dais_verif.simulation.diagnosis.views import ask_for, write_views
+from dais_verif.simulation.naming import DA4ML, chosen
+from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.testbench.packing import unpack_element
+
+__all__ = [
+    "Judged",
+    "Replay",
+    "blame_engines",
+    "blame_expectation",
+    "judge_rows",
+    "replay_mismatch",
+    "value_of_bits",
+    "value_of_raw",
+]
+
+
+def value_of_raw(raw: int, kind: FixedType) -> Value:
+    """A raw integer of type ``kind`` three ways."""
+    width = max(kind.width, 1)
+    return Value(oracle.show(Fraction(raw) * oracle.two(-kind.f)), raw, format(raw & (1 << width) - 1, f"0{width}b"))
+
+
+def value_of_bits(bits: str, kind: FixedType) -> Value:
+    """Bits of type ``kind``, most significant first, three ways; X and Z have no number."""
+    if set(bits) - {"0", "1"}:
+        return Value(None, None, bits)
+    raw = int(bits, 2)
+    if kind.k and bits[0] == "1":
+        raw -= 1 << len(bits)
+    return Value(oracle.show(Fraction(raw) * oracle.two(-kind.f)), raw, bits)
+
+
+class Judged(NamedTuple):
+    """What the oracle says of a row: the value of every op, unchecked, and the promises that are broken."""
+
+    values: list[Fraction]
+    violations: list[oracle.Violation]
+
+
+def judge_rows(program: Program, batch: Batch, rows: Sequence[int]) -> dict[int, Judged]:
+    """What the oracle says of each row of ``batch``; ``rows`` is what they are called."""
+    judged = {}
+    for position, row in enumerate(rows):
+        violations: list[oracle.Violation] = []
+        judged[row] = Judged(oracle.trace(program, batch.row(position), violations=violations), violations)
+    return judged
+
+
+def blame_engines(program: Program, compiled: Compiled, batch: Batch, judged: Mapping[int, Judged]) -> Blame | None:
+    """The first op on which oracle and batch engine differ in a row that was ``judged``, or None: a check of ourselves.
+
+    ``batch`` holds those rows, in the same order.
+    They must agree on every value, and on the first broken promise.
+    """
+    rows = list(judged)
+    if not rows:
+        return None
+    fast = compiled.trace(batch)
+    broken: tuple[int, int] | None = None
+    for position, (row, (exact, violations)) in enumerate(judged.items()):
+        for op, value, raw in zip(program.ops, exact, fast, strict=True):
+            expected = (value * oracle.two(op.type.f)).numerator
+            found = None if raw is None else int(raw[position])
+            if found != expected:
+                return _engines_differ(op, f"in row {row}: oracle {expected}, batch engine {found} (raw)")
+        if violations and broken is None:
+            broken = position, violations[0].op.index
+    seen = compiled.run(batch, check=True)[1]
+    if seen == broken:
+        return None
+    position, index = min(found for found in (seen, broken) if found)
+    who = "batch engine" if (position, index) == seen else "oracle"
+    return _engines_differ(program.ops[index], f"in row {rows[position]}: only the {who} sees a violation")
+
+
+def blame_expectation(
+    program: Program, dut: Dut, judged: Mapping[int, Judged], expected: Mapping[int, str], check: bool
+) -> Blame | None:
+    """The first output of a row that was ``judged`` whose bits in ``expected`` are not the oracle's, or None.
+
+    ``expected``: the output row that the RTL must give, whichever engine it comes from. With ``check`` the engine
+    also said that no promise is broken.
+    """
+    for row, (values, violations) in judged.items():
+        if check and violations:
+            return _engines_differ(violations[0].op, f"in row {row}: only the oracle sees a violation")
+        outputs = zip(oracle.outputs_of(program, values), dut.output_types, dut.ports.outputs, strict=True)
+        for output, (value, kind, element) in enumerate(outputs):
+            right, bits = value_of_raw((value * oracle.two(kind.f)).numerator, kind), expected[row]
+            if element.width and unpack_element(bits, element) != right.bits:
+                found = value_of_bits(unpack_element(bits, element), kind)
+                numbers = f"oracle {right.raw}, expected of the RTL {found.raw} (raw)"
+                return Blame("golden", f"golden engines differ at output {output} in row {row}: {numbers}; {_OURS}")
+    return None
+
+
+_OURS = "this is a bug of dais-verif, please report it"
+
+
+def _engines_differ(op: Op, how: str) -> Blame:
+    return Blame("golden", f"golden engines differ at {op} {how}; {_OURS}", op.index, op.spec.mnemonic, str(op.type))
+
+
+def _holds(bits: str, raw: int, kind: FixedType) -> bool:
+    """Whether a signal with ``bits`` holds ``raw``; one that is narrower than the type is extended as the type says."""
+    if len(bits) < kind.width:
+        bits = (bits[0] if kind.k else "0") * (kind.width - len(bits)) + bits
+    return bits == format(raw & (1 << len(bits)) - 1, f"0{len(bits)}b")
+
+
+class Replay(NamedTuple):
+    """What a replay says and leaves: waves of the failing vector, and files with which viewers show them.
+
+    ``found``: the output row, most significant bit first. If it is not that of the first run, the mismatch was not
+    repeated.
+    """
+
+    blame: Blame
+    found: str
+    waves: Path | None = None
+    views: tuple[Path, ...] = ()
+
+
+def replay_mismatch(
+    program: Program,
+    design: Design,
+    simulator: str,
+    batch: Batch,
+    row: int,
+    vector: str,
+    output: int,
+    folder: Path,
+    *,
+    before: str | None = None,
+    latency: int | None = None,
+    timeout: float | None = None,
+) -> Replay:
+    """The mismatch of ``output`` in ``row`` replayed in ``simulator``. Raises ``ToolError``.
+
+    ``vector``: the bits of the row, most significant first; ``before``: those of the row before it, None: zeros.
+    ``latency``: of a clocked design, in which each of the two is held until its output is there.
+    """
+    dut, own = design.dut or packed(program), design.path_of or path_of(program)
+    index = program.outputs[output][0]
+    ops = [program.ops[i] for i in cone(program, [index] if index >= 0 else []) if program.ops[i].type.width]
+    asked = [*ask_for(program, dut), *(name(op.index) for op in ops for name in (own, DA4ML))]
+    before = "0" * len(vector) if before is None else before
+    face = dut.face.with_latency(latency)
+    seen, waves = replay(simulator, design, face, before, vector, asked, folder, timeout=timeout)
+    name_of = chosen(ops, own, seen.bits)
+    values = oracle.trace(program, batch.row(row), violations=[])
+    blame = replace(_blame(program, dut, name_of, ops, values, output, seen), replayed_in=simulator)
+    views = write_views(program, dut, name_of, design.top, seen, waves, output, blame, folder) if waves else ()
+    return Replay(blame, seen.found, waves, views)
+
+
+def _blame(
+    program: Program,
+    dut: Dut,
+    name_of: Callable[[int], str],
+    ops: Sequence[Op],
+    values: Sequence[Fraction],
+    output: int,
+    seen: Seen,
+) -> Blame:
+    """Which of ``ops``, the cone of ``output`` in SSA order, went wrong; ``values`` are those of all ops."""
+    if _output_is_right(program, dut, values, output, seen):
+        if dut.face.clocking is not None:
+            return Blame(
+                "timing",
+                f"output {output} is right when this vector is held: what is computed is right, when is not "
+                "(a register too many or too few, or another latency than the design has)",
+            )
+        return Blame(
+            "unknown",
+            f"output {output} is right when this vector is replayed after the one before it: "
+            "what the design computes depends on earlier vectors",
+        )
+    if ops and not any(name_of(op.index) in seen.bits for op in ops):
+        reached = sorted({op.id0 for op in ops if op.code == -1})
+        inputs = ", ".join(map(str, reached[:8])) + (", ..." if len(reached) > 8 else "")
+        text = (
+            f"output {output} depends on {len(ops)} ops and inputs {inputs or 'none'}; the design has no op_N signals"
+        )
+        return Blame("cone", text)
+    for op in ops:
+        bits = seen.bits.get(name_of(op.index))
+        if bits is None:
+            continue
+        raw = (values[op.index] * oracle.two(op.type.f)).numerator
+        if _holds(bits, raw, op.type):
+            continue
+        # Bits above the type's own are shown only where they are what differs.
+        own = bits[-op.type.width :]
+        shown = bits if _holds(own, raw, op.type) else own
+        missing = sum(name_of(other.index) not in seen.bits for other in ops if other.index < op.index)
+        unnamed = f" ({missing} earlier ops of the cone have no signal)" if missing else ""
+        unnamed += f", signal {DA4ML(op.index)}" if name_of is DA4ML else ""
+        return Blame(
+            "op",
+            f"{op} is the first op whose value diverges{unnamed}",
+            op.index,
+            op.spec.mnemonic,
+            str(op.type),
+            value_of_raw(raw, op.type),
+            value_of_bits(shown, op.type),
+        )
+    return Blame("output", f"all {len(ops)} ops of its cone agree: output {output} itself is put together wrongly")
+
+
+def _output_is_right(program: Program, dut: Dut, values: Sequence[Fraction], output: int, seen: Seen) -> bool:
+    """Whether the replay does not show the mismatch at all."""
+    element, kind, found = dut.ports.outputs[output], dut.output_types[output], seen.found
+    if element.width == 0 or len(found) < element.offset + element.width:
+        return False
+    right = oracle.outputs_of(program, list(values))[output] * oracle.two(kind.f)
+    return unpack_element(found, element) == value_of_raw(right.numerator, kind).bits

@@ -1,0 +1,116 @@
+"""The first difference of a run in words: which output of which vector, and a replay that names the op."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dais_verif.errors import DaisError, ToolError
+from dais_verif.golden import oracle
+from dais_verif.program import Program
+from dais_verif.program.graph import cone
+from dais_verif.program.numbers import Batch
+from dais_verif.record.simulation import Blame, InputValue, Mismatch
+from dais_verif.simulation.diagnosis.blame import replay_mismatch, value_of_bits
+from dais_verif.simulation.simulate import Outcome
+from dais_verif.simulation.simulators.build import SIMULATORS
+from dais_verif.simulation.task import Task
+from dais_verif.simulation.testbench.job import Difference
+from dais_verif.simulation.testbench.packing import bits_of_row, pack_inputs, unpack_element
+from dais_verif.toolchain import tools
+from dais_verif.verdict import Verdict
+
+__all__ = ["describe", "first_difference", "replay_in_simulators"]
+
+
+def first_difference(outcomes: dict[str, Outcome | ToolError], verdict: Verdict) -> tuple[str, Difference] | None:
+    """The simulator and row to show: what the verdict speaks of, Icarus first."""
+    if verdict not in (Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE, Verdict.RTL_MISMATCH):
+        return None
+    for name, outcome in outcomes.items():
+        if isinstance(outcome, Outcome):
+            unknown, mismatch = outcome.answer.first_unknown, outcome.answer.first_mismatch
+            difference = unknown if verdict is Verdict.X_IN_OUTPUT else mismatch
+            if verdict is Verdict.SIMULATORS_DISAGREE:  # also where all rows that are wrong have X
+                difference = mismatch or unknown
+            if difference is not None:
+                return name, difference
+    return None
+
+
+def describe(task: Task, batch: Batch, name: str, difference: Difference) -> Mismatch:
+    """The first differing output of a row in words and bits; ``batch`` is that row."""
+    ports = task.ports
+    output = 0
+    for j, element in enumerate(ports.outputs):
+        if unpack_element(difference.found, element) != unpack_element(difference.expected, element):
+            output = j
+            break
+    kind, element = task.dut.output_types[output], ports.outputs[output]
+    inputs = [
+        InputValue(j, oracle.show(value), unpack_element(difference.inputs, ports.inputs[j]))
+        for j, value in enumerate(batch.row(0))
+    ]
+    return Mismatch(
+        simulator=name,
+        row=difference.row,
+        output=output,
+        expected=value_of_bits(unpack_element(difference.expected, element) or "0", kind),
+        found=value_of_bits(unpack_element(difference.found, element) or "0", kind),
+        inputs=inputs,
+        cone=_inputs_of(task.program, output),
+    )
+
+
+def _inputs_of(program: Program, output: int) -> list[int]:
+    """The inputs that ``output`` depends on."""
+    index = program.outputs[output][0]
+    ops = (program.ops[i] for i in cone(program, [index] if index >= 0 else []))
+    return sorted({op.id0 for op in ops if op.code == -1})
+
+
+def replay_in_simulators(
+    task: Task, batch: Batch, before: Batch | None, difference: Difference, mismatch: Mismatch, latency: int | None
+) -> tuple[Mismatch, dict[str, str]]:
+    """Replay the failing vector, to name the op and leave waves; a replay that fails says so instead.
+
+    Returns the mismatch with what the replay says, and the output row that each replay gave, by simulator.
+
+    ``before``: the vector before it; ``latency``: of a clocked design. For Verilog Icarus is asked first, since it
+    builds a design of which every signal can be read in a tenth of the time; but only what repeats the mismatch bit for
+    bit counts.
+    """
+    ports = task.ports
+    earlier = bits_of_row(pack_inputs(before, ports), 0, ports.input_bits) if before is not None else None
+    blame = None
+    found: dict[str, str] = {}
+    sooner = ["icarus"] if mismatch.simulator in SIMULATORS and tools.has_icarus() else []
+    for name in dict.fromkeys((*sooner, mismatch.simulator)):
+        again = "" if name == "icarus" else f", built with what output {mismatch.output} depends on to be seen"
+        task.watcher.notice(f"replaying vector {mismatch.row} in {name}{again}")
+        own = task.folder / f"replay_{name}"
+        try:
+            own.mkdir(parents=True, exist_ok=True)
+            with task.watch.stage(f"{name} replay"):
+                replay = replay_mismatch(
+                    task.program,
+                    task.design,
+                    name,
+                    batch,
+                    0,
+                    difference.inputs,
+                    mismatch.output,
+                    own,
+                    before=earlier,
+                    latency=latency,
+                    timeout=task.options.timeout,
+                )
+        except (DaisError, OSError) as error:
+            task.watcher.notice(f"{name}: the replay failed")
+            blame = Blame("unknown", f"the replay failed: {error}", replayed_in=name)
+            continue
+        blame, found[name] = replay.blame, replay.found
+        if replay.found == difference.found or name == mismatch.simulator:
+            views = [str(view) for view in replay.views]
+            waves = str(replay.waves) if replay.waves else None
+            return replace(mismatch, blame=blame, waves=waves, views=views), found
+    return replace(mismatch, blame=blame), found

@@ -1,0 +1,64 @@
+"""The cocotb testbench of a replay: drive the vector before the failing one, then that, and read named signals.
+
+Two vectors, because a wave without a transition shows nothing, and because a design that does not follow its inputs,
+a latch say, goes wrong only after another vector. A signal that the design does not have is left out of the answer.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import cocotb
+from cocotb.triggers import Timer
+from cocotb.utils import get_sim_time
+
+from dais_verif.simulation.diagnosis.replay_job import HOLD, Question, Seen
+from dais_verif.simulation.testbench.clocked import Clocked
+from dais_verif.simulation.testbench.job import JOB_VARIABLE
+from dais_verif.simulation.testbench.pins import Pins, handle_of
+
+
+async def _holder(dut: Any, pins: Pins, question: Question) -> Callable[[str], Awaitable[None]]:
+    """What drives a row until its output is there."""
+    clocking = question.face.clocking
+    if clocking is None:
+
+        async def drive(row: str) -> None:
+            pins.write(row)
+            await Timer(HOLD, unit="ns")
+
+        return drive
+    clocked = Clocked(dut, pins, clocking, seed=0)
+    await clocked.begin(question.before)
+    edges = (clocking.latency or 0) + 1
+    return lambda row: clocked.hold(row, edges)
+
+
+@cocotb.test()
+async def read_signals(dut: Any) -> None:
+    """Write what every signal that exists holds at the end of the failing vector."""
+    question = Question.load(Path(os.environ[JOB_VARIABLE]))
+    pins = Pins(dut, question.face)
+    hold = await _holder(dut, pins, question)
+    await hold(question.before)
+    start = int(get_sim_time("step"))
+    await hold(question.vector)
+    # A scope at a time: Icarus looks a single name up by trying one signal after the other.
+    signals = {signal._name: signal for signal in dut}
+    for scope in {name.rpartition(".")[0] for name in question.signals} & set(signals):
+        signals.update({f"{scope}.{signal._name}": signal for signal in signals[scope]})
+    bits: dict[str, str] = {}
+    ranges: dict[str, tuple[int, int]] = {}
+    for name in question.signals:
+        signal = signals.get(name) if not name.endswith("]") else handle_of(dut, name)
+        value = str(getattr(signal, "value", ""))
+        if not value or set(value) - set("01xXzZuUwWlLhH-"):
+            continue  # not there, or no vector: a memory, an instance
+        bits[name] = value
+        bounds = getattr(signal, "range", None)
+        if bounds is not None:
+            ranges[name] = bounds.left, bounds.right
+    Seen(pins.read(), bits, ranges, start, int(get_sim_time("step"))).save(Path(question.answer))

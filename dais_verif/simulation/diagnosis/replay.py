@@ -1,0 +1,56 @@
+"""A failing vector once more: one build of which every signal can be read, and a wave of what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dais_verif.dut.interface import DesignInterface
+from dais_verif.errors import ToolError
+from dais_verif.simulation import launch
+from dais_verif.simulation.diagnosis.replay_job import Question, Seen
+from dais_verif.simulation.simulators.build import Design, build
+from dais_verif.simulation.testbench.job import JOB_VARIABLE
+
+__all__ = ["replay"]
+
+#: Where ``launch`` leaves the waves of a run.
+_WAVES = {"icarus": "waves.fst", "verilator": "waves.vcd", "ghdl": "waves.vcd"}
+
+
+def replay(
+    simulator: str,
+    design: Design,
+    face: DesignInterface,
+    before: str,
+    vector: str,
+    signals: Sequence[str],
+    folder: Path,
+    *,
+    timeout: float | None = None,
+) -> tuple[Seen, Path | None]:
+    """What ``signals`` are after ``before`` and then ``vector``, and the waves of it. Raises ``ToolError``.
+
+    Vectors are rows of ``face``, whose latency is known, most significant bit first. Waves are None if the simulator
+    left none.
+    """
+    folder = folder.absolute()
+    answer, waves, question = folder / "signals.json", folder / _WAVES[simulator], folder / "probe.json"
+    # Of a signal in a scope or an array the build knows the last name alone.
+    leaves = list(dict.fromkeys(name.partition("[")[0].rpartition(".")[2] for name in signals))
+    simulation = build(simulator, design, folder / "build", signals=leaves, waves=True, timeout=timeout)
+    answer.unlink(missing_ok=True)
+    waves.unlink(missing_ok=True)
+    Question(face, before, vector, list(signals), str(answer)).save(question)
+    env = {JOB_VARIABLE: str(question)}
+    launch.run(simulation, "dais_verif.simulation.diagnosis.probe", folder, env=env, waves=True, timeout=timeout)
+    if not answer.is_file():
+        raise ToolError(f"the {simulator} replay gave no answer (full output: {folder / 'simulation.log'})")
+    seen = Seen.load(answer)
+    if not waves.is_file():
+        return seen, None
+    if waves.suffix == ".vcd":
+        # A VCD of theirs ends with the last change: viewers would show the failing vector without any width.
+        with waves.open("a", encoding="ascii") as file:
+            file.write(f"#{seen.end}\n")
+    return seen, waves

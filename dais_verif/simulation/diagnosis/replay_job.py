@@ -1,0 +1,62 @@
+"""What a replay is asked and what it answers: two small JSON files in its folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from dais_verif.dut.interface import DesignInterface
+from dais_verif.files import write_atomically
+
+__all__ = ["HOLD", "Question", "Seen"]
+
+#: Nanoseconds for which each of the two vectors is held.
+HOLD = 10
+
+
+@dataclass(frozen=True)
+class Question:
+    """Drive ``before``, then ``vector`` (rows of ``face``, most significant bit first), then read ``signals``."""
+
+    face: DesignInterface
+    before: str
+    vector: str
+    signals: list[str]
+    answer: str
+
+    def save(self, path: Path) -> None:
+        """Write as JSON."""
+        write_atomically(path, json.dumps(asdict(self)).encode())
+
+    @classmethod
+    def load(cls, path: Path) -> Question:
+        """Read what ``save`` wrote."""
+        tree = json.loads(path.read_text())
+        return cls(**{**tree, "face": DesignInterface.from_tree(tree["face"])})
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the signals of the top module were at the end of the vector; those that do not exist are left out.
+
+    ``found``: the output row; ``bits``: of each signal; most significant first. ``ranges``: the declared bounds, left
+    and right; a scalar has none. ``start`` and ``end`` of the vector are in the units of the waves.
+    """
+
+    found: str
+    bits: dict[str, str]
+    ranges: dict[str, tuple[int, int]]
+    start: int
+    end: int
+
+    def save(self, path: Path) -> None:
+        """Write as JSON."""
+        write_atomically(path, json.dumps(asdict(self)).encode())
+
+    @classmethod
+    def load(cls, path: Path) -> Seen:
+        """Read what ``save`` wrote."""
+        tree = json.loads(path.read_text())
+        tree["ranges"] = {name: (left, right) for name, (left, right) in tree["ranges"].items()}
+        return cls(**tree)

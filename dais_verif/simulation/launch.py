@@ -1,0 +1,129 @@
+"""Run a cocotb test module in a built simulation.
+
+We start the simulator ourselves, as cocotb's manual describes, and not through its runner: a run gets a
+process group that can be killed, a log of its own and a fresh results file, many runs share one build, and
+a failing test is left to the caller to judge.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dais_verif.errors import ToolError
+from dais_verif.simulation.simulators.simulation import Simulation
+from dais_verif.toolchain import data_files, tools
+from dais_verif.toolchain.environment import stripped
+from dais_verif.toolchain.process import Session, describe_exit, first_error, last_error
+
+__all__ = ["cause", "failed_tests", "run"]
+
+_RESULTS = "results.xml"
+
+#: What cocotb says of a simulation that a statement of the RTL has ended.
+_ENDED = "the simulation ended prematurely"
+#: Verilator says where; the file is a copy that has the name of the user's.
+_FINISH = re.compile(r"^- (?:rtl/\d+/)?(\S+:\d+): Verilog \$(?:finish|stop)$", re.MULTILINE)
+
+_WAVES: Mapping[str, Mapping[bool, tuple[str, ...]]] = {
+    # vvp writes nothing at all under -none, even where the sources call $dumpvars.
+    "icarus": {True: ("-fst",), False: ("-none",)},
+    "verilator": {True: ("--trace", "--trace-file", "waves.vcd"), False: ()},
+    "ghdl": {True: ("--vcd=waves.vcd",), False: ()},  # its FST has no scopes
+}
+
+
+def run(
+    simulation: Simulation,
+    test_module: str,
+    run_dir: Path,
+    *,
+    env: Mapping[str, str] = {},
+    seed: int = 0,
+    waves: bool = False,
+    timeout: float | None = None,
+    writable: Sequence[Path] = (),
+) -> Path:
+    """Run ``test_module`` in ``run_dir`` and return the path of the results file that it wrote.
+
+    A ``PYTHONPATH`` in ``env`` is searched before our own; everything else in ``env`` has the last word.
+    ``writable``: folders in which it may write beside ``run_dir``, in a sandbox. ``waves`` leaves ``waves.fst``
+    (Icarus) or ``waves.vcd`` (Verilator, GHDL) in ``run_dir``; the build must have been made for it. Raises
+    ``ToolError`` unless the simulator ended well, in time, and ran a test.
+    """
+    if waves and not simulation.waves:
+        raise ValueError("waves=True must be given to build() also, not to run() only")
+    run_dir = run_dir.absolute()
+    results = run_dir / _RESULTS
+    session = Session(
+        run_dir / "simulation.log",
+        cwd=run_dir,
+        env=_environment(simulation, test_module, results, seed=seed, extra=env),
+        timeout=timeout,
+        writable=writable,
+    )
+    results.unlink(missing_ok=True)
+    data_files.copy_into(run_dir, simulation.data)
+    tool = f"the {simulation.simulator} simulation"
+    code = session.run(tool, [*simulation.command, *_WAVES[simulation.simulator][waves]])
+    if code != 0:
+        raise ToolError(f"{tool} {describe_exit(code)}: {cause(simulation, session.log)} (full output: {session.log})")
+    if not _cases(results):
+        raise ToolError(f"{tool} ran no test: {last_error(session.log)} (full output: {session.log})")
+    return results
+
+
+def cause(simulation: Simulation, log: Path) -> str:
+    """The line of a run's ``log`` that most likely says why it broke off."""
+    # GHDL says so first, then cocotb what it thinks of that, then GHDL that the simulation failed.
+    if simulation.simulator == "ghdl":
+        return first_error(log)
+    text = log.read_text(encoding="utf-8", errors="replace")
+    if _ENDED in text:
+        place = _FINISH.search(text)
+        where = f" at {place[1]}" if place else ""
+        return f"the RTL ended the simulation{where} ($finish, $stop or $fatal); take that out of the RTL"
+    return last_error(log)
+
+
+def failed_tests(results: Path) -> list[str]:
+    """The names of the tests that failed or broke off, as ``module.test``."""
+    failed = [case for case in _cases(results) if case.find("failure") is not None or case.find("error") is not None]
+    return [f"{case.get('classname')}.{case.get('name')}" for case in failed]
+
+
+def _cases(results: Path) -> list[ET.Element]:
+    try:
+        return list(ET.parse(results).iter("testcase"))
+    except (FileNotFoundError, ET.ParseError):
+        return []
+
+
+def _environment(
+    simulation: Simulation, test_module: str, results: Path, *, seed: int, extra: Mapping[str, str]
+) -> dict[str, str]:
+    # The simulation runs in another folder: relative entries, and "" for the current one, must not move.
+    own_path = [str(Path(entry).absolute()) for entry in sys.path]
+    given_path = [extra["PYTHONPATH"]] if extra.get("PYTHONPATH") else []
+    return {
+        # Nothing of cocotb's: a COCOTB_TEST_FILTER left over in the user's shell would skip tests in silence.
+        **stripped(),
+        "PYGPI_PYTHON_BIN": sys.executable,
+        "GPI_USERS": f"{tools.libpython()};{tools.cocotb_entry()}",
+        "TOPLEVEL_LANG": "vhdl" if simulation.simulator == "ghdl" else "verilog",
+        "COCOTB_TOPLEVEL": simulation.top,
+        "COCOTB_TEST_MODULES": test_module,
+        "COCOTB_RESULTS_FILE": str(results),
+        "COCOTB_RANDOM_SEED": str(seed),
+        # By default cocotb lets pytest rewrite every module that is imported, numpy's too: a second for each run.
+        "COCOTB_REWRITE_ASSERTION_FILES": "",
+        "OPENBLAS_NUM_THREADS": "1",
+        # As cocotb's runner does: these two's own inertial writes are right, and faster than cocotb's.
+        **({"COCOTB_TRUST_INERTIAL_WRITES": "1"} if simulation.simulator in ("verilator", "ghdl") else {}),
+        **extra,
+        "PYTHONPATH": os.pathsep.join(given_path + own_path),
+    }

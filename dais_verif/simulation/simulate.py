@@ -1,0 +1,212 @@
+"""One simulator, one design: build, run the bench on all its chunks, gather its answers."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dais_verif.errors import ToolError
+from dais_verif.simulation import launch
+from dais_verif.simulation.rtl_coverage import COVERAGE_FILES
+from dais_verif.simulation.simulators.build import Design, build
+from dais_verif.simulation.simulators.simulation import Simulation
+from dais_verif.simulation.testbench.job import JOB_VARIABLE, MAKER_VARIABLE, Answer, Job, merged
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.toolchain import process, sandbox
+from dais_verif.toolchain.tools import MissingTool
+
+__all__ = ["Begun", "Ended", "Outcome", "begin"]
+
+_JOB, _ANSWER = "job.json", "answer.json"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A bench's answer and what it took; seconds are wall time."""
+
+    answer: Answer
+    version: str
+    build_seconds: float
+    run_seconds: float
+    cached: bool = False
+    also_read: tuple[Path, ...] = ()
+
+
+class Ended(ToolError):
+    """A simulator was ended while it built, because another one cannot build the design."""
+
+
+@contextmanager
+def begin(
+    simulators: Sequence[str],
+    design: Design,
+    folder: Path,
+    *,
+    seed: int,
+    waves: bool = False,
+    coverage: bool = False,
+    timeout: float | None = None,
+    watch: Stopwatch | None = None,
+) -> Iterator[dict[str, Begun]]:
+    """Every simulator begins, in a folder of ``folder`` named like it.
+
+    What still runs when the block is left is killed. When one fails to build, the verdict is known, and nobody waits
+    for the builds of the others.
+    """
+
+    def run(one: Begun) -> None:
+        if not one.run():
+            for other in begun.values():
+                other.end_build(one.simulator)
+
+    with process.workers(len(simulators)) as pool:
+        begun = {
+            name: Begun(
+                name, design, folder / name, seed=seed, waves=waves, coverage=coverage, timeout=timeout, watch=watch
+            )
+            for name in simulators
+        }
+        for one in begun.values():
+            pool.submit(run, one)
+        yield begun
+
+
+class Begun:
+    """A simulator that builds a design and starts it before anybody knows what it will have to do.
+
+    To load Python, cocotb and numpy takes longest where nothing has to be built: so it is done while the job is
+    still being planned, and the bench waits for it.
+    """
+
+    def __init__(
+        self,
+        simulator: str,
+        design: Design,
+        folder: Path,
+        *,
+        seed: int,
+        waves: bool = False,
+        coverage: bool = False,
+        timeout: float | None = None,
+        watch: Stopwatch | None = None,
+    ) -> None:
+        self.simulator = simulator
+        self._design, self._folder = design, folder
+        self._seed, self._waves, self._coverage, self._timeout = seed, waves, coverage, timeout
+        self._watch = watch or Stopwatch()
+        self._started = time.monotonic()
+        self._built: Future[tuple[Simulation, float]] = Future()
+        self._results: Future[Path] = Future()
+        self._unwanted, self._culprit = threading.Event(), ""
+        _clear(folder)
+
+    def run(self) -> bool:
+        """Build, and run the bench on the job with share 0, which may come later; in a thread of its own.
+
+        Return whether it was built; what went wrong is for ``simulate`` to raise.
+        """
+        try:
+            with process.ended_by(self._unwanted):
+                simulation = build(
+                    self.simulator,
+                    self._design,
+                    self._folder / "build",
+                    waves=self._waves,
+                    coverage=self._coverage,
+                    timeout=self._timeout,
+                    watch=self._watch,
+                )
+        except BaseException as error:
+            why = f"NOT RUN: its build was ended, because {self._culprit} failed to build the design"
+            # All tools that are missing are said at once.
+            ended = self._unwanted.is_set() and not isinstance(error, MissingTool)
+            self._built.set_exception(Ended(why) if ended else error)
+            return False
+        self._built.set_result((simulation, time.monotonic()))
+        try:
+            self._results.set_result(self._run(simulation, self._folder))
+        except BaseException as error:
+            self._results.set_exception(error)
+        return True
+
+    def end_build(self, culprit: str) -> None:
+        """End the build if it is still under way, because ``culprit`` failed to build."""
+        self._culprit = culprit
+        self._unwanted.set()
+
+    def simulate(self, jobs: Sequence[Job]) -> Outcome:
+        """Run the bench on each of ``jobs``, all at once. Raises ``ToolError`` unless all gave an answer."""
+        simulation, built = process.result_of(self._built, self.simulator)
+        given = time.monotonic()
+        self._watch.add(f"{self.simulator} start", built, max(built, given))
+
+        def one(job: Job) -> Answer:
+            return self._answer(simulation, job)
+
+        with self._watch.stage(f"{self.simulator} run"), process.workers(len(jobs)) as pool:
+            answers = list(pool.map(one, jobs))
+        answer = merged(answers)
+        ended = time.monotonic()
+        self._watch.add(f"{self.simulator} compare", given, ended, answer.seconds.get("compare", 0.0))
+        return Outcome(
+            answer, simulation.version, built - self._started, ended - built, simulation.cached, simulation.also_read
+        )
+
+    def _answer(self, simulation: Simulation, job: Job) -> Answer:
+        folder = self._folder if job.share == 0 else self._folder / f"share_{job.share}"
+        if job.share != 0:
+            _clear(folder)
+        answer_path = folder / _ANSWER
+        replace(job, answer=str(answer_path)).save(folder / _JOB)
+        if job.share == 0:
+            results = process.result_of(self._results, f"the {self.simulator} simulation")
+        else:
+            results = self._run(simulation, folder)
+        if not answer_path.is_file():
+            log = folder / "simulation.log"
+            why = launch.cause(simulation, log)
+            raise ToolError(f"the {self.simulator} bench gave no answer: {why} (full output: {log})")
+        answer = Answer.load(answer_path)
+        _cross_check(self.simulator, answer, job.closed(), bool(launch.failed_tests(results)), folder)
+        return answer
+
+    def _run(self, simulation: Simulation, folder: Path) -> Path:
+        return launch.run(
+            simulation,
+            "dais_verif.simulation.testbench.bench",
+            folder,
+            env={JOB_VARIABLE: str(folder.absolute() / _JOB), **self._maker()},
+            seed=self._seed,
+            waves=self._waves,
+            timeout=self._timeout,
+            writable=(self._folder.parent,),  # vectors that are done with are removed
+        )
+
+    def _maker(self) -> dict[str, str]:
+        """Who ends the simulation if we are gone: itself, or a sandbox, in which nobody sees us."""
+        return {} if sandbox.wanted() else {MAKER_VARIABLE: str(os.getpid())}
+
+
+def _clear(folder: Path) -> None:
+    """Nothing that an earlier run asked or answered may be taken for this run's."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in (folder / _JOB, folder / _ANSWER, *folder.glob(COVERAGE_FILES)):
+        path.unlink(missing_ok=True)
+
+
+def _cross_check(simulator: str, answer: Answer, job: Job, failed: bool, folder: Path) -> None:
+    """The bench's numbers and cocotb's own verdict must tell the same story."""
+    clean = answer.rows == job.rows > 0 and answer.bits == job.rows * job.output_bits
+    clean = clean and not (answer.mismatching_rows or answer.unknown_rows or answer.port_error or answer.protocol_error)
+    if clean == failed:
+        told = "failed" if failed else "passed"
+        raise ToolError(
+            f"the {simulator} bench {told} but compared {answer.rows} of {job.rows} vectors with "
+            f"{answer.mismatching_rows} mismatches (full output: {folder / 'simulation.log'})"
+        )

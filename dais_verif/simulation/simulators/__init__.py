@@ -1,0 +1,1 @@
+"""Icarus, Verilator and GHDL: a design built for each."""

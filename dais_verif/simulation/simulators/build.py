@@ -1,0 +1,145 @@
+"""From a design to a simulation that can be run: out of the cache, or by a simulator's compiler."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+
+from dais_verif.dut.interface import MODEL_INP, MODEL_OUT, Dut
+from dais_verif.errors import InputError, ToolError
+from dais_verif.simulation.simulators import ghdl, icarus, verilator
+from dais_verif.simulation.simulators.simulation import Simulation
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.toolchain import build_cache, private_files
+from dais_verif.toolchain.data_files import DataFile
+from dais_verif.toolchain.sources import is_vhdl, read_others
+from dais_verif.version import VERSION
+
+__all__ = ["SIMULATORS", "VHDL_SIMULATORS", "Design", "build", "simulators_for"]
+
+_MODULES: dict[str, ModuleType] = {"icarus": icarus, "verilator": verilator, "ghdl": ghdl}
+
+#: For Verilog: asked for "both", these are meant.
+SIMULATORS = ("icarus", "verilator")
+VHDL_SIMULATORS = ("ghdl",)
+
+_LOG = "build.log"
+
+
+@dataclass(frozen=True)
+class Design:
+    """The RTL under test. ``data``: what it reads while it is simulated.
+
+    ``dut``: its ports; None: those of the modules that we emit. ``path_of``: the signal of an op as seen from the top
+    module; None: as in the combinational modules that we emit.
+    """
+
+    sources: tuple[Path, ...]
+    top: str
+    data: tuple[DataFile, ...] = ()
+    dut: Dut | None = None
+    path_of: Callable[[int], str] | None = None
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """The ports that a bench drives or reads."""
+        return self.dut.face.ports if self.dut else (MODEL_INP, MODEL_OUT)
+
+
+def simulators_for(choice: str | None, sources: Sequence[Path]) -> tuple[str, ...]:
+    """The simulators that ``choice`` means for ``sources``, none being what we emit: a name, "both" or None.
+
+    Raises ``InputError`` if no simulator takes all of the sources, or the chosen one does not.
+    """
+    vhdl = [source for source in sources if is_vhdl(source)]
+    verilog = [source for source in sources if not is_vhdl(source)]
+    if vhdl and verilog:
+        raise InputError(
+            f"RTL in two languages: {str(vhdl[0])!r} is VHDL, {str(verilog[0])!r} is Verilog, and no simulator here"
+            " takes both; give files of one language (.vhd and .vhdl are VHDL)"
+        )
+    if choice in VHDL_SIMULATORS and not vhdl:
+        what = f"{str(verilog[0])!r} is Verilog" if verilog else "the RTL that dais-verif emits is Verilog"
+        raise InputError(
+            f"GHDL simulates VHDL, and {what}; give VHDL with --rtl, or use --sim icarus, verilator or both"
+        )
+    if choice not in (None, *VHDL_SIMULATORS) and vhdl:
+        raise InputError(
+            f"--sim {choice} is for Verilog, and {str(vhdl[0])!r} is VHDL; leave --sim out, or use --sim ghdl"
+        )
+    if choice in (None, "both"):
+        return VHDL_SIMULATORS if vhdl else SIMULATORS
+    return (choice,)
+
+
+def build(
+    simulator: str,
+    design: Design,
+    folder: Path,
+    *,
+    signals: Sequence[str] | None = None,
+    waves: bool = False,
+    coverage: bool = False,
+    timeout: float | None = None,
+    watch: Stopwatch | None = None,
+) -> Simulation:
+    """A simulation of ``design`` in ``folder``, with the log of its build; raises ``ToolError``.
+
+    ``signals``: the bench can read signals of these names in any module, not the ports alone, and runs few vectors; in
+    Icarus and GHDL it can read all. ``waves``: a run can record them.
+    ``coverage``: runs count lines and toggles of the RTL, in Verilator. The cache is asked first, unless the sources
+    include other files, of which only the simulator knows.
+    """
+    module = _MODULES[simulator]
+    watch = watch or Stopwatch()
+    options = {"ports": design.ports, "signals": signals, "waves": waves, "coverage": coverage}
+    folder = folder.absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+
+    texts = [private_files.read(source) for source in design.sources]
+
+    def compiled() -> Simulation:
+        given = {**options, "timeout": timeout, "watch": watch, "texts": texts}
+        try:
+            built: Simulation = module.build(design.sources, design.top, folder, **given)
+        except ToolError as error:
+            raise type(error)(private_files.shown(str(error), design.sources)) from None
+        return replace(built, data=design.data)
+
+    if module.OUTPUT is None or build_cache.limit() == 0 or read_others(texts):
+        return compiled()
+    read = [*texts, *(file.path.read_bytes() for file in design.data)]
+    names = [
+        str(len(design.sources)),
+        *(private_files.plain_name(source, k) for k, source in enumerate(design.sources)),
+    ]
+    names += [file.name for file in design.data]
+    hashes = [hashlib.sha256(text).digest() for text in read]
+    key = build_cache.key_of([VERSION, simulator, design.top, *module.identity(**options), *names, *hashes])
+    files = (module.OUTPUT, _LOG)
+    # What an earlier run left here under the same name would be linked over, or read by a person as of this one.
+    shutil.rmtree(folder / "design", ignore_errors=True)
+
+    def fetched() -> Simulation | None:
+        if not build_cache.fetch(key, files, folder):
+            return None
+        found: Simulation = module.simulation(design.top, folder, waves=waves)
+        return replace(found, cached=True, data=design.data)
+
+    found = fetched()
+    if found is not None:
+        return found
+    with build_cache.turn(key, timeout):
+        found = fetched()  # another run may have built it meanwhile
+        if found is not None:
+            return found
+        simulation = compiled()
+        if not simulation.also_read:  # else the key says nothing of what was built
+            build_cache.put(
+                key, files, folder, {"simulator": simulator, "top": design.top, "version": simulation.version}
+            )
+    return simulation

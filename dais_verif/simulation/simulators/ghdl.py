@@ -1,0 +1,77 @@
+"""Build a design for GHDL: VHDL-2008, with all nine values of std_logic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dais_verif.simulation.simulators.simulation import Simulation
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.toolchain import private_files, tools
+from dais_verif.toolchain.process import Session
+
+__all__ = ["OUTPUT", "build", "simulation"]
+
+#: Nothing that is worth keeping: mcode, which most machines have, writes machine code anew in each run, and what a
+#: build leaves is a list of design units and where they are, made in a tenth of a second.
+OUTPUT = None
+
+_STANDARD = "--std=08"
+
+_EXECUTABLE = "simulation"
+
+#: A sum with an X in it says so each time that it is computed, into the log; what matters of it reaches the outputs.
+_QUIET = "--ieee-asserts=disable"
+
+
+def build(
+    sources: Sequence[Path],
+    top: str,
+    build_dir: Path,
+    *,
+    ports: Sequence[str] = (),
+    signals: Sequence[str] | None = None,
+    waves: bool = False,
+    coverage: bool = False,
+    timeout: float | None = None,
+    watch: Stopwatch | None = None,
+    texts: Sequence[bytes] | None = None,
+) -> Simulation:
+    """Analyse ``sources``, in whatever order they are given, anew; ``timeout`` is in seconds.
+
+    ``texts``: their bytes, if they are known.
+
+    ``ports``, ``signals`` and ``waves`` change nothing: every signal can be read, and each run decides whether it
+    records.
+    """
+    del ports, signals, waves, coverage
+    found = tools.ghdl()
+    build_dir = build_dir.absolute()
+    session = Session(build_dir / "build.log", cwd=build_dir, timeout=timeout)
+    for left_over in (*build_dir.glob("*.cf"), build_dir / _EXECUTABLE):
+        left_over.unlink(missing_ok=True)
+    files = [str(source) for source in private_files.copied(sources, build_dir, texts).sources]
+    output = () if found.mcode else ("-o", _EXECUTABLE)
+    with (watch or Stopwatch()).stage("ghdl analyse"):
+        # The first only looks which units there are, the second analyses those that the top needs, in their order.
+        session.check("ghdl", [str(found.ghdl), "-i", _STANDARD, *files])
+        session.check("ghdl", [str(found.ghdl), "-m", _STANDARD, *output, top])
+    return simulation(top, build_dir, waves=True)
+
+
+def simulation(top: str, build_dir: Path, *, waves: bool) -> Simulation:
+    """What was built in ``build_dir``."""
+    del waves
+    found = tools.ghdl()
+    run: tuple[str, ...] = (str(build_dir / _EXECUTABLE),)
+    if found.mcode:
+        run = (str(found.ghdl), "-r", _STANDARD, f"--workdir={build_dir}", top)
+    return Simulation(
+        simulator="ghdl",
+        version=found.version,
+        # VHDL knows no upper case, and GHDL calls everything by its name in lower case.
+        top=top.lower(),
+        command=(*run, f"--vpi={tools.cocotb_library('ghdl')}", _QUIET),
+        build_dir=build_dir,
+        waves=True,
+    )

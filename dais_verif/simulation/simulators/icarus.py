@@ -1,0 +1,114 @@
+"""Build a design for Icarus Verilog: slow, four-state, the simulator that shows X and Z."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from dais_verif.errors import ToolError
+from dais_verif.simulation.simulators.attributes import without_computed_attributes
+from dais_verif.simulation.simulators.simulation import Simulation
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.toolchain import private_files, tools
+from dais_verif.toolchain.process import Session
+
+__all__ = ["OUTPUT", "build", "identity", "simulation"]
+
+#: The file that a build makes.
+OUTPUT = "simulation.vvp"
+
+#: Where the compiler lists the files that it has read.
+_READ = "read.txt"
+
+_LANGUAGE = "-g2012"
+
+#: For sources that state none, so that a bench may wait for nanoseconds in either simulator.
+_TIMESCALE = "+timescale+1ns/1ps\n"
+
+#: A second root that records everything below the first, into the folder in which the run takes place, if the run
+#: is started so that it records at all.
+_DUMP = """\
+module dais_verif_dump;
+  initial begin
+    $dumpfile("waves.fst");
+    $dumpvars(0, \\{top} );
+  end
+endmodule
+"""
+
+
+def identity(*, ports: Sequence[str], signals: Sequence[str] | None, waves: bool, coverage: bool) -> list[str]:
+    """All that a build depends on, save its sources and the name of the top module."""
+    del ports, signals, waves, coverage
+    return [tools.icarus().version, str(tools.icarus().iverilog), _LANGUAGE, _TIMESCALE, _DUMP]
+
+
+def build(
+    sources: Sequence[Path],
+    top: str,
+    build_dir: Path,
+    *,
+    ports: Sequence[str] = (),
+    signals: Sequence[str] | None = None,
+    waves: bool = False,
+    coverage: bool = False,
+    timeout: float | None = None,
+    watch: Stopwatch | None = None,
+    texts: Sequence[bytes] | None = None,
+) -> Simulation:
+    """Compile ``sources`` anew, whatever their dates; ``timeout`` is in seconds. ``texts``: their bytes, if known.
+
+    Attributes with computed values, which Icarus refuses, are left out of what it compiles.
+
+    ``ports``, ``signals`` and ``waves`` change nothing: every signal can be read, and each run decides whether it
+    records.
+    """
+    del ports, signals, waves, coverage
+    found = tools.icarus()
+    build_dir = build_dir.absolute()
+    session = Session(build_dir / "build.log", cwd=build_dir, timeout=timeout)
+    for left_over in (OUTPUT, _READ):
+        (build_dir / left_over).unlink(missing_ok=True)
+    (build_dir / "timescale.f").write_text(_TIMESCALE, encoding="ascii")
+    texts = [private_files.read(source) for source in sources] if texts is None else texts
+    texts = [without_computed_attributes(text).text for text in texts]
+    own = private_files.copied(sources, build_dir, texts)
+    (build_dir / "dump.v").write_text(_DUMP.format(top=top), encoding="ascii")
+    # First: what a source leaves open, a module without its end, say, is an error in a file of the user's.
+    files = ["dump.v", *map(str, own.sources)]
+    roots = ["-s", top, "-s", "dais_verif_dump"]
+    folders = private_files.options(own)
+    options = [_LANGUAGE, "-f", "timescale.f", f"-Mall={_READ}", "-o", OUTPUT, *roots, *folders]
+    with (watch or Stopwatch()).stage("icarus compile"):
+        try:
+            session.check("iverilog", [str(found.iverilog), *options, *files])
+        except BaseException:  # killed as it ended: what it left may be whole, and is of no build
+            (build_dir / OUTPUT).unlink(missing_ok=True)
+            raise
+    also = private_files.others(_read(build_dir / _READ), own, sources)
+    return replace(simulation(top, build_dir, waves=True), also_read=also)
+
+
+def _read(path: Path) -> list[str]:
+    """The files that Icarus has read, none of ours among them, as it lists them."""
+    try:
+        names = path.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
+    except OSError as error:
+        raise ToolError(f"iverilog does not say which files it has read: {path}: {error.strerror}") from None
+    return [name for name in names if name not in ("", "dump.v")]
+
+
+def simulation(top: str, build_dir: Path, *, waves: bool) -> Simulation:
+    """What was built in ``build_dir``."""
+    del waves
+    found = tools.icarus()
+    library = tools.cocotb_library("icarus")
+    return Simulation(
+        simulator="icarus",
+        version=found.version,
+        top=top,
+        command=(str(found.vvp), "-n", "-m", str(library), str(build_dir / OUTPUT)),
+        build_dir=build_dir,
+        waves=True,
+    )

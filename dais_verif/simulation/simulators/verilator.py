@@ -1,0 +1,214 @@
+"""Build a design for Verilator: fast, two-state.
+
+Verilator writes C++; we compile it with command lines of our own. GNU make cannot work in a folder whose
+path holds a space, and for a small design nearly all the time goes into reading Verilator's headers, once
+per C++ file: so the files are joined into few compilation units.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from dais_verif.dut.interface import MODEL_INP, MODEL_OUT
+from dais_verif.simulation.simulators.simulation import Simulation
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.toolchain import private_files, tools, verilator_runtime
+from dais_verif.toolchain.process import Session
+
+__all__ = ["OUTPUT", "build", "identity", "simulation"]
+
+#: The file that a build makes.
+OUTPUT = "simulation"
+
+_OBJECTS, _PUBLIC = "design", "public.vlt"
+
+#: A file that was read, in the list that Verilator leaves; the name is quoted.
+_LISTED = re.compile(r'^S .* (".*")$', re.MULTILINE)
+
+_NAMES, _SIMPLE = re.compile(rb"[A-Za-z_]\w*"), re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+#: Bytes of C++ in one compilation unit.
+_UNIT_SIZE = 400_000
+
+#: X becomes 0, so that each run is the same; Icarus is there to show X.
+_TWO_STATE = ("--x-assign", "0", "--x-initial", "0")
+_LIMITS = ("--max-num-width", str(1 << 20))
+
+#: GCC's time grows with the square of a function: 20,000 ops compile in 7 s so, in 30 s without, and run as fast.
+_SHORT_FUNCTIONS = ("--output-split-cfuncs", "1000")
+
+
+#: Functions of the executable that cocotb's side calls: the linker must keep their names.
+_EXPORTED = ("dais_verif_open", "dais_verif_evaluate", "dais_verif_close")
+
+
+def identity(*, ports: Sequence[str], signals: Sequence[str] | None, waves: bool, coverage: bool) -> list[str]:
+    """All that a build depends on, save its sources and the name of the top module."""
+    common = verilator_runtime.place(waves=waves, coverage=coverage)
+    options = [*_TWO_STATE, *_LIMITS, *_SHORT_FUNCTIONS, str(_UNIT_SIZE), _optimisation(signals), *_EXPORTED]
+    readable = [str(len(ports)), *ports, *(["none"] if signals is None else signals)]
+    return [str(common), str(tools.cocotb_library("verilator")), *readable, *options]
+
+
+def _optimisation(signals: Sequence[str] | None) -> str:
+    """What is built to look into runs a few vectors only."""
+    return verilator_runtime.OPTIMISATION if signals is None else "-O0"
+
+
+def build(
+    sources: Sequence[Path],
+    top: str,
+    build_dir: Path,
+    *,
+    ports: Sequence[str] = (MODEL_INP, MODEL_OUT),
+    signals: Sequence[str] | None = None,
+    waves: bool = False,
+    coverage: bool = False,
+    timeout: float | None = None,
+    watch: Stopwatch | None = None,
+    texts: Sequence[bytes] | None = None,
+) -> Simulation:
+    """Compile ``sources`` anew; ``timeout`` is in seconds and leaves out the once-per-machine runtime.
+
+    The bench can read ``ports`` of the top module, and signals in any module whose names are in ``signals``; if those
+    are given, waves hold them and the ports, and what else is declared beside them. Every signal more takes time to
+    build: all of a big design, two to three times as long as none. ``coverage``: runs count lines and toggles.
+    ``texts``: the bytes of the sources, if they are known.
+    """
+    found, watch = tools.verilator(), watch or Stopwatch()
+    common = verilator_runtime.ensure(waves=waves, coverage=coverage)
+    build_dir = build_dir.absolute()
+    session = Session(build_dir / "build.log", cwd=build_dir, env=found.env, timeout=timeout)
+    (build_dir / OUTPUT).unlink(missing_ok=True)
+    shutil.rmtree(build_dir / _OBJECTS, ignore_errors=True)
+
+    texts = [private_files.read(source) for source in sources] if texts is None else texts
+    own = private_files.copied(sources, build_dir, texts)
+    (build_dir / _PUBLIC).write_text(_public(top, ports, signals, own.sources, texts), encoding="utf-8")
+    folders = private_files.options(own)
+    options = [
+        *_TWO_STATE,
+        *_LIMITS,
+        *_SHORT_FUNCTIONS,
+        "--timescale",
+        "1ns/1ps",
+        "--top-module",
+        top,
+        "--Mdir",
+        _OBJECTS,
+    ]
+    files = [str(source) for source in own.sources]
+    shared = verilator_runtime.verilator_options(waves=waves, coverage=coverage)
+    with watch.stage("verilator verilate"):
+        session.check("verilator", [*found.driver, *shared, *options, *folders, _PUBLIC, *files])
+
+    manifest = verilator_runtime.Manifest.read(build_dir / _OBJECTS)
+    verilator_runtime.check_fits(common, manifest)
+    optimisation = _optimisation(signals)
+    commands, objects = [], [verilator_runtime.main_object(common)]
+    include = [common, verilator_runtime.NATIVE, Path(_OBJECTS)]
+    for unit in _units(build_dir, manifest):
+        output = Path(_OBJECTS) / f"{unit.stem}.o"
+        commands.append(verilator_runtime.compile_command(found, manifest, unit, output, optimisation, include=include))
+        objects.append(output)
+    # Random and coverage support, say, belong to the runtime but only of designs that use them.
+    for source in manifest.runtime:
+        output = common / f"{source.stem}.o"
+        if not output.is_file():
+            output = Path(_OBJECTS) / f"{source.stem}.o"
+            commands.append(
+                verilator_runtime.compile_command(found, manifest, source, output, verilator_runtime.OPTIMISATION)
+            )
+        objects.append(output)
+    with watch.stage("verilator compile"):
+        session.check("g++", *commands, jobs=os.cpu_count() or 1)
+        session.check("g++", _link_command(found, objects))
+    also = private_files.others(_read(build_dir / _OBJECTS, found), own, sources)
+    return replace(simulation(top, build_dir, waves=waves), also_read=also)
+
+
+def _read(folder: Path, found: tools.VerilatorTools) -> list[str]:
+    """The files that Verilator has read, none of its own among them, as it lists them."""
+    text = (folder / f"{verilator_runtime.PREFIX}__verFiles.dat").read_text(encoding="utf-8", errors="surrogateescape")
+    names = [json.loads(name) for name in _LISTED.findall(text)]
+    return [name for name in names if name != _PUBLIC and not name.startswith((f"{found.root}/", found.driver[-1]))]
+
+
+def simulation(top: str, build_dir: Path, *, waves: bool) -> Simulation:
+    """What was built in ``build_dir``."""
+    return Simulation(
+        simulator="verilator",
+        version=tools.verilator().version,
+        top=top,
+        command=(str(build_dir / OUTPUT),),
+        build_dir=build_dir,
+        waves=waves,
+    )
+
+
+def _public(
+    top: str, ports: Sequence[str], signals: Sequence[str] | None, sources: Sequence[Path], texts: Sequence[bytes]
+) -> str:
+    """What Verilator has to keep: the ports, and ``signals``, which are all that waves hold, too."""
+    lines = [f'public_flat_rw -module "{top}" -var "{port}"' for port in ports]
+    if signals is not None:
+        wanted = {name.encode() for name in signals if _SIMPLE.fullmatch(name)}
+        mentioned = wanted & {name for text in texts for name in _NAMES.findall(text)}
+        lines += [f'public_flat_rw -module "*" -var "{name.decode()}"' for name in sorted(mentioned)]
+        for source, text in zip(sources, texts, strict=True):
+            lines += _traced(str(source), text, {*mentioned, *(port.encode() for port in ports)})
+    return "\n".join(["`verilator_config", *lines, ""])
+
+
+def _traced(source: str, text: bytes, names: set[bytes]) -> list[str]:
+    """What limits waves to the lines of ``source`` that are the first to mention one of ``names``: they declare it."""
+    lines, unseen = [f'tracing_off -file "{source}"'], set(names)
+    for number, line in enumerate(text.split(b"\n"), 1):
+        new = unseen.intersection(_NAMES.findall(line))
+        if new:
+            unseen -= new
+            lines.append(f'tracing_on -file "{source}" -lines {number}-{number + 1}')
+    return lines
+
+
+def _units(build_dir: Path, manifest: verilator_runtime.Manifest) -> list[Path]:
+    """Write the compilation units, the one with our own C++ among them; largest first."""
+    own = verilator_runtime.NATIVE / "design.cpp"
+    units = []
+    for number, group in enumerate(_groups([*manifest.fast, *manifest.slow, own])):
+        unit = build_dir / _OBJECTS / f"unit_{number}.cpp"
+        names = [verilator_runtime.HEADERS, *(file.name for file in group)]
+        unit.write_text("".join(f'#include "{name}"\n' for name in names), encoding="utf-8")
+        units.append(unit)
+    return units
+
+
+def _groups(files: Sequence[Path]) -> list[list[Path]]:
+    """Split ``files``, largest first, into groups of at most ``_UNIT_SIZE`` bytes or one file."""
+    groups: list[list[Path]] = []
+    for file in sorted(files, key=lambda file: -file.stat().st_size):
+        for group in groups:
+            if _size([*group, file]) <= _UNIT_SIZE:
+                group.append(file)
+                break
+        else:
+            groups.append([file])
+    return groups
+
+
+def _size(files: Iterable[Path]) -> int:
+    return sum(file.stat().st_size for file in files)
+
+
+def _link_command(found: tools.VerilatorTools, objects: Iterable[Path]) -> list[str]:
+    cocotb = tools.cocotb_library("verilator")
+    # -Xlinker, because -Wl, would split a path at its commas.
+    search = ["-Xlinker", "-rpath", "-Xlinker", str(cocotb.parent)]
+    exported = [word for name in _EXPORTED for word in ("-Xlinker", f"--export-dynamic-symbol={name}")]
+    return [str(found.compiler), "-pthread", *map(str, objects), str(cocotb), *search, *exported, "-o", OUTPUT]

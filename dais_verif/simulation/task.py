@@ -1,0 +1,76 @@
+"""What a verification is given: program, design, vectors, a folder, options, and who wants to hear of it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from dais_verif.dut.interface import Dut, packed
+from dais_verif.golden import Golden
+from dais_verif.program import Program
+from dais_verif.program.ports import Ports
+from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.watcher import Watcher
+from dais_verif.stopwatch import Stopwatch
+
+__all__ = ["Options", "Task", "Watcher"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to verify. ``timeout``: seconds for each build and each run. ``jobs``: processes or threads at once.
+
+    ``bulk``: let simulators that can run vectors outside cocotb do so; the first go through the ports all the same.
+    ``keep``: leave all vectors in the folder. ``exhaustive_rows``: how many vectors more may be run to check outputs
+    on all inputs that they depend on, where those are at most ``exhaustive_bits`` bits.
+    """
+
+    simulators: tuple[str, ...] = ("icarus", "verilator")
+    check: bool = True
+    waves: bool = False
+    seed: int = 0
+    timeout: float | None = None
+    jobs: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
+    bulk: bool = True
+    keep: bool = False
+    exhaustive_rows: int = 0
+    exhaustive_bits: int = 24
+    #: Inputs keep to the intervals that the program's source declares.
+    declared: bool = True
+    #: Where Icarus runs beside Verilator, so many of the sampled vectors, in whole chunks. None: it goes on until
+    #: Verilator has ended, and compares ``LEAST_IN_ICARUS`` at least.
+    icarus_rows: int | None = None
+
+
+@dataclass(frozen=True)
+class Task:
+    """One verification. ``folder`` receives builds, logs and waves."""
+
+    program: Program
+    design: Design
+    folder: Path
+    options: Options
+    watcher: Watcher
+    watch: Stopwatch
+
+    @property
+    def paired(self) -> bool:
+        """Whether Icarus runs beside Verilator, which is many times as fast and compares all vectors."""
+        return {"icarus", "verilator"} <= set(self.options.simulators)
+
+    @cached_property
+    def dut(self) -> Dut:
+        """How the design carries the program."""
+        return self.design.dut or packed(self.program)
+
+    @property
+    def ports(self) -> Ports:
+        """Where the elements of the program lie in packed rows."""
+        return self.dut.ports
+
+    @cached_property
+    def golden(self) -> Golden:
+        """The golden model of the program."""
+        return Golden(self.program)

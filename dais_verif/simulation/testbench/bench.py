@@ -1,0 +1,172 @@
+"""The cocotb testbench: drive the input ports, read the output ports, compare every bit.
+
+Runs inside the simulator. Vectors come in chunks, while later ones are still being made. Through the ports goes one
+wide write and one wide read a vector and port, as strings. Where the simulator has a bulk path, the first vectors go
+through the ports and everything through the bulk path, and both must agree on the first. A clocked design meets
+bubbles, stalls and resets in the first vectors, as far as it has pins for them, and then a sample at every edge.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import numpy as np
+
+from dais_verif.simulation.scoreboard import Chunk, Scoreboard, other_in_bulk, words_of_text
+from dais_verif.simulation.testbench.bulk import Evaluator, evaluator
+from dais_verif.simulation.testbench.clocked import AmbiguousLatency, Clocked, ProtocolError, find_latency
+from dais_verif.simulation.testbench.job import Answer, Job
+from dais_verif.simulation.testbench.packing import Words
+from dais_verif.simulation.testbench.pins import Combinational, Pins, problem_with
+
+#: Vectors that also go through the ports where there is a bulk path: all corners are among them.
+SMOKE = 256
+
+#: Vectors between two looks at the clock, and the seconds after which the progress is told.
+_BLOCK = 256
+
+
+@cocotb.test()
+async def outputs_equal_golden_model(dut: Any) -> None:
+    """Every output bit of every vector equals the golden model's."""
+    job = Job.given()
+    problem = problem_with(dut, job.face)
+    answer = Answer(port_error=problem and f"the design does not fit the program: {problem}")
+    if not answer.port_error:
+        scoreboard = Scoreboard(job)
+        try:
+            await _run(dut, job, scoreboard)
+            answer = scoreboard.answer()
+        except AmbiguousLatency as error:
+            answer = Answer(port_error=str(error))
+        except ProtocolError as error:
+            answer = replace(scoreboard.answer(), protocol_error=str(error))
+    answer.save(Path(job.answer))
+    problem = _problem(answer, job.closed().rows)
+    if problem:
+        raise AssertionError(problem)
+
+
+def _problem(answer: Answer, rows: int) -> str | None:
+    """Return why the test does not pass; never by ``assert``, which an optimised Python leaves out."""
+    if answer.port_error or answer.protocol_error:
+        return answer.port_error or answer.protocol_error
+    if not answer.rows == rows > 0:
+        return "no vector was compared"
+    if answer.unknown_rows:
+        return f"{answer.unknown_rows} vectors with X or Z in the output"
+    return f"{answer.mismatching_rows} vectors differ from the golden model" if answer.mismatching_rows else None
+
+
+async def _run(dut: Any, job: Job, scoreboard: Scoreboard) -> None:
+    """All chunks of the job, compared."""
+    numbers = iter(job.numbers)
+    first = next(numbers, None)
+    if first is None:
+        return
+    with ExitStack() as opened:
+        # Before any time passes.
+        evaluators = [opened.enter_context(evaluator(job.face)) for _ in range(job.threads and job.threads + 1)]
+        chunk = Chunk.wait(job, first)
+        if chunk is None:
+            return
+        ports = await _Ports.of(dut, job, chunk, scoreboard)
+        if evaluators:
+            await _in_bulk(job, chunk, evaluators, ports, scoreboard)
+            return
+    scoreboard.compare(chunk, *await ports.run(chunk.inputs, lively=True))
+    for number in numbers:
+        following = Chunk.wait(job, number)
+        if following is None:
+            return
+        scoreboard.compare(following, *await ports.run(following.inputs))
+
+
+class _Ports:
+    """The path through the ports."""
+
+    def __init__(self, driver: Combinational | Clocked, job: Job, scoreboard: Scoreboard) -> None:
+        self._driver, self._job, self._scoreboard = driver, job, scoreboard
+
+    @classmethod
+    async def of(cls, dut: Any, job: Job, chunk: Chunk, scoreboard: Scoreboard) -> _Ports:
+        """The design's, ready to run: reset, and with a latency that is known."""
+        pins = Pins(dut, job.face)
+        if job.face.clocking is None:
+            return cls(Combinational(pins), job, scoreboard)
+        driver = Clocked(dut, pins, job.face.clocking, job.seed)
+        rows = _port_strings(chunk.inputs[:SMOKE], job.face.input_bits)
+        await driver.begin(rows[0])
+        if driver.latency is None:
+            expected = _port_strings(chunk.expected[:SMOKE], job.face.output_bits)
+            driver.latency = await find_latency(driver, rows, expected)
+            await driver.begin(rows[0])
+        scoreboard.latency = driver.latency
+        return cls(driver, job, scoreboard)
+
+    async def run(self, inputs: Words, *, lively: bool = False) -> tuple[Words, dict[int, str]]:
+        """The outputs for packed ``inputs``, and those rows that hold X or Z. ``lively``: the first ones."""
+        begin = time.monotonic()
+        found: list[str] = []
+        for start in range(0, len(inputs), _BLOCK):
+            rows = _port_strings(inputs[start : start + _BLOCK], self._job.face.input_bits)
+            found += await self._block(rows, lively and start == 0)
+            self._scoreboard.tell(len(found))
+        words = words_of_text(found, self._job.face.output_bits)
+        self._scoreboard.spent("run", begin)
+        return words
+
+    async def _block(self, rows: Sequence[str], lively: bool) -> list[str]:
+        if isinstance(self._driver, Clocked):
+            return await self._driver.run(rows, lively=lively)
+        return await self._driver.run(rows)
+
+
+async def _in_bulk(
+    job: Job, first: Chunk, evaluators: Sequence[Evaluator], ports: _Ports, scoreboard: Scoreboard
+) -> None:
+    """The first vectors through the ports, and all in threads, each with an instance of the design."""
+    numbers = iter(job.numbers[1:])
+    own, *others = evaluators
+
+    def work(evaluate: Evaluator) -> None:
+        for number in numbers:  # the next one that nobody has taken
+            chunk = Chunk.wait(job, number)
+            if chunk is None:
+                return
+            run(chunk, evaluate)
+
+    def run(chunk: Chunk, evaluate: Evaluator) -> Words:
+        begin = time.monotonic()
+        found = evaluate(chunk.inputs, scoreboard.latency or 0)
+        scoreboard.spent("run", begin)
+        scoreboard.compare(chunk, found, bulk=True)
+        return found
+
+    with ThreadPoolExecutor(job.threads) as pool:
+        working = [pool.submit(work, evaluate) for evaluate in (others if len(job.numbers) > 1 else [])]
+        found = run(first, own)
+        seen, unknown = await ports.run(first.inputs[:SMOKE], lively=True)
+        for future in working:
+            future.result()
+    differing = np.flatnonzero((seen != found[:SMOKE]).any(axis=1)).tolist() + list(unknown)
+    if differing and job.face.clocking is not None:
+        raise ProtocolError(other_in_bulk(first, found, differing, scoreboard.latency))
+    if differing:
+        raise RuntimeError(f"vector {first.start + min(differing)} gives other outputs through the ports than in bulk")
+
+
+def _port_strings(words: Words, bits: int) -> list[str]:
+    """Each row as a string, most significant bit first; a port without bits is driven 0 and 1 in turn."""
+    if bits == 0:
+        return [str(row & 1) for row in range(len(words))]
+    little = np.unpackbits(words.view(np.uint8), axis=1, count=bits, bitorder="little")
+    text = (np.ascontiguousarray(little[:, ::-1]) + np.uint8(ord("0"))).tobytes().decode()
+    return [text[at : at + bits] for at in range(0, len(text), bits)]

@@ -1,0 +1,64 @@
+"""The loop that never returns to Python: ``native/design.cpp``, which every Verilator simulation holds.
+
+For use inside the simulator's process only. Calls run without Python's lock, so threads run at once.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from dais_verif.dut.interface import DesignInterface
+from dais_verif.simulation.testbench.packing import Words, row_words
+
+__all__ = ["Evaluator", "evaluator"]
+
+Evaluator = Callable[[Words, int], Words]
+
+
+@contextmanager
+def evaluator(face: DesignInterface) -> Iterator[Evaluator]:
+    """An instance of the design, as a function from packed inputs, and the latency of a clocked design, to packed
+    outputs. For one thread at a time.
+
+    Must be made before simulated time passes: Verilator refuses later. Raises ``RuntimeError`` if the design has
+    another face.
+    """
+    library = ctypes.CDLL(None)
+    library.dais_verif_open.restype = ctypes.c_void_p
+    library.dais_verif_open.argtypes = [ctypes.c_char_p]
+    library.dais_verif_close.argtypes = [ctypes.c_void_p]
+    pointer, size = ctypes.c_void_p, ctypes.c_size_t
+    library.dais_verif_evaluate.argtypes = [pointer, pointer, size, pointer, size, size, size]
+    library.dais_verif_evaluate.restype = None
+    instance = library.dais_verif_open("\n".join(_lines(face)).encode())
+    if instance is None:
+        raise RuntimeError("the ports that the bench knows cannot be found for the bulk path")
+
+    def evaluate(inputs: Words, latency: int) -> Words:
+        inputs = np.ascontiguousarray(inputs)
+        found = np.zeros((len(inputs), row_words(face.output_bits)), dtype="<u8")
+        given, taken = inputs.ctypes.data, found.ctypes.data
+        library.dais_verif_evaluate(instance, given, inputs.shape[1], taken, found.shape[1], len(inputs), latency)
+        return found
+
+    try:
+        yield evaluate
+    finally:
+        library.dais_verif_close(instance)
+
+
+def _lines(face: DesignInterface) -> list[str]:
+    """The face as ``dais_verif_open`` takes it: enabled, valid, out of reset."""
+    lines = [f"input {wire.name} {wire.offset} {wire.width}" for wire in face.inputs]
+    lines += [f"output {wire.name} {wire.offset} {wire.width}" for wire in face.outputs]
+    lines += [f"set {name} {value}" for name, value in face.ties]
+    clocking = face.clocking
+    if clocking is not None:
+        lines += [f"clock {clocking.clock}"]
+        lines += [f"set {pin} 1" for pin in (clocking.enable, clocking.valid_in) if pin]
+        lines += [f"reset {clocking.reset} {int(not clocking.reset_low)}"] if clocking.reset else []
+    return lines

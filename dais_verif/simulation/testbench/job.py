@@ -1,0 +1,267 @@
+"""What a bench is asked and what it answers: small JSON files in the run folder, and chunks of packed vectors.
+
+The cocotb side and ours meet in these types alone, so the bench needs nothing of the program or the golden model.
+
+A chunk is a file: the packed input rows, then the packed output rows that the golden model expects. It appears
+under its name when it is whole and the bench removes it when it has been compared, so that files tell both sides how
+far the other is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from dais_verif.dut.interface import DesignInterface
+from dais_verif.files import write_atomically
+
+__all__ = [
+    "JOB_VARIABLE",
+    "LEAST_IN_ICARUS",
+    "MAKER_VARIABLE",
+    "Answer",
+    "Difference",
+    "Job",
+    "chunk_name",
+    "end_of",
+    "merged",
+    "require_maker",
+    "wait_for",
+    "write_end",
+]
+
+#: Environment variable that names the job file.
+JOB_VARIABLE = "DAIS_VERIF_JOB"
+
+#: Environment variable with the id of the process that writes the job file, where that may come later.
+MAKER_VARIABLE = "DAIS_VERIF_MAKER"
+
+#: Vectors that Icarus compares at least, if there are so many, where Verilator compares all.
+LEAST_IN_ICARUS = 1000
+
+_END = "end"
+
+_FIRST_PAUSE, _LAST_PAUSE = 0.001, 0.02
+
+
+def chunk_name(number: int) -> str:
+    """The file of a chunk."""
+    return f"{number:06}.bin"
+
+
+def end_of(chunks: Path) -> int | None:
+    """Return how many chunks the folder ``chunks`` has had in all, once its maker has said that no more will come."""
+    try:
+        return int((chunks / _END).read_text())
+    except FileNotFoundError:
+        return None
+
+
+def write_end(chunks: Path, number: int) -> None:
+    """Say that the folder ``chunks`` gets chunks below ``number`` only."""
+    write_atomically(chunks / _END, str(number).encode())
+
+
+def require_maker(maker: int | None) -> None:
+    """Raise ``EOFError`` if process ``maker`` is gone; who is dead but not buried is gone, too. None: nobody checks."""
+    if maker is None:
+        return
+    try:
+        state = Path(f"/proc/{maker}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        state = "X"
+    if state in "ZX":
+        raise EOFError("nobody waits for this simulation: the run that makes its vectors is gone")
+
+
+def wait_for(path: Path, maker: int | None, given_up: Callable[[], bool] = lambda: False) -> bool:
+    """Return True as soon as ``path`` is there, or False once ``given_up`` says that it will not come.
+
+    Raises ``EOFError`` if process ``maker``, which makes it, is gone.
+    """
+    pause = _FIRST_PAUSE
+    require_maker(maker)
+    while not path.exists():
+        if given_up():
+            return False
+        require_maker(maker)
+        time.sleep(pause)
+        pause = min(2 * pause, _LAST_PAUSE)
+    return True
+
+
+@dataclass(frozen=True)
+class Job:
+    """The share of one simulation: chunks ``share, share + shares, ...`` of all.
+
+    Chunk k holds rows ``starts[k]`` to ``starts[k + 1]``, and is found in folder ``chunks``. The maker of an ``open``
+    job may end it early (``write_end``); ``closed`` is the job as it then was.
+    """
+
+    chunks: str
+    starts: list[int]
+    answer: str
+    #: Receives the number of rows done so far, as text.
+    progress: str
+    #: The ports of the design.
+    face: DesignInterface
+    share: int = 0
+    shares: int = 1
+    #: Threads for the bulk path, where the simulator has one; 0: every vector goes through the ports.
+    threads: int = 0
+    #: The chunks that the digest covers: those below this number, which every simulator runs.
+    digested: int | None = None
+    #: Process that makes the chunks; nobody waits for it when it is gone. None: nobody checks.
+    maker: int | None = None
+    #: Of the bubbles, stalls and resets that a clocked design meets.
+    seed: int = 0
+    open: bool = False
+
+    def closed(self) -> Job:
+        """Return the job without the chunks that never came."""
+        end = end_of(Path(self.chunks)) if self.open else None
+        return self if end is None else replace(self, starts=self.starts[: end + 1], open=False)
+
+    def ends_before(self, number: int) -> bool:
+        """Return whether chunk ``number`` will not come."""
+        end = end_of(Path(self.chunks)) if self.open else None
+        return end is not None and number >= end
+
+    @property
+    def input_bits(self) -> int:
+        """Bits of a packed row of inputs."""
+        return self.face.input_bits
+
+    @property
+    def output_bits(self) -> int:
+        """Bits of a packed row of outputs."""
+        return self.face.output_bits
+
+    @property
+    def numbers(self) -> range:
+        """The chunks of this share."""
+        return range(self.share, len(self.starts) - 1, self.shares)
+
+    @property
+    def rows(self) -> int:
+        """Rows of this share."""
+        return sum(self.starts[k + 1] - self.starts[k] for k in self.numbers)
+
+    def save(self, path: Path) -> None:
+        """Write as JSON."""
+        write_atomically(path, json.dumps({**vars(self), "face": self.face.to_tree()}).encode())
+
+    @classmethod
+    def given(cls) -> Job:
+        """The job of this process, a simulator's, as its environment says; it may be started before there is one."""
+        path, maker = Path(os.environ[JOB_VARIABLE]), os.environ.get(MAKER_VARIABLE)
+        wait_for(path, int(maker) if maker else None)
+        return cls.load(path)
+
+    @classmethod
+    def load(cls, path: Path) -> Job:
+        """Read what ``save`` wrote."""
+        tree = json.loads(path.read_text())
+        return cls(**{**tree, "face": DesignInterface.from_tree(tree["face"])})
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One row whose output differs: all ports' bits, most significant first, as found with X and Z."""
+
+    row: int
+    inputs: str
+    expected: str
+    found: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one simulation found.
+
+    ``digest`` covers every output bit of the digested chunks, in whatever order they were run; ``digests`` has those
+    of single chunks, by their number as text. ``bulk_rows``: how many of ``rows`` were run outside cocotb.
+    ``seconds``: busy time by stage. ``port_error``: why the design cannot be asked at all; ``protocol_error``: how it
+    breaks the protocol of its clock, enable or valid pins. ``latency``: of a clocked design, as given or found.
+    ``wrong``: in hexadecimal, the bits of a packed row of outputs that differ from the expected ones, or are X or Z, in
+    at least one row. ``departures``: of the first rows of the run those that are not as expected, by number as text.
+    """
+
+    port_error: str | None = None
+    protocol_error: str | None = None
+    latency: int | None = None
+    rows: int = 0
+    bits: int = 0
+    bulk_rows: int = 0
+    mismatching_rows: int = 0
+    unknown_rows: int = 0
+    digest: str = ""
+    digests: dict[str, str] = field(default_factory=dict)
+    wrong: str = "0"
+    departures: dict[str, str] = field(default_factory=dict)
+    first_mismatch: Difference | None = None
+    first_unknown: Difference | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def of_chunks(self, chunks: int) -> Answer:
+        """Return the same answer with the digest of the first ``chunks`` chunks, all of which were run."""
+        return replace(self, digest=_combined(self.digests.get(str(number), "") for number in range(chunks)))
+
+    def save(self, path: Path) -> None:
+        """Write as JSON."""
+        write_atomically(path, json.dumps(asdict(self)).encode())
+
+    @classmethod
+    def load(cls, path: Path) -> Answer:
+        """Read what ``save`` wrote."""
+        tree = json.loads(path.read_text())
+        for name in ("first_mismatch", "first_unknown"):
+            tree[name] = tree[name] and Difference(**tree[name])
+        return cls(**tree)
+
+
+def merged(answers: list[Answer]) -> Answer:
+    """One answer for all shares of a job."""
+
+    def first(name: str) -> Any:
+        found = [difference for answer in answers if (difference := getattr(answer, name))]
+        return min(found, key=lambda difference: difference.row, default=None)
+
+    wrong = 0
+    for answer in answers:
+        wrong |= int(answer.wrong, 16)
+    stages = dict.fromkeys(stage for answer in answers for stage in answer.seconds)
+    latencies = sorted({answer.latency for answer in answers if answer.latency is not None})
+    varying = "the latency is " + " for some vectors, and ".join(map(str, latencies)) + " for others"
+    return Answer(
+        port_error=next((answer.port_error for answer in answers if answer.port_error), None),
+        protocol_error=next(
+            (answer.protocol_error for answer in answers if answer.protocol_error),
+            varying if len(latencies) > 1 else None,
+        ),
+        latency=latencies[0] if latencies else None,
+        rows=sum(answer.rows for answer in answers),
+        bits=sum(answer.bits for answer in answers),
+        bulk_rows=sum(answer.bulk_rows for answer in answers),
+        mismatching_rows=sum(answer.mismatching_rows for answer in answers),
+        unknown_rows=sum(answer.unknown_rows for answer in answers),
+        digest=_combined(answer.digest for answer in answers),
+        digests={number: digest for answer in answers for number, digest in answer.digests.items()},
+        wrong=f"{wrong:x}",
+        departures={row: bits for answer in answers for row, bits in answer.departures.items()},
+        first_mismatch=first("first_mismatch"),
+        first_unknown=first("first_unknown"),
+        seconds={stage: sum(answer.seconds.get(stage, 0.0) for answer in answers) for stage in stages},
+    )
+
+
+def _combined(digests: Iterable[str]) -> str:
+    whole = 0
+    for digest in digests:
+        whole ^= int(digest or "0", 16)
+    return f"{whole:064x}"

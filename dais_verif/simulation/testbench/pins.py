@@ -1,0 +1,94 @@
+"""A design's ports from inside the simulator: rows of bits in, rows of bits out.
+
+For use in a cocotb test only. Rows are written most significant bit first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from cocotb.triggers import Timer
+
+from dais_verif.dut.interface import DesignInterface, Wire
+
+__all__ = ["Combinational", "Pins", "handle_of", "problem_with"]
+
+_ELEMENT = re.compile(r"(.*)\[(\d+)\]$")
+
+
+def handle_of(dut: Any, name: str) -> Any:
+    """The handle of port ``name`` or of an element ``name[3]`` of one; None if the design has none."""
+    element = _ELEMENT.match(name)
+    port = getattr(dut, element[1] if element else name, None)
+    if port is None or element is None:
+        return port
+    try:
+        return port[int(element[2])]
+    except IndexError:
+        return None
+
+
+def problem_with(dut: Any, face: DesignInterface) -> str | None:
+    """Why the design's ports are not those of ``face``, or None."""
+    pins = [name for name in face.ports if name not in {wire.port for wire in (*face.inputs, *face.outputs)}]
+    wanted = {wire.name: wire.width for wire in (*face.inputs, *face.outputs)}
+    ties = dict(face.ties)
+    for name, bits in {**wanted, **{name: None if name in ties else 1 for name in pins}}.items():
+        port = handle_of(dut, name)
+        if port is None:
+            needs = f"; the program needs {name} with {max(bits, 1)} bits" if bits is not None else ""
+            return f"the design has no port {name}{needs}"
+        if bits is not None and len(port) != max(bits, 1):
+            return f"port {name} of the design has {len(port)} bits; the program needs {max(bits, 1)}"
+    return None
+
+
+class Pins:
+    """The data ports of a design, written and read as rows. Inputs that keep one value get it here."""
+
+    def __init__(self, dut: Any, face: DesignInterface) -> None:
+        self._inputs = _cuts(dut, face.inputs, face.input_bits)
+        self._outputs = [handle_of(dut, wire.name) for wire in reversed(face.outputs) if wire.width] or [
+            handle_of(dut, wire.name) for wire in face.outputs
+        ]
+        for name, value in face.ties:
+            handle_of(dut, name).value = value
+
+    def write(self, row: str) -> None:
+        """Drive one row."""
+        for handle, start, stop in self._inputs:
+            handle.value = row[start:stop]
+
+    def read(self) -> str:
+        """The row that the design gives now, with X and Z."""
+        if len(self._outputs) == 1:
+            return str(self._outputs[0].value)
+        return "".join([str(handle.value) for handle in self._outputs])
+
+
+def _cuts(dut: Any, wires: Sequence[Wire], bits: int) -> list[tuple[Any, int, int]]:
+    """Every input port with its characters in a row; one that carries nothing gets the first, as filler."""
+    cuts = []
+    for wire in wires:
+        if wire.width or bits == 0:
+            end = max(bits, 1) - wire.offset
+            cuts.append((handle_of(dut, wire.name), end - max(wire.width, 1), end))
+    return cuts
+
+
+class Combinational:
+    """A design whose outputs follow its inputs: drive, wait, read, in every simulator."""
+
+    def __init__(self, pins: Pins) -> None:
+        self._pins = pins
+
+    async def run(self, rows: Sequence[str]) -> list[str]:
+        """The outputs for each of ``rows``."""
+        pins, wait, found = self._pins, Timer(1, unit="ns"), []
+        for row in rows:
+            pins.write(row)
+            await wait
+            found.append(pins.read())
+        return found

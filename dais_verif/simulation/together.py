@@ -1,0 +1,216 @@
+"""All simulators at once, fed in chunks, while the oracle judges what they are fed.
+
+Icarus is a hundred times as slow as Verilator. Beside it, Icarus gets the first vectors, until Verilator has run them
+all: what it adds, X and Z and a second opinion, is found in the first thousand if anywhere, and nobody has to wait.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from dais_verif.errors import ToolError, ViolationError
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch
+from dais_verif.record.simulation import Blame
+from dais_verif.simulation.diagnosis.blame import Judged, blame_engines, blame_expectation, judge_rows
+from dais_verif.simulation.feed import Feed, Outlet
+from dais_verif.simulation.simulate import Begun, Ended, Outcome
+from dais_verif.simulation.task import Task
+from dais_verif.simulation.testbench.job import LEAST_IN_ICARUS, Job
+from dais_verif.toolchain import process, sandbox
+from dais_verif.verdict import Verdict
+
+__all__ = ["Settled", "simulate_all"]
+
+#: Ops times rows that the self-check of the golden model may cost: a tenth of a second, while simulators run.
+_SELF_CHECK_BUDGET = 10_000
+_MOST_CHECKED = 16
+
+#: Beyond so many ops the numpy engine is checked only if it is the one that gave the expected bits: to compile the
+#: program for it takes seconds.
+_LARGE = 2_000
+
+#: Ops times rows of a simulation that are worth a process: some seconds.
+_SHARE_BUDGET = {"icarus": 4_000_000, "verilator": 4_000_000, "ghdl": 100_000}
+
+_LOOK_SECONDS = 0.1
+
+
+class Settled(Exception):
+    """The verdict is known before the simulators have ended."""
+
+    def __init__(self, verdict: Verdict, message: str) -> None:
+        self.verdict, self.message = verdict, message
+
+
+def simulate_all(task: Task, feed: Feed, begun: Mapping[str, Begun]) -> dict[str, Outcome | ToolError]:
+    """What every simulator that has begun makes of the feed; one that fails does not stop others that simulate.
+
+    Raises ``Settled`` if the feed shows that the program breaks a promise, or that the golden model is wrong.
+    """
+    options, watcher, watch = task.options, task.watcher, task.watch
+    plans = {name: _plan(task, feed, name) for name in options.simulators}
+    unhurried = {name: outlet for name, (_, outlet) in plans.items() if outlet.least is not None}
+    rows = _few_rows(task.program, feed.rows)
+
+    def one(name: str) -> Outcome | ToolError:
+        jobs, outlet = plans[name]
+        try:
+            outcome = begun[name].simulate(jobs)
+        except ToolError as error:
+            watcher.notice(f"{name}: {'not run' if isinstance(error, Ended) else 'failed'}")
+            return error
+        finally:
+            outlet.closed = True
+        built = "taken from the cache" if outcome.cached else f"built in {outcome.build_seconds:.1f} s"
+        watcher.notice(f"{name}: {built}, ran in {outcome.run_seconds:.1f} s")
+        return outcome
+
+    outlets = [outlet for name, (_, outlet) in plans.items() if name not in unhurried]
+    watcher.notice(f"simulating {feed.rows} vectors in {' and '.join(options.simulators)}")
+    for name, outlet in unhurried.items():
+        first = feed.starts[_chunks_known(outlet)]
+        until = "" if outlet.chunks == outlet.least else " at least, until verilator has ended"
+        watcher.notice(f"{name} compares the first {first}{until} (--icarus-vectors all: all of them)")
+    with process.workers(len(plans) + 2 + len(unhurried)) as pool:
+        running = {name: pool.submit(one, name) for name in plans}
+        made = pool.submit(feed.run, outlets, task.folder / "vectors", watch, wanted=rows, keep=options.keep)
+        judged = pool.submit(_self_check, task, feed, rows)
+        # Each of them makes its vectors once more, at its own pace: few beside what it takes to simulate them.
+        again = [
+            pool.submit(feed.run, [outlet], task.folder / name / "vectors", watch, wanted=(), keep=False)
+            for name, outlet in unhurried.items()
+        ]
+        pending: set[Future[object]] = {made, judged, *again, *running.values()}  # type: ignore[arg-type]
+        while pending:
+            finished, pending = wait(pending, _LOOK_SECONDS, FIRST_COMPLETED)
+            for future in (made, *again):
+                if future in finished:
+                    _raise_if_unusable(future)
+            if all(running[name].done() for name in plans if name not in unhurried):
+                for outlet in unhurried.values():
+                    outlet.enough = True
+            for name, (jobs, outlet) in plans.items():
+                done = sum(map(_progress, jobs))
+                watcher.vectors(name, done, max(done, feed.starts[_chunks_known(outlet)]))
+        verdicts, suspect = judged.result()
+        if suspect is None and feed.rows:
+            expected = {row: feed.noted[row].expected for row in rows}
+            suspect = blame_expectation(task.program, task.dut, verdicts, expected, options.check)
+        if suspect is not None:
+            raise Settled(Verdict.UNKNOWN, suspect.text)
+        return _on_common_chunks({name: future.result() for name, future in running.items()}, plans)
+
+
+def _chunks_known(outlet: Outlet) -> int:
+    """Return how many chunks the simulation is certain to run."""
+    return outlet.chunks if outlet.least is None else outlet.least
+
+
+def _on_common_chunks(
+    outcomes: dict[str, Outcome | ToolError], plans: Mapping[str, tuple[list[Job], Outlet]]
+) -> dict[str, Outcome | ToolError]:
+    """Return ``outcomes`` with digests of those chunks alone that every simulator has run."""
+    if all(outlet.least is None for _, outlet in plans.values()):
+        return outcomes
+    chunks = min(outlet.chunks for _, outlet in plans.values())
+
+    def common(outcome: Outcome | ToolError) -> Outcome | ToolError:
+        if isinstance(outcome, ToolError) or outcome.answer.port_error or outcome.answer.protocol_error:
+            return outcome
+        return replace(outcome, answer=outcome.answer.of_chunks(chunks))
+
+    return {name: common(outcome) for name, outcome in outcomes.items()}
+
+
+def _plan(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
+    """What simulator ``name`` has to do, in shares that run at once, and where it finds its chunks."""
+    options, folder = task.options, task.folder / name
+    in_bulk = name == "verilator" and options.bulk and not options.waves
+    chunks = len(feed.starts) - 1
+    # Of two simulators the faster one runs the sweeps, by whatever path.
+    shared = chunks if len(options.simulators) == 1 else feed.first_chunks
+    least = None
+    if name != "verilator":
+        chunks = shared
+        if task.paired:
+            rows = LEAST_IN_ICARUS if options.icarus_rows is None else options.icarus_rows
+            least = bisect_left(feed.starts, rows, hi=chunks)
+            least = None if least == chunks else least
+    if least is not None and options.icarus_rows is not None:
+        chunks = least
+    starts = feed.starts[: chunks + 1]
+    outlet = Outlet(folder / "chunks", chunks, least)
+    outlet.folder.mkdir(parents=True, exist_ok=True)
+    for left_over in outlet.folder.iterdir():
+        left_over.unlink()
+    needed = _chunks_known(outlet)
+    shares = 1 if in_bulk or options.waves else 1 + starts[needed] * task.program.n_ops // _SHARE_BUDGET[name]
+    shares = max(min(shares, options.jobs, needed), 1)
+    if least is not None:
+        outlet.ahead = shares
+    jobs = [
+        Job(
+            chunks=str(outlet.folder),
+            starts=starts,
+            answer="",
+            progress=str(folder / f"progress_{share}"),
+            face=task.dut.face,
+            share=share,
+            shares=shares,
+            threads=options.jobs if in_bulk else 0,
+            digested=shared,
+            maker=None if sandbox.wanted() else os.getpid(),
+            seed=options.seed,
+            open=least is not None,
+        )
+        for share in range(shares)
+    ]
+    for job in jobs:
+        Path(job.progress).unlink(missing_ok=True)
+    return jobs, outlet
+
+
+def _progress(job: Job) -> int:
+    try:
+        return int(Path(job.progress).read_text())
+    except (OSError, ValueError):  # not begun, or being written
+        return 0
+
+
+def _few_rows(program: Program, total: int) -> list[int]:
+    """Rows on which the golden engines are compared with the oracle: the last, the first corners, some between."""
+    count = max(1, min(_MOST_CHECKED, _SELF_CHECK_BUDGET // max(program.n_ops, 1)))
+    last = total - 1
+    spread = [last, 1, 2, *np.linspace(0, last, count).astype(int).tolist()]
+    rows = list(dict.fromkeys(row for row in spread if 0 <= row <= last))[:count]
+    return sorted(rows)
+
+
+def _self_check(task: Task, feed: Feed, rows: Sequence[int]) -> tuple[Mapping[int, Judged], Blame | None]:
+    """What the oracle says of the vectors ``rows``, and where the numpy engine says something else."""
+    batch = Batch.concatenate([feed.batch(row, row + 1) for row in rows]) if rows else Batch(0, ())
+    with task.watch.stage("oracle"):
+        judged = judge_rows(task.program, batch, rows)
+        if task.golden.engine == "fast" and task.program.n_ops > _LARGE:
+            return judged, None
+        return judged, blame_engines(task.program, task.golden.compiled, batch, judged)
+
+
+def _raise_if_unusable(made: Future[None]) -> None:
+    """End the run if the feed broke off."""
+    try:
+        made.result()
+    except ViolationError as error:
+        message = f"{error}; --unchecked carries on with the quantised value"
+        raise Settled(Verdict.PROGRAM_INVALID, message) from None
+    except AssertionError as error:  # the engine broke off: the oracle does not see what it saw
+        message = f"{error}; this is a bug of dais-verif, please report it"
+        raise Settled(Verdict.UNKNOWN, message) from None

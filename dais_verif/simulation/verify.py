@@ -1,0 +1,296 @@
+"""The main job: golden outputs, both simulators, one verdict.
+
+stimulus -> golden model -> chunks ──────┐
+program -> Verilog -> build -> bench <───┴-> compare -> verdict (-> blame)
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+
+from dais_verif.errors import ToolError
+from dais_verif.program import Program
+from dais_verif.program.ports import Ports
+from dais_verif.record.simulation import Evidence, Mismatch, OutputEvidence, SimulatorResult
+from dais_verif.simulation.departures import first_known_difference
+from dais_verif.simulation.diagnosis.blame import blame_engines, blame_expectation, judge_rows
+from dais_verif.simulation.diagnosis.mismatch import describe, first_difference, replay_in_simulators
+from dais_verif.simulation.feed import Feed, chunk_size
+from dais_verif.simulation.outputs import outputs_of
+from dais_verif.simulation.scoreboard import DIGESTED
+from dais_verif.simulation.simulate import Begun, Ended, Outcome, begin
+from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.task import Options, Task, Watcher
+from dais_verif.simulation.testbench.job import LEAST_IN_ICARUS, Answer, Difference
+from dais_verif.simulation.together import Settled, simulate_all
+from dais_verif.stimulus import Swept, Vectors
+from dais_verif.stimulus.pseudo_exhaustive.plan import Plan
+from dais_verif.stimulus.pseudo_exhaustive.plan import plan as exhaustive_plan
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.verdict import Verdict
+
+__all__ = ["Finding", "Options", "Watcher", "verify"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What ``verify`` found. ``outputs``: what is known of each, where every simulator compared all of them."""
+
+    verdict: Verdict
+    message: str
+    simulators: list[SimulatorResult]
+    first_mismatch: Mismatch | None = None
+    evidence: Evidence | None = None
+    exhaustive_vectors: int = 0
+    outputs: list[OutputEvidence] = field(default_factory=list)
+
+
+def verify(
+    program: Program,
+    vectors: Vectors,
+    design: Design,
+    folder: Path,
+    options: Options,
+    watcher: Watcher | None = None,
+    watch: Stopwatch | None = None,
+    begun: Mapping[str, Begun] | None = None,
+) -> Finding:
+    """Simulate ``design`` on ``vectors`` and compare every output bit with the golden model of ``program``.
+
+    ``folder`` receives builds, logs and waves. ``begun``: the simulators, if they have begun already. Tool failures
+    and violations are findings, not exceptions.
+    """
+    task = Task(program, design, folder, options, watcher or Watcher(), watch or Stopwatch())
+    if begun is not None:
+        return _verify(task, vectors, begun)
+    with begin(
+        options.simulators,
+        design,
+        folder,
+        seed=options.seed,
+        waves=options.waves,
+        timeout=options.timeout,
+        watch=task.watch,
+    ) as begun:
+        return _verify(task, vectors, begun)
+
+
+def _verify(task: Task, vectors: Vectors, begun: Mapping[str, Begun]) -> Finding:
+    program, options = task.program, task.options
+    with task.watch.stage("plan"):
+        plan = Plan((), (), ())
+        if options.exhaustive_rows:
+            given = program if options.declared else replace(program, intervals=None)
+            plan = exhaustive_plan(given, max_rows=options.exhaustive_rows, max_bits=options.exhaustive_bits)
+        sweeps = [Swept(sweep, options.seed) for sweep in plan.sweeps]
+    size = chunk_size(vectors.rows + sum(sweep.rows for sweep in sweeps), task.ports, options.jobs)
+    feed = Feed(
+        task.golden,
+        task.dut,
+        [vectors, *sweeps],
+        size,
+        check=options.check,
+        growing=task.paired and options.icarus_rows is None and vectors.rows > LEAST_IN_ICARUS,
+        cut=options.icarus_rows and -(-options.icarus_rows // DIGESTED) * DIGESTED,
+    )
+    try:
+        outcomes = simulate_all(task, feed, begun)
+    except Settled as settled:
+        return Finding(settled.verdict, settled.message, [])
+    results = [_result(name, outcome) for name, outcome in outcomes.items()]
+    verdict, message = judge(outcomes, task.ports.output_bits)
+    # What was planned is claimed only if somebody has run it all.
+    whole = any(result.vectors_compared == feed.rows for result in results)
+    ran = plan if whole else Plan((), (), ())
+    graded = _graded(task.ports, outcomes, ran)
+    first = first_difference(outcomes, verdict)
+    if first is None:
+        evidence = _evidence(task.ports, ran) if verdict is Verdict.PASS else None
+        if verdict is Verdict.PASS:
+            message += _fewer(results, vectors.rows)
+        # What one simulator compared is known, whatever became of the other.
+        outputs = graded if verdict in (Verdict.PASS, Verdict.TOOL_FAILURE) else []
+        return Finding(verdict, message, results, None, evidence, feed.rows - vectors.rows, outputs)
+    name, difference = first
+    batch = feed.batch(difference.row, difference.row + 1)
+    mismatch = describe(task, batch, name, difference)
+    # Before the RTL is blamed: an expectation that was itself wrong says nothing of it.
+    judged = judge_rows(program, batch, [difference.row])
+    suspect = blame_engines(program, task.golden.compiled, batch, judged)
+    expected = {difference.row: difference.expected}
+    suspect = suspect or blame_expectation(program, task.dut, judged, expected, options.check)
+    if suspect is not None:
+        return Finding(Verdict.UNKNOWN, suspect.text, results, replace(mismatch, blame=suspect))
+    before = feed.batch(difference.row - 1, difference.row) if difference.row else None
+    outcome = outcomes[name]
+    latency = outcome.answer.latency if isinstance(outcome, Outcome) else None
+    mismatch, replayed = replay_in_simulators(task, batch, before, difference, mismatch, latency)
+    if verdict is Verdict.RTL_MISMATCH:
+        verdict, message = second_opinion(message, outcomes, name, difference, replayed)
+    return Finding(verdict, message, results, mismatch, outputs=graded)
+
+
+def _fewer(results: Sequence[SimulatorResult], sampled: int) -> str:
+    """Say which simulators were not given all of the ``sampled`` vectors: a pass speaks of what each has run."""
+    fewer = [result for result in results if result.vectors_compared < sampled]
+    return "".join(f" ({result.name}: the first {result.vectors_compared})" for result in fewer)
+
+
+def _graded(ports: Ports, outcomes: Mapping[str, Outcome | ToolError], ran: Plan) -> list[OutputEvidence]:
+    """What the simulators that ended know of each output.
+
+    Nothing where they read the design at different times, or it breaks its protocol; nor where one failed and another
+    found differences, since nobody has looked whether these are the golden model's.
+    """
+    answers = [outcome.answer for outcome in outcomes.values() if isinstance(outcome, Outcome)]
+    failed = any(answer.port_error or answer.protocol_error for answer in answers)
+    if failed or len({answer.latency for answer in answers}) != 1:
+        return []
+    wrong = 0
+    for answer in answers:
+        wrong |= int(answer.wrong, 16)
+    if wrong and len(answers) < len(outcomes):
+        return []
+    return outputs_of(ports, max(answer.rows for answer in answers), wrong, ran.exhausted)
+
+
+def _evidence(ports: Ports, plan: Plan) -> Evidence:
+    """What a run that passed says of each output that has bits."""
+    exhausted = [output for output in plan.exhausted if ports.outputs[output].width]
+    with_bits = [output for output, element in enumerate(ports.outputs) if element.width]
+    could = {left.output: left.rows for left in plan.could if left.output not in exhausted}
+    return Evidence(exhausted, [output for output in with_bits if output not in set(exhausted)], could)
+
+
+def judge(outcomes: dict[str, Outcome | ToolError], output_bits: int) -> tuple[Verdict, str]:
+    """The verdict over all simulators and one line of why. The first that applies:
+
+    a tool failed, ports do not fit, the protocol of its pins is broken, simulators disagree on bits that they know, X
+    in an output, simulators disagree on the whole, mismatch, nothing compared, pass. X that only one simulator shows is
+    X in an output: Verilator has none to show.
+    """
+    failed = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, ToolError)}
+    # One that was ended because of another's failure is not the one to speak of.
+    own = {name: error for name, error in failed.items() if not isinstance(error, Ended)} or failed
+    if own:
+        return Verdict.TOOL_FAILURE, "; ".join(f"{name}: {error}" for name, error in own.items())
+    answers = {name: o.answer for name, o in outcomes.items() if isinstance(o, Outcome)}
+    for answer in answers.values():
+        if answer.port_error:
+            return Verdict.INVALID_INPUT, answer.port_error
+    for name, answer in answers.items():
+        if answer.protocol_error:
+            return Verdict.RTL_MISMATCH, f"{answer.protocol_error} ({name})"
+    for name, answer in answers.items():
+        if answer.unknown_rows:
+            known = _known_difference(answers)
+            if known:
+                return Verdict.SIMULATORS_DISAGREE, known
+            return (
+                Verdict.X_IN_OUTPUT,
+                f"{answer.unknown_rows} of {answer.rows} vectors have X or Z in the output ({name})",
+            )
+    latencies = {name: answer.latency for name, answer in answers.items() if answer.latency is not None}
+    if len(set(latencies.values())) > 1:
+        found = ", ".join(f"{latency} in {name}" for name, latency in latencies.items())
+        return Verdict.SIMULATORS_DISAGREE, f"the simulators find different latencies in the same RTL: {found}"
+    # Read at another edge, outputs belong to other vectors, and which are before and after one differs by path.
+    if latencies and all(2 * answer.mismatching_rows > answer.rows for answer in answers.values()):
+        answer = next(iter(answers.values()))
+        return (
+            Verdict.RTL_MISMATCH,
+            f"{answer.mismatching_rows} of {answer.rows} vectors are wrong {answer.latency} edges after their inputs:"
+            " the latency is another one, or the RTL is wrong",
+        )
+    if len({answer.digest for answer in answers.values()}) > 1:
+        counts = ", ".join(f"{name} {answer.mismatching_rows}" for name, answer in answers.items())
+        return (
+            Verdict.SIMULATORS_DISAGREE,
+            f"the simulators differ on the same RTL and vectors (mismatches: {counts})",
+        )
+    wrong = {name: answer for name, answer in answers.items() if answer.mismatching_rows}
+    if wrong:
+        answer = next(iter(wrong.values()))
+        return (
+            Verdict.RTL_MISMATCH,
+            f"{answer.mismatching_rows} of {answer.rows} vectors differ from the golden model",
+        )
+    if not answers or not all(answer.bits for answer in answers.values()):
+        reason = "the program has no output bits" if output_bits == 0 else "there was no vector"
+        return Verdict.NOT_RUN, f"nothing was compared: {reason}"
+    answer = max(answers.values(), key=lambda answer: answer.rows)
+    return Verdict.PASS, f"all {answer.bits} output bits of {answer.rows} vectors equal the golden model"
+
+
+def _known_difference(answers: Mapping[str, Answer]) -> str:
+    """Say in which row two simulators know a bit, but not the same; empty if in none."""
+    for (one, its), (other, others) in combinations(answers.items(), 2):
+        row = first_known_difference(its.departures, others.departures, min(its.rows, others.rows))
+        if row is not None:
+            with_x = ", ".join(f"{name} {answer.unknown_rows}" for name, answer in answers.items())
+            return (
+                f"{one} and {other} differ on the same RTL in vector {row}, in bits that are known in both"
+                f" (vectors with X or Z: {with_x})"
+            )
+    return ""
+
+
+def second_opinion(
+    message: str,
+    outcomes: Mapping[str, Outcome | ToolError],
+    name: str,
+    difference: Difference,
+    replayed: Mapping[str, str],
+) -> tuple[Verdict, str]:
+    """The verdict on a mismatch in ``name`` once simulators that were not given its row have replayed it.
+
+    ``replayed``: the output rows of the replays. One that does not repeat what was found says nothing of the others.
+    """
+    others = [
+        other
+        for other, outcome in outcomes.items()
+        if isinstance(outcome, Outcome) and other != name and outcome.answer.rows <= difference.row
+    ]
+    for other in others:
+        found = replayed.get(other, difference.found)
+        if found == difference.found or replayed.get(name) != difference.found:
+            continue
+        where = f"vector {difference.row}, which {other} was not given before its replay,"
+        if set(found) - {"0", "1"}:
+            return Verdict.X_IN_OUTPUT, f"{where} has X or Z in the output ({other})"
+        return Verdict.SIMULATORS_DISAGREE, f"{where} comes out otherwise there than in {name}: {message}"
+    return Verdict.RTL_MISMATCH, message
+
+
+def _sha256(path: Path) -> str:
+    """Empty for what is gone, or cannot be read by us."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def _result(name: str, outcome: Outcome | ToolError) -> SimulatorResult:
+    if isinstance(outcome, ToolError):
+        return SimulatorResult(name, failure=str(outcome))
+    answer = outcome.answer
+    return SimulatorResult(
+        name,
+        outcome.version,
+        vectors_compared=answer.rows,
+        bits_compared=answer.bits,
+        mismatches=answer.mismatching_rows,
+        vectors_with_x=answer.unknown_rows,
+        digest=answer.digest,
+        bulk_vectors=answer.bulk_rows,
+        cached=outcome.cached,
+        also_read={str(path): _sha256(path) for path in outcome.also_read},
+        build_seconds=round(outcome.build_seconds, 3),
+        run_seconds=round(outcome.run_seconds, 3),
+        latency=answer.latency,
+        failure=answer.port_error or answer.protocol_error,
+    )

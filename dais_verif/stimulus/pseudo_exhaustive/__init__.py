@@ -1,0 +1,1 @@
+"""All inputs on which an output depends, as vectors: pseudo-exhaustive testing."""

@@ -1,0 +1,150 @@
+"""Cones put together so that few rows meet all combinations of the bits of each.
+
+A cone is a mask of port bits. Bits are given colours, so that no cone has two bits of one colour, and all bits of a
+colour show the same bit of a counter: as many colours, so many bits the counter has. A window that slides over a
+thousand inputs needs as many colours as it has bits, and one sweep serves all its places.
+
+Cones with declared fields are counted through one by one instead, beside cones with which they share no bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dais_verif.program.cones import bits_of
+from dais_verif.stimulus.pseudo_exhaustive.counters import Counter
+from dais_verif.stimulus.pseudo_exhaustive.domain import Domain
+
+__all__ = ["Group", "choose"]
+
+
+class Group:
+    """Cones for one sweep of ``rows`` rows."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.rows = 1
+        self._domain = domain
+        self._colour: dict[int, int] = {}
+        self._colours = 0
+        self._coloured = 0
+        self._neighbour: dict[int, int] = {}  # leads from bit to bit of one component, to its representative
+        self._declared: list[int] = []
+        self._claimed = 0
+
+    def rows_with(self, cone: int, *, recolour: bool) -> int | None:
+        """The rows that the group would have with ``cone`` too; None if it cannot take it.
+
+        ``recolour``: bits that have the same colour here may get new ones.
+        """
+        if self._domain.free(cone) != cone:
+            if any(not cone & ~mask for mask in self._declared):
+                return self.rows
+            meets = self._domain.claimed(cone) & (self._claimed | self._coloured)
+            return None if meets else max(self.rows, self._domain.size(cone))
+        if cone & self._claimed:
+            return None
+        known = [self._colour[bit] for bit in bits_of(cone & self._coloured)]
+        clashes = len(known) - len(set(known))
+        if clashes and not recolour:
+            return None
+        return max(self.rows, 1 << max(self._colours + clashes, cone.bit_count()))
+
+    def add(self, cone: int) -> None:
+        """Take ``cone`` in, which ``rows_with`` did not refuse."""
+        if self._domain.free(cone) != cone:
+            if all(cone & ~mask for mask in self._declared):
+                self._declared.append(cone)
+                self._claimed |= self._domain.claimed(cone)
+                self.rows = max(self.rows, self._domain.size(cone))
+            return
+        bits = bits_of(cone)
+        used: set[int] = set()
+        for bit in bits_of(cone & self._coloured):
+            if self._colour[bit] in used:  # a colour that no other bit has disturbs no other cone
+                self._colour[bit] = self._colours
+                self._colours += 1
+            used.add(self._colour[bit])
+        unused = (colour for colour in range(len(bits) + self._colours) if colour not in used)
+        for bit in bits_of(cone & ~self._coloured):
+            self._colour[bit] = next(unused)
+            self._colours = max(self._colours, self._colour[bit] + 1)
+        for bit in bits:
+            self._neighbour[self._representative(bit)] = self._representative(bits[0])
+        self._coloured |= cone
+        self.rows = max(self.rows, 1 << self._colours)
+
+    def _representative(self, bit: int) -> int:
+        path = []
+        while (next_bit := self._neighbour.setdefault(bit, bit)) != bit:
+            path.append(bit)
+            bit = next_bit
+        self._neighbour.update(dict.fromkeys(path, bit))
+        return bit
+
+    def counters(self) -> tuple[Counter, ...]:
+        """A counter for all cones that overlap, directly or by others: those that do not need not run in step."""
+        components: dict[int, dict[int, int]] = {}
+        for bit in sorted(self._colour):
+            shown = components.setdefault(self._representative(bit), {})
+            shown[self._colour[bit]] = shown.get(self._colour[bit], 0) | 1 << bit
+        parts = [([shown[colour] for colour in sorted(shown)], 0) for shown in components.values()]
+        for mask in self._declared:
+            free = self._domain.free(mask)
+            parts.append(([1 << bit for bit in bits_of(free)], mask & ~free))
+        return tuple(Counter.of(shown, declared, self._domain, n) for n, (shown, declared) in enumerate(parts))
+
+
+def choose(domain: Domain, cones: Iterable[int], *, max_rows: int, max_bits: int) -> list[Group]:
+    """Groups for as many of ``cones`` as ``max_rows`` rows allow, smallest first; none larger than ``max_bits``."""
+    by_size = sorted(cones, key=lambda cone: (domain.size(cone), cone))
+    groups = _fewest_rows(domain, by_size, max_bits)
+    if _rows(groups) <= max_rows:
+        return groups
+    groups = []
+    low, high = 0, len(by_size) - 1  # so many of the smallest fit for certain, and at most so many
+    while low < high:
+        middle = (low + high + 1) // 2
+        tried = _fewest_rows(domain, by_size[:middle], max_bits)
+        if _rows(tried) <= max_rows:
+            low, groups = middle, tried
+        else:
+            high = middle - 1
+    for cone in by_size[low:]:  # those that find room where others are swept anyway, or for a few rows more
+        found = _cheapest(groups, cone, recolour=False)
+        if found and found[0] <= max_rows - _rows(groups):
+            found[1].add(cone)
+    return groups
+
+
+def _fewest_rows(domain: Domain, cones: Sequence[int], max_bits: int) -> list[Group]:
+    """The better of two ways to put ``cones``, ascending by size, into groups."""
+    return min((_pack(domain, cones, max_bits, recolour) for recolour in (False, True)), key=_rows)
+
+
+def _pack(domain: Domain, cones: Sequence[int], max_bits: int, recolour: bool) -> list[Group]:
+    """Groups that hold all ``cones``: the largest first, each where it costs least, or a group of its own."""
+    groups: list[Group] = []
+    for cone in reversed(cones):
+        found = _cheapest(groups, cone, recolour=recolour)
+        if found and found[0] <= domain.size(cone) and found[0] + found[1].rows <= 1 << max_bits:
+            found[1].add(cone)
+        else:
+            groups.append(Group(domain))
+            groups[-1].add(cone)
+    return groups
+
+
+def _cheapest(groups: Sequence[Group], cone: int, *, recolour: bool) -> tuple[int, Group] | None:
+    """The rows that the cheapest of ``groups`` for ``cone`` would have more, and that group."""
+    best: tuple[int, Group] | None = None
+    for group in groups:
+        rows = group.rows_with(cone, recolour=recolour)
+        if rows is not None and (best is None or rows - group.rows < best[0]):
+            best = rows - group.rows, group
+            if rows == group.rows:
+                break
+    return best
+
+
+def _rows(groups: Sequence[Group]) -> int:
+    return sum(group.rows for group in groups)

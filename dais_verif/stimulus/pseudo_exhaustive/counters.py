@@ -1,0 +1,106 @@
+"""Counters whose bits are shown by bits of ``model_inp``, many of them by several."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import or_
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.program.cones import bits_of
+from dais_verif.stimulus.pseudo_exhaustive.domain import Domain
+
+__all__ = ["MAX_BITS", "WORD", "Counter"]
+
+#: Port bits are handled as words of so many.
+WORD = 64
+#: A counter of more bits would not be run to its end by anybody, and its products must fit 62 bits.
+MAX_BITS = 31
+#: Irrational numbers: the fractions of their multiples are spread evenly from the first on.
+_GOLDEN, _OTHER = (math.sqrt(5) - 1) / 2, math.sqrt(2)
+
+
+class _Run(NamedTuple):
+    """Bits ``low`` to ``low + width - 1`` of a word show the bits of a counter from ``first`` on."""
+
+    word: int
+    low: int
+    width: int
+    first: int
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A number that takes each of ``size`` values once in ``size`` rows, and the port bits that show it.
+
+    ``shown``: for each of its lowest bits the mask of free port bits that show it, so that bits of different masks
+    meet all their combinations. ``declared``: bits of declared fields, closed; their patterns are what is left of
+    the number. Values come in steps of ``step``, prime to ``size``, so that the first rows are spread over all of
+    them. Every further lap begins elsewhere, and counters with different ``number`` elsewhere again, so that those
+    of one sweep do not run in step.
+    """
+
+    shown: tuple[int, ...]
+    declared: int
+    size: int
+    step: int
+    number: int
+
+    @classmethod
+    def of(cls, shown: Sequence[int], declared: int, domain: Domain, number: int) -> Counter:
+        """Counter ``number`` of its sweep."""
+        size = domain.size(declared) << len(shown)
+        step = int(size * _GOLDEN * (number + 1) % size)
+        while math.gcd(step, size) != 1:
+            step += 1
+        return cls(tuple(shown), declared, size, step, number)
+
+    @cached_property
+    def free(self) -> int:
+        """All port bits that show one bit of it each."""
+        return reduce(or_, self.shown, 0)
+
+    def covers(self, cone: int) -> bool:
+        """Whether the port bits ``cone`` meet all their combinations in ``size`` rows."""
+        together = [cone & mask for mask in self.shown]
+        return not cone & ~(self.free | self.declared) and all(bits & bits - 1 == 0 for bits in together)
+
+    @cached_property
+    def runs(self) -> tuple[_Run, ...]:
+        """What of the number goes where, in as few pieces as possible."""
+        places = sorted((bit, n) for n, mask in enumerate(self.shown) for bit in bits_of(mask))
+        runs: list[_Run] = []
+        for bit, n in places:
+            word, low = divmod(bit, WORD)
+            if runs and (word, low, n) == (
+                runs[-1].word,
+                runs[-1].low + runs[-1].width,
+                runs[-1].first + runs[-1].width,
+            ):
+                runs[-1] = runs[-1]._replace(width=runs[-1].width + 1)
+            else:
+                runs.append(_Run(word, low, 1, n))
+        return tuple(runs)
+
+    def values(self, start: int, stop: int) -> NDArray[np.int64]:
+        """The numbers, 0 to ``size - 1``, that rows ``start`` to ``stop`` have."""
+        rows = np.arange(start, stop, dtype=np.int64)
+        first = start // self.size
+        starts = self._starts(first, -(-stop // self.size))
+        values: NDArray[np.int64]
+        if self.size & self.size - 1 == 0:
+            values = rows * self.step + starts[(rows >> self.size.bit_length() - 1) - first] & self.size - 1
+        else:
+            laps, rows = np.divmod(rows, self.size)
+            values = (rows * self.step + starts[laps - first]) % self.size
+        return values
+
+    def _starts(self, first: int, last: int) -> NDArray[np.int64]:
+        """Where laps ``first`` to ``last`` begin: 0, then spread evenly, for every counter in its own way."""
+        turn = int((self.number + 1) * _OTHER % 1 * (1 << MAX_BITS))
+        return (np.arange(first, last, dtype=np.int64) * turn & (1 << MAX_BITS) - 1) * self.size >> MAX_BITS

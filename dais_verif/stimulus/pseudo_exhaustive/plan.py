@@ -1,0 +1,101 @@
+"""Which outputs can be checked on all inputs that they depend on, and the fewest rows that do it.
+
+A program may have thousands of input bits; an output that depends on few of them has soon met every combination.
+Many such outputs share a sweep: those without a common bit count side by side, and those that overlap share a counter
+in which only bits of the same output must differ (``groups``).
+
+What "all inputs" means: every combination of the bits of ``model_inp`` that the output of the *program* can depend on.
+Where the source declares input intervals (da4ml's JSON) these bits take declared values only. All other bits are
+random, so that an RTL whose output depends on bits that it should not is likely, but not certain, to be found out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dais_verif.errors import InputError
+from dais_verif.program import Program
+from dais_verif.program.cones import bits_of, input_bits
+from dais_verif.stimulus.pseudo_exhaustive.cone_groups import choose
+from dais_verif.stimulus.pseudo_exhaustive.counters import MAX_BITS
+from dais_verif.stimulus.pseudo_exhaustive.domain import Domain, domain_of
+from dais_verif.stimulus.pseudo_exhaustive.vectors import ExhaustiveVectors
+
+__all__ = ["LeftOut", "Plan", "plan", "sweeps_of"]
+
+
+class LeftOut(NamedTuple):
+    """An output that could be exhausted with ``rows`` rows, if so many were allowed."""
+
+    output: int
+    rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What to run. Outputs without bits are in none of the lists, since nothing of them can be compared.
+
+    ``exhausted``: outputs that have met everything when all ``sweeps`` are run, constant ones among them.
+    ``could``: outputs with few enough bits for which the rows did not suffice.
+    """
+
+    sweeps: tuple[ExhaustiveVectors, ...]
+    exhausted: tuple[int, ...]
+    could: tuple[LeftOut, ...]
+
+    @property
+    def rows(self) -> int:
+        """The rows of all sweeps together."""
+        return sum(sweep.rows for sweep in self.sweeps)
+
+
+def plan(program: Program, *, max_rows: int, max_bits: int = 24) -> Plan:
+    """The sweeps that exhaust as many outputs of ``program`` as ``max_rows`` rows can, smallest first.
+
+    An output is considered if the bits that it depends on take at most ``2**max_bits`` combinations.
+    """
+    if not 0 <= max_bits <= MAX_BITS:
+        raise InputError(f"max_bits is {max_bits}, must be 0 to {MAX_BITS}")
+    domain = domain_of(program)
+    cones = _cones(program, domain, max_bits)
+    sweeps = sweeps_of(domain, cones, max_rows=max_rows, max_bits=max_bits)
+    exhausted = {output for sweep in sweeps for output in sweep.outputs}
+    could = tuple(LeftOut(output, domain.size(cone)) for output, cone in cones.items() if output not in exhausted)
+    return Plan(sweeps, tuple(sorted(exhausted)), could)
+
+
+def sweeps_of(
+    domain: Domain, cones: Mapping[int, int], *, max_rows: int, max_bits: int
+) -> tuple[ExhaustiveVectors, ...]:
+    """Sweeps in which as many of ``cones`` meet everything as ``max_rows`` rows allow, smallest first.
+
+    ``cones``: of anything that has a number, an output say, the closed mask of port bits; sweeps name it ``outputs``.
+    """
+    groups = choose(domain, set(cones.values()), max_rows=max_rows, max_bits=max_bits)
+    sweeps = []
+    for number, group in enumerate(sorted(groups, key=lambda group: group.rows)):
+        counters = group.counters()
+        owner = {bit: counter for counter in counters for bit in bits_of(counter.free | counter.declared)}
+        lowest = {output: (cone & -cone).bit_length() - 1 for output, cone in cones.items()}
+        # Whatever led to these counters: what is claimed is what they do.
+        met = [o for o, cone in cones.items() if not cone or (lowest[o] in owner and owner[lowest[o]].covers(cone))]
+        rows = max((counter.size for counter in counters), default=1)
+        sweeps.append(ExhaustiveVectors(number, rows, counters, tuple(met), domain))
+    return tuple(sweeps)
+
+
+def _cones(program: Program, domain: Domain, max_bits: int) -> dict[int, int]:
+    """The port bits behind every output that has bits itself and meets few enough combinations of them."""
+    # Of declared intervals some bits can be constant, so that more bits may still be few combinations.
+    at_most = 2 * max_bits if domain.fields else max_bits
+    masks = dict(enumerate(input_bits(program, at_most=at_most)))
+    return {
+        output: domain.closed(mask)
+        for output, mask in masks.items()
+        if mask is not None
+        and program.output_types[output].width > 0
+        and not mask & domain.tangled
+        and domain.size(mask) <= 1 << max_bits
+    }

@@ -1,0 +1,63 @@
+"""Yosys as a reader of Verilog: elaborated, but neither optimized nor mapped, for whoever wants to know what it means.
+
+``proc`` makes cells of ``always`` blocks and nothing more: ``opt_clean``, for one, would drop whatever no output reads.
+Buffers keep wires apart that are only connected, so that the JSON knows each by its name, and which drives which.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from dais_verif.errors import InputError, ToolError
+from dais_verif.synthesis.yosys import reading
+from dais_verif.toolchain import tools
+from dais_verif.toolchain.data_files import DataFile, copy_into
+from dais_verif.toolchain.limits import Limits, run_limited
+from dais_verif.toolchain.private_files import shown
+
+__all__ = ["elaborated"]
+
+#: What a run leaves in its folder; the first is what it is for.
+FORM, SCRIPT, LOG = "elaborated.json", "elaborate.ys", "yosys.log"
+
+_ERROR = re.compile(r"^(?:(\S.*:\d+): )?ERROR: (.*)$", re.MULTILINE)
+
+
+def elaborated(sources: Sequence[Path], top: str, files: Iterable[DataFile], folder: Path, limits: Limits) -> Path:
+    """The JSON of module ``top`` of the Verilog files ``sources``, written to ``folder``. ``files``: what they read.
+
+    Raises ``InputError`` for what Yosys does not take for Verilog; ``ToolError`` if it is missing or meets a limit.
+    """
+    yosys = tools.yosys().yosys
+    folder.mkdir(parents=True, exist_ok=True)
+    copy_into(folder, files)
+    (folder / FORM).unlink(missing_ok=True)
+    # Modules of a library that nothing uses need not make sense with the parameters that they begin with.
+    read = [command.replace("read_verilog ", "read_verilog -defer ", 1) for command in reading(sources, folder)]
+    lines = [*read, f"hierarchy -check -top {top}", "proc -noopt", "insbuf", f"write_json {FORM}"]
+    (folder / SCRIPT).write_text("\n".join([*lines, ""]), encoding="utf-8")
+    try:
+        command = [str(yosys), "-s", SCRIPT]
+        run_limited("yosys", command, folder / LOG, limits, advice=lambda option: "leave Yosys out: --front-end slang")
+    except ToolError:
+        said = _ERROR.search((folder / LOG).read_text(encoding="utf-8", errors="replace"))
+        if said is None:
+            raise
+        place, text = (shown(" ".join((part or "").split()), sources) for part in said.groups())
+        raise InputError(_refusal(place, text, top)) from None
+    return folder / FORM
+
+
+def _refusal(place: str, text: str, top: str) -> str:
+    if re.fullmatch(rf"Module `\\?{re.escape(top)}' not found!", text):
+        return f"the RTL has no module {top!r}; name its top module with --top"
+    missing = re.search(r"Can not open file `(.*)` for", text)
+    if missing:
+        return f"memory file {missing[1]!r} was not found; give it with --data"
+    if place:
+        name, _, line = place.rpartition(":")
+        place = f"{os.path.relpath(name)}:{line}: "
+    return f"{place}Yosys: {text.rstrip('.!')}; correct the RTL, or leave Yosys out: --front-end slang"

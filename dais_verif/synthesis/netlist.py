@@ -1,0 +1,141 @@
+"""A netlist as RTL for the simulators: with it go models of just those cells that it uses.
+
+Whole model files of the targets do not pass both simulators, and slow both down. So the modules that are needed are
+cut out of them, into one file that includes nothing: what is built is known from its sources.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from dais_verif.errors import InputError, ToolError
+from dais_verif.files import read_plain, write_atomically
+from dais_verif.synthesis.targets import NETLISTS, TARGETS, Target
+from dais_verif.synthesis.yosys import CELLS, NETLIST
+from dais_verif.toolchain import tools
+
+__all__ = ["MODELS", "RECORD", "Netlist", "find_netlist", "models", "netlist_sources"]
+
+#: What ``synth`` says of a run, beside the netlist.
+RECORD = "synth.json"
+
+#: The file with models that a simulation is given.
+MODELS = "cells.v"
+
+_MODULE = re.compile(r"^[ \t]*(?:\(\*[^\n]*\*\)\s*)?module\s+(\\\S+|\w+).*?\bendmodule\b", re.MULTILINE | re.DOTALL)
+_DECLARES = re.compile(r"\s*(?:(?:parameter|localparam|input|output|inout|endmodule)\b|(?:wire|reg)\b[^=]*$|$)")
+_WORD = re.compile(r"\\\S+|[A-Za-z_]\w*")
+_DEFINE = re.compile(r"^`(?!timescale|include|default_nettype|resetall).*$", re.MULTILINE)
+
+
+class Netlist(NamedTuple):
+    """A netlist and its target."""
+
+    path: Path
+    target: str
+
+
+def find_netlist(path: Path, target: str | None) -> Netlist:
+    """``path``: a netlist, for which ``target`` must be given; or a folder of ``synth``, which knows it."""
+    if not path.is_dir():
+        if not path.is_file():
+            raise InputError(f"netlist {str(path)!r} does not exist; `dais-verif synth ... -o DIR` makes one")
+        if target is None:
+            raise InputError(f"netlist {str(path)!r}: name the cells it is made of, --target {'|'.join(NETLISTS)}")
+        return Netlist(path, target)
+    try:
+        record = json.loads(read_plain(path / RECORD, 1 << 28))
+        made_for = str(record["target"])
+    except (InputError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{str(path)!r} is not a folder of `dais-verif synth ... -o DIR`: no {RECORD} in it"
+        ) from error
+    if made_for not in TARGETS or not (path / NETLIST).is_file():
+        raise InputError(f"{str(path)!r} holds no netlist; call `dais-verif synth ... -o DIR` again")
+    if target not in (None, made_for):
+        raise InputError(f"the netlist in {str(path)!r} was made for {made_for}, not for --target {target}")
+    return Netlist(path / NETLIST, made_for)
+
+
+def netlist_sources(netlist: Netlist, folder: Path) -> tuple[Path, ...]:
+    """The RTL files that a simulation of ``netlist`` needs; models go into ``folder``.
+
+    Raises ``ToolError`` if Yosys, from which the models are, is missing.
+    """
+    text = models(netlist.path.read_text(encoding="utf-8", errors="replace"), NETLISTS[netlist.target])
+    if not text:
+        return (netlist.path,)
+    write_atomically(folder / MODELS, text.encode())
+    return (netlist.path, folder / MODELS)
+
+
+def models(netlist: str, target: Target) -> str:
+    """Models of the cells that the Verilog text ``netlist`` names, and of those that they name in turn.
+
+    Raises ``InputError`` for a cell of which there is none: it would look like a netlist that is wrong.
+    """
+    wanted = _words(netlist) - {found[1] for found in _MODULE.finditer(netlist)}
+    available: dict[str, str] = {}
+    heading = [f"`define {name}" for name in target.defines]
+    for path in _model_files(target):
+        source = _without_comments(path.read_text(encoding="utf-8", errors="replace"))
+        first = _MODULE.search(source)
+        heading += _DEFINE.findall(source[: first.start() if first else 0])
+        available |= {name: _without_delays(module) for name, module in _modules(source) if name not in available}
+    chosen: dict[str, str] = {}
+    while found := sorted(name for name in available.keys() - chosen.keys() if name in wanted):
+        for name in found:
+            chosen[name] = available[name]
+            wanted |= _words(available[name])
+    if empty := sorted(name for name, module in chosen.items() if not _computes(module)):
+        raise InputError(
+            f"Yosys has no model that simulates {', '.join(empty)}, which the netlist uses; synthesize with --no-bram"
+            " if these are block RAMs, or give netlist and the vendor's models with --rtl"
+        )
+    if not chosen:
+        return ""
+    return "\n\n".join(["\n".join(heading), *chosen.values(), ""])
+
+
+def _model_files(target: Target) -> list[Path]:
+    own = [CELLS / target.own_models] if target.own_models else []
+    if not target.models:
+        return own
+    share = tools.yosys().share
+    paths = [*own, *(share / name for name in target.models)]
+    for path in paths:
+        if not path.is_file():
+            raise ToolError(
+                f"{path}, the cell models of Yosys, does not exist; install Yosys anew (Debian: apt-get install yosys),"
+                " or set DAIS_VERIF_YOSYS to one that has its share/yosys beside its folder"
+            )
+    return paths
+
+
+def _modules(source: str) -> Iterator[tuple[str, str]]:
+    for found in _MODULE.finditer(source):
+        yield found[1], found[0]
+
+
+def _computes(module: str) -> bool:
+    """Whether ``module`` holds more than declarations and delays."""
+    body = re.sub(r"\(\*.*?\*\)|^\s*`.*?$", " ", module, flags=re.DOTALL | re.MULTILINE)
+    return any(not _DECLARES.match(statement) for statement in body.split(";")[1:])
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text))
+
+
+def _without_comments(text: str) -> str:
+    """Comments may speak of modules. No string of the models holds a comment's mark."""
+    return re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
+
+
+def _without_delays(module: str) -> str:
+    """Not all tools accept what the models say of delays, and nothing here uses it."""
+    return re.sub(r"\bspecify\b.*?\bendspecify\b", "", module, flags=re.DOTALL)

@@ -1,0 +1,71 @@
+"""What Yosys says of a netlist, read from what its ``stat -json``, ``ltp`` and ``write_rtlil`` wrote."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from dais_verif.errors import ToolError
+from dais_verif.synthesis.targets import KINDS, Target
+
+__all__ = ["Costs", "Depth", "cell_types", "read_costs", "read_depth"]
+
+_LENGTH = re.compile(r"Longest topological path in .* \(length=(\d+)\)")
+_VIA = re.compile(r"^ +\d+: .* \(via (.+)\)$")
+_CELL = re.compile(r"^ *cell (\S+) (\S+)$")
+
+
+class Costs(NamedTuple):
+    """``cells``: how many of each type. ``kinds``: how many of each kind, all of ``KINDS``."""
+
+    cells: dict[str, int]
+    kinds: dict[str, int]
+
+
+class Depth(NamedTuple):
+    """The longest path that crosses no flip-flop, counted in ``cells`` of any kind; ``kinds``: what it consists of."""
+
+    cells: int
+    kinds: dict[str, int]
+
+
+def read_costs(path: Path, target: Target) -> Costs:
+    """Read what ``stat -json`` wrote of one flat module."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    try:
+        # What precedes the object is the heading of the pass.
+        design = json.loads(text[text.index("{") :])["design"]
+        cells = {str(name): int(number) for name, number in design["num_cells_by_type"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ToolError(f"{path} does not hold the statistics of Yosys that this version understands") from error
+    kinds = dict.fromkeys(KINDS, 0)
+    for cell, number in cells.items():
+        kinds[target.kind_of(cell)] += number
+    return Costs(cells, kinds)
+
+
+def read_depth(path: Path, types: Mapping[str, str], target: Target) -> Depth:
+    """Read what ``ltp`` wrote; ``types``: the type of each cell of the netlist."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    length = _LENGTH.search(text)
+    vias = [found[1] for line in text.splitlines() if (found := _VIA.match(line))]
+    if length is None or len(vias) != int(length[1]) or not types.keys() >= set(vias):
+        raise ToolError(f"{path} does not hold a longest path of Yosys that this version understands")
+    kinds = Counter(target.kind_of(types[via]) for via in vias)
+    return Depth(len(vias), {kind: kinds[kind] for kind in KINDS if kinds[kind]})
+
+
+def cell_types(rtlil: Path) -> dict[str, str]:
+    """The type of every cell in a netlist as ``write_rtlil`` wrote it, by name; both as messages write them."""
+    return dict(_cells(rtlil))
+
+
+def _cells(rtlil: Path) -> Iterator[tuple[str, str]]:
+    with rtlil.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            if found := _CELL.match(line):
+                yield found[2].removeprefix("\\"), found[1].removeprefix("\\")

@@ -1,0 +1,72 @@
+"""VHDL as Verilog, through GHDL's synthesis: no gates are made, but what the text means is GHDL's reading of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from dais_verif.errors import InputError, ToolError
+from dais_verif.synthesis.vhdl_events import refuse_events
+from dais_verif.toolchain import tools
+from dais_verif.toolchain.data_files import DataFile, copy_into
+from dais_verif.toolchain.limits import Limits, run_limited
+from dais_verif.toolchain.private_files import copied, original
+
+__all__ = ["in_verilog"]
+
+FORM = "from_vhdl.v"
+
+_STANDARD = "--std=08"
+
+#: Place and text of an error in the user's files.
+_ERROR = re.compile(r"^(\S.*\.vhdl?):(\d+):\d+:(?!warning:|note:) ?(.*)$", re.MULTILINE | re.IGNORECASE)
+_NO_TOP = re.compile(r"cannot find entity|not found in library|no entity|unit .* not found", re.IGNORECASE)
+
+
+def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], folder: Path, limits: Limits) -> Path:
+    """Entity ``top`` of the VHDL files ``sources``, in any order, as one Verilog file in ``folder``, in lower case.
+
+    ``files``: what they read. Raises ``InputError`` for what is no VHDL, ``ToolError`` if GHDL is missing, or if its
+    synthesis does not know what the text uses; ``StateError`` for what it reads otherwise than simulators do.
+    """
+    ghdl = str(tools.ghdl().ghdl)
+    folder.mkdir(parents=True, exist_ok=True)
+    copy_into(folder, files)
+    for left_over in folder.glob("*.cf"):
+        left_over.unlink()
+    names = [str(source) for source in copied(sources, folder).sources]
+    # The first looks which units there are, the second analyses those that the top needs, in their order.
+    for step, arguments in (("units", ["-i", _STANDARD, *names]), ("analysis", ["-m", _STANDARD, top])):
+        log = folder / f"ghdl_{step}.log"
+        try:
+            run_limited("ghdl", [ghdl, *arguments], log, limits)
+        except ToolError:
+            said = log.read_text(encoding="utf-8", errors="replace")
+            if _NO_TOP.search(said):
+                raise InputError(f"the RTL has no entity {top!r}; name its top entity with --top") from None
+            if _ERROR.search(said):
+                raise InputError(f"{_first_error(said, sources)}; correct the RTL") from None
+            raise
+    log = folder / "ghdl_synthesis.log"
+    script = 'exec "$1" --synth "$2" --out=verilog "$3" > "$4"'
+    try:
+        run_limited("ghdl", ["/bin/sh", "-c", script, "sh", ghdl, _STANDARD, top, FORM], log, limits)
+    except ToolError as error:
+        said = log.read_text(encoding="utf-8", errors="replace")
+        text = _first_error(said, sources) if _ERROR.search(said) else str(error)
+        raise ToolError(
+            f"GHDL's synthesis, by which a proof reads VHDL, does not take {text}; `dais-verif sim` simulates it"
+        ) from None
+    refuse_events(sources)
+    # VHDL knows no upper case, and GHDL leaves it where it is.
+    form = folder / FORM
+    form.write_text(form.read_text(encoding="latin-1").lower(), encoding="latin-1")
+    return form
+
+
+def _first_error(said: str, sources: Sequence[Path]) -> str:
+    found = _ERROR.search(said)
+    assert found is not None
+    return f"{os.path.relpath(original(found[1], sources))}:{found[2]}: {found[3]}"

@@ -1,0 +1,131 @@
+"""Yosys as a subprocess: from RTL to a mapped netlist, within limits of time and memory.
+
+Everything it reads and writes lies in one folder, script and log included: ``yosys -s synth.ys`` there does it again.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from dais_verif.errors import ToolError
+from dais_verif.synthesis.report import Costs, Depth, cell_types, read_costs, read_depth
+from dais_verif.synthesis.targets import TARGETS, Target
+from dais_verif.toolchain import tools
+from dais_verif.toolchain.limits import Limits, Tell, run_limited
+from dais_verif.toolchain.private_files import copied, shown
+
+__all__ = ["CELLS", "NETLIST", "RTLIL", "STEP", "Synthesis", "reading", "script", "synthesize"]
+
+#: Our own maps and models.
+CELLS = Path(__file__).parent / "cells"
+
+#: The netlist, as Verilog for simulators and as RTLIL for Yosys; and what else a run leaves.
+NETLIST, RTLIL, SCRIPT, LOG = "netlist.v", "netlist.il", "synth.ys", "yosys.log"
+_STATISTICS, _PATH = "stat.json", "ltp.txt"
+
+#: Of our own maps, the one that a script reads.
+_SUMS = "sums.v"
+
+#: The name of a pass, where the log says that it begins.
+STEP = re.compile(r"^\d+(?:\.\d+)*\. Executing (\S+) pass", re.MULTILINE)
+
+
+class Synthesis(NamedTuple):
+    """A netlist and what is known of it. ``alumacc``: whether Yosys was allowed to merge sums."""
+
+    target: str
+    top: str
+    version: str
+    alumacc: bool
+    folder: Path
+    costs: Costs
+    depth: Depth
+    seconds: float
+
+    @property
+    def netlist(self) -> Path:
+        """The netlist as Verilog."""
+        return self.folder / NETLIST
+
+
+def reading(sources: Sequence[Path], folder: Path) -> list[str]:
+    """The commands that read ``sources`` in ``folder``, where they are copied under names that a script can hold."""
+    own = copied(sources, folder)
+    beside = "".join(f" -I{place}" for place in own.folders)
+    return [f"read_verilog -sv{beside} {source}" for source in own.sources]
+
+
+def script(read: Sequence[str], top: str, target: Target, *, alumacc: bool = False, bram: bool = True) -> str:
+    """The commands that make a netlist of what the commands ``read`` read, without block RAMs unless ``bram``."""
+    sums = [] if alumacc else [f"techmap -map {_SUMS}", "opt_clean"]
+    lines = [
+        *read,
+        f"hierarchy -top {top}",
+        *(
+            command.format(top=top, flags="" if bram else target.no_bram)
+            for command in (*target.before, *sums, *target.after)
+        ),
+        # Names of signals would be taken for the ops they were, but bits that nobody needed are gone.
+        "rename -hide w:*",
+        "opt_clean -purge",
+        "check",
+        f"tee -q -o {_STATISTICS} stat -json",
+        " ".join([f"tee -q -o {_PATH} ltp -noff *", *(f"t:{cells} %d" for cells in target.clocked)]),
+        f"select {top}",  # without the models of cells that the script has read
+        f"write_rtlil -selected {RTLIL}",
+        "select -clear",
+        # Simulators look at a whole vector whenever a bit of it changes: so cells are joined by single bits, and the
+        # vectors of the ports are assigned once, bit by bit. A netlist of 600 output bits runs 25 times as fast.
+        "iopadmap -bits -inpad port Y:A -outpad port A:Y",
+        "setparam -set A_SIGNED 0 -set A_WIDTH 1 -set Y_WIDTH 1 t:port",
+        "chtype -set $pos t:port",
+        "splitnets",
+        f"write_verilog -noattr {NETLIST}",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def synthesize(
+    sources: Sequence[Path],
+    top: str,
+    target: str,
+    folder: Path,
+    limits: Limits,
+    *,
+    alumacc: bool = False,
+    bram: bool = True,
+    tell: Tell = lambda step: None,
+) -> Synthesis:
+    """Map module ``top`` of ``sources`` to ``target`` in ``folder``; ``tell`` hears of every pass of Yosys.
+
+    Raises ``ToolError`` if Yosys is missing, fails or meets a limit.
+    """
+    found = tools.yosys()
+    chosen = TARGETS[target]
+    begun = time.monotonic()
+    folder.mkdir(parents=True, exist_ok=True)
+    text = script(reading(sources, folder), top, chosen, alumacc=alumacc, bram=bram)
+    shutil.copyfile(CELLS / _SUMS, folder / _SUMS)
+    for file in (NETLIST, RTLIL, _STATISTICS, _PATH):
+        (folder / file).unlink(missing_ok=True)
+    (folder / SCRIPT).write_text(text, encoding="utf-8")
+    try:
+        run_limited("yosys", [str(found.yosys), "-s", SCRIPT], folder / LOG, limits, step=STEP, tell=tell)
+    except ToolError as error:
+        raise ToolError(shown(str(error), sources)) from None
+    types = cell_types(folder / RTLIL)
+    return Synthesis(
+        target,
+        top,
+        found.version,
+        alumacc,
+        folder,
+        read_costs(folder / _STATISTICS, chosen),
+        read_depth(folder / _PATH, types, chosen),
+        time.monotonic() - begun,
+    )

