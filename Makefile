@@ -184,7 +184,7 @@ examples: .venv/.ready  ## Make the example programs again
 	.venv/bin/python examples/make_examples.py
 
 schemas: .venv/.ready  ## Write the JSON schemas of records again, from the dataclasses
-	.venv/bin/python -m dais_verif.report.schema
+	.venv/bin/python -m dais_verif.record.schema
 
 supported-verilog: .venv/.ready  ## Write docs/supported-verilog.md again, from the tables that prove follows
 	.venv/bin/python -m dais_verif.prover.slang.kinds.page

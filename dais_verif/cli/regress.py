@@ -34,9 +34,9 @@ from dais_verif.regression.programs import find
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dais_verif.record.regression import Regression
     from dais_verif.regression.executors import Executor
     from dais_verif.regression.plan import Planned
-    from dais_verif.report.regression import Regression
 
 __all__ = ["regress"]
 
@@ -205,8 +205,8 @@ def _parts(paths: Iterable[str], stages: Sequence[int]) -> tuple[list[Part], lis
 
 
 def _seeds_of(path: Path) -> tuple[int, ...]:
-    from dais_verif.report.read import read_record
-    from dais_verif.report.regression import Regression
+    from dais_verif.record.read import read_record
+    from dais_verif.record.regression import Regression
 
     record = read_record(path)
     if not isinstance(record, Regression) or not record.jobs:

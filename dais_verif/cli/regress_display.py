@@ -14,11 +14,11 @@ from rich.table import Table
 from rich.text import Text
 
 from dais_verif.printable import printable
+from dais_verif.record.regression import JobResult
 from dais_verif.regression.executors import Executor
 from dais_verif.regression.history import Past
 from dais_verif.regression.runner import Watcher
 from dais_verif.report.console import verdict_text
-from dais_verif.report.regression import JobResult
 from dais_verif.verdict import Verdict
 
 __all__ = ["RegressDisplay", "duration"]

@@ -22,7 +22,7 @@ def schema(kind: str) -> int:
 
     Later versions only add fields.
     """
-    from dais_verif.report.schema import schema_path
+    from dais_verif.record.schema import schema_path
 
     click.echo(schema_path(kind).read_text(encoding="utf-8"), nl=False)
     return 0

@@ -35,8 +35,8 @@ from dais_verif.errors import InputError
 from dais_verif.files import make_folder
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.own_command import own_command
+from dais_verif.record.signoff import SignOff, StageResult
 from dais_verif.report.console import program_line
-from dais_verif.report.signoff import SignOff, StageResult
 from dais_verif.report.words import signed_word, stage_word
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE
 from dais_verif.signoff.policy import BUILT_IN, GHDL, Given, policy_of, read_policy

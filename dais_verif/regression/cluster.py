@@ -17,10 +17,10 @@ from concurrent.futures import Future
 from typing import Any
 
 from dais_verif.errors import InputError, ToolError
+from dais_verif.record.regression import JobResult
 from dais_verif.regression.executors import ENTRY, PRELOAD
 from dais_verif.regression.job import Task, run_job
 from dais_verif.regression.launcher import Launcher
-from dais_verif.report.regression import JobResult
 from dais_verif.version import VERSION
 
 __all__ = ["Cluster", "check_name"]

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
+from dais_verif.record.regression import JobResult
 from dais_verif.regression.job import Task, run_job
 from dais_verif.regression.launcher import Launcher
-from dais_verif.report.regression import JobResult
 
 __all__ = ["ENTRY", "PRELOAD", "Executor", "Local"]
 

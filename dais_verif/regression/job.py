@@ -12,11 +12,11 @@ from pathlib import Path
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.own_command import own_command
+from dais_verif.record.read import parse_record
+from dais_verif.record.regression import Job, JobResult
 from dais_verif.record.simulation import Failed, SimulationRecord
 from dais_verif.regression.fork_server import LOCK, STDERR, STDOUT
 from dais_verif.regression.launcher import Ending, Launcher, Request
-from dais_verif.report.read import parse_record
-from dais_verif.report.regression import Job, JobResult
 from dais_verif.verdict import Verdict, worst
 
 __all__ = ["Stopped", "Task", "reproduce", "run_job"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from dais_verif.report.regression import JobResult
+from dais_verif.record.regression import JobResult
 
 __all__ = ["Journal", "read_journal"]
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dais_verif.errors import InputError
+from dais_verif.record.regression import Job
 from dais_verif.regression.history import Past
 from dais_verif.regression.manifest import DEFAULT_TIMEOUT, Choices, Part
 from dais_verif.regression.programs import names_of
-from dais_verif.report.regression import Job
 from dais_verif.toolchain.data_files import data_files
 from dais_verif.version import VERSION
 

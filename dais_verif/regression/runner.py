@@ -12,13 +12,13 @@ from pathlib import Path
 
 from dais_verif.errors import ToolError
 from dais_verif.files import write_atomically
+from dais_verif.record.regression import JobResult, Regression
 from dais_verif.record.simulation import Times
 from dais_verif.regression.executors import Executor
 from dais_verif.regression.history import History, Past
 from dais_verif.regression.job import Stopped, Task, reproduce
 from dais_verif.regression.journal import Journal, read_journal
 from dais_verif.regression.plan import Planned, in_order
-from dais_verif.report.regression import JobResult, Regression
 from dais_verif.verdict import Verdict, worst
 
 __all__ = ["NAME", "Settings", "Watcher", "run_jobs"]

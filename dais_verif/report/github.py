@@ -8,8 +8,8 @@ from pathlib import Path
 
 from dais_verif.errors import InputError
 from dais_verif.printable import printable
+from dais_verif.record.read import AnyRecord
 from dais_verif.report.cases import Case, cases_of, title_of
-from dais_verif.report.read import AnyRecord
 from dais_verif.report.words import word_of
 from dais_verif.verdict import Verdict
 

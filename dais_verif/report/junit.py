@@ -9,8 +9,8 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestSuite
 from junitparser.xunit2 import FlakyFailure, TestCase
 
 from dais_verif.printable import printable
+from dais_verif.record.read import AnyRecord
 from dais_verif.report.cases import Case, cases_of, title_of
-from dais_verif.report.read import AnyRecord
 from dais_verif.verdict import Verdict
 
 __all__ = ["junit_of"]

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+from dais_verif.record.regression import JobResult, Regression, failures_first
 from dais_verif.report.console import verdict_text
-from dais_verif.report.regression import JobResult, Regression, failures_first
 from dais_verif.verdict import Verdict
 
 __all__ = ["print_regression"]

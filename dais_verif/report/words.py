@@ -5,7 +5,7 @@ Console, HTML page and summaries take it from here, so that none of them can say
 
 from __future__ import annotations
 
-from dais_verif.report.signoff import SignOff, StageResult
+from dais_verif.record.signoff import SignOff, StageResult
 from dais_verif.verdict import Verdict
 
 __all__ = ["signed_word", "stage_word", "word_of"]

@@ -17,8 +17,8 @@ from typing import Any
 import msgspec
 
 from dais_verif.errors import InputError
+from dais_verif.record.signoff import EVIDENCE, SignOff, StageResult
 from dais_verif.record.simulation import OutputEvidence, Waiver
-from dais_verif.report.signoff import EVIDENCE, SignOff, StageResult
 from dais_verif.signoff.policy import Policy
 from dais_verif.signoff.subject import Subject, sha256_of
 from dais_verif.signoff.toolbox import Tool

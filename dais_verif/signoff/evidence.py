@@ -22,8 +22,8 @@ from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.record.base import SCHEMA
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.read import parse_record
 from dais_verif.record.simulation import Failed, SimulationRecord
-from dais_verif.report.read import parse_record
 from dais_verif.signoff.verbs import PRINTED, RUN, read_call
 from dais_verif.simulation.scoreboard import digest_of
 from dais_verif.simulation.testbench.packing import Words, row_words

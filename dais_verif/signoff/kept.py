@@ -15,7 +15,7 @@ from typing import Any
 
 from dais_verif.errors import InputError
 from dais_verif.files import make_folder, read_plain, write_atomically
-from dais_verif.report.signoff import StageResult
+from dais_verif.record.signoff import StageResult
 from dais_verif.signoff.context import Context, Stage
 from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.extras import NETLIST

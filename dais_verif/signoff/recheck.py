@@ -14,8 +14,8 @@ from pathlib import Path
 from dais_verif.errors import DaisError, InputError
 from dais_verif.files import read_plain
 from dais_verif.program import load
-from dais_verif.report.read import read_record
-from dais_verif.report.signoff import SignOff, StageResult
+from dais_verif.record.read import read_record
+from dais_verif.record.signoff import SignOff, StageResult
 from dais_verif.signoff.certificate import (
     CERTIFICATE,
     Certificate,

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from dais_verif.errors import DaisError
+from dais_verif.record.signoff import EVIDENCE, StageResult
 from dais_verif.record.simulation import OutputEvidence, Times
-from dais_verif.report.signoff import EVIDENCE, StageResult
 from dais_verif.signoff.context import Context, Stage
 from dais_verif.signoff.evidence import Unusable, read_tree, simulated
 from dais_verif.signoff.judge import Judgement, may_excuse

@@ -20,8 +20,8 @@ from dais_verif.files import make_folder, read_plain, write_atomically
 from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.signoff import SignOff, StageResult
 from dais_verif.record.simulation import Decision, Times
-from dais_verif.report.signoff import SignOff, StageResult
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE, Certificate, stages_in, written
 from dais_verif.signoff.context import Context, Stage, pipeline_arguments, plain_path, write_json
 from dais_verif.signoff.copies import copied

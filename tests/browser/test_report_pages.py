@@ -13,9 +13,9 @@ from pages import EVIL, PROGRAM, failed_proof, mismatch_run, passed_proof, passe
 
 from bench.networks import network
 from dais_verif.program import Program
+from dais_verif.record.regression import Regression
 from dais_verif.report.html import write_report
 from dais_verif.report.html.sources import Document
-from dais_verif.report.regression import Regression
 
 OpenPage = Callable[..., Any]
 

@@ -22,11 +22,11 @@ from quality.door import planted, save
 from quality.programs import every_opcode
 
 from dais_verif.program import Program, write_binary
+from dais_verif.record.read import read_record
+from dais_verif.record.regression import Regression
+from dais_verif.record.schema import schema_path
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.regression.journal import read_journal
-from dais_verif.report.read import read_record
-from dais_verif.report.regression import Regression
-from dais_verif.report.schema import schema_path
 from dais_verif.toolchain import verilator_runtime
 from dais_verif.verdict import Verdict
 

@@ -15,14 +15,14 @@ from junitparser import JUnitXml
 from dais_verif.errors import InputError
 from dais_verif.printable import printable
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.read import AnyRecord
+from dais_verif.record.regression import Job, JobResult, Regression
+from dais_verif.record.signoff import SignOff, StageResult
 from dais_verif.record.simulation import Failed, SimulationRecord, SimulatorResult
 from dais_verif.report.cases import cases_of
 from dais_verif.report.github import append_summary, commands_of, summary_of
 from dais_verif.report.junit import junit_of
 from dais_verif.report.proof import ProofRecord
-from dais_verif.report.read import AnyRecord
-from dais_verif.report.regression import Job, JobResult, Regression
-from dais_verif.report.signoff import SignOff, StageResult
 from dais_verif.report.words import word_of
 from dais_verif.verdict import Verdict, worst
 

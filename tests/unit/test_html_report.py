@@ -34,12 +34,12 @@ from dais_verif.program.listing import in_words
 from dais_verif.program.opcodes import OPCODES
 from dais_verif.program.ranges import analyse
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.regression import Regression
 from dais_verif.record.simulation import Blame, Mismatch, OutputEvidence, SimulationRecord, SimulatorResult, Value
 from dais_verif.report.html import Source, render, write_report
 from dais_verif.report.html.program_view import FAMILIES, view_data
 from dais_verif.report.html.sources import Document
 from dais_verif.report.html.verdicts import overall
-from dais_verif.report.regression import Regression
 from dais_verif.report.words import word_of
 from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict

@@ -16,8 +16,8 @@ from dais_verif.cli.main import _run, cli
 from dais_verif.flows import check as check_flow
 from dais_verif.own_command import own_command
 from dais_verif.packages import PACKAGES, missing_packages
+from dais_verif.record.regression import Job
 from dais_verif.regression.job import reproduce as reproduce_job
-from dais_verif.report.regression import Job
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "quantised_mac.bin"

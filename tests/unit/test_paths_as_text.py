@@ -8,9 +8,9 @@ import numpy as np
 from pages import passed_run
 
 from dais_verif.dut.ports_file import read_ports_file
+from dais_verif.record.read import read_record
 from dais_verif.report.html import render, source_of, write_report
 from dais_verif.report.html.sources import read_source
-from dais_verif.report.read import read_record
 from dais_verif.stimulus import read_batch
 
 

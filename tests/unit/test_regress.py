@@ -21,10 +21,10 @@ import fake_jobs
 import pytest
 
 from dais_verif.cli import main
+from dais_verif.record.read import parse_record, read_record
+from dais_verif.record.regression import Regression
 from dais_verif.regression import cluster, executors
 from dais_verif.regression.journal import read_journal
-from dais_verif.report.read import parse_record, read_record
-from dais_verif.report.regression import Regression
 from dais_verif.verdict import Verdict
 
 Call = Callable[..., tuple[int, Regression]]

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dais_verif.errors import InputError
+from dais_verif.record.regression import Job, JobResult
 from dais_verif.regression.history import History, Past
 from dais_verif.regression.journal import NAME, Journal, read_journal
 from dais_verif.regression.manifest import Choices, Part, Variant, read_manifest, stages_variant
 from dais_verif.regression.plan import Defaults, Planned, in_order, make_plan, shard_of
 from dais_verif.regression.programs import Found, find, names_of, stem_of
-from dais_verif.report.regression import Job, JobResult
 from dais_verif.verdict import Verdict, worst
 
 

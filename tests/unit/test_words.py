@@ -18,11 +18,11 @@ from dais_verif.cli import signoff as signoff_verb
 from dais_verif.emitter import emit_verilog
 from dais_verif.flows import cover
 from dais_verif.program import Program, write_binary
+from dais_verif.record.regression import Regression
 from dais_verif.record.simulation import OutputEvidence
 from dais_verif.report.console import print_record
 from dais_verif.report.html import write_report
 from dais_verif.report.html.sources import Document
-from dais_verif.report.regression import Regression
 from dais_verif.report.regression_text import print_regression
 from dais_verif.verdict import Verdict
 
