@@ -29,7 +29,7 @@ __all__ = ["CachedProof", "recall", "remember", "proof_key"]
 #: So many proofs are kept, those that were found last.
 _KEPT = 64
 #: What has a say in a proof: folders of the package, and packages.
-_FOLDERS, _PACKAGES = ("dut", "program", "prove", "synth"), ("bitwuzla", "numpy", "pyslang", "python-sat")
+_FOLDERS, _PACKAGES = ("dut", "program", "prover", "synthesis"), ("bitwuzla", "numpy", "pyslang", "python-sat")
 _TABLE = "CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, found INTEGER, proof BLOB, seal TEXT)"
 
 

@@ -10,6 +10,7 @@ import pytest
 from prove.door import Run, planted, run_prove
 from quality.programs import EVERY_OPCODE, OUTPUTS, SINE_LIKE, STEPS, every_opcode, overflowing
 
+import dais_verif
 from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program
 from dais_verif.prover import proof_cache
@@ -132,3 +133,10 @@ def test_the_oldest_proofs_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         run_prove(program, tmp_path, "--seed", seed, cache=True)
     assert [recalled(run_prove(program, tmp_path, "--seed", seed, cache=True)) for seed in (2, 1)] == [True, True]
     assert not recalled(run_prove(program, tmp_path, "--seed", 0, cache=True))
+
+
+def test_the_seal_takes_in_the_code_of_every_proof() -> None:
+    """A folder that is not there would leave its code out, and a proof by older code would be believed."""
+    root = Path(str(dais_verif.__file__)).parent
+    for folder in proof_cache._FOLDERS:
+        assert any((root / folder).rglob("*.py")), folder
