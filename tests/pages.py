@@ -9,6 +9,7 @@ from quality.programs import every_opcode
 from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage, CoverageGroup, CoverageRecord, OpenBin
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.proof import ClaimRecord, CounterexampleRecord, ProofRecord, ReplayRecord, SampleRecord
 from dais_verif.record.regression import Job, JobResult, Regression
 from dais_verif.record.signoff import SignOff, StageResult
 from dais_verif.record.simulation import (
@@ -26,7 +27,6 @@ from dais_verif.record.simulation import (
     Value,
     Waiver,
 )
-from dais_verif.report.proof import ClaimRecord, CounterexampleRecord, ProofRecord, ReplayRecord, SampleRecord
 from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
 

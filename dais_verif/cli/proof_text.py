@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dais_verif import __version__
 from dais_verif.program import Program
 from dais_verif.record.program import ProgramInfo
-from dais_verif.report.proof import PROOF_SCHEMA
+from dais_verif.record.proof import PROOF_SCHEMA
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 

@@ -14,10 +14,10 @@ from dais_verif.errors import InputError
 from dais_verif.files import read_plain
 from dais_verif.record.base import SCHEMA
 from dais_verif.record.coverage import COVERAGE_SCHEMA, Coverage, CoverageRecord
+from dais_verif.record.proof import PROOF_SCHEMA, ProofRecord
 from dais_verif.record.regression import REGRESSION_SCHEMA, Regression
 from dais_verif.record.signoff import SIGNOFF_SCHEMA, SignOff
 from dais_verif.record.simulation import Failed, SimulationRecord
-from dais_verif.report.proof import PROOF_SCHEMA, ProofRecord
 
 __all__ = ["NAMES", "SIGNOFF_NAME", "AnyRecord", "parse_record", "read_record", "record_file"]
 

@@ -14,10 +14,10 @@ import msgspec
 
 from dais_verif.files import write_atomically
 from dais_verif.record.base import SCHEMA
+from dais_verif.record.proof import PROOF_SCHEMA, ProofRecord
 from dais_verif.record.regression import REGRESSION_SCHEMA, Regression
 from dais_verif.record.signoff import SIGNOFF_SCHEMA, SignOff
 from dais_verif.record.simulation import Failed, SimulationRecord
-from dais_verif.report.proof import PROOF_SCHEMA, ProofRecord
 
 __all__ = ["KINDS", "make_schema", "schema_path"]
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dais_verif.record.proof import ProofRecord
 from dais_verif.record.read import AnyRecord
 from dais_verif.record.regression import JobResult, Regression
 from dais_verif.record.signoff import SignOff, StageResult
 from dais_verif.record.simulation import Failed, SimulationRecord
-from dais_verif.report.proof import ProofRecord
 from dais_verif.verdict import Verdict
 
 __all__ = ["Case", "cases_of", "title_of"]

@@ -33,9 +33,9 @@ from dais_verif.emitter.delays import read_delay_model
 from dais_verif.errors import DaisError, InputError
 from dais_verif.program import write_binary
 from dais_verif.record.coverage import COVERAGE_SCHEMA
+from dais_verif.record.proof import PROOF_SCHEMA
 from dais_verif.record.read import parse_record
 from dais_verif.regression.manifest import read_manifest
-from dais_verif.report.proof import PROOF_SCHEMA
 from dais_verif.signoff.policy import policy_of, read_policy
 from dais_verif.signoff.sshsig import read_signature, sign
 from dais_verif.stimulus import read_batch

@@ -15,6 +15,7 @@ from junitparser import JUnitXml
 from dais_verif.errors import InputError
 from dais_verif.printable import printable
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.proof import ProofRecord
 from dais_verif.record.read import AnyRecord
 from dais_verif.record.regression import Job, JobResult, Regression
 from dais_verif.record.signoff import SignOff, StageResult
@@ -22,7 +23,6 @@ from dais_verif.record.simulation import Failed, SimulationRecord, SimulatorResu
 from dais_verif.report.cases import cases_of
 from dais_verif.report.github import append_summary, commands_of, summary_of
 from dais_verif.report.junit import junit_of
-from dais_verif.report.proof import ProofRecord
 from dais_verif.report.words import word_of
 from dais_verif.verdict import Verdict, worst
 

@@ -12,8 +12,8 @@ from pages import PROGRAM, mismatch_run, passed_proof, passed_run, regression, s
 
 from dais_verif.cli import main
 from dais_verif.program import Program, write_binary
+from dais_verif.record.proof import PROOF_SCHEMA, ProofRecord
 from dais_verif.record.simulation import Times
-from dais_verif.report.proof import PROOF_SCHEMA, ProofRecord
 from dais_verif.verdict import Verdict
 
 

@@ -14,6 +14,7 @@ from dais_verif.cli import main
 from dais_verif.errors import InputError
 from dais_verif.record.coverage import Coverage, CoverageGroup, OpenBin
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.proof import PROOF_SCHEMA, ClaimRecord, CounterexampleRecord, ProofRecord, ReplayRecord
 from dais_verif.record.read import AnyRecord, parse_record, read_record
 from dais_verif.record.regression import Job, JobResult, Regression
 from dais_verif.record.schema import KINDS, make_schema, schema_path
@@ -33,7 +34,6 @@ from dais_verif.record.simulation import (
     Value,
     Waiver,
 )
-from dais_verif.report.proof import PROOF_SCHEMA, ClaimRecord, CounterexampleRecord, ProofRecord, ReplayRecord
 from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage, CoverageRecord
+from dais_verif.record.proof import ProofRecord
 from dais_verif.record.regression import Regression
 from dais_verif.record.signoff import SignOff
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.report.html.sources import Source
 from dais_verif.report.html.verdicts import standing_of
-from dais_verif.report.proof import ProofRecord
 from dais_verif.verdict import Verdict
 
 __all__ = ["GRADES", "Design", "Grade", "OutputRow", "designs_of", "output_rows"]

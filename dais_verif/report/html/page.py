@@ -23,6 +23,7 @@ from dais_verif.files import write_atomically
 from dais_verif.printable import printable
 from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage, CoverageRecord
+from dais_verif.record.proof import ProofRecord
 from dais_verif.record.regression import JobResult, Regression, failures_first
 from dais_verif.record.simulation import Mismatch, SimulationRecord
 from dais_verif.report.html.evidence import GRADES, designs_of, output_rows
@@ -31,7 +32,6 @@ from dais_verif.report.html.sources import Document, Source, program_of, with_st
 from dais_verif.report.html.times import split_of
 from dais_verif.report.html.trend import charts_of, runs_of
 from dais_verif.report.html.verdicts import Standing, limits_of, overall, standing_of
-from dais_verif.report.proof import ProofRecord
 from dais_verif.report.words import stage_word
 from dais_verif.verdict import Verdict
 from dais_verif.version import VERSION

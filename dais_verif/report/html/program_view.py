@@ -13,8 +13,8 @@ from dais_verif.program.graph import dead_ops, depths
 from dais_verif.program.listing import in_words
 from dais_verif.program.ranges import analyse
 from dais_verif.record.coverage import Coverage
+from dais_verif.record.proof import ProofRecord
 from dais_verif.report.html.evidence import OutputRow
-from dais_verif.report.proof import ProofRecord
 
 __all__ = ["FAMILIES", "Facts", "KindCount", "facts_of", "view_data"]
 

@@ -10,11 +10,11 @@ from typing import TypeAlias
 from dais_verif.errors import InputError
 from dais_verif.record.coverage import CoverageRecord
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.proof import ProofRecord
 from dais_verif.record.read import NAMES, SIGNOFF_NAME, AnyRecord, parse_record, read_record, record_file
 from dais_verif.record.regression import Regression
 from dais_verif.record.signoff import EVIDENCE, SignOff
 from dais_verif.record.simulation import Failed, SimulationRecord
-from dais_verif.report.proof import ProofRecord
 
 __all__ = ["Document", "Source", "program_of", "read_source", "records_below", "source_of", "with_stages"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dais_verif.record.proof import ProofRecord
 from dais_verif.record.signoff import SignOff
 from dais_verif.record.simulation import SimulationRecord, SimulatorResult
 from dais_verif.report.html.sources import Document
-from dais_verif.report.proof import ProofRecord
 
 __all__ = ["Bar", "Split", "split_of"]
 

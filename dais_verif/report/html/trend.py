@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dais_verif.record.coverage import CoverageRecord
+from dais_verif.record.proof import ProofRecord
 from dais_verif.record.regression import Regression
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.report.html.evidence import designs_of
 from dais_verif.report.html.sources import Document, Source
 from dais_verif.report.html.verdicts import Standing, standing_of
-from dais_verif.report.proof import ProofRecord
 from dais_verif.verdict import Verdict
 
 __all__ = ["Chart", "Point", "Run", "charts_of", "runs_of"]

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dais_verif.record.coverage import CoverageRecord
+from dais_verif.record.proof import ProofRecord
 from dais_verif.record.regression import Regression
 from dais_verif.record.signoff import SignOff
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.report.html.sources import Document, Source
-from dais_verif.report.proof import ProofRecord
 from dais_verif.report.words import word_of
 from dais_verif.verdict import Verdict
 
