@@ -10,8 +10,8 @@ from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage, CoverageGroup, CoverageRecord, OpenBin
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import ClaimRecord, CounterexampleRecord, ProofRecord, ReplayRecord, SampleRecord
-from dais_verif.record.regression import Job, JobResult, Regression
-from dais_verif.record.signoff import SignOff, StageResult
+from dais_verif.record.regression import Job, JobResult, RegressionRecord
+from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.record.simulation import (
     Blame,
     BoardInfo,
@@ -184,32 +184,32 @@ def failed_proof(program: Program = PROGRAM) -> ProofRecord:
     )
 
 
-def signoff(program: Program = PROGRAM) -> SignOff:
+def signoff(program: Program = PROGRAM) -> SignOffRecord:
     stages = [
         StageResult("sim", Verdict.PASS, "all bits equal", True, True, seconds=2.5, evidence=["sim/result.json"]),
         StageResult("poisoned golden", Verdict.RTL_MISMATCH, "found", True, True, must_fail=True, seconds=1.0),
         StageResult("coverage", Verdict.UNKNOWN, "83.3 % of 90 %", True, False, waived=True, seconds=0.2),
         StageResult("prove", Verdict.NOT_RUN, "no time", False, False, reproduce="dais-verif prove net/prog.bin"),
     ]
-    return SignOff(
-        Verdict.NOT_SIGNED_OFF,
-        "stage prove did not run",
-        info(program),
-        {"coverage": {"percent": 90}, "stages": ["sim", "prove"]},
-        7,
-        "dais-verif signoff net/prog.bin",
-        RTL,
-        TOOLS,
-        stages,
-        [OutputEvidence(j, "sampled", 1000) for j in range(program.n_out)],
-        coverage_of(program),
-        [Decision("layout", "v1", "given")],
-        [Waiver("coverage", "a known gap", "2027-01-31", "Ada")],
+    return SignOffRecord(
+        verdict=Verdict.NOT_SIGNED_OFF,
+        message="stage prove did not run",
+        program=info(program),
+        policy={"coverage": {"percent": 90}, "stages": ["sim", "prove"]},
+        seed=7,
+        reproduce="dais-verif signoff net/prog.bin",
+        rtl=RTL,
+        tools=TOOLS,
+        stages=stages,
+        outputs=[OutputEvidence(j, "sampled", 1000) for j in range(program.n_out)],
+        coverage=coverage_of(program),
+        decisions=[Decision("layout", "v1", "given")],
+        waivers=[Waiver("coverage", "a known gap", "2027-01-31", "Ada")],
         times=Times("2026-11-21T11:00:00Z", 4.2),
     )
 
 
-def regression(programs: int = 4, seeds: int = 3) -> Regression:
+def regression(programs: int = 4, seeds: int = 3) -> RegressionRecord:
     """Jobs of which the last fails, the first is flaky and one was taken over."""
     jobs = []
     for at in range(programs):
@@ -224,14 +224,14 @@ def regression(programs: int = 4, seeds: int = 3) -> Regression:
     bad = {"verdict": Verdict.RTL_MISMATCH, "message": "3 of 1000 vectors differ", "attempts": [Verdict.RTL_MISMATCH]}
     jobs[-1] = replace(jobs[-1], **bad, result="jobs/last/result.json")
     message = f"1 of {len(jobs)} jobs did not pass"
-    return Regression(
-        Verdict.RTL_MISMATCH,
-        message,
-        len(jobs),
-        "dais-verif regress suite.toml",
-        jobs,
-        "1/2",
-        "2 local workers",
-        TOOLS,
-        Times("2026-11-21T12:00:00Z", 61.0),
+    return RegressionRecord(
+        verdict=Verdict.RTL_MISMATCH,
+        message=message,
+        planned=len(jobs),
+        reproduce="dais-verif regress suite.toml",
+        jobs=jobs,
+        shard="1/2",
+        cluster="2 local workers",
+        tools=TOOLS,
+        times=Times("2026-11-21T12:00:00Z", 61.0),
     )

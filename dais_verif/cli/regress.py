@@ -34,7 +34,7 @@ from dais_verif.regression.programs import find
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dais_verif.record.regression import Regression
+    from dais_verif.record.regression import RegressionRecord
     from dais_verif.regression.executors import Executor
     from dais_verif.regression.plan import Planned
 
@@ -206,10 +206,10 @@ def _parts(paths: Iterable[str], stages: Sequence[int]) -> tuple[list[Part], lis
 
 def _seeds_of(path: Path) -> tuple[int, ...]:
     from dais_verif.record.read import read_record
-    from dais_verif.record.regression import Regression
+    from dais_verif.record.regression import RegressionRecord
 
     record = read_record(path)
-    if not isinstance(record, Regression) or not record.jobs:
+    if not isinstance(record, RegressionRecord) or not record.jobs:
         raise InputError(f"--seed-from {str(path)!r}: must be a regression with jobs, its folder or regression.json")
     return tuple(sorted({result.job.seed for result in record.jobs}))
 
@@ -261,7 +261,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _render(
-    record: Regression, output: Path, junit: Path | None, html: Path | None, github: bool, as_json: bool
+    record: RegressionRecord, output: Path, junit: Path | None, html: Path | None, github: bool, as_json: bool
 ) -> None:
     if as_json:
         click.echo(record.to_json())

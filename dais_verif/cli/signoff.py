@@ -35,7 +35,7 @@ from dais_verif.errors import InputError
 from dais_verif.files import make_folder
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.own_command import own_command
-from dais_verif.record.signoff import SignOff, StageResult
+from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.report.console import program_line
 from dais_verif.report.words import signed_word, stage_word
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE
@@ -233,7 +233,7 @@ class Shown(Listener):
         )
 
 
-def _print(record: SignOff, folder: Path, out: Console) -> None:
+def _print(record: SignOffRecord, folder: Path, out: Console) -> None:
     files = record.rtl["files"]
     more = f" and {len(files) - _SHOWN} more files" if len(files) > _SHOWN else ""
     source = "emitted from the program" if record.rtl["emitted"] else ", ".join(files[:_SHOWN]) + more

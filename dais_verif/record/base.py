@@ -41,6 +41,9 @@ class RunRecord:
 
     SCHEMA: ClassVar = SCHEMA
 
+    #: Whether JSON ends with the exit code, where readers of text have always found it.
+    EXIT_CODE_LAST: ClassVar = False
+
     verdict: Verdict
     message: str
 
@@ -57,8 +60,9 @@ class RunRecord:
     def to_dict(self) -> dict[str, Any]:
         """Return what ``to_json`` writes, as dictionaries, lists, strings and numbers."""
         tree = to_tree(self)
-        head = {"schema": self.SCHEMA, "verdict": tree.pop("verdict"), "exit_code": self.verdict.exit_code}
-        return {**head, **tree}
+        head = {"schema": self.SCHEMA, "verdict": tree.pop("verdict")}
+        code = {"exit_code": self.verdict.exit_code}
+        return {**head, **tree, **code} if self.EXIT_CODE_LAST else {**head, **code, **tree}
 
     def to_json(self) -> str:
         """Return one JSON object."""

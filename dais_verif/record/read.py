@@ -15,13 +15,13 @@ from dais_verif.files import read_plain
 from dais_verif.record.base import SCHEMA
 from dais_verif.record.coverage import COVERAGE_SCHEMA, Coverage, CoverageRecord
 from dais_verif.record.proof import PROOF_SCHEMA, ProofRecord
-from dais_verif.record.regression import REGRESSION_SCHEMA, Regression
-from dais_verif.record.signoff import SIGNOFF_SCHEMA, SignOff
+from dais_verif.record.regression import REGRESSION_SCHEMA, RegressionRecord
+from dais_verif.record.signoff import SIGNOFF_SCHEMA, SignOffRecord
 from dais_verif.record.simulation import Failed, SimulationRecord
 
 __all__ = ["NAMES", "SIGNOFF_NAME", "AnyRecord", "parse_record", "read_record", "record_file"]
 
-AnyRecord: TypeAlias = SimulationRecord | Failed | Regression | SignOff | ProofRecord | CoverageRecord
+AnyRecord: TypeAlias = SimulationRecord | Failed | RegressionRecord | SignOffRecord | ProofRecord | CoverageRecord
 
 #: The record in the folder of a sign-off.
 SIGNOFF_NAME = "signoff.json"
@@ -36,8 +36,8 @@ _OF_FAILED = {"schema", "verdict", "exit_code", "message", "reason"}
 
 _KINDS: dict[str, type[AnyRecord]] = {
     SCHEMA: SimulationRecord,
-    REGRESSION_SCHEMA: Regression,
-    SIGNOFF_SCHEMA: SignOff,
+    REGRESSION_SCHEMA: RegressionRecord,
+    SIGNOFF_SCHEMA: SignOffRecord,
     PROOF_SCHEMA: ProofRecord,
     COVERAGE_SCHEMA: CoverageRecord,
 }
@@ -88,7 +88,9 @@ class _RtlFacts(msgspec.Struct):
     data: dict[str, str] | None = None
 
 
-_Counts: TypeAlias = Annotated[list[int], msgspec.Meta(min_length=3, max_length=3)]
+#: A number that a page can divide by.
+_Count: TypeAlias = Annotated[int, msgspec.Meta(le=1 << 60)]
+_Counts: TypeAlias = Annotated[list[_Count], msgspec.Meta(min_length=3, max_length=3)]
 
 
 def _require_shapes(record: AnyRecord) -> None:

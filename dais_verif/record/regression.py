@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from typing import ClassVar
 
+from dais_verif.record.base import RunRecord
 from dais_verif.record.simulation import Times
 from dais_verif.verdict import Verdict
 
-__all__ = ["REGRESSION_SCHEMA", "Job", "JobResult", "Regression", "failures_first"]
+__all__ = ["REGRESSION_SCHEMA", "Job", "JobResult", "RegressionRecord", "failures_first"]
 
 REGRESSION_SCHEMA = "dais-verif/regression/1"
 
@@ -51,13 +52,14 @@ class JobResult:
     bits_compared: int = 0
 
 
-@dataclass(frozen=True)
-class Regression:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RegressionRecord(RunRecord):
     """A run of ``regress``. ``planned``: jobs of this shard; ``jobs``: those that have ended, in the order of the plan.
     ``flaky``: how many of them are. ``state``: ``running`` while it is written, then ``complete``."""
 
-    verdict: Verdict
-    message: str
+    SCHEMA: ClassVar = REGRESSION_SCHEMA
+    EXIT_CODE_LAST: ClassVar = True
+
     planned: int
     reproduce: str
     jobs: list[JobResult] = field(default_factory=list)
@@ -68,11 +70,6 @@ class Regression:
     state: str = "complete"
     flaky: int = 0
     warnings: list[str] = field(default_factory=list)
-
-    def to_json(self) -> str:
-        """One JSON object."""
-        tree = {"schema": REGRESSION_SCHEMA, **asdict(self), "exit_code": self.verdict.exit_code}
-        return json.dumps(tree, indent=2, default=lambda verdict: verdict.value)
 
 
 def failures_first(jobs: Iterable[JobResult]) -> list[JobResult]:

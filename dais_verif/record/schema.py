@@ -15,22 +15,22 @@ import msgspec
 from dais_verif.files import write_atomically
 from dais_verif.record.base import SCHEMA
 from dais_verif.record.proof import PROOF_SCHEMA, ProofRecord
-from dais_verif.record.regression import REGRESSION_SCHEMA, Regression
-from dais_verif.record.signoff import SIGNOFF_SCHEMA, SignOff
+from dais_verif.record.regression import REGRESSION_SCHEMA, RegressionRecord
+from dais_verif.record.signoff import SIGNOFF_SCHEMA, SignOffRecord
 from dais_verif.record.simulation import Failed, SimulationRecord
 
 __all__ = ["KINDS", "make_schema", "schema_path"]
 
 KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
     "result": (SCHEMA, (SimulationRecord, Failed)),
-    "regression": (REGRESSION_SCHEMA, (Regression,)),
+    "regression": (REGRESSION_SCHEMA, (RegressionRecord,)),
     "proof": (PROOF_SCHEMA, (ProofRecord,)),
-    "signoff": (SIGNOFF_SCHEMA, (SignOff,)),
+    "signoff": (SIGNOFF_SCHEMA, (SignOffRecord,)),
 }
 
 
 #: Names of definitions that were published before the classes had theirs.
-_PUBLISHED = {"SimulationRecord": "Record"}
+_PUBLISHED = {"SimulationRecord": "Record", "RegressionRecord": "Regression", "SignOffRecord": "SignOff"}
 
 
 def schema_path(kind: str) -> Path:

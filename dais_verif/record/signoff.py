@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
+from dais_verif.record.base import RunRecord
 from dais_verif.record.coverage import Coverage
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.simulation import Decision, OutputEvidence, Times, Waiver
 from dais_verif.verdict import Verdict
 
-__all__ = ["EVIDENCE", "SIGNOFF_SCHEMA", "SignOff", "StageResult"]
+__all__ = ["EVIDENCE", "SIGNOFF_SCHEMA", "SignOffRecord", "StageResult"]
 
 SIGNOFF_SCHEMA = "dais-verif/signoff/1"
 
@@ -42,12 +42,13 @@ class StageResult:
     reproduce: str = ""
 
 
-@dataclass(frozen=True)
-class SignOff:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SignOffRecord(RunRecord):
     """A run of ``signoff``: PASS (signed off) or NOT_SIGNED_OFF, or the error that ended it."""
 
-    verdict: Verdict
-    message: str
+    SCHEMA: ClassVar = SIGNOFF_SCHEMA
+    EXIT_CODE_LAST: ClassVar = True
+
     program: ProgramInfo
     policy: dict[str, Any]
     seed: int
@@ -64,8 +65,3 @@ class SignOff:
     times: Times | None = None
     #: ``running`` while it is written step by step, then ``complete``.
     state: str = "complete"
-
-    def to_json(self) -> str:
-        """One JSON object."""
-        tree = {"schema": SIGNOFF_SCHEMA, **asdict(self), "exit_code": self.verdict.exit_code}
-        return json.dumps(tree, indent=2, default=lambda verdict: verdict.value)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, overload
 
 from dais_verif.record.base import SCHEMA, RunRecord
 from dais_verif.record.coverage import Coverage, RtlCoverage
@@ -248,6 +248,8 @@ else:
 class SimulationRecord(RunRecord):
     """A run of ``sim`` or ``hil``."""
 
+    EXIT_CODE_LAST: ClassVar = True
+
     program: ProgramInfo
     seed: int
     vectors: int
@@ -280,11 +282,6 @@ class SimulationRecord(RunRecord):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "simulators", SimulatorResults(self.simulators))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``to_json`` writes; the exit code is last, where readers of text have always found it."""
-        tree = super().to_dict()
-        return {**{name: value for name, value in tree.items() if name != "exit_code"}, "exit_code": tree["exit_code"]}
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
+from dais_verif.record.base import to_tree
 from dais_verif.record.regression import JobResult
 
 __all__ = ["Journal", "read_journal"]
@@ -59,5 +60,5 @@ class Journal:
 
 
 def _line(fingerprint: str, result: JobResult) -> bytes:
-    tree = {"fingerprint": fingerprint, "result": asdict(replace(result, resumed=False))}
-    return json.dumps(tree, default=lambda verdict: verdict.value).encode() + b"\n"
+    tree = {"fingerprint": fingerprint, "result": to_tree(replace(result, resumed=False))}
+    return json.dumps(tree).encode() + b"\n"

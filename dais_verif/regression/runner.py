@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dais_verif.errors import ToolError
 from dais_verif.files import write_atomically
-from dais_verif.record.regression import JobResult, Regression
+from dais_verif.record.regression import JobResult, RegressionRecord
 from dais_verif.record.simulation import Times
 from dais_verif.regression.executors import Executor
 from dais_verif.regression.history import History, Past
@@ -67,7 +67,7 @@ class Watcher:
 
 def run_jobs(
     plan: Sequence[Planned], executor: Executor, settings: Settings, history: History, watcher: Watcher
-) -> Regression:
+) -> RegressionRecord:
     """Run ``plan`` and return the record, which is also in the folder, and was there in parts while jobs ran.
 
     Interrupted by ``KeyboardInterrupt``, it leaves the record with what has ended and raises it again. The executor is
@@ -149,22 +149,22 @@ class _Run:
         verdict = worst(result.verdict for result in self._results.values())
         return Verdict.NOT_RUN if verdict is Verdict.PASS and self._settings.warnings else verdict
 
-    def write(self, verdict: Verdict, state: str) -> Regression:
+    def write(self, verdict: Verdict, state: str) -> RegressionRecord:
         """The record as it is now, also in the folder."""
         results = [self._results[planned.job.id] for planned in self._plan if planned.job.id in self._results]
-        record = Regression(
-            verdict,
-            self._message(verdict, results),
-            len(self._plan),
-            self._settings.reproduce,
-            results,
-            self._settings.shard,
-            self._settings.cluster,
-            dict(self._settings.tools),
-            Times(self._started, round(time.monotonic() - self._begun, 3)),
-            state,
-            sum(result.flaky for result in results),
-            list(self._settings.warnings),
+        record = RegressionRecord(
+            verdict=verdict,
+            message=self._message(verdict, results),
+            planned=len(self._plan),
+            reproduce=self._settings.reproduce,
+            jobs=results,
+            shard=self._settings.shard,
+            cluster=self._settings.cluster,
+            tools=dict(self._settings.tools),
+            times=Times(self._started, round(time.monotonic() - self._begun, 3)),
+            state=state,
+            flaky=sum(result.flaky for result in results),
+            warnings=list(self._settings.warnings),
         )
         write_atomically(self._settings.folder / NAME, record.to_json().encode())
         self._written = time.monotonic()

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from dais_verif.record.proof import ProofRecord
 from dais_verif.record.read import AnyRecord
-from dais_verif.record.regression import JobResult, Regression
-from dais_verif.record.signoff import SignOff, StageResult
+from dais_verif.record.regression import JobResult, RegressionRecord
+from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.record.simulation import Failed, SimulationRecord
 from dais_verif.verdict import Verdict
 
@@ -37,15 +37,15 @@ class Case:
 def cases_of(record: AnyRecord) -> list[Case]:
     """All cases of ``record``."""
     match record:
-        case Regression():
+        case RegressionRecord():
             cases = [_of_job(result) for result in record.jobs]
-        case SignOff():
+        case SignOffRecord():
             cases = [_of_stage(stage, record) for stage in record.stages]
         case ProofRecord():
             cases = [_of_proof(record)]
         case SimulationRecord() | Failed():
             cases = [_of_run(record)]
-    missing = record.planned - len(record.jobs) if isinstance(record, Regression) else 0
+    missing = record.planned - len(record.jobs) if isinstance(record, RegressionRecord) else 0
     if missing > 0:
         cases.append(Case("regress", "jobs that did not end", Verdict.NOT_RUN, f"{missing} jobs did not end"))
     if record.verdict is not Verdict.PASS and all(case.passed or case.skipped for case in cases):
@@ -55,7 +55,13 @@ def cases_of(record: AnyRecord) -> list[Case]:
 
 def title_of(record: AnyRecord) -> str:
     """What kind of run it was."""
-    names = {Regression: "regress", SignOff: "signoff", ProofRecord: "prove", SimulationRecord: "run", Failed: "run"}
+    names = {
+        RegressionRecord: "regress",
+        SignOffRecord: "signoff",
+        ProofRecord: "prove",
+        SimulationRecord: "run",
+        Failed: "run",
+    }
     return f"dais-verif {names[type(record)]}"
 
 
@@ -75,7 +81,7 @@ def _of_job(result: JobResult) -> Case:
     )
 
 
-def _of_stage(stage: StageResult, record: SignOff) -> Case:
+def _of_stage(stage: StageResult, record: SignOffRecord) -> Case:
     return Case(
         "signoff",
         stage.name,

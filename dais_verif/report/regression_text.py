@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from dais_verif.record.regression import JobResult, Regression, failures_first
+from dais_verif.record.regression import JobResult, RegressionRecord, failures_first
 from dais_verif.report.console import verdict_text
 from dais_verif.verdict import Verdict
 
@@ -18,7 +18,7 @@ __all__ = ["print_regression"]
 _SHOWN = 20
 
 
-def print_regression(record: Regression, out: Console) -> None:
+def print_regression(record: RegressionRecord, out: Console) -> None:
     """Print ``record`` for a person."""
     jobs = failures_first(record.jobs)
     failed = [result for result in jobs if result.verdict is not Verdict.PASS and result.attempts]

@@ -5,7 +5,7 @@ Console, HTML page and summaries take it from here, so that none of them can say
 
 from __future__ import annotations
 
-from dais_verif.record.signoff import SignOff, StageResult
+from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.verdict import Verdict
 
 __all__ = ["signed_word", "stage_word", "word_of"]
@@ -18,7 +18,7 @@ def signed_word(verdict: Verdict) -> str:
 
 def word_of(record: object, verdict: Verdict) -> str:
     """Return what a ``record`` of whichever kind says for ``verdict``."""
-    return signed_word(verdict) if isinstance(record, SignOff) else verdict.value
+    return signed_word(verdict) if isinstance(record, SignOffRecord) else verdict.value
 
 
 def stage_word(result: StageResult) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from dais_verif.errors import InputError
-from dais_verif.record.signoff import EVIDENCE, SignOff, StageResult
+from dais_verif.record.signoff import EVIDENCE, SignOffRecord, StageResult
 from dais_verif.record.simulation import OutputEvidence, Waiver
 from dais_verif.signoff.policy import Policy
 from dais_verif.signoff.subject import Subject, sha256_of
@@ -103,7 +103,7 @@ class Certificate(_Part, frozen=True, rename={"itself": "self"}):
         subject: Subject,
         policy: Policy,
         tools: dict[str, Tool],
-        record: SignOff,
+        record: SignOffRecord,
         folder: Path,
         *,
         issued: str,

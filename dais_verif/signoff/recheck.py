@@ -15,7 +15,7 @@ from dais_verif.errors import DaisError, InputError
 from dais_verif.files import read_plain
 from dais_verif.program import load
 from dais_verif.record.read import read_record
-from dais_verif.record.signoff import SignOff, StageResult
+from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.signoff.certificate import (
     CERTIFICATE,
     Certificate,
@@ -168,7 +168,7 @@ def _tools(certificate: Certificate, policy: Policy) -> list[Finding]:
 
 def _judge(certificate: Certificate, context: Context, folder: Path) -> Iterator[Finding]:
     record = read_record(folder / RECORD)
-    if not isinstance(record, SignOff):
+    if not isinstance(record, SignOffRecord):
         yield Finding(RECORD, "the record of a sign-off", type(record).__name__)
         return
     issued = time_of(certificate.issued) or datetime.now(timezone.utc)
@@ -183,7 +183,7 @@ def _judge(certificate: Certificate, context: Context, folder: Path) -> Iterator
     yield from _agrees(certificate, record, context, results)
 
 
-def _stages(certificate: Certificate, record: SignOff, results: Sequence[StageResult]) -> Iterator[Finding]:
+def _stages(certificate: Certificate, record: SignOffRecord, results: Sequence[StageResult]) -> Iterator[Finding]:
     again, said = stages_in(results), stages_in(record.stages)
     names = [stage.name for stage in again]
     for what, stages in (("the certificate", certificate.stages), (RECORD, said)):
@@ -197,7 +197,7 @@ def _stages(certificate: Certificate, record: SignOff, results: Sequence[StageRe
 
 
 def _agrees(
-    certificate: Certificate, record: SignOff, context: Context, results: Sequence[StageResult]
+    certificate: Certificate, record: SignOffRecord, context: Context, results: Sequence[StageResult]
 ) -> Iterator[Finding]:
     """The certificate, the record of the sign-off and the evidence say the same."""
     versions = {name: tool.version for name, tool in certificate.tools.items()}

@@ -20,7 +20,7 @@ from dais_verif.files import make_folder, read_plain, write_atomically
 from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage
 from dais_verif.record.program import ProgramInfo
-from dais_verif.record.signoff import SignOff, StageResult
+from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.record.simulation import Decision, Times
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE, Certificate, stages_in, written
 from dais_verif.signoff.context import Context, Stage, pipeline_arguments, plain_path, write_json
@@ -90,7 +90,7 @@ def sign_off(
     jobs: int | None = None,
     signer: Signer | None = None,
     listener: Listener | None = None,
-) -> SignOff:
+) -> SignOffRecord:
     """Sign ``program`` off, or say why not. ``folder`` receives the record, all evidence and the certificate.
 
     Raises ``InputError`` for what cannot be used at all: then there is no record.
@@ -109,15 +109,15 @@ def sign_off(
     asked = Context(subject, policy, folder / EVIDENCE, jobs)
     context = Context(*copied(subject, policy, folder / EVIDENCE), folder / EVIDENCE, jobs)
     good, late = in_force(policy.waivers, datetime.now(timezone.utc).date())
-    record = SignOff(
-        Verdict.NOT_RUN,
-        "the sign-off has not ended",
-        ProgramInfo.of(program),
-        policy.tree(),
-        policy.seeds[0] if policy.seeds else 0,
-        reproduce,
-        _facts(subject),
-        {},
+    record = SignOffRecord(
+        verdict=Verdict.NOT_RUN,
+        message="the sign-off has not ended",
+        program=ProgramInfo.of(program),
+        policy=policy.tree(),
+        seed=policy.seeds[0] if policy.seeds else 0,
+        reproduce=reproduce,
+        rtl=_facts(subject),
+        tools={},
         decisions=[Decision("layout", program.origin.layout, "given" if layout else "detected")],
         waivers=[waiver.told() for waiver in good.values()],
         warnings=[*warnings, *late, *_ignored(subject)],
@@ -233,7 +233,7 @@ def _facts(subject: Subject) -> dict[str, object]:
     return {"top": subject.top, "emitted": subject.emitted, "files": subject.rtl, "sha256": hashes, "data": data}
 
 
-def _write(folder: Path, record: SignOff) -> None:
+def _write(folder: Path, record: SignOffRecord) -> None:
     write_atomically(folder / RECORD, record.to_json().encode())
 
 
@@ -321,7 +321,9 @@ def _coverage(context: Context, results: Sequence[StageResult]) -> Coverage | No
     return None
 
 
-def _certify(context: Context, record: SignOff, tools: dict[str, Tool], folder: Path, signer: Signer | None) -> None:
+def _certify(
+    context: Context, record: SignOffRecord, tools: dict[str, Tool], folder: Path, signer: Signer | None
+) -> None:
     assert record.times is not None
     issued = issued_at(record.times)
     name = signer.fingerprint if signer else ""

@@ -13,7 +13,7 @@ from pages import EVIL, PROGRAM, failed_proof, mismatch_run, passed_proof, passe
 
 from bench.networks import network
 from dais_verif.program import Program
-from dais_verif.record.regression import Regression
+from dais_verif.record.regression import RegressionRecord
 from dais_verif.report.html import write_report
 from dais_verif.report.html.sources import Document
 
@@ -37,7 +37,7 @@ DEAD_LINKS = """() => [...document.querySelectorAll("a[href^='#']")]
 def made(tmp_path: Path) -> Callable[..., Path]:
     def make(documents: list[Document], program: Program | None = PROGRAM) -> Path:
         path = tmp_path / "page.html"
-        write_report(documents, None if isinstance(documents[0], Regression) else program, path)
+        write_report(documents, None if isinstance(documents[0], RegressionRecord) else program, path)
         return path
 
     return make

@@ -23,7 +23,7 @@ from quality.programs import every_opcode
 
 from dais_verif.program import Program, write_binary
 from dais_verif.record.read import read_record
-from dais_verif.record.regression import Regression
+from dais_verif.record.regression import RegressionRecord
 from dais_verif.record.schema import schema_path
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.regression.journal import read_journal
@@ -50,11 +50,11 @@ def start(*words: object, module: str = "dais_verif") -> subprocess.Popen[str]:
     )
 
 
-def regress(out: Path, *words: object, module: str = "dais_verif") -> tuple[int, Regression]:
+def regress(out: Path, *words: object, module: str = "dais_verif") -> tuple[int, RegressionRecord]:
     process = start(*words, "-o", out, module=module)
     process.communicate()
     record = read_record(out)
-    assert isinstance(record, Regression)
+    assert isinstance(record, RegressionRecord)
     return process.returncode, record
 
 
@@ -69,7 +69,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
         time.sleep(0.02)
 
 
-def unlike(record: Regression) -> Regression:
+def unlike(record: RegressionRecord) -> RegressionRecord:
     """Without what differs from run to run and place to place."""
     jobs = [replace(result, seconds=0, worker="", resumed=False) for result in record.jobs]
     return replace(record, jobs=jobs, times=None, reproduce="", cluster=None)
@@ -98,7 +98,7 @@ def test_wrong_rtl_is_found_among_what_is_right(tmp_path: Path) -> None:
     stdout, stderr = process.communicate()
     assert process.returncode == 1, stderr
     record = read_record(tmp_path / "out")
-    assert isinstance(record, Regression)
+    assert isinstance(record, RegressionRecord)
     ours, theirs = record.jobs
     assert (ours.verdict, theirs.verdict) == (Verdict.PASS, Verdict.RTL_MISMATCH)
     assert ours.bits_compared > 0
@@ -154,7 +154,7 @@ class TestCluster:
         kill_a_worker(process)
         process.communicate()
         there = read_record(tmp_path / "there")
-        assert isinstance(there, Regression) and process.returncode == 1
+        assert isinstance(there, RegressionRecord) and process.returncode == 1
         assert unlike(here) == unlike(there)
         wait_until(lambda: left(tmp_path) == [])
 
@@ -188,7 +188,7 @@ class TestCluster:
             wait_until(lambda: len(read_journal(tmp_path / "out")) == 1)
         process.communicate(timeout=120)
         record = read_record(tmp_path / "out")
-        assert isinstance(record, Regression) and process.returncode == 3
+        assert isinstance(record, RegressionRecord) and process.returncode == 3
         assert [result.verdict for result in record.jobs] == [Verdict.TOOL_FAILURE, Verdict.PASS]
         assert "scheduler was lost" in record.jobs[0].message
         wait_until(lambda: left(tmp_path) == [])
@@ -304,7 +304,7 @@ def test_the_corpus_here_and_on_a_cluster_that_loses_a_worker(corpus: Path, tmp_
     kill_a_worker(process)
     process.communicate()
     there = read_record(tmp_path / "there")
-    assert isinstance(there, Regression) and process.returncode == 0
+    assert isinstance(there, RegressionRecord) and process.returncode == 0
     assert unlike(here) == unlike(there)
     wait_until(lambda: left(tmp_path) == [])
 

@@ -17,8 +17,8 @@ from dais_verif.printable import printable
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import ProofRecord
 from dais_verif.record.read import AnyRecord
-from dais_verif.record.regression import Job, JobResult, Regression
-from dais_verif.record.signoff import SignOff, StageResult
+from dais_verif.record.regression import Job, JobResult, RegressionRecord
+from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.record.simulation import Failed, SimulationRecord, SimulatorResult
 from dais_verif.report.cases import cases_of
 from dais_verif.report.github import append_summary, commands_of, summary_of
@@ -35,9 +35,15 @@ def job(name: str, verdict: Verdict = Verdict.PASS, **more: object) -> JobResult
     return replace(result, **more)  # type: ignore[arg-type]
 
 
-def regression(*jobs: JobResult, planned: int | None = None) -> Regression:
+def regression(*jobs: JobResult, planned: int | None = None) -> RegressionRecord:
     verdict = worst(result.verdict for result in jobs)
-    return Regression(verdict, "so it ended", len(jobs) if planned is None else planned, "dais-verif regress", [*jobs])
+    return RegressionRecord(
+        verdict=verdict,
+        message="so it ended",
+        planned=len(jobs) if planned is None else planned,
+        reproduce="dais-verif regress",
+        jobs=[*jobs],
+    )
 
 
 MANY = regression(
@@ -94,7 +100,17 @@ RUN = SimulationRecord(
     simulators=[SimulatorResult("icarus")],
 )
 STAGE = StageResult("sim", Verdict.PASS, "all bits", True, True)
-SIGNOFF = SignOff(Verdict.PASS, "signed", PROGRAM, {}, 0, "dais-verif signoff", {}, {}, [STAGE])
+SIGNOFF = SignOffRecord(
+    verdict=Verdict.PASS,
+    message="signed",
+    program=PROGRAM,
+    policy={},
+    seed=0,
+    reproduce="dais-verif signoff",
+    rtl={},
+    tools={},
+    stages=[STAGE],
+)
 
 
 @pytest.mark.parametrize("verdict", Verdict)
@@ -118,7 +134,7 @@ def test_none_of_them_shows_a_pass_that_is_none(record: AnyRecord, verdict: Verd
     """However a record came about: no verdict but PASS looks green anywhere."""
     record = replace(record, verdict=verdict)
     (suite,) = list(JUnitXml.fromstring(junit_of(record)))
-    missing = isinstance(record, Regression) and record.planned > len(record.jobs)
+    missing = isinstance(record, RegressionRecord) and record.planned > len(record.jobs)
     if verdict is not Verdict.PASS or missing:
         assert suite.failures + suite.errors >= 1
         assert commands_of(record).startswith("::error ")

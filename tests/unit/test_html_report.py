@@ -34,7 +34,7 @@ from dais_verif.program.listing import in_words
 from dais_verif.program.opcodes import OPCODES
 from dais_verif.program.ranges import analyse
 from dais_verif.record.program import ProgramInfo
-from dais_verif.record.regression import Regression
+from dais_verif.record.regression import RegressionRecord
 from dais_verif.record.simulation import Blame, Mismatch, OutputEvidence, SimulationRecord, SimulatorResult, Value
 from dais_verif.report.html import Source, render, write_report
 from dais_verif.report.html.program_view import FAMILIES, view_data
@@ -96,7 +96,7 @@ class Page(HTMLParser):
 
 
 def page_of(*documents: Document, program: Program | None = PROGRAM) -> Page:
-    shown = None if any(isinstance(document, Regression) for document in documents) else program
+    shown = None if any(isinstance(document, RegressionRecord) for document in documents) else program
     return Page(render([Source(document) for document in documents], shown))
 
 
@@ -384,7 +384,7 @@ def test_empty_things_are_pages_too() -> None:
     broken = Mismatch("icarus", 0, 0, Value(None, None, ""), Value(None, None, ""), [], Blame("cone", "somewhere"))
     instant = replace(nothing, first_mismatch=broken, profile=[Stage("a", 0, 0, 0)])
     assert "somewhere" in page_of(instant, program=empty).text
-    assert page_of(Regression(Verdict.NOT_RUN, "", 0, "")).heading == "NOT_RUN"
+    assert page_of(RegressionRecord(verdict=Verdict.NOT_RUN, message="", planned=0, reproduce="")).heading == "NOT_RUN"
 
 
 # what must not be on it
@@ -403,7 +403,7 @@ def test_text_is_never_markup(tmp_path: Path) -> None:
     )
     for document in (evil, replace(signoff(), policy={EVIL: EVIL}), replace(regression(), shard=EVIL, cluster=EVIL)):
         page = page_of(document)
-        assert [tag for tag, _ in page.seen].count("script") == (1 if isinstance(document, Regression) else 2)
+        assert [tag for tag, _ in page.seen].count("script") == (1 if isinstance(document, RegressionRecord) else 2)
         assert not any(name.startswith("on") for _, values in page.seen for name in values)
         assert EVIL in page.text or json.dumps(EVIL) in page.text
     write_report([evil], PROGRAM, tmp_path / "page.html")

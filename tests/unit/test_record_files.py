@@ -16,9 +16,9 @@ from dais_verif.record.coverage import Coverage, CoverageGroup, OpenBin
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import PROOF_SCHEMA, ClaimRecord, CounterexampleRecord, ProofRecord, ReplayRecord
 from dais_verif.record.read import AnyRecord, parse_record, read_record
-from dais_verif.record.regression import Job, JobResult, Regression
+from dais_verif.record.regression import Job, JobResult, RegressionRecord
 from dais_verif.record.schema import KINDS, make_schema, schema_path
-from dais_verif.record.signoff import SignOff, StageResult
+from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.record.simulation import (
     Blame,
     Decision,
@@ -86,20 +86,27 @@ RECORDS: dict[str, tuple[str, AnyRecord]] = {
     "failed": ("result", Failed(Verdict.INVALID_INPUT, "no such file")),
     "regression": (
         "regression",
-        Regression(Verdict.NOT_RUN, "0 jobs", 1, "dais-verif regress", [JOB], state="running"),
+        RegressionRecord(
+            verdict=Verdict.NOT_RUN,
+            message="0 jobs",
+            planned=1,
+            reproduce="dais-verif regress",
+            jobs=[JOB],
+            state="running",
+        ),
     ),
     "signoff": (
         "signoff",
-        SignOff(
-            Verdict.NOT_SIGNED_OFF,
-            "a stage did not run",
-            PROGRAM,
-            {"stages": ["sim"]},
-            0,
-            "dais-verif signoff",
-            {},
-            {},
-            [StageResult("sim", Verdict.NOT_RUN, "no simulator", False, False)],
+        SignOffRecord(
+            verdict=Verdict.NOT_SIGNED_OFF,
+            message="a stage did not run",
+            program=PROGRAM,
+            policy={"stages": ["sim"]},
+            seed=0,
+            reproduce="dais-verif signoff",
+            rtl={},
+            tools={},
+            stages=[StageResult("sim", Verdict.NOT_RUN, "no simulator", False, False)],
             coverage=COVERAGE,
         ),
     ),

@@ -22,12 +22,12 @@ import pytest
 
 from dais_verif.cli import main
 from dais_verif.record.read import parse_record, read_record
-from dais_verif.record.regression import Regression
+from dais_verif.record.regression import RegressionRecord
 from dais_verif.regression import cluster, executors
 from dais_verif.regression.journal import read_journal
 from dais_verif.verdict import Verdict
 
-Call = Callable[..., tuple[int, Regression]]
+Call = Callable[..., tuple[int, RegressionRecord]]
 
 
 @pytest.fixture(autouse=True)
@@ -43,13 +43,13 @@ def faked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def regress(tmp_path: Path) -> Call:
     """Call the command; the code that it ends with and its record."""
 
-    def call(*words: object) -> tuple[int, Regression]:
+    def call(*words: object) -> tuple[int, RegressionRecord]:
         stdout = io.StringIO()
         arguments = ["regress", *map(str, words), "--json", "-o", str(tmp_path / "out")]
         with redirect_stdout(stdout), redirect_stderr(io.StringIO()):
             code = main._run(arguments)
         record = parse_record(stdout.getvalue().encode(), "stdout")
-        assert isinstance(record, Regression) and record == read_record(tmp_path / "out")
+        assert isinstance(record, RegressionRecord) and record == read_record(tmp_path / "out")
         assert record.verdict.exit_code == code and record.state == "complete"
         return code, record
 
@@ -63,7 +63,7 @@ def write(folder: Path, **programs: str) -> Path:
     return folder
 
 
-def verdicts(record: Regression) -> dict[str, str]:
+def verdicts(record: RegressionRecord) -> dict[str, str]:
     return {Path(result.job.program).stem: result.verdict.value for result in record.jobs}
 
 
@@ -224,7 +224,7 @@ def test_what_cannot_be_asked(
     assert problem in line
 
 
-def unlike(record: Regression) -> Regression:
+def unlike(record: RegressionRecord) -> RegressionRecord:
     """Without what differs from run to run and place to place."""
     jobs = [replace(result, seconds=0, worker="", resumed=False) for result in record.jobs]
     return replace(record, jobs=jobs, times=None, reproduce="", cluster=None)
@@ -260,7 +260,7 @@ class TestInterrupted:
         assert process.returncode == 130
         assert self.left(tmp_path) == []
         record = read_record(tmp_path / "out")
-        assert isinstance(record, Regression) and record.verdict is Verdict.INTERRUPTED
+        assert isinstance(record, RegressionRecord) and record.verdict is Verdict.INTERRUPTED
         assert verdicts(record) == {"a": "PASS", "b": "RTL_MISMATCH"}
         assert record.message == "1 of 4 jobs passed, 1 failed, 2 not finished; --resume carries on"
 

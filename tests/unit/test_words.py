@@ -18,7 +18,7 @@ from dais_verif.cli import signoff as signoff_verb
 from dais_verif.emitter import emit_verilog
 from dais_verif.flows import cover
 from dais_verif.program import Program, write_binary
-from dais_verif.record.regression import Regression
+from dais_verif.record.regression import RegressionRecord
 from dais_verif.record.simulation import OutputEvidence
 from dais_verif.report.console import print_record
 from dais_verif.report.html import write_report
@@ -73,7 +73,7 @@ def test_page_and_console_say_the_same(kind: str, verdict: Verdict, tmp_path: Pa
     document, say = RENDERED[kind]
     record: Document = replace(document, verdict=verdict, message="why it is so")
     page = tmp_path / "page.html"
-    standing = write_report([record], None if isinstance(record, Regression) else PROGRAM, page)
+    standing = write_report([record], None if isinstance(record, RegressionRecord) else PROGRAM, page)
     assert heading(page) == standing.word == last_word(printed(lambda out: say(record, out)))
 
 

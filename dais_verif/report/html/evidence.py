@@ -10,8 +10,8 @@ from typing import Any
 from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage, CoverageRecord
 from dais_verif.record.proof import ProofRecord
-from dais_verif.record.regression import Regression
-from dais_verif.record.signoff import SignOff
+from dais_verif.record.regression import RegressionRecord
+from dais_verif.record.signoff import SignOffRecord
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.report.html.sources import Source
 from dais_verif.report.html.verdicts import standing_of
@@ -74,7 +74,7 @@ def designs_of(sources: Sequence[Source]) -> list[Design]:
     """The designs that the records of a program's page speak of, in the order in which they come up."""
     found: dict[object, list[Source]] = {}
     for source in sources:
-        if not isinstance(source.document, Regression | CoverageRecord):
+        if not isinstance(source.document, RegressionRecord | CoverageRecord):
             found.setdefault(_identity(source), []).append(source)
     return [_design(group) for group in found.values()]
 
@@ -84,7 +84,7 @@ def _identity(source: Source) -> object:
     document = source.document
     if isinstance(document, SimulationRecord) and document.board is not None:
         return "board", document.board.target, document.board.program
-    rtl: dict[str, Any] = {} if isinstance(document, Regression | CoverageRecord) else document.rtl
+    rtl: dict[str, Any] = {} if isinstance(document, RegressionRecord | CoverageRecord) else document.rtl
     hashes = rtl.get("sha256")
     if not hashes:
         return id(source)
@@ -96,7 +96,7 @@ def _design(group: list[Source]) -> Design:
     first = documents[0]
     if isinstance(first, SimulationRecord) and first.board is not None:
         return Design(f"board {first.board.target}", [], group)
-    assert not isinstance(first, Regression | CoverageRecord)
+    assert not isinstance(first, RegressionRecord | CoverageRecord)
     rtl = first.rtl
     names = [str(name) for name in rtl.get("files") or []]
     hashes = [str(digest) for digest in rtl.get("sha256") or []]
@@ -111,7 +111,7 @@ def output_rows(
     sources: Sequence[Source], designs: Sequence[Design], program: Program | None, coverage: Coverage | None
 ) -> list[OutputRow]:
     """A row for every output of the program, wrong ones first: of thousands nobody looks for the one that is."""
-    documents = [source.document for source in sources if not isinstance(source.document, Regression)]
+    documents = [source.document for source in sources if not isinstance(source.document, RegressionRecord)]
     count = program.n_out if program is not None else max((d.program.n_out for d in documents), default=0)
     grades = [_grades(design, count) for design in designs]
     bins = coverage.outputs if coverage is not None else None
@@ -165,7 +165,7 @@ def _claims(source: Source) -> Iterator[tuple[int, str, int]]:
                     ("sampled", document.evidence.sampled),
                 ):
                     yield from ((output, grade, vectors) for output in outputs)
-        case SignOff():
+        case SignOffRecord():
             yield from ((known.output, known.grade, known.vectors) for known in document.outputs)
         case ProofRecord():
             if document.counterexample is not None and document.verdict in _WRONG:

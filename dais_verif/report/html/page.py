@@ -24,7 +24,7 @@ from dais_verif.printable import printable
 from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage, CoverageRecord
 from dais_verif.record.proof import ProofRecord
-from dais_verif.record.regression import JobResult, Regression, failures_first
+from dais_verif.record.regression import JobResult, RegressionRecord, failures_first
 from dais_verif.record.simulation import Mismatch, SimulationRecord
 from dais_verif.report.html.evidence import GRADES, designs_of, output_rows
 from dais_verif.report.html.program_view import facts_of, view_data
@@ -72,7 +72,7 @@ def render(
     folder = Path(folder)
     if not sources:
         raise InputError("a report needs at least one record")
-    regressions = [source for source in sources if isinstance(source.document, Regression)]
+    regressions = [source for source in sources if isinstance(source.document, RegressionRecord)]
     if regressions and len(sources) > 1:
         raise InputError("a regression has a page of its own; give its record alone")
     if regressions:
@@ -137,7 +137,7 @@ def _counted(sources: Sequence[Source]) -> tuple[Source, Coverage] | None:
     found = [
         (source, coverage)
         for source in sources
-        if not isinstance(source.document, ProofRecord | Regression) and (coverage := source.document.coverage)
+        if not isinstance(source.document, ProofRecord | RegressionRecord) and (coverage := source.document.coverage)
     ]
     return min(found, key=lambda pair: isinstance(pair[0].document, CoverageRecord), default=None)
 
@@ -153,7 +153,7 @@ def _mismatch_of(document: Document) -> Mismatch | None:
 
 def _regression_page(source: Source, folder: Path) -> str:
     regression = source.document
-    assert isinstance(regression, Regression)
+    assert isinstance(regression, RegressionRecord)
     jobs = failures_first(regression.jobs)
     return _rendered(
         "regression.html",

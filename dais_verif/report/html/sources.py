@@ -12,13 +12,13 @@ from dais_verif.record.coverage import CoverageRecord
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import ProofRecord
 from dais_verif.record.read import NAMES, SIGNOFF_NAME, AnyRecord, parse_record, read_record, record_file
-from dais_verif.record.regression import Regression
-from dais_verif.record.signoff import EVIDENCE, SignOff
+from dais_verif.record.regression import RegressionRecord
+from dais_verif.record.signoff import EVIDENCE, SignOffRecord
 from dais_verif.record.simulation import Failed, SimulationRecord
 
 __all__ = ["Document", "Source", "program_of", "read_source", "records_below", "source_of", "with_stages"]
 
-Document: TypeAlias = SimulationRecord | SignOff | ProofRecord | CoverageRecord | Regression
+Document: TypeAlias = SimulationRecord | SignOffRecord | ProofRecord | CoverageRecord | RegressionRecord
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Source:
     def kind(self) -> str:
         """What made the record, in a word or two."""
         match self.document:
-            case SignOff():
+            case SignOffRecord():
                 return "sign-off"
-            case Regression():
+            case RegressionRecord():
                 return "regression"
             case ProofRecord():
                 return "proof"
@@ -52,7 +52,7 @@ class Source:
 
 def program_of(document: Document) -> ProgramInfo | None:
     """The program that ``document`` speaks of; None for a regression, which is of many."""
-    return None if isinstance(document, Regression) else document.program
+    return None if isinstance(document, RegressionRecord) else document.program
 
 
 def read_source(path: str | Path) -> Source:
@@ -82,12 +82,12 @@ def with_stages(sources: Iterable[Source]) -> list[Source]:
     found: list[Source] = []
     for source in sources:
         found.append(source)
-        if isinstance(source.document, SignOff) and source.path is not None:
+        if isinstance(source.document, SignOffRecord) and source.path is not None:
             found += _evidence(source.document, source.path.parent)
     return found
 
 
-def _evidence(signoff: SignOff, folder: Path) -> Iterator[Source]:
+def _evidence(signoff: SignOffRecord, folder: Path) -> Iterator[Source]:
     for stage in signoff.stages:
         for name in [] if stage.must_fail else stage.evidence:
             path = folder / name
@@ -125,7 +125,7 @@ def records_below(folders: Iterable[Path], program_hash: str) -> list[Source]:
             document = read_record(path)
         except InputError:
             continue
-        if isinstance(document, Failed | Regression) or document.program.hash != program_hash:
+        if isinstance(document, Failed | RegressionRecord) or document.program.hash != program_hash:
             continue
         found.append(Source(document, path))
     return with_stages(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dais_verif.record.proof import ProofRecord
-from dais_verif.record.signoff import SignOff
+from dais_verif.record.signoff import SignOffRecord
 from dais_verif.record.simulation import SimulationRecord, SimulatorResult
 from dais_verif.report.html.sources import Document
 
@@ -40,7 +40,7 @@ def split_of(document: Document) -> Split | None:
             parts = {f"{s.name} {what}": seconds for s in simulators for what, seconds in _parts(s)}
         case ProofRecord(seconds=seconds):
             parts = dict(seconds)
-        case SignOff(stages=done):
+        case SignOffRecord(stages=done):
             parts = {stage.name: stage.seconds for stage in done}
         case _:
             parts = {}

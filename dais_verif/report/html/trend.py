@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from dais_verif.record.coverage import CoverageRecord
 from dais_verif.record.proof import ProofRecord
-from dais_verif.record.regression import Regression
+from dais_verif.record.regression import RegressionRecord
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.report.html.evidence import designs_of
 from dais_verif.report.html.sources import Document, Source
@@ -74,7 +74,7 @@ def runs_of(sources: Sequence[Source], history: Sequence[Source]) -> list[Run]:
 def _run(source: Source, here: bool) -> Run:
     document = source.document
     times = None if isinstance(document, ProofRecord | CoverageRecord) else document.times
-    coverage = None if isinstance(document, ProofRecord | Regression) else document.coverage
+    coverage = None if isinstance(document, ProofRecord | RegressionRecord) else document.coverage
     seconds = times.seconds if times is not None else None
     if isinstance(document, ProofRecord):
         seconds = sum(document.seconds.values()) or None
@@ -86,7 +86,7 @@ def _run(source: Source, here: bool) -> Run:
         times.started if times is not None else _written(source.path),
         times is None,
         here,
-        document.seed if not isinstance(document, ProofRecord | Regression) else None,
+        document.seed if not isinstance(document, ProofRecord | RegressionRecord) else None,
         _vectors(document),
         seconds,
         coverage.percent if coverage is not None else None,

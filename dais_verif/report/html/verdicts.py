@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from dais_verif.record.coverage import CoverageRecord
 from dais_verif.record.proof import ProofRecord
-from dais_verif.record.regression import Regression
-from dais_verif.record.signoff import SignOff
+from dais_verif.record.regression import RegressionRecord
+from dais_verif.record.signoff import SignOffRecord
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.report.html.sources import Document, Source
 from dais_verif.report.words import word_of
@@ -81,8 +81,8 @@ def overall(sources: Sequence[Source]) -> Standing:
 def limits_of(sources: Sequence[Source]) -> list[str]:
     """What qualifies the verdict of a page, whichever it is: not to be overlooked by who reads only that."""
     documents = [source.document for source in sources if not source.stage]
-    waivers = sum(len(d.waivers) for d in documents if isinstance(d, SimulationRecord | SignOff))
-    warnings = sum(len(d.warnings) for d in documents if not isinstance(d, Regression))
+    waivers = sum(len(d.waivers) for d in documents if isinstance(d, SimulationRecord | SignOffRecord))
+    warnings = sum(len(d.warnings) for d in documents if not isinstance(d, RegressionRecord))
     found = {
         "no RTL was looked at": all(isinstance(d, CoverageRecord) for d in documents),
         "overflow was not checked": any(
@@ -92,7 +92,7 @@ def limits_of(sources: Sequence[Source]) -> list[str]:
             isinstance(d, ProofRecord) and d.conditional for d in documents
         ),
         "the layout of the program was assumed": any(
-            d.program.layout_assumed for d in documents if not isinstance(d, Regression)
+            d.program.layout_assumed for d in documents if not isinstance(d, RegressionRecord)
         ),
         f"{waivers} waiver{'s' * (waivers != 1)}": waivers > 0,
         f"{warnings} warning{'s' * (warnings != 1)}": warnings > 0,
@@ -111,13 +111,13 @@ def _doubts(document: Document) -> Iterator[str]:
             open_claims = [claim for claim in outputs if claim.status != "PROVED"]
             if open_claims or document.counterexample is not None:
                 yield f"{len(open_claims) or 'some'} of {len(outputs)} outputs are not proved"
-        case SignOff(stages=stages):
+        case SignOffRecord(stages=stages):
             if not any(stage.passed for stage in stages):
                 yield "no stage passed"
             failed = [stage.name for stage in stages if not (stage.passed or stage.waived or stage.optional)]
             if failed:
                 yield f"stages did not pass: {', '.join(failed)}"
-        case Regression(jobs=jobs, planned=planned):
+        case RegressionRecord(jobs=jobs, planned=planned):
             if not jobs or len(jobs) != planned:
                 yield f"{len(jobs)} of {planned} jobs are recorded"
             failed = [job.job.id for job in jobs if job.verdict is not Verdict.PASS]
