@@ -26,6 +26,9 @@ __all__ = ["Design", "ast", "bits_in", "fields", "why_no_bits"]
 #: Turns of loops and calls of functions within one block, at most.
 _MOST_TURNS = 1 << 18
 
+#: Elements that assignments at variable places look at, each all of those it may mean, at most.
+_MOST_CHOICES = 1 << 18
+
 _VARIABLES = (ast.SymbolKind.Variable, ast.SymbolKind.FormalArgument)
 
 
@@ -85,6 +88,7 @@ class Design:
         self.calls = 0
         #: Turns of loops and calls of functions in the block that is executed.
         self._turns = 0
+        self._choices = 0
         #: Whether it is a netlist of cells.
         self.bitwise = bitwise
         #: Whether a block was executed, which makes terms.
@@ -167,6 +171,16 @@ class Design:
         if self._turns > _MOST_TURNS:
             where = self.where(e.sourceRange.start)
             raise InputError(f"{where}: loops and calls run more than {_MOST_TURNS:,} times in all; write less of them")
+
+    def choose_among(self, elements: int, e: Any) -> None:
+        """Count an assignment to one of so many ``elements``. Raises ``InputError`` if there are too many in all."""
+        self._choices += elements
+        if self._choices > _MOST_CHOICES:
+            where = self.where(e.sourceRange.start)
+            raise InputError(
+                f"{where}: assignments at variable places choose among more than {_MOST_CHOICES:,} elements in all;"
+                " the proof takes no more: write one decoder a signal, or into smaller vectors"
+            )
 
     def is_local(self, symbol: Any) -> bool:
         """Whether ``symbol`` is a variable of a block or a function."""

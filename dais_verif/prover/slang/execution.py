@@ -251,6 +251,7 @@ class Execution:
         """Assign to a signal, a part of it, or several. ``key``: under what ``values`` has a symbol."""
         found = variable_place(self.convert, left)
         if found is not None:
+            self.design.choose_among(1 if found.ranged else found.width // found.element, left)
             return self._assign_somewhere(found, value, key)
         place = value.width
         for symbol, low, width in target_parts(self.convert, left):

@@ -93,7 +93,7 @@ def put_to_the_solver(
                     f"; {name}: unsat if it is proved\n{script(stated.rtl, stated.wanted, given, names)}"
                 )
             else:
-                undecided[name] = "the solver took too long"
+                undecided[name] = "it is too large for the solver, or took it too long"
     claims = tuple(f"{kind} {number}" for kind, number in proof.drawn[0])
     terms = BUT_FOR_BLOCKS if BUT_FOR_BLOCKS in used else WRITTEN
     return Sample(proof.drawn[1], options.seed, claims, confirmed, undecided, contradicted, terms)

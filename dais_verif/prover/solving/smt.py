@@ -11,6 +11,9 @@ from dais_verif.prover.terms import Term, nodes
 
 __all__ = ["Answer", "satisfy"]
 
+#: Bits that bitwuzla is given, at most: each takes it some 250 bytes, and its time limit holds only once it has them.
+_MOST_BITS = 1 << 23
+
 _K: Any = bitwuzla.Kind
 
 _PLAIN: dict[str, Any] = {
@@ -31,6 +34,9 @@ _SHIFTS: dict[str, Any] = {"shl": _K.BV_SHL, "lshr": _K.BV_SHR, "ashr": _K.BV_AS
 #: One for good: bitwuzla's terms must not outlive theirs, and Python says nothing of the order in which it frees.
 _MANAGER = bitwuzla.TermManager()
 
+#: bitwuzla's binding writes numbers in decimal, of which Python refuses to write long ones.
+_DECIMAL_BITS = 4096
+
 
 class Answer(NamedTuple):
     """``verdict``: ``sat``, ``unsat`` or ``unknown``. ``model``: values of all variables if ``sat``."""
@@ -40,7 +46,12 @@ class Answer(NamedTuple):
 
 
 def satisfy(conditions: Sequence[Term], seconds: float) -> Answer:
-    """Values that make every one-bit term of ``conditions`` 1, or that there are none; given up after ``seconds``."""
+    """Values that make every one-bit term of ``conditions`` 1, or that there are none; given up after ``seconds``.
+
+    What is so large that it would take gigabytes before that is given up at once.
+    """
+    if _bits_of(conditions) > _MOST_BITS:
+        return Answer("unknown", {})
     options = bitwuzla.Options()
     options.set(bitwuzla.Option.PRODUCE_MODELS, True)
     options.set(bitwuzla.Option.TIME_LIMIT_PER, max(int(seconds * 1000), 1))
@@ -53,8 +64,26 @@ def satisfy(conditions: Sequence[Term], seconds: float) -> Answer:
     result = solver.check_sat()
     if result == bitwuzla.Result.SAT:
         free = translation.free
-        return Answer("sat", {t: int(solver.get_value(x).value(10)) for t, x in free.items()})
+        return Answer("sat", {t: int(solver.get_value(x).value(2), 2) for t, x in free.items()})
     return Answer("unsat" if result == bitwuzla.Result.UNSAT else "unknown", {})
+
+
+def _bits_of(conditions: Sequence[Term]) -> int:
+    """About how many bits bitwuzla makes of ``conditions``, as measured."""
+    found = 0
+    pieces: dict[Term, int] = {}  # that a part of it is looked for among, one by one
+    for t in nodes(*conditions):
+        if t.op in ("concat", "extract", "sext"):
+            pieces[t] = sum(pieces.get(x, 1) for x in t.args)
+        if t.op in ("mul", "udiv", "urem"):
+            found += t.width * t.width >> 10
+        elif t.op in _SHIFTS:
+            found += t.width * t.width.bit_length()
+        elif t.op == "extract":
+            found += max(pieces[t] >> 2, 1)
+        elif t.op not in ("const", "concat", "sext"):
+            found += t.args[0].width * len(t.args) if t.op in _PREDICATES else t.width * max(len(t.args) - 1, 1)
+    return found
 
 
 class _Translation:
@@ -70,6 +99,8 @@ class _Translation:
         return self._sorts[width]
 
     def number(self, width: int, value: int) -> Any:
+        if value.bit_length() > _DECIMAL_BITS:
+            return self._manager.mk_bv_value(self._sort(width), format(value, "b"), 2)
         return self._manager.mk_bv_value(self._sort(width), value)
 
     def _term(self, kind: Any, args: list[Any], indices: list[int] | None = None) -> Any:

@@ -59,10 +59,12 @@ def _bit(where: Any, like: Values) -> Values:
 
 
 def _concat(t: Term, *parts: Values) -> Values:
-    result = parts[0]
-    for term, part in zip(t.args[1:], parts[1:], strict=True):
-        result = (result << _n(part, term.width)) | part
-    return result
+    row = [(x.width, part) for x, part in zip(t.args, parts, strict=True)]
+    while len(row) > 1:  # neighbours first: thousands of parts, one after the other, would move all bits each time
+        pairs = zip(row[::2], row[1::2], strict=False)
+        joined = [(m + n, (a << _n(b, n)) | b) for (m, a), (n, b) in pairs]
+        row = joined + row[len(joined) * 2 :]
+    return row[0][1]
 
 
 def _sext(t: Term, x: Values) -> Values:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from functools import cache
 from itertools import accumulate, pairwise
@@ -32,13 +32,20 @@ def _extracted(t: Term, low: int, width: int) -> Term:
 
 
 def _extract_concat(t: Term, low: int, width: int) -> Term:
-    parts, offset = [], t.width
-    for part in t.args:
-        offset -= part.width
+    ends, parts = _ends(t), []
+    for number in range(bisect_right(ends, t.width - low - width), len(ends)):
+        part, offset = t.args[number], t.width - ends[number]
         first, last = max(low - offset, 0), min(low + width - offset, part.width)
-        if first < last:
-            parts.append(extract(part, first, last - first))
+        parts.append(extract(part, first, last - first))
+        if offset <= low:
+            break
     return concat(*parts)
+
+
+@cache
+def _ends(t: Term) -> list[int]:
+    """Where each part of a ``concat`` ends, in bits from the highest one on."""
+    return list(accumulate(part.width for part in t.args))
 
 
 def _extract_sext(t: Term, low: int, width: int) -> Term:
