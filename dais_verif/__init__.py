@@ -1,8 +1,8 @@
 """dais-verif: does this RTL compute this DAIS program, bit for bit?
 
 ``load`` reads a program, ``run`` (or ``program.run``) evaluates it on the golden model, ``Golden`` does so many times.
-``simulate``, ``check``, ``diff``, ``cover``, ``rank_sensitivity`` and ``run_on_board`` do what the verbs of the command
-line do, and return records.
+``simulate``, ``check``, ``diff``, ``cover``, ``rank_sensitivity``, ``run_on_board``, ``emit`` and ``synthesize`` do
+what the verbs of the command line do, and return records.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dais_verif.verdict import Verdict
 from dais_verif.version import VERSION
 
 if TYPE_CHECKING:
-    from dais_verif.api import check, cover, diff, rank_sensitivity, run_on_board, simulate
+    from dais_verif.api import check, cover, diff, emit, rank_sensitivity, run_on_board, simulate, synthesize
     from dais_verif.flows.progress import Progress
     from dais_verif.golden import Golden, run
     from dais_verif.program import Program, load
@@ -39,9 +39,11 @@ __all__ = [
     "check",
     "cover",
     "diff",
+    "emit",
     "rank_sensitivity",
     "run_on_board",
     "simulate",
+    "synthesize",
     # what can go wrong
     "DaisError",
     "InputError",
@@ -56,9 +58,12 @@ __all__ = [
 
 __version__ = VERSION
 
+#: What ``api`` has.
+_VERBS = ("check", "cover", "diff", "emit", "rank_sensitivity", "run_on_board", "simulate", "synthesize")
+
 #: Imported when they are asked for: the bench, inside a simulator, has no use for them.
 _LATER = {
-    **dict.fromkeys(("check", "cover", "diff", "rank_sensitivity", "run_on_board", "simulate"), "api"),
+    **dict.fromkeys(_VERBS, "api"),
     "Golden": "golden",
     "Program": "program",
     "Progress": "flows.progress",

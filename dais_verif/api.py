@@ -16,14 +16,17 @@ from dais_verif.flows.programs import AnyProgram
 from dais_verif.flows.progress import SILENT, Progress
 
 if TYPE_CHECKING:
+    from dais_verif.flows.pipelines import PipelineRequest
     from dais_verif.golden import Engine
     from dais_verif.record.check import CheckRecord
     from dais_verif.record.coverage import CoverageRecord
     from dais_verif.record.diff import DiffRecord
+    from dais_verif.record.emission import EmissionRecord
     from dais_verif.record.sensitivity import SensitivityRecord
     from dais_verif.record.simulation import SimulationRecord
+    from dais_verif.record.synthesis import SynthesisRecord
 
-__all__ = ["check", "cover", "diff", "rank_sensitivity", "run_on_board", "simulate"]
+__all__ = ["check", "cover", "diff", "emit", "rank_sensitivity", "run_on_board", "simulate", "synthesize"]
 
 _Path = str | PathLike[str]
 
@@ -319,3 +322,107 @@ def run_on_board(
         output=_path(output),
     )
     return flow(request, progress=progress).record
+
+
+def emit(
+    program: AnyProgram,
+    *,
+    layout: str | None = None,
+    top: str = "model",
+    stages: int | None = None,
+    max_depth: float | None = None,
+    delay_model: _Path | None = None,
+    reset: bool = False,
+    enable: bool = False,
+    valid: bool = False,
+    wrap: str | None = None,
+    axil: bool = False,
+    user_bits: int | None = None,
+    check_beats: int | None = None,
+    period: float | None = None,
+    output: _Path | None = None,
+    progress: Progress = SILENT,
+) -> EmissionRecord:
+    """Write a program as one synthesizable Verilog-2005 module; ``verilog`` of the record is its text.
+
+    ``stages`` or ``max_depth``: as a pipeline; ``reset``, ``enable``, ``valid``: with these ports. ``wrap``: ``axis``,
+    ``uart`` or ``fifo``, in a project folder. ``output``: the file, or with ``wrap`` the folder, to write. Raises
+    ``InputError`` for a pipeline that cannot be made, or a place that cannot be written.
+    """
+    from dais_verif.flows.emit import EmitRequest, WrapRequest
+    from dais_verif.flows.emit import emit as flow
+
+    request = EmitRequest(
+        program=program,
+        layout=layout,
+        top=top,
+        pipeline=_pipeline(stages, max_depth, delay_model, reset, enable, valid),
+        wrapper=WrapRequest(wrap=wrap, axil=axil, user_bits=user_bits, check_beats=check_beats, period=period),
+        output=_path(output),
+    )
+    return flow(request, progress=progress)
+
+
+def synthesize(
+    program: AnyProgram,
+    target: str,
+    *,
+    layout: str | None = None,
+    rtl: Sequence[_Path] | _Path = (),
+    top: str = "model",
+    stages: int | None = None,
+    max_depth: float | None = None,
+    delay_model: _Path | None = None,
+    reset: bool = False,
+    enable: bool = False,
+    valid: bool = False,
+    alumacc: bool = False,
+    bram: bool = True,
+    pnr: bool = False,
+    clock: str = "clk",
+    timeout: float = 1800.0,
+    memory: int = 8192,
+    output: _Path | None = None,
+    progress: Progress = SILENT,
+) -> SynthesisRecord:
+    """Synthesize RTL of a program with Yosys: LUTs, flip-flops, carries, DSPs, block RAMs, logic depth.
+
+    ``target``: ``ice40``, ``ecp5``, ``xilinx`` or ``generic``. ``rtl``: somebody's files; without them ours is written.
+    ``pnr``: also place and route, for the clock in MHz (``pnr.fmax`` of the record). ``timeout``: seconds for each
+    tool; ``memory``: megabytes for each process. ``output``: a folder for the netlist, which ``simulate(netlist=...)``
+    verifies. Raises ``ToolError`` if Yosys is missing, fails or meets a limit.
+    """
+    from dais_verif.flows.synthesize import SynthesisRequest
+    from dais_verif.flows.synthesize import synthesize as flow
+
+    request = SynthesisRequest(
+        program=program,
+        target=target,
+        layout=layout,
+        rtl=_paths(rtl),
+        top=top,
+        pipeline=_pipeline(stages, max_depth, delay_model, reset, enable, valid),
+        alumacc=alumacc,
+        bram=bram,
+        pnr=pnr,
+        clock=clock,
+        timeout=timeout,
+        memory=memory,
+        output=_path(output),
+    )
+    return flow(request, progress=progress)
+
+
+def _pipeline(
+    stages: int | None, max_depth: float | None, delay_model: _Path | None, reset: bool, enable: bool, valid: bool
+) -> PipelineRequest:
+    from dais_verif.flows.pipelines import PipelineRequest
+
+    return PipelineRequest(
+        stages=stages,
+        max_depth=max_depth,
+        delay_model=_path(delay_model),
+        reset=reset,
+        enable=enable,
+        valid=valid,
+    )

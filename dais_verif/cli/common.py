@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dais_verif.cli.keywords import KEYWORDS
 from dais_verif.cli.verb import FiniteRange, OutputPath
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import Progress
 from dais_verif.own_command import own_command
 from dais_verif.program import LAYOUTS, Program
 from dais_verif.toolchain.sandbox import SANDBOX, confined
+from dais_verif.verilog_names import is_module_name
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,11 +49,9 @@ __all__ = [
     "tell_written",
 ]
 
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
-
 
 def _identifier(context: click.Context, option: click.Parameter, value: str) -> str:
-    if not _IDENTIFIER.fullmatch(value) or value in KEYWORDS:
+    if not is_module_name(value):
         raise click.BadParameter(f"{value!r} is no Verilog module name (letters, digits, _ and $, and no keyword).")
     return value
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import click
 
 from dais_verif.cli.common import file_path, top_option
-from dais_verif.cli.pipelines import asked_pipeline, stage_options
+from dais_verif.cli.pipelines import stage_options
 from dais_verif.dut.parameters import parse_parameter
 from dais_verif.dut.ports_file import latency_of
 from dais_verif.flows.designs import DesignRequest
@@ -75,7 +75,8 @@ _OPTIONS = (
 
 def rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options for RTL, its ports and pins, and our pipelines; the command gets one ``dut`` for all of them."""
-    return stage_options(given_rtl_options(command))
+    with_all: Callable[..., Any] = stage_options(given_rtl_options(command))
+    return with_all
 
 
 def given_rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -96,8 +97,8 @@ def given_rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
         if own["ports"] is None:
             asked_pins.over(None, "no ports file says which")  # refused before anything is read
         # All pins, so that all of what they do is exercised.
-        stages = {name: given.pop(name, None) for name in ("stages", "max_depth", "delay_model")}
-        pipeline = asked_pipeline(**stages)
+        asked = given.pop("pipeline", None)
+        pipeline = None if asked is None else asked.options()
         if pipeline is not None:
             pipeline = replace(pipeline, reset=True, enable=True, valid=True)
         dut = DesignRequest(rtl=(*rtl, *more), pins=asked_pins, pipeline=pipeline, **own)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
+from dais_verif.cli.bundles import bundled
 from dais_verif.cli.common import (
+    ShownWarnings,
     console,
     json_option,
     layout_option,
-    load_program,
     notices,
     output_path,
     program_argument,
@@ -19,14 +19,31 @@ from dais_verif.cli.common import (
     top_option,
 )
 from dais_verif.cli.grouped import GroupedCommand
-from dais_verif.cli.pipelines import asked_pipeline, control_options, facts, show, stage_options
-from dais_verif.cli.wrapping import asked_wrapping, enabled, wrap_options, write_wrapped
-from dais_verif.emitter import emit_pipeline, emit_verilog
-from dais_verif.errors import InputError
-from dais_verif.files import write_atomically
-from dais_verif.program.ports import ports_of
-from dais_verif.record.base import SCHEMA
-from dais_verif.record.program import ProgramInfo
+from dais_verif.cli.pipelines import pipeline_options
+from dais_verif.flows.emit import WRAPS, EmitRequest, WrapRequest
+from dais_verif.flows.emit import emit as run_emit
+from dais_verif.flows.pipelines import PipelineRequest
+from dais_verif.report.emission_text import print_pipeline, wrapped_line
+
+_wrap_options = bundled(
+    "wrapper",
+    WrapRequest,
+    click.option(
+        "--wrap",
+        type=click.Choice(WRAPS),
+        help="Write it with what an FPGA project needs around it; -o names a folder.",
+    ),
+    click.option("--axil", is_flag=True, help="With --wrap: add AXI4-Lite registers, counters and a self-check."),
+    click.option(
+        "--user-bits", type=click.IntRange(0, 4096), help="With --wrap: bits of TUSER. Default: 1; 0: no use of it."
+    ),
+    click.option(
+        "--check-beats",
+        type=click.IntRange(1, 1 << 20),
+        help="With --axil: vectors of the self-check whose signature is computed. Default: 4096.",
+    ),
+    click.option("--period", type=float, help="With --wrap: clock period in ns, in the constraints. Default: 5."),
+)
 
 
 @click.command(cls=GroupedCommand)
@@ -34,22 +51,17 @@ from dais_verif.record.program import ProgramInfo
 @layout_option
 @top_option
 @click.option("-o", "--output", type=output_path, help="File to write; stdout if not given. With --wrap: folder.")
-@stage_options
-@control_options
-@wrap_options
+@pipeline_options
+@_wrap_options
 @json_option
 def emit(
     program: Path,
     layout: str | None,
     top: str,
     output: Path | None,
+    pipeline: PipelineRequest,
+    wrapper: WrapRequest,
     as_json: bool,
-    wrap: str | None,
-    axil: bool,
-    user_bits: int | None,
-    check_beats: int | None,
-    period: float | None,
-    **asked: Any,
 ) -> None:
     """Write PROGRAM as one synthesizable Verilog-2005 module.
 
@@ -68,43 +80,16 @@ def emit(
     dais-verif emit prog.bin --stages 4 --enable -o model.v
     dais-verif emit prog.bin --wrap axis --stages 4 --axil -o model_axis
     """
-    import json
-
-    wrapping = asked_wrapping(wrap, axil, user_bits, check_beats, period)
-    if wrapping and output is None:
-        raise InputError("--wrap writes several files; name a folder for them with -o")
-    loaded, _ = load_program(program, layout)
-    options = asked_pipeline(**asked)
-    if wrapping:
-        options = enabled(options)
-    pipeline = emit_pipeline(loaded, top, options) if options else None
-    text = pipeline.text if pipeline else emit_verilog(loaded, top)
-    wrapped = None
-    if wrapping and output is not None:
-        wrapped = write_wrapped(loaded, top, text, pipeline, wrapping, output)
-        if not as_json:
-            line = f"top module {wrapped['top']}, in {output}: {len(wrapped['files'])} files, which README.md explains"
-            console().print(line)
-    elif output is not None:
-        write_atomically(output, text.encode())
-        if not as_json:
-            tell_written(output, f"module {top}, {text.count(chr(10))} lines of Verilog")
-    elif not as_json:
-        click.echo(text, nl=False)
-    if pipeline and not as_json:
-        show(notices(), pipeline)
+    request = EmitRequest(program=program, layout=layout, top=top, pipeline=pipeline, wrapper=wrapper, output=output)
+    record = run_emit(request, progress=ShownWarnings())
     if as_json:
-        ports = ports_of(loaded)
-        tree = {
-            "schema": SCHEMA,
-            "program": ProgramInfo.of(loaded).__dict__,
-            "top": top,
-            "output": str(output) if output else None,
-            "ports": {
-                "model_inp": [element._asdict() for element in ports.inputs],
-                "model_out": [element._asdict() for element in ports.outputs],
-            },
-            "pipeline": facts(pipeline) if pipeline else None,
-            "wrapped": wrapped,
-        }
-        click.echo(json.dumps(tree, indent=2))
+        click.echo(record.to_json())
+        return
+    if record.wrapped is not None:
+        console().print(wrapped_line(record.wrapped))
+    elif output is not None:
+        tell_written(output, f"module {top}, {record.verilog.count(chr(10))} lines of Verilog")
+    else:
+        click.echo(record.verilog, nl=False)
+    if record.pipeline is not None:
+        print_pipeline(record.pipeline, notices())

@@ -9,7 +9,7 @@ from dais_verif.errors import RequestError
 from dais_verif.flows.progress import Progress
 from dais_verif.program import AssumedLayoutWarning, Program, load, parse
 
-__all__ = ["AnyProgram", "path_of", "read_program", "require_counts"]
+__all__ = ["AnyProgram", "path_of", "read_program", "require_counts", "require_positive", "require_range"]
 
 AnyProgram = Program | bytes | str | Path
 
@@ -42,3 +42,16 @@ def require_counts(**counts: int) -> None:
     for name, value in counts.items():
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise RequestError(f"--{name} must be a number, 0 or more, not {value!r}.")
+
+
+def require_range(option: str, value: int | None, least: int, most: int) -> None:
+    """Raise ``RequestError`` unless ``value`` of ``--option`` is an integer in the range, or None."""
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most):
+        raise RequestError(f"--{option} must be {least} to {most}, not {value!r}.")
+
+
+def require_positive(**seconds: float) -> None:
+    """Raise ``RequestError`` unless each of ``seconds``, options by their names, is a finite number above 0."""
+    for name, value in seconds.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1e9:
+            raise RequestError(f"--{name} must be a number of seconds above 0, up to 1e9, not {value!r}.")

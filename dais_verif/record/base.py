@@ -13,7 +13,7 @@ from dais_verif.verdict import Verdict
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["SCHEMA", "RunRecord", "to_tree"]
+__all__ = ["NOT_KEPT", "SCHEMA", "Record", "RunRecord", "to_tree"]
 
 #: Of ``--json``; later versions only add fields.
 SCHEMA = "dais-verif/result/1"
@@ -22,11 +22,13 @@ SCHEMA = "dais-verif/result/1"
 def to_tree(value: Any) -> Any:
     """Return ``value``, made of dataclasses, as dictionaries, lists, strings and numbers.
 
-    A field that is named in ``LEFT_OUT_IF_NONE`` of its class is left out where it is None. Keys become text.
+    A field that is named in ``LEFT_OUT_IF_NONE`` of its class is left out where it is None, and one that is
+    ``NOT_KEPT`` is always left out. Keys become text.
     """
     if is_dataclass(value) and not isinstance(value, type):
         optional = getattr(value, "LEFT_OUT_IF_NONE", ())
-        pairs = ((field.name, getattr(value, field.name)) for field in fields(value))
+        kept = (field for field in fields(value) if field.metadata.get("kept", True))
+        pairs = ((field.name, getattr(value, field.name)) for field in kept)
         return {name: to_tree(item) for name, item in pairs if item is not None or name not in optional}
     if isinstance(value, Enum):
         return value.value
@@ -35,11 +37,38 @@ def to_tree(value: Any) -> Any:
     return [to_tree(item) for item in value] if isinstance(value, list | tuple) else value
 
 
+#: Of a field that a record in memory has, and JSON has not.
+NOT_KEPT = {"kept": False}
+
+
 @dataclass(frozen=True, kw_only=True)
-class RunRecord:
-    """The record of a run, with its verdict. ``message``: the verdict in words."""
+class Record:
+    """What a use case tells: of a run, or of what was made."""
 
     SCHEMA: ClassVar = SCHEMA
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``to_json`` writes, as dictionaries, lists, strings and numbers."""
+        return {"schema": self.SCHEMA, **to_tree(self)}
+
+    def to_json(self) -> str:
+        """Return one JSON object."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Return the record that ``to_json`` wrote as ``text``. Raises ``InputError`` if it is not one."""
+        import msgspec  # only to read: no verb that prints a record waits for it
+
+        try:
+            return msgspec.json.decode(text, type=cls)
+        except msgspec.MsgspecError as error:
+            raise InputError(f"the text is not a {cls.__name__}: {error}") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRecord(Record):
+    """The record of a run, with its verdict. ``message``: the verdict in words."""
 
     #: Whether JSON ends with the exit code, where readers of text have always found it.
     EXIT_CODE_LAST: ClassVar = False
@@ -59,24 +88,10 @@ class RunRecord:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``to_json`` writes, as dictionaries, lists, strings and numbers."""
-        tree = to_tree(self)
-        head = {"schema": self.SCHEMA, "verdict": tree.pop("verdict")}
+        tree = super().to_dict()
+        head = {"schema": tree.pop("schema"), "verdict": tree.pop("verdict")}
         code = {"exit_code": self.verdict.exit_code}
         return {**head, **tree, **code} if self.EXIT_CODE_LAST else {**head, **code, **tree}
-
-    def to_json(self) -> str:
-        """Return one JSON object."""
-        return json.dumps(self.to_dict(), indent=2)
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Self:
-        """Return the record that ``to_json`` wrote as ``text``. Raises ``InputError`` if it is not one."""
-        import msgspec  # only to read: no verb that prints a record waits for it
-
-        try:
-            return msgspec.json.decode(text, type=cls)
-        except msgspec.MsgspecError as error:
-            raise InputError(f"the text is not a {cls.__name__}: {error}") from None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.verdict.value}: {self.message}>"

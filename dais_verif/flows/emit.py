@@ -1,0 +1,168 @@
+"""Write a program as Verilog: a module, a pipeline of it, or a folder with a wrapper and all that synthesis needs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from dais_verif.emitter import Pipeline, PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.emitter.folder import MANIFEST, Wrapping, project_folder
+from dais_verif.emitter.wrapper import WRAPS
+from dais_verif.errors import InputError, RequestError
+from dais_verif.files import replace_folder, write_atomically
+from dais_verif.flows.pipelines import PipelineRequest
+from dais_verif.flows.programs import AnyProgram, read_program, require_range
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.program import Program
+from dais_verif.program.ports import Element, ports_of
+from dais_verif.record.emission import EmissionRecord, PipelineInfo, PortElement, PortElements, WrappedFolder
+from dais_verif.record.program import ProgramInfo
+from dais_verif.verilog_names import require_module_name
+
+__all__ = ["WRAPS", "EmitRequest", "WrapRequest", "emit"]
+
+#: Signatures for these are given too, where the self-check asked for is longer: shorter ones tell when it fails.
+_SHORTER = (1, 16, 256, 4096, 65536)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrapRequest:
+    """Which wrapper, if any; None stands for what is not asked for.
+
+    ``wrap``: ``axis``, ``uart`` or ``fifo``. ``axil``: AXI4-Lite registers, and a self-check of ``check_beats`` vectors
+    (4096). ``user_bits``: of TUSER (1). ``period``: of the clock, in ns, for constraints (5).
+    """
+
+    wrap: str | None = None
+    axil: bool = False
+    user_bits: int | None = None
+    check_beats: int | None = None
+    period: float | None = None
+
+    def __post_init__(self) -> None:
+        require_range("user-bits", self.user_bits, 0, 4096)
+        require_range("check-beats", self.check_beats, 1, 1 << 20)
+        if self.wrap not in (None, *WRAPS):
+            raise RequestError(f"--wrap must be one of {', '.join(WRAPS)}, not {self.wrap!r}.")
+        streams = {"axil": self.axil or None, "user-bits": self.user_bits, "check-beats": self.check_beats}
+        for name, value in {**streams, "period": self.period}.items():
+            if value is not None and self.wrap is None:
+                raise InputError(f"--{name} is for wrapped modules: add --wrap axis")
+            if value is not None and self.wrap != "axis" and name in streams:
+                raise InputError(
+                    f"--{name} is for AXI4-Stream, not for --wrap {self.wrap}: leave it out, or use --wrap axis"
+                )
+        if self.check_beats is not None and not self.axil:
+            raise InputError("--check-beats is for the self-check, which is started over AXI4-Lite: add --axil")
+        if self.period is not None and not (math.isfinite(self.period) and self.period > 0):
+            raise InputError(f"--period is {self.period}, must be a number of nanoseconds greater than 0")
+
+    def wrapping(self, kind: str, latency: int) -> Wrapping:
+        """Return how a core of ``latency`` clock edges is wrapped, as ``kind``."""
+        return Wrapping(
+            kind,
+            latency,
+            user_bits=1 if self.user_bits is None else self.user_bits,
+            axil=self.axil,
+            period=5.0 if self.period is None else self.period,
+        )
+
+    def beats(self) -> list[int]:
+        """Return after how many beats of the self-check the signature is computed."""
+        last = 4096 if self.check_beats is None else self.check_beats
+        return [*(beats for beats in _SHORTER if beats < last), last]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmitRequest:
+    """What to write. ``output``: the file, or with a wrapper the folder, to write; None: only return it."""
+
+    program: AnyProgram
+    layout: str | None = None
+    top: str = "model"
+    pipeline: PipelineRequest = field(default_factory=PipelineRequest)
+    wrapper: WrapRequest = field(default_factory=WrapRequest)
+    output: Path | None = None
+
+    def __post_init__(self) -> None:
+        require_module_name(self.top)
+        if self.wrapper.wrap is not None and self.output is None:
+            raise InputError("--wrap writes several files; name a folder for them with -o")
+
+
+def emit(request: EmitRequest, *, progress: Progress = SILENT) -> EmissionRecord:
+    """Write the Verilog that a request asks for, and return it.
+
+    Raises ``ProgramError`` if there is no valid program, ``InputError`` for a pipeline that cannot be made or a place
+    that cannot be written; a folder that is not as an earlier call left it is never replaced.
+    """
+    program, _ = read_program(request.program, request.layout, progress)
+    options = request.pipeline.options()
+    if request.wrapper.wrap is not None:
+        options = _held(options)
+    pipeline = emit_pipeline(program, request.top, options) if options else None
+    text = pipeline.text if pipeline else emit_verilog(program, request.top)
+    wrapped = None
+    if request.wrapper.wrap is not None and request.output is not None:
+        wrapped = _write_wrapped(program, request, request.wrapper.wrap, text, pipeline, request.output)
+    elif request.output is not None:
+        write_atomically(request.output, text.encode())
+    ports = ports_of(program)
+    return EmissionRecord(
+        program=ProgramInfo.of(program),
+        top=request.top,
+        output=None if request.output is None else str(request.output),
+        ports=PortElements(list(map(_element, ports.inputs)), list(map(_element, ports.outputs))),
+        pipeline=None if pipeline is None else _info(pipeline),
+        wrapped=wrapped,
+        verilog=text,
+    )
+
+
+def _held(options: PipelineOptions | None) -> PipelineOptions | None:
+    """Return the pipeline that a wrapper needs: it can be held, and what is valid is known outside."""
+    if options is None:
+        return None
+    if options.reset or options.valid:
+        raise InputError("--reset and --valid cannot be wrapped: the shell itself knows what is valid; leave them out")
+    return replace(options, enable=True)
+
+
+def _write_wrapped(
+    program: Program, request: EmitRequest, kind: str, text: str, pipeline: Pipeline | None, output: Path
+) -> WrappedFolder:
+    wrapping = request.wrapper.wrapping(kind, pipeline.latency if pipeline else 0)
+    if wrapping.axil:
+        # The golden model's, and so computed here: what is judged must not know the judge.
+        from dais_verif.simulation.selfcheck import selfcheck_signatures
+
+        wrapping = replace(wrapping, signatures=selfcheck_signatures(program, request.wrapper.beats()))
+    files = project_folder(program, request.top, text, wrapping)
+    replace_folder(output, files, MANIFEST)
+    return WrappedFolder(
+        kind=wrapping.kind,
+        top=f"{request.top}_{wrapping.kind}",
+        folder=str(output),
+        files=sorted(files),
+        axil=wrapping.axil,
+        core_latency=wrapping.latency,
+        user_bits=wrapping.user_bits,
+        signatures={str(beats): f"{value:08x}" for beats, value in wrapping.signatures.items()},
+    )
+
+
+def _element(element: Element) -> PortElement:
+    return PortElement(element.offset, element.width, element.lo)
+
+
+def _info(pipeline: Pipeline) -> PipelineInfo:
+    return PipelineInfo(
+        stages=pipeline.stages,
+        latency=pipeline.latency,
+        initiation_interval=1,
+        registers=pipeline.registers,
+        register_bits=pipeline.register_bits,
+        depths=list(pipeline.depths),
+        unit=pipeline.unit,
+    )

@@ -1,0 +1,49 @@
+"""Which pipeline a request asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from dais_verif.emitter import PipelineOptions, read_delay_model
+from dais_verif.emitter.delays import DEFAULT
+from dais_verif.emitter.pipeline import MOST_STAGES
+from dais_verif.errors import InputError
+from dais_verif.flows.programs import require_range
+
+__all__ = ["MOST_STAGES", "PipelineRequest"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PipelineRequest:
+    """A pipeline in so many ``stages``, or with at most ``max_depth`` of estimated delay in each; else none.
+
+    ``delay_model``: a TOML file of coefficients. ``reset``, ``enable``, ``valid``: which ports it has beside its clock.
+    """
+
+    stages: int | None = None
+    max_depth: float | None = None
+    delay_model: Path | None = None
+    reset: bool = False
+    enable: bool = False
+    valid: bool = False
+
+    def __post_init__(self) -> None:
+        require_range("stages", self.stages, 1, MOST_STAGES)
+        if not self.wanted:
+            for name in ("delay_model", "reset", "enable", "valid"):
+                if getattr(self, name):
+                    option = name.replace("_", "-")
+                    raise InputError(f"--{option} is for pipelines: add --stages or --max-depth")
+
+    @property
+    def wanted(self) -> bool:
+        """Whether there is to be a pipeline."""
+        return self.stages is not None or self.max_depth is not None
+
+    def options(self) -> PipelineOptions | None:
+        """Return what the emitter is to make. Raises ``InputError`` if the delay model cannot be read."""
+        if not self.wanted:
+            return None
+        delays = DEFAULT if self.delay_model is None else read_delay_model(self.delay_model)
+        return PipelineOptions(self.stages, self.max_depth, delays, self.reset, self.enable, self.valid)

@@ -1,0 +1,171 @@
+"""Synthesize RTL of a program with Yosys: its costs, a netlist, and the clock that it allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.errors import InputError, RequestError, ToolError
+from dais_verif.files import require_plain, write_atomically
+from dais_verif.flows.pipelines import PipelineRequest
+from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_positive, require_range
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.work_folder import WorkFolder, work_folder
+from dais_verif.own_command import own_command
+from dais_verif.program import Program
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.synthesis import LogicDepth, PlaceAndRoute, SynthesisRecord, SynthesizedRtl
+from dais_verif.synthesis.netlist import RECORD
+from dais_verif.synthesis.pnr import place
+from dais_verif.synthesis.targets import TARGETS
+from dais_verif.synthesis.yosys import Synthesis
+from dais_verif.synthesis.yosys import synthesize as run_yosys
+from dais_verif.toolchain import tools
+from dais_verif.toolchain.limits import Limits
+from dais_verif.toolchain.sources import MOST_RTL_BYTES
+from dais_verif.verdict import Verdict
+from dais_verif.verilog_names import require_module_name
+
+__all__ = ["TARGETS", "SynthesisRequest", "synthesize"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthesisRequest:
+    """What to synthesize, and for which FPGA family: ``ice40``, ``ecp5``, ``xilinx``, or ``generic`` gates.
+
+    ``rtl``: somebody's files; without them ours is written, as ``pipeline`` asks. ``alumacc``: let Yosys merge chains
+    of sums. ``bram``: let it put tables into block RAMs. ``pnr``: also place and route; ``clock``: of somebody's RTL,
+    if it has one. ``timeout``: seconds for Yosys, and again for nextpnr; ``memory``: megabytes for each process.
+    ``output``: a folder to keep.
+    """
+
+    program: AnyProgram
+    target: str
+    layout: str | None = None
+    rtl: tuple[Path, ...] = ()
+    top: str = "model"
+    pipeline: PipelineRequest = field(default_factory=PipelineRequest)
+    alumacc: bool = False
+    bram: bool = True
+    pnr: bool = False
+    clock: str = "clk"
+    timeout: float = 1800.0
+    memory: int = 8192
+    output: Path | None = None
+
+    def __post_init__(self) -> None:
+        require_module_name(self.top)
+        require_positive(timeout=self.timeout)
+        require_range("memory", self.memory, 64, 1 << 30)
+        if self.target not in TARGETS:
+            raise RequestError(f"--target must be one of {', '.join(TARGETS)}, not {self.target!r}.")
+        if self.rtl and self.pipeline.wanted:
+            raise RequestError("--stages and --max-depth are for the RTL that we write, --rtl names another.")
+        if self.pnr and TARGETS[self.target].board is None:
+            able = ", ".join(name for name, other in TARGETS.items() if other.board)
+            raise RequestError(f"--pnr: no free tool places and routes {self.target}; there is one for {able}.")
+
+
+def synthesize(request: SynthesisRequest, *, progress: Progress = SILENT) -> SynthesisRecord:
+    """Map the RTL that a request names to its target, and count the cells.
+
+    Raises ``ToolError`` if Yosys is missing, fails or meets a limit; that nextpnr does is a verdict of the record.
+    """
+    options = request.pipeline.options()
+    program, _ = read_program(request.program, request.layout, progress)
+    tools.yosys()  # before anything is written
+    with work_folder(request.output) as folder:
+        # However this run ends, the netlist of an earlier one is not its netlist.
+        (folder.path / RECORD).unlink(missing_ok=True)
+        with progress.working("writing Verilog"):
+            sources = _sources(program, request, options, folder.path)
+        done, placed = _mapped(request, sources, folder, progress)
+        record = SynthesisRecord(
+            program=ProgramInfo.of(program),
+            rtl=SynthesizedRtl(done.top, not request.rtl, [str(source) for source in sources]),
+            target=done.target,
+            top=done.top,
+            tools={"yosys": done.version},
+            alumacc=done.alumacc,
+            counts=done.costs.kinds,
+            cells=done.costs.cells,
+            depth=LogicDepth(done.depth.cells, done.depth.kinds),
+            seconds=round(done.seconds, 1),
+            netlist=None if request.output is None else str(done.netlist),
+            verify=None if request.output is None else _verify(program, request.output, request.top, options),
+            pnr=placed,
+        )
+        write_atomically(folder.path / RECORD, record.to_json().encode())
+    return record
+
+
+def _mapped(
+    request: SynthesisRequest, sources: tuple[Path, ...], folder: WorkFolder, progress: Progress
+) -> tuple[Synthesis, PlaceAndRoute | None]:
+    """Return what Yosys made, and what nextpnr found if it was asked; where one of them fails, its log is kept."""
+    target, limits = request.target, Limits(request.timeout, request.memory)
+    try:
+        with progress.working(f"yosys: {target}") as show:
+            done = run_yosys(
+                sources,
+                request.top,
+                target,
+                folder.path,
+                limits,
+                alumacc=request.alumacc,
+                bram=request.bram,
+                tell=lambda step: show(f"yosys: {target}: {step}"),
+            )
+            placed = _placed(done, request.clock, limits, show) if request.pnr else None
+    except ToolError:
+        folder.kept = True
+        raise
+    folder.kept |= placed is not None and placed.verdict is Verdict.TOOL_FAILURE
+    return done, placed
+
+
+def _placed(done: Synthesis, clock: str, limits: Limits, show: Callable[[str], None]) -> PlaceAndRoute:
+    if not done.costs.cells:
+        return PlaceAndRoute(Verdict.NOT_RUN, "there are no cells, and so no path, to place")
+    try:
+        tools.nextpnr(done.target)
+    except ToolError as error:
+        return PlaceAndRoute(Verdict.NOT_RUN, str(error))
+    try:
+        placed = place(done, clock, limits, tell=lambda step: show(f"place and route: {step}"))
+    except ToolError as error:
+        return PlaceAndRoute(Verdict.TOOL_FAILURE, str(error))
+    return PlaceAndRoute(None, None, placed.device, placed.fmax, placed.used, round(placed.seconds, 1))
+
+
+def _sources(
+    program: Program, request: SynthesisRequest, options: PipelineOptions | None, folder: Path
+) -> tuple[Path, ...]:
+    top = request.top
+    for source in request.rtl:
+        if not source.is_file():
+            problem = "is a folder" if source.is_dir() else "does not exist"
+            raise InputError(f"RTL file {str(source)!r} {problem}; give the Verilog files of module {top}")
+        require_plain(source, MOST_RTL_BYTES, "RTL file")
+        if source.suffix.lower() in (".vhd", ".vhdl"):
+            raise InputError(f"RTL file {str(source)!r}: Yosys reads Verilog only; give the Verilog of module {top}")
+    if request.rtl:
+        return tuple(source.absolute() for source in request.rtl)
+    text = emit_pipeline(program, top, options).text if options else emit_verilog(program, top)
+    source = folder / "rtl.v"
+    write_atomically(source, text.encode())
+    return (source,)
+
+
+def _verify(program: Program, output: Path, top: str, options: PipelineOptions | None) -> str:
+    """Return the command that verifies the netlist, to copy."""
+    words = ["sim", path_of(program), "--netlist", str(output)]
+    if top != "model":
+        words += ["--top", top]
+    if options:
+        words += ["--clock", "clk"]
+        words += ["--reset", "rst"] * options.reset + ["--enable", "en"] * options.enable
+        words += ["--valid-in", "in_valid", "--valid-out", "out_valid"] * options.valid
+    return own_command(words)

@@ -1,0 +1,70 @@
+"""The record of ``emit``: the Verilog that was made of a program, its ports, its pipeline and its wrapper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dais_verif.record.base import NOT_KEPT, Record
+from dais_verif.record.program import ProgramInfo
+
+__all__ = ["EmissionRecord", "PipelineInfo", "PortElement", "PortElements", "WrappedFolder"]
+
+
+@dataclass(frozen=True)
+class PortElement:
+    """One input or output in its port: bits ``offset`` to ``offset + width - 1``; bit 0 weighs ``2**lo``."""
+
+    offset: int
+    width: int
+    lo: int
+
+
+@dataclass(frozen=True)
+class PortElements:
+    """What the bits of both ports are, input by input and output by output."""
+
+    model_inp: list[PortElement]
+    model_out: list[PortElement]
+
+
+@dataclass(frozen=True)
+class PipelineInfo:
+    """A pipeline. ``latency``, ``initiation_interval``: in clock edges. ``depths``: of the stages, in ``unit``."""
+
+    stages: int
+    latency: int
+    initiation_interval: int
+    registers: int
+    register_bits: int
+    depths: list[float]
+    unit: str
+
+
+@dataclass(frozen=True)
+class WrappedFolder:
+    """The folder that was written of a wrapped module. ``core_latency``: of the module inside, in clock edges.
+
+    ``signatures``: what the self-check must give after so many beats, in hexadecimal.
+    """
+
+    kind: str
+    top: str
+    folder: str
+    files: list[str]
+    axil: bool
+    core_latency: int
+    user_bits: int
+    signatures: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmissionRecord(Record):
+    """What ``emit`` made. ``output``: the file or folder that was written. ``verilog``: the module; not in JSON."""
+
+    program: ProgramInfo
+    top: str
+    output: str | None
+    ports: PortElements
+    pipeline: PipelineInfo | None
+    wrapped: WrappedFolder | None
+    verilog: str = field(default="", repr=False, compare=False, metadata=NOT_KEPT)
