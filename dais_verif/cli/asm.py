@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
-from dais_verif.cli.common import file_path, json_option, notices, output_path, tell_written
+from dais_verif.cli.common import file_path, json_option, output_path, tell_written
+from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
-from dais_verif.files import read_plain, write_atomically
-from dais_verif.program import LAYOUTS, assemble, write_binary
-from dais_verif.record.base import SCHEMA
-from dais_verif.record.program import ProgramInfo
-from dais_verif.verdict import Verdict
-
-_MOST_BYTES = 1 << 30
+from dais_verif.flows.assemble import AssemblyRequest, assemble
+from dais_verif.program import LAYOUTS
 
 
 @click.command(cls=Verb)
@@ -38,19 +33,8 @@ def asm(text: Path, output: Path, layout: str | None, as_json: bool) -> None:
     What is wrong is named as file:line:column. docs/text-form.md has a tutorial and the grammar. The other
     verbs take a text as it is if its name ends in .dais.
     """
-    source = read_plain(text, _MOST_BYTES, advice="give the path of a program's text")
-    with notices().status("assembling"):
-        program = assemble(source, str(text))
-    layout = layout or program.origin.layout
-    write_atomically(output, write_binary(program, layout))
-    if not as_json:
-        tell_written(output, f"a binary, layout {layout}, {program.n_ops} ops")
+    record = assemble(AssemblyRequest(text=text, output=output, layout=layout), progress=TerminalProgress())
     if as_json:
-        facts = {
-            "schema": SCHEMA,
-            "verdict": Verdict.PASS.value,
-            "exit_code": 0,
-            "program": {**ProgramInfo.of(program).__dict__, "path": str(text), "layout": layout},
-            "output": str(output),
-        }
-        click.echo(json.dumps(facts, indent=2))
+        click.echo(record.to_json())
+    else:
+        tell_written(output, f"a binary, layout {record.program.layout}, {record.program.n_ops} ops")

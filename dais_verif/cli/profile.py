@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,27 +11,17 @@ from dais_verif.cli.common import (
     inputs_option,
     json_option,
     layout_option,
-    load_program,
-    notices,
     output_path,
     program_argument,
     reproduce,
     seed_option,
     vectors_option,
 )
+from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
 from dais_verif.files import write_atomically
-from dais_verif.flows.vectors import batch_of
-from dais_verif.golden.vm import (
-    ENGINES,
-    Profile,
-    accept_instructions,
-    benchmark_accept_instructions,
-    compile_forward_and_backward,
-)
-from dais_verif.record.base import SCHEMA
-from dais_verif.record.program import ProgramInfo
-from dais_verif.verdict import Verdict
+from dais_verif.flows.profile import ENGINES, ProfileRequest
+from dais_verif.flows.profile import profile as run_profile
 
 
 @click.command(cls=Verb)
@@ -55,20 +43,7 @@ from dais_verif.verdict import Verdict
 @click.option("--pullback", is_flag=True, help="Time the pullback too.")
 @click.option("-o", "--output", type=output_path, help="File to write; stdout if not given.")
 @json_option
-def profile(
-    program: Path,
-    layout: str | None,
-    inputs: tuple[Path, ...],
-    vectors: int,
-    seed: int,
-    engine: str,
-    samples: int,
-    ignore_first: bool,
-    top_k: int,
-    pullback: bool,
-    output: Path | None,
-    as_json: bool,
-) -> None:
+def profile(output: Path | None, as_json: bool, **asked: Any) -> None:
     """Time PROGRAM on the golden model an instruction at a time: in order, then the kinds that take most.
 
     \b
@@ -80,54 +55,9 @@ def profile(
     them and renames bits for nothing: such instructions take no time of their own. The numpy engine runs every
     instruction as it is listed.
     """
-    if ignore_first and samples == 1:
-        raise click.UsageError("--ignore-first with --samples 1 leaves nothing to measure; use --samples 2 or more.")
-    loaded, _ = load_program(program, layout)
-    batch = batch_of([loaded], inputs, vectors, seed)
-    compiled = compile_forward_and_backward(loaded, need_backward=pullback)
-    text, profiles = io.StringIO(), []
-    with notices().status("timing"):
-        options: dict[str, Any] = {"n_sample": samples, "ignore_first_call": ignore_first, "top_k": top_k}
-        profiles.append(benchmark_accept_instructions(compiled.forward, stream=text, x=batch, engine=engine, **options))
-        if compiled.backward is not None:
-            accept_instructions(compiled.forward, batch, opt_level=3)
-            text.write("\n")
-            profiles.append(benchmark_accept_instructions(compiled.backward, stream=text, **options))
-    facts = {
-        "schema": SCHEMA,
-        "verdict": Verdict.PASS.value,
-        "exit_code": 0,
-        "program": ProgramInfo.of(loaded).__dict__,
-        "seed": seed,
-        "vectors": batch.rows,
-        "reproduce": reproduce(),
-        "sequences": [_facts(each, top_k) for each in profiles],
-    }
-    answer = json.dumps(facts, indent=2) + "\n" if as_json else text.getvalue()
+    done = run_profile(ProfileRequest(**asked, command=reproduce()), progress=TerminalProgress())
+    answer = done.record.to_json() + "\n" if as_json else done.text
     if output is not None:
         write_atomically(output, answer.encode())
     else:
         click.echo(answer, nl=False)
-
-
-def _facts(timed: Profile, top_k: int) -> dict[str, Any]:
-    rows = zip(timed.iseq, timed.ns.tolist(), timed.above_average.tolist(), strict=True)
-    return {
-        "direction": timed.iseq.direction,
-        "engine": timed.engine,
-        "calls": timed.calls,
-        "total_ns": timed.total,
-        "instructions": [
-            {"position": row.position, "instruction": row.op, "op": row.node, "ns": ns, "above_average": above}
-            for row, ns, above in rows
-        ],
-        "kinds": [
-            {
-                "kind": kind.name,
-                "count": kind.size,
-                "ns": kind.ns,
-                "share": kind.ns / timed.total if timed.total else None,
-            }
-            for kind in timed.kinds(top_k)
-        ],
-    }

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import click
 
-from dais_verif.cli.common import layout_option, load_program, output_path, program_argument, tell_written
+from dais_verif.cli.common import ShownWarnings, layout_option, output_path, program_argument, tell_written
 from dais_verif.cli.verb import Verb
-from dais_verif.files import write_atomically
-from dais_verif.golden.vm import compile_forward_and_backward, disassemble
-from dais_verif.program.listing import listing
+from dais_verif.flows.show import ListingRequest
+from dais_verif.flows.show import show as run_show
 
 
 @click.command(cls=Verb)
@@ -30,10 +29,9 @@ def show(program: Path, layout: str | None, vm: bool, output: Path | None) -> No
     asm turns the text into the identical binary. docs/text-form.md has a tutorial and the grammar; docs/vm.md
     explains what --vm shows.
     """
-    loaded, _ = load_program(program, layout)
-    text = disassemble(compile_forward_and_backward(loaded)) if vm else listing(loaded)
+    request = ListingRequest(program=program, layout=layout, vm=vm, output=output)
+    listing = run_show(request, progress=ShownWarnings())
     if output is not None:
-        write_atomically(output, text.encode())
-        tell_written(output, f"{'instructions' if vm else 'text'} of a program of {loaded.n_ops} ops")
+        tell_written(output, f"{'instructions' if vm else 'text'} of a program of {listing.ops} ops")
     else:
-        click.echo(text, nl=False)
+        click.echo(listing.text, nl=False)

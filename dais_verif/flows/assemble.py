@@ -1,0 +1,37 @@
+"""Assemble the text of a program into a binary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dais_verif.files import read_plain, write_atomically
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.program import assemble as parse_text
+from dais_verif.program import write_binary
+from dais_verif.record.evaluation import AssemblyRecord
+from dais_verif.record.program import ProgramInfo
+
+__all__ = ["AssemblyRequest", "assemble"]
+
+_MOST_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssemblyRequest:
+    """The file of a text, and the binary to write. ``layout``: to write, instead of the one that the text names."""
+
+    text: Path
+    output: Path
+    layout: str | None = None
+
+
+def assemble(request: AssemblyRequest, *, progress: Progress = SILENT) -> AssemblyRecord:
+    """Write the binary. Raises ``ProgramError``, with file, line and column, for a text that is wrong."""
+    source = read_plain(request.text, _MOST_BYTES, advice="give the path of a program's text")
+    with progress.working("assembling"):
+        program = parse_text(source, str(request.text))
+    layout = request.layout or program.origin.layout
+    write_atomically(request.output, write_binary(program, layout))
+    info = replace(ProgramInfo.of(program), path=str(request.text), layout=layout)
+    return AssemblyRecord(program=info, output=str(request.output))

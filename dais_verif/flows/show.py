@@ -1,0 +1,41 @@
+"""Write a program as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from dais_verif.files import write_atomically
+from dais_verif.flows.programs import AnyProgram, read_program
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.golden.vm import compile_forward_and_backward, disassemble
+from dais_verif.program.listing import listing
+
+__all__ = ["Listing", "ListingRequest", "show"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListingRequest:
+    """What to write. ``vm``: the instructions of the golden model's machine instead. ``output``: a file to write."""
+
+    program: AnyProgram
+    layout: str | None = None
+    vm: bool = False
+    output: Path | None = None
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The ``text`` of a program of so many ``ops``."""
+
+    text: str
+    ops: int
+
+
+def show(request: ListingRequest, *, progress: Progress = SILENT) -> Listing:
+    """Return a program as text, which ``assemble`` turns into the identical binary; ``vm``: its instructions."""
+    program, _ = read_program(request.program, request.layout, progress)
+    text = disassemble(compile_forward_and_backward(program)) if request.vm else listing(program)
+    if request.output is not None:
+        write_atomically(request.output, text.encode())
+    return Listing(text, program.n_ops)

@@ -1,0 +1,89 @@
+"""The records of ``run``, ``profile`` and ``asm``: what the golden model or the assembler was asked, and has done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dais_verif.record.base import Record
+from dais_verif.record.program import ProgramInfo
+from dais_verif.verdict import Verdict
+
+__all__ = [
+    "AssemblyRecord",
+    "EvaluationRecord",
+    "InstructionKind",
+    "ProfileRecord",
+    "TimedInstruction",
+    "TimedSequence",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Done(Record):
+    """What has no verdict but PASS: else it is an error."""
+
+    verdict: Verdict = Verdict.PASS
+    exit_code: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationRecord(_Done):
+    """A run of ``run``: ``rows`` of outputs, by golden engine ``engine``. ``output``: the file that was written."""
+
+    program: ProgramInfo
+    rows: int
+    engine: str
+    unchecked: bool
+    output: str | None
+
+
+@dataclass(frozen=True)
+class TimedInstruction:
+    """An instruction: its ``position`` in the sequence, the ``op`` that it stems from, nanoseconds of a call."""
+
+    position: int
+    instruction: str
+    op: int | None
+    ns: int
+    above_average: bool
+
+
+@dataclass(frozen=True)
+class InstructionKind:
+    """All instructions of a kind. ``ns``: nanoseconds in all; ``share``: of the sequence's, None if that is 0."""
+
+    kind: str
+    count: int
+    ns: int
+    share: float | None
+
+
+@dataclass(frozen=True)
+class TimedSequence:
+    """The instructions of one direction, ``forward`` or ``pullback``. Nanoseconds are means over ``calls``."""
+
+    direction: str
+    engine: str
+    calls: int
+    total_ns: int
+    instructions: list[TimedInstruction]
+    kinds: list[InstructionKind]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileRecord(_Done):
+    """A run of ``profile``. ``reproduce``: the command that asks for the same."""
+
+    program: ProgramInfo
+    seed: int
+    vectors: int
+    reproduce: str
+    sequences: list[TimedSequence]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssemblyRecord(_Done):
+    """A run of ``asm``. ``output``: the binary that was written."""
+
+    program: ProgramInfo
+    output: str
