@@ -4,8 +4,9 @@ terminal."""
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -13,13 +14,14 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.printable import printable
 from dais_verif.record.regression import JobResult
-from dais_verif.regression.executors import Executor
-from dais_verif.regression.history import Past
-from dais_verif.regression.runner import Watcher
 from dais_verif.report.console import verdict_text
 from dais_verif.verdict import Verdict
+
+if TYPE_CHECKING:
+    from dais_verif.regression.history import Past
 
 __all__ = ["RegressDisplay", "duration"]
 
@@ -28,17 +30,18 @@ _SHOWN_RUNNING = 8
 _LONGEST_NAME = 60
 
 
-class RegressDisplay(Watcher):
+class RegressDisplay(TerminalProgress):
     """Counts, what runs, what failed so far, and when it may be over."""
 
     def __init__(self, err: Console) -> None:
+        super().__init__()
         self._err = err
         self._live = Live(console=err, transient=True, refresh_per_second=4, auto_refresh=False)
         self._jobs = 0
         self._past: Mapping[str, Past] = {}
         self._results: list[JobResult] = []
         self._done: set[str] = set()
-        self._running: list[str] = []
+        self._running: Sequence[str] = ()
         self._workers = 1
         self._begun = time.monotonic()
 
@@ -50,7 +53,7 @@ class RegressDisplay(Watcher):
     ) -> None:
         self._live.stop()
 
-    def planned(self, jobs: int, past: Mapping[str, Past]) -> None:
+    def jobs_planned(self, jobs: int, past: Mapping[str, Past]) -> None:
         """The table appears."""
         self._jobs, self._past, self._begun = jobs, past, time.monotonic()
         if self._err.is_terminal:
@@ -58,7 +61,7 @@ class RegressDisplay(Watcher):
         else:
             self._err.print(f"{jobs} jobs", markup=False)
 
-    def finished(self, result: JobResult) -> None:
+    def job_ends(self, result: JobResult) -> None:
         """A line, where there is no terminal."""
         self._results.append(result)
         self._done.add(result.job.id)
@@ -67,9 +70,9 @@ class RegressDisplay(Watcher):
             more = f"  {result.message}" if result.verdict is not Verdict.PASS else ""
             self._err.print(f"{text}{more}", markup=False)
 
-    def look(self, executor: Executor) -> None:
+    def jobs_running(self, names: Sequence[str], workers: int) -> None:
         """The table is drawn again."""
-        self._running, self._workers = executor.running(), executor.workers()
+        self._running, self._workers = names, workers
         if self._err.is_terminal:
             self._live.update(self._table(), refresh=True)
 

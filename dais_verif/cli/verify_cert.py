@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
 import click
-from rich.text import Text
 
-from dais_verif.cli.common import console, file_path, jobs_option, json_option, notices, reproduce
+from dais_verif.cli.common import console, file_path, jobs_option, json_option, reproduce
+from dais_verif.cli.signoff_progress import SignOffProgress
 from dais_verif.cli.verb import Verb
-from dais_verif.report.words import signed_word
-from dais_verif.temporary import temporary_folder
-from dais_verif.verdict import Verdict
-
-_SCHEMA = "dais-verif/verify-cert/1"
+from dais_verif.flows.verify_certificate import CertificateRequest, absolute_time, verify_certificate
+from dais_verif.report.certificate_text import print_certificate_check
 
 
 def _time(context: click.Context, option: click.Parameter, value: str | None) -> datetime | None:
-    from dais_verif.signoff.allowed_signers import absolute_time
-
-    if value is None:
-        return None
     try:
-        return absolute_time(value)
+        return None if value is None else absolute_time(value)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
@@ -74,71 +65,22 @@ def verify_cert(
     Every hash is taken again and all evidence judged again by the policy. Each line of what is found says which file,
     what is expected and what is there. Exit code 0: it holds; 7: it does not.
     """
-    from dais_verif.errors import InputError
-    from dais_verif.signoff.again import run_again
-    from dais_verif.signoff.places import Places
-    from dais_verif.signoff.recheck import check_certificate, read_certificate
-    from dais_verif.signoff.signed import Trust
-
     if more_rtl and not rtl:
         raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")
-    if verify_time is not None and allowed_signers is None:
-        raise click.UsageError("--verify-time judges the signer; give it with --allowed-signers.")
-    trust = Trust(allowed_signers, verify_time) if allowed_signers else None
-    held, folder, data, findings, notes = None, certificate, b"", [], []
-    try:
-        held, folder, data = read_certificate(certificate)
-    except InputError as error:
-        if not _is_there(certificate):
-            raise
-        findings.append({"what": str(certificate), "expected": "a certificate as it was written", "found": str(error)})
-    if held is not None:
-        places = Places(program, (*rtl, *more_rtl))
-        with notices().status("checking"):
-            checked = check_certificate(held, folder, data, places=places, trust=trust, same_tools=same_tools)
-        found, notes = list(checked.findings), list(checked.notes)
-        if rerun and not found:
-            from dais_verif.cli.signoff import Shown
-
-            with temporary_folder() as temporary, notices().status("again") as status:
-                again = temporary.path / "again"
-                again.mkdir()
-                found += run_again(checked, again, reproduce=reproduce(), jobs=jobs, listener=Shown(status))
-        elif rerun:
-            notes.append("not run again: what is here is not what was signed off")
-        findings = [asdict(finding) for finding in found]
-    verdict = Verdict.NOT_SIGNED_OFF if findings else Verdict.PASS
+    request = CertificateRequest(
+        certificate=certificate,
+        program=program,
+        rtl=(*rtl, *more_rtl),
+        allowed_signers=allowed_signers,
+        verify_time=verify_time,
+        same_tools=same_tools,
+        rerun=rerun,
+        jobs=jobs,
+        command=reproduce(),
+    )
+    record = verify_certificate(request, progress=SignOffProgress())
     if as_json:
-        tree = {"schema": _SCHEMA, "verdict": verdict.value, "exit_code": verdict.exit_code}
-        click.echo(
-            json.dumps({**tree, "findings": findings, "notes": notes, "rerun": rerun and not findings}, indent=2)
-        )
-        return verdict.exit_code
-    out = console()
-    if held is not None:
-        out.print(f"program    {held.program}", markup=False)
-        out.print(f"issued     {held.issued}, {len(held.stages)} stages, {len(held.evidence)} files", markup=False)
-    for finding in findings:
-        line = f"{finding['what']}: expected {finding['expected']}, found {finding['found']}"
-        out.print(f"finding    {line}", markup=False)
-    for note in notes:
-        out.print(f"note       {note}", markup=False)
-    if findings:
-        word = Text(signed_word(verdict), style="bold red")
-        many = "1 finding" if len(findings) == 1 else f"{len(findings)} findings"
-        out.print(
-            Text.assemble(
-                word,
-                f"  {many} against this certificate: do not rely on it",
-            )
-        )
+        click.echo(record.to_json())
     else:
-        again_too = ", and a new run finds the same" if rerun else ""
-        out.print(Text.assemble(Text(signed_word(verdict), style="bold green"), f"  the certificate holds{again_too}"))
-    return verdict.exit_code
-
-
-def _is_there(path: Path) -> bool:
-    from dais_verif.signoff.certificate import CERTIFICATE
-
-    return (path / CERTIFICATE if path.is_dir() else path).is_file()
+        print_certificate_check(record, console())
+    return record.verdict.exit_code

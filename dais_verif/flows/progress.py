@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from dais_verif.regression.watcher import RegressionWatcher
+from dais_verif.signoff.listener import SignOffListener
 from dais_verif.simulation.watcher import Watcher
 
 __all__ = ["SILENT", "Progress"]
@@ -14,7 +16,7 @@ def _nothing(text: str) -> None:
     """Tell nobody."""
 
 
-class Progress(Watcher):
+class Progress(Watcher, SignOffListener, RegressionWatcher):
     """Listen to a flow; this one says nothing. A subclass overrides what it wants to show."""
 
     def warning(self, text: str) -> None:

@@ -19,15 +19,18 @@ from dais_verif.record.regression import REGRESSION_SCHEMA, RegressionRecord
 from dais_verif.record.signoff import SIGNOFF_SCHEMA, SignOffRecord
 from dais_verif.record.simulation import Failed, SimulationRecord
 
-__all__ = ["NAMES", "SIGNOFF_NAME", "AnyRecord", "parse_record", "read_record", "record_file"]
+__all__ = ["NAMES", "REGRESSION_NAME", "SIGNOFF_NAME", "AnyRecord", "parse_record", "read_record", "record_file"]
 
 AnyRecord: TypeAlias = SimulationRecord | Failed | RegressionRecord | SignOffRecord | ProofRecord | CoverageRecord
 
 #: The record in the folder of a sign-off.
 SIGNOFF_NAME = "signoff.json"
 
+#: The record in the folder of a regression.
+REGRESSION_NAME = "regression.json"
+
 #: What a run leaves in the folder of ``-o``. The first that is there speaks for the folder.
-NAMES = (SIGNOFF_NAME, "regression.json", "result.json", "coverage.json")
+NAMES = (SIGNOFF_NAME, REGRESSION_NAME, "result.json", "coverage.json")
 
 #: The record of a million ops with all its coverage has a tenth of it.
 _MOST_BYTES = 256 << 20

@@ -11,9 +11,15 @@ from dais_verif.record.program import ProgramInfo
 from dais_verif.record.simulation import Decision, OutputEvidence, Times, Waiver
 from dais_verif.verdict import Verdict
 
-__all__ = ["EVIDENCE", "SIGNOFF_SCHEMA", "SignOffRecord", "StageResult"]
+__all__ = ["CERTIFICATE", "EVIDENCE", "NOT_RUN", "SIGNATURE", "SIGNOFF_SCHEMA", "SignOffRecord", "StageResult"]
 
 SIGNOFF_SCHEMA = "dais-verif/signoff/1"
+
+#: The certificate in the folder of a sign-off, and its signature.
+CERTIFICATE, SIGNATURE = "certificate.json", "certificate.json.sig"
+
+#: How the message of a stage begins that another one kept from running.
+NOT_RUN = "not run:"
 
 #: The folder, in that of a sign-off, with what its stages left.
 EVIDENCE = "evidence"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from dais_verif.errors import ToolError
 from dais_verif.files import write_atomically
+from dais_verif.record.read import REGRESSION_NAME
 from dais_verif.record.regression import JobResult, RegressionRecord
 from dais_verif.record.simulation import Times
 from dais_verif.regression.executors import Executor
@@ -19,12 +20,10 @@ from dais_verif.regression.history import History, Past
 from dais_verif.regression.job import Stopped, Task, reproduce
 from dais_verif.regression.journal import Journal, read_journal
 from dais_verif.regression.plan import Planned, in_order
+from dais_verif.regression.watcher import RegressionWatcher
 from dais_verif.verdict import Verdict, worst
 
-__all__ = ["NAME", "Settings", "Watcher", "run_jobs"]
-
-#: The record of a regression, in its folder.
-NAME = "regression.json"
+__all__ = ["Settings", "run_jobs"]
 
 _LOOK_SECONDS = 0.2
 #: The record is written again while it grows, but not for each of a thousand jobs: those are in the journal.
@@ -52,21 +51,8 @@ class Settings:
     env: Mapping[str, str] = field(default_factory=dict)
 
 
-class Watcher:
-    """Is told what happens; this one does nothing about it."""
-
-    def planned(self, jobs: int, past: Mapping[str, Past]) -> None:
-        """``jobs`` are planned; ``past``: what is known of them, by name."""
-
-    def finished(self, result: JobResult) -> None:
-        """A job has ended, or was taken over."""
-
-    def look(self, executor: Executor) -> None:
-        """Time passes."""
-
-
 def run_jobs(
-    plan: Sequence[Planned], executor: Executor, settings: Settings, history: History, watcher: Watcher
+    plan: Sequence[Planned], executor: Executor, settings: Settings, history: History, watcher: RegressionWatcher
 ) -> RegressionRecord:
     """Run ``plan`` and return the record, which is also in the folder, and was there in parts while jobs ran.
 
@@ -89,7 +75,9 @@ def run_jobs(
 
 
 class _Run:
-    def __init__(self, plan: Sequence[Planned], settings: Settings, history: History, watcher: Watcher) -> None:
+    def __init__(
+        self, plan: Sequence[Planned], settings: Settings, history: History, watcher: RegressionWatcher
+    ) -> None:
         self._plan, self._settings, self._history, self._watcher = plan, settings, history, watcher
         self._results: dict[str, JobResult] = {}
         self._begun = time.monotonic()
@@ -104,14 +92,14 @@ class _Run:
         known = self._history.of(planned.past_key for planned in self._plan)
         self._past = known
         by_name = {planned.job.id: known[planned.past_key] for planned in self._plan if planned.past_key in known}
-        self._watcher.planned(len(self._plan), by_name)
+        self._watcher.jobs_planned(len(self._plan), by_name)
         for planned in self._plan:
             kept = self._kept.get(self._fingerprint(planned)) if self._kept else None
             if kept is not None and (kept.verdict is Verdict.PASS or self._settings.take_over == "all"):
                 # Its folder is where it was; its program may be called from elsewhere.
                 kept = replace(kept, job=planned.job, reproduce=reproduce(planned.job), resumed=True)
                 self._results[planned.job.id] = kept
-                self._watcher.finished(kept)
+                self._watcher.job_ends(kept)
         self.write(Verdict.NOT_RUN, "running")
 
     def finish(self, executor: Executor) -> None:
@@ -127,7 +115,7 @@ class _Run:
             finished, pending = wait(pending, _LOOK_SECONDS, FIRST_COMPLETED)
             for future in finished:
                 self._collect(future, *futures[future])
-            self._watcher.look(executor)
+            self._watcher.jobs_running(executor.running(), executor.workers())
             if time.monotonic() - self._written > _WRITE_SECONDS:
                 self.write(Verdict.NOT_RUN, "running")
         executor.close()
@@ -166,7 +154,7 @@ class _Run:
             flaky=sum(result.flaky for result in results),
             warnings=list(self._settings.warnings),
         )
-        write_atomically(self._settings.folder / NAME, record.to_json().encode())
+        write_atomically(self._settings.folder / REGRESSION_NAME, record.to_json().encode())
         self._written = time.monotonic()
         return record
 
@@ -190,7 +178,7 @@ class _Run:
             result = _failed(planned, f"the job could not be run: {text}")
         self._results[planned.job.id] = result
         self._history.note(planned.past_key, Past(result.verdict is Verdict.PASS, result.seconds))
-        self._watcher.finished(result)
+        self._watcher.job_ends(result)
 
     def _message(self, verdict: Verdict, results: Sequence[JobResult]) -> str:
         passed = sum(result.verdict is Verdict.PASS for result in results)

@@ -7,21 +7,24 @@ from pathlib import Path
 import msgspec
 
 from dais_verif.errors import DaisError
+from dais_verif.record.certificate import Finding
 from dais_verif.signoff.certificate import stages_in
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.evidence import Sent, simulated
 from dais_verif.signoff.judge import SENT
-from dais_verif.signoff.places import Finding
+from dais_verif.signoff.listener import SignOffListener
 from dais_verif.signoff.policy import Given, Policy
 from dais_verif.signoff.recheck import Checked, shortened
 from dais_verif.signoff.results import EVIDENCE
-from dais_verif.signoff.session import POLICY, Listener, sign_off
+from dais_verif.signoff.session import POLICY, sign_off
 from dais_verif.verdict import Verdict
 
 __all__ = ["run_again"]
 
 
-def run_again(checked: Checked, folder: Path, *, reproduce: str, jobs: int | None, listener: Listener) -> list[Finding]:
+def run_again(
+    checked: Checked, folder: Path, *, reproduce: str, jobs: int | None, listener: SignOffListener
+) -> list[Finding]:
     """What a new sign-off of the same files by the same policy finds otherwise. ``folder``: for its evidence."""
     context = checked.context
     if context is None:

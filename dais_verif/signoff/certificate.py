@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from dais_verif.errors import InputError
-from dais_verif.record.signoff import EVIDENCE, SignOffRecord, StageResult
+from dais_verif.record.signoff import CERTIFICATE, EVIDENCE, SIGNATURE, SignOffRecord, StageResult
 from dais_verif.record.simulation import OutputEvidence, Waiver
 from dais_verif.signoff.policy import Policy
 from dais_verif.signoff.subject import Subject, sha256_of
@@ -37,7 +37,6 @@ __all__ = [
     "written",
 ]
 
-CERTIFICATE, SIGNATURE = "certificate.json", "certificate.json.sig"
 
 _SCHEMA = "dais-verif/certificate/2"
 _STATEMENT = "SIGNED OFF"

@@ -15,12 +15,12 @@ from typing import Any
 
 from dais_verif.errors import InputError
 from dais_verif.files import make_folder, read_plain, write_atomically
+from dais_verif.record.certificate import Finding
 from dais_verif.record.signoff import StageResult
 from dais_verif.signoff.context import Context, Stage
 from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.extras import NETLIST
 from dais_verif.signoff.forms import Form, canonical, failed, forms_of
-from dais_verif.signoff.places import Finding
 from dais_verif.signoff.results import EVIDENCE, FAILED, blocked
 from dais_verif.signoff.sanity_checks import PLANTED
 from dais_verif.signoff.subject import sha256_of

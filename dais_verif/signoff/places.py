@@ -7,22 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dais_verif.errors import InputError
+from dais_verif.record.certificate import Finding
 from dais_verif.signoff.certificate import CertifiedFile
 from dais_verif.signoff.subject import sha256_of
 
-__all__ = ["Finding", "Places", "find_files"]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What is not as the certificate says: ``what`` (a file, or a part of the certificate), and both sides."""
-
-    what: str
-    expected: str
-    found: str
-
-    def __str__(self) -> str:
-        return f"{self.what}: expected {self.expected}, found {self.found}"
+__all__ = ["Places", "find_files"]
 
 
 @dataclass(frozen=True)

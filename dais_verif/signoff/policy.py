@@ -17,7 +17,7 @@ from dais_verif.errors import InputError
 from dais_verif.files import read_toml
 from dais_verif.record.simulation import Waiver
 
-__all__ = ["BUILT_IN", "GHDL", "Given", "Policy", "in_force", "policy_of", "read_policy"]
+__all__ = ["BUILT_IN", "GHDL", "Given", "Policy", "Rtl", "in_force", "policy_of", "read_policy", "with_rtl"]
 
 GHDL = "ghdl"
 
@@ -177,6 +177,12 @@ class Given:
 
     policy: Policy
     text: str
+
+
+def with_rtl(given: Given, rtl: Rtl, simulators: tuple[str, ...] | None) -> Given:
+    """The same policy for other RTL, and for other ``simulators`` unless that is None. Raises ``InputError``."""
+    policy = msgspec.structs.replace(given.policy, rtl=rtl, simulators=simulators or given.policy.simulators)
+    return Given(policy_of(policy.tree(), "the policy, with the RTL of the command line"), given.text)
 
 
 def in_force(waivers: tuple[Waived, ...], today: date) -> tuple[dict[str, Waived], list[str]]:

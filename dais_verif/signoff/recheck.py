@@ -14,6 +14,7 @@ from pathlib import Path
 from dais_verif.errors import DaisError, InputError
 from dais_verif.files import read_plain
 from dais_verif.program import load
+from dais_verif.record.certificate import Finding
 from dais_verif.record.read import read_record
 from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.signoff.certificate import (
@@ -28,7 +29,7 @@ from dais_verif.signoff.context import Context
 from dais_verif.signoff.evidence import simulated
 from dais_verif.signoff.judge import SENT
 from dais_verif.signoff.kept import unjudged
-from dais_verif.signoff.places import Finding, Places, find_files
+from dais_verif.signoff.places import Places, find_files
 from dais_verif.signoff.policy import Policy, in_force, policy_of
 from dais_verif.signoff.results import EVIDENCE, issued_at, judged_again, outputs_of, time_of
 from dais_verif.signoff.session import RECORD

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from dais_verif.errors import DaisError
-from dais_verif.record.signoff import EVIDENCE, StageResult
+from dais_verif.record.signoff import EVIDENCE, NOT_RUN, StageResult
 from dais_verif.record.simulation import OutputEvidence, Times
 from dais_verif.signoff.context import Context, Stage
 from dais_verif.signoff.evidence import Unusable, read_tree, simulated
@@ -33,9 +33,6 @@ FAILED = "failed.json"
 
 #: What a waiver can stand in for: nothing is known, or not enough. Nothing that is known to be wrong.
 _NOT_KNOWN = (Verdict.UNKNOWN, Verdict.NOT_RUN, Verdict.TOOL_FAILURE, Verdict.INVALID_INPUT, Verdict.NOT_SIGNED_OFF)
-
-#: How the message of a stage begins that was not run for another's sake.
-NOT_RUN = "not run:"
 
 _GRADES = ("none", "sampled", "exhausted", "proved")
 

@@ -27,6 +27,7 @@ from dais_verif.signoff.context import Context, Stage, pipeline_arguments, plain
 from dais_verif.signoff.copies import copied
 from dais_verif.signoff.evidence import Unusable, simulated
 from dais_verif.signoff.kept import LOGS, keep_what_is_judged, unjudged
+from dais_verif.signoff.listener import SignOffListener
 from dais_verif.signoff.policy import Given, Policy, Waived, in_force
 from dais_verif.signoff.results import (
     EVIDENCE,
@@ -45,7 +46,7 @@ from dais_verif.signoff.toolbox import Tool, tools_of
 from dais_verif.signoff.verbs import PRINTED, RUN, own_cache
 from dais_verif.verdict import Verdict
 
-__all__ = ["POLICY", "RECORD", "Listener", "Signer", "require_ours", "sign_off", "withdraw"]
+__all__ = ["POLICY", "RECORD", "Signer", "require_ours", "sign_off", "withdraw"]
 
 #: In the folder of a sign-off.
 RECORD, POLICY, CACHE = "signoff.json", "policy.toml", ".cache"
@@ -58,16 +59,6 @@ _OURS = {RECORD, POLICY, EVIDENCE, LOGS, CERTIFICATE, SIGNATURE, CACHE, _LOCK, _
 #: What the schema of each begins with, in any version.
 _SCHEMAS = {CERTIFICATE: "dais-verif/certificate/", RECORD: "dais-verif/signoff/"}
 _MOST_BYTES = 1 << 28
-
-
-class Listener:
-    """Told what goes on; this one does nothing."""
-
-    def stage(self, name: str, number: int, total: int) -> None:
-        """Stage ``name`` begins."""
-
-    def result(self, result: StageResult) -> None:
-        """A stage has ended."""
 
 
 @dataclass(frozen=True)
@@ -89,13 +80,13 @@ def sign_off(
     warnings: Sequence[str] = (),
     jobs: int | None = None,
     signer: Signer | None = None,
-    listener: Listener | None = None,
+    listener: SignOffListener | None = None,
 ) -> SignOffRecord:
     """Sign ``program`` off, or say why not. ``folder`` receives the record, all evidence and the certificate.
 
     Raises ``InputError`` for what cannot be used at all: then there is no record.
     """
-    listener, policy = listener or Listener(), given.policy
+    listener, policy = listener or SignOffListener(), given.policy
     _clear(folder)
     if program.origin.assumed:
         raise InputError(
@@ -130,9 +121,9 @@ def sign_off(
         results: list[StageResult] = []
         with own_cache(folder / CACHE):
             for number, stage in enumerate(stages, 1):
-                listener.stage(stage.name, number, len(stages))
+                listener.stage_begins(stage.name, number, len(stages))
                 results.append(_run(stage, context, good, results, stages))
-                listener.result(results[-1])
+                listener.stage_ends(results[-1])
                 record = replace(record, stages=list(results))
                 _write(folder, record)
         tools, problems = _tools(policy, results)

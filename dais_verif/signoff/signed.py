@@ -8,9 +8,9 @@ from pathlib import Path
 
 from dais_verif.errors import InputError
 from dais_verif.files import read_plain
+from dais_verif.record.certificate import Finding
 from dais_verif.signoff.allowed_signers import principals
 from dais_verif.signoff.certificate import SIGNATURE, Certificate
-from dais_verif.signoff.places import Finding
 from dais_verif.signoff.sshsig import read_signature
 
 __all__ = ["Trust", "check_signature"]

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dais_verif.errors import DaisError
+from dais_verif.record.certificate import Finding
 from dais_verif.signoff.context import Context
-from dais_verif.signoff.places import Finding, Places, find_files
+from dais_verif.signoff.places import Places, find_files
 from dais_verif.signoff.policy import policy_of
 from dais_verif.signoff.recheck import _judge, _subject, read_certificate
 

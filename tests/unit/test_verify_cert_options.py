@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dais_verif.cli.main import _run
-from dais_verif.signoff import places
+from dais_verif.flows.verify_certificate import CertificateRequest
+
+verify_cert = importlib.import_module("dais_verif.cli.verify_cert")
 
 
 @pytest.mark.parametrize("words", [("--rtl", "a.v", "b.v"), ("--rtl", "a.v", "--rtl", "b.v")])
 def test_files_follow_one_rtl(words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    seen: list[Any] = []
+    seen: list[CertificateRequest] = []
 
     class Seen(Exception):
         pass
 
-    def noted(program: Path | None, rtl: tuple[Path, ...]) -> None:
-        seen.append(rtl)
+    def noted(request: CertificateRequest, progress: object) -> None:
+        seen.append(request)
         raise Seen
 
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))  # for the traceback of what is raised
-    monkeypatch.setattr(places, "Places", noted)
-    monkeypatch.setattr("dais_verif.signoff.recheck.read_certificate", lambda path: (object(), path, b""))
+    monkeypatch.setattr(verify_cert, "verify_certificate", noted)
     _run(["verify-cert", str(tmp_path), *words])
-    assert seen == [(Path("a.v"), Path("b.v"))]
+    assert [request.rtl for request in seen] == [(Path("a.v"), Path("b.v"))]
 
 
 def test_a_file_without_rtl_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

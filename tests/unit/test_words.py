@@ -14,7 +14,6 @@ from pages import PROGRAM, board_run, passed_run, regression, signoff
 from rich.console import Console
 
 from dais_verif.cli import main, prove
-from dais_verif.cli import signoff as signoff_verb
 from dais_verif.emitter import emit_verilog
 from dais_verif.flows import cover
 from dais_verif.program import Program, write_binary
@@ -24,6 +23,7 @@ from dais_verif.report.console import print_record
 from dais_verif.report.html import write_report
 from dais_verif.report.html.sources import Document
 from dais_verif.report.regression_text import print_regression
+from dais_verif.report.signoff_text import print_sign_off
 from dais_verif.verdict import Verdict
 
 SMALL = Program.build([(-1, 0, -1, 0, (0, 2, 0))], [(0, 0, 0)], inp_shift=[0])
@@ -62,7 +62,7 @@ def passed_regression() -> Any:
 RENDERED: dict[str, tuple[Any, Callable[[Any, Console], None]]] = {
     "sim": (passed_run(), print_record),
     "hil": (board_run(), print_record),
-    "signoff": (passed_signoff(), lambda record, out: signoff_verb._print(record, Path(), out)),
+    "signoff": (passed_signoff(), lambda record, out: print_sign_off(record, Path(), out)),
     "regress": (passed_regression(), print_regression),
 }
 
@@ -160,6 +160,6 @@ def test_failures_come_first_with_the_op(tmp_path: Path) -> None:
 def test_a_sign_off_says_of_which_outputs_no_stage_speaks() -> None:
     """Something may well be known of them: that they are wrong."""
     record = replace(signoff(), outputs=[OutputEvidence(0, "none", 0)])
-    text = printed(lambda out: signoff_verb._print(record, Path(), out))
+    text = printed(lambda out: print_sign_off(record, Path(), out))
     assert "1 for which no stage that passed speaks, or that have no bits" in text
     assert "nothing is known" not in text

@@ -1,0 +1,233 @@
+"""Simulate many programs, variants, simulators and seeds as one run: here, or on a cluster."""
+
+from __future__ import annotations
+
+import os
+import platform
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import get_args
+
+from dais_verif.errors import InputError, RequestError, ToolError
+from dais_verif.files import make_folder
+from dais_verif.flows.programs import require_counts
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.words import option_words
+from dais_verif.golden.fast import threads
+from dais_verif.own_command import own_command
+from dais_verif.record.read import read_record
+from dais_verif.record.regression import RegressionRecord
+from dais_verif.regression import cluster, executors
+from dais_verif.regression.history import History
+from dais_verif.regression.manifest import DEFAULT_TIMEOUT, Choices, Part, Simulator, read_manifest, stages_variant
+from dais_verif.regression.plan import Defaults, Planned, make_plan, shard_of
+from dais_verif.regression.programs import find
+from dais_verif.regression.runner import Settings, run_jobs
+from dais_verif.toolchain import tools
+from dais_verif.toolchain.tools import cache_dir
+from dais_verif.version import VERSION
+
+__all__ = ["DEFAULT_FOLDER", "DEFAULT_TIMEOUT", "SIMULATORS", "RegressionRequest", "regress"]
+
+SIMULATORS: tuple[str, ...] = get_args(Simulator)
+
+#: The folder of a regression, if none is named.
+DEFAULT_FOLDER = Path("dais-verif-regress")
+
+_HISTORY = Path("regress", "history.sqlite")
+_MOST_SHARDS = 10_000
+_MOST_RETRIES = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegressionRequest:
+    """What to simulate, and how. What is None or empty is left to the manifests, or to what ``regress`` does without.
+
+    ``paths``: programs, folders, globs, or TOML manifests. ``seed_from``: the seeds of an earlier run, by its folder or
+    record; ``fresh_seed``: draw one. ``stages``: our RTL with so many pipeline stages, 0: combinational. ``shard``:
+    ``(2, 5)`` is the second of five shares. ``resume``: take over what an interrupted run in the same folder had
+    finished; ``rerun_failed``: only what passed there. ``retries``: further attempts at a job that failed; if they
+    differ it is flaky, which ``allow_flaky`` puts up with if the last one passed. ``timeout``: seconds for each
+    attempt. ``cluster``: ``local[:N]``, ``tcp://host:port``, ``slurm[:N]`` or ``lsf[:N]`` of Dask. ``command``: the
+    line that asks for the same; None: it is derived from the request.
+    """
+
+    paths: tuple[str, ...]
+    simulators: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = ()
+    seed_from: Path | None = None
+    fresh_seed: bool = False
+    vectors: int | None = None
+    stages: tuple[int, ...] = ()
+    jobs: int | None = None
+    shard: tuple[int, int] | None = None
+    fail_fast: bool = False
+    resume: bool = False
+    rerun_failed: bool = False
+    retries: int = 1
+    allow_flaky: bool = False
+    timeout: float | None = None
+    cluster: str | None = None
+    output: Path = DEFAULT_FOLDER
+    command: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.paths:
+            raise RequestError("PATHS must name programs, folders, globs or manifests.")
+        if sum((bool(self.seeds), self.seed_from is not None, self.fresh_seed)) > 1:
+            raise RequestError("--seed, --seed-from and --fresh-seed exclude each other.")
+        if self.resume and self.rerun_failed:
+            raise RequestError("--resume takes over what failed, too, and --rerun-failed does not: give one of them.")
+        for simulator in self.simulators:
+            if simulator not in SIMULATORS:
+                raise RequestError(f"--sim must be one of {', '.join(SIMULATORS)}, not {simulator!r}.")
+        for seed in self.seeds:
+            require_counts(seed=seed)
+        for stages in self.stages:
+            require_counts(stages=stages)
+        require_counts(vectors=self.vectors or 0, retries=self.retries)
+        if self.retries > _MOST_RETRIES:
+            raise RequestError(f"--retries {self.retries} must be at most {_MOST_RETRIES}.")
+        if self.timeout is not None and not 0 < self.timeout <= 1e9:
+            raise RequestError(f"--timeout {self.timeout} must be seconds above 0.")
+        if self.shard is not None and not 1 <= self.shard[0] <= self.shard[1] <= _MOST_SHARDS:
+            raise RequestError(f"--shard {self.shard[0]}/{self.shard[1]} must be like 2/5: the second of five.")
+
+    def words(self) -> list[str]:
+        """Return the words after ``dais-verif`` that ask for this."""
+        many = {"--sim": self.simulators, "--seed": self.seeds, "--stages": self.stages}
+        valued = {
+            "--seed-from": self.seed_from,
+            "--vectors": self.vectors,
+            "--shard": self._shard,
+            "--retries": None if self.retries == 1 else self.retries,
+            "--timeout": self.timeout,
+            "--cluster": self.cluster,
+            "--output": None if self.output == DEFAULT_FOLDER else self.output,
+        }
+        flags = {
+            "--fresh-seed": self.fresh_seed,
+            "--fail-fast": self.fail_fast,
+            "--resume": self.resume,
+            "--rerun-failed": self.rerun_failed,
+            "--allow-flaky": self.allow_flaky,
+        }
+        words = [word for option, values in many.items() for value in values for word in (option, str(value))]
+        return ["regress", *self.paths, *words, *option_words(valued, flags)]
+
+    @property
+    def _shard(self) -> str | None:
+        return None if self.shard is None else f"{self.shard[0]}/{self.shard[1]}"
+
+
+def regress(request: RegressionRequest, *, progress: Progress = SILENT) -> RegressionRecord:
+    """Run ``sim`` on all that is asked for, each job in a process of its own; what failed last time runs first.
+
+    Verdicts: PASS only if every planned job ran and passed, else that of the worst; NOT_RUN where something that was
+    asked for is missing. Raises ``InputError`` if what is asked for cannot be used, or another run works in the folder.
+    """
+    if request.cluster is not None:
+        cluster.check_name(request.cluster)
+    seeds = _seeds(request, progress)
+    parts, warnings = _parts(request.paths, request.stages)
+    given = Choices(request.simulators or None, seeds or None, request.vectors, request.timeout)
+    plan = make_plan(parts, given, Defaults())
+    if request.shard is not None:
+        plan = shard_of(plan, *request.shard)
+    for warning in warnings:
+        progress.warning(warning)
+    at_once = threads(request.jobs)
+    settings = Settings(
+        folder=request.output.absolute(),
+        cwd=Path.cwd(),
+        reproduce=own_command(request.words()) if request.command is None else request.command,
+        tools=_tools(plan),
+        take_over="all" if request.resume else "passed" if request.rerun_failed else "none",
+        fail_fast=request.fail_fast,
+        retries=request.retries,
+        allow_flaky=request.allow_flaky,
+        threads=1 if request.cluster else max(len(os.sched_getaffinity(0)) // at_once, 1),
+        shard=request._shard,
+        cluster=request.cluster,
+        warnings=warnings,
+        env=_environment() if request.cluster else {},
+    )
+    workers = min(at_once, max(len(plan), 1))
+    with _locked(request.output), closing(_executor(request.cluster, workers, progress)) as executor:
+        return run_jobs(plan, executor, settings, History(cache_dir() / _HISTORY), progress)
+
+
+def _seeds(request: RegressionRequest, progress: Progress) -> tuple[int, ...]:
+    if request.fresh_seed:
+        seed = secrets.randbelow(1 << 32)
+        progress.notice(f"seed {seed}")
+        return (seed,)
+    if request.seed_from is None:
+        return request.seeds
+    record = read_record(request.seed_from)
+    if not isinstance(record, RegressionRecord) or not record.jobs:
+        name = str(request.seed_from)
+        raise InputError(f"--seed-from {name!r}: must be a regression with jobs, its folder or regression.json")
+    return tuple(sorted({result.job.seed for result in record.jobs}))
+
+
+def _parts(paths: Iterable[str], stages: Sequence[int]) -> tuple[list[Part], list[str]]:
+    """Return what ``paths`` ask for, and which of them ask for nothing."""
+    parts: list[Part] = []
+    empty: list[str] = []
+    for path in paths:
+        if path.endswith(".toml"):
+            more, none = read_manifest(Path(path))
+            parts, empty = [*parts, *more], [*empty, *none]
+            continue
+        programs = find(path)
+        empty += [] if programs else [f"{path!r} holds no program"]
+        parts += [Part(program, stages_variant(n)) for program in programs for n in stages or (0,)]
+    return parts, empty
+
+
+def _executor(name: str | None, jobs: int, progress: Progress) -> executors.Executor:
+    if name is None:
+        return executors.Local(jobs)
+    with progress.working(f"connecting to {name}"):
+        return cluster.Cluster(name, jobs)
+
+
+def _environment() -> dict[str, str]:
+    """Return what a worker elsewhere must know of ours."""
+    return {name: value for name, value in os.environ.items() if name.startswith("DAIS_VERIF_")}
+
+
+def _tools(plan: Iterable[Planned]) -> dict[str, str]:
+    """Return the versions of all that decides results; a simulator that is missing here may be there on a cluster."""
+    found = {"dais-verif": VERSION, "python": platform.python_version()}
+    found |= {name: version(name) for name in ("cocotb", "numpy")}
+    asked = {planned.job.simulator for planned in plan}
+    versions: dict[str, Callable[[], str]] = {
+        "icarus": lambda: tools.icarus().version,
+        "verilator": lambda: tools.verilator().version,
+        "ghdl": lambda: tools.ghdl().version,
+    }
+    for name, version_of in versions.items():
+        if name in asked or ("both" in asked and name != "ghdl"):
+            try:
+                found[name] = version_of()
+            except ToolError:
+                found[name] = "none"
+    return found
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    from filelock import FileLock, Timeout
+
+    make_folder(folder)
+    try:
+        with FileLock(folder / ".lock", timeout=0):
+            yield
+    except Timeout:
+        raise InputError(f"{str(folder)!r} is in use by another run; choose another folder with -o") from None

@@ -1,0 +1,162 @@
+"""Sign a program and its RTL off: run all that a policy asks for, and certify it if all of it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dais_verif.errors import InputError, RequestError
+from dais_verif.files import make_folder
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.programs import read_program, require_counts
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.words import option_words
+from dais_verif.own_command import own_command
+from dais_verif.record.signoff import CERTIFICATE, SIGNATURE, SignOffRecord
+from dais_verif.signoff import session
+from dais_verif.signoff.policy import BUILT_IN, GHDL, Given, Rtl, read_policy, with_rtl
+from dais_verif.signoff.sshsig import fingerprint, load_key, public_key, sign
+from dais_verif.toolchain.sources import is_vhdl
+
+if TYPE_CHECKING:
+    from filelock import FileLock
+
+__all__ = ["BUILT_IN", "SignOffRequest", "default_folder", "sign_off", "withdraw_certificate"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignOffRequest:
+    """What to sign off, and by which policy.
+
+    ``program``: a file, since that is what is certified. ``policy``: a TOML file; None: what is built in. ``design``:
+    somebody's RTL, in place of what the policy says of RTL. ``seed``: in place of the policy's seeds. ``key``: an
+    Ed25519 key that signs the certificate; ``passphrase`` is asked for its own, given a prompt. ``output``: the folder
+    that is kept; None: ``default_folder``. ``command``: the line that asks for the same; None: it is derived.
+    """
+
+    program: str | Path
+    layout: str | None = None
+    policy: Path | None = None
+    design: DesignRequest = field(default_factory=DesignRequest)
+    seed: int | None = None
+    key: Path | None = None
+    passphrase: Callable[[str], str] | None = None
+    jobs: int | None = None
+    output: Path | None = None
+    command: str | None = None
+
+    def __post_init__(self) -> None:
+        design = self.design
+        if not isinstance(self.program, str | Path):
+            raise RequestError("a sign-off certifies a file: give the path of the program.")
+        if not design.rtl and (design.ports or design.pins.given):
+            raise RequestError("--ports and --clock are for RTL of files; give them with --rtl.")
+        if design.parameters:
+            raise RequestError("--param is not for a sign-off: give the values in a module around the RTL.")
+        if design.pipeline or design.wrapped or design.netlist:
+            raise RequestError("a sign-off takes pipelines, wrappers and netlists from the policy, not as a design.")
+        require_counts(seed=self.seed or 0)
+
+    @property
+    def folder(self) -> Path:
+        """The folder that receives the certificate, the record and the evidence."""
+        return self.output or default_folder(Path(self.program))
+
+    def words(self) -> list[str]:
+        """Return the words after ``dais-verif`` that ask for this."""
+        valued = {
+            "--layout": self.layout,
+            "--policy": self.policy,
+            "--seed": self.seed,
+            "--sign": self.key,
+            "--output": self.output,
+        }
+        return ["signoff", str(self.program), *option_words(valued, {}), *self.design.words()]
+
+
+def default_folder(program: Path) -> Path:
+    """Return the folder of a sign-off of the file ``program``."""
+    return Path(f"signoff-{program.name.partition('.')[0] or 'program'}")
+
+
+def withdraw_certificate(folder: Path) -> None:
+    """Remove an earlier certificate in ``folder``: whoever asks for a sign-off does not rely on it any more.
+
+    Raises ``InputError`` if another sign-off works there.
+    """
+    if (folder / CERTIFICATE).exists() or (folder / SIGNATURE).exists():
+        with _locked(folder):
+            session.withdraw(folder)
+
+
+def sign_off(request: SignOffRequest, *, progress: Progress = SILENT) -> SignOffRecord:
+    """Run all that the policy asks for, each verb in a process of its own, and certify it if all of it is there.
+
+    Verdicts: PASS, or NOT_SIGNED_OFF with the reason. Every sign-off also plants bugs, in the RTL and in the golden
+    model, which must be found. The folder holds what the stages found either way. Raises ``InputError`` for what cannot
+    be used at all.
+    """
+    folder = request.folder
+    withdraw_certificate(folder)
+    given, signer = _policy(request), _signer(request)
+    program, warnings = read_program(Path(request.program), request.layout, progress)
+    with _locked(folder), progress.working("signing off"):
+        return session.sign_off(
+            program,
+            Path(request.program),
+            request.layout,
+            given,
+            folder,
+            reproduce=own_command(request.words()) if request.command is None else request.command,
+            warnings=warnings,
+            jobs=request.jobs,
+            signer=signer,
+            listener=progress,
+        )
+
+
+def _policy(request: SignOffRequest) -> Given:
+    """Return the policy for the RTL of the request. The built-in one takes the simulators of its language."""
+    given, design = read_policy(request.policy), request.design
+    if design.rtl:
+        pins = design.pins
+        rtl = Rtl(
+            files=tuple(map(str, design.rtl)),
+            top=design.top,
+            data=tuple(map(str, design.data)),
+            ports=None if design.ports is None else str(design.ports),
+            clock=pins.clock,
+            latency=pins.latency,
+            reset=pins.reset,
+            enable=pins.enable,
+            valid_in=pins.valid_in,
+            valid_out=pins.valid_out,
+        )
+        vhdl = request.policy is None and any(map(is_vhdl, design.rtl))
+        given = with_rtl(given, rtl, (GHDL,) if vhdl else None)
+    return given if request.seed is None else Given(given.policy.with_seed(request.seed), given.text)
+
+
+def _signer(request: SignOffRequest) -> session.Signer | None:
+    if request.key is None:
+        return None
+    key = load_key(request.key, request.passphrase)
+    return session.Signer(fingerprint(public_key(key)), lambda data: sign(data, key))
+
+
+def _locked(folder: Path) -> AbstractContextManager[FileLock]:
+    """Let nobody else sign off in ``folder``. Raises ``InputError`` if somebody does."""
+    from filelock import FileLock, Timeout
+
+    session.require_ours(folder)
+    make_folder(folder)
+    lock = FileLock(folder / ".lock", timeout=0)
+    try:
+        return lock.acquire()
+    except Timeout:
+        raise InputError(f"{str(folder)!r} is in use by another sign-off; choose another folder with -o") from None
+    except PermissionError as error:
+        raise InputError(f"cannot write in {str(folder)!r}: {error.strerror}; choose another folder with -o") from None

@@ -1,0 +1,104 @@
+"""Check a certificate against the files that it speaks of, judge its evidence again, and if asked sign off again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from dais_verif.errors import InputError, RequestError
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.words import option_words
+from dais_verif.own_command import own_command
+from dais_verif.record.certificate import CertificateFacts, CertificateRecord, Finding
+from dais_verif.record.signoff import CERTIFICATE
+from dais_verif.signoff.again import run_again
+from dais_verif.signoff.allowed_signers import absolute_time
+from dais_verif.signoff.places import Places
+from dais_verif.signoff.recheck import Checked, check_certificate, read_certificate
+from dais_verif.signoff.signed import Trust
+from dais_verif.temporary import temporary_folder
+from dais_verif.verdict import Verdict
+
+__all__ = ["CertificateRequest", "absolute_time", "verify_certificate"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertificateRequest:
+    """A certificate, a file or the folder of a sign-off, and where the files that it speaks of are now.
+
+    ``program``, ``rtl``: files, or folders that hold them, where they are not where they were. ``allowed_signers``: who
+    may sign; then somebody of them must have, at ``verify_time``, or now. ``same_tools``: the tools here must be those
+    that it was made with. ``rerun``: sign off again by the same policy, and compare what is found. ``command``: the
+    line that asks for the same; None: it is derived from the request.
+    """
+
+    certificate: Path
+    program: Path | None = None
+    rtl: tuple[Path, ...] = ()
+    allowed_signers: Path | None = None
+    verify_time: datetime | None = None
+    same_tools: bool = False
+    rerun: bool = False
+    jobs: int | None = None
+    command: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.verify_time is not None and self.allowed_signers is None:
+            raise RequestError("--verify-time judges the signer; give it with --allowed-signers.")
+        if self.verify_time is not None and self.verify_time.tzinfo is None:
+            raise RequestError(f"--verify-time {self.verify_time} must say its time zone.")
+
+    def words(self) -> list[str]:
+        """Return the words after ``dais-verif`` that ask for this."""
+        when = self.verify_time
+        valued = {
+            "--program": self.program,
+            "--allowed-signers": self.allowed_signers,
+            "--verify-time": when and when.astimezone(timezone.utc).strftime("%Y%m%d%H%M%SZ"),
+        }
+        flags = {"--same-tools": self.same_tools, "--rerun": self.rerun}
+        rtl = [word for path in self.rtl for word in ("--rtl", str(path))]
+        return ["verify-cert", str(self.certificate), *option_words(valued, flags), *rtl]
+
+
+def verify_certificate(request: CertificateRequest, *, progress: Progress = SILENT) -> CertificateRecord:
+    """Take every hash again, and judge all evidence again by the policy.
+
+    Verdicts: PASS, or NOT_SIGNED_OFF with findings, each of which says which file, what is expected and what is there.
+    Raises ``InputError`` if there is no certificate.
+    """
+    try:
+        held, folder, data = read_certificate(request.certificate)
+    except InputError as error:
+        if not _is_there(request.certificate):
+            raise
+        finding = Finding(str(request.certificate), "a certificate as it was written", str(error))
+        return CertificateRecord(verdict=Verdict.NOT_SIGNED_OFF, findings=[finding])
+    trust = Trust(request.allowed_signers, request.verify_time) if request.allowed_signers else None
+    places = Places(request.program, request.rtl)
+    with progress.working("checking"):
+        checked = check_certificate(held, folder, data, places=places, trust=trust, same_tools=request.same_tools)
+    findings, notes = list(checked.findings), list(checked.notes)
+    if request.rerun and findings:
+        notes.append("not run again: what is here is not what was signed off")
+    elif request.rerun:
+        findings += _run_again(checked, request, progress)
+    facts = CertificateFacts(
+        program=held.program, issued=held.issued, stages=len(held.stages), evidence=len(held.evidence)
+    )
+    verdict = Verdict.NOT_SIGNED_OFF if findings else Verdict.PASS
+    again = request.rerun and not findings
+    return CertificateRecord(verdict=verdict, findings=findings, notes=notes, rerun=again, facts=facts)
+
+
+def _run_again(checked: Checked, request: CertificateRequest, progress: Progress) -> list[Finding]:
+    command = own_command(request.words()) if request.command is None else request.command
+    with temporary_folder() as temporary, progress.working("again"):
+        again = temporary.path / "again"
+        again.mkdir()
+        return run_again(checked, again, reproduce=command, jobs=request.jobs, listener=progress)
+
+
+def _is_there(path: Path) -> bool:
+    return (path / CERTIFICATE if path.is_dir() else path).is_file()

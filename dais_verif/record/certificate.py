@@ -1,0 +1,59 @@
+"""The record of ``verify-cert``: what speaks against a certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from dais_verif.record.base import NOT_KEPT, RunRecord
+
+__all__ = ["CERTIFICATE_CHECK_SCHEMA", "CertificateFacts", "CertificateRecord", "Finding"]
+
+CERTIFICATE_CHECK_SCHEMA = "dais-verif/verify-cert/1"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is not as the certificate says: ``what`` (a file, or a part of the certificate), and both sides."""
+
+    what: str
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: expected {self.expected}, found {self.found}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertificateFacts:
+    """What a certificate speaks of: the hash of the program, when it was ``issued``; how many stages and files."""
+
+    program: str
+    issued: str
+    stages: int
+    evidence: int
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CertificateRecord(RunRecord):
+    """A run of ``verify-cert``. ``findings`` speak against the certificate, ``notes`` do not.
+
+    ``rerun``: it was signed off again, and the same came out. ``facts``: None if the certificate cannot be read. JSON
+    has neither them nor the message, which follows from the rest.
+    """
+
+    SCHEMA: ClassVar = CERTIFICATE_CHECK_SCHEMA
+
+    message: str = field(default="", metadata=NOT_KEPT)
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    rerun: bool = False
+    facts: CertificateFacts | None = field(default=None, metadata=NOT_KEPT)
+
+    def __post_init__(self) -> None:
+        again = ", and a new run finds the same" if self.rerun else ""
+        text = f"the certificate holds{again}"
+        if self.findings:
+            many = "1 finding" if len(self.findings) == 1 else f"{len(self.findings)} findings"
+            text = f"{many} against this certificate: do not rely on it"
+        object.__setattr__(self, "message", text)

@@ -1,0 +1,25 @@
+"""On the terminal: what a check of a certificate found."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from dais_verif.record.certificate import CertificateRecord
+from dais_verif.report.words import signed_word
+
+__all__ = ["print_certificate_check"]
+
+
+def print_certificate_check(record: CertificateRecord, out: Console) -> None:
+    """Print ``record`` for a person."""
+    facts = record.facts
+    if facts is not None:
+        out.print(f"program    {facts.program}", markup=False)
+        out.print(f"issued     {facts.issued}, {facts.stages} stages, {facts.evidence} files", markup=False)
+    for finding in record.findings:
+        out.print(f"finding    {finding}", markup=False)
+    for note in record.notes:
+        out.print(f"note       {note}", markup=False)
+    word = Text(signed_word(record.verdict), style="bold green" if record.passed else "bold red")
+    out.print(Text.assemble(word, f"  {record.message}"))

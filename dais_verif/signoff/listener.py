@@ -1,0 +1,20 @@
+"""Who wants to hear of a sign-off while it goes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dais_verif.record.signoff import StageResult
+
+__all__ = ["SignOffListener"]
+
+
+class SignOffListener:
+    """Told of the stages; this one does nothing."""
+
+    def stage_begins(self, name: str, number: int, total: int) -> None:
+        """Take that stage ``name`` begins, the ``number``-th of ``total``."""
+
+    def stage_ends(self, result: StageResult) -> None:
+        """Take what became of a stage."""
