@@ -45,7 +45,7 @@ def run(arguments: list[str]) -> None:
         time.sleep(1000)
     if what == "leave":
         subprocess.Popen(["sleep", "1000"], start_new_session=True)
-    if what == "evil":  # job, keeper, warden: the one above is a worker of a cluster
+    if what == "evil":  # job, reaper, fork server: the one above is a worker of a cluster
         chain = psutil.Process().parents()
         chain[2].kill()
         time.sleep(1000)

@@ -1,9 +1,9 @@
 """The process that jobs are forked from, so that each is a process of its own and none has to load anything.
 
-    who asks ── warden ── keeper, one a job ── job ── simulators, compilers
+    client ── fork server ── reaper, one a job ── job ── simulators, compilers
 
 Whatever ends, what is below it ends too: a socket between each two of the first three says so by closing, however
-its other end died. A keeper adopts what its job leaves behind, in whatever session that is, and ends all of it before
+its other end died. A reaper adopts what its job leaves behind, in whatever session that is, and ends all of it before
 it tells how the job ended.
 """
 
@@ -33,12 +33,12 @@ import psutil
 
 __all__ = ["LOCK", "STDERR", "STDOUT", "main"]
 
-#: In the folder of a job: what it printed; the lock that keeps a second keeper of the same job out.
+#: In the folder of a job: what it printed; the lock that keeps a second reaper of the same job out.
 STDOUT, STDERR, LOCK = "stdout.txt", "stderr.txt", ".keeper.lock"
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _MESSAGE_BYTES = 1 << 20
-#: An earlier keeper of the same job has to end processes; then it lets go.
+#: An earlier reaper of the same job has to end processes; then it lets go.
 _LOCK_SECONDS = 60
 #: The longest wait that every system takes.
 _LOOK_SECONDS = 3600
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def _serve(channel: socket.socket, entry: Callable[[list[str]], object]) -> None:
-    """Start a keeper for each request and pass on what it says, until nobody is left to ask."""
+    """Start a reaper for each request and pass on what it says, until nobody is left to ask."""
     keepers: dict[int, tuple[int, socket.socket]] = {}  # by the number of the job
     with selectors.DefaultSelector() as selector:
         selector.register(channel, selectors.EVENT_READ)
@@ -93,7 +93,7 @@ def _serve(channel: socket.socket, entry: Callable[[list[str]], object]) -> None
 def _start(
     request: Mapping[str, Any], entry: Callable[[list[str]], object], others: list[socket.socket]
 ) -> tuple[int, socket.socket]:
-    """Fork a keeper, which closes ``others``: only who holds an end of a line may keep it open."""
+    """Fork a reaper, which closes ``others``: only who holds an end of a line may keep it open."""
     ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pid = os.fork()
     if pid:
@@ -102,14 +102,14 @@ def _start(
     try:
         for other in (ours, *others):
             other.close()
-        its.send(json.dumps(_keep(request, its, entry)).encode())
+        its.send(json.dumps(_reap(request, its, entry)).encode())
     except BaseException:
         traceback.print_exc()
         os._exit(1)
     os._exit(0)
 
 
-def _keep(request: Mapping[str, Any], line: socket.socket, entry: Callable[[list[str]], object]) -> dict[str, Any]:
+def _reap(request: Mapping[str, Any], line: socket.socket, entry: Callable[[list[str]], object]) -> dict[str, Any]:
     """Run a job and end what it leaves. ``ended``: ``itself`` (with ``code``), ``late``, ``stopped`` or ``busy``."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     begin = time.monotonic()
@@ -136,11 +136,11 @@ def _watch(request: Mapping[str, Any], line: socket.socket, entry: Callable[[lis
     woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake)
-    keeper = os.getpid()
+    reaper = os.getpid()
     job = os.fork()
     if not job:
         line.close()
-        _become(request, keeper, entry)
+        _become(request, reaper, entry)
     deadline = time.monotonic() + request["timeout"]
     while True:
         left = deadline - time.monotonic()
@@ -155,7 +155,7 @@ def _watch(request: Mapping[str, Any], line: socket.socket, entry: Callable[[lis
                 return {"ended": "itself", "code": os.waitstatus_to_exitcode(status)}
 
 
-def _become(request: Mapping[str, Any], keeper: int, entry: Callable[[list[str]], object]) -> NoReturn:
+def _become(request: Mapping[str, Any], reaper: int, entry: Callable[[list[str]], object]) -> NoReturn:
     """Be the job: a process as a shell would start it, in a session of its own."""
     code: object = 1
     try:
@@ -165,7 +165,7 @@ def _become(request: Mapping[str, Any], keeper: int, entry: Callable[[list[str]]
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.setsid()
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != keeper:
+        if os.getppid() != reaper:
             os._exit(1)
         folder = Path(request["folder"])
         for target, path in enumerate((Path(os.devnull), folder / STDOUT, folder / STDERR)):

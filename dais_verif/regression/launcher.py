@@ -40,7 +40,7 @@ class Request:
 @dataclass(frozen=True)
 class Ending:
     """How a job ended. ``ended``: ``itself`` (with ``code``; negative: the signal that killed it), ``late``,
-    ``stopped`` (by us), ``busy`` (somebody else runs it in the same folder) or ``lost`` (its keeper was killed)."""
+    ``stopped`` (by us), ``busy`` (somebody else runs it in the same folder) or ``lost`` (its reaper was killed)."""
 
     ended: str
     code: int | None = None
@@ -56,30 +56,30 @@ class Launcher:
     def __init__(self, entry: str, preload: Sequence[str] = ()) -> None:
         self._words = [entry, *preload]
         self._lock = threading.Lock()
-        self._warden: _Warden | None = None
+        self._fork_server: _ForkServer | None = None
 
     def run(self, request: Request, stopped: Callable[[], bool] = lambda: False) -> Ending:
         """Run a job and wait for its end; ``stopped`` is asked now and then and may end it."""
         with self._lock:
-            if self._warden is None or self._warden.gone:
-                self._warden = _Warden(self._words)
-            warden = self._warden
-        number, ending = warden.start(request)
+            if self._fork_server is None or self._fork_server.gone:
+                self._fork_server = _ForkServer(self._words)
+            server = self._fork_server
+        number, ending = server.start(request)
         told = False
         while True:
             try:
                 return ending.result(_LOOK_SECONDS)
             except FutureTimeoutError:
                 if not told and stopped():
-                    warden.stop(number)
+                    server.stop(number)
                     told = True
 
     def close(self) -> None:
         """End all jobs; returns when nothing of them is left. Those that wait in ``run`` are told."""
         with self._lock:
-            if self._warden is not None:
-                self._warden.close()
-                self._warden = None
+            if self._fork_server is not None:
+                self._fork_server.close()
+                self._fork_server = None
 
     def __enter__(self) -> Launcher:
         return self
@@ -90,7 +90,7 @@ class Launcher:
         self.close()
 
 
-class _Warden:
+class _ForkServer:
     def __init__(self, words: Sequence[str]) -> None:
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # Its folder must be no user's: Python looks for modules there.

@@ -131,14 +131,14 @@ class TestNothingIsLeft:
         assert others(mark) == []
         wait_until(lambda: [ending.ended for ending in endings] == ["stopped"])
 
-    @pytest.mark.parametrize("depth", [0, 1], ids=["warden", "keeper"])
+    @pytest.mark.parametrize("depth", [0, 1], ids=["fork server", "reaper"])
     def test_when_a_process_between_is_killed(
         self, depth: int, hanging: tuple[Launcher, list[Ending], Path], mark: str
     ) -> None:
         """The job is lost, and says so; the next one runs."""
         launcher, endings, folder = hanging
-        (warden,) = [child for child in psutil.Process().children() if child.environ().get(MARK) == mark]
-        chain = [warden, *warden.children()]
+        (server,) = [child for child in psutil.Process().children() if child.environ().get(MARK) == mark]
+        chain = [server, *server.children()]
         chain[depth].kill()
         wait_until(lambda: [ending.ended for ending in endings] == ["lost"])
         wait_until(lambda: not any("sleep" in line for line in others(mark)))

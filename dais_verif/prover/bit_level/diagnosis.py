@@ -18,17 +18,17 @@ class Diagnosis:
     Others may be right, too: a mapper is free to compute what reads them without them.
     """
 
-    def __init__(self, program: Program, meant: ProgramBits, graph: Aig, results: Iterable[int], sweep: Fraig) -> None:
+    def __init__(self, program: Program, bits: ProgramBits, aig: Aig, results: Iterable[int], fraig: Fraig) -> None:
         """``results``: the bits of the netlist's outputs."""
         self._program = program
-        needed = graph.behind(bit for word in meant.outputs for bit in word)
-        points = {sweep.at(2 * node) >> 1 for node in graph.behind(results)}
+        needed = aig.behind(bit for word in bits.outputs for bit in word)
+        points = {fraig.at(2 * node) >> 1 for node in aig.behind(results)}
         self.found: set[int] = set()
         for op in program.ops:
-            bits = [bit for bit in meant.ops[op.index] if bit >> 1 in needed]
-            if bits and all(sweep.at(bit) < 2 or sweep.at(bit) >> 1 in points for bit in bits):
+            wanted = [bit for bit in bits.ops[op.index] if bit >> 1 in needed]
+            if wanted and all(fraig.at(bit) < 2 or fraig.at(bit) >> 1 in points for bit in wanted):
                 self.found.add(op.index)
-        self._needed = {op.index for op in program.ops if any(bit >> 1 in needed for bit in meant.ops[op.index])}
+        self._needed = {op.index for op in program.ops if any(bit >> 1 in needed for bit in bits.ops[op.index])}
 
     def behind(self, output: int, right: Iterable[int]) -> tuple[int, ...]:
         """The ops that may be at fault for a wrong ``output``, the first one first; outputs ``right`` are right."""

@@ -25,7 +25,7 @@ _EVERY = 1000
 class ProgramBits:
     """A program as bits: those of inputs, ops and outputs; ``kept``: whether each op with a promise keeps it.
 
-    ``declared``: whether inputs lie where the program's source says. ``first``: the first node that each op made;
+    ``assumptions``: whether inputs lie where the program's source says. ``first``: the first node that each op made;
     ``end``: the first of no op.
     """
 
@@ -34,26 +34,26 @@ class ProgramBits:
     ops: list[Word]
     outputs: list[Word]
     kept: list[int]
-    declared: list[int]
+    assumptions: list[int]
     first: list[int]
     end: int
 
     @classmethod
-    def of(cls, program: Program, boundary: Boundary, declared: Assumptions, graph: Aig) -> ProgramBits:
-        """The bits of ``program`` over new inputs of ``graph``."""
-        inputs = [[graph.input() for _ in range(element.width)] for element in boundary.inputs]
+    def of(cls, program: Program, boundary: Boundary, assumptions: Assumptions, aig: Aig) -> ProgramBits:
+        """The bits of ``program`` over new inputs of ``aig``."""
+        inputs = [[aig.input() for _ in range(element.width)] for element in boundary.inputs]
         ops: list[Word] = []
         kept, first = [], []
         for op in program.ops:
-            first.append(len(graph))
+            first.append(len(aig))
             element = boundary.inputs[op.id0] if op.code == -1 else None
             if element is not None:
                 operands = [inputs[op.id0]] if element.width else []
             else:
                 operands = [ops[i] for i in op.operands]
             variables = _variables(operands)
-            meant = interpret_op(program, op, variables, element)
-            value, promise = blast(graph, [meant.value, meant.kept], dict(zip(variables, operands, strict=True)))
+            semantics = interpret_op(program, op, variables, element)
+            value, promise = blast(aig, [semantics.value, semantics.kept], dict(zip(variables, operands, strict=True)))
             ops.append(value)
             if op.spec.promise:
                 kept += promise
@@ -63,15 +63,15 @@ class ProgramBits:
             if boundary.own[j].width:
                 (variable,) = _variables([ops[index]])
                 term = interpret_output(program.ops[index].type, variable, negated)
-                (word,) = blast(graph, [term], {variable: ops[index]})
+                (word,) = blast(aig, [term], {variable: ops[index]})
             outputs.append(word)
         bounds = []
         for number, word in enumerate(inputs):
             if word:
                 variables = _variables([word])
-                terms = declared.of_input(number, variables[0])
-                bounds += [bit for (bit,) in blast(graph, terms, {variables[0]: word})]
-        return cls(program, inputs, ops, outputs, kept, bounds, first, len(graph))
+                terms = assumptions.of_input(number, variables[0])
+                bounds += [bit for (bit,) in blast(aig, terms, {variables[0]: word})]
+        return cls(program, inputs, ops, outputs, kept, bounds, first, len(aig))
 
     def words(self, node: int) -> Iterable[int]:
         """The nodes of the words that the op reads which made ``node``."""
@@ -86,15 +86,15 @@ def _variables(words: list[Word]) -> list[Term]:
 
 
 class Miter:
-    """Signals of ``netlist`` as bits of ``graph``, where ``boundary`` lets ``inputs`` in.
+    """Signals of ``netlist`` as bits of ``aig``, where ``boundary`` lets ``inputs`` in.
 
-    Registers are wires here: see ``ages``.
+    Registers are wires here: see ``registers.latency``.
     """
 
     def __init__(
-        self, netlist: Netlist, boundary: Boundary, graph: Aig, inputs: list[Word], tell: Callable[[int], None]
+        self, netlist: Netlist, boundary: Boundary, aig: Aig, inputs: list[Word], tell: Callable[[int], None]
     ) -> None:
-        self._netlist, self._boundary, self._graph, self._tell = netlist, boundary, graph, tell
+        self._netlist, self._boundary, self._aig, self._tell = netlist, boundary, aig, tell
         self._inputs = {var(len(word), f"input {number}"): word for number, word in enumerate(inputs) if word}
         self._elements = [var(max(len(word), 1), f"input {number}") for number, word in enumerate(inputs)]
         self._pieces: dict[Signal, list[_Piece]] = {}
@@ -112,7 +112,7 @@ class Miter:
             return bits
 
         found = self._boundary.result(number, read)
-        a, b = blast(self._graph, self._boundary.as_numbers(number, found, term), given)
+        a, b = blast(self._aig, self._boundary.as_numbers(number, found, term), given)
         return a, b
 
     def bits(self, signal: Signal, low: int, width: int) -> Word:
@@ -136,7 +136,7 @@ class Miter:
                 waiting += missing
             else:
                 given = {term: self._gathered(*place) for place, term in piece.places.items()}
-                piece.word = _free(self._graph, piece.term, given)
+                piece.word = _free(self._aig, piece.term, given)
                 self._made += 1
                 if self._made % _EVERY == 0:
                     self._tell(self._made)
@@ -163,7 +163,7 @@ class Miter:
     def _gathered(self, signal: Signal, low: int, width: int) -> Word:
         given = self._boundary.given(signal, low, width, self._elements.__getitem__)
         if given is not None:
-            return _free(self._graph, given, self._inputs)
+            return _free(self._aig, given, self._inputs)
         bits: list[int | None] = [None] * width
         for piece in self._pieces_of(signal, low, width):
             for place, bit in enumerate(piece.word or (), piece.low - low):
@@ -174,7 +174,7 @@ class Miter:
     def _loose(self, signal: Signal, place: int) -> int:
         """A bit that nothing drives, such as an input of a cell that is not connected: it may be anything."""
         if (signal, place) not in self._undriven:
-            self._undriven[signal, place] = self._graph.input()
+            self._undriven[signal, place] = self._aig.input()
         return self._undriven[signal, place]
 
 
@@ -206,8 +206,8 @@ class _Piece:
         return [_Piece(self.signal, self._driver, bit) for bit in range(self._driver.width)]
 
 
-def _free(graph: Aig, term: Term, given: dict[Term, Word]) -> Word:
+def _free(aig: Aig, term: Term, given: dict[Term, Word]) -> Word:
     """The bits of ``term``; what is not given may be anything: inputs that nothing else reads."""
-    unknown = {leaf: [graph.input() for _ in range(leaf.width)] for leaf in leaves(term) if leaf not in given}
-    (word,) = blast(graph, [term], {**given, **unknown})
+    unknown = {leaf: [aig.input() for _ in range(leaf.width)] for leaf in leaves(term) if leaf not in given}
+    (word,) = blast(aig, [term], {**given, **unknown})
     return word

@@ -45,10 +45,10 @@ class NetlistProof:
 
 
 def sweep_netlist(
-    program: Program, netlist: Netlist, boundary: Boundary, declared: Assumptions, options: Options, watcher: Watcher
+    program: Program, netlist: Netlist, boundary: Boundary, assumptions: Assumptions, options: Options, watcher: Watcher
 ) -> NetlistProof:
     """Prove or refute every output. Raises ``InputError`` for loops."""
-    work = _Work(program, netlist, boundary, declared, options, watcher)
+    work = _Work(program, netlist, boundary, assumptions, options, watcher)
     outputs = []
     for done, number in enumerate(boundary.claimed):
         watcher.progress("outputs", done, len(boundary.claimed))
@@ -56,22 +56,22 @@ def sweep_netlist(
         if work.counterexample is not None:
             break
     outputs += [_open(number) for number in boundary.claimed[len(outputs) :]]
-    found = work.suspects.found
+    found = work.diagnosis.found
     ops = [Claim("op", op.index, Status.PROVED, Method.SWEEP) for op in program.ops if op.index in found]
     if work.counterexample is None:
-        return NetlistProof(ops, outputs, None, work.sweep.merged, "")
+        return NetlistProof(ops, outputs, None, work.fraig.merged, "")
     wrong = work.counterexample.output
-    suspects = work.suspects.behind(wrong, [claim.number for claim in outputs if claim.status is Status.PROVED])
-    counterexample = replace(work.counterexample, op=next(iter(suspects), None))
-    return NetlistProof(ops, outputs, counterexample, work.sweep.merged, _told(program, wrong, suspects))
+    diagnosis = work.diagnosis.behind(wrong, [claim.number for claim in outputs if claim.status is Status.PROVED])
+    counterexample = replace(work.counterexample, op=next(iter(diagnosis), None))
+    return NetlistProof(ops, outputs, counterexample, work.fraig.merged, _told(program, wrong, diagnosis))
 
 
-def _told(program: Program, output: int, suspects: Sequence[int]) -> str:
+def _told(program: Program, output: int, diagnosis: Sequence[int]) -> str:
     """Where a netlist goes wrong, as far as that can be said."""
     wrong = f"output {output} is wrong on an input vector that was found"
-    if not suspects:
+    if not diagnosis:
         return f"{wrong}; the netlist has all ops behind it"
-    first, more = program.ops[suspects[0]], [f"op {index}" for index in suspects[1:]]
+    first, more = program.ops[diagnosis[0]], [f"op {index}" for index in diagnosis[1:]]
     others = f", and {', '.join(more[:8])}{', ...' if len(more) > 8 else ''} behind it" if more else ""
     return f"{first} is the first op that the netlist does not have{others}: {wrong}"
 
@@ -82,46 +82,46 @@ class _Work:
         program: Program,
         netlist: Netlist,
         boundary: Boundary,
-        declared: Assumptions,
+        assumptions: Assumptions,
         options: Options,
         watcher: Watcher,
     ) -> None:
         self._options, self._boundary = options, boundary
-        self._graph = Aig()
-        self._meant = ProgramBits.of(program, boundary, declared, self._graph)
-        circuit = Miter(
+        self._aig = Aig()
+        self._program_bits = ProgramBits.of(program, boundary, assumptions, self._aig)
+        miter = Miter(
             netlist,
             boundary,
-            self._graph,
-            self._meant.inputs,
+            self._aig,
+            self._program_bits.inputs,
             lambda done: watcher.progress("drivers read", done, sum(len(s.drivers) for s in netlist.signals.values())),
         )
         #: Netlist and program, of every output.
-        self._pairs = {number: circuit.results(number, self._meant.outputs[number]) for number in boundary.claimed}
+        self._pairs = {number: miter.results(number, self._program_bits.outputs[number]) for number in boundary.claimed}
         for signal, wire in boundary.wires:
-            if not wire.width and any(circuit.bits(signal, 0, signal.width)):
+            if not wire.width and any(miter.bits(signal, 0, signal.width)):
                 raise InputError("the program has no output bits, so its port must be tied to 0, and it is not")
         results = [bit for a, _ in self._pairs.values() for bit in a]
-        self._inputs = sum(low < 0 for low in self._graph.low) - 1
+        self._inputs = sum(low < 0 for low in self._aig.low) - 1
         self._patterns, self._count = self._first_patterns()
         self.counterexample = self._on_patterns()
         roots = [bit for pair in self._pairs.values() for word in pair for bit in word]
-        self.sweep = Fraig(
-            self._graph,
-            [*roots, *self._meant.kept, *self._meant.declared],
+        self.fraig = Fraig(
+            self._aig,
+            [*roots, *self._program_bits.kept, *self._program_bits.assumptions],
             self._patterns,
             self._count,
-            self._meant.words,
+            self._program_bits.words,
             options.seed,
             lambda done, total: watcher.progress("nodes swept", done, total),
         )
-        self.suspects = Diagnosis(program, self._meant, self._graph, results, self.sweep)
+        self.diagnosis = Diagnosis(program, self._program_bits, self._aig, results, self.fraig)
 
     @property
     def _given(self) -> list[tuple[str, list[int]]]:
         """What may be taken for granted of an input, the less the better."""
-        promises = [(PROMISES, self._meant.kept)] if self._options.check and self._meant.kept else []
-        bounds = [(DECLARED, self._meant.declared)] if self._meant.declared else []
+        promises = [(PROMISES, self._program_bits.kept)] if self._options.check and self._program_bits.kept else []
+        bounds = [(DECLARED, self._program_bits.assumptions)] if self._program_bits.assumptions else []
         both = [(f"{DECLARED}, {PROMISES}", [*bounds[0][1], *promises[0][1]])] if promises and bounds else []
         return [("", []), *bounds, *promises, *both]
 
@@ -133,7 +133,7 @@ class _Work:
         for element, column in zip(elements, vectors, strict=True):
             rows = [row | int(value) << place for row, value in zip(rows, column, strict=True)]
             place += element.width
-        more = max(_LEAST, min(_MOST, _BITS // len(self._graph)))
+        more = max(_LEAST, min(_MOST, _BITS // len(self._aig)))
         first = columns(rows, self._inputs)
         return [value | rng.getrandbits(more) << _VECTORS for value in first], _VECTORS + more
 
@@ -148,9 +148,9 @@ class _Work:
     def _on_patterns(self) -> Counterexample | None:
         """An output that is wrong on the first patterns."""
         count = self._count
-        values = simulate(self._graph, self._patterns, count)
+        values = simulate(self._aig, self._patterns, count)
         valid = (1 << count) - 1
-        for literal in (*self._meant.declared, *(self._meant.kept if self._options.check else ())):
+        for literal in (*self._program_bits.assumptions, *(self._program_bits.kept if self._options.check else ())):
             valid &= value_of(values, literal, count)
         for number, (a, b) in self._pairs.items():
             wrong = 0
@@ -174,7 +174,7 @@ class _Work:
         return Claim("output", number, status, Method.SWEEP, how, time.perf_counter() - start, vector=vector)
 
     def _decided(self, a: Word, b: Word, number: int) -> tuple[Status, str]:
-        pairs = [(self.sweep.at(x), self.sweep.at(y)) for x, y in zip(a, b, strict=True)]
+        pairs = [(self.fraig.at(x), self.fraig.at(y)) for x, y in zip(a, b, strict=True)]
         pairs = [(x, y) for x, y in pairs if x != y]
         hows: list[str] = []
         end = time.monotonic() + self._options.timeout
@@ -188,13 +188,13 @@ class _Work:
     def _equal(self, x: int, y: int, number: int, end: float) -> str | None:
         """What had to be taken for granted to prove two bits equal; None if they are not, or nobody knows."""
         for how, given in self._given:
-            now = [self.sweep.at(literal) for literal in given]
-            answer = self.sweep.solver.differ_within(x, y, now, max(end - time.monotonic(), 0.1))
+            now = [self.fraig.at(literal) for literal in given]
+            answer = self.fraig.solver.differ_within(x, y, now, max(end - time.monotonic(), 0.1))
             if answer.found is False:
                 return how
             if answer.found is None:
                 return None
-            pattern = self.sweep.pattern(answer.ones)
+            pattern = self.fraig.pattern(answer.ones)
             if self._allowed(pattern):
                 self.counterexample = Counterexample(self._vector(pattern), number, None)
                 return None
@@ -202,7 +202,7 @@ class _Work:
 
     def _allowed(self, pattern: int) -> bool:
         """Whether an input keeps what is taken for granted."""
-        values = simulate(self._graph, columns([pattern], self._inputs), 1)
+        values = simulate(self._aig, columns([pattern], self._inputs), 1)
         given: Sequence[int] = self._given[-1][1]
         return all(value_of(values, literal, 1) for literal in given)
 

@@ -24,10 +24,10 @@ class Answer(NamedTuple):
 
 
 class Solver:
-    """Of ``graph``, which may grow."""
+    """Of ``aig``, which may grow."""
 
-    def __init__(self, graph: Aig) -> None:
-        self._graph = graph
+    def __init__(self, aig: Aig) -> None:
+        self._aig = aig
         self._solver = Glucose4()
         self._solver.add_clause([-1])
         #: The variable of each node that was asked for, and of all behind it.
@@ -80,7 +80,7 @@ class Solver:
         return -variable if literal & 1 else variable
 
     def _load(self, root: int) -> None:
-        low, high, known = self._graph.low, self._graph.high, self._variables
+        low, high, known = self._aig.low, self._aig.high, self._variables
         waiting, gates = [root], []
         while waiting:
             node = waiting.pop()

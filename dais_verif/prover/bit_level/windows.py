@@ -23,11 +23,11 @@ class Window:
     ``inside``: gates, each before its operands. ``leaves``: what they read. ``whole``: it has reached the inputs.
     """
 
-    def __init__(self, graph: Aig, *roots: int) -> None:
-        self._graph = graph
+    def __init__(self, aig: Aig, *roots: int) -> None:
+        self._aig = aig
         self.inside: list[int] = []
         self.leaves: set[int] = set(roots) - {0}
-        self._heap = sorted(-root for root in roots if graph.low[root] >= 0)
+        self._heap = sorted(-root for root in roots if aig.low[root] >= 0)
 
     @property
     def whole(self) -> bool:
@@ -36,7 +36,7 @@ class Window:
 
     def grow(self, size: int, stops: Set[int] = frozenset()) -> None:
         """Until it has ``size`` gates, or all that are not among or behind ``stops``."""
-        low, high, heap, leaves = self._graph.low, self._graph.high, self._heap, self.leaves
+        low, high, heap, leaves = self._aig.low, self._aig.high, self._heap, self.leaves
         while heap and len(self.inside) < size:
             node = -heappop(heap)
             if node in stops:
@@ -50,7 +50,7 @@ class Window:
                         heappush(heap, -operand)
 
 
-def equal_by_table(graph: Aig, window: Window, a: int, b: int, work: int) -> bool:
+def equal_by_table(aig: Aig, window: Window, a: int, b: int, work: int) -> bool:
     """Whether literals ``a`` and ``b`` are equal for all values of the cut; False also if that is too much work.
 
     ``work``: gates times values of the cut.
@@ -60,7 +60,7 @@ def equal_by_table(graph: Aig, window: Window, a: int, b: int, work: int) -> boo
         return False
     together = min(len(leaves), _TOGETHER)
     flip = (0, (1 << (1 << together)) - 1)
-    gates = [(node, graph.low[node], graph.high[node]) for node in reversed(window.inside)]
+    gates = [(node, aig.low[node], aig.high[node]) for node in reversed(window.inside)]
     values = {0: 0} | {leaf: _column(place, together) for place, leaf in enumerate(leaves[:together])}
     for chunk in range(1 << (len(leaves) - together)):
         for place, leaf in enumerate(leaves[together:]):
