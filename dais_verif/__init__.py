@@ -2,7 +2,7 @@
 
 ``load`` reads a program, ``run`` (or ``program.run``) evaluates it on the golden model, ``Golden`` does so many times.
 ``simulate``, ``check``, ``diff``, ``cover``, ``rank_sensitivity``, ``run_on_board``, ``emit`` and ``synthesize`` do
-what the verbs of the command line do, and return records.
+what the verbs of the command line do, and return records; so do ``regress``, ``sign_off`` and ``verify_certificate``.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from dais_verif.version import VERSION
 
 if TYPE_CHECKING:
     from dais_verif.api import check, cover, diff, emit, rank_sensitivity, run_on_board, simulate, synthesize
+    from dais_verif.api_campaigns import regress, sign_off, verify_certificate
     from dais_verif.flows.progress import Progress
     from dais_verif.golden import Golden, run
     from dais_verif.program import Program, load
@@ -41,9 +42,12 @@ __all__ = [
     "diff",
     "emit",
     "rank_sensitivity",
+    "regress",
     "run_on_board",
+    "sign_off",
     "simulate",
     "synthesize",
+    "verify_certificate",
     # what can go wrong
     "DaisError",
     "InputError",
@@ -64,6 +68,7 @@ _VERBS = ("check", "cover", "diff", "emit", "rank_sensitivity", "run_on_board", 
 #: Imported when they are asked for: the bench, inside a simulator, has no use for them.
 _LATER = {
     **dict.fromkeys(_VERBS, "api"),
+    **dict.fromkeys(("regress", "sign_off", "verify_certificate"), "api_campaigns"),
     "Golden": "golden",
     "Program": "program",
     "Progress": "flows.progress",

@@ -15,6 +15,7 @@ import msgspec
 
 from dais_verif.errors import InputError
 from dais_verif.files import read_toml
+from dais_verif.record.base import to_tree
 from dais_verif.record.simulation import Waiver
 
 __all__ = ["BUILT_IN", "GHDL", "Given", "Policy", "Rtl", "in_force", "policy_of", "read_policy", "with_rtl"]
@@ -163,7 +164,7 @@ class Policy(_Table, frozen=True):
 
     def tree(self) -> dict[str, Any]:
         """All keys, as JSON holds them."""
-        tree: dict[str, Any] = msgspec.to_builtins(self)
+        tree: dict[str, Any] = to_tree(msgspec.to_builtins(self))
         return tree
 
     def with_seed(self, seed: int) -> Policy:
