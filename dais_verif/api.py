@@ -177,7 +177,7 @@ def rank_sensitivity(
         timeout=timeout,
         output=_path(output),
     )
-    return flow(request, progress=progress).record
+    return flow(request, progress=progress)
 
 
 def simulate(

@@ -21,6 +21,9 @@ from dais_verif.verilog_names import is_module_name
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from dais_verif.record.coverage import CoverageRecord
+    from dais_verif.record.simulation import SimulationRecord
+
 __all__ = [
     # arguments and options
     "file_path",
@@ -47,6 +50,7 @@ __all__ = [
     "progress",
     "reproduce",
     "tell_written",
+    "write_page",
 ]
 
 
@@ -132,6 +136,14 @@ def notices() -> Console:
 def tell_written(path: Path, what: str) -> None:
     """Say on stderr that ``path`` was written, and what is in it."""
     notices().print(f"wrote {path}: {what}")
+
+
+def write_page(record: SimulationRecord | CoverageRecord, program: Program, page: Path, kept: Path | None) -> None:
+    """Write ``record``, which is in the file ``kept`` if it was kept, as an HTML page."""
+    from dais_verif.report.html import Source, write_report
+
+    write_report([Source(record, kept)], program, page)
+    tell_written(page, "the record as a page")
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -20,13 +21,13 @@ from dais_verif.cli.common import (
     tell_written,
     unchecked_option,
     vectors_option,
+    write_page,
 )
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import FiniteRange
 from dais_verif.flows.cover import CoverageRequest, cover
-from dais_verif.program import Program
-from dais_verif.record.coverage import CoverageRecord
+from dais_verif.report.coverage_record_text import print_coverage_record
 
 
 @click.command(cls=GroupedCommand)
@@ -60,23 +61,7 @@ from dais_verif.record.coverage import CoverageRecord
 )
 @html_option
 @json_option
-def coverage(
-    program: Path,
-    layout: str | None,
-    vectors: int,
-    seed: int,
-    inputs: tuple[Path, ...],
-    directed: bool,
-    unreachable: bool,
-    floor: float | None,
-    timeout: float,
-    unchecked: bool,
-    out_of_range: bool,
-    jobs: int | None,
-    output: Path | None,
-    html: Path | None,
-    as_json: bool,
-) -> int:
+def coverage(output: Path | None, html: Path | None, as_json: bool, **asked: Any) -> int:
     """Count what vectors make PROGRAM do: bits, signs, mux arms, wraps, table entries of every op and output.
 
     \b
@@ -89,22 +74,7 @@ def coverage(
     A bin is one thing that should happen at least once: that bit 3 of an op is 1, that a relu's operand is exactly 0.
     Every bin is hit, shown to be unreachable, or open. The percentage is of those that are not unreachable.
     """
-    request = CoverageRequest(
-        program=program,
-        layout=layout,
-        vectors=vectors,
-        seed=seed,
-        inputs=inputs,
-        directed=directed,
-        unreachable=unreachable,
-        floor=floor,
-        timeout=timeout,
-        unchecked=unchecked,
-        out_of_range=out_of_range,
-        jobs=jobs,
-        output=output,
-        command=reproduce(),
-    )
+    request = CoverageRequest(output=output, **asked, command=reproduce())
     done = cover(request, progress=TerminalProgress())
     record = done.record
     if output is not None:
@@ -112,24 +82,7 @@ def coverage(
     if as_json:
         click.echo(record.to_json())
     else:
-        _print(record, done.program)
+        print_coverage_record(record, done.program, console())
     if html is not None:
-        from dais_verif.report.html import Source, write_report
-
-        write_report([Source(record, None if output is None else output / "coverage.json")], done.program, html)
-        tell_written(html, "the record as a page")
+        write_page(record, done.program, html, None if output is None else output / "coverage.json")
     return record.verdict.exit_code
-
-
-def _print(record: CoverageRecord, program: Program) -> None:
-    from dais_verif.report.console import program_line, verdict_text
-    from dais_verif.report.coverage_text import print_coverage
-
-    out, coverage = console(), record.coverage
-    out.print(f"program    {program_line(record.program)}", markup=False)
-    more = f", {coverage.directed} of them directed" if coverage.directed else ""
-    out.print(f"stimulus   {coverage.vectors} vectors{more}, seed {record.seed}", markup=False)
-    print_coverage(coverage, out, mnemonics={op.index: op.spec.mnemonic for op in program.ops})
-    out.print(verdict_text(record.verdict, record.message))
-    if not record.passed:
-        out.print(f"reproduce  {record.reproduce}", markup=False)

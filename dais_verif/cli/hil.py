@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,9 +18,9 @@ from dais_verif.cli.common import (
     reproduce,
     seconds,
     seed_option,
-    tell_written,
     unchecked_option,
     vectors_option,
+    write_page,
 )
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.terminal import TerminalProgress
@@ -50,20 +51,7 @@ from dais_verif.report.console import print_record
 @click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, and how far a run came.")
 @html_option
 @json_option
-def hil(
-    program: Path,
-    layout: str | None,
-    target: str,
-    vectors: int,
-    seed: int,
-    inputs: tuple[Path, ...],
-    unchecked: bool,
-    timeout: float,
-    resume: bool,
-    output: Path | None,
-    html: Path | None,
-    as_json: bool,
-) -> int:
+def hil(html: Path | None, as_json: bool, **asked: Any) -> int:
     """Run vectors of PROGRAM on a board and compare every output bit with the golden model.
 
     \b
@@ -77,20 +65,7 @@ def hil(
     The board says which program it runs before anything is sent. What the link loses is sent again; a mismatch is sent
     again too, to see whether the board repeats it. The exit code is the verdict's.
     """
-    request = BoardRequest(
-        program=program,
-        target=target,
-        layout=layout,
-        vectors=vectors,
-        seed=seed,
-        inputs=inputs,
-        unchecked=unchecked,
-        timeout=timeout,
-        resume=resume,
-        output=output,
-        command=reproduce(),
-    )
-    done = run_on_board(request, progress=TerminalProgress())
+    done = run_on_board(BoardRequest(**asked, command=reproduce()), progress=TerminalProgress())
     record = done.record
     if as_json:
         click.echo(record.to_json())
@@ -101,8 +76,5 @@ def hil(
         if done.resumable:
             console().print("resume     the same command with --resume goes on from there", markup=False)
     if html is not None:
-        from dais_verif.report.html import Source, write_report
-
-        write_report([Source(record, done.folder and done.folder / "result.json")], done.program, html)
-        tell_written(html, "the record as a page")
+        write_page(record, done.program, html, done.folder and done.folder / "result.json")
     return record.verdict.exit_code

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,16 +22,15 @@ from dais_verif.cli.common import (
     sandbox_option,
     seconds,
     seed_option,
-    tell_written,
     unchecked_option,
     vectors_option,
+    write_page,
 )
 from dais_verif.cli.covering import covering_options
 from dais_verif.cli.dut import dut_options
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.netlists import netlist_options
 from dais_verif.cli.terminal import TerminalProgress
-from dais_verif.flows.covering import Covering
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.simulate import simulate
 from dais_verif.flows.simulation_request import ALL, SimulationRequest
@@ -99,27 +99,7 @@ def _icarus_vectors(context: click.Context, option: click.Parameter, value: str 
 @html_option
 @json_option
 def sim(
-    program: Path,
-    layout: str | None,
-    simulator: str | None,
-    icarus_vectors: int | None,
-    vectors: int,
-    seed: int,
-    inputs: tuple[Path, ...],
-    dut: DesignRequest,
-    covering: Covering,
-    unchecked: bool,
-    out_of_range: bool,
-    waves: bool,
-    bulk: bool,
-    exhaustive: bool,
-    exhaustive_bits: int,
-    jobs: int | None,
-    profile: bool,
-    timeout: float | None,
-    output: Path | None,
-    html: Path | None,
-    as_json: bool,
+    dut: DesignRequest, waves: bool, output: Path | None, profile: bool, html: Path | None, as_json: bool, **asked: Any
 ) -> int:
     """Simulate the Verilog of PROGRAM and compare every output bit of every vector with the golden model.
 
@@ -143,25 +123,11 @@ def sim(
     watch = Stopwatch(started=_process_started())
     watch.add("set-up", watch.started, time.monotonic())
     request = SimulationRequest(
-        program=program,
-        layout=layout,
         design=dut,
-        simulator=simulator,
-        icarus_vectors=icarus_vectors,
-        vectors=vectors,
-        seed=seed,
-        inputs=inputs,
-        covering=covering,
-        unchecked=unchecked,
-        out_of_range=out_of_range,
         waves=waves,
-        bulk=bulk,
-        exhaustive=exhaustive,
-        exhaustive_bits=exhaustive_bits,
-        jobs=jobs,
-        timeout=timeout,
         output=Path("dais-verif-out") if waves and output is None else output,
         command=lambda more: reproduce(more=more),
+        **asked,
     )
     done = simulate(request, progress=TerminalProgress(), watch=watch)
     record = done.record
@@ -174,10 +140,7 @@ def sim(
         if done.folder is not None:
             console().print(f"files      {done.folder}", markup=False)
     if html is not None:
-        from dais_verif.report.html import Source, write_report
-
-        write_report([Source(record, done.folder and done.folder / "result.json")], done.program, html)
-        tell_written(html, "the record as a page")
+        write_page(record, done.program, html, done.folder and done.folder / "result.json")
     return record.verdict.exit_code
 
 

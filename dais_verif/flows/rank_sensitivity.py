@@ -20,7 +20,7 @@ from dais_verif.record.program import ProgramInfo
 from dais_verif.record.sensitivity import FlipCounts, FlipEffect, FlippedBit, LeftOut, SensitivityRecord
 from dais_verif.verdict import Verdict
 
-__all__ = ["SensitivityRequest", "SensitivityRun", "rank_sensitivity"]
+__all__ = ["SensitivityRequest", "rank_sensitivity"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,15 +44,7 @@ class SensitivityRequest:
         require_counts(vectors=self.vectors, seed=self.seed)
 
 
-@dataclass(frozen=True)
-class SensitivityRun:
-    """A run of ``rank_sensitivity``: its record, and the exact numbers behind it."""
-
-    record: SensitivityRecord
-    found: Sensitivity
-
-
-def rank_sensitivity(request: SensitivityRequest, *, progress: Progress = SILENT) -> SensitivityRun:
+def rank_sensitivity(request: SensitivityRequest, *, progress: Progress = SILENT) -> SensitivityRecord:
     """Flip bits one at a time in every vector, and rank the ops by the largest change of an output.
 
     Verdicts: PASS, NOT_RUN where nothing was flipped, UNKNOWN where time was up. Raises ``ViolationError`` if a vector
@@ -88,7 +80,7 @@ def rank_sensitivity(request: SensitivityRequest, *, progress: Progress = SILENT
     if request.output is not None:
         text = f"{record.to_json()}\n" if request.output.suffix == ".json" else _csv(record)
         write_atomically(request.output, text.encode())
-    return SensitivityRun(record, found)
+    return record
 
 
 def _judge(found: Sensitivity) -> tuple[Verdict, str]:

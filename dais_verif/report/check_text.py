@@ -1,0 +1,68 @@
+"""What is in a program, and what is known of overflow, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from dais_verif.record.check import CheckRecord, Overflow
+
+__all__ = ["SHOWN", "print_check"]
+
+#: So many ops of a kind are listed.
+SHOWN = 10
+
+
+def print_check(record: CheckRecord, out: Console, *, everything: bool = False) -> None:
+    """Print ``record`` for a person; ``everything``: every op concerned, not only the first ``SHOWN``."""
+    info, overflow = record.program, record.overflow
+    assumed = " (assumed)" if info.layout_assumed else ""
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column()
+    rows = [
+        ("program", info.path),
+        ("hash", info.hash),
+        ("layout", f"{info.layout}{assumed}"),
+        ("shape", f"{info.n_in} inputs, {info.n_out} outputs, {info.n_ops} ops"),
+        ("ports", f"model_inp {record.ports.model_inp} bits, model_out {record.ports.model_out} bits"),
+        ("ops", ", ".join(f"{name.split()[1]} {count}" for name, count in record.opcodes.items()) or "none"),
+        ("tables", ", ".join(map(str, record.tables)) or "none"),
+        ("widths", f"up to {record.width.max} bits, {record.width.zero} ops of width 0"),
+        ("depth", f"{record.depth} ops"),
+        ("dead ops", _listing(record.dead_ops, everything)),
+        ("overflow", f"{overflow.proved_impossible} ops proved safe from {overflow.inputs} of the inputs"),
+        ("  possible", _listing(overflow.possible, everything)),
+        *_proof_rows(overflow, everything),
+        ("  certain", _listing(overflow.certain, everything)),
+    ]
+    if record.meaningless_data:
+        rows.append(("note", f"data without meaning kept in ops {_listing(record.meaningless_data, everything)}"))
+    for name, value in rows:
+        table.add_row(name, str(value))
+    out.print(table, markup=False)
+    out.print(f"{record.verdict.value}: {record.message}")
+
+
+def _proof_rows(overflow: Overflow, everything: bool) -> list[tuple[str, str]]:
+    """What became of the possible ones, if somebody asked."""
+    if overflow.proved_by_proof is None or overflow.broken is None:
+        return []
+    rows = [("    proved safe", _listing(overflow.proved_by_proof, everything))]
+    rows.append(("    broken", _listing(overflow.broken, everything)))
+    if overflow.broken:
+        first = overflow.broken[0]
+        rows.append((f"      op {first.op}", f"by inputs {', '.join(first.inputs or [])}"))
+    if overflow.undecided:
+        rows.append(("    undecided", _listing(overflow.undecided, everything)))
+    return rows
+
+
+def _listing(items: Sequence[object], everything: bool) -> str:
+    if not items:
+        return "none"
+    shown = items if everything else items[:SHOWN]
+    more = f", ... {len(items) - len(shown)} more (--all)" if len(shown) < len(items) else ""
+    return f"{len(items)}: {', '.join(map(str, shown))}{more}"

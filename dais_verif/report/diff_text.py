@@ -1,0 +1,58 @@
+"""Where two programs first differ, as text."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from dais_verif.record.diff import DiffRecord, OpDifference, OutputDifference
+from dais_verif.report.console import program_line, verdict_text
+
+__all__ = ["print_diff"]
+
+
+def print_diff(record: DiffRecord, out: Console) -> None:
+    """Print ``record`` for a person."""
+    unchecked = ", overflow unchecked" if record.unchecked else ""
+    out.print(f"a          {program_line(record.a)}", markup=False)
+    out.print(f"b          {program_line(record.b)}", markup=False)
+    first, difference = record.first_different_op, record.difference
+    if record.identical:
+        out.print(f"structure  the same program, hash {record.a.hash}", markup=False)
+    elif first is None:
+        out.print("structure  all ops are the same; outputs, or what no op uses, differ", markup=False)
+    else:
+        out.print(f"structure  op {first.op} is the first that is not the same in both", markup=False)
+        for name, words in (("a", first.a), ("b", first.b)):
+            out.print(f"           {name}: {words or 'has no such op'}", markup=False)
+    out.print(f"stimulus   {record.vectors} vectors, seed {record.seed}{unchecked}", markup=False)
+    if record.proof:
+        methods = ", ".join(f"{name} {count}" for name, count in record.proof.methods.items())
+        merged, seconds = record.proof.merged_ops, record.proof.seconds
+        out.print(f"proof      {merged} ops of b equal one of a ({methods}), {seconds:.1f} s", markup=False)
+    if difference:
+        _print_difference(difference, out)
+    out.print(verdict_text(record.verdict, record.message))
+    if difference:
+        out.print(f"reproduce  {record.reproduce}", markup=False)
+    if record.replay:
+        out.print(f"replay     {record.replay}", markup=False)
+
+
+def _print_difference(difference: OutputDifference, out: Console) -> None:
+    out.print(f"\nfirst difference: vector {difference.vector}, output {difference.output}", markup=False)
+    if difference.witness != difference.inputs:
+        out.print("a simpler vector shows it as well", markup=False)
+    out.print(f"witness    {', '.join(difference.witness)}", markup=False)
+    rows: list[tuple[str, OutputDifference | OpDifference]] = [(f"output {difference.output}", difference)]
+    op = difference.op
+    if op:
+        rows.append((f"op {op.op} ({op.mnemonic})", op))
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for heading in ("", "a", "type in a", "b", "type in b"):
+        table.add_column(heading)
+    for name, values in rows:
+        table.add_row(name, values.a.real, values.a.type, values.b.real, values.b.type)
+    out.print(table)
+    if op:
+        out.print(f"inside     op {op.op} is the first whose value differs there", markup=False)
