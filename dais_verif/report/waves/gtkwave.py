@@ -1,31 +1,25 @@
 """A save file of GTKWave, versions 3.3 and 4.
 
-The format is what ``savefile.c`` of GTKWave writes and reads, the flags are the bits of ``analyzer.h``, and when a
-value can be shown as a number with a fraction is in ``baseconvert.c``. Line by line:
+pyvcd writes it. When a value can be shown as a number with a fraction is in GTKWave's ``baseconvert.c``. Lines that
+pyvcd does not know, and what GTKWave makes of some that it does:
 
     [dumpfile], [savefile]   GTKWave applies the way from the second to the first to where the save file now lies
     *ZOOM MARKER             200 pixels show 2**-ZOOM units of time
-    @FLAGS                   of all lines that follow, hexadecimal
-    [color] N                of the next line
-    [fpshift_count] N        fractional bits where FLAGS say so
-    -TEXT                    no signal: a comment, or the begin or end of a group
-    +{LABEL} NAME            a signal under another name
+    [fpshift_count] N        fractional bits where the flags say so
     #{LABEL} (N)NAME ...     a vector of single bits, the most significant first; N counts from the left bound
 """
 
 from __future__ import annotations
 
+import io
 from math import log2
 from textwrap import wrap
+
+from vcd.gtkw import GTKWColor, GTKWFlag, GTKWSave
 
 from dais_verif.report.waves.view import Signal, Trace, View
 
 __all__ = ["gtkwave"]
-
-_DEC, _BIN, _RIGHT, _BLANK, _SIGNED = 1 << 2, 1 << 3, 1 << 5, 1 << 9, 1 << 10
-_GROUP_BEGIN, _GROUP_END, _FIXED_POINT = 1 << 23, 1 << 24, 1 << 30
-
-_RED = 1
 
 #: Beyond this GTKWave writes hexadecimal digits instead of a decimal number.
 _DECIMAL_BITS = 64
@@ -42,44 +36,44 @@ _COMMENT = 44
 
 def gtkwave(view: View) -> str:
     """The text of a save file for ``view``, to be written beside the waves."""
-    zoom = -log2(max(view.end, 1) * 200 / _PIXELS)
-    lines = [
-        *(f"[*] {line}" for line in view.heading),
-        f'[dumpfile] "/replay/{view.waves}"',
-        '[savefile] "/replay/replay.gtkw"',
-        "[timestart] 0",
-        "[size] 1400 900",
-        "[sst_expanded] 0",
-        "[signals_width] 500",
-        f"*{zoom:.6f} {view.middle}",
-    ]
+    text = io.StringIO()
+    save = GTKWSave(text)
+    save.comment(*view.heading)
+    save.dumpfile(f"/replay/{view.waves}", abspath=False)
+    save.savefile("/replay/replay.gtkw", abspath=False)
+    save.timestart(0)
+    save.size(1400, 900)
+    save.sst_expanded(False)
+    save.signals_width(500)
+    save.zoom_markers(-log2(max(view.end, 1) * 200 / _PIXELS), view.middle)
     for group in view.groups:
-        lines += [f"@{_BLANK | _GROUP_BEGIN:x}", f"-{group.title}"]
-        for text in (line for note in group.notes for line in wrap(note, _COMMENT)):
-            lines += [f"@{_BLANK:x}", f"-{text}"]
-        for trace in group.traces:
-            lines += _trace(trace)
-        lines += [f"@{_BLANK | _GROUP_END:x}", f"-{group.title}"]
-    return "\n".join([*lines, ""])
+        with save.group(group.title):
+            for line in (line for note in group.notes for line in wrap(note, _COMMENT)):
+                save.blank(line)
+            for trace in group.traces:
+                _trace(save, trace)
+    return text.getvalue()
 
 
-def _trace(trace: Trace) -> list[str]:
+def _trace(save: GTKWSave, trace: Trace) -> None:
     real = _shows_fractions(trace)
-    if trace.width == 1 and not real:
-        flags = _RIGHT | _BIN
-    else:
-        flags = _RIGHT | (_SIGNED if trace.signed else _DEC) | (_FIXED_POINT if real else 0)
-    lines = [f"@{flags:x}"]
-    if trace.guilty:
-        lines.append(f"[color] {_RED}")
-    if real:
-        lines.append(f"[fpshift_count] {trace.f}")
-    label, name = _label(trace, real), _name(trace.signal)
+    kind = "signed" if trace.signed else "dec"
+    # What pyvcd has no words for stands before the name, where GTKWave looks for it: after the flags.
+    shift = f"[fpshift_count] {trace.f}\n" if real else ""
+    save.trace(
+        f"{shift}{_line(trace, _label(trace, real))}",
+        color=GTKWColor.red if trace.guilty else None,
+        datafmt="bin" if trace.width == 1 and not real else kind,
+        extraflags=GTKWFlag.fpdecshift if real else GTKWFlag.none,
+    )
+
+
+def _line(trace: Trace, label: str) -> str:
+    name = _name(trace.signal)
     if trace.whole:
-        return [*lines, f"+{{{label}}} {name}"]
+        return f"+{{{label}}} {name}"
     first = trace.signal.width - trace.lsb - trace.width
-    bits = (f"({first + n}){name}" for n in range(trace.width))
-    return [*lines, f"#{{{label}}} {' '.join(bits)}"]
+    return f"#{{{label}}} {' '.join(f'({first + n}){name}' for n in range(trace.width))}"
 
 
 def _shows_fractions(trace: Trace) -> bool:

@@ -1,0 +1,50 @@
+"""docs/dependencies.md names each dependency once, and nothing that is none."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from dais_verif.packages import PACKAGES
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/dependencies.md").read_text(encoding="utf-8")
+
+
+def name_of(requirement: str) -> str:
+    found = re.match(r"[\w-]+", requirement)
+    assert found, requirement
+    return found[0]
+
+
+def project() -> tuple[set[str], set[str]]:
+    """The names of what users install, and of what extras add."""
+    tree = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = [name_of(line) for lines in tree["optional-dependencies"].values() for line in lines]
+    return set(map(name_of, tree["dependencies"])), set(extras) - {"dais-verif"}
+
+
+def test_the_page_names_each_dependency_and_no_other() -> None:
+    taken, _, own = PAGE.partition("## Pieces that we write ourselves")
+    named = re.findall(r"^\| `([\w-]+)` \| .", taken, re.MULTILINE)
+    own_packages, extras = project()
+    assert sorted(named) == sorted(own_packages | extras), "one line a dependency"
+    assert len(re.findall(r"^\| .+ \| .+ \| .+ \|$", own, re.MULTILINE)) > 5
+
+
+def test_what_is_said_to_be_missing_knows_the_same_packages() -> None:
+    assert set(PACKAGES) == project()[0]
+
+
+def test_modules_of_the_page_are_there() -> None:
+    _, _, own = PAGE.partition("## Pieces that we write ourselves")
+    for line in re.findall(r"^\| (.*?) \| ", own, re.MULTILINE)[2:]:
+        for name in re.findall(r"`([\w/]+)/?`", line):
+            place = ROOT / "dais_verif" / name
+            assert place.is_dir() or place.with_suffix(".py").is_file(), name
