@@ -219,7 +219,7 @@ def test_registers(body: str, wrong: tuple[str, str], tmp_path: Path) -> None:
         (f"always_comb OUT[{A}] = 1;", "makes it a latch"),
         ("task automatic t; OUT = IN[3:0] + IN[7:4]; endtask always @* if (IN[0]) t; else t;", "reads 'IN'"),
         ("task t(input a, output [4:0] y); if (a) y = 1; endtask always_comb t(IN, OUT);", "before it is assigned"),
-        ("wire [4:0] t [0:9999]; assign t[0] = sum; assign OUT = t[0];", "is a large array"),
+        ("wire [4:0] t [0:999999]; assign t[0] = sum; assign OUT = t[0];", "is a large array"),
         ("wire signed [3:0] s = IN; assign OUT = s inside {[-3:2]} ? sum : 0;", "simulators differ"),
         ("always_comb case (IN) 4'sb1000: OUT = 1; default: OUT = sum; endcase", "simulators differ"),
         (

@@ -15,8 +15,8 @@ __all__ = ["bundled", "divide"]
 
 #: Elements of an array, at most, whatever it is.
 _LARGEST_MEMORY = 1 << 24
-#: Elements of a bundle, at most; and a sixteenth of its bits.
-_LARGEST_BUNDLE = 1 << 12
+#: Elements of a bundle, at most, and its bits; and elements of all bundles.
+_MOST_ELEMENTS, _MOST_BITS, _MOST_IN_ALL = 1 << 18, 1 << 22, 1 << 20
 
 
 def bundled(design: Design, symbol: Any, name: str, where: str, initial_only: bool, port: bool) -> int | None:
@@ -36,9 +36,11 @@ def bundled(design: Design, symbol: Any, name: str, where: str, initial_only: bo
             f"{where}: {name!r} and the arrays before it have {design.elements_declared:,} elements; the"
             f" proof takes {_LARGEST_MEMORY:,} in all"
         )
-    large = width is not None and max(width >> 4, width // size) > _LARGEST_BUNDLE
-    if width is not None and (port or not (large or (initial_only and symbol.type.isUnpackedArray))):
-        return width
+    if width is not None and (port or not (initial_only and symbol.type.isUnpackedArray)):
+        large = width > _MOST_BITS or width // size > _MOST_ELEMENTS
+        if port or not (large or design.elements_bundled + width // size > _MOST_IN_ALL):
+            design.elements_bundled += width // size
+            return width
     design.memories[symbol] = _memory(symbol.type, name, where)
     return None
 

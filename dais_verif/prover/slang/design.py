@@ -15,6 +15,7 @@ from dais_verif.prover.netlist import Bits, NoValue, Read, Signal, Signals
 from dais_verif.prover.registers.clock_gating import Latch
 from dais_verif.prover.slang.kinds import TYPES, VALUES
 from dais_verif.prover.slang.kinds.names import ast
+from dais_verif.prover.slang.pieces import Marks
 from dais_verif.prover.spans import Spans
 from dais_verif.prover.terms import Term, concat, undefined
 
@@ -71,8 +72,8 @@ class Design:
         #: Of signals that are arrays or unpacked structures, what each element is: a signal of its own.
         self.elements: dict[Any, Spans[Signal]] = {}
         self.memories: dict[Any, Memory] = {}
-        #: How many elements all arrays have.
-        self.elements_declared = 0
+        #: How many elements all arrays have, and those of which each is a signal.
+        self.elements_declared = self.elements_bundled = 0
         #: The latches of clock gates.
         self.latches: dict[Signal, Latch] = {}
         #: What variables hold before anything is assigned to them: an expression.
@@ -137,20 +138,14 @@ class Design:
         signal, elements = self.signal(symbol, where), self.elements.get(symbol)
         return leaf(signal) if elements is None else concat(*map(leaf, reversed(elements.owners)))
 
-    def pieces(self, symbol: Any, mask: int) -> Iterator[tuple[int, int]]:
-        """The bits of ``mask`` as (low bit, width), as long as they can be within one element."""
-        elements, low = self.elements.get(symbol), 0
-        while mask >> low:
-            if not mask >> low & 1:
-                low += 1
-                continue
-            rest = ~(mask >> low)
-            width = (rest & -rest).bit_length() - 1
-            for first, last in (
-                [(p.first, p.last) for p in elements.within(low, width)] if elements else [(low, low + width)]
-            ):
-                yield first, last - first
-            low += width
+    def pieces(self, symbol: Any, marks: Marks) -> Iterator[tuple[int, int]]:
+        """The bits of ``marks`` as (low bit, width), as long as they can be within one element."""
+        elements = self.elements.get(symbol)
+        for low, width in marks.runs():
+            if elements is None:
+                yield low, width
+            else:
+                yield from ((p.first, p.last - p.first) for p in elements.within(low, width))
 
     def begin(self) -> None:
         """A block is executed from here on, or an expression evaluated: its turns and calls are counted."""
@@ -192,7 +187,8 @@ class Design:
         if found is None and symbol in self.memories:
             raise InputError(
                 f"{where or self.where(symbol.location)}: {symbol.name!r} is a large array, and something else than an"
-                " initial block drives it; divide it into arrays of 4,096 elements"
+                " initial block drives it; the proof takes arrays of 262,144 elements and 4,194,304 bits, and"
+                " 1,048,576 elements in all"
             )
         if found is None:
             raise InputError(

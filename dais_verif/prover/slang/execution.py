@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cache
 from typing import Any
@@ -15,6 +16,7 @@ from dais_verif.prover.slang.events import refuse_unseen
 from dais_verif.prover.slang.expressions import Converter, condition_of
 from dais_verif.prover.slang.jumps import Jumps, chosen_values
 from dais_verif.prover.slang.kinds import ACTIONS, ARGUMENTS, BRACKETS, CALLS, CASES, CHECKS, STATEMENTS, TIMING, How
+from dais_verif.prover.slang.pieces import Marks, Value, assigned, part, whole
 from dais_verif.prover.slang.places import VariablePlace, variable_place
 from dais_verif.prover.slang.selects import target_parts
 from dais_verif.prover.slang.streams import refuse_rest
@@ -66,11 +68,11 @@ class Execution:
 
     def __init__(self, design: Design, outer: Callable[[Any], Term], free: bool = True, tasks: bool = True) -> None:
         self.design, self._given, self._outer = design, outer, cache(outer)
-        self.values: dict[Any, Term] = {}
+        self.values: dict[Any, Value] = {}
         #: The variable that a function returns.
         self.result: Any = None
         #: Which bits of them were assigned on any path.
-        self.assigned: dict[Any, int] = {}
+        self.assigned: dict[Any, Marks] = defaultdict(Marks)
         self.convert, self._tasks = Converter(design, self._read, free), free and tasks
         self.jumps = Jumps()
         #: The subroutines that are being run: functions without a value, and tasks.
@@ -92,9 +94,10 @@ class Execution:
         raise self.convert.refused(s, STATEMENTS.message(s.kind))
 
     def _read(self, symbol: Any, low: int, width: int) -> Term:
-        return extract(self._whole(symbol), low, width)
+        return part(self.value_of(symbol), low, width)
 
-    def _whole(self, symbol: Any) -> Term:
+    def value_of(self, symbol: Any) -> Value:
+        """What ``symbol`` holds, assigned or not."""
         known = self.values.get(symbol)
         if known is None and self._running and not self.design.is_local(symbol):
             blind = not self._tasks and any(x.subroutineKind is ast.SubroutineKind.Task for x in self._running)
@@ -217,7 +220,7 @@ class Execution:
         self.land("return", begun)
         for formal, actual in zip(formals, e.arguments, strict=True):
             if formal.direction is not ast.ArgumentDirection.In:
-                value = self.values[formal]
+                value = whole(self.values[formal])
                 if any(t in unknown for t in leaves(value)):
                     raise self.convert.stateful(
                         e, f"{body.name!r} reads or returns {formal.name!r} before it is assigned"
@@ -256,10 +259,10 @@ class Execution:
         place = value.width
         for symbol, low, width in target_parts(self.convert, left):
             place -= width
-            piece = extract(value, place, width)
-            self.assigned[key(symbol)] = self.assigned.get(key(symbol), 0) | ((1 << width) - 1) << low
-            whole = width == bits_in(symbol.type)
-            self.values[key(symbol)] = piece if whole else replaced(self._whole(key(symbol)), low, piece)
+            piece, name = extract(value, place, width), key(symbol)
+            self.assigned[name].add(low, width)
+            full = width == bits_in(symbol.type)
+            self.values[name] = piece if full else assigned(self.value_of(name), low, piece)
 
     def _assign_somewhere(self, found: VariablePlace, value: Term, key: Callable[[Any], Any]) -> None:
         """Assign to the element or the bits that an index names.
@@ -268,8 +271,8 @@ class Execution:
         and Verilator in what the lower bits of the index name: so all of the variable is taken for unknown.
         """
         name = key(found.symbol)
-        self.assigned[name] = self.assigned.get(name, 0) | ((1 << found.width) - 1) << found.low
-        old = self._whole(name)
+        self.assigned[name].add(found.low, found.width)
+        old = whole(self.value_of(name))
         stored = found.stored(extract(old, found.low, found.width), value)
         new = replaced(old, found.low, stored)
         if found.inside is not None:

@@ -11,6 +11,7 @@ from dais_verif.prover.slang.events import refuse_unseen
 from dais_verif.prover.slang.execution import Execution, flat
 from dais_verif.prover.slang.expressions import Converter
 from dais_verif.prover.slang.kinds import ARGUMENTS
+from dais_verif.prover.slang.pieces import whole
 from dais_verif.prover.terms import Term, leaves, var
 
 __all__ = ["called"]
@@ -64,7 +65,8 @@ def _returned(c: Converter, e: Any, function: Any, given: dict[Any, Term]) -> Te
     run.result = function.returnValVar
     run.sequence(flat(function.body))
     run.land("return", 0)
-    result = run.values.get(function.returnValVar)
+    returned = run.values.get(function.returnValVar)
+    result = None if returned is None else whole(returned)
     outside = [x.name for x in run.assigned if not _inside(x, function)]
     if outside:
         raise c.refused(

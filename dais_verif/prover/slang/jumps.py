@@ -11,11 +11,12 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from dais_verif.prover.terms import Term, band, bnot, bor, const, ite
+from dais_verif.prover.slang.pieces import Value, chosen
+from dais_verif.prover.terms import Term, band, bnot, bor, const
 
 __all__ = ["Jump", "Jumps"]
 
-Values = dict[Any, Term]
+Values = dict[Any, Value]
 
 
 @dataclass
@@ -72,9 +73,9 @@ class Jumps:
 
 def chosen_values(
     condition: Term, first: Values, second: Values, outer: Callable[[Any], Term]
-) -> Iterator[tuple[Any, Term]]:
+) -> Iterator[tuple[Any, Value]]:
     """Of each variable what ``condition`` chooses. ``outer``: the value of what was not assigned."""
     for symbol in {**first, **second}:
         a, b = (values.get(symbol) for values in (first, second))
         a, b = (x if x is not None else outer(symbol) for x in (a, b))
-        yield symbol, a if a is b else ite(condition, a, b)
+        yield symbol, chosen(condition, a, b)

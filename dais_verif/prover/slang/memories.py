@@ -11,6 +11,7 @@ from dais_verif.prover.slang.design import Design, ast
 from dais_verif.prover.slang.execution import Execution, flat
 from dais_verif.prover.slang.expressions import Converter
 from dais_verif.prover.slang.kinds import FILLING
+from dais_verif.prover.slang.pieces import whole
 from dais_verif.prover.slang.selects import static_index
 from dais_verif.prover.slang.writes import symbol_of
 from dais_verif.prover.terms import Term
@@ -24,7 +25,8 @@ def initial(design: Design, body: Any) -> dict[Any, Term]:
     run = _Filling(design)
     for s in flat(body):
         run.statement(s)
-    return {symbol: value for symbol, value in run.values.items() if value.op == "const"}
+    values = {symbol: whole(value) for symbol, value in run.values.items()}
+    return {symbol: value for symbol, value in values.items() if value.op == "const"}
 
 
 class _Filling(Execution):

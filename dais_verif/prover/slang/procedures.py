@@ -8,7 +8,7 @@ is read through its signal afterwards, which therefore can be a cut point of the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -18,6 +18,7 @@ from dais_verif.prover.slang.design import Design, ast, bits_in
 from dais_verif.prover.slang.events import EventError, Events, refuse_asleep, sensitivity
 from dais_verif.prover.slang.execution import Execution, flat
 from dais_verif.prover.slang.expressions import Converter
+from dais_verif.prover.slang.pieces import Marks, Value, part
 from dais_verif.prover.slang.registers import edges_of, registers
 from dais_verif.prover.slang.selects import place_of
 from dais_verif.prover.slang.writes import NAMES, roots, symbol_of, written
@@ -188,7 +189,7 @@ class _Block:
         self.design.executed = True
         # always_comb waits for what functions read that it calls, and not for what tasks read (IEEE 1800, 9.2.2.2.1).
         run = Execution(self.design, outer, self.events.free, tasks=self.events.listed is not None)
-        done: dict[Any, Term] = {}
+        done: dict[Any, Value] = {}
         for s in statements:
             run.statement(s)
             if (
@@ -199,33 +200,31 @@ class _Block:
                 symbol = symbol_of(s.expr.left)
                 done[symbol] = run.values[symbol]
                 run.values[symbol] = self.design.over(symbol, leaf, self.where)
-        drivers: list[tuple[Signal, Driver]] = []
+        found: list[tuple[Signal, int, Term]] = []
         for symbol in self.targets:
             if symbol not in self.design.signals:
                 continue  # local to the block
-            signal, term = self.design.signals[symbol], done.get(symbol, run.values.get(symbol))
-            if term is None:
-                term = outer(symbol)
-            bits = bits_over(term, {t: (source, 0) for t, source in leaf_of.items()})
-            for low, width in self.design.pieces(symbol, run.assigned.get(symbol, 0)):
-                for t in leaves(extract(term, low, width)):
-                    if t in before:
-                        parts = self._parts(run.assigned)
-                        if final or not parts:
-                            raise self.latch(before[t])
-                        return parts
-                drivers.append((signal, driver_of(bits, low, width, low, self.where)))
-        for signal, driver in drivers:
-            signal.drive(driver)
+            signal, value = self.design.signals[symbol], done.get(symbol) or run.value_of(symbol)
+            for low, width in self.design.pieces(symbol, run.assigned[symbol]):
+                found.append((signal, low, part(value, low, width)))
+        kept = [t for t in leaves(*(piece for _, _, piece in found)) if t in before]
+        if kept:
+            parts = self._parts(run.assigned)
+            if final or not parts:
+                raise self.latch(before[kept[0]])
+            return parts
+        sources = {t: (source, 0) for t, source in leaf_of.items()}
+        for signal, low, piece in found:
+            signal.drive(driver_of(bits_over(piece, sources), 0, piece.width, low, self.where))
         return None
 
-    def _parts(self, assigned: dict[Any, int]) -> dict[Any, int]:
+    def _parts(self, assigned: Mapping[Any, Marks]) -> dict[Any, int]:
         """The signals of which the block assigns some bits only, with these."""
         signals = self.design.signals
         return {
-            symbol: mask
-            for symbol, mask in assigned.items()
-            if symbol in signals and 0 < mask < (1 << signals[symbol].width) - 1
+            symbol: marks.mask()
+            for symbol, marks in assigned.items()
+            if symbol in signals and 0 < marks.mask() < (1 << signals[symbol].width) - 1
         }
 
 

@@ -19,6 +19,7 @@ from dais_verif.prover.slang.events import RaceError
 from dais_verif.prover.slang.execution import Execution, flat
 from dais_verif.prover.slang.jumps import Jumps
 from dais_verif.prover.slang.kinds import STATEMENTS
+from dais_verif.prover.slang.pieces import Marks, Value, part, whole
 from dais_verif.prover.slang.writes import NAMES, roots, symbol_of, written
 from dais_verif.prover.terms import Term, const, extract, rebuild, var
 
@@ -120,12 +121,12 @@ class _Clocked(Execution):
                 self.design.memories[symbol].written = True
             elif symbol in self._kept:
                 self._poison(self._kept[symbol], reason)
-        for key, mask in self.assigned.items():
+        for key, marks in self.assigned.items():
             if isinstance(key, _Next) and key.symbol not in self._unknown:
-                self._drive(key.symbol, mask, self.values[key])
+                self._drive(key.symbol, marks, self.values[key])
         for symbol, signal in self._kept.items():
             if not signal.drivers:
-                bits = bits_over(self._whole(symbol), {t: (source, 0) for t, source in self._leaf_of.items()})
+                bits = bits_over(whole(self.value_of(symbol)), {t: (source, 0) for t, source in self._leaf_of.items()})
                 signal.drive(driver_of(bits, 0, signal.width, 0, self._where, self._clock))
 
     def _lose(self, symbol: Any, reason: InputError) -> None:
@@ -176,10 +177,11 @@ class _Clocked(Execution):
         """Begin or go on with a loop; its variable is no register."""
         super().expression(e)
 
-    def _drive(self, symbol: Any, mask: int, term: Term) -> None:
+    def _drive(self, symbol: Any, marks: Marks, value: Value) -> None:
         signal = self.design.signal(symbol, self._where)
-        for low, width in self.design.pieces(symbol, mask):
-            piece, kept = extract(term, low, width), extract(self._leaf(signal), low, width)
+        sources = {t: (source, 0) for t, source in self._leaf_of.items()}
+        for low, width in self.design.pieces(symbol, marks):
+            piece, kept = part(value, low, width), extract(self._leaf(signal), low, width)
             # A reset at which these bits keep their value does nothing to them.
             resets = tuple(
                 (reset, value)
@@ -187,8 +189,7 @@ class _Clocked(Execution):
                 if rebuild(piece, {self._leaf(reset): const(1, 1 - value)}) is not kept
             )
             clock = self._clock._replace(resets=resets)
-            bits = bits_over(term, {t: (source, 0) for t, source in self._leaf_of.items()})
-            signal.drive(driver_of(bits, low, width, low, self._where, clock))
+            signal.drive(driver_of(bits_over(piece, sources), 0, width, low, self._where, clock))
 
     def _poison(self, signal: Signal, reason: InputError) -> None:
         def make(read: Read) -> Term:
