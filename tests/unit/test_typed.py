@@ -1,0 +1,35 @@
+"""A user's script under ``mypy --strict`` knows the types of the package, also of an editable installation."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+_SCRIPT = """\
+import dais_verif
+
+result = dais_verif.simulate("prog.bin", rtl=["model.v"], simulators=["icarus"], vectors=10, seed=1)
+if result.first_mismatch is not None:
+    print(result.first_mismatch.op, result.simulators["icarus"].vectors)
+reveal_type(result.passed)
+reveal_type(dais_verif.emit(b"").verilog)
+"""
+
+
+def mypy(folder: Path, text: str) -> tuple[int, str]:
+    (folder / "script.py").write_text(text)
+    ours = {"MYPYPATH", "PYTHONPATH"}
+    surroundings = {name: value for name, value in os.environ.items() if name not in ours}
+    command = [sys.executable, "-m", "mypy", "--strict", "script.py"]
+    done = subprocess.run(command, cwd=folder, env=surroundings, capture_output=True, text=True, timeout=300)
+    return done.returncode, done.stdout
+
+
+def test_a_users_script_is_checked(tmp_path: Path) -> None:
+    code, told = mypy(tmp_path, _SCRIPT)
+    assert code == 0, f"{told}if mypy cannot find the package, install it anew: make setup-test"
+    assert 'Revealed type is "bool"' in told and 'Revealed type is "str"' in told
+    code, told = mypy(tmp_path, _SCRIPT.replace("vectors=10,", 'vectors="10",'))
+    assert code == 1 and 'incompatible type "str"; expected "int"' in told
