@@ -11,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import dais_verif.notebooks  # noqa: F401  # records show themselves
 from dais_verif.errors import RequestError
 from dais_verif.flows.programs import AnyProgram
 from dais_verif.flows.progress import SILENT, Progress

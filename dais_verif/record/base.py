@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,7 +14,7 @@ from dais_verif.verdict import Verdict
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["NOT_KEPT", "SCHEMA", "Record", "RunRecord", "to_tree"]
+__all__ = ["NOT_KEPT", "SCHEMA", "Record", "RunRecord", "show_in_notebooks", "to_tree"]
 
 #: Of ``--json``; later versions only add fields.
 SCHEMA = "dais-verif/result/1"
@@ -35,6 +36,15 @@ def to_tree(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): to_tree(item) for key, item in value.items()}
     return [to_tree(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+#: What shows a record in a notebook; ``notebooks`` puts it here, since a record knows nothing of its renderings.
+_renderers: list[Callable[[Record], str]] = []
+
+
+def show_in_notebooks(renderer: Callable[[Record], str]) -> None:
+    """Let ``renderer`` make the HTML of records in notebooks, in place of the one before."""
+    _renderers[:] = [renderer]
 
 
 #: Of a field that a record in memory has, and JSON has not.
@@ -64,6 +74,10 @@ class Record:
             return msgspec.json.decode(text, type=cls)
         except msgspec.MsgspecError as error:
             raise InputError(f"the text is not a {cls.__name__}: {error}") from None
+
+    def _repr_html_(self) -> str | None:
+        """Return what a notebook shows; None: ``repr``."""
+        return _renderers[0](self) if _renderers else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,7 +36,7 @@ from dais_verif.report.words import stage_word
 from dais_verif.verdict import Verdict
 from dais_verif.version import VERSION
 
-__all__ = ["render", "write_report"]
+__all__ = ["fragment", "render", "write_report"]
 
 #: The scripts of a page, in the order in which they run.
 _PAGE_SCRIPTS = ("page.js",)
@@ -197,6 +197,11 @@ def _rendered(name: str, folder: Path, scripts: Sequence[str], **facts: Any) -> 
             link=lambda path: _link(path, folder),
         )
     )
+
+
+def fragment(name: str, **facts: object) -> str:
+    """Return the template ``name``, which is a part of a page, with the style of parts and without a script."""
+    return _environment().get_template(name).render(**facts, style=Markup(_file("notebook.css")))
 
 
 def _hash(text: str) -> str:

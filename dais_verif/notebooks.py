@@ -1,0 +1,14 @@
+"""What shows records in notebooks: the HTML parts of reports, loaded once there is a notebook that asks."""
+
+from __future__ import annotations
+
+from dais_verif.record.base import Record, show_in_notebooks
+
+
+def _html(record: Record) -> str:
+    from dais_verif.report.html.notebook import record_html
+
+    return record_html(record)
+
+
+show_in_notebooks(_html)
