@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import dais_verif.notebooks  # noqa: F401  # records show themselves
 from dais_verif.flows.progress import SILENT, Progress
 
 if TYPE_CHECKING:

@@ -92,4 +92,9 @@ def test_a_mismatch_is_shown_with_its_op_and_no_markup_of_others(
 
 def test_records_without_a_verdict_are_shown() -> None:
     html = dais_verif.emit(SUM)._repr_html_()
-    assert html is not None and Tags(html).open == [] and "endmodule" not in html and "badge" not in html.split("</style>")[1]
+    assert (
+        html is not None
+        and Tags(html).open == []
+        and "endmodule" not in html
+        and "badge" not in html.split("</style>")[1]
+    )

@@ -109,7 +109,9 @@ def test_an_installed_package_carries_the_rtl(tmp_path: Path) -> None:
     for name in ("dais_verif", "rtl"):
         shutil.copytree(root / name, tmp_path / name, ignore=ignored)
     run([sys.executable, "setup.py", "-q", "build_py", "--build-lib", "out"], tmp_path)
-    script = "from dais_verif.emitter.rtl_library import *; print(*library_sources(*AXIS_FILES, *AXIL_FILES), sep='\\n')"
+    script = (
+        "from dais_verif.emitter.rtl_library import *; print(*library_sources(*AXIS_FILES, *AXIL_FILES), sep='\\n')"
+    )
     found = run([sys.executable, "-c", script], tmp_path / "out", {**os.environ, "PYTHONPATH": str(tmp_path / "out")})
     assert [Path(line) for line in found.split()] == [
         tmp_path / "out/dais_verif/rtl" / name for name in (*AXIS_FILES, *AXIL_FILES)
