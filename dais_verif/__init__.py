@@ -1,8 +1,9 @@
 """dais-verif: does this RTL compute this DAIS program, bit for bit?
 
 ``load`` reads a program, ``run`` (or ``program.run``) evaluates it on the golden model, ``Golden`` does so many times.
-``simulate``, ``check``, ``diff``, ``cover``, ``rank_sensitivity``, ``run_on_board``, ``emit`` and ``synthesize`` do
-what the verbs of the command line do, and return records; so do ``regress``, ``sign_off`` and ``verify_certificate``.
+``simulate``, ``prove``, ``check``, ``diff``, ``cover``, ``rank_sensitivity``, ``run_on_board``, ``emit``,
+``synthesize``, ``regress``, ``sign_off`` and ``verify_certificate`` do what the verbs of the command line do, and
+return records.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dais_verif.verdict import Verdict
 from dais_verif.version import VERSION
 
 if TYPE_CHECKING:
-    from dais_verif.api import check, cover, diff, emit, rank_sensitivity, run_on_board, simulate, synthesize
+    from dais_verif.api import check, cover, diff, emit, prove, rank_sensitivity, run_on_board, simulate, synthesize
     from dais_verif.api_campaigns import regress, sign_off, verify_certificate
     from dais_verif.flows.progress import Progress
     from dais_verif.golden import Golden, run
@@ -41,6 +42,7 @@ __all__ = [
     "cover",
     "diff",
     "emit",
+    "prove",
     "rank_sensitivity",
     "regress",
     "run_on_board",
@@ -63,7 +65,7 @@ __all__ = [
 __version__ = VERSION
 
 #: What ``api`` has.
-_VERBS = ("check", "cover", "diff", "emit", "rank_sensitivity", "run_on_board", "simulate", "synthesize")
+_VERBS = ("check", "cover", "diff", "emit", "prove", "rank_sensitivity", "run_on_board", "simulate", "synthesize")
 
 #: Imported when they are asked for: the bench, inside a simulator, has no use for them.
 _LATER = {

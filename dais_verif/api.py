@@ -17,17 +17,19 @@ from dais_verif.flows.programs import AnyProgram
 from dais_verif.flows.progress import SILENT, Progress
 
 if TYPE_CHECKING:
+    from dais_verif.flows.designs import DesignRequest
     from dais_verif.flows.pipelines import PipelineRequest
     from dais_verif.golden import Engine
     from dais_verif.record.check import CheckRecord
     from dais_verif.record.coverage import CoverageRecord
     from dais_verif.record.diff import DiffRecord
     from dais_verif.record.emission import EmissionRecord
+    from dais_verif.record.proof import ProofRecord
     from dais_verif.record.sensitivity import SensitivityRecord
     from dais_verif.record.simulation import SimulationRecord
     from dais_verif.record.synthesis import SynthesisRecord
 
-__all__ = ["check", "cover", "diff", "emit", "rank_sensitivity", "run_on_board", "simulate", "synthesize"]
+__all__ = ["check", "cover", "diff", "emit", "prove", "rank_sensitivity", "run_on_board", "simulate", "synthesize"]
 
 _Path = str | PathLike[str]
 
@@ -225,31 +227,22 @@ def simulate(
     ``simulators``: names of one or of both of ``icarus`` and ``verilator``, or ``ghdl`` for VHDL; None: what fits the
     RTL. Other arguments are the options of ``dais-verif sim``. Tool failures are verdicts of the record.
     """
-    from dais_verif.emitter import PipelineOptions
     from dais_verif.flows.covering import Covering
-    from dais_verif.flows.designs import DesignRequest
-    from dais_verif.flows.pins import Pins
     from dais_verif.flows.simulate import simulate as flow
     from dais_verif.flows.simulation_request import ALL, SimulationRequest
-    from dais_verif.flows.wrapped import find_wrapped
-    from dais_verif.synthesis.netlist import find_netlist
 
-    pipeline = None
-    if stages is not None or max_depth is not None:
-        pipeline = PipelineOptions(stages, max_depth, reset=True, enable=True, valid=True)
-    kinds = [name for name, given in (("rtl", rtl), ("wrapped", wrapped), ("netlist", netlist)) if given]
-    if len(kinds) > 1:
-        raise RequestError(f"{' and '.join(kinds)} both name what is to be verified; give one of them.")
-    design = DesignRequest(
-        rtl=_paths(rtl),
-        data=_paths(data),
+    design = _design(
+        rtl=rtl,
         top=top,
-        ports=_path(ports),
-        pins=Pins(clock, latency, reset, enable, valid_in, valid_out),
-        pipeline=pipeline,
-        wrapped=None if wrapped is None else find_wrapped(Path(wrapped)),
-        parameters=tuple((name, str(value)) for name, value in (parameters or {}).items()),
-        netlist=None if netlist is None else find_netlist(Path(netlist), target),
+        data=data,
+        parameters=parameters,
+        ports=ports,
+        pins=(clock, latency, reset, enable, valid_in, valid_out),
+        stages=stages,
+        max_depth=max_depth,
+        wrapped=wrapped,
+        netlist=netlist,
+        target=target,
     )
     request = SimulationRequest(
         program=program,
@@ -272,6 +265,127 @@ def simulate(
         output=_path(output),
     )
     return flow(request, progress=progress).record
+
+
+def prove(
+    program: AnyProgram,
+    *,
+    layout: str | None = None,
+    rtl: Sequence[_Path] | _Path = (),
+    top: str = "model",
+    data: Sequence[_Path] | _Path = (),
+    parameters: Mapping[str, str | int] | None = None,
+    ports: _Path | None = None,
+    clock: str | None = None,
+    latency: int | Literal["auto"] | None = None,
+    reset: str | None = None,
+    enable: str | None = None,
+    valid_in: str | None = None,
+    valid_out: str | None = None,
+    stages: int | None = None,
+    max_depth: float | None = None,
+    netlist: _Path | None = None,
+    target: str | None = None,
+    front_end: str = "slang",
+    unchecked: bool = False,
+    out_of_range: bool = False,
+    timeout: float = 20.0,
+    simulators: Sequence[str] | str | None = None,
+    sample: float = 1.0,
+    dump_smt: _Path | None = None,
+    cache: bool = True,
+    confirm: bool = True,
+    seed: int = 0,
+    jobs: int | None = None,
+    output: _Path | None = None,
+    progress: Progress = SILENT,
+) -> ProofRecord:
+    """Prove for all inputs that RTL computes a program, or find an input vector on which it does not.
+
+    ``rtl``: somebody's files; without them ours is written, as a pipeline with ``stages`` or ``max_depth``.
+    ``front_end``: ``slang``, ``yosys``, ``both`` or ``available``. ``timeout``: seconds for each obligation.
+    ``simulators``: names of one or of both of ``icarus`` and ``verilator``, which replay what is wrong; None: the first
+    that builds the RTL. ``confirm``: simulate RTL that is not ours before it passes. Other arguments are the options of
+    ``dais-verif prove``. What is neither proved nor refuted has the verdict UNKNOWN. Threads of a process prove one
+    after the other. Raises ``InputError`` for RTL that cannot be read, ``ToolError`` if a package or tool is missing.
+    """
+    from dais_verif.flows.prove import ProveRequest
+    from dais_verif.flows.prove import prove as flow
+
+    design = _design(
+        rtl=rtl,
+        top=top,
+        data=data,
+        parameters=parameters,
+        ports=ports,
+        pins=(clock, latency, reset, enable, valid_in, valid_out),
+        stages=stages,
+        max_depth=max_depth,
+        wrapped=None,
+        netlist=netlist,
+        target=target,
+    )
+    request = ProveRequest(
+        program=program,
+        layout=layout,
+        design=design,
+        front_end=front_end,
+        unchecked=unchecked,
+        out_of_range=out_of_range,
+        timeout=timeout,
+        simulator=_simulator(simulators),
+        sample=sample,
+        dump_smt=_path(dump_smt),
+        cache=cache,
+        confirm=confirm,
+        seed=seed,
+        jobs=jobs,
+        output=_path(output),
+    )
+    return flow(request, progress=progress).record
+
+
+_Pins = tuple[str | None, int | Literal["auto"] | None, str | None, str | None, str | None, str | None]
+
+
+def _design(
+    *,
+    rtl: Sequence[_Path] | _Path,
+    top: str,
+    data: Sequence[_Path] | _Path,
+    parameters: Mapping[str, str | int] | None,
+    ports: _Path | None,
+    pins: _Pins,
+    stages: int | None,
+    max_depth: float | None,
+    wrapped: _Path | None,
+    netlist: _Path | None,
+    target: str | None,
+) -> DesignRequest:
+    """Return which design is meant. ``pins``: as ``Pins`` has them."""
+    from dais_verif.emitter import PipelineOptions
+    from dais_verif.flows.designs import DesignRequest
+    from dais_verif.flows.pins import Pins
+    from dais_verif.flows.wrapped import find_wrapped
+    from dais_verif.synthesis.netlist import find_netlist
+
+    pipeline = None
+    if stages is not None or max_depth is not None:
+        pipeline = PipelineOptions(stages, max_depth, reset=True, enable=True, valid=True)
+    kinds = [name for name, given in (("rtl", rtl), ("wrapped", wrapped), ("netlist", netlist)) if given]
+    if len(kinds) > 1:
+        raise RequestError(f"{' and '.join(kinds)} both name what is to be verified; give one of them.")
+    return DesignRequest(
+        rtl=_paths(rtl),
+        data=_paths(data),
+        top=top,
+        ports=_path(ports),
+        pins=Pins(*pins),
+        pipeline=pipeline,
+        wrapped=None if wrapped is None else find_wrapped(Path(wrapped)),
+        parameters=tuple((name, str(value)) for name, value in (parameters or {}).items()),
+        netlist=None if netlist is None else find_netlist(Path(netlist), target),
+    )
 
 
 def _simulator(names: Sequence[str] | str | None) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["cache_dir"]
+__all__ = ["cache_dir", "proof_store"]
 
 _VARIABLE = "DAIS_VERIF_CACHE"
 
@@ -18,3 +18,8 @@ def cache_dir() -> Path:
     import platformdirs  # only here: a traceback is kept also where packages are missing
 
     return Path(platformdirs.user_cache_dir("dais-verif"))
+
+
+def proof_store() -> Path:
+    """Return the file of proofs and obligations that earlier runs decided."""
+    return cache_dir() / "proofs" / "proofs.sqlite"

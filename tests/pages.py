@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
 from quality.programs import every_opcode
 
 from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage, CoverageGroup, CoverageRecord, OpenBin
 from dais_verif.record.program import ProgramInfo
-from dais_verif.record.proof import ClaimRecord, CounterexampleRecord, ProofRecord, ReplayRecord, SampleRecord
+from dais_verif.record.proof import (
+    Claim,
+    Counterexample,
+    Method,
+    ProofRecord,
+    ProvedRtl,
+    Replay,
+    Sample,
+    Status,
+)
 from dais_verif.record.regression import Job, JobResult, RegressionRecord
 from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.record.simulation import (
@@ -139,21 +149,23 @@ def board_run(program: Program = PROGRAM) -> SimulationRecord:
 
 
 def passed_proof(program: Program = PROGRAM) -> ProofRecord:
-    ops = [ClaimRecord("PROVED", "identical", op=op.index, signal=f"op_{op.index}") for op in program.ops]
+    ops = [
+        Claim(op=op.index, status=Status.PROVED, method=Method.IDENTICAL, signal=f"op_{op.index}") for op in program.ops
+    ]
     return ProofRecord(
-        Verdict.PASS,
-        "all outputs equal the program for all inputs",
-        info(program),
-        "dais-verif prove net/prog.bin",
-        RTL,
-        {"bitwuzla": "0.9.1"},
-        ops,
-        [ClaimRecord("PROVED", "smt", output=j) for j in range(program.n_out)],
+        verdict=Verdict.PASS,
+        message="all outputs equal the program for all inputs",
+        program=info(program),
+        reproduce="dais-verif prove net/prog.bin",
+        rtl=ProvedRtl(**RTL),
+        tools={"bitwuzla": "0.9.1"},
+        ops=ops,
+        outputs=[Claim(output=j, status=Status.PROVED, method=Method.SMT) for j in range(program.n_out)],
         methods={"identical": program.n_ops, "smt": program.n_out},
         obligations=9,
         cached_claims=3,
         seconds={"read": 0.1, "prove": 1.4},
-        sample=SampleRecord(9, 0, ["op 1", "op 3", "output 0"], 3, 2, {"op 3": "the solver took too long"}),
+        sample=Sample(9, 0, ["op 1", "op 3", "output 0"], 3, 2, {"op 3": "the solver took too long"}),
     )
 
 
@@ -169,16 +181,20 @@ def coverage_run(program: Program = PROGRAM) -> CoverageRecord:
     )
 
 
+def _with(claim: Claim, status: Status) -> Claim:
+    return msgspec.structs.replace(claim, status=status)
+
+
 def failed_proof(program: Program = PROGRAM) -> ProofRecord:
     proof = passed_proof(program)
-    replay = ReplayRecord(Verdict.RTL_MISMATCH, "1 of 1 vectors differ", [], mismatch_run(program).first_mismatch)
+    replay = Replay(Verdict.RTL_MISMATCH, "1 of 1 vectors differ", [], mismatch_run(program).first_mismatch)
     return replace(
         proof,
         verdict=Verdict.RTL_MISMATCH,
         message="output 0 is wrong on an input vector that was found",
-        ops=[replace(claim, status="REFUTED" if claim.op == 5 else "PROVED") for claim in proof.ops],
-        outputs=[replace(claim, status="UNKNOWN" if claim.output == 1 else "PROVED") for claim in proof.outputs],
-        counterexample=CounterexampleRecord(["12", "0"], 0, 5, program.ops[5].spec.mnemonic, replay),
+        ops=[_with(claim, Status.REFUTED if claim.op == 5 else Status.PROVED) for claim in proof.ops],
+        outputs=[_with(claim, Status.UNKNOWN if claim.output == 1 else Status.PROVED) for claim in proof.outputs],
+        counterexample=Counterexample(("12", "0"), 0, 5, program.ops[5].spec.mnemonic, replay),
         conditional=True,
         simulate="dais-verif sim net/prog.bin --inputs counterexample.csv",
     )

@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from dais_verif.cli.common import PROOF_STORE, console, json_option
+from dais_verif.cache_folder import proof_store
+from dais_verif.cli.common import console, json_option
 from dais_verif.temporary import remove_abandoned
 from dais_verif.toolchain import build_cache as builds
 from dais_verif.toolchain import tools, verilator_runtime
@@ -72,7 +73,7 @@ def cache(context: click.Context, as_json: bool) -> int:
 def clear() -> int:
     """Remove every build, every proof, what is compiled once per machine, and what killed runs have left."""
     number, size, proofs, common = len(builds.entries()), builds.clear(), _proofs(), verilator_runtime.clear()
-    (tools.cache_dir() / PROOF_STORE).unlink(missing_ok=True)
+    proof_store().unlink(missing_ok=True)
     more = f", {_megabytes(proofs)} of proofs" if proofs else ""
     more += f", {_megabytes(common)} of Verilator's runtime" if common else ""
     left = remove_abandoned()
@@ -82,7 +83,7 @@ def clear() -> int:
 
 
 def _proofs() -> int:
-    store = tools.cache_dir() / PROOF_STORE
+    store = proof_store()
     return store.stat().st_size if store.is_file() else 0
 
 

@@ -39,7 +39,6 @@ __all__ = [
     "unchecked_option",
     "vectors_option",
     # helpers
-    "PROOF_STORE",
     "ShownWarnings",
     "console",
     "load_program",
@@ -71,9 +70,6 @@ def _sandbox(context: click.Context, option: click.Parameter, value: bool) -> No
         os.environ[SANDBOX] = "1"
         confined([], Path())  # before anything is built
 
-
-#: Where proofs are kept, in the folder of what is kept on this machine.
-PROOF_STORE = Path("proofs", "proofs.sqlite")
 
 file_path = click.Path(path_type=Path)
 output_path = OutputPath()

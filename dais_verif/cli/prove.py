@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import click
-import msgspec
 
 from dais_verif.cli.common import (
-    PROOF_STORE,
     console,
     file_path,
     html_option,
     jobs_option,
     json_option,
     layout_option,
-    load_program,
     program_argument,
     reproduce,
     sandbox_option,
@@ -25,28 +21,16 @@ from dais_verif.cli.common import (
     tell_written,
     unchecked_option,
 )
-from dais_verif.cli.confirming import proved_and_confirmed
-from dais_verif.cli.counterexample import judged, out_of_step, played, replayable, replayed, simulate_command
 from dais_verif.cli.dut import rtl_options
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.netlists import netlist_options
-from dais_verif.cli.proof_text import print_proof, proof_tree
-from dais_verif.cli.proving import proved, stated
-from dais_verif.cli.reading import Reader, front_end_option
-from dais_verif.cli.smt_folder import empty_folder, write_contradicted, write_statements
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import FiniteRange
-from dais_verif.dut.interface import packed
-from dais_verif.errors import InputError
-from dais_verif.files import write_atomically
-from dais_verif.flows.designs import DesignRequest, emitted, given, told_apart, with_netlist
-from dais_verif.flows.work_folder import work_folder
-from dais_verif.golden.fast import threads
-from dais_verif.record.program import ProgramInfo
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.proof.reading import FRONT_ENDS
+from dais_verif.flows.prove import ProveRequest
+from dais_verif.flows.prove import prove as run_prove
 from dais_verif.simulation.simulators.build import SIMULATORS
-from dais_verif.stopwatch import Stopwatch
-from dais_verif.toolchain.sources import digests
-from dais_verif.toolchain.tools import cache_dir
 
 
 @click.command(cls=GroupedCommand)
@@ -54,7 +38,14 @@ from dais_verif.toolchain.tools import cache_dir
 @layout_option
 @rtl_options
 @netlist_options
-@front_end_option
+@click.option(
+    "--front-end",
+    type=click.Choice(tuple(FRONT_ENDS)),
+    default="slang",
+    show_default=True,
+    help="What reads the RTL; both: slang and Yosys must agree on every signal, and both readings are proved;"
+    " available: both, where Yosys is there and can read it.",
+)
 @unchecked_option
 @click.option("--out-of-range", is_flag=True, help="Prove also beyond the intervals that da4ml's JSON declares.")
 @click.option(
@@ -82,7 +73,6 @@ from dais_verif.toolchain.tools import cache_dir
 @click.option("--cache/--no-cache", default=True, show_default=True, help="Use and keep proofs of earlier runs.")
 @click.option(
     "--confirm/--no-confirm",
-    "confirming",
     default=True,
     show_default=True,
     help="Simulate RTL that is not ours once it is proved: what no simulator shares with the prover cannot err alike.",
@@ -105,7 +95,7 @@ def prove(
     sample: float,
     dump_smt: Path | None,
     cache: bool,
-    confirming: bool,
+    confirm: bool,
     seed: int,
     jobs: int | None,
     output: Path | None,
@@ -133,103 +123,36 @@ def prove(
     REFUTED   on the input vector that is shown; exit code 1
     UNKNOWN   neither within the time: exit code 6; try a longer --timeout, or sim
     """
-    watch = Stopwatch()
-    statements = None if dump_smt is None else empty_folder(dump_smt)
-    with watch.stage("read"):
-        loaded, warnings = load_program(program, layout)
-    with work_folder(output) as folder:
-        with watch.stage("emit"):
-            netlist, dut = dut.netlist, with_netlist(dut, folder.path)
-            design, said = given(dut, folder.path) if dut.rtl else (emitted(loaded, dut, folder.path), None)
-            readings = [] if netlist else told_apart(design, dut, TerminalProgress())
-            warnings += readings
-            hashes = [digest.hex() for digest in digests([*design.sources, *(file.path for file in design.data)])]
-        options = {
-            "timeout": timeout,
-            "check": not unchecked,
-            "jobs": threads(jobs),
-            "store": cache_dir() / PROOF_STORE if cache else None,
-            "seed": seed,
-            "declared": not out_of_range,
-            "bits": netlist is not None,
-            "sample": sample,
-        }
-        reader = Reader(front_end, folder.path / "yosys", netlist is not None, bool(dut.rtl))
-        finding, confirmation = None, None
-        try:
-            if dut.rtl and confirming:
-                proof, found, confirmation = proved_and_confirmed(
-                    loaded, design, said, reader, options, watch, folder.path / "confirmation", readings
-                )
-            else:
-                proof, found = proved(loaded, design, said, reader, options, watch)
-        except InputError as error:
-            with watch.stage("replay"):
-                shown = out_of_step(loaded, error, dut, said, folder, seed, not unchecked)
-            if shown is None:
-                raise
-            proof, design, finding = shown
-            found = design.dut or packed(loaded)
-            folder.kept = True
-        dumped = None
-        if statements is not None and proof.bits:
-            raise InputError("a netlist is proved bit by bit: there are no obligations of ops for --dump-smt to write")
-        if statements is not None and proof.outputs:
-            dumped = write_statements(
-                statements, ProgramInfo.of(loaded), *stated(loaded, design, found, proof, reader, options, watch)
-            )
-        if proof.counterexample is not None:
-            design = replace(design, dut=replayable(found, proof))
-            with watch.stage("replay"):
-                finding = replayed(loaded, proof, design, folder, simulator, not unchecked)
-            proof = judged(proof, finding, readings)
-        elif proof.handshake is not None and proof.handshake.trace:
-            with watch.stage("replay"):
-                proof = played(proof, found, reader.in_verilog(design), folder)
-            folder.kept = True
-        if confirmation is not None and confirmation.contradicts:
-            folder.kept = True
-        if proof.sample is not None and proof.sample.contradicted:
-            folder.kept = True
-            write_contradicted(folder.path / "disagreement", proof.sample)
-        tree = {
-            **proof_tree(loaded, proof, finding, confirmation, watch),
-            "program": ProgramInfo.of(loaded).__dict__,
-            "rtl": {
-                "top": design.top,
-                "emitted": not dut.rtl,
-                "files": [str(source) for source in design.sources],
-                "widths": found.how,
-                "front_end": front_end,
-                "front_ends": [name for name in reader.names if name not in proof.unread],
-                "unread": dict(proof.unread),
-                "readers": list(reader.what_reads(design)[1:]),
-                "sha256": hashes[: len(design.sources)],
-                "data": dict(zip((file.name for file in design.data), hashes[len(design.sources) :], strict=True)),
-            },
-            "obligations_written": dumped,
-            "unchecked": unchecked,
-            "timeout": timeout,
-            "warnings": warnings,
-            "reproduce": reproduce(),
-            "simulate": None
-            if proof.counterexample is None
-            else simulate_command(program, layout, design, dut.data, dut.ports, folder),
-        }
-        data = msgspec.json.encode(tree)  # many thousand claims
-        text = msgspec.json.format(data, indent=2).decode()
-        if folder.kept or proof.counterexample is not None or output is not None:
-            folder.kept = True
-            write_atomically(folder.path / "result.json", text.encode())
-        if as_json:
-            click.echo(text)
-        else:
-            print_proof(ProgramInfo.of(loaded), tree, proof, finding, console())
-            if folder.kept:
-                console().print(f"files      {folder.path}", markup=False)
-        if html is not None:
-            from dais_verif.report.html import source_of, write_report
+    request = ProveRequest(
+        program=program,
+        layout=layout,
+        design=dut,
+        front_end=front_end,
+        unchecked=unchecked,
+        out_of_range=out_of_range,
+        timeout=timeout,
+        simulator=simulator,
+        sample=sample,
+        dump_smt=dump_smt,
+        cache=cache,
+        confirm=confirm,
+        seed=seed,
+        jobs=jobs,
+        output=output,
+        command=lambda more: reproduce(more=more),
+    )
+    done = run_prove(request, progress=TerminalProgress())
+    if as_json:
+        click.echo(done.record.to_json())
+    else:
+        from dais_verif.report.proof_text import print_proof
 
-            write_report([source_of(data, folder.path / "result.json" if folder.kept else None)], loaded, html)
-            tell_written(html, "the record as a page")
-    return proof.verdict.exit_code
+        print_proof(done.record, console(), bitwise=done.bitwise, mismatch=done.mismatch)
+        if done.folder is not None:
+            console().print(f"files      {done.folder}", markup=False)
+    if html is not None:
+        from dais_verif.report.html import Source, write_report
+
+        write_report([Source(done.record, done.folder and done.folder / "result.json")], done.program, html)
+        tell_written(html, "the record as a page")
+    return done.record.verdict.exit_code

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from dais_verif.errors import ViolationError
 from dais_verif.golden import Golden
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
-from dais_verif.record.simulation import Mismatch, SimulatorResult
+from dais_verif.record.proof import Confirmation
 from dais_verif.simulation.simulate import Begun, begin
 from dais_verif.simulation.simulators.build import Design, simulators_for
 from dais_verif.simulation.verify import Finding, Options, verify
@@ -77,46 +77,6 @@ class ConfirmationRequest:
         return min(self.vectors, max(_FEWEST, _ICARUS_BUDGET // (self.size + 1)))
 
 
-@dataclass(frozen=True)
-class Confirmation:
-    """What simulators made of proved RTL.
-
-    ``verdict``: PASS if at least one simulator computed every output bit as the program says, and none otherwise;
-    NOT_RUN if none could tell; else what was found. ``unconfirmed``: why, of each simulator that could not tell.
-    """
-
-    verdict: Verdict
-    message: str
-    simulators: tuple[SimulatorResult, ...] = ()
-    unconfirmed: Mapping[str, str] = field(default_factory=dict)
-    first_mismatch: Mismatch | None = None
-
-    @property
-    def contradicts(self) -> bool:
-        """Whether a simulator saw RTL go wrong that was proved, or our own models differ."""
-        return self.verdict not in (Verdict.PASS, Verdict.NOT_RUN)
-
-    def weigh(self, message: str, why: str = "") -> tuple[Verdict, str]:
-        """Return the verdict of a proof that passed with ``message``, and its message, in the light of this.
-
-        ``why``: a reason in the RTL for which simulators may run another design than was proved.
-        """
-        if self.verdict is Verdict.SIMULATORS_DISAGREE:
-            return Verdict.UNKNOWN, (
-                f"simulators read the RTL in different ways, so it has no one meaning ({self.message}); the proof said:"
-                f" {message}"
-            )
-        if self.contradicts:
-            found = f"{self.verdict.value}, {self.message}"
-            return Verdict.UNKNOWN, (
-                f"proof and simulation disagree: {why or 'a defect of dais-verif, please report it'} ({found});"
-                f" the proof said: {message}"
-            )
-        if self.verdict is Verdict.NOT_RUN:
-            return Verdict.PASS, f"{message}; not confirmed by simulation: {self.message}"
-        return Verdict.PASS, message
-
-
 @contextmanager
 def prepare(request: ConfirmationRequest) -> Iterator[dict[str, Begun]]:
     """Start to build ``request.design`` in each simulator while something else is done; what still runs is killed."""
@@ -155,13 +115,13 @@ def confirm(request: ConfirmationRequest, begun: Mapping[str, Begun]) -> Confirm
     with prepare(second) as others:
         after = confirm(second, others)
     return replace(
-        after, simulators=(*found.simulators, *after.simulators), unconfirmed={**found.unconfirmed, **after.unconfirmed}
+        after, simulators=[*found.simulators, *after.simulators], unconfirmed={**found.unconfirmed, **after.unconfirmed}
     )
 
 
 def sum_up(findings: Mapping[str, Finding]) -> Confirmation:
     """Return what the findings of simulators, each alone, say together."""
-    results = tuple(result for finding in findings.values() for result in finding.simulators)
+    results = [result for finding in findings.values() for result in finding.simulators]
     agreeing = [name for name, finding in findings.items() if finding.verdict is Verdict.PASS]
     for name, finding in findings.items():
         if finding.verdict in (*_CONTRADICTING, Verdict.UNKNOWN):

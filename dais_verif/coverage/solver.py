@@ -16,6 +16,7 @@ from dais_verif.program.ports import Ports, ports_of
 from dais_verif.prover.op_semantics import aligned, as_type, bits_of, interpret_op, interpret_output
 from dais_verif.prover.solving.smt import satisfy
 from dais_verif.prover.terms import Term, band, bnot, const, eq, extract, ite, neg, nonzero, slt, top_bit, var
+from dais_verif.prover.turns import one_at_a_time
 
 __all__ = ["Solver"]
 
@@ -32,6 +33,7 @@ class Solver:
     _values: dict[int, Term] = field(default_factory=dict)
     _inputs: dict[int, Term] = field(default_factory=dict)
 
+    @one_at_a_time
     def solve(self, goal: Goal, seconds: float) -> list[int] | bool | None:
         """The bits of every port element of a vector that reaches ``goal``; False if none does; None if undecided."""
         self._reach(goal)

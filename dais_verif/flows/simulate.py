@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import RequestError
 from dais_verif.flows.designs import design_of, told_apart, with_netlist
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.simulation_record import begun_record, finished_record, given_vectors, with_share_of_icarus
 from dais_verif.flows.simulation_request import ALL, SimulationRequest
+from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.flows.work_folder import work_folder
 from dais_verif.flows.wrapped import verify_wrapped
 from dais_verif.program import Program
@@ -24,7 +25,6 @@ from dais_verif.stimulus import Generated, Stimulus, read_batch
 from dais_verif.stimulus.pseudo_exhaustive.counters import MAX_BITS
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.toolchain.data_files import mentioned, never_read
-from dais_verif.toolchain.sources import digests
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -73,9 +73,8 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
             design = design_of(program, asked, folder.path)
             if asked.netlist is None and asked.wrapped is None:
                 warnings += told_apart(design, asked, progress)
-            watched = [*design.sources, *(file.path for file in design.data)]
-            hashes = [digest.hex() for digest in digests(watched)]
-        record = begun_record(request, program, design, asked, hashes, warnings, classes, simulators)
+            watched = WatchedFiles.of(design)
+        record = begun_record(request, program, watched, asked, warnings, classes, simulators)
         folder.begin(record)
         stimulus, record = request.covering.directed(
             stimulated, stimulus, record, folder.path, watch, jobs=request.jobs, progress=progress
@@ -95,9 +94,7 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
                 )
         else:
             finding = _verified(request, program, stimulus, design, simulators, folder.path, progress, watch)
-        for source, before, after in zip(watched, hashes, digests(watched), strict=True):
-            if before != after.hex():
-                raise InputError(f"RTL file {str(source)!r} was changed while it was simulated; run again")
+        watched.require_unchanged("simulated")
         if finding.verdict is not Verdict.PASS:
             record = replace(record, warnings=[*warnings, *_data_not_found(design, progress)])
         record = finished_record(record, finding, watch)

@@ -15,6 +15,7 @@ from dais_verif.dut.elements import FROM_FILE
 from dais_verif.errors import InputError
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.program import Program
 from dais_verif.record.base import to_tree
 from dais_verif.record.program import ProgramInfo
@@ -51,14 +52,13 @@ def given_vectors(path: Path, rows: int) -> StimulusClass:
 def begun_record(
     request: SimulationRequest,
     program: Program,
-    design: Design,
+    watched: WatchedFiles,
     asked: DesignRequest,
-    hashes: Sequence[str],
     warnings: list[str],
     classes: list[StimulusClass],
     simulators: Sequence[str],
 ) -> SimulationRecord:
-    """The record while the run goes on. ``hashes``: SHA-256 of the design's sources, then of its data files."""
+    """Return the record while the run goes on. ``watched``: the files of the design."""
     return SimulationRecord(
         verdict=Verdict.NOT_RUN,
         message="the run has not ended",
@@ -66,14 +66,14 @@ def begun_record(
         seed=request.seed,
         vectors=sum(part.vectors for part in classes),
         reproduce=request.reproduce(),
-        rtl=_rtl(design, asked, hashes),
+        rtl=_rtl(watched, asked),
         tools={},  # to ask for versions takes as long as to start a simulator
         unchecked=request.unchecked,
         warnings=warnings,
         state="running",
         times=Times(datetime.now(timezone.utc).isoformat(timespec="seconds"), 0.0),
         stimulus=classes,
-        decisions=_decisions(request, program, design, asked, simulators),
+        decisions=_decisions(request, program, watched.design, asked, simulators),
     )
 
 
@@ -158,13 +158,14 @@ def _left_out(design: Design) -> list[Decision]:
     return [Decision(RTL_IN_ICARUS, f"a copy without the attributes at {', '.join(places[:4])}{more}", why)]
 
 
-def _rtl(design: Design, asked: DesignRequest, hashes: Sequence[str]) -> dict[str, Any]:
+def _rtl(watched: WatchedFiles, asked: DesignRequest) -> dict[str, Any]:
+    design = watched.design
     facts: dict[str, Any] = {
         "top": design.top,
         "emitted": not asked.rtl and asked.wrapped is None,
         "files": [str(source) for source in design.sources],
-        "sha256": list(hashes[: len(design.sources)]),
-        "data": dict(zip((file.name for file in design.data), hashes[len(design.sources) :], strict=True)),
+        "sha256": watched.of_sources,
+        "data": watched.of_data,
     }
     if design.dut is not None:
         facts |= {"widths": design.dut.how, "face": to_tree(design.dut.face.to_tree())}

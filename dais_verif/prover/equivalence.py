@@ -16,10 +16,11 @@ from fractions import Fraction
 
 from dais_verif.program import FixedType, Program
 from dais_verif.prover.op_semantics import aligned, as_type, bits_of, interpret_op
-from dais_verif.prover.results import Method
 from dais_verif.prover.shared import Inputs, Node, simulated
 from dais_verif.prover.solving.discharge import Decision, decide
 from dais_verif.prover.terms import Term, const, var
+from dais_verif.prover.turns import one_at_a_time
+from dais_verif.record.proof import Method
 
 __all__ = ["Equivalence", "compare_programs"]
 
@@ -60,6 +61,7 @@ class Equivalence:
         return [output for output, equal in enumerate(self.equal) if equal is None]
 
 
+@one_at_a_time
 def compare_programs(
     a: Program,
     b: Program,

@@ -16,8 +16,10 @@ from dais_verif.prover.assumptions import Assumptions
 from dais_verif.prover.lemmas import Lemmas
 from dais_verif.prover.obligations import Builder, Obligation
 from dais_verif.prover.random_simulation import Columns, random_vectors, trace
-from dais_verif.prover.results import Options, Status, Watcher
+from dais_verif.prover.results import Options, Watcher
 from dais_verif.prover.solving.pool import Pool
+from dais_verif.prover.turns import one_at_a_time
+from dais_verif.record.proof import Status
 
 __all__ = ["Promise", "examine"]
 
@@ -39,6 +41,7 @@ class Promise:
     vector: tuple[int, ...] | None = None
 
 
+@one_at_a_time
 def examine(
     program: Program,
     suspects: Sequence[int],

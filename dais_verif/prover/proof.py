@@ -17,19 +17,21 @@ from dais_verif.program import Program
 from dais_verif.prover.assumptions import Assumptions
 from dais_verif.prover.bit_level.proof import sweep_netlist
 from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.costs import Costs
 from dais_verif.prover.netlist import Netlist, Signal
 from dais_verif.prover.obligations import Builder, Obligation
 from dais_verif.prover.proved_outputs import proved_outputs, standing_outputs
-from dais_verif.prover.refinement import DECLARED, Refiner
+from dais_verif.prover.refinement import Refiner
 from dais_verif.prover.registers.control_inference import infer_controls
 from dais_verif.prover.registers.handshake import prove_handshake
 from dais_verif.prover.registers.latency import timing_of
 from dais_verif.prover.registers.transition_system import extract_transition_system
-from dais_verif.prover.results import Claim, Counterexample, Handshake, Options, Proof, Status, Timing, Watcher
+from dais_verif.prover.results import Options, Proof, Watcher
 from dais_verif.prover.signal_correspondence import match_signals
 from dais_verif.prover.solving.pool import Pool
 from dais_verif.prover.solving.sampling import draw
 from dais_verif.prover.terms import leaves
+from dais_verif.record.proof import Basis, Claim, Counterexample, Handshake, Status, Timing
 from dais_verif.verdict import Verdict
 
 __all__ = ["named_signals", "prove"]
@@ -117,16 +119,17 @@ def _op_by_op(
         obligations["output", j] = builder.output(j)
     tied = [builder.no_output(signal) for signal, wire in boundary.wires if not wire.width]
     pool.decide_all((o.rtl, o.wanted, o.given) for o in (*obligations.values(), *tied))
-    claims = {key: _claim(key, obligation, cut, pool) for key, obligation in obligations.items()}
+    costs = Costs()
+    claims = {key: _claim(key, obligation, cut, pool, costs) for key, obligation in obligations.items()}
     if not all(pool.decide(o.rtl, o.wanted).decision.equal for o in tied):
         raise InputError("the program has no output bits, so its port must be tied to 0, and it is not")
     counterexample = None
     if any(claim.status is not Status.PROVED for claim in claims.values()):
-        pursuit = Refiner(program, netlist, builder, pool, options, watcher, declared, obligations, claims)
+        pursuit = Refiner(program, netlist, builder, pool, options, watcher, declared, obligations, claims, costs)
         counterexample = pursuit.run()
         claims = pursuit.claims
     points = f"{len(cut)} ops are cut points"
-    proof = _proof(program, cut, claims, len(pool), counterexample, timing, points)
+    proof = _proof(program, cut, claims, len(pool), counterexample, timing, points, costs)
     if counterexample is not None:
         proof = replace(proof, message=proof.message + _undefined(obligations, claims))
     dropped = tuple(sorted(set(cut) - set(builder.cut)))
@@ -151,17 +154,18 @@ def _bit_by_bit(
     claims = {(claim.kind, claim.number): claim for claim in (*swept.ops, *swept.outputs)}
     found = {claim.number for claim in swept.ops}
     points = f"the netlist has {len(found)} of {program.n_ops} ops"
-    proof = _proof(program, found, claims, swept.merged, swept.counterexample, timing, points)
+    proof = _proof(program, found, claims, swept.merged, swept.counterexample, timing, points, swept.costs)
     # No claim on a netlist takes another for granted.
     return replace(proof, message=swept.remark or proof.message, bits=True, proved_outputs=proved_outputs(claims))
 
 
-def _claim(key: tuple[str, int], obligation: Obligation, cut: Mapping[int, Signal], pool: Pool) -> Claim:
+def _claim(key: tuple[str, int], obligation: Obligation, cut: Mapping[int, Signal], pool: Pool, costs: Costs) -> Claim:
     decided = pool.decide(obligation.rtl, obligation.wanted, obligation.given)
     decision = decided.decision
     status = Status.PROVED if decision.equal else Status.UNKNOWN
     signal = cut[key[1]].name if key[0] == "op" else ""
-    return Claim(*key, status, decision.method, "", decision.seconds, decided.cached, signal)
+    costs.note(key, decision.seconds, decided.cached)
+    return Claim.of(key, status, decision.method, signal=signal)
 
 
 def _proof(
@@ -172,12 +176,13 @@ def _proof(
     counterexample: Counterexample | None,
     timing: Timing | None,
     points: str,
+    costs: Costs,
 ) -> Proof:
     ops = [claim for claim in claims.values() if claim.kind == "op"]
     outputs = [claim for claim in claims.values() if claim.kind == "output"]
     undecided = [claim for claim in outputs if claim.status is not Status.PROVED]
-    hows = [claim.how for claim in claims.values() if claim.status is Status.PROVED]
-    conditional, bounded = (any(word in how for how in hows) for word in ("promises", DECLARED))
+    bases = {claim.how: claim.basis for claim in claims.values() if claim.status is Status.PROVED}.values()
+    conditional, bounded = (any(flag in basis for basis in bases) for flag in (Basis.PROMISES, Basis.DECLARED))
     if counterexample is not None:
         verdict = Verdict.RTL_MISMATCH
         message = f"output {counterexample.output} is wrong on an input vector that was found"
@@ -201,7 +206,20 @@ def _proof(
         if wrong:
             message += f"; {wrong} signals do not hold what their names say, and no output needs them to"
     unnamed = [op.index for op in program.ops if op.index not in cut]
-    return Proof(verdict, message, ops, outputs, unnamed, obligations, conditional, bounded, counterexample, timing)
+    return Proof(
+        verdict,
+        message,
+        ops,
+        outputs,
+        unnamed,
+        obligations,
+        conditional,
+        bounded,
+        counterexample,
+        timing,
+        worst=costs.worst([*ops, *outputs]),
+        cached_claims=costs.cached,
+    )
 
 
 def _with_handshake(proof: Proof, clocking: Clocking, handshake: Handshake) -> Proof:

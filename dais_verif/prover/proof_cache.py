@@ -21,7 +21,8 @@ import dais_verif
 from dais_verif import database
 from dais_verif.dut.discover import Port
 from dais_verif.program import Program
-from dais_verif.prover.results import Claim, Proof, Status
+from dais_verif.prover.results import Proof
+from dais_verif.record.proof import Status, Worst
 from dais_verif.verdict import Verdict
 
 __all__ = ["CachedProof", "recall", "remember", "proof_key"]
@@ -29,7 +30,10 @@ __all__ = ["CachedProof", "recall", "remember", "proof_key"]
 #: So many proofs are kept, those that were found last.
 _KEPT = 64
 #: What has a say in a proof: folders of the package, and packages.
-_FOLDERS, _PACKAGES = ("dut", "program", "prover", "synthesis"), ("bitwuzla", "numpy", "pyslang", "python-sat")
+_FOLDERS, _PACKAGES = (
+    ("dut", "program", "prover", "record", "synthesis"),
+    ("bitwuzla", "numpy", "pyslang", "python-sat"),
+)
 _TABLE = "CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, found INTEGER, proof BLOB, seal TEXT)"
 
 
@@ -92,8 +96,8 @@ def remember(store: Path, key: str, proof: Proof, ports: Sequence[Port]) -> None
     claims = (*proof.ops, *proof.outputs)
     if proof.verdict is not Verdict.PASS or any(claim.status is not Status.PROVED for claim in claims):
         return
-    ops, outputs = (list(map(_as_known, part)) for part in (proof.ops, proof.outputs))
-    known = CachedProof(replace(proof, ops=ops, outputs=outputs), tuple(ports))
+    worst = Worst(claims[0].name, 0.0) if claims else None
+    known = CachedProof(replace(proof, cached_claims=len(claims), worst=worst), tuple(ports))
     packed = zlib.compress(msgspec.json.encode(known), 1)
 
     def keep(connection: sqlite3.Connection) -> None:
@@ -104,7 +108,3 @@ def remember(store: Path, key: str, proof: Proof, ports: Sequence[Port]) -> None
         connection.execute("DELETE FROM runs WHERE found <= ?", (last + 1 - _KEPT,))
 
     database.write(store, keep)
-
-
-def _as_known(claim: Claim) -> Claim:
-    return replace(claim, cached=True, seconds=0.0)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from dais_verif.program import Program
 from dais_verif.prover.obligations import Obligation
-from dais_verif.prover.results import Claim, Status
+from dais_verif.record.proof import Claim, Status
 
 __all__ = ["proved_outputs", "standing_outputs"]
 

@@ -8,13 +8,14 @@ of the values, then over the meanings of one, two and four levels of ops before;
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import chain
 
 import numpy as np
+from msgspec.structs import replace
 
 from dais_verif.program import Program
 from dais_verif.prover.assumptions import Assumptions
+from dais_verif.prover.costs import Costs
 from dais_verif.prover.lemmas import Lemmas
 from dais_verif.prover.netlist import Netlist
 from dais_verif.prover.obligations import Builder, Obligation
@@ -28,23 +29,19 @@ from dais_verif.prover.random_simulation import (
     trace,
     variations,
 )
-from dais_verif.prover.results import Claim, Counterexample, Options, Status, Watcher
-from dais_verif.prover.solving.discharge import Decision
-from dais_verif.prover.solving.pool import Pool, Question
+from dais_verif.prover.results import Options, Watcher
+from dais_verif.prover.solving.pool import Decided, Pool, Question
 from dais_verif.prover.terms import Term
+from dais_verif.record.proof import Basis, Claim, Counterexample, Status, as_inputs
 
-__all__ = ["DECLARED", "Refiner"]
+__all__ = ["Refiner"]
 
 Key = tuple[str, int]
-#: What it is called, and what is taken for granted.
-Statement = tuple[str, Obligation, tuple[Term, ...]]
-
-#: Words of ``Claim.how`` that say what a proof had to assume.
-DECLARED, _PROMISES = "declared intervals", "promises"
-_WITHOUT = "without wrong ops"
+#: What it takes in beyond the plain statement, and what is taken for granted.
+Statement = tuple[Basis, Obligation, tuple[Term, ...]]
 
 _ROWS, _VARIED = 2048, 256
-_LEVELS = (1, 2, 4)
+_LEVELS = {1: Basis.ONE_LEVEL, 2: Basis.TWO_LEVELS, 4: Basis.FOUR_LEVELS}
 #: Ops in a cone down to the inputs, at most, that the solver is given.
 _LARGEST = 20_000
 
@@ -63,14 +60,15 @@ class Refiner:
         declared: Assumptions,
         obligations: dict[Key, Obligation],
         claims: dict[Key, Claim],
+        costs: Costs,
     ) -> None:
         self.program, self.netlist, self.builder, self.pool = program, netlist, builder, pool
         self.options, self.watcher, self.obligations, self.claims = options, watcher, obligations, claims
-        self._declared = declared
-        #: What may be said of values, and how that is called.
-        self._facts = [("ranges", Lemmas(program, builder, pool.equal))]
+        self._declared, self._costs = declared, costs
+        #: What may be said of values, and what that is.
+        self._facts = [(Basis.RANGES, Lemmas(program, builder, pool.equal))]
         if declared:
-            self._facts.append((DECLARED, Lemmas(program, builder, pool.equal, declared=True)))
+            self._facts.append((Basis.DECLARED, Lemmas(program, builder, pool.equal, declared=True)))
         self._found: Counterexample | None = None
 
     def run(self) -> Counterexample | None:
@@ -126,7 +124,7 @@ class Refiner:
                 if (rows & row_filter).any():
                     row = int(np.argmax(rows & row_filter))
                     guilty = min((index for index, rows_of in wrong.items() if rows_of[row]), default=None)
-                    self._found = Counterexample(found.vector(row), output, guilty)
+                    self._found = Counterexample(as_inputs(found.vector(row)), output, guilty)
                     for other, rows_of in differing:
                         if rows_of[row] and self.claims["output", other].status is Status.UNKNOWN:
                             self._refute(("output", other), self._found.vector)
@@ -134,26 +132,26 @@ class Refiner:
                     return
 
     def _refute(self, key: Key, vector: tuple[int, ...]) -> None:
-        self.claims[key] = replace(self.claims[key], status=Status.REFUTED, vector=vector)
+        self.claims[key] = replace(self.claims[key], status=Status.REFUTED, inputs=as_inputs(vector))
 
     # sharper statements
 
     def _sharper(self, key: Key) -> bool:
         """Whether the claim holds when more is said of what its cone reads."""
-        for how, obligation, given in self._statements(key):
+        for basis, obligation, given in self._statements(key):
             decided = self.pool.decide(obligation.rtl, obligation.wanted, given)
             if decided.decision.equal:
-                self._prove(key, decided.decision, how, decided.cached)
+                self._prove(key, decided, basis)
                 return True
         return False
 
-    def stated(self, key: Key, how: str) -> Question | None:
-        """The statement that ``how`` of a claim names: what is equal to what, and wherever what is 1."""
-        if how in ("", _WITHOUT):
+    def stated(self, key: Key, basis: Basis) -> Question | None:
+        """The statement of a claim on this basis: what is equal to what, and wherever what is 1."""
+        if basis in (Basis.PLAIN, Basis.WITHOUT_WRONG_OPS):
             obligation = self.obligations[key]
             return obligation.rtl, obligation.wanted, ()
-        for words, obligation, given in chain(self._statements(key), self._over_inputs(key)):
-            if words == how:
+        for other, obligation, given in chain(self._statements(key), self._over_inputs(key)):
+            if other == basis:
                 return obligation.rtl, obligation.wanted, given
         return None
 
@@ -162,29 +160,24 @@ class Refiner:
         """What was proved of the values of ops, by op; of those that had to be."""
         return {index: question for _, facts in self._facts for index, question in facts.proved.items()}
 
-    def _prove(self, key: Key, decision: Decision, how: str, cached: bool = False) -> None:
-        self.claims[key] = replace(
-            self.claims[key],
-            status=Status.PROVED,
-            method=decision.method,
-            how=how,
-            seconds=decision.seconds,
-            cached=cached,
-        )
+    def _prove(self, key: Key, decided: Decided, basis: Basis) -> None:
+        decision = decided.decision
+        self._costs.note(key, decision.seconds, decided.cached)
+        self.claims[key] = replace(self.claims[key], status=Status.PROVED, method=decision.method, how=basis.words)
 
     def _statements(self, key: Key) -> Iterator[Statement]:
-        for levels in (0, *_LEVELS):
+        for levels, expanded in {0: Basis.PLAIN, **_LEVELS}.items():
             obligation = self._expanded(key, levels) if levels else self.obligations[key]
-            name = f"{levels} level{'s' if levels > 1 else ''} of ops" if levels else ""
             known: tuple[Term, ...] = ()
-            for word, facts in self._facts:
-                before, known = known, self._known(obligation, facts, word == DECLARED)
-                if word == DECLARED and known == before:
+            for lemmas, facts in self._facts:
+                before, known = known, self._known(obligation, facts, lemmas is Basis.DECLARED)
+                if lemmas is Basis.DECLARED and known == before:
                     continue
+                basis = expanded | lemmas if known else expanded
                 if levels or known:
-                    yield _words(name, word if known else ""), obligation, known
+                    yield basis, obligation, known
                 if self.options.check and obligation.kept:
-                    yield _words(name, word if known else "", _PROMISES), obligation, (*known, *obligation.kept)
+                    yield basis | Basis.PROMISES, obligation, (*known, *obligation.kept)
 
     def _known(self, obligation: Obligation, facts: Lemmas, declared: bool) -> tuple[Term, ...]:
         known: list[Term] = []
@@ -217,26 +210,26 @@ class Refiner:
         """Decide the claim over the inputs themselves; a vector that refutes it is tried on all others too."""
         if self._cone_size(key) > _LARGEST:
             return
-        for how, obligation, given in self._over_inputs(key):
+        for basis, obligation, given in self._over_inputs(key):
             decided = self.pool.decide(obligation.rtl, obligation.wanted, given)
             decision = decided.decision
             if decision.equal:
-                self._prove(key, decision, how, decided.cached)
+                self._prove(key, decided, basis)
             elif decision.equal is False:
                 vector = {number: decision.model.get(term, 0) for term, number in _inputs(obligation).items()}
                 columns = variations(self.builder.boundary.inputs, vector, _VARIED, self.options.seed)
-                self._on_vectors(self._declared.moved_inside(columns) if DECLARED in how else columns, _VARIED)
+                self._on_vectors(self._declared.moved_inside(columns) if Basis.DECLARED in basis else columns, _VARIED)
             if self.claims[key].status is not Status.UNKNOWN:
                 return
 
     def _over_inputs(self, key: Key) -> Iterator[Statement]:
         obligation = self._build(key, lambda index: True)
         kept = obligation.kept if self.options.check else ()
-        name = _words("all ops before", _PROMISES if kept else "")
-        yield name, obligation, kept
+        basis = Basis.ALL_OPS | (Basis.PROMISES if kept else Basis.PLAIN)
+        yield basis, obligation, kept
         bounds = [x for variable, n in _inputs(obligation).items() for x in self._declared.of_input(n, variable)]
         if bounds:
-            yield _words("all ops before", DECLARED, _PROMISES if kept else ""), obligation, (*kept, *bounds)
+            yield basis | Basis.DECLARED, obligation, (*kept, *bounds)
 
     def _cone_size(self, key: Key) -> int:
         seen = set(self.obligations[key].reads) | set(self._operands(key))
@@ -270,7 +263,7 @@ class Refiner:
                 obligation = self.obligations[key]
                 decided = self.pool.decide(obligation.rtl, obligation.wanted)
                 if decided.decision.equal:
-                    self._prove(key, decided.decision, _WITHOUT if resting else "", decided.cached)
+                    self._prove(key, decided, Basis.WITHOUT_WRONG_OPS if resting else Basis.PLAIN)
                 elif not self._sharper(key):
                     self._at_inputs(key)
                 progress |= self.claims[key].status is not Status.UNKNOWN
@@ -295,7 +288,3 @@ class Refiner:
 def _inputs(obligation: Obligation) -> dict[Term, int]:
     """The variables that stand for inputs."""
     return {term: source.number for term, source in obligation.variables().items() if source.kind == "input"}
-
-
-def _words(*parts: str) -> str:
-    return ", ".join(filter(None, parts))

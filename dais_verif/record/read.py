@@ -99,7 +99,7 @@ _Counts: TypeAlias = Annotated[list[_Count], msgspec.Meta(min_length=3, max_leng
 def _require_shapes(record: AnyRecord) -> None:
     """Raise ``msgspec.ValidationError`` for what the types of a record leave open."""
     rtl: dict[str, Any] | None = getattr(record, "rtl", None)
-    if rtl is not None:
+    if rtl is not None and not isinstance(record, ProofRecord):
         _within(rtl, _RtlFacts, "rtl")
     coverage: Coverage | None = getattr(record, "coverage", None)
     if isinstance(coverage, Coverage):

@@ -30,7 +30,15 @@ KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
 
 
 #: Names of definitions that were published before the classes had theirs.
-_PUBLISHED = {"SimulationRecord": "Record", "RegressionRecord": "Regression", "SignOffRecord": "SignOff"}
+_PUBLISHED = {
+    "SimulationRecord": "Record",
+    "RegressionRecord": "Regression",
+    "SignOffRecord": "SignOff",
+    **{name: f"{name}Record" for name in ("Claim", "Confirmation", "Counterexample", "Handshake", "Replay", "Sample")},
+}
+
+#: Enumerations that are published as text: later versions may add to them.
+_AS_TEXT = ("Method", "Status")
 
 
 def schema_path(kind: str) -> Path:
@@ -53,9 +61,12 @@ def make_schema(kind: str) -> str:
         tree |= references[0]
     else:  # a run that ended in an error speaks of no program
         tree |= {"if": {"required": ["program"]}, "then": references[0], "else": references[1]}
+    definitions = {name: each for name, each in definitions.items() if name not in _AS_TEXT}
     for definition in definitions.values():  # some versions of Python keep the indentation of docstrings
         definition["description"] = " ".join(definition["description"].replace("``", "").split())
     text = json.dumps({**tree, "$defs": definitions}, indent=2) + "\n"
+    for name in _AS_TEXT:
+        text = text.replace(f'"$ref": "#/$defs/{name}"', '"type": "string"')
     for name, published in _PUBLISHED.items():
         text = text.replace(f'"{name}"', f'"{published}"').replace(f'#/$defs/{name}"', f'#/$defs/{published}"')
     return text

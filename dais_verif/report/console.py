@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -38,7 +37,8 @@ def print_record(record: SimulationRecord, out: Console, *, profile: bool = Fals
     if record.board is not None:
         _print_board(record.board, out)
     else:
-        out.print(f"rtl        module {record.rtl['top']}, {source_line(record.rtl)}{_ports(record)}", markup=False)
+        source = source_line(record.rtl["emitted"], record.rtl["files"])
+        out.print(f"rtl        module {record.rtl['top']}, {source}{_ports(record)}", markup=False)
     for decision in record.decisions:
         if decision.what == RTL_IN_ICARUS:
             out.print(f"in icarus  {decision.chosen}: {decision.why}", markup=False)
@@ -112,11 +112,10 @@ def program_line(program: ProgramInfo) -> str:
     return f"{program.path}  {program.layout}{assumed}, {shape}"
 
 
-def source_line(rtl: Mapping[str, Any]) -> str:
+def source_line(emitted: bool, files: Sequence[str]) -> str:
     """Where the RTL of a record comes from; of many files the first."""
-    if rtl["emitted"]:
+    if emitted:
         return "emitted from the program"
-    files = rtl["files"]
     if len(files) <= _SHOWN_FILES:
         return ", ".join(files)
     shown = files[: _SHOWN_FILES - 1]

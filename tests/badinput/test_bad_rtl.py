@@ -11,8 +11,8 @@ import pytest
 from bad_case import GOOD
 from bad_rtl import CASES, GOOD_RTL, Said
 
-from dais_verif.cli import reading
 from dais_verif.cli.main import _run
+from dais_verif.flows.proof import reading
 from dais_verif.toolchain.limits import Limits
 from dais_verif.verdict import Verdict
 

@@ -24,7 +24,7 @@ from prove.soundness.valid_lines import FORMS
 
 from dais_verif.dut.interface import Clocking
 from dais_verif.prover.registers import latency as latency_analysis
-from dais_verif.prover.results import Counterexample
+from dais_verif.record.proof import Counterexample
 from dais_verif.verdict import Verdict
 
 PROGRAMS = {name: task.program for name, task in TASKS.items()}
@@ -157,7 +157,7 @@ class TestWrongAnswers:
     def test_a_refutation_of_what_is_right(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
         wrong = replace(
-            self.proof(tmp_path), verdict=Verdict.RTL_MISMATCH, counterexample=Counterexample((3, 4), 0, None)
+            self.proof(tmp_path), verdict=Verdict.RTL_MISMATCH, counterexample=Counterexample(("3", "4"), 0)
         )
         monkeypatch.setattr(clocked, "prove", lambda *said: wrong)
         (said,) = exceptions(self.records(RIGHT, tmp_path))

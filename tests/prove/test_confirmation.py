@@ -9,15 +9,17 @@ from typing import Any
 import pytest
 from prove.door import run_prove
 
-import dais_verif.cli.confirming as confirming
-from dais_verif.cli.counterexample import replayable
+import dais_verif.flows.proof.confirm as confirming
 from dais_verif.confirmation import Confirmation, ConfirmationRequest, confirm, confirmation, prepare
 from dais_verif.confirmation.confirmation import sum_up
 from dais_verif.dut.interface import Clocking, packed
+from dais_verif.flows.proof.decide import ProofTask
+from dais_verif.flows.proof.replay import with_found_pins
 from dais_verif.program import Program
 from dais_verif.prover import slang
 from dais_verif.prover.proof import prove
-from dais_verif.prover.results import Claim, Method, Options, Proof, Status
+from dais_verif.prover.results import Options, Proof
+from dais_verif.record.proof import Claim, Method, Status
 from dais_verif.record.simulation import SimulatorResult
 from dais_verif.simulation.simulators.build import Design
 from dais_verif.simulation.verify import Finding
@@ -217,11 +219,11 @@ class TestCommandLine:
     def test_a_prover_that_believes_anything_does_not_pass(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def believes(program: Program, design: Design, *rest: Any) -> Any:
-            claim = Claim("output", 0, Status.PROVED, Method.IDENTICAL)
-            return Proof(Verdict.PASS, "all 1 outputs", [], [claim], [], 0, False, False), packed(program)
+        def believes(task: ProofTask) -> Any:
+            claim = Claim(output=0, status=Status.PROVED, method=Method.IDENTICAL)
+            return Proof(Verdict.PASS, "all 1 outputs", [], [claim], [], 0, False, False), packed(task.program)
 
-        monkeypatch.setattr(confirming, "proved", believes)
+        monkeypatch.setattr(confirming, "prove_design", believes)
         monkeypatch.setattr(confirming.ConfirmationRequest, "simulators", ("icarus",))
         run = run_prove(SUM, tmp_path, rtl=GOOD.replace("+", "-"), confirm=True)
         assert run.ending == ("UNKNOWN", 6)
@@ -249,5 +251,5 @@ def test_pins_that_nobody_named_are_driven_as_the_proof_found_them(ports: str, b
     netlist = slang.elaborate(request.design.sources, "model", {})
     proof = prove(SUM, netlist, packed(SUM), Options(jobs=1))
     assert proof.verdict is Verdict.PASS, proof.message
-    design = replace(request.design, dut=replayable(packed(SUM), proof))
+    design = replace(request.design, dut=with_found_pins(packed(SUM), proof))
     assert confirmed(replace(request, design=design)).verdict is Verdict.PASS

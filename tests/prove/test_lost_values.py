@@ -9,7 +9,7 @@ from prove.door import run_prove
 from prove.test_several_files import ADDER
 from prove.test_storage import clocked, combinational
 
-from dais_verif.cli import proving
+from dais_verif.flows.proof import deep_stack
 
 #: A register that holds the sum, and another block that sometimes gives it something else.
 HELD = "always @(posedge clk) OUT <= sum; always @(posedge clk) "
@@ -55,7 +55,7 @@ always @(posedge clk) k <= sum; always @(posedge clk) k <= $random;"""
 
 def test_what_nests_too_deeply_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not as a traceback."""
-    monkeypatch.setattr(proving, "_DEPTH", 400)
+    monkeypatch.setattr(deep_stack, "_DEPTH", 400)
     body = "integer n; always_comb begin n = 0; for (int i = 0; i < 3000; i++) if (IN[i % 8]) n = n + i; OUT = n; end"
     run = run_prove(ADDER, tmp_path, rtl=combinational(body).replace("module dut", "module model"))
     assert run.ending == ("INVALID_INPUT", 2) and "nest deeper" in run.tree["message"], run.tree["message"]

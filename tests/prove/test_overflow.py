@@ -23,7 +23,8 @@ from dais_verif.program.ranges import Status as Shown
 from dais_verif.program.ranges import analyse
 from dais_verif.prover import overflow as overflow_module
 from dais_verif.prover.overflow import Promise, examine
-from dais_verif.prover.results import Options, Status
+from dais_verif.prover.results import Options
+from dais_verif.record.proof import Status
 
 OPTIONS = Options(timeout=20, jobs=1)
 

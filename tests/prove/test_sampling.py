@@ -85,9 +85,9 @@ def test_a_contradicted_proof_is_not_remembered(tmp_path: Path, monkeypatch: pyt
 
 
 def test_what_the_solver_cannot_tell_in_time_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dais_verif.cli import proving
+    from dais_verif.flows.proof import decide
 
-    monkeypatch.setattr(proving, "_FOREIGN_SECONDS", 0.0)
+    monkeypatch.setattr(decide, "_FOREIGN_SECONDS", 0.0)
     sample = sample_of(run_prove(EVERY, tmp_path, rtl=RTL))
     assert sample["confirmed"] == 0 and set(sample["undecided"].values()) == {"no time was left"}
 

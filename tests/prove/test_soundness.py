@@ -19,9 +19,9 @@ from prove.soundness.mutants import KINDS, Mutant, all_mutants, sample
 from prove.soundness.subjects import SUBJECTS, Subject, subject
 from prove.soundness.witnesses import Witness, confirmed
 
-from dais_verif.prover.results import Method
 from dais_verif.prover.solving import pool
 from dais_verif.prover.solving.discharge import Decision
+from dais_verif.record.proof import Method
 
 EVERY = subject("every opcode")
 

@@ -12,9 +12,9 @@ from prove.door import Run, planted, run_prove
 from quality.programs import every_opcode
 
 from dais_verif.cli import main
-from dais_verif.prover.results import Method
 from dais_verif.prover.solving.obligation_cache import ObligationCache, key_of
 from dais_verif.prover.terms import add, const, sext, var
+from dais_verif.record.proof import Method
 
 EVERY = every_opcode()
 #: It takes more than a normal form to prove it.

@@ -165,7 +165,6 @@ if verb == "sim":
     # The prover reads the design that is signed off, whatever it is given.
     "prover with another design": """
 if verb == "prove":
-    import dais_verif.cli.proving as proving
     import dais_verif.prover.slang as slang
     elaborate = slang.elaborate
     def first_only(sources, top, *rest, **options):
@@ -175,14 +174,14 @@ if verb == "prove":
     "prover that believes": """
 if verb == "prove":
     from dataclasses import replace
-    import dais_verif.cli.proving as proving
+    import msgspec
     import dais_verif.prover.proof as proof
-    from dais_verif.prover.results import Status
+    from dais_verif.record.proof import Status
     from dais_verif.verdict import Verdict
     prove = proof.prove
     def believe(*arguments, **options):
         found = prove(*arguments, **options)
-        outputs = [replace(claim, status=Status.PROVED, vector=None) for claim in found.outputs]
+        outputs = [msgspec.structs.replace(claim, status=Status.PROVED, inputs=None) for claim in found.outputs]
         return replace(found, verdict=Verdict.PASS, outputs=outputs, counterexample=None)
     proof.prove = believe
 """,

@@ -14,8 +14,8 @@ import pytest
 from dais_verif import database
 from dais_verif.cli.main import _run
 from dais_verif.prover import proof_cache
-from dais_verif.prover.results import Method
 from dais_verif.prover.solving.obligation_cache import ObligationCache
+from dais_verif.record.proof import Method
 from dais_verif.regression.history import History, Past
 from dais_verif.toolchain import build_cache
 

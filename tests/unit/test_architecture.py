@@ -21,7 +21,7 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
     "golden": ({"program"}, "what judges the RTL must not share its bugs"),
     "emitter": ({"program"}, "what is judged must not know the judge"),
     "dut": ({"program"}, "both judges look at a design through it"),
-    "prover": ({"program", "dut"}, "a third opinion must be its own"),
+    "prover": ({"program", "dut", "record"}, "a third opinion must be its own; what it says is kept as it says it"),
     "stimulus": ({"program"}, "vectors come from the program alone"),
     "record": ({"program"}, "it is the ground floor: what is kept of a run, for all who write or read it"),
     "toolchain": (set(), "it knows tools and files, not what they are used for"),

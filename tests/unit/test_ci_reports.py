@@ -15,7 +15,7 @@ from junitparser import JUnitXml
 from dais_verif.errors import InputError
 from dais_verif.printable import printable
 from dais_verif.record.program import ProgramInfo
-from dais_verif.record.proof import ProofRecord
+from dais_verif.record.proof import ProofRecord, ProvedRtl
 from dais_verif.record.read import AnyRecord
 from dais_verif.record.regression import Job, JobResult, RegressionRecord
 from dais_verif.record.signoff import SignOffRecord, StageResult
@@ -119,7 +119,16 @@ SIGNOFF = SignOffRecord(
     [
         RUN,
         Failed(Verdict.TOOL_FAILURE, "none"),
-        ProofRecord(Verdict.PASS, "proved", PROGRAM, "dais-verif prove p.bin", {}, {}, [], []),
+        ProofRecord(
+            verdict=Verdict.PASS,
+            message="proved",
+            program=PROGRAM,
+            reproduce="dais-verif prove p.bin",
+            rtl=ProvedRtl(),
+            tools={},
+            ops=[],
+            outputs=[],
+        ),
         SIGNOFF,
         replace(SIGNOFF, stages=[]),
         replace(SIGNOFF, stages=[replace(STAGE, passed=False, waived=True)]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from pages import PROGRAM, mismatch_run, passed_proof, passed_run, regression, s
 
 from dais_verif.cli import main
 from dais_verif.program import Program, write_binary
-from dais_verif.record.proof import PROOF_SCHEMA, ProofRecord
+from dais_verif.record.proof import ProofRecord
 from dais_verif.record.simulation import Times
 from dais_verif.verdict import Verdict
 
@@ -34,9 +34,8 @@ def with_layout(record: Any) -> Any:
 
 
 def proof_file(path: Path, proof: ProofRecord) -> None:
-    tree = {"schema": PROOF_SCHEMA, "exit_code": proof.verdict.exit_code, **asdict(proof)}
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(tree, default=lambda verdict: verdict.value))
+    path.write_text(proof.to_json())
 
 
 def run(*words: str) -> int:

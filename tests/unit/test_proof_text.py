@@ -7,26 +7,37 @@ from io import StringIO
 
 from rich.console import Console
 
-from dais_verif.cli.counterexample import judged
-from dais_verif.cli.proof_text import _methods, _print_open
-from dais_verif.confirmation import Confirmation
-from dais_verif.prover.results import Claim, Counterexample, Method, Proof, Status
+from dais_verif.flows.proof.replay import judge_replay
+from dais_verif.program import Program
+from dais_verif.prover.results import Proof
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.proof import Claim, Confirmation, Counterexample, Method, ProofRecord, ProvedRtl, Status
+from dais_verif.report.proof_text import _methods, _print_open
 from dais_verif.simulation.verify import Finding
 from dais_verif.verdict import Verdict
 
-NAMED = Claim("op", 1, Status.REFUTED, Method.EXHAUSTIVE, signal="v1", vector=(0,))
-WRONG = Claim("output", 0, Status.REFUTED, Method.SMT, vector=(0,))
-LEFT = Claim("output", 1, Status.UNKNOWN, Method.SMT)
+NAMED = Claim(op=1, status=Status.REFUTED, method=Method.EXHAUSTIVE, signal="v1", inputs=("0",))
+WRONG = Claim(output=0, status=Status.REFUTED, method=Method.SMT, inputs=("0",))
+LEFT = Claim(output=1, status=Status.UNKNOWN, method=Method.SMT)
 PASSED = Proof(Verdict.PASS, "all", [NAMED], [], [], 1, False, False)
-FAILED = replace(
-    PASSED, verdict=Verdict.RTL_MISMATCH, outputs=[WRONG, LEFT], counterexample=Counterexample((0,), 0, None)
-)
+FAILED = replace(PASSED, verdict=Verdict.RTL_MISMATCH, outputs=[WRONG, LEFT], counterexample=Counterexample(("0",), 0))
 
 
 def shown(proof: Proof) -> str:
     out = Console(width=200, record=True, file=StringIO())
-    out.print(_methods(proof))
-    _print_open(proof, out)
+    record = ProofRecord(
+        verdict=proof.verdict,
+        message=proof.message,
+        tools={},
+        ops=proof.ops,
+        outputs=proof.outputs,
+        counterexample=proof.counterexample,
+        program=ProgramInfo.of(Program.build([(-1, 0, -1, 0, (0, 4, 0))], [(0, 0, 0)], inp_shift=[0])),
+        rtl=ProvedRtl(),
+        reproduce="dais-verif prove",
+    )
+    out.print(_methods(record))
+    _print_open(record, out)
     return out.export_text()
 
 
@@ -44,11 +55,11 @@ def test_an_output_that_was_left_out_after_a_counterexample_says_so() -> None:
 
 def test_macros_of_tools_are_the_reason_why_a_replay_does_not_confirm() -> None:
     right = Finding(Verdict.PASS, "all equal", [])
-    told = judged(FAILED, right, ["a.v asks for VERILATOR: synthesis may read it otherwise"])
-    assert told.verdict is judged(FAILED, right).verdict is Verdict.UNKNOWN
+    told = judge_replay(FAILED, right, ["a.v asks for VERILATOR: synthesis may read it otherwise"])
+    assert told.verdict is judge_replay(FAILED, right).verdict is Verdict.UNKNOWN
     assert "a.v asks for VERILATOR, so simulators may have run another design than was proved" in told.message
     assert "please report" not in told.message
-    assert "please report" in judged(FAILED, right).message
+    assert "please report" in judge_replay(FAILED, right).message
     against = Confirmation(Verdict.RTL_MISMATCH, "3 of 9 differ")
     verdict, message = against.weigh("all equal", "a.v asks for VERILATOR")
     assert verdict is Verdict.UNKNOWN and "a.v asks for VERILATOR" in message and "report" not in message

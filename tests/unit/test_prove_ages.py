@@ -10,8 +10,8 @@ from wiring import Wiring
 from dais_verif.dut.interface import Clocking
 from dais_verif.errors import InputError, StateError
 from dais_verif.prover.registers.latency import OutOfStep, timing_of
-from dais_verif.prover.results import Timing
 from dais_verif.prover.terms import Term, add, concat, const
+from dais_verif.record.proof import Timing
 
 Made = Callable[..., Term]
 

@@ -10,9 +10,9 @@ from wiring import Wiring
 from dais_verif.dut.interface import Clocking
 from dais_verif.prover.registers.handshake import prove_handshake
 from dais_verif.prover.registers.transition_system import extract_transition_system
-from dais_verif.prover.results import Handshake, Method, Status
 from dais_verif.prover.solving.discharge import Decision, decide
 from dais_verif.prover.terms import Term, add, band, bnot, bor, bxor, const, eq, ite, mul, nonzero
+from dais_verif.record.proof import Handshake, Method, Status
 
 ZERO, ONE = const(1, 0), const(1, 1)
 Made = Callable[..., Term]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from dais_verif.cli import main
 from dais_verif.errors import InputError
 from dais_verif.record.coverage import Coverage, CoverageGroup, OpenBin
 from dais_verif.record.program import ProgramInfo
-from dais_verif.record.proof import PROOF_SCHEMA, ClaimRecord, CounterexampleRecord, ProofRecord, ReplayRecord
+from dais_verif.record.proof import Claim, Counterexample, Method, ProofRecord, ProvedRtl, Replay, Status
 from dais_verif.record.read import AnyRecord, parse_record, read_record
 from dais_verif.record.regression import Job, JobResult, RegressionRecord
 from dais_verif.record.schema import KINDS, make_schema, schema_path
@@ -70,15 +70,15 @@ JOB = JobResult(
     flaky=True,
 )
 PROOF = ProofRecord(
-    Verdict.RTL_MISMATCH,
-    "output 0 is wrong",
-    PROGRAM,
-    "dais-verif prove p.bin",
-    {},
-    {},
-    [ClaimRecord("REFUTED", "bitwuzla", 3, inputs=["-5"])],
-    [],
-    counterexample=CounterexampleRecord(["-5"], 0, replay=ReplayRecord(Verdict.RTL_MISMATCH, "so it is")),
+    verdict=Verdict.RTL_MISMATCH,
+    message="output 0 is wrong",
+    program=PROGRAM,
+    reproduce="dais-verif prove p.bin",
+    rtl=ProvedRtl(),
+    tools={},
+    ops=[Claim(op=3, status=Status.REFUTED, method=Method.SMT, inputs=("-5",))],
+    outputs=[],
+    counterexample=Counterexample(("-5",), 0, replay=Replay(Verdict.RTL_MISMATCH, "so it is")),
 )
 RECORDS: dict[str, tuple[str, AnyRecord]] = {
     "record": ("result", RECORD),
@@ -115,10 +115,7 @@ RECORDS: dict[str, tuple[str, AnyRecord]] = {
 
 def text_of(record: AnyRecord) -> str:
     """As its verb writes it; prove's is no rendering of the dataclass."""
-    if not isinstance(record, ProofRecord):
-        return record.to_json()
-    tree = {"schema": PROOF_SCHEMA, **asdict(record), "exit_code": record.verdict.exit_code}
-    return json.dumps(tree, default=lambda verdict: verdict.value)
+    return record.to_json()
 
 
 def validate(kind: str, text: str) -> None:

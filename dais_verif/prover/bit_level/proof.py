@@ -17,9 +17,11 @@ from dais_verif.prover.bit_level.fraig import Fraig
 from dais_verif.prover.bit_level.miter import Miter, ProgramBits
 from dais_verif.prover.bit_level.patterns import columns, row_of, simulate, value_of
 from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.costs import Costs
 from dais_verif.prover.netlist import Netlist
 from dais_verif.prover.random_simulation import random_vectors
-from dais_verif.prover.results import Claim, Counterexample, Method, Options, Status, Watcher
+from dais_verif.prover.results import Options, Watcher
+from dais_verif.record.proof import Basis, Claim, Counterexample, Method, Status, as_inputs
 
 __all__ = ["NetlistProof", "sweep_netlist"]
 
@@ -27,14 +29,13 @@ __all__ = ["NetlistProof", "sweep_netlist"]
 _VECTORS = 512
 _LEAST, _MOST, _BITS = 512, 16_384, 1 << 28
 
-PROMISES, DECLARED = "promises", "declared intervals"
-
 
 @dataclass(frozen=True)
 class NetlistProof:
     """What became of every output, and which ops the netlist has.
 
     ``merged``: points of either side that are equal to another. ``remark``: what there is to say of a counterexample.
+    ``costs``: of the outputs.
     """
 
     ops: list[Claim]
@@ -42,6 +43,7 @@ class NetlistProof:
     counterexample: Counterexample | None
     merged: int
     remark: str
+    costs: Costs
 
 
 def sweep_netlist(
@@ -57,13 +59,13 @@ def sweep_netlist(
             break
     outputs += [_open(number) for number in boundary.claimed[len(outputs) :]]
     found = work.diagnosis.found
-    ops = [Claim("op", op.index, Status.PROVED, Method.SWEEP) for op in program.ops if op.index in found]
+    ops = [Claim(op=op.index, status=Status.PROVED, method=Method.SWEEP) for op in program.ops if op.index in found]
     if work.counterexample is None:
-        return NetlistProof(ops, outputs, None, work.fraig.merged, "")
+        return NetlistProof(ops, outputs, None, work.fraig.merged, "", work.costs)
     wrong = work.counterexample.output
     diagnosis = work.diagnosis.behind(wrong, [claim.number for claim in outputs if claim.status is Status.PROVED])
     counterexample = replace(work.counterexample, op=next(iter(diagnosis), None))
-    return NetlistProof(ops, outputs, counterexample, work.fraig.merged, _told(program, wrong, diagnosis))
+    return NetlistProof(ops, outputs, counterexample, work.fraig.merged, _told(program, wrong, diagnosis), work.costs)
 
 
 def _told(program: Program, output: int, diagnosis: Sequence[int]) -> str:
@@ -87,6 +89,7 @@ class _Work:
         watcher: Watcher,
     ) -> None:
         self._options, self._boundary = options, boundary
+        self.costs = Costs()
         self._aig = Aig()
         self._program_bits = ProgramBits.of(program, boundary, assumptions, self._aig)
         miter = Miter(
@@ -118,12 +121,14 @@ class _Work:
         self.diagnosis = Diagnosis(program, self._program_bits, self._aig, results, self.fraig)
 
     @property
-    def _given(self) -> list[tuple[str, list[int]]]:
+    def _given(self) -> list[tuple[Basis, list[int]]]:
         """What may be taken for granted of an input, the less the better."""
-        promises = [(PROMISES, self._program_bits.kept)] if self._options.check and self._program_bits.kept else []
-        bounds = [(DECLARED, self._program_bits.assumptions)] if self._program_bits.assumptions else []
-        both = [(f"{DECLARED}, {PROMISES}", [*bounds[0][1], *promises[0][1]])] if promises and bounds else []
-        return [("", []), *bounds, *promises, *both]
+        promises = (
+            [(Basis.PROMISES, self._program_bits.kept)] if self._options.check and self._program_bits.kept else []
+        )
+        bounds = [(Basis.DECLARED, self._program_bits.assumptions)] if self._program_bits.assumptions else []
+        both = [(Basis.DECLARED | Basis.PROMISES, [*bounds[0][1], *promises[0][1]])] if promises and bounds else []
+        return [(Basis.PLAIN, []), *bounds, *promises, *both]
 
     def _first_patterns(self) -> tuple[list[int], int]:
         """Values of the graph's inputs, of which the program's come first, and on how many patterns."""
@@ -158,45 +163,47 @@ class _Work:
                 wrong |= value_of(values, x, count) ^ value_of(values, y, count)
             if wrong & valid:
                 row = (wrong & valid & -(wrong & valid)).bit_length() - 1
-                return Counterexample(self._vector(row_of(self._patterns, row)), number, None)
+                return Counterexample(as_inputs(self._vector(row_of(self._patterns, row))), number, None)
         return None
 
     def output(self, number: int) -> Claim:
         """What becomes of an output; a counterexample is kept."""
+        key = "output", number
         if self.counterexample is not None and self.counterexample.output == number:
-            return Claim("output", number, Status.REFUTED, Method.SWEEP, vector=self.counterexample.vector)
+            return Claim.of(key, Status.REFUTED, Method.SWEEP, inputs=self.counterexample.inputs)
         a, b = self._pairs[number]
         if a == b:
-            return Claim("output", number, Status.PROVED, Method.IDENTICAL)
+            return Claim.of(key, Status.PROVED, Method.IDENTICAL)
         start = time.perf_counter()
-        status, how = self._decided(a, b, number)
-        vector = self.counterexample.vector if status is Status.REFUTED and self.counterexample else None
-        return Claim("output", number, status, Method.SWEEP, how, time.perf_counter() - start, vector=vector)
+        status, basis = self._decided(a, b, number)
+        self.costs.note(key, time.perf_counter() - start)
+        inputs = self.counterexample.inputs if status is Status.REFUTED and self.counterexample else None
+        return Claim.of(key, status, Method.SWEEP, basis=basis, inputs=inputs)
 
-    def _decided(self, a: Word, b: Word, number: int) -> tuple[Status, str]:
+    def _decided(self, a: Word, b: Word, number: int) -> tuple[Status, Basis]:
         pairs = [(self.fraig.at(x), self.fraig.at(y)) for x, y in zip(a, b, strict=True)]
         pairs = [(x, y) for x, y in pairs if x != y]
-        hows: list[str] = []
+        bases: list[Basis] = []
         end = time.monotonic() + self._options.timeout
         for x, y in pairs:
-            how = self._equal(x, y, number, end)
-            if how is None:
-                return (Status.UNKNOWN if self.counterexample is None else Status.REFUTED), ""
-            hows.append(how)
-        return Status.PROVED, max(hows, key=len, default="")
+            basis = self._equal(x, y, number, end)
+            if basis is None:
+                return (Status.UNKNOWN if self.counterexample is None else Status.REFUTED), Basis.PLAIN
+            bases.append(basis)
+        return Status.PROVED, max(bases, key=lambda basis: len(basis.words), default=Basis.PLAIN)
 
-    def _equal(self, x: int, y: int, number: int, end: float) -> str | None:
+    def _equal(self, x: int, y: int, number: int, end: float) -> Basis | None:
         """What had to be taken for granted to prove two bits equal; None if they are not, or nobody knows."""
-        for how, given in self._given:
+        for basis, given in self._given:
             now = [self.fraig.at(literal) for literal in given]
             answer = self.fraig.solver.differ_within(x, y, now, max(end - time.monotonic(), 0.1))
             if answer.found is False:
-                return how
+                return basis
             if answer.found is None:
                 return None
             pattern = self.fraig.pattern(answer.ones)
             if self._allowed(pattern):
-                self.counterexample = Counterexample(self._vector(pattern), number, None)
+                self.counterexample = Counterexample(as_inputs(self._vector(pattern)), number, None)
                 return None
         return None
 
@@ -208,4 +215,4 @@ class _Work:
 
 
 def _open(number: int) -> Claim:
-    return Claim("output", number, Status.UNKNOWN, Method.SWEEP)
+    return Claim(output=number, status=Status.UNKNOWN, method=Method.SWEEP)

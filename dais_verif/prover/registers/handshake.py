@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from dais_verif.dut.interface import Clocking
 from dais_verif.prover.registers.transition_system import TransitionSystem
-from dais_verif.prover.results import Handshake, Status
 from dais_verif.prover.solving.discharge import Decision
 from dais_verif.prover.terms import Term, bnot, bor, const, eq, ite, leaves, rebuild, var
 from dais_verif.prover.terms.evaluate import evaluate
+from dais_verif.record.proof import Handshake, Status
 
 __all__ = ["prove_handshake"]
 

@@ -17,8 +17,8 @@ from dais_verif.dut.interface import Clocking
 from dais_verif.errors import InputError, StateError
 from dais_verif.prover.boundary import Boundary
 from dais_verif.prover.netlist import Cone, Driver, Netlist, Signal, refuse_late
-from dais_verif.prover.results import Timing
 from dais_verif.prover.terms import Term, extract, var
+from dais_verif.record.proof import Timing
 
 __all__ = ["OutOfStep", "timing_of"]
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dais_verif.prover.results import Method
 from dais_verif.prover.solving.smt import satisfy
 from dais_verif.prover.terms import Term, band, bnot, eq, nodes
 from dais_verif.prover.terms.evaluate import Values, evaluate
+from dais_verif.record.proof import Method
 
 __all__ = ["Decision", "decide"]
 

@@ -14,14 +14,16 @@ from dais_verif.dut.interface import Dut
 from dais_verif.program import Program
 from dais_verif.prover.assumptions import Assumptions
 from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.costs import Costs
 from dais_verif.prover.netlist import Netlist
 from dais_verif.prover.obligations import Builder, Obligation
 from dais_verif.prover.refinement import Refiner
 from dais_verif.prover.registers.control_inference import infer_controls
-from dais_verif.prover.results import Claim, Options, Proof, Status, Watcher
+from dais_verif.prover.results import Options, Proof, Watcher
 from dais_verif.prover.solving.pool import Pool, Question
 from dais_verif.prover.solving.smtlib import script
 from dais_verif.prover.terms import Term
+from dais_verif.record.proof import Basis, Claim, Status
 
 __all__ = ["Statement", "export_statements"]
 
@@ -92,11 +94,12 @@ def _pursuit(
     declared = Assumptions(program, boundary.inputs, options.declared)
     quiet, options = Watcher(), replace(options, store=None)
     pool = Pool(options, quiet)
-    return Refiner(program, netlist, builder, pool, options, quiet, declared, obligations, dict(claims))
+    return Refiner(program, netlist, builder, pool, options, quiet, declared, obligations, dict(claims), Costs())
 
 
 def _asked(pursuit: Refiner, claim: Claim) -> Question | None:
-    question = pursuit.stated((claim.kind, claim.number), claim.how if claim.status is Status.PROVED else "")
+    basis = claim.basis if claim.status is Status.PROVED else Basis.PLAIN
+    question = pursuit.stated((claim.kind, claim.number), basis)
     if question is None:
         return None
     rtl, wanted, given = question

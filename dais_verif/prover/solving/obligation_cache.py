@@ -14,9 +14,9 @@ from pathlib import Path
 
 from dais_verif import database
 from dais_verif.prover import terms
-from dais_verif.prover.results import Method
 from dais_verif.prover.solving import discharge, smt
 from dais_verif.prover.terms import Term, evaluate
+from dais_verif.record.proof import Method
 
 __all__ = ["ObligationCache", "key_of"]
 

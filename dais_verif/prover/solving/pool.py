@@ -8,10 +8,11 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from dais_verif.prover.results import Method, Options, Watcher
+from dais_verif.prover.results import Options, Watcher
 from dais_verif.prover.solving.discharge import Decision, decide
 from dais_verif.prover.solving.obligation_cache import ObligationCache, key_of
 from dais_verif.prover.terms import Term, leaves
+from dais_verif.record.proof import Method
 
 __all__ = ["Decided", "Pool", "Question"]
 

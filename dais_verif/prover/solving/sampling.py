@@ -21,10 +21,11 @@ from dais_verif.program import Program
 from dais_verif.prover.boundary import Boundary
 from dais_verif.prover.netlist import Driver, Netlist, Read, Signal
 from dais_verif.prover.obligations import Builder, Obligation
-from dais_verif.prover.results import Claim, Options, Proof, Sample, Status
+from dais_verif.prover.results import Options, Proof
 from dais_verif.prover.solving.smt import satisfy
 from dais_verif.prover.solving.smtlib import script
 from dais_verif.prover.terms import Term, as_written, bnot, bor, concat, eq, nodes, undefined
+from dais_verif.record.proof import Claim, Sample, Status
 from dais_verif.verdict import Verdict
 
 __all__ = ["BUT_FOR_BLOCKS", "DISAGREEMENT", "WRITTEN", "draw", "put_to_the_solver", "judge_sample"]
@@ -62,11 +63,12 @@ def draw(
 
 def put_to_the_solver(
     program: Program, netlists: Mapping[str, Netlist], dut: Dut, proof: Proof, options: Options, seconds: float
-) -> Sample:
+) -> tuple[Sample, dict[str, str]]:
     """Ask the solver about the claims that ``proof.drawn`` names, for so many ``seconds`` per percent of a sample.
 
     ``netlists``: the design by how its terms are: as written, where nothing made any before; and last as the proof left
-    it, for what cannot be stated otherwise.
+    it, for what cannot be stated otherwise. Also returns, of claims that the solver found not to hold, the statement as
+    SMT-LIB 2.
     """
     confirmed, undecided, contradicted = 0, {}, {}
     used: dict[str, None] = {}
@@ -94,9 +96,10 @@ def put_to_the_solver(
                 )
             else:
                 undecided[name] = "it is too large for the solver, or took it too long"
-    claims = tuple(f"{kind} {number}" for kind, number in proof.drawn[0])
+    claims = [f"{kind} {number}" for kind, number in proof.drawn[0]]
     terms = BUT_FOR_BLOCKS if BUT_FOR_BLOCKS in used else WRITTEN
-    return Sample(proof.drawn[1], options.seed, claims, confirmed, undecided, contradicted, terms)
+    sample = Sample(proof.drawn[1], options.seed, claims, len(claims), confirmed, undecided, [*contradicted], terms)
+    return sample, contradicted
 
 
 def _choices(*roots: Term) -> list[Term]:
@@ -130,12 +133,19 @@ def _stated(builders: Mapping[str, Builder], kind: str, number: int, used: dict[
     return refused
 
 
-def judge_sample(proof: Proof, sample: Sample) -> Proof:
-    """Return ``proof``, which passed, in the light of ``sample``."""
+def judge_sample(proof: Proof, sample: Sample, contradicted: Mapping[str, str]) -> Proof:
+    """Return ``proof``, which passed, in the light of ``sample``. ``contradicted``: what does not hold, by claim."""
     if not sample.contradicted:
         return replace(proof, sample=sample)
     message = f"{DISAGREEMENT} ({', '.join(sample.contradicted)}); the proof said: {proof.message}"
-    return replace(proof, sample=sample, verdict=Verdict.UNKNOWN, message=message, proved_outputs=())
+    return replace(
+        proof,
+        sample=sample,
+        contradicted=contradicted,
+        verdict=Verdict.UNKNOWN,
+        message=message,
+        proved_outputs=(),
+    )
 
 
 def _builder(program: Program, netlist: Netlist, settled: Netlist, dut: Dut, proof: Proof) -> Builder:

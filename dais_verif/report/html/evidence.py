@@ -9,7 +9,7 @@ from typing import Any
 
 from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage, CoverageRecord
-from dais_verif.record.proof import ProofRecord
+from dais_verif.record.proof import ProofRecord, Status
 from dais_verif.record.regression import RegressionRecord
 from dais_verif.record.signoff import SignOffRecord
 from dais_verif.record.simulation import SimulationRecord
@@ -84,11 +84,15 @@ def _identity(source: Source) -> object:
     document = source.document
     if isinstance(document, SimulationRecord) and document.board is not None:
         return "board", document.board.target, document.board.program
-    rtl: dict[str, Any] = {} if isinstance(document, RegressionRecord | CoverageRecord) else document.rtl
+    rtl = {} if isinstance(document, RegressionRecord | CoverageRecord) else _rtl_of(document)
     hashes = rtl.get("sha256")
     if not hashes:
         return id(source)
     return rtl.get("top"), tuple(sorted(hashes)), tuple(sorted((rtl.get("data") or {}).items()))
+
+
+def _rtl_of(document: SimulationRecord | SignOffRecord | ProofRecord) -> dict[str, Any]:
+    return vars(document.rtl) if isinstance(document, ProofRecord) else document.rtl
 
 
 def _design(group: list[Source]) -> Design:
@@ -97,7 +101,7 @@ def _design(group: list[Source]) -> Design:
     if isinstance(first, SimulationRecord) and first.board is not None:
         return Design(f"board {first.board.target}", [], group)
     assert not isinstance(first, RegressionRecord | CoverageRecord)
-    rtl = first.rtl
+    rtl = _rtl_of(first)
     names = [str(name) for name in rtl.get("files") or []]
     hashes = [str(digest) for digest in rtl.get("sha256") or []]
     files = [(name, hashes[at] if at < len(hashes) else "") for at, name in enumerate(names)]
@@ -174,10 +178,10 @@ def _claims(source: Source) -> Iterator[tuple[int, str, int]]:
                 yield from ((output, "proved", 0) for output in document.proved_outputs)
                 return
             # As records were before they listed them: an output is proved from the signals of the ops before it.
-            sound = document.counterexample is None and all(claim.status == "PROVED" for claim in document.ops)
+            sound = document.counterexample is None and all(claim.status is Status.PROVED for claim in document.ops)
             if passed or (document.verdict is Verdict.UNKNOWN and sound):
                 for claim in document.outputs:
-                    if claim.output is not None and claim.status == "PROVED":
+                    if claim.output is not None and claim.status is Status.PROVED:
                         yield claim.output, "proved", 0
         case _:
             pass

@@ -13,7 +13,7 @@ from dais_verif.program.graph import dead_ops, depths
 from dais_verif.program.listing import in_words
 from dais_verif.program.ranges import analyse
 from dais_verif.record.coverage import Coverage
-from dais_verif.record.proof import ProofRecord
+from dais_verif.record.proof import ProofRecord, Status
 from dais_verif.report.html.evidence import OutputRow
 
 __all__ = ["FAMILIES", "Facts", "KindCount", "facts_of", "view_data"]
@@ -41,7 +41,7 @@ FAMILIES: Mapping[str, str] = {
 #: Larger integers do not survive as a number of JavaScript and are written as text.
 _EXACT = 1 << 53
 
-_STATUS = {"PROVED": "P", "REFUTED": "R", "UNKNOWN": "U"}
+_STATUS = {Status.PROVED: "P", Status.REFUTED: "R", Status.UNKNOWN: "U"}
 
 
 class KindCount(NamedTuple):
@@ -141,5 +141,5 @@ def _claims(program: Program, proof: ProofRecord | None) -> str | None:
     letters = ["-"] * program.n_ops
     for claim in proof.ops:
         if claim.op is not None and 0 <= claim.op < program.n_ops:
-            letters[claim.op] = _STATUS.get(claim.status, "-")
+            letters[claim.op] = _STATUS[claim.status]
     return "".join(letters)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dais_verif.record.coverage import CoverageRecord
-from dais_verif.record.proof import ProofRecord
+from dais_verif.record.proof import ProofRecord, Status
 from dais_verif.record.regression import RegressionRecord
 from dais_verif.record.signoff import SignOffRecord
 from dais_verif.record.simulation import SimulationRecord
@@ -108,7 +108,7 @@ def _doubts(document: Document) -> Iterator[str]:
         case ProofRecord(outputs=outputs):
             if not outputs:
                 yield "no output was proved"
-            open_claims = [claim for claim in outputs if claim.status != "PROVED"]
+            open_claims = [claim for claim in outputs if claim.status is not Status.PROVED]
             if open_claims or document.counterexample is not None:
                 yield f"{len(open_claims) or 'some'} of {len(outputs)} outputs are not proved"
         case SignOffRecord(stages=stages):

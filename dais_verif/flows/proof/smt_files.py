@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dais_verif.errors import InputError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.proof import WrittenStatements
 
 if TYPE_CHECKING:
-    from dais_verif.prover.results import Sample
     from dais_verif.prover.solving.export import Statement
 
 __all__ = ["OBLIGATIONS_SCHEMA", "empty_folder", "write_contradicted", "write_statements"]
@@ -37,14 +38,14 @@ To ask another solver, here z3, and see every answer that is another one than th
 
 
 def empty_folder(path: Path) -> Path:
-    """The folder ``path``, made if need be. Raises ``InputError`` if there is something in it."""
+    """Return the folder ``path``, made if need be. Raises ``InputError`` if there is something in it."""
     make_folder(path)
     if any(path.iterdir()):
         raise InputError(f"folder {str(path)!r} is not empty; --dump-smt wants a new one, for it fills it with files")
     return path
 
 
-def write_statements(folder: Path, info: ProgramInfo, statements: list[Statement], terms: str) -> dict[str, object]:
+def write_statements(folder: Path, info: ProgramInfo, statements: list[Statement], terms: str) -> WrittenStatements:
     """Write all of them; return what there is to tell. ``terms``: in what form they are."""
     for statement in statements:
         if statement.text:
@@ -63,11 +64,11 @@ def write_statements(folder: Path, info: ProgramInfo, statements: list[Statement
     words = ", ".join(f"{count} times {answer}" for answer, count in sorted(answers.items())) or "none"
     readme = _README.format(program=info.path, hash=info.hash, answers=words, terms=terms)
     write_atomically(folder / "README.md", readme.encode())
-    return {"folder": str(folder), "files": len(files), "answers": dict(answers), "terms": terms}
+    return WrittenStatements(str(folder), len(files), dict(answers), terms)
 
 
-def write_contradicted(folder: Path, sample: Sample) -> None:
-    """Write the statements of ``sample`` that were proved here, and that the solver says do not hold."""
+def write_contradicted(folder: Path, contradicted: Mapping[str, str]) -> None:
+    """Write the statements, by claim, that were proved here, and that the solver says do not hold."""
     make_folder(folder)
-    for name, text in sample.contradicted.items():
+    for name, text in contradicted.items():
         write_atomically(folder / f"{name.replace(' ', '_')}.smt2", text.encode())

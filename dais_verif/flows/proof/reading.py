@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from dais_verif.dut.verilog import included_by
 from dais_verif.errors import InputError, ToolError
 from dais_verif.simulation.simulators.build import Design
@@ -23,22 +21,14 @@ from dais_verif.toolchain.sources import is_vhdl
 if TYPE_CHECKING:
     from dais_verif.prover.netlist import Netlist
 
-__all__ = ["Reader", "front_end_option"]
+__all__ = ["FRONT_ENDS", "RtlReader"]
 
 _BOTH = ("slang", "yosys")
-_FRONT_ENDS = {"slang": ("slang",), "yosys": ("yosys",), "both": _BOTH, "available": _BOTH}
+#: What may be asked for, and the front ends that this is.
+FRONT_ENDS = {"slang": ("slang",), "yosys": ("yosys",), "both": _BOTH, "available": _BOTH}
 
 #: For Yosys and GHDL: seconds, and megabytes.
 _LIMITS = Limits(600, 4096)
-
-front_end_option = click.option(
-    "--front-end",
-    type=click.Choice(tuple(_FRONT_ENDS)),
-    default="slang",
-    show_default=True,
-    help="What reads the RTL; both: slang and Yosys must agree on every signal, and both readings are proved;"
-    " available: both, where Yosys is there and can read it.",
-)
 
 
 def _is_vhdl(design: Design) -> bool:
@@ -46,7 +36,7 @@ def _is_vhdl(design: Design) -> bool:
 
 
 @dataclass(frozen=True)
-class Reader:
+class RtlReader:
     """One front end, or two whose readings are to be compared. ``folder``: where Yosys may work.
 
     ``bitwise``: what is read is a netlist. ``foreign``: it is not our own text.
@@ -65,7 +55,7 @@ class Reader:
     @property
     def names(self) -> tuple[str, ...]:
         """The front ends, the one whose reading is proved first before the other."""
-        return _FRONT_ENDS[self.front_end]
+        return FRONT_ENDS[self.front_end]
 
     def what_reads(self, design: Design) -> tuple[str, ...]:
         """What a proof depends on here. Raises ``ToolError`` if Yosys or GHDL is needed and missing."""

@@ -7,52 +7,41 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dais_verif.cli.common import notices
-from dais_verif.cli.counterexample import replayable, several_readings
-from dais_verif.cli.proving import proved
-from dais_verif.cli.reading import Reader
 from dais_verif.confirmation import Confirmation, ConfirmationRequest, confirm, prepare
 from dais_verif.dut.interface import Dut
 from dais_verif.dut.ports_file import PortsFile
 from dais_verif.errors import InputError
 from dais_verif.flows.designs import bound
-from dais_verif.program import Program
-from dais_verif.simulation.simulators.build import Design
-from dais_verif.stopwatch import Stopwatch
+from dais_verif.flows.proof.decide import ProofTask, prove_design
+from dais_verif.flows.proof.replay import several_readings, with_found_pins
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
     from dais_verif.prover.results import Proof
     from dais_verif.simulation.simulate import Begun
 
-__all__ = ["proved_and_confirmed"]
+__all__ = ["prove_and_confirm"]
 
 
-def proved_and_confirmed(
-    program: Program,
-    design: Design,
-    said: PortsFile | None,
-    reader: Reader,
-    options: dict[str, Any],
-    watch: Stopwatch,
-    folder: Path,
-    readings: Sequence[str] = (),
+def prove_and_confirm(
+    task: ProofTask, folder: Path, readings: Sequence[str] = ()
 ) -> tuple[Proof, Dut, Confirmation | None]:
-    """Return what ``proved`` returns, in the light of simulations in ``folder``; None if nothing was proved.
+    """Return what ``prove_design`` returns, in the light of simulations in ``folder``; None if nothing was proved.
 
     ``readings``: warnings that macros of tools make another design of the RTL.
     """
+    options = task.options
     request = ConfirmationRequest(
-        program, design, folder, seed=options["seed"], check=options["check"], declared=options["declared"]
+        task.program, task.design, folder, seed=options.seed, check=options.check, declared=options.declared
     )
-    with _building(_as_declared(request, said)) as (early, begun):
-        proof, dut = proved(program, design, said, reader, options, watch)
+    with _building(_as_declared(request, task.said)) as (early, begun):
+        proof, dut = prove_design(task)
         if proof.verdict is not Verdict.PASS:
             return proof, dut, None
-        request = replace(request, design=replace(design, dut=replayable(dut, proof)))
-        with watch.stage("confirm"), notices().status("confirming by simulation"):
+        request = replace(request, design=replace(task.design, dut=with_found_pins(dut, proof)))
+        with task.watch.stage("confirm"), task.progress.working("confirming by simulation"):
             if early is not None and early.design.ports == request.design.ports:
                 confirmation = confirm(request, begun)
             else:  # the proof found pins that nobody named

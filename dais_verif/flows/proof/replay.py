@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dais_verif.cli.common import notices, reproduce
 from dais_verif.dut.interface import Clocking, Dut
 from dais_verif.dut.ports_file import PortsFile
 from dais_verif.errors import ToolError
 from dais_verif.files import write_atomically
 from dais_verif.flows.designs import DesignRequest, design_of
+from dais_verif.flows.programs import path_of
+from dais_verif.flows.progress import Progress
+from dais_verif.flows.proof.request import ProveRequest
 from dais_verif.flows.vectors import decimal, real_inputs, signed_inputs
 from dais_verif.flows.work_folder import WorkFolder
+from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Ports
@@ -28,7 +30,15 @@ if TYPE_CHECKING:
     from dais_verif.prover.results import Proof
     from dais_verif.simulation.verify import Finding
 
-__all__ = ["judged", "out_of_step", "played", "replayable", "replayed", "several_readings", "simulate_command"]
+__all__ = [
+    "judge_replay",
+    "replay_counterexample",
+    "replay_handshake",
+    "several_readings",
+    "simulate_command",
+    "simulate_out_of_step",
+    "with_found_pins",
+]
 
 _FILE = "counterexample.csv"
 
@@ -42,8 +52,8 @@ _VECTORS = 256
 _CONFIRMED = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
 
 
-def replayable(dut: Dut, proof: Proof) -> Dut:
-    """The design with the pins and the latency that the proof found; other inputs are tied to the values at
+def with_found_pins(dut: Dut, proof: Proof) -> Dut:
+    """Return the design with the pins and the latency that the proof found; other inputs are tied to the values at
     which no reset is active, or to 0."""
     if proof.timing is None:
         return dut
@@ -58,15 +68,19 @@ def replayable(dut: Dut, proof: Proof) -> Dut:
     return replace(dut, face=replace(face, ties=(*face.ties, *open_inputs)))
 
 
-def replayed(
-    program: Program, proof: Proof, design: Design, folder: WorkFolder, simulator: str | None, check: bool
+def replay_counterexample(
+    request: ProveRequest, program: Program, proof: Proof, design: Design, folder: WorkFolder, progress: Progress
 ) -> Finding:
-    """The counterexample, judged by golden model and a simulator, or ``both``; None: the first that builds the RTL."""
+    """Return what golden model and simulators say of the vector. ``design``: with the pins that the proof found.
+
+    Where the request names no simulator, that is the first that builds the RTL.
+    """
     # Only imported now: a proof that succeeds needs no simulator.
     from dais_verif.simulation.verify import Options, verify
     from dais_verif.stimulus import batch_of_raw
 
     assert proof.counterexample is not None
+    simulator, check = request.simulator, not request.unchecked
     vector, elements = proof.counterexample.vector, proof.elements
     row = np.array([signed_inputs(program, vector, elements)], dtype=object).reshape(1, program.n_in)
     batch = batch_of_raw(Batch.of(row, program.n_in), Ports(elements, ()))
@@ -76,7 +90,7 @@ def replayed(
         tries = [simulators_for(simulator, design.sources)]
     else:
         tries = [(simulator,)] if simulator in SIMULATORS else [SIMULATORS] if simulator else [(s,) for s in SIMULATORS]
-    with notices().status("replaying the counterexample"):
+    with progress.working("replaying the counterexample"):
         first = verify(program, batch, design, folder.path, Options(tries[0], check=check))
         if first.verdict is not Verdict.TOOL_FAILURE or len(tries) == 1:
             return first
@@ -85,8 +99,8 @@ def replayed(
         return first if second.verdict is Verdict.PASS else second
 
 
-def played(proof: Proof, dut: Dut, design: Design, folder: WorkFolder) -> Proof:
-    """A broken handshake, shown to a simulator."""
+def replay_handshake(proof: Proof, dut: Dut, design: Design, folder: WorkFolder) -> Proof:
+    """Return ``proof``, of a broken handshake, with what a simulator makes of that."""
     from dais_verif.simulation.diagnosis.trace_replay import replay_trace
 
     handshake, clocking = proof.handshake, dut.face.clocking
@@ -106,16 +120,16 @@ def played(proof: Proof, dut: Dut, design: Design, folder: WorkFolder) -> Proof:
     )
 
 
-def out_of_step(
+def simulate_out_of_step(
+    request: ProveRequest,
     program: Program,
     problem: Exception,
-    dut: DesignRequest,
+    asked: DesignRequest,
     said: PortsFile | None,
     folder: WorkFolder,
-    seed: int,
-    check: bool,
+    progress: Progress,
 ) -> tuple[Proof, Design, Finding] | None:
-    """What a simulator says of registers that do not move together, if it finds them to be wrong.
+    """Return what a simulator says of registers that do not move together, if it finds them to be wrong.
 
     Vectors come with bubbles, stalls and resets, as far as the design has pins for them. None: they are all right, or
     it is not said what the clock is.
@@ -127,23 +141,22 @@ def out_of_step(
 
     if not isinstance(problem, OutOfStep) or (said is not None and said.clocking is None):
         return None
-    design = design_of(program, dut, folder.path)
+    design = design_of(program, asked, folder.path)
     simulators = simulators_for(None, design.sources)[:1]
-    with notices().status("simulating registers that do not move together"):
-        options = Options(simulators, check=check, seed=seed)
-        finding = verify(program, Generated([program], _VECTORS, seed), design, folder.path, options)
+    with progress.working("simulating registers that do not move together"):
+        options = Options(simulators, check=not request.unchecked, seed=request.seed)
+        finding = verify(program, Generated([program], _VECTORS, request.seed), design, folder.path, options)
     if finding.verdict not in _CONFIRMED:
         return None
     message = f"{problem}; {simulators[0]}: {finding.message}"
     return Proof(finding.verdict, message, [], [], [], 0, False, False), design, finding
 
 
-def simulate_command(
-    program: Path, layout: str | None, design: Design, data: Sequence[Path], ports: Path | None, folder: WorkFolder
-) -> str:
-    """The command that runs the counterexample, to copy."""
-    arguments = ["sim", str(program), *(["--layout", layout] if layout else [])]
-    arguments += ["--ports", str(ports)] if ports else []
+def simulate_command(request: ProveRequest, asked: DesignRequest, design: Design, folder: WorkFolder) -> str:
+    """Return the command that runs the counterexample, to copy."""
+    layout = request.layout
+    arguments = ["sim", path_of(request.program), *(["--layout", layout] if layout else [])]
+    arguments += ["--ports", str(asked.ports)] if asked.ports else []
     clocking = design.dut.face.clocking if design.dut else None
     if clocking is not None:
         reset = f"{clocking.reset}:low" if clocking.reset and clocking.reset_low else clocking.reset
@@ -152,12 +165,12 @@ def simulate_command(
         arguments += [word for option, pin in pins.items() if pin is not None for word in (option, str(pin))]
     arguments += ["--top", design.top]
     arguments += [word for source in design.sources for word in ("--rtl", str(source))]
-    arguments += [word for file in data for word in ("--data", str(file))]
-    return reproduce([*arguments, "--inputs", str(folder.path / _FILE), "--vectors", "0"])
+    arguments += [word for file in asked.data for word in ("--data", str(file))]
+    return own_command([*arguments, "--inputs", str(folder.path / _FILE), "--vectors", "0"])
 
 
-def judged(proof: Proof, finding: Finding, readings: Sequence[str] = ()) -> Proof:
-    """The proof in the light of the replay: what simulators and golden model say of the vector is the last word.
+def judge_replay(proof: Proof, finding: Finding, readings: Sequence[str] = ()) -> Proof:
+    """Return ``proof`` in the light of the replay: what simulators and golden model say of the vector is the last word.
 
     ``readings``: warnings that macros of tools make another design of the RTL, which is then why they do not agree.
     """
@@ -178,6 +191,6 @@ def judged(proof: Proof, finding: Finding, readings: Sequence[str] = ()) -> Proo
 
 
 def several_readings(readings: Sequence[str]) -> str:
-    """What to say where RTL that ``readings`` warn of is proved and simulated with different answers."""
+    """Return what to say where RTL that ``readings`` warn of is proved and simulated with different answers."""
     where = "; ".join(reading.partition(":")[0] for reading in readings)
     return f"{where}, so simulators may have run another design than was proved: take that out of the RTL"

@@ -1,0 +1,198 @@
+"""Elaborating and proving a design, and a proof of an earlier run that answers the same question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dais_verif.dut.bind import bind
+from dais_verif.dut.discover import Port
+from dais_verif.dut.interface import Dut, packed
+from dais_verif.dut.ports_file import PortsFile
+from dais_verif.errors import InputError, ToolError
+from dais_verif.flows.progress import Progress
+from dais_verif.flows.proof.deep_stack import run_deep
+from dais_verif.flows.proof.reading import RtlReader
+from dais_verif.flows.watched_files import WatchedFiles
+from dais_verif.program import Program
+from dais_verif.prover.results import Options, Watcher
+from dais_verif.simulation.simulators.build import Design
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.verdict import Verdict
+
+if TYPE_CHECKING:
+    from dais_verif.prover.netlist import Netlist
+    from dais_verif.prover.results import Proof
+    from dais_verif.prover.solving.export import Statement
+
+__all__ = ["ProofTask", "prove_design", "state_obligations"]
+
+#: Seconds of the solver for a sample of obligations.
+_FOREIGN_SECONDS, _OWN_SECONDS = 4.0, 1.0
+
+#: Options that say how to find an answer, and not of what.
+_HOW = ("jobs", "store", "timeout")
+
+
+@dataclass(frozen=True)
+class ProofTask:
+    """What is to be proved, and by what means. ``said``: of the ports of ``design``; None: it knows them itself.
+
+    ``watched``: its files, which must be what they were.
+    """
+
+    program: Program
+    design: Design
+    said: PortsFile | None
+    reader: RtlReader
+    options: Options
+    watched: WatchedFiles
+    watch: Stopwatch
+    progress: Progress
+
+
+class _Listener(Watcher):
+    """Tells ``tell`` what the prover says of its progress."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+
+    def progress(self, what: str, done: int, total: int) -> None:
+        self._tell(f"proving: {done} of {total} {what}")
+
+
+def prove_design(task: ProofTask) -> tuple[Proof, Dut]:
+    """Return the proof of a design, and how it carries the program.
+
+    Raises ``InputError`` if the design does not fit or is changed meanwhile, ``ToolError`` if a package is missing.
+    """
+    design, reader, options, watch = task.design, task.reader, task.options, task.watch
+    key = None
+    with _needed():
+        if options.store is not None:
+            from dais_verif.prover.proof_cache import proof_key, recall, remember
+
+            with watch.stage("recall"):
+                question = [(f.name, getattr(options, f.name)) for f in fields(options) if f.name not in _HOW]
+                asked = [design.top, design.dut, task.said, reader.what_reads(design), question]
+                key = proof_key(task.program, design.sources, reader.files(design), asked)
+                known = recall(options.store, key) if key is not None else None
+            if known is not None:
+                return known.proof, _bind(task, known.ports)
+        reader.what_reads(design)  # before anything is read
+        with watch.stage("elaborate"):
+            verilog = reader.in_verilog(design)
+            netlists, refused = _readings(reader, verilog)
+        ports = _ports(netlists[0])
+        dut = _bind(task, ports)
+        proof = run_deep(lambda: _prove(task, netlists, dut))
+        if refused is not None:
+            from dais_verif.prover.cross_check.proof import mark_unread
+
+            proof = mark_unread(proof, refused)
+        if proof.verdict is Verdict.PASS and proof.drawn[0]:
+            proof = _put_sample(task, netlists[0], verilog, dut, proof)
+        if options.store is not None and key is not None and not any(netlist.included for netlist in netlists):
+            task.watched.require_unchanged("proved")  # the key is of what the files were
+            with watch.stage("remember"):
+                remember(options.store, key, proof, ports)
+    return proof, dut
+
+
+@contextmanager
+def _needed() -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        raise ToolError(
+            f"the Python package {error.name!r}, which a proof needs, cannot be imported ({error});"
+            " run: pip install pyslang bitwuzla python-sat"
+        ) from None
+
+
+def _readings(reader: RtlReader, design: Design) -> tuple[list[Netlist], str | None]:
+    """Return what each front end reads; and why Yosys does not, if it need not."""
+    netlists: list[Netlist] = []
+    for name in reader.names:
+        try:
+            netlists.append(_read(reader, name, design))
+        except (InputError, ToolError) as error:
+            if not (netlists and reader.lenient):
+                raise
+            return netlists, str(error)
+    return netlists, None
+
+
+def _read(reader: RtlReader, name: str, design: Design) -> Netlist:
+    with reader.readable(name, design) as read:
+        return run_deep(read)
+
+
+def _prove(task: ProofTask, netlists: Sequence[Netlist], dut: Dut) -> Proof:
+    from dais_verif.prover.cross_check.proof import prove_with_both
+    from dais_verif.prover.proof import prove
+
+    first, *others = netlists
+    with task.watch.stage("prove"), task.progress.working("proving") as tell:
+        listener = _Listener(tell)
+        if not others:
+            return prove(task.program, first, dut, task.options, listener)
+        lenient = task.reader.lenient
+        return prove_with_both(task.program, first, others[0], dut, task.options, listener, if_possible=lenient)
+
+
+def _put_sample(task: ProofTask, netlist: Netlist, design: Design, dut: Dut, proof: Proof) -> Proof:
+    """Return ``proof`` in the light of a sample of its obligations. ``design``: read once more if need be."""
+    from dais_verif.prover.solving.sampling import BUT_FOR_BLOCKS, WRITTEN, judge_sample, put_to_the_solver
+    from dais_verif.prover.terms import as_written
+
+    reader = task.reader
+
+    def work() -> Proof:
+        # A proof takes control out of registers, by the rules of the normal form.
+        netlists = {WRITTEN if netlist.lazy and proof.timing is None else BUT_FOR_BLOCKS: netlist}
+        if reader.foreign and not netlist.lazy:
+            try:
+                with as_written(), reader.readable(reader.names[0], design) as read:
+                    netlists = {WRITTEN: read(), **netlists}
+            except InputError:  # slices of what is not assigned yet, for example, which rules see through
+                pass
+        seconds = _FOREIGN_SECONDS if reader.foreign else _OWN_SECONDS
+        return judge_sample(proof, *put_to_the_solver(task.program, netlists, dut, proof, task.options, seconds))
+
+    with task.watch.stage("sample"), task.progress.working("putting a sample to the solver"):
+        return run_deep(work)
+
+
+def _bind(task: ProofTask, ports: Sequence[Port]) -> Dut:
+    """Return how the ports of the design carry the program."""
+    if task.said is not None:
+        return bind(task.program, task.said, list(ports), open_inputs=task.said.clocking is None)
+    return task.design.dut or packed(task.program)
+
+
+def state_obligations(task: ProofTask, dut: Dut, proof: Proof) -> tuple[list[Statement], str]:
+    """Return all that ``proof`` rests on, for other solvers, by its first reading; and in what form its terms are."""
+    from dais_verif.prover.solving.export import export_statements
+    from dais_verif.prover.terms import as_written
+
+    program, reader, options = task.program, task.reader, task.options
+
+    def work(read: Callable[[], Netlist]) -> tuple[list[Statement], str]:
+        try:
+            with as_written():
+                return export_statements(program, read(), dut, proof, options), "as written"
+        except InputError as error:  # slices of what is not assigned yet, for example, which rules see through
+            return export_statements(program, read(), dut, proof, options), f"in normal form, since: {error}"
+
+    reading = reader.readable(reader.names[0], reader.in_verilog(task.design))
+    with task.watch.stage("dump"), task.progress.working("stating the obligations"), reading as read:
+        return run_deep(partial(work, read))
+
+
+def _ports(netlist: Netlist) -> list[Port]:
+    ways = (("in", netlist.inputs), ("out", netlist.outputs))
+    return [Port(name, way, netlist.signals[name].width) for way, names in ways for name in names]

@@ -1,0 +1,90 @@
+"""A stack that is deep enough: designs without names are followed from outputs to inputs, calls within calls."""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import multiprocessing
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from dais_verif.errors import InputError
+from dais_verif.prover.turns import TURN
+from dais_verif.verdict import Verdict
+
+__all__ = ["run_deep"]
+
+_STACK_BYTES, _DEPTH = 512 << 20, 1_000_000
+
+#: Held while the size of stacks, which is one for all threads that start, is another one.
+_STARTING = threading.Lock()
+
+_T = TypeVar("_T")
+
+
+def run_deep(work: Callable[[], _T]) -> _T:
+    """Return what ``work`` does, in a thread of its own, when it is its turn to prove.
+
+    Raises ``InputError`` if even that stack is not deep enough.
+    """
+    results: list[_T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            with TURN, _settings():
+                results.append(work())
+        except RecursionError:
+            errors.append(
+                InputError(
+                    "expressions of the RTL nest deeper than the proof can follow: a loop of many turns that goes on"
+                    " from what the turn before left, or a very long line of logic; divide it into registers or modules"
+                )
+            )
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    try:
+        with _STARTING:
+            size = threading.stack_size(_STACK_BYTES)
+            try:
+                thread.start()
+            finally:
+                threading.stack_size(size)
+        while thread.is_alive():  # wakes for Ctrl-C
+            thread.join(0.1)
+    except KeyboardInterrupt:
+        atexit.register(_leave, thread)  # it cannot be stopped, and what it holds must not be taken apart under it
+        raise
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+@contextmanager
+def _settings() -> Iterator[None]:
+    """Let calls nest deeply; a proof is one growing graph without cycles, so look for none in it again and again."""
+    limit, collecting = sys.getrecursionlimit(), gc.isenabled()
+    sys.setrecursionlimit(_DEPTH)
+    gc.disable()
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+        if collecting:
+            gc.enable()
+
+
+def _leave(thread: threading.Thread) -> None:
+    if not thread.is_alive():
+        return
+    for child in multiprocessing.active_children():
+        child.kill()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(Verdict.INTERRUPTED.exit_code)

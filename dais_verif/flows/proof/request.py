@@ -1,0 +1,86 @@
+"""What to prove, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dais_verif.errors import RequestError
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.programs import AnyProgram, path_of, require_counts
+from dais_verif.flows.proof.reading import FRONT_ENDS
+from dais_verif.flows.words import option_words
+from dais_verif.own_command import own_command
+from dais_verif.simulation.simulators.build import SIMULATORS
+
+__all__ = ["ProveRequest"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProveRequest:
+    """What to prove, and how; every default is that of ``dais-verif prove``.
+
+    ``front_end``: what reads the RTL: ``slang``, ``yosys``, ``both``, or ``available``: both, where Yosys is there and
+    can read it. ``unchecked``: also where promises of the program are broken; ``out_of_range``: also beyond the
+    intervals that its source declares. ``timeout``: seconds for each obligation. ``simulator``: what replays a
+    counterexample: ``icarus``, ``verilator``, ``both``, or None: the first that builds the RTL. ``sample``: percent of
+    the obligations that are put to the solver once more. ``dump_smt``: a folder for all that is to be shown, as
+    SMT-LIB 2. ``cache``: use and keep proofs of earlier runs. ``confirm``: simulate RTL that is not ours once it is
+    proved. ``output``: a folder to keep. ``command`` makes the line to copy, which the record holds, given words to
+    add; None: it is derived from the request.
+    """
+
+    program: AnyProgram
+    layout: str | None = None
+    design: DesignRequest = field(default_factory=DesignRequest)
+    front_end: str = "slang"
+    unchecked: bool = False
+    out_of_range: bool = False
+    timeout: float = 20.0
+    simulator: str | None = None
+    sample: float = 1.0
+    dump_smt: Path | None = None
+    cache: bool = True
+    confirm: bool = True
+    seed: int = 0
+    jobs: int | None = None
+    output: Path | None = None
+    command: Callable[[Sequence[str]], str] | None = None
+
+    def __post_init__(self) -> None:
+        require_counts(seed=self.seed)
+        if self.front_end not in FRONT_ENDS:
+            raise RequestError(f"--front-end must be one of {', '.join(FRONT_ENDS)}, not {self.front_end!r}.")
+        if self.simulator not in (None, *SIMULATORS, "both"):
+            raise RequestError(f"--sim must be one of {', '.join(SIMULATORS)}, both, not {self.simulator!r}.")
+        if not 0 <= self.sample <= 100:
+            raise RequestError(f"--sample must be 0 to 100 percent, not {self.sample}.")
+        if not 0 < self.timeout < float("inf"):
+            raise RequestError(f"--timeout must be a number of seconds above 0, not {self.timeout}.")
+        if self.design.wrapped is not None:
+            raise RequestError("a wrapped design cannot be proved: prove its core, and simulate its streams.")
+
+    def reproduce(self) -> str:
+        """Return the line to copy that asks for the same."""
+        return self.command(()) if self.command is not None else own_command(self.words())
+
+    def words(self) -> list[str]:
+        """Return the words after ``dais-verif`` that ask for this. ``PROGRAM`` is one without a file."""
+        valued = {
+            "--layout": self.layout,
+            "--front-end": None if self.front_end == "slang" else self.front_end,
+            "--timeout": self.timeout,
+            "--sim": self.simulator,
+            "--sample": self.sample,
+            "--dump-smt": self.dump_smt,
+            "--seed": self.seed,
+            "--output": self.output,
+        }
+        flags = {
+            "--unchecked": self.unchecked,
+            "--out-of-range": self.out_of_range,
+            "--no-cache": not self.cache,
+            "--no-confirm": not self.confirm,
+        }
+        return ["prove", path_of(self.program), *option_words(valued, flags), *self.design.words()]

@@ -1,0 +1,187 @@
+"""Prove for all inputs that RTL computes a program, or show an input vector on which it does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dais_verif.cache_folder import proof_store
+from dais_verif.dut.interface import Dut, packed
+from dais_verif.errors import InputError
+from dais_verif.files import write_atomically
+from dais_verif.flows.designs import DesignRequest, emitted, given, told_apart, with_netlist
+from dais_verif.flows.programs import read_program
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.proof.confirm import prove_and_confirm
+from dais_verif.flows.proof.decide import ProofTask, prove_design, state_obligations
+from dais_verif.flows.proof.proof_record import proof_record
+from dais_verif.flows.proof.reading import RtlReader
+from dais_verif.flows.proof.replay import (
+    judge_replay,
+    replay_counterexample,
+    replay_handshake,
+    simulate_command,
+    simulate_out_of_step,
+    with_found_pins,
+)
+from dais_verif.flows.proof.request import ProveRequest
+from dais_verif.flows.proof.smt_files import empty_folder, write_contradicted, write_statements
+from dais_verif.flows.watched_files import WatchedFiles
+from dais_verif.flows.work_folder import WorkFolder, work_folder
+from dais_verif.golden.fast import threads
+from dais_verif.program import Program
+from dais_verif.prover.results import Options
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.proof import Confirmation, ProofRecord, WrittenStatements
+from dais_verif.record.simulation import Mismatch
+from dais_verif.simulation.simulators.build import Design
+from dais_verif.stopwatch import Stopwatch
+
+if TYPE_CHECKING:
+    from dais_verif.prover.results import Proof
+    from dais_verif.simulation.verify import Finding
+
+__all__ = ["Proved", "ProveRequest", "prove"]
+
+
+@dataclass(frozen=True)
+class Proved:
+    """A run of ``prove``: its record, the program, and the folder that was kept.
+
+    ``mismatch``: what a simulator showed to be wrong. ``bitwise``: a netlist was proved, bit by bit.
+    """
+
+    record: ProofRecord
+    program: Program
+    folder: Path | None
+    mismatch: Mismatch | None
+    bitwise: bool
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What the prover says, and ``design`` as that was found of it. ``finding``: of a simulator, where it is wrong."""
+
+    proof: Proof
+    design: Design
+    dut: Dut
+    confirmation: Confirmation | None = None
+    finding: Finding | None = None
+
+
+def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatch | None = None) -> Proved:
+    """Prove that the design computes the program, or refute it.
+
+    What is wrong is replayed in a simulator, and RTL that is not ours is simulated before it passes: simulators have
+    the last word. Raises ``InputError``, ``ProgramError`` or ``RequestError`` for what cannot be used, ``ToolError`` if
+    a package or a tool is missing.
+    """
+    asked, watch = request.design, watch or Stopwatch()
+    statements = None if request.dump_smt is None else empty_folder(request.dump_smt)
+    with watch.stage("read"):
+        program, warnings = read_program(request.program, request.layout, progress)
+    with work_folder(request.output) as folder:
+        with watch.stage("emit"):
+            asked = with_netlist(asked, folder.path)
+            design, said = given(asked, folder.path) if asked.rtl else (emitted(program, asked, folder.path), None)
+            readings = [] if asked.netlist else told_apart(design, asked, progress)
+            watched = WatchedFiles.of(design)
+        task = ProofTask(
+            program=program,
+            design=design,
+            said=said,
+            reader=RtlReader(
+                request.front_end, folder.path / "yosys", asked.netlist is not None, foreign=bool(asked.rtl)
+            ),
+            options=_options(request, asked),
+            watched=watched,
+            watch=watch,
+            progress=progress,
+        )
+        found = _answer(request, task, asked, folder, readings)
+        written = None if statements is None else _written(statements, task, found)
+        found = _replayed(request, task, found, folder, readings)
+        watched.require_unchanged("proved")
+        proof, sample = found.proof, found.proof.sample
+        if (found.confirmation is not None and found.confirmation.contradicts) or (sample and sample.contradicted):
+            folder.kept = True
+        if sample is not None and sample.contradicted:
+            write_contradicted(folder.path / "disagreement", proof.contradicted)
+        record = proof_record(
+            request,
+            task,
+            proof,
+            found.design,
+            found.dut,
+            finding=found.finding,
+            confirmation=found.confirmation,
+            written=written,
+            warnings=[*warnings, *readings],
+            simulate=None if proof.counterexample is None else simulate_command(request, asked, found.design, folder),
+        )
+        if folder.kept or proof.counterexample is not None or request.output is not None:
+            folder.kept = True
+            write_atomically(folder.path / "result.json", record.to_json().encode())
+        mismatch = None if found.finding is None else found.finding.first_mismatch
+        return Proved(record, program, folder.path if folder.kept else None, mismatch, proof.bits)
+
+
+def _options(request: ProveRequest, asked: DesignRequest) -> Options:
+    return Options(
+        timeout=request.timeout,
+        check=not request.unchecked,
+        jobs=threads(request.jobs),
+        store=proof_store() if request.cache else None,
+        seed=request.seed,
+        declared=not request.out_of_range,
+        bits=asked.netlist is not None,
+        sample=request.sample,
+    )
+
+
+def _answer(
+    request: ProveRequest, task: ProofTask, asked: DesignRequest, folder: WorkFolder, readings: list[str]
+) -> _Answer:
+    """Return what is proved; where registers do not move together, what a simulator says of that."""
+    try:
+        if asked.rtl and request.confirm:
+            proof, dut, confirmation = prove_and_confirm(task, folder.path / "confirmation", readings)
+            return _Answer(proof, task.design, dut, confirmation)
+        proof, dut = prove_design(task)
+        return _Answer(proof, task.design, dut)
+    except InputError as error:
+        with task.watch.stage("replay"):
+            shown = simulate_out_of_step(request, task.program, error, asked, task.said, folder, task.progress)
+        if shown is None:
+            raise
+        proof, design, finding = shown
+        folder.kept = True
+        return _Answer(proof, design, design.dut or packed(task.program), finding=finding)
+
+
+def _written(statements: Path, task: ProofTask, found: _Answer) -> WrittenStatements | None:
+    """Write all that the proof rests on."""
+    if found.proof.bits:
+        raise InputError("a netlist is proved bit by bit: there are no obligations of ops for --dump-smt to write")
+    if not found.proof.outputs:
+        return None
+    return write_statements(statements, ProgramInfo.of(task.program), *state_obligations(task, found.dut, found.proof))
+
+
+def _replayed(
+    request: ProveRequest, task: ProofTask, found: _Answer, folder: WorkFolder, readings: list[str]
+) -> _Answer:
+    """Return ``found`` with what simulators say of what is wrong."""
+    proof = found.proof
+    if proof.counterexample is not None:
+        design = replace(found.design, dut=with_found_pins(found.dut, proof))
+        with task.watch.stage("replay"):
+            finding = replay_counterexample(request, task.program, proof, design, folder, task.progress)
+        return replace(found, proof=judge_replay(proof, finding, readings), design=design, finding=finding)
+    if proof.handshake is not None and proof.handshake.trace:
+        with task.watch.stage("replay"):
+            proof = replay_handshake(proof, found.dut, task.reader.in_verilog(found.design), folder)
+        folder.kept = True
+        return replace(found, proof=proof)
+    return found

@@ -1,0 +1,50 @@
+"""The files of a design, held to what they were when a run began: a verdict speaks of one design only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from dais_verif.errors import InputError
+from dais_verif.simulation.simulators.build import Design
+from dais_verif.toolchain.sources import digests
+
+__all__ = ["WatchedFiles"]
+
+
+@dataclass(frozen=True)
+class WatchedFiles:
+    """The sources and the data files of ``design``, and the SHA-256 of each, sources first."""
+
+    design: Design
+    sha256: tuple[str, ...]
+
+    @classmethod
+    def of(cls, design: Design) -> WatchedFiles:
+        """Return the files of ``design`` as they are now."""
+        return cls(design, _sha256(design))
+
+    @property
+    def of_sources(self) -> list[str]:
+        """The SHA-256 of each source."""
+        return list(self.sha256[: len(self.design.sources)])
+
+    @property
+    def of_data(self) -> dict[str, str]:
+        """The SHA-256 of each data file, by the name that the RTL has for it."""
+        names = (file.name for file in self.design.data)
+        return dict(zip(names, self.sha256[len(self.design.sources) :], strict=True))
+
+    def require_unchanged(self, what: str) -> None:
+        """Raise ``InputError`` if a file is another one now. ``what``: what was done to the RTL meanwhile."""
+        for path, before, after in zip(_paths(self.design), self.sha256, _sha256(self.design), strict=True):
+            if before != after:
+                raise InputError(f"RTL file {str(path)!r} was changed while it was {what}; run again")
+
+
+def _paths(design: Design) -> list[Path]:
+    return [*design.sources, *(file.path for file in design.data)]
+
+
+def _sha256(design: Design) -> tuple[str, ...]:
+    return tuple(digest.hex() for digest in digests(_paths(design)))

@@ -1,0 +1,38 @@
+"""What claims cost: seconds, or nothing where an earlier run has decided them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dais_verif.record.proof import Claim, Worst
+
+__all__ = ["Costs"]
+
+
+class Costs:
+    """What each claim cost when it was decided last; those of one shape share a decision."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[tuple[str, int], float] = {}
+        self._cached: set[tuple[str, int]] = set()
+
+    def note(self, key: tuple[str, int], seconds: float, cached: bool = False) -> None:
+        """Take what a claim cost. ``cached``: an earlier run has decided it."""
+        if seconds or key in self._seconds:  # most claims are decided at once
+            self._seconds[key] = seconds
+        if cached:
+            self._cached.add(key)
+        else:
+            self._cached.discard(key)
+
+    @property
+    def cached(self) -> int:
+        """How many claims were decided by earlier runs."""
+        return len(self._cached)
+
+    def worst(self, claims: Sequence[Claim]) -> Worst | None:
+        """Return the one of ``claims`` that took longest; None if there are none."""
+        if not claims:
+            return None
+        worst = max(claims, key=lambda claim: self._seconds.get((claim.kind, claim.number), 0.0))
+        return Worst(worst.name, round(self._seconds.get((worst.kind, worst.number), 0.0), 4))
