@@ -13,9 +13,9 @@ import pytest
 from pages import PROGRAM, board_run, passed_run, regression, signoff
 from rich.console import Console
 
-from dais_verif.cli import main, prove
+from dais_verif.cli import main
 from dais_verif.emitter import emit_verilog
-from dais_verif.flows import cover
+from dais_verif.flows import cover, prove
 from dais_verif.program import Program, write_binary
 from dais_verif.record.regression import RegressionRecord
 from dais_verif.record.simulation import OutputEvidence
@@ -90,13 +90,13 @@ def test_page_and_verb_say_the_same(
         monkeypatch.setattr(cover, "_judge", lambda *_: (verdict, "why it is so"))
         words = ["coverage", "prog.bin", "--vectors", "2", "--no-directed", "--timeout", "0"]
     else:
-        proved = prove.proved
+        proved = prove.prove_design
 
         def judged(*arguments: Any) -> Any:
             proof, found = proved(*arguments)
             return replace(proof, verdict=verdict, message="why it is so"), found
 
-        monkeypatch.setattr(prove, "proved", judged)
+        monkeypatch.setattr(prove, "prove_design", judged)
         words = ["prove", "prog.bin", "--no-cache", "--jobs", "1"]
     assert main._run([*words, "--html", "page.html", "-o", "out"]) == verdict.exit_code
     assert heading(Path("page.html")) == last_word(capsys.readouterr().out)
