@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dais_verif.coverage.inputs import READ, Readers
 from dais_verif.golden.coverage_probes import ARM, LOST, WRAPPED, Places
 from dais_verif.program import OPCODES, Program
-from dais_verif.program.opcodes import low_int32
+from dais_verif.program.opcodes import MUXES, QUANTS, RELUS, Code, low_int32
 
 __all__ = ["GROUPS", "Bins", "bins_of"]
 
@@ -202,7 +202,7 @@ def _bit(places: Places, ops: Ints, value: int, otherwise: int) -> Ints:
 
 
 def _add_muxes(made: _Columns, program: Program, places: Places, never: int, always: int) -> None:
-    muxes = _of(program, places, 6, -6)
+    muxes = _of(program, places, *MUXES)
     conditions = low_int32(program.columns.data[muxes])
     made.add("mux condition", muxes, 0, _bit(places, conditions, 1, never), never)
     made.add("mux condition", muxes, 1, _bit(places, conditions, 0, always), never)
@@ -211,32 +211,32 @@ def _add_muxes(made: _Columns, program: Program, places: Places, never: int, alw
 
 
 def _add_relus(made: _Columns, program: Program, places: Places, never: int, always: int) -> None:
-    for code in (2, -2):
+    for code in RELUS:
         relus = _of(program, places, code)
         operands = program.columns.id0[relus]
         widths, at = places.widths[operands], places.at[operands]
         negative = np.where(program.columns.k[operands] == 1, _bit(places, operands, 1, never), never)
         positive = np.where(widths > 0, at + 2 * widths + 1, never)
         zero = np.where(widths > 0, at + 2 * widths, always)
-        sides = (negative, zero, positive) if code > 0 else (positive, zero, negative)
+        sides = (negative, zero, positive) if code == Code.RELU else (positive, zero, negative)
         for number, place in enumerate(sides):
             made.add("relu", relus, number, place, never)
 
 
 def _add_changes(made: _Columns, program: Program, places: Places, never: int) -> None:
     """Quantisation that changes a value, where it is an op's meaning; what a relu quantises is never negative."""
-    ops = _of(program, places, 2, -2, 3, -3, 6, -6)
+    ops = _of(program, places, *RELUS, *QUANTS, *MUXES)
     for name, change in (("wrap", WRAPPED), ("truncation", LOST)):
         at = places.more[ops] + change
         made.add(name, ops, 0, at, at + 1)
         made.add(name, ops, 1, at + 2, never)
         if name == "truncation":
-            below = np.abs(program.columns.code[ops]) != 2
+            below = ~np.isin(program.columns.code[ops], RELUS)
             made.add(name, ops[below], 2, at[below], never)
 
 
 def _add_entries(made: _Columns, program: Program, places: Places, never: int) -> None:
-    lookups = _of(program, places, 8)
+    lookups = _of(program, places, Code.LOOKUP)
     sizes = places.at[lookups + 1] - places.more[lookups]
     owners, which = _counted(lookups, sizes)
     made.add("table entry", owners, which, np.repeat(places.more[lookups], sizes) + which, never)

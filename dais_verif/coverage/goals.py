@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from dais_verif.coverage.bins import GROUPS, Bins
 from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.opcodes import high_int32
+from dais_verif.program.opcodes import INPUT, MUXES, high_int32
 
 __all__ = ["Goal", "Wish", "goal_of", "wishes"]
 
@@ -48,7 +48,7 @@ def goal_of(bins: Bins, number: int) -> Goal | None:
     if kind == "relu":
         place = 2 - which if op.spec.negate else which
         return Goal("zero", op.id0, 0) if place == 1 else Goal("sign", op.id0, place // 2)
-    return None if op.code == -1 and kind in ("wrap", "truncation") else Goal(kind, index, which)
+    return None if op.code == INPUT and kind in ("wrap", "truncation") else Goal(kind, index, which)
 
 
 def wishes(program: Program, goal: Goal, now: Sequence[int], rng: random.Random) -> list[Wish]:
@@ -113,7 +113,7 @@ class _Arm(NamedTuple):
 
 
 def _quantised(program: Program, op: Op, now: Now) -> _Arm:
-    if abs(op.code) != 6:
+    if op.code not in MUXES:
         return _Arm(op.id0, op.spec.negate, program.ops[op.id0].type.f)
     kind = program.ops[op.condition].type
     if kind.width and now[op.condition] >> kind.width - 1 & 1:
@@ -123,7 +123,7 @@ def _quantised(program: Program, op: Op, now: Now) -> _Arm:
 
 def _flipped(program: Program, op: Op, now: Now, rng: random.Random) -> list[Wish]:
     """Sometimes the other arm of a mux, whose values may do what those of this one cannot."""
-    if abs(op.code) != 6 or rng.random() < 0.5:
+    if op.code not in MUXES or rng.random() < 0.5:
         return []
     width = program.ops[op.condition].type.width
     msb = now[op.condition] >> width - 1 & 1 if width else 0

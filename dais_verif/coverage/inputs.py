@@ -14,6 +14,7 @@ import numpy as np
 from dais_verif.golden.coverage_probes import Seen
 from dais_verif.program import FixedType, Program
 from dais_verif.program.numbers import Batch, Column, IntArray, floor_to_grid
+from dais_verif.program.opcodes import Code
 
 __all__ = ["READ", "Reader", "Readers"]
 
@@ -58,7 +59,7 @@ class Readers:
         found: dict[tuple[int, FixedType, int, int], list[int]] = {}
         bounds = program.intervals if declared else None
         codes = program.columns.code
-        for index in np.flatnonzero(codes == -1).tolist():
+        for index in np.flatnonzero(codes == Code.INPUT).tolist():
             op = program.ops[index]
             if op.type.width:
                 k, i, f = op.type

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dais_verif.program import Op, Program
+from dais_verif.program.opcodes import RELUS, Code
 from dais_verif.program.ranges import Analysis, Interval, Status, analyse
 
 __all__ = ["sharp_ranges"]
@@ -74,7 +75,7 @@ class _Sums:
         exact = self._exact(op)
         if exact is not None and len(exact.factors) <= _MOST_SOURCES:
             lo, hi = exact.range(known)
-            rectified = abs(op.code) == 2 and lo < 0  # it is the sum only where that is positive
+            rectified = op.code in RELUS and lo < 0  # it is the sum only where that is positive
             by = op.type.f - exact.f
             fine = by >= 0 or change is Status.SAFE  # nothing is lost at the bottom
             if by >= 0:
@@ -90,13 +91,13 @@ class _Sums:
     def _exact(self, op: Op) -> _Sum | None:
         """The exact result of ``op``, if it is a sum; of a relu, what it is unless it is 0."""
         match op.code:
-            case 0 | 1:
-                return self._sums[op.id0].plus(self._sums[op.id1].moved(op.data), 1 if op.code == 0 else -1)
-            case 2 | 3:
+            case Code.ADD | Code.SUB:
+                return self._sums[op.id0].plus(self._sums[op.id1].moved(op.data), 1 if op.code == Code.ADD else -1)
+            case Code.RELU | Code.QUANT:
                 return self._sums[op.id0]
-            case -2 | -3:
+            case Code.RELU_NEG | Code.QUANT_NEG:
                 return _Sum({}, 0, op.type.f).plus(self._sums[op.id0], -1)
-            case 4:
+            case Code.ADD_CONST:
                 return self._sums[op.id0].plus(_Sum({}, op.data, op.type.f), 1)
         return None
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from dais_verif.coverage.goals import Wish
 from dais_verif.program import Op, Program
-from dais_verif.program.opcodes import bitwise_fields, high_int32, low_int32
+from dais_verif.program.opcodes import INPUT, SUMS, Code, bitwise_fields, high_int32, low_int32
 from dais_verif.program.ports import Ports
 from dais_verif.program.ranges import Interval
 
@@ -71,7 +71,7 @@ def pull(
         index = -heapq.heappop(waiting)  # the last op first: then all that read an op have spoken
         op = ground.program.ops[index]
         raw, slope = _decided(wanted[index], now[index], rng)
-        if op.code == -1:
+        if op.code == INPUT:
             _give(ground, op, raw, bits)
         else:
             for operand, value in _RULES[op.code](ground.program, op, raw, now, rng, ground.intervals):
@@ -92,9 +92,9 @@ def _decided(wanted: list[tuple[int, float]], now: int, rng: random.Random) -> t
 
 def _slope(program: Program, op: Op, operand: int, now: Now) -> float:
     """How much the op's value changes with that of an operand, more or less."""
-    if op.code in (0, 1) and operand == op.id1:
+    if op.code in SUMS and operand == op.id1:
         return 2.0 ** min(op.data, 60)
-    if op.code == 7:
+    if op.code == Code.MUL:
         other = op.id1 if operand == op.id0 else op.id0
         return min(abs(now[other]), 1 << 60) * 2.0 ** -min(max(program.ops[other].type.f, -60), 60) + 1e-9
     return 1.0
@@ -120,7 +120,7 @@ def _moved(raw: int, by: int) -> int:
 
 def _add(program: Program, op: Op, raw: int, now: Now, rng: random.Random, known: Known) -> Pairs:
     """As much as it can from one operand, the rest from the other."""
-    sign = -1 if op.code == 1 else 1
+    sign = -1 if op.code == Code.SUB else 1
     terms = [(op.id0, program.ops[op.id0].type.f, 1), (op.id1, program.ops[op.id1].type.f - op.data, sign)]
     f = max(op.type.f, terms[0][1], terms[1][1])
     parts = [s * _moved(now[i], f - f_i) for i, f_i, s in terms]
@@ -262,19 +262,19 @@ _Rule = Callable[[Program, Op, int, Now, random.Random, Known], Pairs]
 
 #: Of every opcode but -1, which is where pulling ends.
 _RULES: dict[int, _Rule] = {
-    0: _add,
-    1: _add,
-    2: _relu,
-    -2: _relu,
-    3: _quant,
-    -3: _quant,
-    4: _add_const,
-    5: _const,
-    6: _mux,
-    -6: _mux,
-    7: _mul,
-    8: _lookup,
-    9: _bit_unary,
-    -9: _bit_unary,
-    10: _bit_binary,
+    Code.ADD: _add,
+    Code.SUB: _add,
+    Code.RELU: _relu,
+    Code.RELU_NEG: _relu,
+    Code.QUANT: _quant,
+    Code.QUANT_NEG: _quant,
+    Code.ADD_CONST: _add_const,
+    Code.CONST: _const,
+    Code.MUX: _mux,
+    Code.MUX_NEG: _mux,
+    Code.MUL: _mul,
+    Code.LOOKUP: _lookup,
+    Code.BIT_UNARY: _bit_unary,
+    Code.BIT_UNARY_NEG: _bit_unary,
+    Code.BIT_BINARY: _bit_binary,
 }

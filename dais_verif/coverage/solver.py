@@ -11,7 +11,7 @@ from functools import cached_property
 
 from dais_verif.coverage.goals import Goal
 from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.opcodes import high_int32
+from dais_verif.program.opcodes import INPUT, MUXES, RELUS, high_int32
 from dais_verif.program.ports import Ports, ports_of
 from dais_verif.prover.op_semantics import aligned, as_type, bits_of, interpret_op, interpret_output
 from dais_verif.prover.solving.smt import satisfy
@@ -52,7 +52,7 @@ class Solver:
         ports = self._ports
         for index in self._new([goal.op]):
             op = self.program.ops[index]
-            if op.code == -1:
+            if op.code == INPUT:
                 element = ports.inputs[op.id0]
                 operands = [self._inputs.setdefault(op.id0, var(element.width, f"i{op.id0}"))] if element.width else []
                 self._values[index] = interpret_op(self.program, op, operands, element).value
@@ -78,7 +78,7 @@ class Solver:
         for index in sorted(self._values):
             op = self.program.ops[index]
             lo, hi = self.program.intervals[index]
-            if op.code == -1 and op.type.width and (lo, hi) != (op.type.raw_min, op.type.raw_max):
+            if op.code == INPUT and op.type.width and (lo, hi) != (op.type.raw_min, op.type.raw_max):
                 width = op.type.width + 1
                 value = self._wide(index, width)
                 found.append(bnot(slt(value, const(width, lo))))
@@ -103,7 +103,7 @@ class Solver:
 
     def chosen(self, op: Op, about: Callable[[int, bool, int], Term]) -> Term:
         """``about`` (operand, negated, shift) of what ``op`` quantises: of the arm that is chosen, if it is a mux."""
-        if abs(op.code) != 6:
+        if op.code not in MUXES:
             return about(op.id0, op.spec.negate, 0)
         first, second = about(op.id0, False, 0), about(op.id1, op.spec.negate, high_int32(op.data))
         return ite(self.msb(op), first, second)
@@ -123,7 +123,7 @@ class Solver:
         floored = as_type(kind, self._values[operand], whole, negated=negate)
         a, b = aligned(whole, floored, op.type, self.quantised(op, operand, negate, shift))
         changed = bnot(eq(a, b))
-        return band(changed, bnot(top_bit(self.exact(operand, negate)))) if abs(op.code) == 2 else changed
+        return band(changed, bnot(top_bit(self.exact(operand, negate)))) if op.code in RELUS else changed
 
     def loses(self, op: Op, operand: int, negate: bool, shift: int) -> Term:
         """The same at its bottom; negation changes nothing about which low bits are all 0."""
@@ -132,7 +132,7 @@ class Solver:
         if drop <= 0:
             return const(1, 0)
         lost = nonzero(extract(self._values[operand], 0, drop))
-        return band(lost, bnot(top_bit(self.exact(operand, negate)))) if abs(op.code) == 2 else lost
+        return band(lost, bnot(top_bit(self.exact(operand, negate)))) if op.code in RELUS else lost
 
     def negative(self, operand: int, negate: bool, shift: int) -> Term:
         """Whether ± an operand is negative."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dais_verif.coverage.bins import Bins
 from dais_verif.golden.coverage_probes import ARM, LOST, WRAPPED
 from dais_verif.program import FixedType, Op
-from dais_verif.program.opcodes import high_int32, low_int32
+from dais_verif.program.opcodes import MUXES, QUANTS, RELUS, Code, high_int32, low_int32
 from dais_verif.program.ranges import Analysis, Interval
 
 __all__ = ["by_ranges"]
@@ -49,15 +49,14 @@ def _value(x: Interval, width: int, impossible: Mask) -> None:
 
 def _beyond_the_value(found: Analysis, op: Op, impossible: Mask) -> None:
     known = [found.intervals[i] for i in op.operands]
-    code = abs(op.code)
-    if op.code == 8:
+    if op.code == Code.LOOKUP:
         _entries(found, op, impossible)
-    elif code == 2:
+    elif op.code in RELUS:
         x = _negated(known[0]) if op.spec.negate else known[0]
         _changes([Interval(max(x.lo, 0), max(x.hi, 0), x.f, x.zeros)], op.type, impossible)
-    elif code == 3:
+    elif op.code in QUANTS:
         _changes([_negated(known[0]) if op.spec.negate else known[0]], op.type, impossible)
-    elif code == 6:
+    elif op.code in MUXES:
         a, b, condition = known
         b = (_negated(b) if op.spec.negate else b)._replace(f=b.f - high_int32(op.data))
         kind = found.program.ops[op.condition].type

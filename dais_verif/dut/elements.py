@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from dais_verif.errors import InputError
 from dais_verif.program import FixedType, Program
+from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ports import Element, ports_of
 from dais_verif.program.types import type_of_interval
 
@@ -44,7 +45,7 @@ def sizings_of_inputs(program: Program) -> list[Sizing]:
     own = Sizing(inputs, tuple(FixedType(0, e.width + e.lo, -e.lo) for e in inputs), _PROGRAM)
     kinds = [FixedType(0, 0, 0)] * program.n_in
     for op in program.ops:
-        if op.code == -1:
+        if op.code == INPUT:
             k, i, f = op.type
             shift = int(program.inp_shift[op.id0])
             kinds[op.id0] = FixedType(k, i - shift, f + shift)

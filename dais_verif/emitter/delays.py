@@ -16,7 +16,7 @@ from typing import Any
 from dais_verif.errors import InputError
 from dais_verif.files import read_toml
 from dais_verif.program import Op, Program
-from dais_verif.program.opcodes import bitwise_fields, high_int32
+from dais_verif.program.opcodes import Code, bitwise_fields, high_int32
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -98,7 +98,7 @@ def _wires(op: Op, model: DelayModel, *widths: int) -> float:
 
 
 def _add(op: Op, model: DelayModel, a: int, b: int) -> float:
-    adds = b and (a or op.code == 1)  # plus nothing is wiring, nothing minus something is not
+    adds = b and (a or op.code == Code.SUB)  # plus nothing is wiring, nothing minus something is not
     return model.adder(op.type.width) if adds else 0.0
 
 
@@ -137,22 +137,22 @@ def _bit_binary(op: Op, model: DelayModel, a: int, b: int) -> float:
 
 
 _RULES: dict[int, Callable[..., float]] = {
-    -1: _wires,
-    0: _add,
-    1: _add,
-    2: _relu,
-    -2: _relu,
-    3: _wires,
-    -3: _wires,
-    4: _add_const,
-    5: _wires,
-    6: _mux,
-    -6: _mux,
-    7: _mul,
-    8: _lookup,
-    9: _bit_unary,
-    -9: _bit_unary,
-    10: _bit_binary,
+    Code.INPUT: _wires,
+    Code.ADD: _add,
+    Code.SUB: _add,
+    Code.RELU: _relu,
+    Code.RELU_NEG: _relu,
+    Code.QUANT: _wires,
+    Code.QUANT_NEG: _wires,
+    Code.ADD_CONST: _add_const,
+    Code.CONST: _wires,
+    Code.MUX: _mux,
+    Code.MUX_NEG: _mux,
+    Code.MUL: _mul,
+    Code.LOOKUP: _lookup,
+    Code.BIT_UNARY: _bit_unary,
+    Code.BIT_UNARY_NEG: _bit_unary,
+    Code.BIT_BINARY: _bit_binary,
 }
 
 

@@ -15,7 +15,7 @@ from dais_verif.emitter.ops import Statement, statements, table
 from dais_verif.emitter.writer import Writer
 from dais_verif.program import Op, Program
 from dais_verif.program.listing import in_words
-from dais_verif.program.opcodes import Data, low_int32
+from dais_verif.program.opcodes import INPUT, Data, low_int32
 from dais_verif.program.ports import Ports
 
 __all__ = [
@@ -138,7 +138,7 @@ def sensitivity(
 
     ``also``: further ops that it reads. ``inputs``: the input port is listed even if it is not read.
     """
-    port = ["model_inp"] if inputs or any(op.code == -1 for op in ops) else []
+    port = ["model_inp"] if inputs or any(op.code == INPUT for op in ops) else []
     others = sorted({i for op in ops for i in op.operands}.union(also) - {op.index for op in ops})
     read = sorted({low_int32(op.data) for op in ops if op.spec.data is Data.TABLE})
     filled_last = [f"{table(t)}[{len(program.tables[t]) - 1}]" for t in read if len(program.tables[t])]

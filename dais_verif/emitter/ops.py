@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from dais_verif.emitter.expressions import Expression, bits_for, literal, mask, storage_bits
 from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.opcodes import bitwise_fields, high_int32, low_int32
+from dais_verif.program.opcodes import Code, bitwise_fields, high_int32, low_int32
 from dais_verif.program.ports import Ports
 
 __all__ = ["Statement", "signal", "statements", "table"]
@@ -92,6 +92,9 @@ def _at(scope: Scope, value: Expression, f: int) -> Expression:
     return (value if value.leaf else scope.helper("exact", value)).floored(f)
 
 
+_SUB = Code.SUB
+
+
 def _input(s: Scope) -> Expression:
     lsb, width = s.ports.slice_of(s.op, int(s.program.inp_shift[s.op.id0]))
     kind = s.op.type
@@ -102,7 +105,7 @@ def _add(s: Scope) -> Expression:
     a, b = s.a, s.b.shifted(s.op.data)
     f = max(a.f, b.f)
     a, b = a.aligned(f), b.aligned(f)
-    if s.op.code == 1:
+    if s.op.code == _SUB:
         return Expression(f"({a.text} - {b.text})", f, a.lo - b.hi, a.hi - b.lo)
     return Expression(f"({a.text} + {b.text})", f, a.lo + b.lo, a.hi + b.hi)
 
@@ -201,20 +204,20 @@ def _bit_binary(s: Scope) -> Expression:
 
 #: The exact result of every opcode, as an expression.
 RULES: dict[int, Callable[[Scope], Expression]] = {
-    -1: _input,
-    0: _add,
-    1: _add,
-    2: _relu,
-    -2: _relu,
-    3: _quant,
-    -3: _quant,
-    4: _add_const,
-    5: _const,
-    6: _mux,
-    -6: _mux,
-    7: _mul,
-    8: _lookup,
-    9: _bit_unary,
-    -9: _bit_unary,
-    10: _bit_binary,
+    Code.INPUT: _input,
+    Code.ADD: _add,
+    Code.SUB: _add,
+    Code.RELU: _relu,
+    Code.RELU_NEG: _relu,
+    Code.QUANT: _quant,
+    Code.QUANT_NEG: _quant,
+    Code.ADD_CONST: _add_const,
+    Code.CONST: _const,
+    Code.MUX: _mux,
+    Code.MUX_NEG: _mux,
+    Code.MUL: _mul,
+    Code.LOOKUP: _lookup,
+    Code.BIT_UNARY: _bit_unary,
+    Code.BIT_UNARY_NEG: _bit_unary,
+    Code.BIT_BINARY: _bit_binary,
 }

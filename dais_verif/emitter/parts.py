@@ -12,7 +12,7 @@ from typing import NamedTuple
 from dais_verif.emitter.cut import by_cone, cut
 from dais_verif.emitter.ops import signal
 from dais_verif.program import Op, Program
-from dais_verif.program.opcodes import Data, low_int32
+from dais_verif.program.opcodes import INPUT, Data, low_int32
 
 __all__ = ["Parts", "moving", "parts_of", "path_of", "reads"]
 
@@ -56,7 +56,7 @@ def moving(program: Program) -> tuple[bool, ...]:
     """For each op whether it has bits and an input reaches it. All others never change."""
     found: list[bool] = []
     for op in program.ops:
-        found.append(op.type.width > 0 and (op.code == -1 or any(found[i] for i in op.operands)))
+        found.append(op.type.width > 0 and (op.code == INPUT or any(found[i] for i in op.operands)))
     return tuple(found)
 
 

@@ -13,6 +13,7 @@ from dais_verif.emitter.delays import DelayModel, delay_of, negation_delay
 from dais_verif.emitter.parts import moving
 from dais_verif.program import Program
 from dais_verif.program.graph import cone
+from dais_verif.program.opcodes import INPUT
 
 __all__ = ["Flow", "Schedule", "fewest_stages", "flow_of", "least_depth", "schedule"]
 
@@ -77,7 +78,7 @@ def flow_of(program: Program, model: DelayModel) -> Flow:
                 bits.append(bits[index] + 1)
                 delays.append(negation_delay(bits[value], model))
         outputs.add(value)
-    inputs = frozenset(op.index for op in program.ops if op.code == -1)
+    inputs = frozenset(op.index for op in program.ops if op.code == INPUT)
     return Flow(tuple(order), tuple(operands), tuple(delays), tuple(bits), inputs, frozenset(outputs), negations)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
+from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ports import Element, ports_of
 from dais_verif.stimulus import generate_common, read_batch
 
@@ -32,7 +33,7 @@ def signed_inputs(program: Program, vector: Sequence[int], elements: Sequence[El
     elements = elements or ports_of(program).inputs
     signed = set()
     for op in program.ops:
-        if op.code == -1 and op.type.k and op.type.width:
+        if op.code == INPUT and op.type.k and op.type.width:
             top = -op.type.f - int(program.inp_shift[op.id0]) + op.type.width
             if top == elements[op.id0].lo + elements[op.id0].width:
                 signed.add(op.id0)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dais_verif.program import FixedType, Op, Program
 from dais_verif.program.numbers import Batch, IntArray, floor_to_grid
-from dais_verif.program.opcodes import bitwise_fields, high_int32, low_int32
+from dais_verif.program.opcodes import INPUT, MUXES, REDUCTIONS, SUMS, Code, bitwise_fields, high_int32, low_int32
 from dais_verif.program.ranges import Status, analyse
 
 __all__ = [
@@ -161,29 +161,33 @@ def _last_uses(program: Program) -> list[list[int]]:
     return uses
 
 
+_CONSTANTS = (Code.ADD_CONST, Code.CONST)
+_MUL, _LOOKUP, _BITWISE = Code.MUL, Code.LOOKUP, Code.BIT_BINARY
+
+
 def _bits_needed(op: Op, kinds: Sequence[FixedType]) -> int:
     """An upper bound of the bits of every operand, intermediate and result of ``op``, sign included."""
     own = op.type
-    if op.code == -1:
+    if op.code == INPUT:
         return own.width + 2
-    if abs(op.code) == 6:
+    if op.code in MUXES:
         spread = [
             _span_bits(k.width + 2, k.f - s, own.f) for k, s in zip(kinds, (0, high_int32(op.data)), strict=False)
         ]
         return max(*spread, kinds[2].width + 1, own.width + 2)
-    if op.code == 7:
+    if op.code == _MUL:
         return max(_span_bits(kinds[0].width + kinds[1].width + 2, kinds[0].f + kinds[1].f, own.f), own.width + 2)
-    if op.code == 8:
+    if op.code == _LOOKUP:
         return max(kinds[0].width + 2, 35, own.width + 2)
-    shifts = {0: (0, op.data), 1: (0, op.data), 10: (0, low_int32(op.data) if op.code == 10 else 0)}
-    points = [kind.f - shift for kind, shift in zip(kinds, shifts.get(op.code, (0, 0)), strict=False)]
+    shift = op.data if op.code in SUMS else low_int32(op.data) if op.code == _BITWISE else 0
+    points = [kind.f - by for kind, by in zip(kinds, (0, shift), strict=False)]
     tops = [kind.width + 1 - point for kind, point in zip(kinds, points, strict=True)]
-    if op.code in (4, 5):
+    if op.code in _CONSTANTS:
         points.append(own.f)
         tops.append(op.data.bit_length() + 1 - own.f)
     points.append(own.f)
     tops.append(own.width + 1 - own.f)
-    if abs(op.code) == 9:
+    if op.code in REDUCTIONS:
         points.append(0)
         tops.append(2)
     return max(points) + max(tops) + 2
@@ -286,7 +290,7 @@ def _input(s: Step) -> Exact:
 def _add(s: Step) -> Exact:
     op = s.op
     a, b, f = _aligned(s.raw(op.id0), s.type_of(op.id0).f, s.raw(op.id1), s.type_of(op.id1).f - op.data)
-    return Exact(a - b if op.code == 1 else a + b, f)
+    return Exact(a - b if op.code == Code.SUB else a + b, f)
 
 
 def _signed(s: Step) -> IntArray:
@@ -363,20 +367,20 @@ def _bit_binary(s: Step) -> Exact:
 
 #: The exact result of every opcode, over a batch.
 RULES: dict[int, Callable[[Step], Exact]] = {
-    -1: _input,
-    0: _add,
-    1: _add,
-    2: _relu,
-    -2: _relu,
-    3: _quant,
-    -3: _quant,
-    4: _add_const,
-    5: _const,
-    6: _mux,
-    -6: _mux,
-    7: _mul,
-    8: _lookup,
-    9: _bit_unary,
-    -9: _bit_unary,
-    10: _bit_binary,
+    Code.INPUT: _input,
+    Code.ADD: _add,
+    Code.SUB: _add,
+    Code.RELU: _relu,
+    Code.RELU_NEG: _relu,
+    Code.QUANT: _quant,
+    Code.QUANT_NEG: _quant,
+    Code.ADD_CONST: _add_const,
+    Code.CONST: _const,
+    Code.MUX: _mux,
+    Code.MUX_NEG: _mux,
+    Code.MUL: _mul,
+    Code.LOOKUP: _lookup,
+    Code.BIT_UNARY: _bit_unary,
+    Code.BIT_UNARY_NEG: _bit_unary,
+    Code.BIT_BINARY: _bit_binary,
 }

@@ -20,7 +20,7 @@ from dais_verif.golden.shrink import Vector, effort, shrunk
 from dais_verif.program import Op, Program
 from dais_verif.program.model import meaningful_data
 from dais_verif.program.numbers import Batch, Column, IntArray, floor_to_grid
-from dais_verif.program.opcodes import high_int32, low_int32
+from dais_verif.program.opcodes import INPUT, Code, high_int32, low_int32
 
 __all__ = ["Comparison", "OpValues", "Witness", "compare", "first_different_op", "require_same_shape"]
 
@@ -132,9 +132,9 @@ def first_different_op(a: Program, b: Program) -> int | None:
 def _identities(program: Program) -> Iterator[Hashable]:
     for op, data in zip(program.ops, meaningful_data(program.columns).tolist(), strict=True):
         extra: Hashable = data
-        if op.code == -1:
+        if op.code == INPUT:
             extra = int(program.inp_shift[op.id0])
-        elif op.code == 8:
+        elif op.code == Code.LOOKUP:
             extra = high_int32(data), program.tables[low_int32(data)].tobytes()
         yield op.code, op.id0, op.id1, op.type, extra
 
@@ -181,7 +181,7 @@ def _within_declared(program: Program, values: Sequence[Fraction]) -> bool:
     if program.intervals is None:
         return True
     bounds = zip(program.ops, program.intervals, values, strict=True)
-    return all(lo <= value * oracle.two(op.type.f) <= hi for op, (lo, hi), value in bounds if op.code == -1)
+    return all(lo <= value * oracle.two(op.type.f) <= hi for op, (lo, hi), value in bounds if op.code == INPUT)
 
 
 def _first_different_value(

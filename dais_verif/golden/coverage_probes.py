@@ -17,7 +17,7 @@ from dais_verif.golden.batch import RULES, Mask, Step, is_wide, msb_of, output_o
 from dais_verif.golden.fast import FastProgram
 from dais_verif.program import FixedType, Op, Program
 from dais_verif.program.numbers import Batch, IntArray
-from dais_verif.program.opcodes import high_int32, low_int32
+from dais_verif.program.opcodes import MUXES, QUANTS, RELUS, Code, high_int32, low_int32
 
 __all__ = ["ARM", "LOST", "WRAPPED", "Places", "Seen", "CoverageProbes"]
 
@@ -35,7 +35,8 @@ class Places:
 
     ``at``: (n_ops + n_out + 1,) where the places of each op, then of each output, begin. In an op or output of w > 0
     bits they are: w, that a bit was 0; w, that it was 1; that the value was 0; that it was positive; and then, for
-    ±2 and ±3, WRAPPED and LOST; for ±6, these and ARM; for 8, an entry of the table each. Without bits there is none.
+    relus and quants, WRAPPED and LOST; for muxes, these and ARM; for lookups, an entry of the table each. Without bits
+    there is none.
     """
 
     def __init__(self, program: Program) -> None:
@@ -45,11 +46,10 @@ class Places:
         #: Bits of each op, then of each output.
         self.widths = np.concatenate([op_widths, out_widths])
         more = np.zeros(program.n_ops, dtype=np.int64)
-        code = np.abs(columns.code)
-        more[np.isin(code, (2, 3))] = ARM
-        more[code == 6] = ARM + 3
+        more[np.isin(columns.code, (*RELUS, *QUANTS))] = ARM
+        more[np.isin(columns.code, MUXES)] = ARM + 3
         sizes = np.array([len(table) for table in program.tables], dtype=np.int64)
-        lookups = np.flatnonzero(columns.code == 8)
+        lookups = np.flatnonzero(columns.code == Code.LOOKUP)
         more[lookups] = sizes[low_int32(columns.data[lookups])] if lookups.size else 0
         sizes = 2 * self.widths + 2
         sizes[: program.n_ops] += more
@@ -167,12 +167,12 @@ def _value(raw: IntArray, width: int, seen: Seen) -> None:
 
 def _beyond_the_value(s: Step, seen: Seen) -> None:
     op = s.op
-    if abs(op.code) in (2, 3):
+    if op.code in RELUS or op.code in QUANTS:
         exact = RULES[op.code](s)
         _changes(*_change(s.widened(exact.raw), exact.f, op.type), exact.raw < 0, seen)
-    elif abs(op.code) == 6:
+    elif op.code in MUXES:
         _of_mux(s, seen)
-    elif op.code == 8:
+    elif op.code == Code.LOOKUP:
         size = len(s.program.tables[low_int32(op.data)])
         index = s.raw(op.id0) - (s.type_of(op.id0).raw_min + high_int32(op.data))
         seen[np.unique(index[(index >= 0) & (index < size)]).astype(np.int64)] = 1

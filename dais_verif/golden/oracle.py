@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from dais_verif.errors import ViolationError
 from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.opcodes import bitwise_fields, high_int32, low_int32
+from dais_verif.program.opcodes import Code, bitwise_fields, high_int32, low_int32
 
 __all__ = ["Violation", "evaluate", "outputs_of", "quantise", "trace"]
 
@@ -119,7 +119,7 @@ class Context:
     @property
     def signed_a(self) -> Fraction:
         """±buf[id0]"""
-        return -self.a if self.op.code < 0 else self.a
+        return -self.a if self.op.spec.negate else self.a
 
     def raw(self, index: int, value: Fraction | None = None) -> int:
         """``value`` (by default buf[index]) in units of ``2**-f`` of op ``index``; always an integer."""
@@ -166,7 +166,7 @@ def _mux(c: Context) -> Fraction:
     msb = kind.width > 0 and pattern >> (kind.width - 1) == 1
     if msb:
         return c.a
-    b = -c.b if c.op.code < 0 else c.b
+    b = -c.b if c.op.spec.negate else c.b
     return b * two(high_int32(c.op.data))
 
 
@@ -206,20 +206,20 @@ def _bit_binary(c: Context) -> Fraction:
 
 #: The exact result of every opcode.
 RULES: dict[int, Callable[[Context], Fraction]] = {
-    -1: _input,
-    0: _add,
-    1: _sub,
-    2: _relu,
-    -2: _relu,
-    3: _quant,
-    -3: _quant,
-    4: _add_const,
-    5: _const,
-    6: _mux,
-    -6: _mux,
-    7: _mul,
-    8: _lookup,
-    9: _bit_unary,
-    -9: _bit_unary,
-    10: _bit_binary,
+    Code.INPUT: _input,
+    Code.ADD: _add,
+    Code.SUB: _sub,
+    Code.RELU: _relu,
+    Code.RELU_NEG: _relu,
+    Code.QUANT: _quant,
+    Code.QUANT_NEG: _quant,
+    Code.ADD_CONST: _add_const,
+    Code.CONST: _const,
+    Code.MUX: _mux,
+    Code.MUX_NEG: _mux,
+    Code.MUL: _mul,
+    Code.LOOKUP: _lookup,
+    Code.BIT_UNARY: _bit_unary,
+    Code.BIT_UNARY_NEG: _bit_unary,
+    Code.BIT_BINARY: _bit_binary,
 }

@@ -13,6 +13,7 @@ from operator import or_
 from dais_verif.program.demanded_bits import of_operands
 from dais_verif.program.graph import cone
 from dais_verif.program.model import Op, Program
+from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ports import Ports, ports_of
 
 __all__ = ["bits_of", "exact_bits", "input_bits"]
@@ -66,7 +67,7 @@ def _known(program: Program, ports: Ports, roots: set[int], limit: int) -> dict[
 def _of_result(program: Program, ports: Ports, op: Op, known: dict[int, list[int]]) -> list[int]:
     """For every bit of the result of ``op`` the port bits behind it."""
     width = op.type.width
-    if op.code == -1:
+    if op.code == INPUT:
         start, _ = ports.slice_of(op, int(program.inp_shift[op.id0]))
         return [1 << start + bit for bit in range(width)]
     behind = [known[operand] for operand in op.operands]

@@ -20,7 +20,7 @@ from dais_verif.errors import ProgramError
 from dais_verif.program.checks import validate
 from dais_verif.program.gzipped import beginning, is_gzip, unpacked
 from dais_verif.program.model import Columns, Origin, Program
-from dais_verif.program.opcodes import low_int32
+from dais_verif.program.opcodes import Code, low_int32
 from dais_verif.program.types import LIMIT, FixedType, type_of_interval
 
 __all__ = ["looks_like_json", "read_json"]
@@ -68,7 +68,7 @@ def _program(tree: list[Any], origin: Origin) -> Program:
         data = _integer(row[3], f"op {index}: data")
         data = (data & (1 << 64) - 1 ^ 1 << 63) - (1 << 63)  # two's complement of 64 bits, as a binary holds it
         kind, interval = _type(row[4], index)
-        if code == 8 and 0 <= id0 < index:
+        if code == Code.LOOKUP and 0 <= id0 < index:
             data = _lookup_data(data, types[id0], intervals[id0], index)
         types.append(kind)
         intervals.append(interval)

@@ -8,7 +8,7 @@ decided here.
 from __future__ import annotations
 
 from dais_verif.program.model import Op, Program
-from dais_verif.program.opcodes import bitwise_fields, high_int32
+from dais_verif.program.opcodes import Code, bitwise_fields, high_int32
 from dais_verif.program.types import FixedType
 
 __all__ = ["demanded_bits", "of_operands"]
@@ -35,34 +35,34 @@ def of_operands(program: Program, op: Op, mask: int) -> tuple[int, ...]:
     kinds = [program.ops[operand].type for operand in op.operands]
     # How far each operand's bits lie above the result's bits of the same weight, without any shift.
     gaps = [kind.f - op.type.f for kind in kinds]
-    match abs(op.code) if op.code != -1 else -1:
-        case 0 | 1:
+    match op.code:
+        case Code.ADD | Code.SUB:
             first, second = gaps[0], gaps[1] - op.data
-            if op.code == 1:  # the negation carries from the lowest bit on
+            if op.code == Code.SUB:  # the negation carries from the lowest bit on
                 return _summand(mask, first, kinds[0], -second), _with_carries(mask, second, kinds[1])
             return _summand(mask, first, kinds[0], -second), _summand(mask, second, kinds[1], -first)
-        case 2:
+        case Code.RELU | Code.RELU_NEG:
             kept = _with_carries if op.spec.negate else _in_place
             return (kept(mask, gaps[0], kinds[0]) | _top(kinds[0]),)
-        case 3:
+        case Code.QUANT | Code.QUANT_NEG:
             kept = _with_carries if op.spec.negate else _in_place
             return (kept(mask, gaps[0], kinds[0]),)
-        case 4 if op.data:
+        case Code.ADD_CONST if op.data:
             return (_summand(mask, gaps[0], kinds[0], (op.data & -op.data).bit_length() - 1),)
-        case 4:
+        case Code.ADD_CONST:
             return (_in_place(mask, gaps[0], kinds[0]),)
-        case 6:
+        case Code.MUX | Code.MUX_NEG:
             kept = _with_carries if op.spec.negate else _in_place
             other = kept(mask, gaps[1] - high_int32(op.data), kinds[1])
             return _in_place(mask, gaps[0], kinds[0]), other, _top(kinds[2])
-        case 7:
+        case Code.MUL:
             # The lowest bit of the one factor brings a bit of the other down to the lowest place.
             gap = kinds[0].f + kinds[1].f - op.type.f
             return tuple(_with_carries(mask, gap, kind) for kind in kinds)
-        case 9 if op.data == 0:
+        case Code.BIT_UNARY | Code.BIT_UNARY_NEG if op.data == 0:
             kept = _with_carries if op.spec.negate else _in_place
             return (kept(mask, gaps[0], kinds[0]),)
-        case 10:
+        case Code.BIT_BINARY:
             fields = bitwise_fields(op.data)
             kept_a, kept_b = (_with_carries if negate else _in_place for negate in (fields.negate_a, fields.negate_b))
             return kept_a(mask, gaps[0], kinds[0]), kept_b(mask, gaps[1] - fields.shift, kinds[1])

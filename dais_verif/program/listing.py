@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dais_verif.program.layouts import LAYOUTS
 from dais_verif.program.model import Op, Origin, Program
-from dais_verif.program.opcodes import BITWISE_NAMES, REDUCE_NAMES, Data, bitwise_fields, high_int32, low_int32
+from dais_verif.program.opcodes import BITWISE_NAMES, REDUCE_NAMES, Code, Data, bitwise_fields, high_int32, low_int32
 
 __all__ = ["in_words", "listing"]
 
@@ -66,26 +66,26 @@ def in_words(program: Program, op: Op) -> str:
     """What ``op`` computes, in one short expression over ``%N``; all that the op says but its type."""
     a, b = f"%{op.id0}", f"%{op.id1}"
     minus = "-" if op.spec.negate else ""
-    match abs(op.code) if op.code != -1 else -1:
-        case -1:
+    match op.code:
+        case Code.INPUT:
             return f"input {op.id0}"
-        case 0 | 1:
-            return f"{a} {'-' if op.code == 1 else '+'} {b}{_shift(op.data)}"
-        case 2 | 3:
+        case Code.ADD | Code.SUB:
+            return f"{a} {'-' if op.code == Code.SUB else '+'} {b}{_shift(op.data)}"
+        case Code.RELU | Code.RELU_NEG | Code.QUANT | Code.QUANT_NEG:
             return f"{op.spec.mnemonic.removesuffix('_neg')}({minus}{a})"
-        case 4:
+        case Code.ADD_CONST:
             return f"{a} {'-' if op.data < 0 else '+'} {_constant(abs(op.data), op.type.f)}"
-        case 5:
+        case Code.CONST:
             return f"{'-' if op.data < 0 else ''}{_constant(abs(op.data), op.type.f)}"
-        case 6:
+        case Code.MUX | Code.MUX_NEG:
             return f"msb(%{op.condition}) ? {a} : {minus}{b}{_shift(high_int32(op.data))}"
-        case 7:
+        case Code.MUL:
             return f"{a} * {b}"
-        case 8:
+        case Code.LOOKUP:
             offset = high_int32(op.data)
             minus_offset = f" {'-' if offset > 0 else '+'} {abs(offset)}" if offset else ""
             return f"table {low_int32(op.data)}[{a}{minus_offset}]"
-        case 9:
+        case Code.BIT_UNARY | Code.BIT_UNARY_NEG:
             return f"{REDUCE_NAMES[op.data]}({minus}{a})"
         case _:
             fields = bitwise_fields(op.data)

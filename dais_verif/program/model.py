@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.errors import ProgramError
-from dais_verif.program.opcodes import OPCODES, Opcode, Pattern, low_int32
+from dais_verif.program.opcodes import MUXES, OPCODES, Opcode, Pattern, low_int32
 from dais_verif.program.types import FixedType
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Op:
         """Indices of the ops whose values this op reads, a mux's condition last."""
         pattern = self.spec.pattern
         if pattern is Pattern.BINARY:
-            return (self.id0, self.id1, self.condition) if abs(self.code) == 6 else (self.id0, self.id1)
+            return (self.id0, self.id1, self.condition) if self.code in MUXES else (self.id0, self.id1)
         return (self.id0,) if pattern is Pattern.UNARY else ()
 
     def __str__(self) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dais_verif.program.model import Op, Program
+from dais_verif.program.opcodes import INPUT
 
 __all__ = ["Element", "Ports", "ports_of"]
 
@@ -47,7 +48,7 @@ def ports_of(program: Program) -> Ports:
     """The ports of ``program``. An input is as wide as all its readers together, dead ones included."""
     bounds: dict[int, tuple[int, int]] = {}
     for op in program.ops:
-        if op.code == -1 and op.type.width > 0:
+        if op.code == INPUT and op.type.width > 0:
             lo = -op.type.f - int(program.inp_shift[op.id0])
             hi = lo + op.type.width
             known = bounds.get(op.id0, (lo, hi))

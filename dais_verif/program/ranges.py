@@ -14,7 +14,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from dais_verif.program.model import Op, Program
-from dais_verif.program.opcodes import bitwise_fields, high_int32, low_int32
+from dais_verif.program.opcodes import Code, bitwise_fields, high_int32, low_int32
 from dais_verif.program.types import FixedType
 
 __all__ = ["Analysis", "Interval", "Status", "analyse"]
@@ -75,7 +75,7 @@ def analyse(program: Program, *, declared: bool = False, sharpen: Sharpen | None
     changes: list[Status] = []
     trusted = program.intervals if declared else None
     for op in program.ops:
-        interval, change = _RULES[abs(op.code) if op.code != -1 else -1](program, op, intervals, trusted)
+        interval, change = _RULES[op.code](program, op, intervals, trusted)
         intervals.append(interval if sharpen is None else sharpen(op, intervals, interval, change))
         changes.append(change)
     return Analysis(program, tuple(intervals), tuple(changes))
@@ -150,7 +150,7 @@ def _input(program: Program, op: Op, known: Known, declared: Declared) -> Outcom
 
 def _add(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
     b = _shifted(known[op.id1], op.data)
-    return _quantise(_sum(known[op.id0], _negated(b) if op.code == 1 else b), op.type)
+    return _quantise(_sum(known[op.id0], _negated(b) if op.code == Code.SUB else b), op.type)
 
 
 def _relu(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
@@ -274,16 +274,20 @@ def _xor(a: Interval, b: Interval) -> tuple[int, int]:
 _BITWISE = (_and, _or, _xor)
 
 _RULES: dict[int, Callable[[Program, Op, Known, Declared], Outcome]] = {
-    -1: _input,
-    0: _add,
-    1: _add,
-    2: _relu,
-    3: _quant,
-    4: _add_const,
-    5: _const,
-    6: _mux,
-    7: _mul,
-    8: _lookup,
-    9: _bit_unary,
-    10: _bit_binary,
+    Code.INPUT: _input,
+    Code.ADD: _add,
+    Code.SUB: _add,
+    Code.RELU: _relu,
+    Code.RELU_NEG: _relu,
+    Code.QUANT: _quant,
+    Code.QUANT_NEG: _quant,
+    Code.ADD_CONST: _add_const,
+    Code.CONST: _const,
+    Code.MUX: _mux,
+    Code.MUX_NEG: _mux,
+    Code.MUL: _mul,
+    Code.LOOKUP: _lookup,
+    Code.BIT_UNARY: _bit_unary,
+    Code.BIT_UNARY_NEG: _bit_unary,
+    Code.BIT_BINARY: _bit_binary,
 }

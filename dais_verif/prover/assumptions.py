@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from dais_verif.program import Op, Program
+from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ports import Element
 from dais_verif.program.ranges import Interval, analyse
 from dais_verif.prover.lemmas import within
@@ -70,7 +71,7 @@ def _bounds(program: Program) -> Iterator[tuple[Op, Interval]]:
     """The ops that read an input, with intervals that exclude something."""
     intervals = analyse(program, declared=True).intervals
     for op in program.ops:
-        if op.code == -1 and op.type.width:
+        if op.code == INPUT and op.type.width:
             interval = intervals[op.index]
             if interval.lo > op.type.raw_min or interval.hi < op.type.raw_max:
                 yield op, interval

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dais_verif.program import FixedType, Program
+from dais_verif.program.opcodes import INPUT, Code
 from dais_verif.prover.op_semantics import aligned, as_type, bits_of, interpret_op
 from dais_verif.prover.shared import Inputs, Node, simulated
 from dais_verif.prover.solving.discharge import Decision, decide
@@ -210,7 +211,7 @@ class _View:
         if own != node and node not in self._inside:
             return [own]
         op = self._search.programs[node.side].ops[node.op]
-        behind = node in self._inside or op.code in (-1, 5)
+        behind = node in self._inside or op.code in (INPUT, Code.CONST)
         return [Node(node.side, i) for i in op.operands] if behind and op.type.width else []
 
     def _value(self, node: Node) -> Term:
@@ -220,9 +221,9 @@ class _View:
             return const(1, 0)
         if own != node and node not in self._inside:
             return as_type(self._search.kind(own), self._terms[own], op.type)
-        if op.code == -1:
+        if op.code == INPUT:
             return interpret_op(program, op, *self._search.inputs.read(node.side, op.id0)).value
-        if node in self._inside or op.code == 5:
+        if node in self._inside or op.code == Code.CONST:
             return interpret_op(program, op, [self._terms[Node(node.side, i)] for i in op.operands]).value
         self.cut = True
         return var(bits_of(op.type), f"{'ab'[node.side]}{node.op}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dais_verif.program import FixedType, Program
+from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ranges import Interval, analyse
 from dais_verif.prover.obligations import Builder
 from dais_verif.prover.solving.discharge import Decision
@@ -45,7 +46,7 @@ class Lemmas:
         declares = declared and program.intervals is not None
         #: What was asked of the values of ops, of which the answer was yes.
         self.proved: dict[int, tuple[Term, Term, tuple[Term, ...]]] = {}
-        self._known = {op.index: True for op in program.ops if op.code == -1 and declares}
+        self._known = {op.index: True for op in program.ops if op.code == INPUT and declares}
 
     def of(self, index: int, value: Term) -> Term:
         """What is known of op ``index``, said of the term ``value``, which may lack high bits that say nothing."""

@@ -13,7 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from dais_verif.program import Op, Program
-from dais_verif.program.opcodes import high_int32
+from dais_verif.program.opcodes import INPUT, MUXES, high_int32
 from dais_verif.prover.boundary import NOTHING, Boundary
 from dais_verif.prover.netlist import Cone, Netlist, Signal
 from dais_verif.prover.op_semantics import OpSemantics, bits_of, interpret_op, interpret_output
@@ -118,12 +118,12 @@ class _Locals:
 
     def _meant(self, op: Op) -> OpSemantics:
         program = self._builder.program
-        if op.code == -1:
+        if op.code == INPUT:
             element = self._builder.boundary.inputs[op.id0]
             return interpret_op(program, op, [self.element(op.id0)] if element.width else [], element)
         operands = [self.value(i) for i in op.operands]
         # Ops of one shape mean the same of the same variables; where the condition of a mux is does not matter to it.
-        data = high_int32(op.data) if abs(op.code) == 6 else op.data
+        data = high_int32(op.data) if op.code in MUXES else op.data
         shape = op.code, op.type, data, *operands, *(program.ops[i].type for i in op.operands)
         known = self._builder.meanings.get(shape)
         if known is None:
@@ -207,7 +207,7 @@ class Builder:
         for number, i in enumerate(terms):
             if self.program.ops[i].type.width:
                 terms[i] = var(bits_of(self.program.ops[i].type), f"v{number}")
-        if op.code != -1:
+        if op.code != INPUT:
             return interpret_op(self.program, op, [terms[i] for i in op.operands]).value, terms
         element = self.boundary.inputs[op.id0]
         operands = [var(element.width, "v0")] if element.width else []

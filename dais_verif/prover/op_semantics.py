@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.opcodes import bitwise_fields, high_int32, low_int32
+from dais_verif.program.opcodes import Code, bitwise_fields, high_int32, low_int32
 from dais_verif.program.ports import Element
 from dais_verif.prover.terms import (
     Term,
@@ -147,7 +147,7 @@ def interpret_op(program: Program, op: Op, operands: Sequence[Term], element: El
     For an ``input`` op, ``operands`` holds the bits of the port's ``element`` instead, or nothing if that has none.
     """
     scope = _Scope(program, op, operands, element)
-    if op.code == 8:
+    if op.code == Code.LOOKUP:
         return _looked_up(scope)
     exact = _RULES[op.code](scope)
     value = _quantised(exact, op.type)
@@ -262,19 +262,19 @@ def _bit_binary(s: _Scope) -> Integer:
 
 #: The exact result of every opcode but the lookup, which has none outside its table.
 _RULES: dict[int, Callable[[_Scope], Integer]] = {
-    -1: _input,
-    0: _add,
-    1: _sub,
-    2: _relu,
-    -2: _relu,
-    3: _quant,
-    -3: _quant,
-    4: _add_const,
-    5: _const,
-    6: _mux,
-    -6: _mux,
-    7: _mul,
-    9: _bit_unary,
-    -9: _bit_unary,
-    10: _bit_binary,
+    Code.INPUT: _input,
+    Code.ADD: _add,
+    Code.SUB: _sub,
+    Code.RELU: _relu,
+    Code.RELU_NEG: _relu,
+    Code.QUANT: _quant,
+    Code.QUANT_NEG: _quant,
+    Code.ADD_CONST: _add_const,
+    Code.CONST: _const,
+    Code.MUX: _mux,
+    Code.MUX_NEG: _mux,
+    Code.MUL: _mul,
+    Code.BIT_UNARY: _bit_unary,
+    Code.BIT_UNARY_NEG: _bit_unary,
+    Code.BIT_BINARY: _bit_binary,
 }

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.program import Program
+from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ports import Element
 from dais_verif.prover.boundary import Boundary
 from dais_verif.prover.netlist import Cone, Netlist, Read, Signal
@@ -93,7 +94,7 @@ def trace(program: Program, elements: Sequence[Element], inputs: Columns, rows: 
     by: dict[int, Bools] = {}
     spoilt: dict[int, Bools] = {}  # what depends on a broken promise
     for op in program.ops:
-        element = elements[op.id0] if op.code == -1 else None
+        element = elements[op.id0] if op.code == INPUT else None
         if element is not None:
             operands = [var(element.width, "v0")] if element.width else []
             columns = [inputs[op.id0]] if element.width else []

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.program import Op, Program
+from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ports import Element, Ports, ports_of
 from dais_verif.prover.op_semantics import bits_of, interpret_op
 from dais_verif.prover.terms import Term, extract, var
@@ -58,7 +59,7 @@ class Inputs:
         signed = [False] * len(lows)
         for program in programs:
             for op in program.ops:
-                if op.code == -1 and op.type.width:
+                if op.code == INPUT and op.type.width:
                     signed[op.id0] |= bool(op.type.k)
         return cls(ports, tuple(variables), tuple(lows), tuple(signed))
 
@@ -117,7 +118,7 @@ def simulated(programs: tuple[Program, Program], inputs: Inputs, seed: int) -> d
 def _column(
     program: Program, op: Op, side: int, inputs: Inputs, given: Mapping[Term, Values], columns: list[Values]
 ) -> Values:
-    if op.code == -1:
+    if op.code == INPUT:
         (value,) = evaluate([interpret_op(program, op, *inputs.read(side, op.id0)).value], given)
     else:
         places = {i: var(bits_of(program.ops[i].type), f"v{n}") for n, i in enumerate(dict.fromkeys(op.operands))}

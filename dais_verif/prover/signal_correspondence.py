@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 
 from dais_verif.program import Op, Program
+from dais_verif.program.opcodes import INPUT
 from dais_verif.prover.assumptions import Assumptions
 from dais_verif.prover.boundary import Boundary
 from dais_verif.prover.netlist import Netlist, Signal
@@ -101,7 +102,7 @@ class _Matcher:
 
     def _support_of(self, op: Op) -> set[Signal | int]:
         """What the signal of ``op`` should be made of, as far as that is known: signals, and inputs by number."""
-        if op.code == -1:
+        if op.code == INPUT:
             return {op.id0}
         return {self._signals[self._twins[i]] for i in op.operands if self._twins[i] in self._signals}
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dais_verif.program import Program
+from dais_verif.program.opcodes import INPUT, MUXES, Code
 
 __all__ = ["first_twins"]
 
 #: Codes whose operands may be swapped, as long as nothing is shifted: sums, products.
-_COMMUTATIVE = (0, 7)
+_COMMUTATIVE = (Code.ADD, Code.MUL)
 
 
 def first_twins(program: Program) -> list[int]:
@@ -16,11 +17,11 @@ def first_twins(program: Program) -> list[int]:
     known: dict[object, int] = {}
     for op in program.ops:
         operands = tuple(first[i] for i in op.operands)
-        if abs(op.code) == 6:
+        if op.code in MUXES:
             operands += (op.condition,)
         elif op.code in _COMMUTATIVE and not op.data:
             operands = tuple(sorted(operands))
-        source = op.id0 if op.code == -1 else None
+        source = op.id0 if op.code == INPUT else None
         key = op.code, op.type, op.data, operands, source
         first.append(known.setdefault(key, op.index))
     return first

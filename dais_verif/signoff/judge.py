@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dais_verif.program import Program
+from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ports import ports_of
 from dais_verif.record.simulation import SimulationRecord, SimulatorResult
 from dais_verif.signoff.evidence import Proved, Sent, Unusable, bits_of, checked, proved, simulated
@@ -231,7 +232,7 @@ def possible_inputs(program: Program) -> int:
     elements = ports_of(program).inputs
     declared: dict[int, list[int]] = {}
     for op in program.ops if program.intervals is not None else ():
-        if op.code == -1:
+        if op.code == INPUT:
             assert program.intervals is not None
             low, high = program.intervals[op.index]
             declared.setdefault(op.id0, []).append(high - low + 1)

@@ -18,6 +18,7 @@ import numpy as np
 from dais_verif.errors import InputError
 from dais_verif.program import FixedType, Program
 from dais_verif.program.numbers import Batch, Column, IntArray, compact
+from dais_verif.program.opcodes import INPUT
 
 __all__ = ["Generated", "generate", "generate_common"]
 
@@ -102,7 +103,7 @@ class Generated:
 
 def _add_readers(readers: list[list[_Reader]], program: Program) -> None:
     for op in program.ops:
-        if op.code == -1 and op.type.width > 0:
+        if op.code == INPUT and op.type.width > 0:
             k, i, f = op.type
             shift = int(program.inp_shift[op.id0])
             lo, hi = program.intervals[op.index] if program.intervals else (op.type.raw_min, op.type.raw_max)

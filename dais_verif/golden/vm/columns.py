@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dais_verif.golden.batch import is_wide
 from dais_verif.golden.vm.codes import ForwardForm
 from dais_verif.program import OPCODES, Program
-from dais_verif.program.opcodes import Data, Pattern, high_int32, low_int32
+from dais_verif.program.opcodes import Code, Data, Pattern, high_int32, low_int32
 
 __all__ = ["at", "form_of", "operands_of", "shapes_of", "widths_of"]
 
@@ -46,7 +46,7 @@ def widths_of(program: Program) -> Ints:
 
 def shapes_of(program: Program) -> NDArray[np.int64]:
     """All that the computation of every op depends on but the values it reads, (n_ops, 14): opcode, types, data."""
-    code, data, inputs = program.columns.code, program.columns.data.copy(), program.columns.code == -1
+    code, data, inputs = program.columns.code, program.columns.data.copy(), program.columns.code == Code.INPUT
     for spec in OPCODES.values():
         if spec.data is Data.NONE:
             data[code == spec.code] = 0

@@ -17,6 +17,7 @@ from dais_verif.golden.vm.pullback import Contribution, contributions, reads_of
 from dais_verif.golden.vm.schedule import assign_slots, order_of
 from dais_verif.golden.vm.verify import first_fault
 from dais_verif.program import Program
+from dais_verif.program.opcodes import Code
 from dais_verif.program.ranges import Status, analyse
 
 __all__ = ["compile_forward_and_backward"]
@@ -71,7 +72,7 @@ def _holders(program: Program, changes: Sequence[Status]) -> Ints:
     """The op whose slot holds each op's value: a raw value may be read with another type if the point is the same."""
     holder = list(range(program.n_ops))
     for op in program.ops:
-        if op.code == 3 and changes[op.index] is Status.SAFE:
+        if op.code == Code.QUANT and changes[op.index] is Status.SAFE:
             source = program.ops[op.id0].type
             if source.f == op.type.f and fits_int64(source) == fits_int64(op.type):
                 holder[op.index] = holder[op.id0]
@@ -108,7 +109,7 @@ def _forward_columns(
         code=joined(code, np.full(n_out, OUTPUT)),
         node=joined(order, program.out_idx),
         target=joined(order, none),
-        port=joined(np.where(code == -1, program.columns.id0[order], -1), np.arange(n_out)),
+        port=joined(np.where(code == Code.INPUT, program.columns.id0[order], -1), np.arange(n_out)),
         value=joined(order, none),
         out=joined(slot[order], none),
         reads=held,

@@ -8,7 +8,7 @@ import numpy as np
 
 from dais_verif.golden.vm.codes import OUTPUT, Pull, PullForm
 from dais_verif.golden.vm.instructions import Compilation, Instruction, InstructionSequence
-from dais_verif.program.opcodes import Data, bitwise_fields, high_int32
+from dais_verif.program.opcodes import INPUT, Code, Data, bitwise_fields, high_int32
 
 __all__ = ["disassemble", "instruction_lines", "neighbours"]
 
@@ -54,7 +54,7 @@ def _slots(iseq: InstructionSequence, row: Instruction) -> str:
         read += [*(f"g{slot}" for slot in row.args), *(f"s{slot}" for slot in row.saved)]
         return f"g{row.out} <- {', '.join(read)}"
     written = f"out{port}" if code == OUTPUT else f"s{row.out}"
-    read = [f"in{port}"] if code == -1 else [f"s{slot}" for slot in row.args]
+    read = [f"in{port}"] if code == Code.INPUT else [f"s{slot}" for slot in row.args]
     kept = f" keep {', '.join(f's{slot}' for slot in row.saved)}" if row.saved else ""
     return (f"{written} <- {', '.join(read)}" if read else written) + kept
 
@@ -89,7 +89,7 @@ def _forward_scalars(iseq: InstructionSequence) -> int:
             case Data.BITWISE:
                 count += bitwise_fields(op.data).shift != 0
             case _:
-                count += op.code == -1 and int(program.inp_shift[op.id0]) != 0
+                count += op.code == INPUT and int(program.inp_shift[op.id0]) != 0
     return count
 
 

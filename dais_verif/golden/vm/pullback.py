@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dais_verif.golden.vm.codes import Pull, PullForm
 from dais_verif.program import Op, Program
-from dais_verif.program.opcodes import high_int32
+from dais_verif.program.opcodes import INPUT, SUMS, Code, high_int32
 
 __all__ = ["Contribution", "contributions", "reads_of"]
 
@@ -60,7 +60,7 @@ def contributions(program: Program) -> list[Contribution]:
     for op in reversed(program.ops):
         if not reached[op.index]:  # also where it shares another op's gradient
             continue
-        if op.code == -1:
+        if op.code == INPUT:
             form = PullForm(Pull.GRAD, int(program.inp_shift[op.id0]))
             found.append(Contribution(op.index, -1, op.id0, form, -1))
         for term in RULES[op.code](program, op):
@@ -85,22 +85,26 @@ def reads_of(terms: Sequence[Contribution]) -> NDArray[np.int32]:
     return reads
 
 
+#: Codes of ops whose gradient is that of their operand.
+_SHARED = (Code.QUANT, Code.ADD_CONST)
+
+
 def _owners(program: Program) -> tuple[list[int], list[bool]]:
     """For every op the op whose gradient it shares (or itself), and whether an input can change it at all."""
     owner: list[int] = []
     matters: list[bool] = []
     for op in program.ops:
-        always = op.code in (3, 4)
+        always = op.code in _SHARED
         operands = [op.id0] if always else [term.operand for term in RULES[op.code](program, op)]
-        matters.append(op.code == -1 or any(matters[i] for i in operands))
-        shares = always or (op.code in (0, 1) and not matters[op.id1])
+        matters.append(op.code == INPUT or any(matters[i] for i in operands))
+        shares = always or (op.code in SUMS and not matters[op.id1])
         owner.append(owner[op.id0] if shares else op.index)
     return owner, matters
 
 
 def _sum(program: Program, op: Op) -> Iterator[Term]:
     yield Term(op.id0, PullForm(Pull.SHIFT))
-    yield Term(op.id1, PullForm(Pull.SHIFT, op.data, op.code == 1))
+    yield Term(op.id1, PullForm(Pull.SHIFT, op.data, op.code == Code.SUB))
 
 
 def _relu(program: Program, op: Op) -> Iterator[Term]:
@@ -130,20 +134,20 @@ def _nothing(program: Program, op: Op) -> Iterator[Term]:
 
 #: What every opcode adds to the gradients of its operands.
 RULES: dict[int, Callable[[Program, Op], Iterator[Term]]] = {
-    -1: _nothing,  # it adds to an input's
-    0: _sum,
-    1: _sum,
-    2: _relu,
-    -2: _relu,
-    3: _nothing,  # it shares its operand's
-    -3: _negation,
-    4: _nothing,  # it shares its operand's
-    5: _nothing,
-    6: _mux,
-    -6: _mux,
-    7: _product,
-    8: _nothing,
-    9: _nothing,
-    -9: _nothing,
-    10: _nothing,
+    Code.INPUT: _nothing,  # it adds to an input's
+    Code.ADD: _sum,
+    Code.SUB: _sum,
+    Code.RELU: _relu,
+    Code.RELU_NEG: _relu,
+    Code.QUANT: _nothing,  # it shares its operand's
+    Code.QUANT_NEG: _negation,
+    Code.ADD_CONST: _nothing,  # it shares its operand's
+    Code.CONST: _nothing,
+    Code.MUX: _mux,
+    Code.MUX_NEG: _mux,
+    Code.MUL: _product,
+    Code.LOOKUP: _nothing,
+    Code.BIT_UNARY: _nothing,
+    Code.BIT_UNARY_NEG: _nothing,
+    Code.BIT_BINARY: _nothing,
 }

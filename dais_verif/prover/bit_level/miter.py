@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dais_verif.errors import InputError
 from dais_verif.program import Program
+from dais_verif.program.opcodes import INPUT
 from dais_verif.prover.assumptions import Assumptions
 from dais_verif.prover.bit_level.aig import FALSE, Aig
 from dais_verif.prover.bit_level.bit_blasting import Word, blast
@@ -46,7 +47,7 @@ class ProgramBits:
         kept, first = [], []
         for op in program.ops:
             first.append(len(aig))
-            element = boundary.inputs[op.id0] if op.code == -1 else None
+            element = boundary.inputs[op.id0] if op.code == INPUT else None
             if element is not None:
                 operands = [inputs[op.id0]] if element.width else []
             else:

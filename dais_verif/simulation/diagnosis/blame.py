@@ -20,6 +20,7 @@ from dais_verif.golden.batch import Compiled
 from dais_verif.program import FixedType, Op, Program
 from dais_verif.program.graph import cone
 from dais_verif.program.numbers import Batch
+from dais_verif.program.opcodes import INPUT
 from dais_verif.record.simulation import Blame, Value
 from dais_verif.simulation.diagnosis.replay import replay
 from dais_verif.simulation.diagnosis.replay_job import Seen
@@ -203,7 +204,7 @@ def _blame(
             "what the design computes depends on earlier vectors",
         )
     if ops and not any(name_of(op.index) in seen.bits for op in ops):
-        reached = sorted({op.id0 for op in ops if op.code == -1})
+        reached = sorted({op.id0 for op in ops if op.code == INPUT})
         inputs = ", ".join(map(str, reached[:8])) + (", ..." if len(reached) > 8 else "")
         text = (
             f"output {output} depends on {len(ops)} ops and inputs {inputs or 'none'}; the design has no op_N signals"

@@ -9,6 +9,7 @@ from dais_verif.golden import oracle
 from dais_verif.program import Program
 from dais_verif.program.graph import cone
 from dais_verif.program.numbers import Batch
+from dais_verif.program.opcodes import INPUT
 from dais_verif.record.simulation import Blame, InputValue, Mismatch
 from dais_verif.simulation.diagnosis.blame import replay_mismatch, value_of_bits
 from dais_verif.simulation.simulate import Outcome
@@ -65,7 +66,7 @@ def _inputs_of(program: Program, output: int) -> list[int]:
     """The inputs that ``output`` depends on."""
     index = program.outputs[output][0]
     ops = (program.ops[i] for i in cone(program, [index] if index >= 0 else []))
-    return sorted({op.id0 for op in ops if op.code == -1})
+    return sorted({op.id0 for op in ops if op.code == INPUT})
 
 
 def replay_in_simulators(

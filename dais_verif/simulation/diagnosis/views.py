@@ -14,6 +14,7 @@ from dais_verif.dut.interface import Dut
 from dais_verif.golden import oracle
 from dais_verif.printable import printable
 from dais_verif.program import Op, Program
+from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ports import Element, ports_of
 from dais_verif.record.simulation import Blame
 from dais_verif.report.waves import Group, Signal, Trace, View, gtkwave, surfer
@@ -92,7 +93,7 @@ class _View:
         guilty = self._program.outputs[output][0] if blame.op is None else blame.op
         nearest = _nearest_first(self._program, guilty)
         ops = [trace for i in nearest if (trace := self._op(self._program.ops[i], guilty=i == blame.op))]
-        inputs = dict.fromkeys(op.id0 for i in nearest if (op := self._program.ops[i]).code == -1)
+        inputs = dict.fromkeys(op.id0 for i in nearest if (op := self._program.ops[i]).code == INPUT)
         inputs.update(dict.fromkeys(range(self._program.n_in)))
         outputs = dict.fromkeys([output, *range(self._program.n_out)])
         groups = [
@@ -118,7 +119,7 @@ class _View:
         own = self._signal(self._name_of(op.index))
         if own is None or op.type.width == 0:
             return None
-        label = f"op_{op.index} {op.spec.mnemonic}" + (f" {op.id0}" if op.code == -1 else "")
+        label = f"op_{op.index} {op.spec.mnemonic}" + (f" {op.id0}" if op.code == INPUT else "")
         # Where an unsigned op has one more bit, its sign is always 0.
         signed = bool(op.type.k) or own.width > op.type.width
         return self._trace(own, label, 0, own.width, signed, op.type.f, guilty)
@@ -159,7 +160,7 @@ def _signed_inputs(program: Program) -> set[int]:
     """The inputs whose top bit is a sign to an op that reads it."""
     signed, ports = set(), ports_of(program)
     for op in program.ops:
-        if op.code == -1 and op.type.k and op.type.width:
+        if op.code == INPUT and op.type.k and op.type.width:
             element = ports.inputs[op.id0]
             if sum(ports.slice_of(op, int(program.inp_shift[op.id0]))) == element.offset + element.width:
                 signed.add(op.id0)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from dais_verif.program import Program
 from dais_verif.program.cones import bits_of
+from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ports import Ports, ports_of
 
 __all__ = ["Domain", "Field", "Part", "domain_of"]
@@ -122,7 +123,7 @@ def domain_of(program: Program) -> Domain:
 def _signed(program: Program, ports: Ports) -> tuple[bool, ...]:
     signed = [False] * program.n_in
     for op in program.ops:
-        if op.code == -1 and op.type.k and op.type.width > 0:
+        if op.code == INPUT and op.type.k and op.type.width > 0:
             start, width = ports.slice_of(op, int(program.inp_shift[op.id0]))
             element = ports.inputs[op.id0]
             signed[op.id0] |= start + width == element.offset + element.width
@@ -133,7 +134,7 @@ def _declared(program: Program, ports: Ports) -> list[Field]:
     """One field for every ``input`` op whose interval is narrower than its type, in the order of the port."""
     found = set()
     for op in program.ops if program.intervals else ():
-        if op.code == -1 and op.type.width > 0 and program.intervals:
+        if op.code == INPUT and op.type.width > 0 and program.intervals:
             lo, hi = program.intervals[op.index]
             if (lo, hi) != (op.type.raw_min, op.type.raw_max):
                 found.add(Field(*ports.slice_of(op, int(program.inp_shift[op.id0])), lo, hi))
