@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dais_verif.errors import StateError
-from dais_verif.prover.terms import Term, add, const, ite, lookup, neg, resize, ult, undefined
+from dais_verif.prover.four_state import add, ite, lookup, neg, ult
+from dais_verif.prover.terms import Term, const, resize, undefined
 
 __all__ = ["Memory", "chosen"]
 

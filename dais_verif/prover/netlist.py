@@ -9,10 +9,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from dais_verif.errors import InputError, StateError
-from dais_verif.prover.terms import Term, concat, extract, nodes, rebuild, undefined
+from dais_verif.prover.four_state import parts, rebuild
+from dais_verif.prover.terms import Term, concat, extract, nodes, undefined
 
 __all__ = [
     "Bits",
@@ -84,20 +86,33 @@ def driver_of(bits: Bits, place: int, width: int, low: int, where: str, clock: C
     return Driver(low, width, make, where, clock, part)
 
 
-def bits_over(term: Term, sources: Mapping[Term, tuple[Signal, int]]) -> Bits:
-    """The bits of ``term``, in which variables stand for bits of signals, from a lowest one on."""
+def bits_over(
+    term: Term,
+    sources: Mapping[Term, tuple[Signal, int]],
+    unknown: Mapping[Term, tuple[Signal, int]] = MappingProxyType({}),
+) -> Bits:
+    """The bits of ``term``, in which variables stand for bits of signals, from a lowest one on.
+
+    ``unknown``: variables that stand for what bits of signals are undefined; those of ``sources`` for the others, then.
+    """
+
+    def given(x: Term, read: Read, low: int, width: int) -> Term:
+        signal, first = sources[x] if x in sources else unknown[x]
+        found = read(signal, first + low, width)
+        if not unknown:
+            return found
+        return parts(found).unknown if x in unknown else parts(found).value
 
     def bits(read: Read, low: int, width: int) -> Term:
         piece = extract(term, low, width)
         order = nodes(piece)
         replaced: dict[Term, Term] = {}
         for t in order:
-            if t.op == "extract" and t.args[0] in sources:
-                signal, first = sources[t.args[0]]
-                replaced[t] = read(signal, first + t.low, t.width)
+            if t.op == "extract" and (t.args[0] in sources or t.args[0] in unknown):
+                replaced[t] = given(t.args[0], read, t.low, t.width)
         for x in dict.fromkeys([piece, *(x for t in order if t not in replaced for x in t.args)]):
-            if x in sources:
-                replaced[x] = read(*sources[x], x.width)
+            if x in sources or x in unknown:
+                replaced[x] = given(x, read, 0, x.width)
         return rebuild(piece, replaced)
 
     return bits

@@ -16,6 +16,7 @@ from dais_verif.program import Program
 from dais_verif.prover.solving import sampling
 from dais_verif.prover.terms import Term, arithmetic
 from dais_verif.prover.terms.node import make
+from dais_verif.verdict import Verdict
 
 EVERY = every_opcode()
 RTL = emit_verilog(EVERY)
@@ -145,15 +146,17 @@ endmodule
     assert sample["confirmed"] == sample["population"]
 
 
-def test_what_is_undefined_is_the_same_for_the_same_place(tmp_path: Path) -> None:
-    """The word beyond a memory is read twice, at places that only rules see to be one, and cancels out."""
+def test_what_is_undefined_is_so_without_rules(tmp_path: Path) -> None:
+    """The word beyond a memory is read, where nothing of it is left in the result."""
     program = Program.build([(-1, 0, -1, 0, (0, 2, 0))], [(0, 0, 0)], inp_shift=[0])
     text = """module model(input [1:0] model_inp, output [1:0] model_out);
   reg [3:0] t [0:2];
   initial begin t[0] = 1; t[1] = 2; t[2] = 3; end
   wire [3:0] a = t[model_inp], b = t[(model_inp + 2'd1) - 2'd1];
-  assign model_out = model_inp + (a - b);
+  assign model_out = model_inp + ({});
 endmodule
 """
-    sample = sample_of(run_prove(program, tmp_path, "--sample", 100, rtl=text))
+    sample = sample_of(run_prove(program, tmp_path / "right", "--sample", 100, rtl=text.format("a & 4'd0")))
     assert sample["confirmed"] == sample["population"]
+    run = run_prove(program, tmp_path / "wrong", "--sample", 100, rtl=text.format("a - b"))
+    assert Verdict(run.tree["verdict"]) is Verdict.X_IN_OUTPUT

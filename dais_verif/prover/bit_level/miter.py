@@ -10,12 +10,13 @@ from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.program.opcodes import INPUT
 from dais_verif.prover.assumptions import Assumptions
-from dais_verif.prover.bit_level.aig import FALSE, Aig
+from dais_verif.prover.bit_level.aig import FALSE, TRUE, Aig
 from dais_verif.prover.bit_level.bit_blasting import Word, blast
 from dais_verif.prover.boundary import Boundary
-from dais_verif.prover.netlist import Driver, Netlist, Signal
+from dais_verif.prover.four_state import leaf, parts
+from dais_verif.prover.netlist import Driver, Netlist, Read, Signal
 from dais_verif.prover.op_semantics import interpret_op, interpret_output
-from dais_verif.prover.terms import Term, leaves, var
+from dais_verif.prover.terms import Term, is_open, leaves, var
 
 __all__ = ["Miter", "ProgramBits"]
 
@@ -99,7 +100,6 @@ class Miter:
         self._inputs = {var(len(word), f"input {number}"): word for number, word in enumerate(inputs) if word}
         self._elements = [var(max(len(word), 1), f"input {number}") for number, word in enumerate(inputs)]
         self._pieces: dict[Signal, list[_Piece]] = {}
-        self._undriven: dict[tuple[Signal, int], int] = {}
         self._made = 0
 
     def results(self, number: int, wanted: Word) -> tuple[Word, Word]:
@@ -117,9 +117,14 @@ class Miter:
         return a, b
 
     def bits(self, signal: Signal, low: int, width: int) -> Word:
-        """Bits ``low .. low + width - 1`` of ``signal``. Raises ``InputError`` for loops."""
+        """Bits ``low .. low + width - 1`` of ``signal``; what is X in simulation is an input of its own, each time.
+
+        Raises ``InputError`` for loops.
+        """
         self._make(self._pieces_of(signal, low, width))
-        return self._gathered(signal, low, width)
+        word, unknown = self._gathered(signal, low, width)
+        graph = self._aig
+        return [graph.choice(u, graph.input(), bit) if u else bit for bit, u in zip(word, unknown, strict=True)]
 
     def _make(self, waiting: list[_Piece]) -> None:
         """All that ``waiting`` and what is behind it needs; with a list of what waits, since chains are long."""
@@ -136,11 +141,24 @@ class Miter:
                 piece.open = True
                 waiting += missing
             else:
-                given = {term: self._gathered(*place) for place, term in piece.places.items()}
-                piece.word = _free(self._aig, piece.term, given)
+                piece.word, piece.unknown = self._words(piece)
                 self._made += 1
                 if self._made % _EVERY == 0:
                     self._tell(self._made)
+
+    def _words(self, piece: _Piece) -> tuple[Word, Word]:
+        """The bits of ``piece``, and whether each is undefined."""
+        found = {place: self._gathered(*place) for place in piece.places}
+        given = {term: found[place][0] for place, term in piece.places.items()}
+        undefined = {place: unknown for place, (_, unknown) in found.items() if any(unknown)}
+        if not undefined and not is_open(piece.term):
+            (word,) = blast(self._aig, [piece.term], given)
+            return word, [FALSE] * len(word)
+        term, variables = piece.with_undefined(undefined)
+        given |= {variable: undefined[place] for place, variable in variables.items()}
+        value, unknown, _ = parts(term)
+        word, mask = blast(self._aig, [value, unknown], given)
+        return word, mask
 
     def _untangle(self, piece: _Piece, others: list[_Piece]) -> None:
         """What reads itself as a word may not do so bit by bit. Raises ``InputError`` if it does."""
@@ -161,22 +179,21 @@ class Miter:
             pieces = self._pieces[signal] = [_Piece(signal, driver) for driver in signal.drivers]
         return [p for p in pieces if p.low < low + width and low < p.low + p.term.width]
 
-    def _gathered(self, signal: Signal, low: int, width: int) -> Word:
+    def _gathered(self, signal: Signal, low: int, width: int) -> tuple[Word, Word]:
+        """Bits of ``signal``, and whether each is undefined, as those are that nothing drives."""
         given = self._boundary.given(signal, low, width, self._elements.__getitem__)
         if given is not None:
-            return _free(self._aig, given, self._inputs)
-        bits: list[int | None] = [None] * width
+            return _free(self._aig, given, self._inputs), [FALSE] * width
+        bits, unknown = [FALSE] * width, [TRUE] * width
         for piece in self._pieces_of(signal, low, width):
             for place, bit in enumerate(piece.word or (), piece.low - low):
                 if 0 <= place < width:
-                    bits[place] = bit
-        return [self._loose(signal, low + at) if bit is None else bit for at, bit in enumerate(bits)]
+                    bits[place], unknown[place] = bit, piece.unknown[place + low - piece.low]
+        return bits, unknown
 
-    def _loose(self, signal: Signal, place: int) -> int:
-        """A bit that nothing drives, such as an input of a cell that is not connected: it may be anything."""
-        if (signal, place) not in self._undriven:
-            self._undriven[signal, place] = self._aig.input()
-        return self._undriven[signal, place]
+
+#: Bits of a signal: the lowest of them, and how many.
+_Place = tuple[Signal, int, int]
 
 
 class _Piece:
@@ -189,13 +206,31 @@ class _Piece:
         """All that ``driver`` drives, or one bit of it."""
         self.signal, self._driver = signal, driver
         self.low = driver.low + (bit or 0)
-        self.places: dict[tuple[Signal, int, int], Term] = {}
-        if bit is None or driver.part is None:
-            self.term = driver.make(self._read)
-        else:
-            self.term = driver.part(self._read, bit, 1)
+        self.places: dict[_Place, Term] = {}
+        self._bit = bit
+        self.term = self._made(self._read)
         self.word: Word | None = None
+        self.unknown: Word = []
         self.open = self.split = False
+
+    def _made(self, read: Read) -> Term:
+        if self._bit is None or self._driver.part is None:
+            return self._driver.make(read)
+        return self._driver.part(read, self._bit, 1)
+
+    def with_undefined(self, places: Iterable[_Place]) -> tuple[Term, dict[_Place, Term]]:
+        """The term if bits of ``places`` may be undefined, and variables that say which."""
+        variables: dict[_Place, Term] = {}
+
+        def read(source: Signal, low: int, width: int) -> Term:
+            place = (source, low, width)
+            plain = self._read(*place)
+            if place not in places:
+                return plain
+            term, _, variables[place] = leaf(width, str(plain.data))
+            return term
+
+        return self._made(read), variables
 
     def _read(self, source: Signal, low: int, width: int) -> Term:
         return self.places.setdefault((source, low, width), var(width, f"v{len(self.places)}"))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dais_verif.prover.four_state import add, band, bnot, eq, ite, nonzero, strict, ult
 from dais_verif.prover.slang.design import ast
 from dais_verif.prover.slang.expressions import Converter, definite, integer_of
 from dais_verif.prover.slang.kinds import CALLS, FILLING
-from dais_verif.prover.terms import Term, add, band, bnot, const, eq, extract, ite, nonzero, resize, ult
+from dais_verif.prover.terms import Term, const, extract, resize
 
 __all__ = ["system_call"]
 
@@ -66,7 +67,8 @@ def _constant_call(c: Converter, e: Any) -> Term:
 
 
 def _computed(c: Converter, e: Any) -> Term:
-    return _COMPUTING[e.subroutineName](c(e.arguments[0]), c.type_of(e)[0])
+    term = c(e.arguments[0])
+    return strict(_COMPUTING[e.subroutineName](term, c.type_of(e)[0]), term)
 
 
 def _counted(c: Converter, e: Any) -> Term:
@@ -75,8 +77,8 @@ def _counted(c: Converter, e: Any) -> Term:
         raise c.refused(e, "$countbits is supported by the proof with constants, 0 and 1")
     counted, term, width = {digit.value & 1 for digit in digits}, c(e.arguments[0]), c.type_of(e)[0]
     if len(counted) > 1:
-        return const(width, term.width)
-    return _count(term if 1 in counted else bnot(term), width)
+        return strict(const(width, term.width), term)
+    return strict(_count(term if 1 in counted else bnot(term), width), term)
 
 
 _CLOCKS = ("$time", "$stime", "$realtime")

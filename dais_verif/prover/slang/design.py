@@ -94,7 +94,11 @@ class Design:
         self.bitwise = bitwise
         #: Whether a block was executed, which makes terms.
         self.executed = False
-        self._unknown = 0
+        #: The inputs of the top module, which are defined.
+        self.given: set[Signal] = set()
+        #: Whether anything may be undefined, which is known when all drivers are.
+        self.undefined = False
+        self._unknown: dict[tuple[str, int], int] = {}
         #: Assertions that the proof leaves out, in the order of the text.
         self.left_out: dict[str, None] = {}
 
@@ -108,9 +112,10 @@ class Design:
         return self.undecided(width, e)
 
     def undecided(self, width: int, e: Any) -> Term:
-        """What the literal X ``e`` is, wherever a value is taken from it: anything, each time its own."""
-        self._unknown += 1
-        return undefined(width, f"X {self._unknown} at {self.where(e.sourceRange.start)}")
+        """What the literal X ``e`` is, wherever a value is taken from it: anything."""
+        where = self.where(e.sourceRange.start)
+        number = self._unknown.setdefault((where, e.sourceRange.start.offset), len(self._unknown) + 1)
+        return undefined(width, f"X {number} at {where}")
 
     def converter(self, read: Read) -> Converter:
         """What turns an expression into a term that is evaluated again when an operand changes."""
@@ -159,6 +164,16 @@ class Design:
             yield
         finally:
             self._turns = before
+
+    @contextmanager
+    def once_more(self) -> Iterator[None]:
+        """Execute a block that was executed before: what it does counts once."""
+        before = self._turns, self._choices
+        self._turns = self._choices = 0
+        try:
+            yield
+        finally:
+            self._turns, self._choices = before
 
     def turn(self, e: Any) -> None:
         """Count one. Raises ``InputError`` if there are too many."""

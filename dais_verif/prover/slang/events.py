@@ -13,7 +13,16 @@ from dais_verif.prover.slang.design import Design, ast
 from dais_verif.prover.slang.kinds import EDGES, TIMING
 from dais_verif.prover.slang.writes import NAMES, symbol_of
 
-__all__ = ["EventError", "Events", "RaceError", "refuse_asleep", "refuse_delay", "refuse_unseen", "sensitivity"]
+__all__ = [
+    "EventError",
+    "Events",
+    "RaceError",
+    "never_runs",
+    "refuse_asleep",
+    "refuse_delay",
+    "refuse_unseen",
+    "sensitivity",
+]
 
 
 class EventError(StateError):
@@ -40,6 +49,11 @@ class Events(NamedTuple):
     listed: frozenset[Any] | None
     always: bool
     free: bool
+
+    @property
+    def implied(self) -> bool:
+        """Whether it waits for what it reads, as ``always @*`` does."""
+        return self.listed is None and not self.always
 
 
 def sensitivity(design: Design, body: Any, where: str) -> tuple[Events, Any]:
@@ -100,6 +114,17 @@ def refuse_asleep(events: Events, body: Any, own: set[Any], where: str) -> None:
             f"{where}: this block may never run: it waits for a change, and all that it reads may have one value from"
             " the beginning; write always_comb"
         )
+
+
+def never_runs(where: str) -> EventError:
+    """The error for a block that waits for what it reads, and reads nothing: what it computes is constant.
+
+    Simulators fold constants before they look: ``a[2] >>> 63`` of one bit reads nothing.
+    """
+    return EventError(
+        f"{where}: this block never runs: it waits for what it reads to change, and all that it assigns is constant;"
+        " write always_comb"
+    )
 
 
 def _begins_unknown(symbol: Any) -> bool:

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from dais_verif.errors import InputError
+from dais_verif.prover.four_state import add, bnot, bor, ite, nowhere
 from dais_verif.prover.netlist import NoValue
 from dais_verif.prover.slang import loops
 from dais_verif.prover.slang.checks import leave_out, refuse_change
@@ -16,13 +17,13 @@ from dais_verif.prover.slang.events import refuse_unseen
 from dais_verif.prover.slang.expressions import Converter, condition_of
 from dais_verif.prover.slang.jumps import Jumps, chosen_values
 from dais_verif.prover.slang.kinds import ACTIONS, ARGUMENTS, BRACKETS, CALLS, CASES, CHECKS, STATEMENTS, TIMING, How
-from dais_verif.prover.slang.pieces import Marks, Value, assigned, part, whole
+from dais_verif.prover.slang.pieces import Marks, Value, assigned, chosen, part, whole
 from dais_verif.prover.slang.places import VariablePlace, variable_place
 from dais_verif.prover.slang.selects import target_parts
 from dais_verif.prover.slang.streams import refuse_rest
 from dais_verif.prover.slang.wildcards import is_complete, matches, member_of, pattern_of, refuse_mixed, subject_of
 from dais_verif.prover.slang.writes import STEPS
-from dais_verif.prover.terms import Term, add, bnot, bor, const, extract, ite, leaves, replaced, resize, undefined, var
+from dais_verif.prover.terms import Term, const, extract, leaves, replaced, resize, undefined
 
 __all__ = ["Execution", "flat"]
 
@@ -205,8 +206,8 @@ class Execution:
             elif formal.direction is ast.ArgumentDirection.InOut:
                 given[formal] = self._as(formal, self.convert(actual.left), actual.left)
             else:
-                given[formal] = var(width, f"before {formal.name}")
-        unknown = [given[formal] for formal in formals if formal.direction is ast.ArgumentDirection.Out]
+                given[formal] = undefined(width, f"before {formal.name}")
+        unknown = {given[formal].data for formal in formals if formal.direction is ast.ArgumentDirection.Out}
         self.values.update(given)
         begun, result, known = len(self.jumps.waiting), self.result, set(self.values)
         around, self._around = self._around, []
@@ -221,7 +222,7 @@ class Execution:
         for formal, actual in zip(formals, e.arguments, strict=True):
             if formal.direction is not ast.ArgumentDirection.In:
                 value = whole(self.values[formal])
-                if any(t in unknown for t in leaves(value)):
+                if any(t.op == "undefined" and t.data in unknown for t in leaves(value)):
                     raise self.convert.stateful(
                         e, f"{body.name!r} reads or returns {formal.name!r} before it is assigned"
                     )
@@ -332,7 +333,19 @@ class Execution:
                 return self.statement(body)
             self._choose(condition, lambda: self.statement(body), lambda: run(number + 1))
 
+        start, begun = dict(self.values), len(self.jumps.waiting)
         run(0)
+        if full:  # an undefined subject is none of the items
+            self._spoil(nowhere(subject), start, begun)
+
+    def _spoil(self, known: Term, start: dict[Any, Value], begun: int) -> None:
+        """Leave what was assigned since ``start`` undefined, here and where jumps go, unless ``known``."""
+        if known is const(1, 1):
+            return
+        for values in (self.values, *(jump.values for jump in self.jumps.waiting[begun:])):
+            for symbol, value in values.items():
+                if value is not start.get(symbol):
+                    values[symbol] = chosen(known, value, undefined(value.width, "a case without an item for X"))
 
     def _is_full(self, s: Any, subject: Term, wild: str) -> bool:
         """Whether the items without a default name every value, so that the last one is for all that is left."""

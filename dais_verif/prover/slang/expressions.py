@@ -11,6 +11,28 @@ from functools import reduce
 from typing import Any
 
 from dais_verif.errors import InputError, StateError
+from dais_verif.prover.four_state import (
+    add,
+    all_ones,
+    ashr,
+    band,
+    bnot,
+    bor,
+    bxor,
+    eq,
+    ite,
+    lshr,
+    mul,
+    neg,
+    nonzero,
+    shl,
+    slt,
+    strict,
+    sub,
+    udiv,
+    ult,
+    urem,
+)
 from dais_verif.prover.netlist import NoValue
 from dais_verif.prover.slang.design import Design, ast, bits_in, fields, why_no_bits
 from dais_verif.prover.slang.kinds import BINARY, CONVERSIONS, PATTERNS, UNARY, VALUES, Table
@@ -19,34 +41,7 @@ from dais_verif.prover.slang.selects import CONSTANTS, member, selected
 from dais_verif.prover.slang.streams import left_aligned, refuse_wider, streamed
 from dais_verif.prover.slang.wildcards import matches, member_of, subject_of
 from dais_verif.prover.slang.writes import symbol_of
-from dais_verif.prover.terms import (
-    Term,
-    add,
-    all_ones,
-    ashr,
-    band,
-    bnot,
-    bor,
-    bxor,
-    concat,
-    const,
-    eq,
-    extract,
-    ite,
-    lshr,
-    mul,
-    neg,
-    nonzero,
-    resize,
-    shl,
-    slt,
-    sub,
-    top_bit,
-    udiv,
-    ult,
-    undefined,
-    urem,
-)
+from dais_verif.prover.terms import Term, concat, const, extract, resize, top_bit, undefined
 
 __all__ = ["ARITHMETIC", "Converter", "condition_of", "definite", "integer_of"]
 
@@ -185,7 +180,7 @@ def _power(c: Converter, e: Any) -> Term:
         return const(a.width, pow(a.value, b.value, 1 << a.width))
     if a.op == "const" and a.value == 2 and a.width > 2:
         power = shl(const(a.width, 1), b)
-        return ite(top_bit(b), const(a.width, 0), power) if signed else power
+        return strict(ite(top_bit(b), const(a.width, 0), power) if signed else power, b)
     raise c.refused(e, "a power is supported by the proof if it is a constant, or one of 2")
 
 

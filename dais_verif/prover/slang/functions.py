@@ -12,7 +12,7 @@ from dais_verif.prover.slang.execution import Execution, flat
 from dais_verif.prover.slang.expressions import Converter
 from dais_verif.prover.slang.kinds import ARGUMENTS
 from dais_verif.prover.slang.pieces import whole
-from dais_verif.prover.terms import Term, leaves, var
+from dais_verif.prover.terms import Term, leaves, undefined
 
 __all__ = ["called"]
 
@@ -50,11 +50,12 @@ def _inputs(c: Converter, e: Any, function: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _returned(c: Converter, e: Any, function: Any, given: dict[Any, Term]) -> Term:
-    local: dict[Any, Term] = {}
+    before: set[str] = set()
 
     def outer(symbol: Any) -> Term:
         if _inside(symbol, function):
-            return local.setdefault(symbol, var(bits_in(symbol.type) or 1, f"before {symbol.name}"))
+            before.add(f"before {symbol.name}")
+            return undefined(bits_in(symbol.type) or 1, f"before {symbol.name}")
         if not c.free:
             where = c.design.where(e.sourceRange.start)
             refuse_unseen(c.design, function, symbol, where)
@@ -72,7 +73,7 @@ def _returned(c: Converter, e: Any, function: Any, given: dict[Any, Term]) -> Te
         raise c.refused(
             e, f"function {function.name!r} assigns {outside[0]!r}, which is not its own; the proof cannot use it"
         )
-    if result is None or any(t in local.values() for t in leaves(result)):
+    if result is None or any(t.op == "undefined" and t.data in before for t in leaves(result)):
         raise c.stateful(e, f"function {function.name!r} reads or returns a variable before it is assigned")
     return result
 

@@ -7,11 +7,12 @@ from functools import reduce
 from typing import Any
 
 from dais_verif.errors import InputError
+from dais_verif.prover.four_state import band, bnot, bor, bxor
 from dais_verif.prover.netlist import Bits, Read
 from dais_verif.prover.slang.design import Design, ast
 from dais_verif.prover.slang.events import refuse_delay
 from dais_verif.prover.slang.kinds import GATES
-from dais_verif.prover.terms import Term, band, bnot, bor, bxor, extract
+from dais_verif.prover.terms import Term, extract
 
 __all__ = ["gates"]
 

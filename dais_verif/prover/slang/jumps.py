@@ -11,8 +11,9 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from dais_verif.prover.four_state import band, bnot, bor
 from dais_verif.prover.slang.pieces import Value, chosen
-from dais_verif.prover.terms import Term, band, bnot, bor, const
+from dais_verif.prover.terms import Term, const
 
 __all__ = ["Jump", "Jumps"]
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from dais_verif.prover.four_state import bnot, nonzero
 from dais_verif.prover.slang.design import ast, bits_in
 from dais_verif.prover.slang.selects import static_index
-from dais_verif.prover.terms import Term, bnot, const, nonzero
+from dais_verif.prover.terms import Term, const
 
 if TYPE_CHECKING:
     from dais_verif.prover.slang.execution import Execution

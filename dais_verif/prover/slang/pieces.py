@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from dais_verif.prover.terms import Term, concat, extract, ite, replaced
+from dais_verif.prover.four_state import ite
+from dais_verif.prover.terms import Term, concat, extract, replaced
 
 __all__ = ["Pieces", "Value", "assigned", "chosen", "part", "whole"]
 

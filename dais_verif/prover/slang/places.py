@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dais_verif.errors import InputError
+from dais_verif.prover.four_state import band, bnot, bor, eq, ite, mul, shl
 from dais_verif.prover.memory import chosen
 from dais_verif.prover.slang.design import ast
 from dais_verif.prover.slang.selects import element_bits, static_index, target_parts
-from dais_verif.prover.terms import Term, band, bnot, bor, concat, const, eq, extract, ite, mul, resize, shl
+from dais_verif.prover.terms import Term, concat, const, extract, resize
 
 if TYPE_CHECKING:
     from dais_verif.prover.slang.expressions import Converter

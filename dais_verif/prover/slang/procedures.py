@@ -8,21 +8,24 @@ is read through its signal afterwards, which therefore can be a cut point of the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
 from itertools import groupby
 from typing import Any
 
 from dais_verif.errors import InputError, StateError
-from dais_verif.prover.netlist import Driver, Read, Signal, bits_over, driver_of
+from dais_verif.prover.netlist import Bits, Driver, Read, Signal, driver_of
 from dais_verif.prover.slang.design import Design, ast, bits_in
-from dais_verif.prover.slang.events import EventError, Events, refuse_asleep, sensitivity
+from dais_verif.prover.slang.events import EventError, Events, never_runs, refuse_asleep, sensitivity
 from dais_verif.prover.slang.execution import Execution, flat
 from dais_verif.prover.slang.expressions import Converter
+from dais_verif.prover.slang.folding import folded
+from dais_verif.prover.slang.leaves import Leaves, either
 from dais_verif.prover.slang.pieces import Marks, Value, part
 from dais_verif.prover.slang.registers import edges_of, registers
 from dais_verif.prover.slang.selects import place_of
 from dais_verif.prover.slang.writes import NAMES, roots, symbol_of, written
-from dais_verif.prover.terms import Term, concat, extract, leaves, var
+from dais_verif.prover.terms import Term, as_written, concat, extract, is_open, leaves, undefined, var
 
 __all__ = ["combinational"]
 
@@ -94,11 +97,18 @@ def _within(design: Design, s: Any) -> Iterator[Any]:
         yield from _assigned(design, x)
 
 
+#: Bits of a symbol from a lowest one on, and what is assigned to them.
+_Piece = tuple[Any, int, Term]
+
+
 class _Block:
     """One combinational block."""
 
     def __init__(self, design: Design, events: Events, targets: Counter[Any], own: set[Any], where: str) -> None:
         self.design, self.events, self.targets, self.own, self.where = design, events, targets, own, where
+        #: What is executed, and the bits of signals that it assigns, where it reads others of them.
+        self._statements: list[Any] = []
+        self._assigned: dict[Any, int] = {}
 
     def outside(self, symbol: Any) -> Signal:
         """The signal of ``symbol``, which other code assigns."""
@@ -120,20 +130,47 @@ class _Block:
     def straight(self, statements: list[Any]) -> None:
         order = {symbol_of(s.expr.left): n for n, s in enumerate(statements)}
         self.targets = Counter()  # of which there may be a million, and nobody will ask
+        if self.events.implied and self._reads_nothing(statements):
+            with as_written():
+                asleep = self._reads_nothing(statements, folded)
+            if asleep:
+                raise never_runs(self.where)
         for n, s in enumerate(statements):
             signal = self.design.signal(symbol_of(s.expr.left), self.where)
             make = _Assigned(self, s.expr.right, order, n)
             signal.drive(Driver(0, signal.width, make, self.where, late=s.expr.isNonBlocking))
 
+    def _reads_nothing(self, statements: list[Any], fold: Callable[[Term], Term] = lambda t: t) -> bool:
+        """Whether nothing that is read is left in what ``statements`` assign; mostly the first one tells."""
+        known: dict[Any, Term] = {}
+
+        def read(symbol: Any, low: int, width: int) -> Term:
+            if symbol in known:
+                return extract(known[symbol], low, width)
+            name = f"{symbol.name} {low}"
+            return var(width, name)  # its own, if it assigns it later: a latch
+
+        self.design.begin()
+        for s in statements:
+            try:
+                term = Converter(self.design, read, self.events.free)(s.expr.right)
+            except InputError:  # which is raised when somebody asks for it
+                return False
+            if any(t.op == "var" for t in leaves(fold(term))):
+                return False
+            known[symbol_of(s.expr.left)] = term
+        return True
+
     # the general case
 
     def execute(self, statements: list[Any]) -> None:
-        assigned = self._executed(statements, {}, final=False)
+        self._statements = statements
+        assigned = self._executed({}, final=False)
         if assigned is not None:  # what it reads of a signal may be what other code assigns of that
             if self.events.always:
                 for s in statements:
                     self._refuse_asleep(s, assigned)
-            self._executed(statements, assigned, final=True)
+            self._executed(assigned, final=True)
 
     def _refuse_asleep(self, statement: Any, assigned: dict[Any, int]) -> None:
         """Raise ``InputError`` if ``always_comb`` may not run for bits of a signal that it assigns in part.
@@ -159,29 +196,67 @@ class _Block:
 
         statement.visit(look)
 
-    def _executed(self, statements: list[Any], assigned: dict[Any, int], final: bool) -> dict[Any, int] | None:
+    def _executed(self, assigned: dict[Any, int], final: bool) -> dict[Any, int] | None:
         """Add the drivers, None; or return which bits of signals are assigned, if that may help against latches.
 
         ``assigned``: the bits of signals that the block assigns, as far as they are known; the others it reads.
         """
-        leaf_of: dict[Term, Signal] = {}
-        before: dict[Term, str] = {}
+        self._assigned = assigned
+        leaf = Leaves(self.design)
+        found, places, kept = self._run(leaf)
+        parts = self._parts(places)
+        if kept is not None and parts and not final:
+            return parts
+        if kept is not None:
+            raise self.latch(kept)
+        if self.events.implied and self._waits_for_nothing(leaf, (term for _, _, term in found)):
+            with as_written(), self.design.once_more():
+                written = Leaves(self.design)
+                asleep = self._waits_for_nothing(written, (folded(term) for _, _, term in self._run(written)[0]))
+            if asleep:
+                raise never_runs(self.where)
+        again = cache(self._again)
+        for symbol, low, term in found:
+            self.design.undefined |= is_open(term)
+            bits = either(self.design, leaf.bits(term), partial(_of, again, (symbol, low)))
+            self.design.signals[symbol].drive(driver_of(bits, 0, term.width, low, self.where))
+        return None
 
-        def leaf(signal: Signal) -> Term:
-            term = var(signal.width, f"signal {signal.name}")
-            leaf_of[term] = signal
-            return term
+    def _waits_for_nothing(self, leaf: Leaves, found: Iterable[Term]) -> bool:
+        """Whether nothing that others assign is left in what it assigns."""
+        own = {part for symbol in self.own if symbol in self.design.signals for part in self._signals(symbol)}
+        return not any(leaf.signals(term) - own for term in found)
+
+    def _signals(self, symbol: Any) -> list[Signal]:
+        elements = self.design.elements.get(symbol)
+        return [self.design.signals[symbol], *(elements.owners if elements is not None else ())]
+
+    def _again(self) -> dict[tuple[Any, int], Bits]:
+        """What it assigns, by signal and place, if signals that it reads may have undefined bits.
+
+        Raises ``InputError`` for latches.
+        """
+        leaf = Leaves(self.design, four_state=True)
+        with self.design.once_more():
+            found, _, kept = self._run(leaf)
+        if kept is not None:
+            raise self.latch(kept)
+        return {(symbol, low): leaf.bits(term) for symbol, low, term in found}
+
+    def _run(self, leaf: Leaves) -> tuple[list[_Piece], Mapping[Any, Marks], str | None]:
+        """What bits of signals are assigned; which these are; and what is read before it is assigned."""
+        before: dict[str, str] = {}
 
         def outer(symbol: Any) -> Term:
             if symbol in self.own or self.design.is_local(symbol):
                 known = self.design.signals.get(symbol)
                 name, width = (known.name, known.width) if known else (symbol.name, bits_in(symbol.type) or 1)
-                term = var(width, f"before {name}")
-                before[term] = name
-                if symbol not in assigned:
+                term = undefined(width, f"before {name}")
+                before[str(term.data)] = name
+                if symbol not in self._assigned:
                     return term
                 self.outside(symbol)
-                return _mixed(term, self.design.over(symbol, leaf, self.where), assigned[symbol])
+                return _mixed(term, self.design.over(symbol, leaf, self.where), self._assigned[symbol])
             self.outside(symbol)
             return self.design.over(symbol, leaf, self.where)
 
@@ -190,7 +265,7 @@ class _Block:
         # always_comb waits for what functions read that it calls, and not for what tasks read (IEEE 1800, 9.2.2.2.1).
         run = Execution(self.design, outer, self.events.free, tasks=self.events.listed is not None)
         done: dict[Any, Value] = {}
-        for s in statements:
+        for s in self._statements:
             run.statement(s)
             if (
                 _plain(s)
@@ -200,23 +275,16 @@ class _Block:
                 symbol = symbol_of(s.expr.left)
                 done[symbol] = run.values[symbol]
                 run.values[symbol] = self.design.over(symbol, leaf, self.where)
-        found: list[tuple[Signal, int, Term]] = []
+        found: list[_Piece] = []
         for symbol in self.targets:
             if symbol not in self.design.signals:
                 continue  # local to the block
-            signal, value = self.design.signals[symbol], done.get(symbol) or run.value_of(symbol)
+            value = done.get(symbol) or run.value_of(symbol)
             for low, width in self.design.pieces(symbol, run.assigned[symbol]):
-                found.append((signal, low, part(value, low, width)))
-        kept = [t for t in leaves(*(piece for _, _, piece in found)) if t in before]
-        if kept:
-            parts = self._parts(run.assigned)
-            if final or not parts:
-                raise self.latch(before[kept[0]])
-            return parts
-        sources = {t: (source, 0) for t, source in leaf_of.items()}
-        for signal, low, piece in found:
-            signal.drive(driver_of(bits_over(piece, sources), 0, piece.width, low, self.where))
-        return None
+                found.append((symbol, low, part(value, low, width)))
+        some = leaves(*(piece for _, _, piece in found)) if before else []
+        kept = (before[str(t.data)] for t in some if t.op == "undefined" and t.data in before)
+        return found, run.assigned, next(kept, None)
 
     def _parts(self, assigned: Mapping[Any, Marks]) -> dict[Any, int]:
         """The signals of which the block assigns some bits only, with these."""
@@ -226,6 +294,10 @@ class _Block:
             for symbol, marks in assigned.items()
             if symbol in signals and 0 < marks.mask() < (1 << signals[symbol].width) - 1
         }
+
+
+def _of(found: Callable[[], dict[tuple[Any, int], Bits]], place: tuple[Any, int]) -> Bits:
+    return found()[place]
 
 
 def _no_value(symbol: Any, low: int, width: int) -> Term:

@@ -7,21 +7,23 @@ nothing else: valid bits, for example, need not be known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 import pyslang
 
 from dais_verif.errors import InputError, StateError
-from dais_verif.prover.netlist import Clock, Driver, Read, Signal, bits_over, driver_of
+from dais_verif.prover.netlist import Bits, Clock, Driver, Read, Signal, driver_of
 from dais_verif.prover.slang.design import Design, ast, bits_in
 from dais_verif.prover.slang.events import RaceError
 from dais_verif.prover.slang.execution import Execution, flat
 from dais_verif.prover.slang.jumps import Jumps
 from dais_verif.prover.slang.kinds import STATEMENTS
+from dais_verif.prover.slang.leaves import Leaves, either
 from dais_verif.prover.slang.pieces import Marks, Value, part, whole
 from dais_verif.prover.slang.writes import NAMES, roots, symbol_of, written
-from dais_verif.prover.terms import Term, const, extract, rebuild, var
+from dais_verif.prover.terms import Term, const, extract, is_open, rebuild
 
 __all__ = ["edges_of", "registers"]
 
@@ -83,11 +85,13 @@ class _Next(NamedTuple):
 class _Clocked(Execution):
     """Runs a clocked block: what is read are values before the edge."""
 
-    def __init__(self, design: Design, clock: Clock, where: str) -> None:
+    def __init__(self, design: Design, clock: Clock, where: str, four_state: bool = False) -> None:
         super().__init__(design, self._before)
         self.convert.clocked = True
         self._clock, self._where = clock, where
-        self._leaf_of: dict[Term, Signal] = {}
+        self._leaf = Leaves(design, four_state)
+        #: Gives what the block leaves if signals that it reads may have undefined bits.
+        self._again: Callable[[], _Clocked] = cache(lambda: self)
         #: Variables of the block that it reads before it assigns them.
         self._kept: dict[Any, Signal] = {}
         #: Why values of registers are not known.
@@ -101,6 +105,44 @@ class _Clocked(Execution):
         self.design.begin()
         self.design.executed = True
         self._mates = frozenset(x for symbol in written(body) if (x := self.design.signals.get(symbol)) is not None)
+        self._run(body)
+        self._again = cache(lambda: self._run_again(body))
+        for symbol, reason in self._unknown.items():
+            if symbol in self.design.signals:
+                self._poison(self.design.signals[symbol], reason)
+            elif symbol in self.design.memories:
+                self.design.memories[symbol].written = True
+            elif symbol in self._kept:
+                self._poison(self._kept[symbol], reason)
+        for key, marks in self.assigned.items():
+            if isinstance(key, _Next) and key.symbol not in self._unknown:
+                self._drive(key.symbol, marks, self.values[key])
+        for symbol, signal in self._kept.items():
+            if not signal.drivers:
+                bits = self._bits(symbol, 0, whole(self.value_of(symbol)))
+                signal.drive(driver_of(bits, 0, signal.width, 0, self._where, self._clock))
+
+    def _bits(self, key: Any, low: int, term: Term) -> Bits:
+        """What ``key`` is after the edge from bit ``low`` on, ``term`` unless something is undefined."""
+
+        def four_state() -> Bits:
+            run = self._again()
+            reason = run._unknown.get(key.symbol if isinstance(key, _Next) else key)
+            if reason is not None:
+                raise reason
+            return run._leaf.bits(part(run.value_of(key), low, term.width))
+
+        self.design.undefined |= is_open(term)
+        return either(self.design, self._leaf.bits(term), four_state)
+
+    def _run_again(self, body: Any) -> _Clocked:
+        run = _Clocked(self.design, self._clock, self._where, four_state=True)
+        run._kept, run._mates = self._kept, self._mates
+        with self.design.once_more():
+            run._run(body)
+        return run
+
+    def _run(self, body: Any) -> None:
         other = _other(body)
         if other is not None:
             error = self.convert.refused(other, STATEMENTS.message(other.kind))
@@ -114,20 +156,6 @@ class _Clocked(Execution):
                 for symbol in written(s):
                     self._unknown.setdefault(symbol, error)
                     self._lose(symbol, error)
-        for symbol, reason in self._unknown.items():
-            if symbol in self.design.signals:
-                self._poison(self.design.signals[symbol], reason)
-            elif symbol in self.design.memories:
-                self.design.memories[symbol].written = True
-            elif symbol in self._kept:
-                self._poison(self._kept[symbol], reason)
-        for key, marks in self.assigned.items():
-            if isinstance(key, _Next) and key.symbol not in self._unknown:
-                self._drive(key.symbol, marks, self.values[key])
-        for symbol, signal in self._kept.items():
-            if not signal.drivers:
-                bits = bits_over(whole(self.value_of(symbol)), {t: (source, 0) for t, source in self._leaf_of.items()})
-                signal.drive(driver_of(bits, 0, signal.width, 0, self._where, self._clock))
 
     def _lose(self, symbol: Any, reason: InputError) -> None:
         """Whoever reads ``symbol`` from here on within the block raises ``reason``, until it is assigned again."""
@@ -152,12 +180,6 @@ class _Clocked(Execution):
             return self._leaf(self._kept[symbol])
         return self.design.over(symbol, self._leaf, self._where)
 
-    def _leaf(self, signal: Signal) -> Term:
-        """What stands for the value of ``signal`` before the edge."""
-        term = var(signal.width, f"signal {signal.name}")
-        self._leaf_of[term] = signal
-        return term
-
     def expression(self, e: Any) -> None:
         """Run ``e``, which is a statement."""
         if type(e) is not ast.AssignmentExpression or not e.isNonBlocking:
@@ -179,7 +201,6 @@ class _Clocked(Execution):
 
     def _drive(self, symbol: Any, marks: Marks, value: Value) -> None:
         signal = self.design.signal(symbol, self._where)
-        sources = {t: (source, 0) for t, source in self._leaf_of.items()}
         for low, width in self.design.pieces(symbol, marks):
             piece, kept = part(value, low, width), extract(self._leaf(signal), low, width)
             # A reset at which these bits keep their value does nothing to them.
@@ -189,7 +210,8 @@ class _Clocked(Execution):
                 if rebuild(piece, {self._leaf(reset): const(1, 1 - value)}) is not kept
             )
             clock = self._clock._replace(resets=resets)
-            signal.drive(driver_of(bits_over(piece, sources), 0, width, low, self._where, clock))
+            bits = self._bits(_Next(symbol), low, piece)
+            signal.drive(driver_of(bits, 0, width, low, self._where, clock))
 
     def _poison(self, signal: Signal, reason: InputError) -> None:
         def make(read: Read) -> Term:

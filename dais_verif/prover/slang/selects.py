@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dais_verif.prover.four_state import ite, lookup, lshr, mul
 from dais_verif.prover.memory import chosen
 from dais_verif.prover.slang.design import ast, bits_in
 from dais_verif.prover.slang.kinds import RANGES, TARGETS
 from dais_verif.prover.slang.streams import operands, reordered
 from dais_verif.prover.slang.writes import NAMES, symbol_of
-from dais_verif.prover.terms import Term, concat, const, extract, ite, lookup, lshr, mul, resize, undefined
+from dais_verif.prover.terms import Term, concat, const, extract, resize, undefined
 
 if TYPE_CHECKING:
     from dais_verif.prover.slang.expressions import Converter

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from dais_verif.prover.four_state import ite
 from dais_verif.prover.slang.design import ast
 from dais_verif.prover.slang.expressions import ARITHMETIC, Converter, condition_of
 from dais_verif.prover.slang.selects import place_of
 from dais_verif.prover.spans import Spans
-from dais_verif.prover.terms import Term, concat, extract, ite
+from dais_verif.prover.terms import Term, concat, extract
 
 __all__ = ["sliced"]
 

@@ -25,6 +25,7 @@ from dais_verif.prover.slang.expressions import Converter
 from dais_verif.prover.slang.gates import gates
 from dais_verif.prover.slang.kinds import BLOCKS, DEFINITIONS, NETS, PORTS, SYMBOLS, How
 from dais_verif.prover.slang.latches import latched
+from dais_verif.prover.slang.leaves import may_be_undefined
 from dais_verif.prover.slang.memories import initial, kept_from_the_beginning
 from dais_verif.prover.slang.procedures import combinational
 from dais_verif.prover.slang.selects import target_parts
@@ -135,8 +136,17 @@ class _Walk:
         elements = (element for array in self._design.elements.values() for element in array.owners)
         known = [*self._design.signals.values(), *elements]
         signals = {signal.name: signal for signal in known}
+        self._design.given.update(signals[name] for name in given)
+        self._look_for_undefined(top, known)
         netlist = Netlist(top.name, signals, given, results, self._design.bitwise, lazy=not self._design.executed)
         return netlist._replace(left_out=self._design.left_out).checked()
+
+    def _look_for_undefined(self, top: Any, signals: Sequence[Signal]) -> None:
+        """Find out if anything may be undefined, for blocks that were executed as if nothing were."""
+        design = self._design
+        if design.executed and not design.undefined:
+            open_ = (s for s in signals if s not in design.given and sum(d.width for d in s.drivers) < s.width)
+            design.undefined = next(open_, None) is not None or may_be_undefined(design, top)
 
     def _constants(self) -> None:
         """Variables that only their declarations, or one initial block, give a value, if it is a constant."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pyslang.parsing import TokenKind
 
 from dais_verif.errors import InputError
+from dais_verif.prover.four_state import band, bnot, eq, slt, ult
 from dais_verif.prover.slang.design import ast
 from dais_verif.prover.slang.kinds import VALUE_RANGES
-from dais_verif.prover.terms import Term, band, bnot, const, eq, extract, resize, slt, ult
+from dais_verif.prover.terms import Term, const, extract, resize
 
 if TYPE_CHECKING:
     from dais_verif.prover.slang.expressions import Converter

@@ -12,8 +12,6 @@ import random
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import reduce
-from itertools import combinations
 
 from dais_verif.dut.interface import Dut
 from dais_verif.errors import InputError
@@ -24,7 +22,7 @@ from dais_verif.prover.obligations import Builder, Obligation
 from dais_verif.prover.results import Options, Proof
 from dais_verif.prover.solving.smt import satisfy
 from dais_verif.prover.solving.smtlib import script
-from dais_verif.prover.terms import Term, as_written, bnot, bor, concat, eq, nodes, undefined
+from dais_verif.prover.terms import Term, as_written, bnot, concat, eq, undefined
 from dais_verif.record.proof import Claim, Sample, Status
 from dais_verif.verdict import Verdict
 
@@ -85,35 +83,18 @@ def put_to_the_solver(
             if isinstance(stated, InputError):
                 undecided[name] = f"it cannot be stated without rules: {stated}"
                 continue
-            given = _choices(stated.rtl, stated.wanted)
-            answer = satisfy([bnot(eq(stated.rtl, stated.wanted)), *given], min(_ONE, left)).verdict
+            answer = satisfy([bnot(eq(stated.rtl, stated.wanted))], min(_ONE, left)).verdict
             if answer == "unsat":
                 confirmed += 1
             elif answer == "sat":
                 names = {term: f"{s.kind} {s.number}" for term, s in stated.variables().items()}
-                contradicted[name] = (
-                    f"; {name}: unsat if it is proved\n{script(stated.rtl, stated.wanted, given, names)}"
-                )
+                contradicted[name] = f"; {name}: unsat if it is proved\n{script(stated.rtl, stated.wanted, (), names)}"
             else:
                 undecided[name] = "it is too large for the solver, or took it too long"
     claims = [f"{kind} {number}" for kind, number in proof.drawn[0]]
     terms = BUT_FOR_BLOCKS if BUT_FOR_BLOCKS in used else WRITTEN
     sample = Sample(proof.drawn[1], options.seed, claims, len(claims), confirmed, undecided, [*contradicted], terms)
     return sample, contradicted
-
-
-def _choices(*roots: Term) -> list[Term]:
-    """That what is undefined is the same for the same arguments, which rules see where these are one term."""
-    chosen: dict[tuple[object, int, tuple[int, ...]], list[Term]] = {}
-    for t in nodes(*roots):
-        if t.op == "undefined" and t.args:
-            chosen.setdefault((t.data, t.width, tuple(x.width for x in t.args)), []).append(t)
-    found = []
-    for terms in chosen.values():
-        for a, b in combinations(terms, 2):
-            other = [bnot(eq(x, y)) for x, y in zip(a.args, b.args, strict=True)]
-            found.append(reduce(bor, other, eq(a, b)))
-    return found
 
 
 def _stated(builders: Mapping[str, Builder], kind: str, number: int, used: dict[str, None]) -> Obligation | InputError:

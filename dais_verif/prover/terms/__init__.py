@@ -13,7 +13,7 @@ from __future__ import annotations
 from dais_verif.prover.terms.arithmetic import add, bnot, mul, neg, sub, udiv, urem
 from dais_verif.prover.terms.bits import ashr, band, bor, bxor, lshr, shl
 from dais_verif.prover.terms.choices import all_ones, eq, ite, lookup, nonzero, slt, ult
-from dais_verif.prover.terms.node import Term, as_written, const, leaves, nodes, rebuild, undefined, var
+from dais_verif.prover.terms.node import Term, as_written, built, const, is_open, leaves, nodes, rebuild, undefined, var
 from dais_verif.prover.terms.parts import concat, extract, replaced, resize, sext, top_bit, zext
 
 __all__ = [
@@ -54,6 +54,8 @@ __all__ = [
     "slt",
     "ult",
     # walking
+    "built",
+    "is_open",
     "leaves",
     "nodes",
     "rebuild",

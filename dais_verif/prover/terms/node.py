@@ -10,8 +10,10 @@ __all__ = [
     "MODE",
     "Term",
     "as_written",
+    "built",
     "commuted",
     "const",
+    "is_open",
     "leaves",
     "make",
     "misfit",
@@ -60,6 +62,9 @@ class Term:
 
 _known: dict[tuple[str, int, tuple[Term, ...], object], Term] = {}
 
+#: Terms in which something is undefined.
+_open: set[Term] = set()
+
 #: Each operation from its width, arguments and data; filled by the modules that define them.
 BUILD: dict[str, Callable[[int, tuple[Term, ...], object], Term]] = {}
 
@@ -70,7 +75,14 @@ def make(op: str, width: int, args: tuple[Term, ...] = (), data: object = None) 
     term = _known.get(key)
     if term is None:
         term = _known[key] = Term(op, width, args, data, len(_known))
+        if _open and any(x in _open for x in args):
+            _open.add(term)
     return term
+
+
+def is_open(t: Term) -> bool:
+    """Whether something in ``t`` is undefined."""
+    return t in _open
 
 
 class Mode:
@@ -140,7 +152,9 @@ def var(width: int, name: str) -> Term:
 
 def undefined(width: int, what: str, *args: Term) -> Term:
     """What hardware may choose: a word beyond the end of a memory, say. The same choice for the same ``args``."""
-    return make("undefined", width, args, what)
+    term = make("undefined", width, args, what)
+    _open.add(term)
+    return term
 
 
 # walking
@@ -170,17 +184,22 @@ def rebuild(root: Term, replaced: Mapping[Term, Term]) -> Term:
         other = replaced.get(t)
         if other is None:
             args = tuple(new[x] for x in t.args)
-            other = t if args == t.args else BUILD[t.op](t.width, args, t.data)
+            other = t if args == t.args else built(t, args)
         if other.width != t.width:
             raise misfit(other, t)
         new[t] = other
     return new[root]
 
 
+def built(t: Term, args: tuple[Term, ...]) -> Term:
+    """The operation of ``t``, of ``args``."""
+    return BUILD[t.op](t.width, args, t.data)
+
+
 BUILD.update(
     {
         "const": lambda w, args, data: make("const", w, (), data),
         "var": lambda w, args, data: make("var", w, (), data),
-        "undefined": lambda w, args, data: make("undefined", w, args, data),
+        "undefined": lambda w, args, data: undefined(w, str(data), *args),
     }
 )

@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 
 from dais_verif.errors import InputError
-from dais_verif.prover.memory import chosen
-from dais_verif.prover.terms import (
-    Term,
+from dais_verif.prover.four_state import (
     add,
     all_ones,
     ashr,
@@ -16,24 +14,21 @@ from dais_verif.prover.terms import (
     bnot,
     bor,
     bxor,
-    const,
     eq,
-    extract,
     ite,
     lshr,
     mul,
     neg,
     nonzero,
-    resize,
     shl,
     slt,
     sub,
-    top_bit,
     udiv,
     ult,
-    undefined,
     urem,
 )
+from dais_verif.prover.memory import chosen
+from dais_verif.prover.terms import Term, const, extract, resize, top_bit, undefined
 from dais_verif.prover.yosys.form import Cell, place
 
 __all__ = ["BITWISE", "LOGIC", "Inputs"]

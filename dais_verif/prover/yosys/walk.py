@@ -7,8 +7,9 @@ from functools import partial
 from pathlib import Path
 
 from dais_verif.errors import InputError, StateError
+from dais_verif.prover.four_state import bnot, ite
 from dais_verif.prover.netlist import Bits, Clock, Netlist, Read, Signal, Signals, driver_of
-from dais_verif.prover.terms import Term, bnot, extract, ite, resize
+from dais_verif.prover.terms import Term, extract, resize
 from dais_verif.prover.yosys.cells import BITWISE, LOGIC
 from dais_verif.prover.yosys.form import Bit, Cell, Module, place, read_form
 from dais_verif.prover.yosys.wires import BUFFERS, Wires

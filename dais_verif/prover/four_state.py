@@ -1,0 +1,325 @@
+"""Operations as four-state simulation has them: what an undefined bit (X) makes undefined.
+
+A value that an operation cannot depend on is still X in simulation: ``a ^ n ^ n`` if ``n`` has no driver, the lowest
+bit of a sum if the highest of a summand is X. So the front ends build terms by these functions, which know what
+IEEE 1800 (11.4, 11.8.4) makes of X, or less: each bit of a term is defined, or it is one undefined bit, never a
+function of several. Where nothing is undefined they are the functions of ``terms``, and cost a look into a set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from dais_verif.prover import terms
+from dais_verif.prover.terms import Term, concat, const, extract, is_open, nodes, undefined, var
+
+__all__ = [
+    "add",
+    "all_ones",
+    "ashr",
+    "band",
+    "bnot",
+    "bor",
+    "bxor",
+    "eq",
+    "ite",
+    "leaf",
+    "lookup",
+    "lshr",
+    "mul",
+    "neg",
+    "nonzero",
+    "nowhere",
+    "parts",
+    "rebuild",
+    "shl",
+    "slt",
+    "strict",
+    "sub",
+    "udiv",
+    "ult",
+    "urem",
+]
+
+
+class Parts(NamedTuple):
+    """What a term holds: ``value`` where ``unknown`` is 0; neither of them has anything undefined.
+
+    ``cause``: the name of something undefined in it.
+    """
+
+    value: Term
+    unknown: Term
+    cause: str
+
+
+_known: dict[Term, Parts] = {}
+
+
+def parts(t: Term) -> Parts:
+    """Which bits of ``t`` are undefined, and the others."""
+    if not is_open(t):
+        return Parts(t, const(t.width, 0), "")
+    work = [t]
+    while work:
+        x = work[-1]
+        if x in _known:
+            work.pop()
+            continue
+        waiting = [y for y in x.args if is_open(y) and y not in _known] if x.op != "undefined" else []
+        if waiting:
+            work += waiting
+        else:
+            _known[x] = _divided(x)
+            work.pop()
+    return _known[t]
+
+
+def nowhere(*operands: Term) -> Term:
+    """Whether no bit of ``operands`` is undefined."""
+    found = const(1, 0)
+    for x in operands:
+        if is_open(x):
+            found = terms.bor(found, terms.nonzero(parts(x).unknown))
+    return terms.bnot(found)
+
+
+def leaf(width: int, name: str) -> tuple[Term, Term, Term]:
+    """A term for a value of which nothing is known yet, and the variables in it: its value, and its undefined bits."""
+    value, unknown = var(width, name), var(width, f"unknown bits of {name}")
+    return _joined(Parts(value, unknown, name)), value, unknown
+
+
+def strict(result: Term, *operands: Term) -> Term:
+    """``result``, undefined as a whole where a bit of ``operands`` is."""
+    if not any(map(is_open, operands)):
+        return result
+    known = parts(result)
+    spoilt = terms.bnot(nowhere(*operands))
+    unknown = terms.bor(known.unknown, terms.sext(spoilt, result.width))
+    if not is_open(result):
+        unknown = terms.sext(spoilt, result.width)
+    return _joined(Parts(known.value, unknown, _cause(operands)))
+
+
+def _cause(operands: Sequence[Term]) -> str:
+    return next(parts(x).cause for x in operands if is_open(x))
+
+
+def _joined(found: Parts) -> Term:
+    """The term whose parts are ``found``."""
+    value, unknown, cause = found
+    width = value.width
+    if unknown.op == "const":
+        return _by_runs(value, unknown.value, cause)
+    if width == 1:
+        return terms.ite(unknown, undefined(1, cause), value)
+    if unknown.op == "sext" and unknown.args[0].width == 1:
+        return terms.ite(unknown.args[0], undefined(width, cause), value)
+    defined = terms.band(value, terms.bnot(unknown))
+    t = terms.bor(defined, terms.band(undefined(width, cause), unknown))
+    _known.setdefault(t, Parts(defined, unknown, cause))
+    return t
+
+
+def _by_runs(value: Term, unknown: int, cause: str) -> Term:
+    pieces, low = [], 0
+    while low < value.width:
+        bit, end = unknown >> low & 1, low
+        while end < value.width and unknown >> end & 1 == bit:
+            end += 1
+        pieces.append(undefined(end - low, cause) if bit else extract(value, low, end - low))
+        low = end
+    return concat(*reversed(pieces))
+
+
+# taking apart
+
+
+def _divided(t: Term) -> Parts:
+    rule = _APART.get(t.op)
+    if rule is not None:
+        return rule(t)
+    cause = _cause(t.args)  # of something that no function of this module makes: all of it
+    spoilt = terms.sext(terms.bnot(nowhere(*t.args)), t.width)
+    args = tuple(parts(x).value for x in t.args)
+    return Parts(terms.rebuild(t, dict(zip(t.args, args, strict=True))), spoilt, cause)
+
+
+def _choice_apart(t: Term) -> Parts:
+    c, a, b = t.args
+    if is_open(c):
+        return _chosen(c, a, b)
+    (x, m, _), (y, n, _) = parts(a), parts(b)
+    value = y if a.op == "undefined" else x if b.op == "undefined" else terms.ite(c, x, y)
+    return Parts(value, terms.ite(c, m, n), _cause(t.args))
+
+
+def _or_apart(t: Term) -> Parts:
+    """Also of what ``_joined`` made, and variables were replaced in since."""
+    for known, open_ in (t.args, t.args[::-1]):
+        if is_open(known) or open_.op != "and":
+            continue
+        unknown = next((x for x, y in (open_.args, open_.args[::-1]) if y.op == "undefined"), None)
+        if unknown is not None and known.op == "and" and terms.bnot(unknown) in known.args:
+            return Parts(known, unknown, _cause((open_,)))
+    return _bitwise("or", *t.args)
+
+
+_APART: dict[str, Callable[[Term], Parts]] = {
+    "undefined": lambda t: Parts(const(t.width, 0), const(t.width, -1), str(t.data)),
+    "extract": lambda t: _mapped(t, lambda x: extract(x, t.low, t.width)),
+    "concat": lambda t: _mapped(t, concat),
+    "sext": lambda t: _mapped(t, lambda x: terms.sext(x, t.width)),
+    "not": lambda t: parts(t.args[0])._replace(value=terms.bnot(parts(t.args[0]).value)),
+    "ite": _choice_apart,
+    "and": lambda t: _bitwise("and", *t.args),
+    "or": _or_apart,
+    "xor": lambda t: _bitwise("xor", *t.args),
+}
+
+
+def _mapped(t: Term, rule: Callable[..., Term]) -> Parts:
+    found = [parts(x) for x in t.args]
+    return Parts(rule(*(x.value for x in found)), rule(*(x.unknown for x in found)), _cause(t.args))
+
+
+# what operations make of it
+
+
+def _bitwise(op: str, a: Term, b: Term) -> Parts:
+    """Undefined where an operand is, if the other does not decide the bit."""
+    (x, m, _), (y, n, _) = parts(a), parts(b)
+    value = _BITWISE[op](x, y)
+    if op == "xor":
+        return Parts(value, terms.bor(m, n), _cause((a, b)))
+    p, q = (terms.bnot(x), terms.bnot(y)) if op == "or" else (x, y)  # where the other operand decides nothing
+    unknown = terms.bor(terms.band(m, terms.bor(n, q)), terms.band(n, terms.bor(m, p)))
+    return Parts(value, unknown, _cause((a, b)))
+
+
+def _chosen(c: Term, a: Term, b: Term) -> Parts:
+    """Where the condition is undefined, a bit is what both arms have, if they have the same."""
+    (which, open_, cause), (x, m, _), (y, n, _) = parts(c), parts(a), parts(b)
+    merged = terms.bor(terms.bor(m, n), terms.bxor(x, y))
+    return Parts(terms.ite(which, x, y), terms.ite(open_, merged, terms.ite(which, m, n)), cause)
+
+
+def _spoiling(rule: Callable[..., Term]) -> Callable[..., Term]:
+    """An operation of whose operands no bit may be undefined, or else all of the result is."""
+
+    def built(*operands: Term) -> Term:
+        if not any(map(is_open, operands)):
+            return rule(*operands)
+        return strict(rule(*(parts(x).value for x in operands)), *operands)
+
+    return built
+
+
+def _bit_by_bit(op: str) -> Callable[[Term, Term], Term]:
+    def built(a: Term, b: Term) -> Term:
+        return _joined(_bitwise(op, a, b)) if is_open(a) or is_open(b) else _BITWISE[op](a, b)
+
+    return built
+
+
+_Rule = Callable[..., Term]
+_BITWISE: dict[str, Callable[[Term, Term], Term]] = {"and": terms.band, "or": terms.bor, "xor": terms.bxor}
+band, bor, bxor = map(_bit_by_bit, _BITWISE)
+_SPOILING: tuple[_Rule, ...] = (terms.add, terms.sub, terms.mul, terms.neg, terms.udiv, terms.urem)
+add, sub, mul, neg, udiv, urem = map(_spoiling, _SPOILING)
+eq, ult, slt = map(_spoiling, (terms.eq, terms.ult, terms.slt))
+
+
+def bnot(t: Term) -> Term:
+    """Every bit inverted."""
+    if not is_open(t):
+        return terms.bnot(t)
+    found = parts(t)
+    return _joined(found._replace(value=terms.bnot(found.value)))
+
+
+def ite(c: Term, a: Term, b: Term) -> Term:
+    """``a`` where the bit ``c`` is 1, else ``b``; where it is undefined, what both have."""
+    return _joined(_chosen(c, a, b)) if is_open(c) else terms.ite(c, a, b)
+
+
+def nonzero(t: Term) -> Term:
+    """Whether any bit of ``t`` is 1; undefined if that depends on an undefined one."""
+    if not is_open(t):
+        return terms.nonzero(t)
+    value, unknown, cause = parts(t)
+    found = terms.nonzero(terms.band(value, terms.bnot(unknown)))
+    return _joined(Parts(found, terms.band(terms.bnot(found), terms.nonzero(unknown)), cause))
+
+
+def all_ones(t: Term) -> Term:
+    """Whether every bit of ``t`` is 1; undefined if that depends on an undefined one."""
+    return bnot(nonzero(bnot(t))) if is_open(t) else terms.all_ones(t)
+
+
+def lookup(index: Term, entries: Sequence[int], width: int) -> Term:
+    """Entry number ``index`` of ``entries``; undefined where a bit of ``index`` is."""
+    if not is_open(index):
+        return terms.lookup(index, entries, width)
+    return strict(terms.lookup(parts(index).value, entries, width), index)
+
+
+def _shift(rule: Callable[[Term, Term], Term]) -> Callable[[Term, Term], Term]:
+    def built(a: Term, b: Term) -> Term:
+        if not is_open(a) and not is_open(b):
+            return rule(a, b)
+        (value, unknown, _), by = parts(a), parts(b).value
+        return strict(_joined(Parts(rule(value, by), rule(unknown, by), _cause((a, b)))), b)
+
+    return built
+
+
+shl, lshr, ashr = map(_shift, (terms.shl, terms.lshr, terms.ashr))
+
+
+def rebuild(root: Term, replaced: Mapping[Term, Term]) -> Term:
+    """``root`` with terms replaced by others of the same width, by the rules of this module."""
+    if not any(map(is_open, replaced.values())):
+        return terms.rebuild(root, replaced)
+    new: dict[Term, Term] = {}
+    for t in nodes(root):
+        other = replaced.get(t)
+        if other is None:
+            args = tuple(new[x] for x in t.args)
+            other = t if args == t.args else _built(t, args)
+        new[t] = other
+    return new[root]
+
+
+def _built(t: Term, args: tuple[Term, ...]) -> Term:
+    rule = _BUILD.get(t.op)
+    if rule is None or not any(map(is_open, args)):
+        return terms.built(t, args)
+    return rule(t, *args)
+
+
+def _sum(t: Term, *args: Term) -> Term:
+    return add(*args, const(t.width, t.low))
+
+
+_BUILD: dict[str, Callable[..., Term]] = {
+    "add": _sum,
+    "neg": lambda t, x: neg(x),
+    "mul": lambda t, a, b: mul(a, b),
+    "udiv": lambda t, a, b: udiv(a, b),
+    "urem": lambda t, a, b: urem(a, b),
+    "not": lambda t, x: bnot(x),
+    "and": lambda t, a, b: band(a, b),
+    "or": lambda t, a, b: bor(a, b),
+    "xor": lambda t, a, b: bxor(a, b),
+    "shl": lambda t, a, b: shl(a, b),
+    "lshr": lambda t, a, b: lshr(a, b),
+    "ashr": lambda t, a, b: ashr(a, b),
+    "eq": lambda t, a, b: eq(a, b),
+    "ult": lambda t, a, b: ult(a, b),
+    "slt": lambda t, a, b: slt(a, b),
+    "ite": lambda t, c, a, b: ite(c, a, b),
+    "lookup": lambda t, index: lookup(index, t.entries, t.width),
+}

@@ -1,0 +1,141 @@
+"""What is X in simulation is undefined for the proof, though it cancels out; and what runs nothing gives nothing.
+
+The program is the sum of two inputs of four bits. Each row is RTL of which simulation makes that sum, or X of some of
+it; what is in the second list was proved when rules that hold for all values were applied to undefined ones.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from prove.door import run_prove
+
+from dais_verif.program import Program
+from dais_verif.verdict import Verdict
+
+SUM = "model_inp[3:0] + model_inp[7:4]"
+RIGHT = {
+    "an undriven wire that nothing needs": f"wire [4:0] n; reg [4:0] y; always @* y = {SUM}; assign model_out = y;",
+    "a default that is never taken": f"""reg [4:0] y; wire n; always_comb case (model_inp[1:0])
+        0, 1, 2: y = {SUM}; 3: y = {SUM}; default: y = 'x; endcase assign model_out = y;""",
+    "and a sum of it": """reg [3:0] y; wire n; always_comb case (model_inp[1:0])
+        0, 1, 2: y = model_inp; 3: y = model_inp; default: y = 'x; endcase assign model_out = y + model_inp[7:4];""",
+    "X that is overwritten": f"reg [4:0] y; always_comb begin y = 'x; y = {SUM}; end assign model_out = y;",
+    "a full case beside something undefined": f"""reg [4:0] y; wire n; wire [1:0] s = model_inp; always @*
+        case (s) 0, 1, 2: y = {SUM}; 3: y = {SUM}; endcase assign model_out = y;""",
+    "a condition that does not matter": f"reg [4:0] y; wire n; always_comb if (n) y = {SUM}; else y = {SUM};"
+    " assign model_out = y;",
+    "bits that an AND takes out": f"wire [4:0] n; assign model_out = ({SUM}) + ((n & 5'd0) | (5'd0 & n));",
+    "bits that an OR decides": f"wire [4:0] n; assign model_out = ({SUM}) + ~(n | 5'd31);",
+    "bits that are shifted out": f"wire [4:0] n; assign model_out = ({SUM}) + ((n - n) << 7);",
+    "bits beside others": f"wire [2:0] n; wire [7:0] b = {{n, 5'({SUM})}}; assign model_out = b[4:0];",
+    "an index that is always inside": """reg [3:0] t [0:2]; wire n; wire [1:0] i = model_inp[0];
+        initial begin t[0] = 0; t[1] = 1; t[2] = 2; end
+        assign model_out = {model_inp[3:1], 1'b0} + t[i] + model_inp[7:4];""",
+    "a variable of a function": f"""function automatic [4:0] f(input [7:0] model_inp); reg [4:0] t; t = {SUM}; f = t;
+        endfunction assign model_out = f(model_inp);""",
+}
+UNDEFINED = {
+    "exclusive or": f"wire [4:0] n; assign model_out = ({SUM}) ^ n ^ n;",
+    "exclusive or in a block": f"wire [4:0] n; reg [4:0] y; always @* y = ({SUM}) ^ n ^ n; assign model_out = y;",
+    "exclusive or through signals": f"""wire [4:0] n; reg [4:0] y, z; always_comb begin z = n; if (model_inp[0]) z = n;
+        y = ({SUM}) ^ z; y = y ^ n; end assign model_out = y;""",
+    "a difference": f"wire [4:0] n; assign model_out = ({SUM}) + n - n;",
+    "the high bits of a summand": "wire [3:0] n; wire [8:0] s = {n, model_inp[3:0]} + model_inp[7:4];"
+    " assign model_out = {model_inp[3:0] + model_inp[7:4] > 15, s[3:0]};",
+    "times nothing": f"wire [4:0] n; assign model_out = ({SUM}) + n * 5'd0;",
+    "a comparison with itself": f"wire [4:0] n; assign model_out = ({SUM}) + (n != n);",
+    "a comparison that cannot hold": f"wire [4:0] n; assign model_out = ({SUM}) + (n < 5'd0);",
+    "an OR with the opposite": f"wire [4:0] n; assign model_out = ({SUM}) & (n | ~n);",
+    "a shift of nothing": f"wire [4:0] n; assign model_out = ({SUM}) + (5'd0 >> n);",
+    "a table with the same words": f"wire n; wire [9:0] t = {{5'd0, 5'd0}}; assign model_out = ({SUM}) + t[n*5 +: 5];",
+    "a remainder by 1": f"wire [4:0] n; assign model_out = ({SUM}) + n % 5'd1;",
+    "a count": f"wire n; assign model_out = ({SUM}) + ($countones({{n, ~n}}) - 1);",
+    "is it one of two": f"wire n; assign model_out = ({SUM}) + (n inside {{1'b0, 1'b1}}) - 1'b1;",
+    "case equality": f"wire n; assign model_out = ({SUM}) + ((n ^ n) !== 1'b0);",
+    "a full case": f"""reg [4:0] y; wire n; always_comb case (n) 0: y = {SUM}; 1: y = {SUM}; endcase
+        assign model_out = y;""",
+    "returns from a full case": f"""wire n; function automatic [4:0] f(input [7:0] model_inp, input n);
+        case (n) 0: return {SUM}; 1: return {SUM}; endcase endfunction assign model_out = f(model_inp, n);""",
+    "a variable before it is assigned": f"""reg [4:0] t, y; always @* begin y = ({SUM}) + (t ^ t); t = y; end
+        assign model_out = y;""",
+    "a variable of a function": f"""function automatic [4:0] f(input [7:0] model_inp); reg [4:0] t;
+        f = ({SUM}) + (t & ~t); endfunction assign model_out = f(model_inp);""",
+    "a static variable of a function": f"""function [4:0] f(input [7:0] model_inp); reg [4:0] t;
+        f = ({SUM}) + (t & ~t); endfunction assign model_out = f(model_inp);""",
+    "what a task returns": f"""reg [4:0] y, z; task t(output [4:0] o); o = o ^ o; endtask
+        always_comb begin t(z); y = ({SUM}) + z; end assign model_out = y;""",
+    "gates": "wire n, a, b; xor (a, n, n); and (b, n, a); assign model_out = {4'd0, b ^ b} + (" + SUM + ");",
+    "a port without a net": f"""wire [4:0] y; five f(.y(y)); assign model_out = ({SUM}) + (y - y);
+        endmodule module five(input [4:0] n, output reg [4:0] y); always @* y = n;""",
+    "beyond a vector": f"wire [2:0] i = model_inp; wire [4:0] t = 5'd0; wire n = t[i];"
+    f" reg [4:0] y; always_comb y = ({SUM}) + (n ^ n); assign model_out = y;",
+}
+CLOCKED = "reg [4:0] q; always @(posedge clk) q <= {}; assign model_out = q;"
+#: always @* of which simulators fold away all that it reads.
+ASLEEP = {
+    "a bit that is shifted out": "always @* z = model_inp[2] >>> 63;",
+    "two of them": "reg k; always @* begin k = model_inp[2] >>> 63; z = k; end",
+    "in a branch": "always @* begin if (model_inp[2] >>> 63) z = 1; else z = 0; end",
+    "nonblocking": "always @* z <= model_inp[2] >>> 63;",
+    "a branch that is never taken": "always @* begin z = 0; if (0) z = model_inp[2]; end",
+    "a function of constants": "function f(input a); f = a; endfunction always @* z = f(model_inp[2] >>> 63);",
+    "a choice": "always @* z = 1'b1 ? 1'b0 : model_inp[2];",
+    "an array": "reg k [0:1]; always @* begin k[0] = 0; k[1] = 0; z = k[model_inp[2] >>> 63]; end",
+}
+AWAKE = {
+    "always_comb": "always_comb z = model_inp[2] >>> 63;",
+    "something is left": "reg k; always @* begin k = model_inp[2] >>> 63; z = k | (model_inp[1] & ~model_inp[1]); end",
+    "an AND with nothing": "always @* z = model_inp[2] & 1'b0;",
+    "times nothing": "always @* begin z = 0; z = z | (model_inp[2] * 0); end",
+    "a comparison that cannot hold": "always @* z = model_inp[7:4] > 4'd15;",
+    "a constant wire": "wire k = 0; always @* z = k;",
+    "a listed one": "wire k = 0; always @(k) z = k;",
+    "one of two": "reg k; always @* begin z = 0; k = model_inp[2]; end",
+}
+
+
+def program() -> Program:
+    return Program.build(
+        [(-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0)), (0, 0, 1, 0, (0, 5, 0))], [(2, 0, 0)], inp_shift=[0, 0]
+    )
+
+
+def proved(body: str, folder: Path, *options: object, ports: str = "") -> Verdict:
+    text = f"module model({ports}input [7:0] model_inp, output [4:0] model_out);\n{body}\nendmodule\n"
+    return Verdict(run_prove(program(), folder, *options, rtl=text).tree["verdict"])
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_does_not_depend_on_it_is_proved(name: str, tmp_path: Path) -> None:
+    assert proved(RIGHT[name], tmp_path) is Verdict.PASS
+
+
+@pytest.mark.parametrize("name", UNDEFINED)
+def test_what_is_x_in_simulation_is_not(name: str, tmp_path: Path) -> None:
+    assert proved(UNDEFINED[name], tmp_path) is not Verdict.PASS
+
+
+@pytest.mark.parametrize("value", [f"({SUM}) ^ n ^ n", f"({SUM}) + (n - n)", f"({SUM}) + n * 0"])
+def test_nor_is_what_a_register_takes_in(value: str, tmp_path: Path) -> None:
+    def pipelined(value: str, folder: Path) -> Verdict:
+        text = "wire [4:0] n; " + CLOCKED.format(value)
+        return proved(text, folder, "--clock", "clk", "--latency", 1, ports="input clk, ")
+
+    assert pipelined(SUM, tmp_path / "right") is Verdict.PASS
+    assert pipelined(value, tmp_path / "undefined") is not Verdict.PASS
+
+
+@pytest.mark.parametrize("name", ASLEEP)
+def test_a_block_that_waits_for_nothing_is_refused(name: str, tmp_path: Path) -> None:
+    text = f"reg z; {ASLEEP[name]} assign model_out = {SUM} + z;"
+    run = run_prove(
+        program(), tmp_path, rtl=f"module model(input [7:0] model_inp, output [4:0] model_out);{text} endmodule"
+    )
+    assert "this block never runs" in run.stderr + str(run.tree), run
+
+
+@pytest.mark.parametrize("name", AWAKE)
+def test_one_that_waits_for_something_is_not(name: str, tmp_path: Path) -> None:
+    assert proved(f"reg z; {AWAKE[name]} assign model_out = {SUM} + z;", tmp_path) is Verdict.PASS
