@@ -3,8 +3,10 @@
 Whatever a reader of the prover says of an output bit must be what Icarus and Verilator compute, on every vector. A
 reader may refuse a module or an output, or say that a bit is undefined; it may not give a value to a bit that is X in
 Icarus, nor one that a simulator does not compute. Where the simulators themselves differ nothing is proved of such an
-output, since proofs are confirmed in both: these are counted. Results are kept module by module, and a campaign that
-was broken off goes on; what was wrong, or is another module by now, is judged again.
+output, since proofs are confirmed in both: these are counted, and so is what ``defects`` knows of a simulator. Results
+are kept module by module, and a campaign that was broken off goes on; what was wrong, or is another module by now, is
+judged again. Verilator builds slowly, so it may be asked for some modules only: those that Icarus does not take, or in
+which it contradicts a reader, and one of a few others.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import multiprocessing
 import os
 import random
 import re
+import sys
 import traceback
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,6 +28,7 @@ from typing import Any
 
 import click
 import numpy as np
+from prove.soundness.defects import DEFECTS
 from prove.soundness.modules import Module, random_module
 from prove.soundness.simulators import Bits, fields, in_icarus, in_verilator, simulated, vectors, write
 
@@ -40,6 +44,7 @@ __all__ = ["SIMULATORS", "as_read", "exceptions", "judge"]
 
 SIMULATORS = {"icarus": in_icarus, "verilator": in_verilator}
 _LIMITS = Limits(300, 4096)
+_DEPTH = 20_000
 #: How often undefined bits are filled at random: a bit that changes with this is undefined. More, to be sure.
 _FILLS, _MORE_FILLS = 16, 256
 #: Modules with these read bits that nothing gives a value, and a simulator may say less of what follows than is so.
@@ -93,13 +98,38 @@ def judge(
     *,
     simulators: Sequence[str] = tuple(SIMULATORS),
     by_yosys: Iterable[str] = (),
+    verilator_every: int = 1,
 ) -> dict[str, dict[str, Any]]:
     """What becomes of each module, by name: ``readers`` with what each said, and ``wrong``, where it was wrong.
 
-    ``by_yosys``: the names of those that Yosys reads, too.
+    ``by_yosys``: the names of those that Yosys reads, too. ``verilator_every``: Verilator is asked for one of so many
+    that Icarus takes and does not contradict.
     """
-    said = simulated(modules, rows, folder, {name: SIMULATORS[name] for name in simulators})
-    yosys_reads, records = set(by_yosys), {}
+    sys.setrecursionlimit(_DEPTH)
+    first = simulators if verilator_every == 1 else [name for name in simulators if name != "verilator"]
+    said = simulated(modules, rows, folder, {name: SIMULATORS[name] for name in first})
+    records = _records(modules, rows, folder, said, set(by_yosys))
+    if len(first) < len(simulators):
+        some = [m for m in modules if _asked(m, records[m.name], verilator_every)]
+        said |= simulated(some, rows, folder, {"verilator": SIMULATORS["verilator"]})
+        records |= _records(some, rows, folder, said, set(by_yosys))
+    return records
+
+
+def _asked(m: Module, record: Mapping[str, Any], every: int) -> bool:
+    """Whether Verilator is to judge a module, too; ``record``: what Icarus made of it."""
+    statuses = {said["status"] for said in record["readers"].values()}
+    return bool(statuses & {"not simulated", "wrong", "crashed"}) or int(m.name[1:]) % every == 0
+
+
+def _records(
+    modules: Sequence[Module],
+    rows: Sequence[int],
+    folder: Path,
+    said: Mapping[str, Mapping[str, list[Bits]]],
+    yosys_reads: set[str],
+) -> dict[str, dict[str, Any]]:
+    records = {}
     for m in modules:
         by = {name: found[m.name] for name, found in said.items() if m.name in found}
         readers = {"slang": _judged(m, rows, by, folder / "slang", "slang")}
@@ -132,12 +162,14 @@ def _judged(m: Module, rows: Sequence[int], by: Mapping[str, list[Bits]], folder
         if any(status == "wrong" for status, _ in said):  # a bit that is undefined may change in few fills only
             found = as_read(netlist, outputs, rows, _MORE_FILLS)
             said = [_said(m, n, rows, by, bits) for n, bits in enumerate(found)]
+        if any(status == "wrong" for status, _ in said):
+            said = _explained(m, rows, by, found, said, folder)
     except (InputError, ToolError) as error:
         return {"status": "refused", "why": str(error)[:300], "outputs": {"refused": len(outputs)}}
     except Exception:
         return {"status": "crashed", "wrong": traceback.format_exc()[-1500:], "outputs": {"crashed": len(outputs)}}
     counts = Counter(status for status, _ in said)
-    worst = next(s for s in ("wrong", "simulators differ", "refused", "more is known", "agreed") if counts[s])
+    worst = next(s for s in _WORST if counts[s])
     texts = [text for status, text in said if status == worst and text]
     record: dict[str, Any] = {"status": worst, "outputs": dict(counts)}
     undefined = sum(b.known != (1 << m.widths[n]) - 1 for n, f in enumerate(found) if not isinstance(f, str) for b in f)
@@ -146,6 +178,39 @@ def _judged(m: Module, rows: Sequence[int], by: Mapping[str, list[Bits]], folder
     if texts:
         record["wrong" if worst == "wrong" else "why"] = texts[0][:300]
     return record
+
+
+#: The status of an output; of a module, that of its worst one.
+_WORST = ("wrong", "simulator's defect", "simulators differ", "refused", "more is known", "agreed")
+
+
+def _explained(
+    m: Module,
+    rows: Sequence[int],
+    by: Mapping[str, list[Bits]],
+    found: Sequence[Any],
+    said: Sequence[tuple[str, str]],
+    folder: Path,
+) -> list[tuple[str, str]]:
+    """The same, where an output that one simulator alone contradicts is put down to a known defect of it.
+
+    It is that if a reading with the same mistake gives what that simulator gives.
+    """
+    result = list(said)
+    sources, outputs = write([m], folder), [f"y{number}" for number in range(len(m.widths))]
+    for defect in (d for d in DEFECTS if d.simulator in by):
+        own = {defect.simulator: by[defect.simulator]}
+        others = {name: bits for name, bits in by.items() if name != defect.simulator}
+        for reading in defect.readings():
+            with reading:
+                mistaken = as_read(_netlist(sources, m.name, "slang", folder), outputs, rows)
+            for n, (status, text) in enumerate(result):
+                right = not others or _said(m, n, rows, others, found[n])[0] != "wrong"
+                if status == "wrong" and right and _said(m, n, rows, own, mistaken[n])[0] == "agreed":
+                    result[n] = "simulator's defect", f"{defect.simulator}: {defect.name}; {text}"
+            if all(status != "wrong" for status, _ in result):
+                return result
+    return result
 
 
 def _netlist(sources: Sequence[Path], top: str, reader: str, folder: Path) -> Netlist:
@@ -220,6 +285,7 @@ def exceptions(records: Mapping[str, Mapping[str, Any]]) -> list[str]:
 @click.option("--vectors", "many", default=48, show_default=True)
 @click.option("--together", default=100, show_default=True, help="Modules in one simulation.")
 @click.option("--yosys-every", default=2, show_default=True, help="Yosys reads one of so many plain ones, too.")
+@click.option("--verilator-every", default=1, show_default=True, help="One of so many that Icarus does not contradict.")
 @click.option("--jobs", default=2, show_default=True)
 @click.option("--simulator", "simulators", multiple=True, type=click.Choice(list(SIMULATORS)), default=list(SIMULATORS))
 def main(
@@ -229,6 +295,7 @@ def main(
     many: int,
     together: int,
     yosys_every: int,
+    verilator_every: int,
     jobs: int,
     simulators: tuple[str, ...],
 ) -> None:
@@ -240,7 +307,9 @@ def main(
     batches = [todo[n : n + together] for n in range(0, len(todo), together)]
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, mp_context=context) as pool, output.open("a") as kept:
-        for done in as_completed(pool.submit(_batch, seeds, many, yosys_every, simulators) for seeds in batches):
+        for done in as_completed(
+            pool.submit(_batch, seeds, many, yosys_every, verilator_every, simulators) for seeds in batches
+        ):
             some = done.result()
             records |= some
             kept.writelines(_line(name, record) for name, record in some.items())
@@ -276,12 +345,19 @@ def _to_do(seed: int, records: Mapping[str, Any]) -> bool:
     return record is None or record["digest"] != _digest(random_module(seed)) or bool(exceptions({"": record}))
 
 
-def _batch(seeds: Sequence[int], many: int, yosys_every: int, simulators: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _batch(
+    seeds: Sequence[int], many: int, yosys_every: int, verilator_every: int, simulators: Sequence[str]
+) -> dict[str, dict[str, Any]]:
     modules = [random_module(seed) for seed in seeds]
     plain = [m for m in modules if not m.style.system and not m.style.casts]  # Yosys reads little else
     by_yosys = [m.name for m in plain if yosys_every and int(m.name[1:]) % yosys_every == 0]
     with TemporaryDirectory(prefix="dais-verif-readings-") as scratch:
-        return judge(modules, vectors(many, seeds[0]), Path(scratch), simulators=simulators, by_yosys=by_yosys)
+        return judge(
+            *(modules, vectors(many, seeds[0]), Path(scratch)),
+            simulators=simulators,
+            by_yosys=by_yosys,
+            verilator_every=verilator_every,
+        )
 
 
 def summary(records: Mapping[str, Mapping[str, Any]]) -> str:

@@ -1,0 +1,89 @@
+"""What a simulator is known to compute otherwise than IEEE 1800 says, each as a reading that makes the same mistake.
+
+An output that a simulator alone contradicts counts as its defect if a reading with the mistake, and nothing else
+changed, gives what that simulator gives, on every vector. ``EXAMPLE`` is the least that shows it; a test asks the
+simulator, so that a rule is taken out when there is a version without the mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import pytest
+
+from dais_verif.prover.slang import expressions
+from dais_verif.prover.slang.design import ast
+from dais_verif.prover.terms import Term, add
+
+__all__ = ["DEFECTS", "EXAMPLE", "Defect"]
+
+_Rule = Callable[[Any, Any], Term]
+_LEFT = (ast.BinaryOperator.LogicalShiftLeft, ast.BinaryOperator.ArithmeticShiftLeft)
+_SHIFTS = (*_LEFT, ast.BinaryOperator.LogicalShiftRight, ast.BinaryOperator.ArithmeticShiftRight)
+#: Readings of a module with at most so many places at which a simulator may err.
+_MOST = 5
+
+#: Over inputs of ``modules.INPUTS``: where ``r`` ends in 3, 9 bits are to be shifted by 6, and are by 2.
+EXAMPLE = "(q << r[1:0]) << r[1:0]"
+
+
+class Defect(NamedTuple):
+    """``readings``: yields contexts in which the reader makes the mistake, at some of the places where it can be."""
+
+    name: str
+    simulator: str
+    readings: Callable[[], Iterator[Any]]
+
+
+def _is_one_way(a: Any, b: Any) -> bool:
+    return a is b or (a in _LEFT and b in _LEFT)
+
+
+def _shift_of_a_shift(e: Any) -> Any:
+    """The inner one of two shifts of one direction by variables of one width; else None."""
+    inner = e.left
+    while type(inner) is ast.ConversionExpression and inner.type.bitWidth == inner.operand.type.bitWidth:
+        inner = inner.operand
+    if type(inner) is not ast.BinaryExpression or not _is_one_way(inner.op, e.op):
+        return None
+    return inner if inner.right.type.bitWidth == e.right.type.bitWidth else None
+
+
+def _added_amounts() -> Iterator[Any]:
+    """``(x << a) << b`` as ``x << (a + b)``, where the sum has as many bits as ``a`` and ``b`` have."""
+    seen: dict[tuple[str, int], None] = {}
+
+    @contextmanager
+    def reading(chosen: frozenset[tuple[str, int]] | None) -> Iterator[None]:
+        def shift(plain: _Rule) -> _Rule:
+            def made(c: Any, e: Any) -> Term:
+                inner = _shift_of_a_shift(e)
+                if inner is None:
+                    return plain(c, e)
+                place = c.design.where(e.sourceRange.start), e.sourceRange.start.offset
+                seen.setdefault(place)
+                if chosen is not None and place not in chosen:
+                    return plain(c, e)
+                return rule(e)(c(inner.left), add(c(inner.right), c(e.right)))
+
+            def rule(e: Any) -> Callable[[Term, Term], Term]:
+                unsigned = e.op is ast.BinaryOperator.ArithmeticShiftRight and not e.type.isSigned
+                return expressions.lshr if unsigned else expressions._SHIFTS[e.op]
+
+            return made
+
+        with pytest.MonkeyPatch.context() as patch:
+            for op in _SHIFTS:
+                patch.setitem(expressions._BINARY, op, shift(expressions._BINARY[op]))
+            yield
+
+    yield reading(None)
+    places = list(seen)[:_MOST]
+    for count in range(1, len(places)):
+        yield from (reading(frozenset(some)) for some in combinations(places, count))
+
+
+DEFECTS = (Defect("the amounts of two shifts are added, and the sum is cut", "verilator", _added_amounts),)
