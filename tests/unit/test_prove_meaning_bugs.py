@@ -42,8 +42,8 @@ BUGS: list[tuple[int | str, str, str]] = [
     (4, "const(raw.bit_length() + 1, raw)", "const(max(raw.bit_length(), 1), raw)"),
     (5, "const(raw.bit_length() + 1, raw)", "const(raw.bit_length() + 1, abs(raw))"),
     # promises
-    (0, "return Meaning(value, _equal(exact, _number(op.type, value)))", "return Meaning(value, const(1, 1))"),
-    (7, "return Meaning(value, _equal(exact, _number(op.type, value)))", "return Meaning(value, const(1, 0))"),
+    (0, "return OpSemantics(value, _equal(exact, _number(op.type, value)))", "return OpSemantics(value, const(1, 1))"),
+    (7, "return OpSemantics(value, _equal(exact, _number(op.type, value)))", "return OpSemantics(value, const(1, 0))"),
     (1, "x, y, _ = _together(a, b, 0)\n    return eq(x, y)", "x, y, _ = _together(a, a, 0)\n    return eq(x, y)"),
     # inputs, outputs
     ("input", "-s.element.lo)", "s.element.lo)"),
@@ -84,12 +84,12 @@ BUGS: list[tuple[int | str, str, str]] = [
     # tables
     (8, "_constant(-kind.raw_min - offset, 0)", "_constant(-kind.raw_min + offset, 0)"),
     (8, "_constant(-kind.raw_min - offset, 0)", "_constant(-offset, 0)"),
-    (8, "return Meaning(const(width, 0), const(1, 0))", "return Meaning(const(width, 0), const(1, 1))"),
+    (8, "return OpSemantics(const(width, 0), const(1, 0))", "return OpSemantics(const(width, 0), const(1, 1))"),
     (8, "if first < 0:", "if first < -1:"),
     (8, "if last >= len(entries):", "if last > len(entries):"),
     (8, "const(needed - 1, len(entries))", "const(needed - 1, len(entries) - 1)"),
     (8, "ite(inside, entry, const(width, 0))", "entry"),
-    (8, "return Meaning(ite(inside, entry, const(width, 0)), inside)", "return Meaning(entry, const(1, 1))"),
+    (8, "return OpSemantics(ite(inside, entry, const(width, 0)), inside)", "return OpSemantics(entry, const(1, 1))"),
     (8, "s.program.tables[low_int32(s.op.data)]", "s.program.tables[0]"),
     # bits of one operand
     (9, "if s.op.data == 0:\n        if s.op.type.k:", "if s.op.data == 0:\n        if kind.k:"),
@@ -153,7 +153,7 @@ def comparison(place: int | str) -> Callable[[], object]:
 def test_a_wrong_meaning_is_found(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     place, old, new = BUGS[number]
     wrong = mutated(old, new)
-    for name in ("meaning", "output_meaning"):
+    for name in ("interpret_op", "interpret_output"):
         monkeypatch.setattr(held, name, getattr(wrong, name))
     with pytest.raises(AssertionError):
         comparison(place)()
