@@ -12,7 +12,7 @@ import msgspec
 
 from dais_verif.record.base import RunRecord
 from dais_verif.record.program import ProgramInfo
-from dais_verif.record.simulation import Mismatch, SimulatorResult
+from dais_verif.record.simulation import ASSERTION_FAILED, Mismatch, SimulatorResult
 from dais_verif.verdict import Verdict
 
 __all__ = [
@@ -256,6 +256,9 @@ class Confirmation:
             )
         if self.verdict is Verdict.NOT_RUN:
             return Verdict.PASS, f"{message}; not confirmed by simulation: {self.message}"
+        failed = [name for name, reason in self.unconfirmed.items() if ASSERTION_FAILED in reason]
+        if failed:
+            return Verdict.PASS, f"{message}; {failed[0]} says that an assertion of the RTL fails, which is not proved"
         return Verdict.PASS, message
 
 

@@ -11,7 +11,7 @@ from dais_verif.record.program import ProgramInfo
 from dais_verif.record.simulation import Decision, OutputEvidence, Times, Waiver
 from dais_verif.verdict import Verdict
 
-__all__ = ["CERTIFICATE", "EVIDENCE", "NOT_RUN", "SIGNATURE", "SIGNOFF_SCHEMA", "SignOffRecord", "StageResult"]
+__all__ = ["CERTIFICATE", "EVIDENCE", "NOT_RUN", "PROOF", "SIGNATURE", "SIGNOFF_SCHEMA", "SignOffRecord", "StageResult"]
 
 SIGNOFF_SCHEMA = "dais-verif/signoff/1"
 
@@ -20,6 +20,9 @@ CERTIFICATE, SIGNATURE = "certificate.json", "certificate.json.sig"
 
 #: How the message of a stage begins that another one kept from running.
 NOT_RUN = "not run:"
+
+#: The stage that proves the RTL.
+PROOF = "proof"
 
 #: The folder, in that of a sign-off, with what its stages left.
 EVIDENCE = "evidence"

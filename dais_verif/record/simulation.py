@@ -16,6 +16,7 @@ from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
 
 __all__ = [
+    "ASSERTION_FAILED",
     "RTL_IN_ICARUS",
     # the record and its parts
     "Blame",
@@ -34,6 +35,9 @@ __all__ = [
     "Value",
     "Waiver",
 ]
+
+#: What is said of a run that an assertion of the RTL ended.
+ASSERTION_FAILED = "an assertion of the RTL failed"
 
 #: The decision that says what Icarus was not given of the RTL.
 RTL_IN_ICARUS = "RTL in icarus"

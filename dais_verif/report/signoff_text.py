@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dais_verif.own_command import own_command
-from dais_verif.record.signoff import CERTIFICATE, NOT_RUN, SIGNATURE, SignOffRecord
+from dais_verif.record.signoff import CERTIFICATE, NOT_RUN, PROOF, SIGNATURE, SignOffRecord
 from dais_verif.report.console import program_line
 from dais_verif.report.words import signed_word, stage_word
 from dais_verif.verdict import Verdict
@@ -42,6 +42,9 @@ def print_sign_off(record: SignOffRecord, folder: Path, out: Console) -> None:
     rest = len(record.outputs) - sum(grades.values())
     shown += [f"{rest} for which no stage that passed speaks, or that have no bits"] if rest else []
     out.print(f"outputs    {', '.join(shown)}", markup=False)
+    for result in record.stages:
+        if result.passed and result.name == PROOF:
+            out.print(f"proof      {result.message}", markup=False)
     for waiver in record.waivers:
         by = f" ({waiver.by})" if waiver.by else ""
         out.print(f"waiver     {waiver.what}, until {waiver.expires}: {waiver.reason}{by}", markup=False)

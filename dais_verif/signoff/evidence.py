@@ -73,6 +73,8 @@ class ProvedDesign(Design, frozen=True):
     """The RTL that a proof speaks of, and what read it."""
 
     front_ends: list[str]
+    #: Which front end had no say, and why.
+    unread: dict[str, str] = {}
 
 
 class Checked(msgspec.Struct, frozen=True):

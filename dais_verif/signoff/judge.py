@@ -280,7 +280,9 @@ def judge_proof(subject: Subject, policy: Policy, folder: Path) -> Judgement:
     if record.verdict is not Verdict.PASS:
         excused = may_excuse(policy, record.verdict)
         return Judgement(record.verdict, record.message, (record.message,), record.reproduce, excused)
-    return Judgement(record.verdict, record.message, tuple(_proof_problems(subject, policy, record)), record.reproduce)
+    unread = "".join(f"; not read by {name}: {why}" for name, why in record.rtl.unread.items())
+    problems = tuple(_proof_problems(subject, policy, record))
+    return Judgement(record.verdict, f"{record.message}{unread}", problems, record.reproduce)
 
 
 def may_excuse(policy: Policy, verdict: Verdict) -> bool:

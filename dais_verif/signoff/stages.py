@@ -13,6 +13,7 @@ from pathlib import Path
 from dais_verif.dut.discover import unused_in
 from dais_verif.dut.vhdl_ports import vhdl_roots_in
 from dais_verif.errors import InputError
+from dais_verif.record.signoff import PROOF
 from dais_verif.signoff.context import (
     Context,
     Stage,
@@ -58,7 +59,7 @@ def stages_of(context: Context) -> list[Stage]:
     else:
         stages.append(Stage("simulation", "simulation", _run_nothing, _judge_nothing))
     if policy.proof != "off":
-        stages.append(Stage("proof", "proof", _run_proof, _judge_proof, waiver="proof"))
+        stages.append(Stage(PROOF, "proof", _run_proof, _judge_proof, waiver="proof"))
         stages += planted_in_proof((*folders[:1], "proof")) if folders else []
     first, *rest = [*stages, *synthesis_stages(context), *extra_stages(context)]
     # What is not there at all need not be simulated for a minute, and what is not hardware must not run.

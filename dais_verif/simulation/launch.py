@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dais_verif.errors import ToolError
+from dais_verif.record.simulation import ASSERTION_FAILED
 from dais_verif.simulation.simulators.simulation import Simulation
 from dais_verif.toolchain import data_files, tools
 from dais_verif.toolchain.environment import stripped
@@ -27,6 +28,9 @@ _RESULTS = "results.xml"
 #: What cocotb says of a simulation that a statement of the RTL has ended.
 _ENDED = "the simulation ended prematurely"
 #: Verilator says where; the file is a copy that has the name of the user's.
+_FAILED = re.compile(
+    r"^\[\d+\] %(?:Error|Fatal): (?:rtl/\d+/)?(\S+:\d+): Assertion failed in \S+(?:: (.*))?$", re.MULTILINE
+)
 _FINISH = re.compile(r"^- (?:rtl/\d+/)?(\S+:\d+): Verilog \$(?:finish|stop)$", re.MULTILINE)
 
 _WAVES: Mapping[str, Mapping[bool, tuple[str, ...]]] = {
@@ -70,6 +74,8 @@ def run(
     data_files.copy_into(run_dir, simulation.data)
     tool = f"the {simulation.simulator} simulation"
     code = session.run(tool, [*simulation.command, *_WAVES[simulation.simulator][waves]])
+    if code != 0 and (failed := _failed_assertion(session.log)):
+        raise ToolError(f"{tool} broke off: {failed} (full output: {session.log})")
     if code != 0:
         raise ToolError(f"{tool} {describe_exit(code)}: {cause(simulation, session.log)} (full output: {session.log})")
     if not _cases(results):
@@ -88,6 +94,15 @@ def cause(simulation: Simulation, log: Path) -> str:
         where = f" at {place[1]}" if place else ""
         return f"the RTL ended the simulation{where} ($finish, $stop or $fatal); take that out of the RTL"
     return last_error(log)
+
+
+def _failed_assertion(log: Path) -> str | None:
+    """The first assertion of the RTL that failed, where the simulator ends a run at one: Verilator does."""
+    found = _FAILED.search(log.read_text(encoding="utf-8", errors="replace"))
+    if found is None:
+        return None
+    said = f", {found[2].strip()}" if (found[2] or "").strip() else ""
+    return f"{ASSERTION_FAILED}, or it called $error, at {found[1]}{said}; correct the RTL or the assertion"
 
 
 def failed_tests(results: Path) -> list[str]:

@@ -142,13 +142,15 @@ def simulate_out_of_step(
     if not isinstance(problem, OutOfStep) or (said is not None and said.clocking is None):
         return None
     design = design_of(program, asked, folder.path)
-    simulators = simulators_for(None, design.sources)[:1]
-    with progress.working("simulating registers that do not move together"):
-        options = Options(simulators, check=not request.unchecked, seed=request.seed)
-        finding = verify(program, Generated([program], _VECTORS, request.seed), design, folder.path, options)
+    for simulator in simulators_for(None, design.sources):
+        with progress.working("simulating registers that do not move together"):
+            options = Options((simulator,), check=not request.unchecked, seed=request.seed)
+            finding = verify(program, Generated([program], _VECTORS, request.seed), design, folder.path, options)
+        if finding.verdict is not Verdict.TOOL_FAILURE:  # else another may be able to build it
+            break
     if finding.verdict not in _CONFIRMED:
         return None
-    message = f"{problem}; {simulators[0]}: {finding.message}"
+    message = f"{problem}; {simulator}: {finding.message}"
     return Proof(finding.verdict, message, [], [], [], 0, False, False), design, finding
 
 

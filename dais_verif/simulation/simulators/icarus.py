@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,12 @@ __all__ = ["OUTPUT", "build", "identity", "simulation"]
 
 #: The file that a build makes.
 OUTPUT = "simulation.vvp"
+
+#: Words of SystemVerilog that Icarus 11 knows nothing of, or not in every use.
+_UNREAD = re.compile(
+    rb"\b(?:interface|modport|property|sequence|clocking|break|continue|return|foreach|inside|union|struct)\b|\{(?:<<|>>)"
+)
+_COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 #: Where the compiler lists the files that it has read.
 _READ = "read.txt"
@@ -83,11 +90,25 @@ def build(
     with (watch or Stopwatch()).stage("icarus compile"):
         try:
             session.check("iverilog", [str(found.iverilog), *options, *files])
-        except BaseException:  # killed as it ended: what it left may be whole, and is of no build
+        except BaseException as error:  # killed as it ended: what it left may be whole, and is of no build
             (build_dir / OUTPUT).unlink(missing_ok=True)
+            hint = _unread(texts) if isinstance(error, ToolError) else ""
+            if hint:
+                raise ToolError(f"{error}; {hint}") from None
             raise
     also = private_files.others(_read(build_dir / _READ), own, sources)
     return replace(simulation(top, build_dir, waves=True), also_read=also)
+
+
+def _unread(texts: Sequence[bytes]) -> str:
+    """What of SystemVerilog the sources have that Icarus 11 does not read, and what to do; empty if nothing."""
+    words = dict.fromkeys(word.decode() for text in texts for word in _UNREAD.findall(_COMMENT.sub(b" ", text)))
+    if not words:
+        return ""
+    return (
+        f"Icarus 11 does not read all of SystemVerilog ({', '.join(words)}); --sim verilator leaves it out, and in the"
+        ' policy of a sign-off simulators = ["verilator"]'
+    )
 
 
 def _read(path: Path) -> list[str]:

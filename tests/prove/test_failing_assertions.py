@@ -1,0 +1,89 @@
+"""What is said where an assertion of the RTL fails, or where a simulator cannot read SystemVerilog."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pages import signoff
+from prove.door import run_prove
+from prove.test_several_files import ADDER
+from rich.console import Console
+
+from dais_verif.errors import ToolError
+from dais_verif.record.signoff import StageResult
+from dais_verif.report.signoff_text import print_sign_off
+from dais_verif.simulation import launch
+from dais_verif.simulation.simulators import icarus
+from dais_verif.verdict import Verdict
+
+SUM = "model_inp[3:0] + model_inp[7:4]"
+
+
+def test_a_proof_says_that_an_assertion_fails_in_a_simulator(tmp_path: Path) -> None:
+    check = 'always_comb begin assert (model_out != 7) else $error("seven"); end'
+    ports = "input [7:0] model_inp, output [4:0] model_out"
+    text = f"module model({ports}); assign model_out = {SUM}; {check} endmodule"
+    run = run_prove(ADDER, tmp_path, rtl=text, confirm=True)
+    assert run.ending == ("PASS", 0)
+    assert run.tree["message"].endswith("; verilator says that an assertion of the RTL fails, which is not proved")
+    why = run.tree["confirmation"]["unconfirmed"]["verilator"]
+    assert "an assertion of the RTL failed, or it called $error, at design.v:1, seven; correct the RTL" in why
+
+
+def test_registers_out_of_step_are_simulated_where_icarus_cannot_build_them(tmp_path: Path) -> None:
+    text = """module model(input clk, input en, input [7:0] model_inp, output reg [4:0] model_out);
+      reg [3:0] a, b;
+      always @(posedge clk) begin a <= model_inp[3:0]; if (en) b <= model_inp[7:4]; end
+      always @(posedge clk) if (en) model_out <= a + b;
+      assert property (@(posedge clk) 1);
+    endmodule"""
+    run = run_prove(ADDER, tmp_path, "--clock", "clk", "--enable", "en", rtl=text)
+    assert run.ending == ("RTL_MISMATCH", 1)
+    assert "different clock enables: en, none; the proof knows one; verilator: vector" in run.tree["message"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "[0] %Error: as.sv:4: Assertion failed in bulk.model: seven\n%Error: rtl/0/as.sv:4: Verilog $stop\n",
+            "failed, or it called $error, at as.sv:4, seven; correct",
+        ),
+        ("[15] %Fatal: rtl/3/b.sv:40: Assertion failed in a.b\n", "failed, or it called $error, at b.sv:40; correct"),
+        ("- rtl/0/as.sv:4: Verilog $finish\n", None),
+    ],
+    ids=["with words", "without", "none"],
+)
+def test_the_place_of_a_failed_assertion_is_in_the_log(text: str, found: str | None, tmp_path: Path) -> None:
+    (tmp_path / "log").write_text(text)
+    said = launch._failed_assertion(tmp_path / "log")
+    assert said is None if found is None else found in str(said)
+
+
+def test_what_icarus_cannot_read_is_named_with_what_to_do(tmp_path: Path) -> None:
+    def refusal(text: str) -> str:
+        (tmp_path / "a.sv").write_text(text)
+        with pytest.raises(ToolError) as error:
+            icarus.build([tmp_path / "a.sv"], "model", tmp_path / "build")
+        return str(error.value)
+
+    bus = "interface bus; logic a; modport src(output a); endinterface // a struct"
+    hint = (
+        "SystemVerilog (interface, modport); --sim verilator leaves it out, and in the policy of a sign-off simulators"
+    )
+    assert hint in refusal(f"{bus}\nmodule model(bus.src p); endmodule")
+    assert "SystemVerilog" not in refusal("module model; wire = 1; endmodule // interface")
+
+
+def test_a_sign_off_shows_what_its_proof_did_not_prove() -> None:
+    def shown(stages: list[StageResult]) -> str:
+        out = io.StringIO()
+        print_sign_off(replace(signoff(), stages=stages), Path("out"), Console(file=out, width=200))
+        return out.getvalue()
+
+    stage = StageResult("proof", Verdict.PASS, "all; not proved: assertion at a.sv:7", True, True)
+    assert "\nproof      all; not proved: assertion at a.sv:7\n" in shown([stage])
+    assert "\nproof      " not in shown([replace(stage, passed=False)])
