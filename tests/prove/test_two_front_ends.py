@@ -387,7 +387,7 @@ def test_readings_that_differ_are_no_pass_anywhere(tmp_path: Path) -> None:
 def test_readings_that_cannot_be_compared(if_possible: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Too hard for the solver: that is no difference, but neither are two readings."""
     monkeypatch.setattr(
-        cross_check_proof, "agreement", lambda *args: CrossCheck(0, "signal 'op_1' is too hard", decided=False)
+        cross_check_proof, "compare_readings", lambda *args: CrossCheck(0, "signal 'op_1' is too hard", decided=False)
     )
     readings = both(emit_verilog(SIMPLE), tmp_path, top="model")
     proof = prove_with_both(SIMPLE, *readings, packed(SIMPLE), OPTIONS, if_possible=if_possible)

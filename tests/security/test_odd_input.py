@@ -32,8 +32,6 @@ from dais_verif.dut.ports_file import read_ports_file
 from dais_verif.emitter.delays import read_delay_model
 from dais_verif.errors import DaisError, InputError
 from dais_verif.program import write_binary
-from dais_verif.record.coverage import COVERAGE_SCHEMA
-from dais_verif.record.proof import PROOF_SCHEMA
 from dais_verif.record.read import parse_record
 from dais_verif.regression.manifest import read_manifest
 from dais_verif.signoff.policy import policy_of, read_policy
@@ -80,12 +78,8 @@ def changed(tree: Any, rng: random.Random) -> Any:
 
 
 def records() -> list[dict[str, Any]]:
-    trees = [json.loads(r.to_json()) for r in (passed_run(), mismatch_run(), board_run(), regression(), signoff())]
-    for record in (passed_proof(), failed_proof(), coverage_run()):
-        schema = COVERAGE_SCHEMA if record is not None and "coverage" in type(record).__name__.lower() else PROOF_SCHEMA
-        tree = {"schema": schema, **asdict(record), "exit_code": record.verdict.exit_code}
-        trees.append(json.loads(json.dumps(tree, default=lambda verdict: verdict.value)))
-    return trees
+    made = (passed_run, mismatch_run, board_run, regression, signoff, passed_proof, failed_proof, coverage_run)
+    return [json.loads(make().to_json()) for make in made]
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,12 @@ from dais_verif.cli import main
 from dais_verif.emitter import emit_verilog
 from dais_verif.flows.check import CheckRequest
 from dais_verif.flows.cover import CoverageRequest
+from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.diff import DiffRequest
 from dais_verif.flows.emit import EmitRequest, WrapRequest
+from dais_verif.flows.pins import Pins
 from dais_verif.flows.pipelines import PipelineRequest
+from dais_verif.flows.proof.request import ProveRequest
 from dais_verif.flows.rank_sensitivity import SensitivityRequest
 from dais_verif.flows.run_on_board import BoardRequest
 from dais_verif.flows.simulation_request import SimulationRequest
@@ -56,6 +59,14 @@ CASES: dict[str, tuple[str, Callable[[], Any]]] = {
     "sim-wrong": (
         "sim a.bin --rtl bug.v --sim icarus --vectors 30 --exhaustive-bits 0",
         lambda: dais_verif.simulate("a.bin", rtl="bug.v", simulators=["icarus"], vectors=30, exhaustive_bits=0),
+    ),
+    "prove": (
+        "prove a.bin --stages 2 --no-cache --sample 50 --seed 3",
+        lambda: dais_verif.prove("a.bin", stages=2, cache=False, sample=50, seed=3),
+    ),
+    "prove-wrong": (
+        "prove a.bin --rtl bug.v --no-cache --sim icarus",
+        lambda: dais_verif.prove("a.bin", rtl="bug.v", cache=False, simulators="icarus"),
     ),
     "hil": (
         "hil a.bin --target sim://uart --vectors 20",
@@ -121,11 +132,16 @@ REQUESTS: dict[str, tuple[Callable[..., Any], str, tuple[type, ...]]] = {
     "diff": (dais_verif.diff, "diff", (DiffRequest,)),
     "cover": (dais_verif.cover, "coverage", (CoverageRequest,)),
     "rank_sensitivity": (dais_verif.rank_sensitivity, "sensitivity", (SensitivityRequest,)),
-    "simulate": (dais_verif.simulate, "sim", (SimulationRequest,)),
+    "simulate": (dais_verif.simulate, "sim", (SimulationRequest, DesignRequest, Pins)),
+    "prove": (dais_verif.prove, "prove", (ProveRequest, DesignRequest, Pins)),
     "run_on_board": (dais_verif.run_on_board, "hil", (BoardRequest,)),
     "emit": (dais_verif.emit, "emit", (EmitRequest, WrapRequest, PipelineRequest)),
     "synthesize": (dais_verif.synthesize, "synth", (SynthesisRequest, PipelineRequest)),
 }
+
+
+#: What is repeated, and what a machine decides, has no default in the help.
+NO_DEFAULT = ("inputs", "rtl", "data", "parameters", "jobs", "latency")
 
 
 @pytest.mark.parametrize("name", REQUESTS)
@@ -140,9 +156,16 @@ def test_defaults_are_the_same(name: str) -> None:
     for request in requests:
         for field in dataclasses.fields(request):
             if field.name in parameters and field.default is not dataclasses.MISSING:
-                assert parameters[field.name].default == field.default, f"{name}({field.name})"
-                # What is repeated, and what a machine decides, has no default in the help.
-                if field.name in options and field.name not in ("inputs", "rtl", "jobs", "latency"):
+                given = parameters[field.name].default
+                assert given == field.default or (given is None and field.default == ()), f"{name}({field.name})"
+                if field.name in options and field.name not in (
+                    "inputs",
+                    "rtl",
+                    "data",
+                    "parameters",
+                    "jobs",
+                    "latency",
+                ):
                     assert default_of(options[field.name]) == field.default, f"{verb} --{field.name}"
                 compared += 1
     assert compared >= 4
