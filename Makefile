@@ -216,7 +216,7 @@ MODULES ?= 10000
 
 soundness: .venv/.ready-test  ## Thousands of mutants of RTL and random designs, held to prover and simulators: MODULES=10000 RTL_MUTANTS=600 PIPELINE_MUTANTS=230 CLOCKED=2000; goes on where it was; build/
 	PYTHONPATH=tests .venv/bin/python -m prove.soundness.campaign -o build/soundness.json --mutants $(RTL_MUTANTS)
-	PYTHONPATH=tests .venv/bin/python -m prove.soundness.readings -o build/readings.jsonl --modules $(MODULES)
+	PYTHONPATH=tests .venv/bin/python -m prove.soundness.readings -o build/readings.jsonl --modules $(MODULES) --verilator-every 10 --yosys-every 20
 	PYTHONPATH=tests .venv/bin/python -m prove.soundness.pipeline_campaign -o build/pipelines.json --mutants $(PIPELINE_MUTANTS)
 	PYTHONPATH=tests .venv/bin/python -m prove.soundness.clocked -o build/clocked.json --designs $(CLOCKED)
 

@@ -1,4 +1,4 @@
-"""Operations as four-state simulation has them: what an undefined bit (X) makes undefined.
+"""Compute with undefined bits (X) as four-state simulation does.
 
 A value that an operation cannot depend on is still X in simulation: ``a ^ n ^ n`` if ``n`` has no driver, the lowest
 bit of a sum if the highest of a summand is X. So the front ends build terms by these functions, which know what

@@ -23,9 +23,9 @@ SUM = Program.build(
 PORTS = ", ".join(f"input {sign} [{width - 1}:0] {name}" for name, sign, width in INPUTS)
 
 
-def example(expression: str) -> Module:
+def example(expression: str, first: str = "") -> Module:
     text = f"module m1({PORTS}, output [8:0] y0, output [3:0] y1);\n"
-    text += f"assign y0 = {expression};\nassign y1 = r + p;\nendmodule\n"
+    text += f"{first}\nassign y0 = {expression};\nassign y1 = r + p;\nendmodule\n"
     return Module("m1", {"m1.v": text}, (9, 4), (), Style())
 
 
@@ -38,6 +38,12 @@ def statuses(folder: Path, expression: str = EXAMPLE, simulators: tuple[str, ...
 def test_the_least_example_is_known(tmp_path: Path) -> None:
     """When a Verilator comes that agrees here, the rule goes."""
     assert statuses(tmp_path) == {"simulator's defect": 1, "agreed": 1}
+
+
+@pytest.mark.parametrize("first", ["wire [8:0] n = q << t;", "wire [8:0] n; assign n = q << t;"])
+def test_so_is_one_through_a_net(first: str, tmp_path: Path) -> None:
+    record = judge([example("n << t", first)], vectors(40, 0), tmp_path, simulators=("verilator",))["m1"]
+    assert record["readers"]["slang"]["outputs"] == {"simulator's defect": 1, "agreed": 1}
 
 
 def test_nothing_else_is_put_down_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What simulators fold away before they look which signals a block waits for."""
+"""Fold away what simulators fold away before they look which signals a block waits for."""
 
 from __future__ import annotations
 

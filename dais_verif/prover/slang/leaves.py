@@ -1,8 +1,8 @@
-"""What stands for signals while a block is executed, before anybody can say what they are.
+"""Give terms that stand for signals while a block is executed, before it is known what they are.
 
-Variables do, and rules that hold for all values are applied to them: ``a ^ n ^ n`` is ``a``. That is right as long as
-nothing in the design is undefined. Else the block is executed once more, when somebody asks, with leaves of which each
-bit may be undefined.
+These are variables, and rules that hold for all values are applied to them: ``a ^ n ^ n`` is ``a``. That is right as
+long as nothing in the design is undefined. Else the block is executed once more, when somebody asks, with leaves of
+which each bit may be undefined.
 """
 
 from __future__ import annotations

@@ -7,20 +7,21 @@ simulator, so that a rule is taken out when there is a version without the mista
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import pytest
 
-from dais_verif.prover.slang import expressions
+from dais_verif.prover.slang import expressions, walk
 from dais_verif.prover.slang.design import ast
 from dais_verif.prover.terms import Term, add
 
 __all__ = ["DEFECTS", "EXAMPLE", "Defect"]
 
 _Rule = Callable[[Any, Any], Term]
+_CASTS = ("$signed", "$unsigned")
 _LEFT = (ast.BinaryOperator.LogicalShiftLeft, ast.BinaryOperator.ArithmeticShiftLeft)
 _SHIFTS = (*_LEFT, ast.BinaryOperator.LogicalShiftRight, ast.BinaryOperator.ArithmeticShiftRight)
 #: Readings of a module with at most so many places at which a simulator may err.
@@ -42,12 +43,22 @@ def _is_one_way(a: Any, b: Any) -> bool:
     return a is b or (a in _LEFT and b in _LEFT)
 
 
-def _shift_of_a_shift(e: Any) -> Any:
-    """The inner one of two shifts of one direction by variables of one width; else None."""
-    inner = e.left
-    while type(inner) is ast.ConversionExpression and inner.type.bitWidth == inner.operand.type.bitWidth:
-        inner = inner.operand
-    if type(inner) is not ast.BinaryExpression or not _is_one_way(inner.op, e.op):
+def _shift_of_a_shift(e: Any, driven: Mapping[Any, Any]) -> Any:
+    """The inner one of two shifts of one direction by variables of one width, or None.
+
+    It may be what drives a net that the outer one shifts: simulators put that in its place. ``driven``: by what.
+    """
+    inner, width = e.left, e.type.bitWidth
+    while True:
+        if type(inner) is ast.ConversionExpression and inner.type.bitWidth == inner.operand.type.bitWidth == width:
+            inner = inner.operand
+        elif type(inner) is ast.CallExpression and inner.isSystemCall and inner.subroutineName in _CASTS:
+            inner = inner.arguments[0]
+        elif type(inner) is ast.NamedValueExpression and driven.get(inner.symbol) is not None:
+            inner = driven[inner.symbol]
+        else:
+            break
+    if type(inner) is not ast.BinaryExpression or not _is_one_way(inner.op, e.op) or inner.type.bitWidth != width:
         return None
     return inner if inner.right.type.bitWidth == e.right.type.bitWidth else None
 
@@ -55,12 +66,24 @@ def _shift_of_a_shift(e: Any) -> Any:
 def _added_amounts() -> Iterator[Any]:
     """``(x << a) << b`` as ``x << (a + b)``, where the sum has as many bits as ``a`` and ``b`` have."""
     seen: dict[tuple[str, int], None] = {}
+    driven: dict[Any, Any] = {}
+
+    def noted(plain: Callable[..., Any]) -> Callable[..., Any]:
+        def made(self: Any, symbol: Any, *rest: Any) -> Any:
+            left = getattr(getattr(symbol, "assignment", None), "left", None)
+            if type(left) is ast.NamedValueExpression:
+                driven[left.symbol] = symbol.assignment.right
+            elif symbol.kind is ast.SymbolKind.Net and symbol.initializer is not None:
+                driven[symbol] = symbol.initializer
+            return plain(self, symbol, *rest)
+
+        return made
 
     @contextmanager
     def reading(chosen: frozenset[tuple[str, int]] | None) -> Iterator[None]:
         def shift(plain: _Rule) -> _Rule:
             def made(c: Any, e: Any) -> Term:
-                inner = _shift_of_a_shift(e)
+                inner = _shift_of_a_shift(e, driven)
                 if inner is None:
                     return plain(c, e)
                 place = c.design.where(e.sourceRange.start), e.sourceRange.start.offset
@@ -75,7 +98,10 @@ def _added_amounts() -> Iterator[Any]:
 
             return made
 
+        driven.clear()
         with pytest.MonkeyPatch.context() as patch:
+            for name in ("_assign", "_signal"):
+                patch.setattr(walk._Walk, name, noted(getattr(walk._Walk, name)))
             for op in _SHIFTS:
                 patch.setitem(expressions._BINARY, op, shift(expressions._BINARY[op]))
             yield
