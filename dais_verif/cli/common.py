@@ -15,7 +15,6 @@ from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import Progress
 from dais_verif.own_command import own_command
 from dais_verif.program import LAYOUTS, Program
-from dais_verif.toolchain.sandbox import SANDBOX, confined
 from dais_verif.verilog_names import is_module_name
 
 if TYPE_CHECKING:
@@ -65,10 +64,10 @@ def _all_cpus(context: click.Context, option: click.Parameter, value: int | None
 
 
 def _sandbox(context: click.Context, option: click.Parameter, value: bool) -> None:
-    """All that this process starts is told by the environment."""
     if value:
-        os.environ[SANDBOX] = "1"
-        confined([], Path())  # before anything is built
+        from dais_verif.flows.sandbox import confine_tools
+
+        confine_tools()
 
 
 file_path = click.Path(path_type=Path)
@@ -117,14 +116,14 @@ def vectors_option(default: int) -> Callable[[Any], Any]:
 
 def console() -> Console:
     """Where results go."""
-    from dais_verif.cli.safe_console import SafeConsole  # only now: the verbs that simulate start simulators first
+    from dais_verif.report.safe_console import SafeConsole  # only now: the verbs that simulate start simulators first
 
     return SafeConsole()
 
 
 def notices() -> Console:
     """Where progress and warnings go: stderr, so that stdout stays clean."""
-    from dais_verif.cli.safe_console import SafeConsole
+    from dais_verif.report.safe_console import SafeConsole
 
     return SafeConsole(stderr=True)
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from dais_verif.cli.bundles import bundled
 from dais_verif.cli.common import (
     ShownWarnings,
     console,
@@ -19,7 +18,8 @@ from dais_verif.cli.common import (
     top_option,
 )
 from dais_verif.cli.grouped import GroupedCommand
-from dais_verif.cli.pipelines import pipeline_options
+from dais_verif.cli.options.bundles import bundled
+from dais_verif.cli.options.pipelines import pipeline_options
 from dais_verif.flows.emit import WRAPS, EmitRequest, WrapRequest
 from dais_verif.flows.emit import emit as run_emit
 from dais_verif.flows.pipelines import PipelineRequest

@@ -222,7 +222,7 @@ def _run(arguments: list[str]) -> int:
         line = missing_packages(error) if isinstance(error, ImportError) else None
         if line is not None:
             return _report(arguments, Verdict.TOOL_FAILURE, line)
-        from dais_verif.cli.internal_error import told
+        from dais_verif.internal_error import told
 
         return _report(arguments, Verdict.INTERNAL_ERROR, told(error, arguments))
     return code if isinstance(code, int) else 0

@@ -21,16 +21,15 @@ from dais_verif.cli.common import (
     tell_written,
     unchecked_option,
 )
-from dais_verif.cli.dut import rtl_options
 from dais_verif.cli.grouped import GroupedCommand
-from dais_verif.cli.netlists import netlist_options
+from dais_verif.cli.options.design import netlist_options, rtl_options
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import FiniteRange
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.proof.reading import FRONT_ENDS
 from dais_verif.flows.prove import ProveRequest
 from dais_verif.flows.prove import prove as run_prove
-from dais_verif.simulation.simulators.build import SIMULATORS
+from dais_verif.flows.simulation_request import SIMULATORS
 
 
 @click.command(cls=GroupedCommand)

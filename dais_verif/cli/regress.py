@@ -19,7 +19,7 @@ from dais_verif.cli.common import (
     tell_written,
 )
 from dais_verif.cli.grouped import GroupedCommand
-from dais_verif.cli.regress_display import RegressDisplay
+from dais_verif.cli.terminal.regression import RegressDisplay
 from dais_verif.cli.verb import OutputPath
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically

@@ -20,9 +20,9 @@ from dais_verif.cli.common import (
     sandbox_option,
     tell_written,
 )
-from dais_verif.cli.dut import given_rtl_options
 from dais_verif.cli.grouped import GroupedCommand
-from dais_verif.cli.signoff_progress import SignOffProgress
+from dais_verif.cli.options.design import given_rtl_options
+from dais_verif.cli.terminal.signoff import SignOffProgress
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.sign_off import BUILT_IN, SignOffRequest, default_folder, sign_off, withdraw_certificate
 from dais_verif.program import load

@@ -26,17 +26,21 @@ from dais_verif.cli.common import (
     vectors_option,
     write_page,
 )
-from dais_verif.cli.covering import covering_options
-from dais_verif.cli.dut import dut_options
 from dais_verif.cli.grouped import GroupedCommand
-from dais_verif.cli.netlists import netlist_options
+from dais_verif.cli.options.bundles import bundled
+from dais_verif.cli.options.design import dut_options, netlist_options
 from dais_verif.cli.terminal import TerminalProgress
+from dais_verif.flows.covering import Covering
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.simulate import simulate
-from dais_verif.flows.simulation_request import ALL, SimulationRequest
-from dais_verif.simulation.simulators.build import SIMULATORS, VHDL_SIMULATORS
-from dais_verif.simulation.testbench.job import LEAST_IN_ICARUS
-from dais_verif.stimulus.pseudo_exhaustive.counters import MAX_BITS
+from dais_verif.flows.simulation_request import (
+    ALL,
+    LEAST_IN_ICARUS,
+    MAX_BITS,
+    SIMULATORS,
+    VHDL_SIMULATORS,
+    SimulationRequest,
+)
 from dais_verif.stopwatch import Stopwatch
 
 
@@ -48,6 +52,14 @@ def _icarus_vectors(context: click.Context, option: click.Parameter, value: str 
     if not (value.isascii() and value.isdigit() and 0 < int(value[:18]) == int(value)):
         raise click.BadParameter(f"{value!r} must be a number of vectors, 1 or more, or all.")
     return int(value)
+
+
+_covering_options = bundled(
+    "covering",
+    lambda coverage, rtl_coverage: Covering(coverage, rtl_coverage),
+    click.option("--coverage", is_flag=True, help="Functional coverage, with vectors for what is open."),
+    click.option("--rtl-coverage", is_flag=True, help="Lines and toggles of the RTL, in Verilator."),
+)
 
 
 @click.command(cls=GroupedCommand)
@@ -71,7 +83,7 @@ def _icarus_vectors(context: click.Context, option: click.Parameter, value: str 
 @inputs_option
 @dut_options
 @netlist_options
-@covering_options
+@_covering_options
 @unchecked_option
 @click.option("--out-of-range", is_flag=True, help="Give inputs also beyond the intervals that da4ml's JSON declares.")
 @click.option("--waves", is_flag=True, help="Record waves (Icarus FST, others VCD); needs -o or uses dais-verif-out.")

@@ -9,8 +9,8 @@ import click
 
 from dais_verif.cli.common import console, file_path, json_option, layout_option, program_argument, top_option
 from dais_verif.cli.grouped import GroupedCommand
-from dais_verif.cli.netlists import target_option
-from dais_verif.cli.pipelines import pipeline_options
+from dais_verif.cli.options.design import target_option
+from dais_verif.cli.options.pipelines import pipeline_options
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import FiniteRange
 from dais_verif.flows.synthesize import TARGETS, SynthesisRequest, synthesize

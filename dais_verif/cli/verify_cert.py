@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from dais_verif.cli.common import console, file_path, jobs_option, json_option, reproduce
-from dais_verif.cli.signoff_progress import SignOffProgress
+from dais_verif.cli.terminal.signoff import SignOffProgress
 from dais_verif.cli.verb import Verb
 from dais_verif.flows.verify_certificate import CertificateRequest, absolute_time, verify_certificate
 from dais_verif.report.certificate_text import print_certificate_check

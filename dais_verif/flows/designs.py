@@ -10,12 +10,12 @@ from dais_verif.dut.bind import bind
 from dais_verif.dut.directives import directives_of, told
 from dais_verif.dut.discover import ports_in
 from dais_verif.dut.interface import Clocking, packed
-from dais_verif.dut.parameters import with_parameters
+from dais_verif.dut.parameters import parse_parameter, with_parameters
 from dais_verif.dut.ports_file import PortsFile, read_ports_file
 from dais_verif.dut.verilog import included_by
 from dais_verif.dut.vhdl_ports import in_lower_case, vhdl_ports_in
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, RequestError
 from dais_verif.files import require_plain, write_atomically
 from dais_verif.flows.pins import Pins
 from dais_verif.flows.progress import Progress
@@ -23,11 +23,25 @@ from dais_verif.flows.words import option_words
 from dais_verif.flows.wrapped import Wrapped
 from dais_verif.program import Program
 from dais_verif.simulation.simulators.build import Design
-from dais_verif.synthesis.netlist import Netlist, netlist_sources
+from dais_verif.synthesis.netlist import Netlist, find_netlist, netlist_sources
+from dais_verif.synthesis.targets import NETLISTS
 from dais_verif.toolchain.data_files import data_files
 from dais_verif.toolchain.sources import MOST_RTL_BYTES, is_vhdl, read_others
+from dais_verif.verilog_names import require_module_name
 
-__all__ = ["DesignRequest", "bound", "design_of", "emitted", "given", "told_apart", "with_netlist"]
+__all__ = [
+    "DesignRequest",
+    "bound",
+    "design_of",
+    "emitted",
+    "given",
+    "told_apart",
+    "with_netlist",
+    # what options are read with
+    "NETLISTS",
+    "find_netlist",
+    "parse_parameter",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +61,13 @@ class DesignRequest:
     wrapped: Wrapped | None = None
     parameters: tuple[tuple[str, str], ...] = ()
     netlist: Netlist | None = None
+
+    def __post_init__(self) -> None:
+        require_module_name(self.top)
+        if self.data and not self.rtl:
+            raise RequestError("--data is for RTL that reads files; give the RTL with --rtl.")
+        if self.parameters and not self.rtl:
+            raise RequestError("--param is for a module of somebody else's; give the RTL with --rtl.")
 
     def words(self) -> list[str]:
         """Return the options of the command line that ask for this design."""

@@ -6,9 +6,10 @@ from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 from dais_verif.dut.interface import Clocking
+from dais_verif.dut.ports_file import latency_of
 from dais_verif.errors import RequestError
 
-__all__ = ["Pins"]
+__all__ = ["Pins", "latency_of"]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dais_verif.regression.watcher import RegressionWatcher
 from dais_verif.signoff.listener import SignOffListener
 from dais_verif.simulation.watcher import Watcher
 
-__all__ = ["SILENT", "Progress"]
+__all__ = ["SILENT", "Progress", "Watcher"]
 
 
 def _nothing(text: str) -> None:

@@ -13,9 +13,11 @@ from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.programs import AnyProgram, path_of, require_counts
 from dais_verif.flows.words import option_words
 from dais_verif.own_command import own_command
+from dais_verif.simulation.simulators.build import SIMULATORS, VHDL_SIMULATORS
+from dais_verif.simulation.testbench.job import LEAST_IN_ICARUS
 from dais_verif.stimulus.pseudo_exhaustive.counters import MAX_BITS
 
-__all__ = ["ALL", "SimulationRequest"]
+__all__ = ["ALL", "LEAST_IN_ICARUS", "MAX_BITS", "SIMULATORS", "VHDL_SIMULATORS", "SimulationRequest"]
 
 #: As ``icarus_vectors``: every vector.
 ALL = sys.maxsize

@@ -19,12 +19,12 @@ from rich.table import Table
 from rich.text import Text
 
 from dais_verif.cli.main import _run
-from dais_verif.cli.safe_console import SafeConsole
 from dais_verif.printable import command_line, printable
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.report.github import commands_of, summary_of
 from dais_verif.report.html import Source, write_report
 from dais_verif.report.junit import junit_of
+from dais_verif.report.safe_console import SafeConsole
 from dais_verif.simulation.diagnosis.views import _WRITTEN_OTHERWISE, _words
 from dais_verif.verdict import Verdict
 

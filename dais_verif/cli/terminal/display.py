@@ -8,7 +8,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from dais_verif.simulation.verify import Watcher
+from dais_verif.flows.progress import Watcher
 
 __all__ = ["Display"]
 

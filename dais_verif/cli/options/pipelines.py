@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from dais_verif.cli.bundles import bundled
 from dais_verif.cli.common import file_path
+from dais_verif.cli.options.bundles import bundled
 from dais_verif.flows.pipelines import MOST_STAGES, PipelineRequest
 
 __all__ = ["pipeline_options", "stage_options"]

@@ -1,8 +1,8 @@
-"""The options that say which design is verified."""
+"""The options that say which design is verified: RTL with its ports and pins, a pipeline of ours, a netlist."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -11,14 +11,12 @@ from typing import Any, Literal
 import click
 
 from dais_verif.cli.common import file_path, top_option
-from dais_verif.cli.pipelines import stage_options
-from dais_verif.dut.parameters import parse_parameter
-from dais_verif.dut.ports_file import latency_of
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.pins import Pins
+from dais_verif.cli.options.pipelines import stage_options
+from dais_verif.flows.designs import NETLISTS, DesignRequest, find_netlist, parse_parameter
+from dais_verif.flows.pins import Pins, latency_of
 from dais_verif.flows.wrapped import find_wrapped
 
-__all__ = ["dut_options", "given_rtl_options", "rtl_options"]
+__all__ = ["dut_options", "given_rtl_options", "netlist_options", "rtl_options", "target_option"]
 
 
 def _latency(context: click.Context, option: click.Parameter, value: str | None) -> int | Literal["auto"] | None:
@@ -89,10 +87,6 @@ def given_rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
         rtl, more = own.pop("rtl"), own.pop("more_rtl")
         if more and not rtl:
             raise click.UsageError(f"Got unexpected extra argument ({more[0]}); RTL files follow --rtl.")
-        if own["data"] and not rtl:
-            raise click.UsageError("--data is for RTL that reads files; give the RTL with --rtl.")
-        if own["parameters"] and not rtl:
-            raise click.UsageError("--param is for a module of somebody else's; give the RTL with --rtl.")
         asked_pins = Pins(**pins)
         if own["ports"] is None:
             asked_pins.over(None, "no ports file says which")  # refused before anything is read
@@ -122,3 +116,33 @@ def dut_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*arguments, dut=dut, **given)
 
     return rtl_options(with_wrapped)
+
+
+def target_option(*, help: str, targets: Iterable[str], **more: Any) -> Callable[[Any], Any]:
+    """``--target``, one of ``targets``."""
+    return click.option("--target", type=click.Choice(tuple(targets)), help=help, **more)
+
+
+def netlist_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds ``--netlist`` and ``--target``; they become part of the command's ``dut``."""
+
+    @wraps(command)
+    def with_options(
+        *arguments: Any, dut: DesignRequest, netlist: Path | None, target: str | None, **given: Any
+    ) -> Any:
+        if netlist is None and target is not None:
+            raise click.UsageError("--target says what cells a netlist is made of; name it with --netlist.")
+        if netlist is not None and (dut.rtl or dut.wrapped):
+            other = "--rtl" if dut.rtl else "--wrapped"
+            raise click.UsageError(f"--netlist and {other} both name what is to be verified; give one of them.")
+        if netlist is not None and dut.pipeline:
+            raise click.UsageError("--stages makes RTL of ours; a netlist of a pipeline takes --clock instead.")
+        found = None if netlist is None else find_netlist(netlist, target)
+        return command(*arguments, dut=replace(dut, netlist=found), **given)
+
+    for option in (
+        target_option(targets=NETLISTS, help="Cells of the netlist; a folder of synth knows them."),
+        click.option("--netlist", type=file_path, help="Verify this netlist: a folder of synth, or a Verilog file."),
+    ):
+        with_options = option(with_options)
+    return with_options

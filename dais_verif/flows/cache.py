@@ -1,0 +1,37 @@
+"""Show or remove what earlier runs left on this machine so that later ones need not build or prove it again."""
+
+from __future__ import annotations
+
+from dais_verif.cache_folder import cache_dir, proof_store
+from dais_verif.record.cache import CacheContents, KeptBuild, RemovedFromCache
+from dais_verif.temporary import remove_abandoned
+from dais_verif.toolchain import build_cache as builds
+from dais_verif.toolchain import verilator_runtime
+
+__all__ = ["cache_contents", "clear_cache"]
+
+
+def cache_contents() -> CacheContents:
+    """Return what is kept."""
+    found = builds.entries()
+    home = verilator_runtime.home()
+    return CacheContents(
+        folder=str(cache_dir()),
+        limit_bytes=builds.limit(),
+        runtime_bytes=sum(path.stat().st_size for path in home.rglob("*") if path.is_file()),
+        builds_bytes=sum(entry.bytes for entry in found),
+        proofs_bytes=_proofs(),
+        builds=[KeptBuild(entry.key, entry.bytes, entry.used, entry.facts) for entry in found],
+    )
+
+
+def clear_cache() -> RemovedFromCache:
+    """Remove every build, every proof, what is compiled once per machine, and what killed runs have left."""
+    number, size, proofs, common = len(builds.entries()), builds.clear(), _proofs(), verilator_runtime.clear()
+    proof_store().unlink(missing_ok=True)
+    return RemovedFromCache(number, size, proofs, common, remove_abandoned())
+
+
+def _proofs() -> int:
+    store = proof_store()
+    return store.stat().st_size if store.is_file() else 0
