@@ -9,7 +9,7 @@ import click
 from dais_verif.cli.common import file_path, json_option, output_path, tell_written
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
-from dais_verif.flows.assemble import AssemblyRequest, assemble
+from dais_verif.flows.golden.assemble import AssemblyRequest, assemble
 from dais_verif.program import LAYOUTS
 
 

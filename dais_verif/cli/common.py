@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dais_verif.cli.verb import FiniteRange, OutputPath
-from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import Progress
 from dais_verif.own_command import own_command
-from dais_verif.program import LAYOUTS, Program
+from dais_verif.program import LAYOUTS
 from dais_verif.verilog_names import is_module_name
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from dais_verif.record.coverage import CoverageRecord
-    from dais_verif.record.simulation import SimulationRecord
+    from dais_verif.program import Program
+    from dais_verif.report.html.sources import Document
 
 __all__ = [
     # arguments and options
@@ -40,12 +38,10 @@ __all__ = [
     # helpers
     "ShownWarnings",
     "console",
-    "load_program",
     "output_path",
     "page_path",
     "seconds",
     "notices",
-    "progress",
     "reproduce",
     "tell_written",
     "write_page",
@@ -133,19 +129,12 @@ def tell_written(path: Path, what: str) -> None:
     notices().print(f"wrote {path}: {what}")
 
 
-def write_page(record: SimulationRecord | CoverageRecord, program: Program, page: Path, kept: Path | None) -> None:
+def write_page(record: Document, program: Program | None, page: Path, kept: Path | None) -> None:
     """Write ``record``, which is in the file ``kept`` if it was kept, as an HTML page."""
     from dais_verif.report.html import Source, write_report
 
     write_report([Source(record, kept)], program, page)
     tell_written(page, "the record as a page")
-
-
-@contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A line on the terminal that goes away again; to be told how much of all the work is done, in ``what``."""
-    with notices().status(f"{what} ...") as status:
-        yield lambda done, total: status.update(f"{what}: {done} of {total}")
 
 
 class ShownWarnings(Progress):
@@ -154,11 +143,6 @@ class ShownWarnings(Progress):
     def warning(self, text: str) -> None:
         """Print a warning."""
         notices().print(f"warning: {text}", markup=False)
-
-
-def load_program(path: Path, layout: str | None) -> tuple[Program, list[str]]:
-    """The program and the warnings of reading it, which are also shown."""
-    return read_program(path, layout, ShownWarnings())
 
 
 def reproduce(arguments: Sequence[str] | None = None, more: Sequence[str] = ()) -> str:

@@ -23,7 +23,7 @@ from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.flows.diff import DiffRequest
 from dais_verif.flows.diff import diff as run_diff
-from dais_verif.flows.evaluate import ENGINES
+from dais_verif.flows.golden.evaluate import ENGINES
 from dais_verif.program import LAYOUTS
 from dais_verif.report.diff_text import print_diff
 

@@ -17,8 +17,8 @@ from dais_verif.cli.common import (
 )
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
-from dais_verif.flows.explain import ExplanationRequest
-from dais_verif.flows.explain import explain as run_explain
+from dais_verif.flows.golden.explain import ExplanationRequest
+from dais_verif.flows.golden.explain import explain as run_explain
 
 
 @click.command(cls=Verb)

@@ -6,7 +6,6 @@ import atexit
 import contextlib
 import gc
 import importlib
-import io
 import os
 import signal
 import sys
@@ -22,6 +21,7 @@ from dais_verif.interrupts import take_interrupts
 from dais_verif.packages import missing_packages
 from dais_verif.passphrase import take_passphrase
 from dais_verif.printable import printable
+from dais_verif.streams import drop_output, open_streams
 from dais_verif.verdict import Verdict
 
 __all__ = ["main"]
@@ -108,30 +108,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         atexit.register(_leave)
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     unheard = sys.stdout is None
-    _open_streams()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a file name may hold what the terminal's encoding does not
-            stream.reconfigure(errors="backslashreplace")
+    open_streams()
     warnings.showwarning = _notice
     gc.set_threshold(_OBJECTS)
     # A polite kill ends like Ctrl-C: simulators stopped, temporary files removed.
     take_interrupts(signal.SIGINT, signal.SIGTERM)
     code = _ending[0] = _refuse_unheard() if unheard else _told(_run(arguments))
     sys.exit(code)
-
-
-def _open_streams() -> None:
-    """Give each standard stream that is closed the null device.
-
-    Else the next file that is opened would take its number, and what is printed would end up in that file.
-    """
-    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
-        if getattr(sys, name) is None:
-            null = os.open(os.devnull, os.O_RDWR)
-            if null != number:
-                os.dup2(null, number)
-                os.close(null)
-            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 def _refuse_unheard() -> int:
@@ -144,21 +127,12 @@ def _told(code: int) -> int:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        _drop_output()
+        drop_output()
         return Verdict.INTERRUPTED.exit_code
     except OSError as error:
-        _drop_output()
+        drop_output()
         return _report([], Verdict.INVALID_INPUT, f"the answer cannot be written: {error.strerror or error}")
     return code
-
-
-def _drop_output() -> None:
-    """Let what is still to be printed go to the null device: its reader has left, or its disk is full."""
-    with contextlib.suppress(OSError, ValueError):
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, sys.stdout.fileno())
-        os.close(null)
-        sys.stdout.flush()
 
 
 #: The exit code, once it is known.
@@ -210,7 +184,7 @@ def _run(arguments: list[str]) -> int:
         exec("")
         return _report(arguments, Verdict.INTERRUPTED, "interrupted; nothing half-written was left")
     except (BrokenPipeError, SystemExit):  # SystemExit: what click makes of a reader that left
-        _drop_output()
+        drop_output()
         return Verdict.INTERRUPTED.exit_code  # nobody saw the whole answer, so it must not look like a PASS
     except MemoryError:
         return _report(arguments, Verdict.TOOL_FAILURE, "out of memory; use fewer vectors or a smaller program")
@@ -239,5 +213,5 @@ def _report(arguments: list[str], verdict: Verdict, message: str, reason: str = 
         try:
             click.echo(Failed(verdict, line, reason).to_json())
         except OSError:
-            _drop_output()
+            drop_output()
     return verdict.exit_code

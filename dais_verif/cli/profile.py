@@ -20,8 +20,8 @@ from dais_verif.cli.common import (
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
 from dais_verif.files import write_atomically
-from dais_verif.flows.profile import ENGINES, ProfileRequest
-from dais_verif.flows.profile import profile as run_profile
+from dais_verif.flows.golden.profile import ENGINES, ProfileRequest
+from dais_verif.flows.golden.profile import profile as run_profile
 
 
 @click.command(cls=Verb)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,8 +19,8 @@ from dais_verif.cli.common import (
     sandbox_option,
     seconds,
     seed_option,
-    tell_written,
     unchecked_option,
+    write_page,
 )
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.options.design import netlist_options, rtl_options
@@ -82,25 +83,7 @@ from dais_verif.flows.simulation_request import SIMULATORS
 @click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, RTL, counterexample, its replay.")
 @html_option
 @json_option
-def prove(
-    program: Path,
-    layout: str | None,
-    dut: DesignRequest,
-    front_end: str,
-    unchecked: bool,
-    out_of_range: bool,
-    timeout: float,
-    simulator: str | None,
-    sample: float,
-    dump_smt: Path | None,
-    cache: bool,
-    confirm: bool,
-    seed: int,
-    jobs: int | None,
-    output: Path | None,
-    html: Path | None,
-    as_json: bool,
-) -> int:
+def prove(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) -> int:
     """Prove for all inputs that RTL of PROGRAM, combinational or a pipeline, computes it.
 
     \b
@@ -122,24 +105,7 @@ def prove(
     REFUTED   on the input vector that is shown; exit code 1
     UNKNOWN   neither within the time: exit code 6; try a longer --timeout, or sim
     """
-    request = ProveRequest(
-        program=program,
-        layout=layout,
-        design=dut,
-        front_end=front_end,
-        unchecked=unchecked,
-        out_of_range=out_of_range,
-        timeout=timeout,
-        simulator=simulator,
-        sample=sample,
-        dump_smt=dump_smt,
-        cache=cache,
-        confirm=confirm,
-        seed=seed,
-        jobs=jobs,
-        output=output,
-        command=lambda more: reproduce(more=more),
-    )
+    request = ProveRequest(design=dut, command=lambda more: reproduce(more=more), **asked)
     done = run_prove(request, progress=TerminalProgress())
     if as_json:
         click.echo(done.record.to_json())
@@ -150,8 +116,5 @@ def prove(
         if done.folder is not None:
             console().print(f"files      {done.folder}", markup=False)
     if html is not None:
-        from dais_verif.report.html import Source, write_report
-
-        write_report([Source(done.record, done.folder and done.folder / "result.json")], done.program, html)
-        tell_written(html, "the record as a page")
+        write_page(done.record, done.program, html, done.folder and done.folder / "result.json")
     return done.record.verdict.exit_code

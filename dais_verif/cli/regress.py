@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -16,7 +17,7 @@ from dais_verif.cli.common import (
     notices,
     reproduce,
     seconds,
-    tell_written,
+    write_page,
 )
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.terminal.regression import RegressDisplay
@@ -86,29 +87,7 @@ def _shard(context: click.Context, option: click.Parameter, value: str | None) -
     help="Folder to keep: regression.json, journal.jsonl, and a folder for each job.",
 )
 @json_option
-def regress(
-    paths: tuple[str, ...],
-    simulators: tuple[str, ...],
-    seeds: tuple[int, ...],
-    seed_from: Path | None,
-    fresh_seed: bool,
-    vectors: int | None,
-    stages: tuple[int, ...],
-    jobs: int | None,
-    shard: tuple[int, int] | None,
-    fail_fast: bool,
-    resume: bool,
-    rerun_failed: bool,
-    retries: int,
-    allow_flaky: bool,
-    timeout: float | None,
-    cluster: str | None,
-    junit: Path | None,
-    html: Path | None,
-    github: bool,
-    output: Path,
-    as_json: bool,
-) -> int:
+def regress(junit: Path | None, html: Path | None, github: bool, output: Path, as_json: bool, **asked: Any) -> int:
     """Run `sim` on all programs of PATHS: files, folders, globs, or TOML manifests (docs/regression.md).
 
     \b
@@ -123,26 +102,7 @@ def regress(
 
     What failed last time runs first. PASS only if every planned job ran and passed; else the verdict of the worst.
     """
-    request = RegressionRequest(
-        paths=paths,
-        simulators=simulators,
-        seeds=seeds,
-        seed_from=seed_from,
-        fresh_seed=fresh_seed,
-        vectors=vectors,
-        stages=stages,
-        jobs=jobs,
-        shard=shard,
-        fail_fast=fail_fast,
-        resume=resume,
-        rerun_failed=rerun_failed,
-        retries=retries,
-        allow_flaky=allow_flaky,
-        timeout=timeout,
-        cluster=cluster,
-        output=output,
-        command=reproduce(),
-    )
+    request = RegressionRequest(output=output, command=reproduce(), **asked)
     for file in (junit, html):
         if file is not None and not file.absolute().parent.is_dir():
             raise InputError(f"{str(file)!r} cannot be written: there is no such folder")
@@ -173,7 +133,4 @@ def _render(
 
         write_atomically(junit, junit_of(record))
     if html is not None:
-        from dais_verif.report.html import Source, write_report
-
-        write_report([Source(record, output / REGRESSION_NAME)], None, html)
-        tell_written(html, "the record as a page")
+        write_page(record, None, html, output / REGRESSION_NAME)

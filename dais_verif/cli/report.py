@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from dais_verif.cli.common import console, file_path, json_option, layout_option, notices, page_path
+from dais_verif.cli.common import console, file_path, json_option, layout_option, page_path
+from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
-from dais_verif.errors import DaisError, InputError
-from dais_verif.program import LAYOUTS, Program, load
-
-if TYPE_CHECKING:
-    from dais_verif.record.program import ProgramInfo
-    from dais_verif.report.html import Source
+from dais_verif.report.html.kept import ReportRequest, render_report
 
 
 @click.command(cls=Verb)
@@ -28,15 +24,7 @@ if TYPE_CHECKING:
 @click.option("--history", type=file_path, multiple=True, help="Folder with earlier runs; may be repeated.")
 @click.option("--exit-code", is_flag=True, help="Exit with the code of the verdict that the page shows.")
 @json_option
-def report(
-    records: tuple[Path, ...],
-    output: Path,
-    program: Path | None,
-    layout: str | None,
-    history: tuple[Path, ...],
-    exit_code: bool,
-    as_json: bool,
-) -> int:
+def report(exit_code: bool, as_json: bool, **asked: Any) -> int:
     """Render RECORDS, which -o kept, as one HTML page that needs no network.
 
     RECORDS are result.json (of sim, hil, prove), signoff.json or regression.json, or folders that hold one. Several
@@ -53,46 +41,11 @@ def report(
     Exit codes: 0 if the page was written, whatever it says; 2 if a record cannot be used. With --exit-code that of
     the verdict.
     """
-    from dais_verif.report.html import write_report
-    from dais_verif.report.html.sources import program_of, read_source, records_below
-
-    sources = list(map(read_source, dict.fromkeys(records)))
-    info = program_of(sources[0].document)
-    if info is None and (program is not None or history):
-        raise InputError("a regression is of many programs: --program and --history are for records of one")
-    shown = None if info is None else _program(info, program, layout)
-    earlier: list[Source] = []
-    if info is not None and history:
-        with notices().status("looking for earlier runs"):
-            earlier = records_below(history, info.hash)
-    with notices().status("writing the page"):
-        verdict, message, word = write_report(sources, shown, output, earlier)
+    verdict, message, word = render_report(ReportRequest(**asked), progress=TerminalProgress())
     if as_json:
-        tree = {"page": str(output), "verdict": verdict.value, "exit_code": verdict.exit_code, "message": message}
-        click.echo(json.dumps(tree, indent=2))
+        tree = {"page": str(asked["output"]), "verdict": verdict.value, "exit_code": verdict.exit_code}
+        click.echo(json.dumps({**tree, "message": message}, indent=2))
     else:
         console().print(f"{word}  {message}", markup=False)
-        console().print(f"page       {output}", markup=False)
+        console().print(f"page       {asked['output']}", markup=False)
     return verdict.exit_code if exit_code else 0
-
-
-def _program(info: ProgramInfo, path: Path | None, layout: str | None) -> Program | None:
-    """The program to show: the one that is named, which must be right, or else where the record says, if it is."""
-    known = layout or (info.layout if info.layout in LAYOUTS else None)
-    if path is not None:
-        return load(path, layout=layout)
-    if info.path is None:
-        return None
-    try:
-        program = load(info.path, layout=None if info.path.endswith(".dais") else known)
-    except DaisError as error:
-        _warn(str(error))
-        return None
-    if program.hash != info.hash:
-        _warn(f"{info.path!r} is no longer the program that was verified")
-        return None
-    return program
-
-
-def _warn(reason: str) -> None:
-    notices().print(f"warning: the page does not show the ops: {reason}; give the program with --program", markup=False)

@@ -19,7 +19,7 @@ from dais_verif.cli.common import (
 )
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
-from dais_verif.flows.evaluate import ENGINES, EvaluationRequest, evaluate
+from dais_verif.flows.golden.evaluate import ENGINES, EvaluationRequest, evaluate
 
 
 @click.command(cls=Verb)

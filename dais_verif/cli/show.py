@@ -8,8 +8,8 @@ import click
 
 from dais_verif.cli.common import ShownWarnings, layout_option, output_path, program_argument, tell_written
 from dais_verif.cli.verb import Verb
-from dais_verif.flows.show import ListingRequest
-from dais_verif.flows.show import show as run_show
+from dais_verif.flows.golden.show import ListingRequest
+from dais_verif.flows.golden.show import show as run_show
 
 
 @click.command(cls=Verb)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,7 +19,7 @@ from dais_verif.cli.common import (
     program_argument,
     reproduce,
     sandbox_option,
-    tell_written,
+    write_page,
 )
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.options.design import given_rtl_options
@@ -73,9 +74,7 @@ def _folder_in(arguments: list[str]) -> Path | None:
 @click.command(cls=_SignOff)
 @program_argument
 @layout_option
-@click.option(
-    "--policy", "policy_file", type=file_path, help="TOML file that says what is asked for; else a built-in one."
-)
+@click.option("--policy", type=file_path, help="TOML file that says what is asked for; else a built-in one.")
 @click.option(
     "--show-policy",
     is_flag=True,
@@ -96,18 +95,7 @@ def _folder_in(arguments: list[str]) -> Path | None:
 )
 @html_option
 @json_option
-def signoff(
-    program: Path,
-    layout: str | None,
-    policy_file: Path | None,
-    dut: DesignRequest,
-    seed: int | None,
-    key: Path | None,
-    jobs: int | None,
-    output: Path | None,
-    html: Path | None,
-    as_json: bool,
-) -> int:
+def signoff(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) -> int:
     """Run all that a policy asks of PROGRAM and its RTL, and certify it.
 
     \b
@@ -121,26 +109,14 @@ def signoff(
     Every sign-off also plants bugs, in the RTL and in the golden model, which simulators and prover must find. Ends in
     SIGNED OFF (exit code 0) or NOT SIGNED OFF (7). What the stages found is in the folder either way.
     """
-    request = SignOffRequest(
-        program=program,
-        layout=layout,
-        policy=policy_file,
-        design=dut,
-        seed=seed,
-        key=key,
-        passphrase=getpass.getpass if sys.stdin.isatty() else None,
-        jobs=jobs,
-        output=output,
-        command=reproduce(),
-    )
+    passphrase = getpass.getpass if sys.stdin.isatty() else None
+    request = SignOffRequest(design=dut, passphrase=passphrase, command=reproduce(), **asked)
     record = sign_off(request, progress=SignOffProgress())
     if as_json:
         click.echo(record.to_json())
     else:
         print_sign_off(record, request.folder, console())
     if html is not None:
-        from dais_verif.report.html import Source, write_report
-
-        write_report([Source(record, request.folder / SIGNOFF_NAME)], load(program, layout=layout), html)
-        tell_written(html, "the record as a page")
+        program = load(asked["program"], layout=request.layout)
+        write_page(record, program, html, request.folder / SIGNOFF_NAME)
     return record.verdict.exit_code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -42,18 +43,7 @@ def _time(context: click.Context, option: click.Parameter, value: str | None) ->
 @click.option("--rerun", is_flag=True, help="Sign off again by the same policy, and compare what is found.")
 @jobs_option
 @json_option
-def verify_cert(
-    certificate: Path,
-    program: Path | None,
-    rtl: tuple[Path, ...],
-    more_rtl: tuple[Path, ...],
-    allowed_signers: Path | None,
-    verify_time: datetime | None,
-    same_tools: bool,
-    rerun: bool,
-    jobs: int | None,
-    as_json: bool,
-) -> int:
+def verify_cert(rtl: tuple[Path, ...], more_rtl: tuple[Path, ...], as_json: bool, **asked: Any) -> int:
     """Check CERTIFICATE, a file or the folder of a sign-off, against the files that it speaks of.
 
     \b
@@ -67,17 +57,7 @@ def verify_cert(
     """
     if more_rtl and not rtl:
         raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")
-    request = CertificateRequest(
-        certificate=certificate,
-        program=program,
-        rtl=(*rtl, *more_rtl),
-        allowed_signers=allowed_signers,
-        verify_time=verify_time,
-        same_tools=same_tools,
-        rerun=rerun,
-        jobs=jobs,
-        command=reproduce(),
-    )
+    request = CertificateRequest(rtl=(*rtl, *more_rtl), command=reproduce(), **asked)
     record = verify_certificate(request, progress=SignOffProgress())
     if as_json:
         click.echo(record.to_json())

@@ -22,7 +22,7 @@ from dais_verif.own_command import own_command
 from dais_verif.record.read import read_record
 from dais_verif.record.regression import RegressionRecord
 from dais_verif.regression import cluster, executors
-from dais_verif.regression.history import History
+from dais_verif.regression.history import History, Past
 from dais_verif.regression.manifest import DEFAULT_TIMEOUT, Choices, Part, Simulator, read_manifest, stages_variant
 from dais_verif.regression.plan import Defaults, Planned, make_plan, shard_of
 from dais_verif.regression.programs import find
@@ -31,7 +31,7 @@ from dais_verif.toolchain import tools
 from dais_verif.toolchain.tools import cache_dir
 from dais_verif.version import VERSION
 
-__all__ = ["DEFAULT_FOLDER", "DEFAULT_TIMEOUT", "SIMULATORS", "RegressionRequest", "regress"]
+__all__ = ["DEFAULT_FOLDER", "DEFAULT_TIMEOUT", "SIMULATORS", "Past", "RegressionRequest", "regress"]
 
 SIMULATORS: tuple[str, ...] = get_args(Simulator)
 

@@ -10,11 +10,11 @@ import pytest
 
 from dais_verif.cli import main
 from dais_verif.errors import InputError, RequestError, ViolationError
-from dais_verif.flows.assemble import AssemblyRequest, assemble
-from dais_verif.flows.evaluate import EvaluationRequest, evaluate
-from dais_verif.flows.explain import ExplanationRequest, explain
-from dais_verif.flows.profile import ProfileRequest, profile
-from dais_verif.flows.show import ListingRequest, show
+from dais_verif.flows.golden.assemble import AssemblyRequest, assemble
+from dais_verif.flows.golden.evaluate import EvaluationRequest, evaluate
+from dais_verif.flows.golden.explain import ExplanationRequest, explain
+from dais_verif.flows.golden.profile import ProfileRequest, profile
+from dais_verif.flows.golden.show import ListingRequest, show
 from dais_verif.program import Program, write_binary
 from dais_verif.record.evaluation import EvaluationRecord, ProfileRecord
 

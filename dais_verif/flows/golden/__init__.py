@@ -1,0 +1,1 @@
+"""Use cases that need the program and its golden model alone."""

@@ -1,0 +1,78 @@
+"""One page of records that were kept, with the program and earlier runs if they are found."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from dais_verif.errors import DaisError, InputError
+from dais_verif.program import LAYOUTS, Program, load
+from dais_verif.record.program import ProgramInfo
+from dais_verif.report.html.page import write_report
+from dais_verif.report.html.sources import Source, program_of, read_source, records_below
+from dais_verif.report.html.verdicts import Standing
+
+__all__ = ["Listener", "ReportRequest", "render_report"]
+
+
+class Listener(Protocol):
+    """Hears of what goes on."""
+
+    def warning(self, text: str) -> None:
+        """Take a warning."""
+
+    def working(self, what: str) -> AbstractContextManager[object]:
+        """Take what is done while the block runs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportRequest:
+    """Which ``records``, files or folders, on which page. ``program``: to show; None: where the records say it was.
+
+    ``history``: folders with earlier runs.
+    """
+
+    records: tuple[Path, ...]
+    output: Path
+    program: Path | None = None
+    layout: str | None = None
+    history: tuple[Path, ...] = ()
+
+
+def render_report(request: ReportRequest, *, progress: Listener) -> Standing:
+    """Write the page, and return what it says first. Raises ``InputError`` if a record cannot be used."""
+    sources = list(map(read_source, dict.fromkeys(request.records)))
+    info = program_of(sources[0].document)
+    if info is None and (request.program is not None or request.history):
+        raise InputError("a regression is of many programs: --program and --history are for records of one")
+    shown = None if info is None else _program(info, request.program, request.layout, progress)
+    earlier: list[Source] = []
+    if info is not None and request.history:
+        with progress.working("looking for earlier runs"):
+            earlier = records_below(request.history, info.hash)
+    with progress.working("writing the page"):
+        return write_report(sources, shown, request.output, earlier)
+
+
+def _program(info: ProgramInfo, path: Path | None, layout: str | None, progress: Listener) -> Program | None:
+    """Return the program that is named, which must be right, or else the one where the record says, if it is."""
+    known = layout or (info.layout if info.layout in LAYOUTS else None)
+    if path is not None:
+        return load(path, layout=layout)
+    if info.path is None:
+        return None
+    try:
+        program = load(info.path, layout=None if info.path.endswith(".dais") else known)
+    except DaisError as error:
+        _warn(str(error), progress)
+        return None
+    if program.hash != info.hash:
+        _warn(f"{info.path!r} is no longer the program that was verified", progress)
+        return None
+    return program
+
+
+def _warn(reason: str, progress: Listener) -> None:
+    progress.warning(f"the page does not show the ops: {reason}; give the program with --program")

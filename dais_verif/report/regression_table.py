@@ -1,0 +1,63 @@
+"""What a person sees of a regression while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from dais_verif.printable import printable
+from dais_verif.record.regression import JobResult
+from dais_verif.report.console import verdict_text
+from dais_verif.verdict import Verdict
+
+__all__ = ["duration", "regression_table"]
+
+_SHOWN_FAILURES = 12
+_SHOWN_RUNNING = 8
+_LONGEST_NAME = 60
+
+
+def regression_table(
+    jobs: int, results: Sequence[JobResult], running: Sequence[str], workers: int, elapsed: float, left: float
+) -> Group:
+    """Return counts, the last failures and what is ``running``; ``elapsed``, ``left``: seconds."""
+    passed = sum(result.verdict is Verdict.PASS for result in results)
+    failed = [result for result in results if result.verdict is not Verdict.PASS]
+    flaky = sum(result.flaky for result in results)
+    head = Text.assemble(
+        f"{len(results)} of {jobs} jobs  ",
+        (f"{passed} passed", "green"),
+        "  ",
+        (f"{len(failed)} failed", "red" if failed else "dim"),
+        *([f"  {flaky} flaky"] if flaky else []),
+        f"  {duration(elapsed)}",
+        f", about {duration(left)} left" if results else "",
+        f"  {workers} workers",
+    )
+    bar = Table.grid()
+    bar.add_row(ProgressBar(max(jobs, 1), len(results), width=60))
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for result in failed[-_SHOWN_FAILURES:]:
+        table.add_row(verdict_text(result.verdict, ""), Text(_short(result.job.id)), Text(_short(result.message)))
+    for name in running[:_SHOWN_RUNNING]:
+        table.add_row(Text("running", style="dim"), Text(_short(name)), "")
+    return Group(head, bar, table)
+
+
+def duration(seconds: float) -> str:
+    """``45 s``, ``3:05``, ``2:00:00``."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _short(text: str) -> str:
+    text = printable(text)
+    return text if len(text) <= _LONGEST_NAME else f"…{text[-_LONGEST_NAME + 1 :]}"
