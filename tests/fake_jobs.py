@@ -18,6 +18,7 @@ from typing import NoReturn
 import psutil
 
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.rtl import RtlFacts
 from dais_verif.record.simulation import Failed, SimulationRecord, SimulatorResult
 from dais_verif.verdict import Verdict
 
@@ -78,7 +79,7 @@ def run(arguments: list[str]) -> None:
             seed=seed,
             vectors=1,
             reproduce="dais-verif sim",
-            rtl={},
+            rtl=RtlFacts(),
             tools={},
             simulators=simulators,
         ),

@@ -8,6 +8,7 @@ import msgspec
 from quality.programs import every_opcode
 
 from dais_verif.program import Program
+from dais_verif.record.base import to_tree
 from dais_verif.record.coverage import Coverage, CoverageGroup, CoverageRecord, OpenBin
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import (
@@ -21,6 +22,7 @@ from dais_verif.record.proof import (
     Status,
 )
 from dais_verif.record.regression import Job, JobResult, RegressionRecord
+from dais_verif.record.rtl import RtlFacts
 from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.record.simulation import (
     Blame,
@@ -59,7 +61,7 @@ EVIL = "<script>alert('x')</script>&\"'.bin"
 
 PROGRAM = every_opcode()
 TOOLS = {"dais-verif": "0.1.0", "python": "3.11.7"}
-RTL = {"top": "model", "emitted": True, "files": ["/a b/model.v"], "sha256": ["ab" * 32], "data": {"t.mem": "cd" * 32}}
+RTL = RtlFacts(top="model", emitted=True, files=["/a b/model.v"], sha256=["ab" * 32], data={"t.mem": "cd" * 32})
 
 
 def info(program: Program, path: str | None = "net/prog.bin") -> ProgramInfo:
@@ -145,7 +147,9 @@ def mismatch_run(program: Program = PROGRAM, op: int = 5, inputs: int = 3) -> Si
 
 def board_run(program: Program = PROGRAM) -> SimulationRecord:
     board = BoardInfo("serial:///dev/ttyUSB0", program.hash, 1, 4, 2048, 12, 1, 2, 3, 4, 500, "dais-verif sim prog.bin")
-    return replace(passed_run(program), board=board, rtl={}, simulators=[SimulatorResult("board", "1", 1000, 8000)])
+    return replace(
+        passed_run(program), board=board, rtl=RtlFacts(), simulators=[SimulatorResult("board", "1", 1000, 8000)]
+    )
 
 
 def passed_proof(program: Program = PROGRAM) -> ProofRecord:
@@ -157,7 +161,7 @@ def passed_proof(program: Program = PROGRAM) -> ProofRecord:
         message="all outputs equal the program for all inputs",
         program=info(program),
         reproduce="dais-verif prove net/prog.bin",
-        rtl=ProvedRtl(**RTL),
+        rtl=ProvedRtl(**to_tree(RTL)),
         tools={"bitwuzla": "0.9.1"},
         ops=ops,
         outputs=[Claim(output=j, status=Status.PROVED, method=Method.SMT) for j in range(program.n_out)],

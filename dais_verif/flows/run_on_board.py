@@ -24,6 +24,7 @@ from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.rtl import RtlFacts
 from dais_verif.record.simulation import BoardInfo, SimulationRecord, SimulatorResults
 from dais_verif.simulation.verify import Finding
 from dais_verif.stimulus import Generated, Stimulus, read_batch
@@ -115,7 +116,7 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
             seed=request.seed,
             vectors=stimulus.rows,
             reproduce=own_command(request.words()) if request.command is None else request.command,
-            rtl={"top": None, "emitted": False, "files": [], "sha256": []},
+            rtl=RtlFacts(),
             tools={
                 "dais-verif": VERSION,
                 "python": platform.python_version(),

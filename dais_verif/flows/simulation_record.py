@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dais_verif.dut.elements import FROM_FILE
 from dais_verif.errors import InputError
@@ -19,6 +19,7 @@ from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.program import Program
 from dais_verif.record.base import to_tree
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.rtl import RtlFacts
 from dais_verif.record.simulation import (
     RTL_IN_ICARUS,
     Decision,
@@ -158,18 +159,17 @@ def _left_out(design: Design) -> list[Decision]:
     return [Decision(RTL_IN_ICARUS, f"a copy without the attributes at {', '.join(places[:4])}{more}", why)]
 
 
-def _rtl(watched: WatchedFiles, asked: DesignRequest) -> dict[str, Any]:
-    design = watched.design
-    facts: dict[str, Any] = {
-        "top": design.top,
-        "emitted": not asked.rtl and asked.wrapped is None,
-        "files": [str(source) for source in design.sources],
-        "sha256": watched.of_sources,
-        "data": watched.of_data,
-    }
-    if design.dut is not None:
-        facts |= {"widths": design.dut.how, "face": to_tree(design.dut.face.to_tree())}
-    return facts
+def _rtl(watched: WatchedFiles, asked: DesignRequest) -> RtlFacts:
+    design, dut = watched.design, watched.design.dut
+    return RtlFacts(
+        top=design.top,
+        emitted=not asked.rtl and asked.wrapped is None,
+        files=[str(source) for source in design.sources],
+        sha256=watched.of_sources,
+        data=watched.of_data,
+        widths=None if dut is None else dut.how,
+        face=None if dut is None else to_tree(dut.face.to_tree()),
+    )
 
 
 def _tools() -> dict[str, str]:

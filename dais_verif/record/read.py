@@ -81,16 +81,6 @@ def parse_record(data: bytes, name: str) -> AnyRecord:
     return _convert(tree, kind, name)
 
 
-class _RtlFacts(msgspec.Struct):
-    """What every reader of a record takes for granted of its ``rtl``."""
-
-    top: str | None = None
-    emitted: bool | None = None
-    files: list[str] | None = None
-    sha256: list[str] | None = None
-    data: dict[str, str] | None = None
-
-
 #: A number that a page can divide by.
 _Count: TypeAlias = Annotated[int, msgspec.Meta(le=1 << 60)]
 _Counts: TypeAlias = Annotated[list[_Count], msgspec.Meta(min_length=3, max_length=3)]
@@ -98,9 +88,6 @@ _Counts: TypeAlias = Annotated[list[_Count], msgspec.Meta(min_length=3, max_leng
 
 def _require_shapes(record: AnyRecord) -> None:
     """Raise ``msgspec.ValidationError`` for what the types of a record leave open."""
-    rtl: dict[str, Any] | None = getattr(record, "rtl", None)
-    if rtl is not None and not isinstance(record, ProofRecord):
-        _within(rtl, _RtlFacts, "rtl")
     coverage: Coverage | None = getattr(record, "coverage", None)
     if isinstance(coverage, Coverage):
         _within(coverage.ops, list[_Counts], "coverage.ops")

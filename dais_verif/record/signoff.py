@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from dais_verif.record.base import RunRecord
 from dais_verif.record.coverage import Coverage
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.rtl import RtlFacts
 from dais_verif.record.simulation import Decision, OutputEvidence, Times, Waiver
 from dais_verif.verdict import Verdict
 
@@ -62,7 +63,7 @@ class SignOffRecord(RunRecord):
     policy: dict[str, Any]
     seed: int
     reproduce: str
-    rtl: dict[str, Any]
+    rtl: RtlFacts
     tools: dict[str, str]
     stages: list[StageResult] = field(default_factory=list)
     #: The best evidence for each output.

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, overload
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex, overload
 
 from dais_verif.record.base import SCHEMA, RunRecord
 from dais_verif.record.coverage import Coverage, RtlCoverage
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.rtl import RtlFacts
 from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
 
@@ -258,7 +259,7 @@ class SimulationRecord(RunRecord):
     seed: int
     vectors: int
     reproduce: str
-    rtl: dict[str, Any]
+    rtl: RtlFacts
     tools: dict[str, str]
     simulators: _Results = field(default_factory=SimulatorResults)
     first_mismatch: Mismatch | None = None

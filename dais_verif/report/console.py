@@ -37,8 +37,8 @@ def print_record(record: SimulationRecord, out: Console, *, profile: bool = Fals
     if record.board is not None:
         _print_board(record.board, out)
     else:
-        source = source_line(record.rtl["emitted"], record.rtl["files"])
-        out.print(f"rtl        module {record.rtl['top']}, {source}{_ports(record)}", markup=False)
+        source = source_line(record.rtl.emitted, record.rtl.files)
+        out.print(f"rtl        module {record.rtl.top}, {source}{_ports(record)}", markup=False)
     for decision in record.decisions:
         if decision.what == RTL_IN_ICARUS:
             out.print(f"in icarus  {decision.chosen}: {decision.why}", markup=False)
@@ -131,8 +131,8 @@ def _ports(record: SimulationRecord) -> str:
     """What is not as in our own combinational modules."""
     latencies = sorted({found.latency for found in record.simulators if found.latency is not None})
     clocked = f"; clocked, latency {' or '.join(map(str, latencies))} edges" if latencies else ""
-    widths = record.rtl.get("widths", "")
-    return f"{clocked}; ports sized by {widths}" if widths and not record.rtl["emitted"] else clocked
+    widths = record.rtl.widths
+    return f"{clocked}; ports sized by {widths}" if widths and not record.rtl.emitted else clocked
 
 
 def _unchecked(record: SimulationRecord) -> str:

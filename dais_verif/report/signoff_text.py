@@ -22,11 +22,11 @@ _SHOWN = 3
 
 def print_sign_off(record: SignOffRecord, folder: Path, out: Console) -> None:
     """Print ``record`` for a person; ``folder``: where it is kept."""
-    files = record.rtl["files"]
+    files = record.rtl.files
     more = f" and {len(files) - _SHOWN} more files" if len(files) > _SHOWN else ""
-    source = "emitted from the program" if record.rtl["emitted"] else ", ".join(files[:_SHOWN]) + more
+    source = "emitted from the program" if record.rtl.emitted else ", ".join(files[:_SHOWN]) + more
     out.print(f"program    {program_line(record.program)}", markup=False)
-    out.print(f"rtl        module {record.rtl['top']}, {source}", markup=False)
+    out.print(f"rtl        module {record.rtl.top}, {source}", markup=False)
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("stage", "", "verdict", "s", "kept in"):
         table.add_column(name, justify="right" if name == "s" else "left", overflow="fold")

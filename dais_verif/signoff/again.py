@@ -43,7 +43,7 @@ def run_again(
         if found != stage:
             told = f"{found.verdict.value}" if found else "no such stage"
             findings.append(Finding(f"stage {stage.name} in a new run", stage.verdict.value, told))
-    if record.rtl.get("sha256") != [file.sha256 for file in subject.of("rtl")]:
+    if record.rtl.sha256 != [file.sha256 for file in subject.of("rtl")]:
         findings.append(Finding("RTL in a new run", "the same", "other RTL is emitted"))
     for seed in policy.seeds:
         pairs = [_digests(at / f"simulation-{seed}") for at in (context.folder, folder / EVIDENCE)]

@@ -209,12 +209,12 @@ class Bits(NamedTuple):
 
 def bits_of(record: SimulationRecord, program: Program) -> Bits:
     """The rows of the run that ``record`` is of."""
-    bits = record.rtl.get("bits")
-    if isinstance(bits, int):
-        return Bits(0, bits)  # nothing else of them is evidence
-    if "face" in record.rtl:
+    rtl = record.rtl
+    if rtl.bits is not None:
+        return Bits(0, rtl.bits)  # nothing else of them is evidence
+    if rtl.face is not None:
         try:
-            face = DesignInterface.from_tree(record.rtl["face"])
+            face = DesignInterface.from_tree(rtl.face)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"the record tells no face of the design ({error!r})") from None
         return Bits(face.input_bits, face.output_bits)

@@ -111,7 +111,7 @@ def _judge_netlist(context: Context, folder: Path) -> Judgement:
     if read_call(folder / _SYNTH).exit_code:
         problems.append("the synthesis failed")
     netlist = sha256_of(folder / NETLIST)
-    if netlist not in (simulated(folder / _SIM).rtl.get("sha256") or []):
+    if netlist not in simulated(folder / _SIM).rtl.sha256:
         problems.append("what was simulated is not the netlist that was made")
     return Judgement(judged.verdict, judged.message, tuple(problems), judged.reproduce)
 

@@ -122,7 +122,7 @@ def of_subject(subject: Subject, policy: Policy, record: SimulationRecord, asked
     """Does the record speak of this program, this RTL and this question?"""
     yield from _same_program(subject, record.program.hash, record.program.file_sha256)
     if asked.rtl:
-        yield from _same_rtl(subject, record.rtl.get("top"), record.rtl.get("sha256"), record.rtl.get("data"))
+        yield from _same_rtl(subject, record.rtl.top, record.rtl.sha256, record.rtl.data)
         yield from _read_others(subject, record)
     if record.unchecked is not (policy.overflow == "unchecked"):
         yield f"overflow was {'not ' if record.unchecked else ''}checked, which is not what the policy asks"

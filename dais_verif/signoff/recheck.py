@@ -208,7 +208,7 @@ def _agrees(
         f"policy in {RECORD}": (certificate.policy, record.policy),
         f"tools in {RECORD}": (versions, record.tools),
         f"program in {RECORD}": (certificate.program, record.program.hash),
-        f"RTL in {RECORD}": ([file.sha256 for file in context.subject.of("rtl")], record.rtl.get("sha256")),
+        f"RTL in {RECORD}": ([file.sha256 for file in context.subject.of("rtl")], record.rtl.sha256),
         f"waivers in {RECORD}": (certificate.waivers, record.waivers),
         f"outputs in {RECORD}": (certificate.outputs, record.outputs),
         "issued": (issued_at(record.times) if record.times else None, certificate.issued),

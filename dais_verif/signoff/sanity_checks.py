@@ -162,7 +162,7 @@ def _design(context: Context) -> Design:
 
 def _judge_simulated(context: Context, folder: Path) -> Judgement:
     record, planted, asked = simulated(folder), read_tree(folder / PLANTED), _asked(context)
-    problems = [*_another(context, folder, planted, record.program, record.rtl)]
+    problems = [*_another(context, folder, planted, record.program, record.rtl.top, record.rtl.sha256)]
     problems += [*same_simulators(record, asked.simulators), *same_inputs(context.subject, record)]
     if record.verdict is not Verdict.RTL_MISMATCH:
         problems.append(f"a bug was planted, and the verdict is {record.verdict.value}: {record.message}")
@@ -186,8 +186,7 @@ def _judge_simulated(context: Context, folder: Path) -> Judgement:
 
 def _judge_proved(context: Context, folder: Path) -> Judgement:
     record, planted = proved(folder), read_tree(folder / PLANTED)
-    design = {"top": record.rtl.top, "sha256": record.rtl.sha256}
-    problems = list(_another(context, folder, planted, record.program, design))
+    problems = list(_another(context, folder, planted, record.program, record.rtl.top, record.rtl.sha256))
     problems += _refuted(record)
     return Judgement(record.verdict, "refuted, and a simulator confirms it", tuple(problems), record.reproduce)
 
@@ -201,13 +200,13 @@ def _refuted(record: Proved) -> Iterator[str]:
 
 
 def _another(
-    context: Context, folder: Path, planted: dict[str, Any], program: ProgramInfo, rtl: dict[str, Any]
+    context: Context, folder: Path, planted: dict[str, Any], program: ProgramInfo, top: str | None, sha256: list[str]
 ) -> Iterator[str]:
     """Does the record speak of what was planted, which is still there, and is that not what is signed off?"""
     subject = context.subject
     hashes = [file.sha256 for file in subject.of("rtl")]
     told = planted.get("program"), planted.get("top"), planted.get("rtl")
-    if (program.hash, rtl.get("top"), rtl.get("sha256")) != told:
+    if (program.hash, top, sha256) != told:
         yield "the record is of something else than what was planted"
     path = folder / Path(str(planted.get("file"))).name
     if planted.get("program") == subject.program.hash:

@@ -20,6 +20,7 @@ from dais_verif.files import make_folder, read_plain, write_atomically
 from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.rtl import RtlFacts
 from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.record.simulation import Decision, Times
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE, Certificate, stages_in, written
@@ -218,10 +219,10 @@ def _ignored(subject: Subject) -> list[str]:
         return []  # the first stage says it
 
 
-def _facts(subject: Subject) -> dict[str, object]:
+def _facts(subject: Subject) -> RtlFacts:
     hashes = [file.sha256 for file in subject.of("rtl")]
     data = {file.name: file.sha256 for file in subject.of("data")}
-    return {"top": subject.top, "emitted": subject.emitted, "files": subject.rtl, "sha256": hashes, "data": data}
+    return RtlFacts(top=subject.top, emitted=subject.emitted, files=subject.rtl, sha256=hashes, data=data)
 
 
 def _write(folder: Path, record: SignOffRecord) -> None:

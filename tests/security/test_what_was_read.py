@@ -13,6 +13,7 @@ from dais_verif.dut.outside import included_in
 from dais_verif.emitter import emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.rtl import RtlFacts
 from dais_verif.record.simulation import SimulationRecord, SimulatorResult
 from dais_verif.signoff.copies import SUBJECT, copied
 from dais_verif.signoff.judge import Asked, of_subject
@@ -92,7 +93,7 @@ def test_what_a_simulator_has_read_must_be_certified(tmp_path: Path) -> None:
             seed=0,
             vectors=1,
             reproduce="",
-            rtl={},
+            rtl=RtlFacts(),
             tools={},
             simulators=simulators,
         )

@@ -18,6 +18,7 @@ from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import ProofRecord, ProvedRtl
 from dais_verif.record.read import AnyRecord
 from dais_verif.record.regression import Job, JobResult, RegressionRecord
+from dais_verif.record.rtl import RtlFacts
 from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.record.simulation import Failed, SimulationRecord, SimulatorResult
 from dais_verif.report.cases import cases_of
@@ -95,7 +96,7 @@ RUN = SimulationRecord(
     seed=0,
     vectors=9,
     reproduce="dais-verif sim p.bin",
-    rtl={},
+    rtl=RtlFacts(),
     tools={},
     simulators=[SimulatorResult("icarus")],
 )
@@ -107,7 +108,7 @@ SIGNOFF = SignOffRecord(
     policy={},
     seed=0,
     reproduce="dais-verif signoff",
-    rtl={},
+    rtl=RtlFacts(),
     tools={},
     stages=[STAGE],
 )

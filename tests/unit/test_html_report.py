@@ -34,7 +34,9 @@ from dais_verif.program.listing import in_words
 from dais_verif.program.opcodes import OPCODES
 from dais_verif.program.ranges import analyse
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.proof import ProvedRtl, Status
 from dais_verif.record.regression import RegressionRecord
+from dais_verif.record.rtl import RtlFacts
 from dais_verif.record.simulation import Blame, Mismatch, OutputEvidence, SimulationRecord, SimulatorResult, Value
 from dais_verif.report.html import Source, render, write_report
 from dais_verif.report.html.program_view import FAMILIES, view_data
@@ -186,11 +188,11 @@ def test_proof_and_simulation_of_one_design_are_one_evidence() -> None:
 
 
 def test_evidence_of_one_design_says_nothing_of_another() -> None:
-    other = replace(passed_proof(), rtl={**passed_proof().rtl, "sha256": ["ef" * 32]})
+    other = replace(passed_proof(), rtl=replace(passed_proof().rtl, sha256=["ef" * 32]))
     page = page_of(passed_run(), other)
     assert "2 designs that are not known to be the same" in page.text
     assert f"1 exhausted, {PROGRAM.n_out - 1} sampled" in page.text
-    unknown = replace(passed_proof(), rtl={"top": "model", "emitted": True, "files": []})
+    unknown = replace(passed_proof(), rtl=ProvedRtl(top="model", emitted=True))
     assert "2 designs" in page_of(passed_run(), unknown).text
 
 
@@ -244,10 +246,10 @@ def test_a_stage_that_the_policy_does_without_is_no_contradiction() -> None:
 def test_a_refuted_proof_proves_nothing_and_an_open_one_what_rests_on_proved_ops() -> None:
     assert "proved</span>" not in render([Source(failed_proof())], PROGRAM)
     proof = passed_proof()
-    late = replace(proof.outputs[1], status="UNKNOWN")
+    late = proof.outputs[1]._replace(status=Status.UNKNOWN)
     part = replace(proof, verdict=Verdict.UNKNOWN, outputs=[proof.outputs[0], late, *proof.outputs[2:]])
     assert f"{PROGRAM.n_out - 1} proved, 1 none" in page_of(part).text
-    shaky = replace(part, ops=[replace(proof.ops[0], status="UNKNOWN"), *proof.ops[1:]])
+    shaky = replace(part, ops=[proof.ops[0]._replace(status=Status.UNKNOWN), *proof.ops[1:]])
     assert f"{PROGRAM.n_out} none" in page_of(shaky).text
 
 
@@ -375,7 +377,7 @@ def test_empty_things_are_pages_too() -> None:
         seed=0,
         vectors=0,
         reproduce="",
-        rtl={},
+        rtl=RtlFacts(),
         tools={},
     )
     page = page_of(nothing, program=empty)
@@ -396,7 +398,7 @@ def test_text_is_never_markup(tmp_path: Path) -> None:
         message=EVIL,
         program=replace(passed_run().program, path=EVIL),
         reproduce=EVIL,
-        rtl={"top": EVIL, "emitted": False, "files": [EVIL], "sha256": [EVIL], "data": {EVIL: EVIL}},
+        rtl=RtlFacts(top=EVIL, files=[EVIL], sha256=[EVIL], data={EVIL: EVIL}),
         tools={EVIL: EVIL},
         warnings=[EVIL],
         simulators=[SimulatorResult(EVIL, EVIL, 1, 1, failure=EVIL)],

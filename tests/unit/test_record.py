@@ -14,6 +14,7 @@ from rich.console import Console
 from dais_verif.program import Program, read_binary, write_binary
 from dais_verif.record.base import SCHEMA
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.rtl import RtlFacts
 from dais_verif.record.simulation import (
     Blame,
     BoardInfo,
@@ -51,7 +52,7 @@ RECORD = SimulationRecord(
     seed=4,
     vectors=9,
     reproduce="dais-verif sim 'my prog.bin'",
-    rtl={"top": "model", "emitted": False, "files": ["/a b.v"], "sha256": ["00"]},
+    rtl=RtlFacts(top="model", emitted=False, files=["/a b.v"], sha256=["00"]),
     tools={"cocotb": "2.1"},
     simulators=[SimulatorResult("icarus", "11.0", 9, 72, 3), SimulatorResult("verilator", failure="out of [memory]")],
     first_mismatch=MISMATCH,
@@ -184,9 +185,9 @@ def test_a_simulator_that_failed_says_what_is_known_and_the_way_on(
 
 def test_of_many_files_the_first_are_shown() -> None:
     names = [f"/rtl/file_{number}.v" for number in range(40)]
-    four = printed(replace(RECORD, rtl={**RECORD.rtl, "files": names[:4]}))
+    four = printed(replace(RECORD, rtl=replace(RECORD.rtl, files=names[:4])))
     assert "rtl        module model, /rtl/file_0.v, /rtl/file_1.v, /rtl/file_2.v, /rtl/file_3.v\n" in four
-    many = printed(replace(RECORD, rtl={**RECORD.rtl, "files": names}))
+    many = printed(replace(RECORD, rtl=replace(RECORD.rtl, files=names)))
     assert "/rtl/file_2.v and 37 more files, all of which are in the record\n" in many and "file_3" not in many
 
 

@@ -17,6 +17,7 @@ from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import Claim, Counterexample, Method, ProofRecord, ProvedRtl, Replay, Status
 from dais_verif.record.read import AnyRecord, parse_record, read_record
 from dais_verif.record.regression import Job, JobResult, RegressionRecord
+from dais_verif.record.rtl import RtlFacts
 from dais_verif.record.schema import KINDS, make_schema, schema_path
 from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.record.simulation import (
@@ -48,7 +49,7 @@ RECORD = SimulationRecord(
     seed=1 << 70,
     vectors=9,
     reproduce="dais-verif sim 'my prog.bin'",
-    rtl={"top": "model", "emitted": False, "files": ["/a b.v"], "face": {"any": [1, None]}},
+    rtl=RtlFacts(top="model", files=["/a b.v"], face={"any": [1, None]}),
     tools={"cocotb": "2.1"},
     simulators=[SimulatorResult("icarus", "11.0", 9, 72, 3), SimulatorResult("verilator", failure="out of memory")],
     first_mismatch=Mismatch("icarus", 17, 0, HUGE, HUGE, [InputValue(0, "-1", "1")], BLAME, views=["a.gtkw"]),
@@ -104,7 +105,7 @@ RECORDS: dict[str, tuple[str, AnyRecord]] = {
             policy={"stages": ["sim"]},
             seed=0,
             reproduce="dais-verif signoff",
-            rtl={},
+            rtl=RtlFacts(),
             tools={},
             stages=[StageResult("sim", Verdict.NOT_RUN, "no simulator", False, False)],
             coverage=COVERAGE,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage, CoverageRecord
@@ -84,15 +83,10 @@ def _identity(source: Source) -> object:
     document = source.document
     if isinstance(document, SimulationRecord) and document.board is not None:
         return "board", document.board.target, document.board.program
-    rtl = {} if isinstance(document, RegressionRecord | CoverageRecord) else _rtl_of(document)
-    hashes = rtl.get("sha256")
-    if not hashes:
+    rtl = None if isinstance(document, RegressionRecord | CoverageRecord) else document.rtl
+    if rtl is None or not rtl.sha256:
         return id(source)
-    return rtl.get("top"), tuple(sorted(hashes)), tuple(sorted((rtl.get("data") or {}).items()))
-
-
-def _rtl_of(document: SimulationRecord | SignOffRecord | ProofRecord) -> dict[str, Any]:
-    return vars(document.rtl) if isinstance(document, ProofRecord) else document.rtl
+    return rtl.top, tuple(sorted(rtl.sha256)), tuple(sorted((rtl.data or {}).items()))
 
 
 def _design(group: list[Source]) -> Design:
@@ -101,14 +95,13 @@ def _design(group: list[Source]) -> Design:
     if isinstance(first, SimulationRecord) and first.board is not None:
         return Design(f"board {first.board.target}", [], group)
     assert not isinstance(first, RegressionRecord | CoverageRecord)
-    rtl = _rtl_of(first)
-    names = [str(name) for name in rtl.get("files") or []]
-    hashes = [str(digest) for digest in rtl.get("sha256") or []]
+    rtl = first.rtl
+    names, hashes = rtl.files, rtl.sha256
     files = [(name, hashes[at] if at < len(hashes) else "") for at, name in enumerate(names)]
-    files += [(str(name), str(digest)) for name, digest in (rtl.get("data") or {}).items()]
+    files += (rtl.data or {}).items()
     shown = ", ".join(dict.fromkeys(Path(name).name for name in names[:3])) + (", ..." if len(names) > 3 else "")
-    origin = "emitted from the program" if rtl.get("emitted") else shown or "no RTL"
-    return Design(f"module {rtl['top']}, {origin}" if rtl.get("top") else origin, files, group)
+    origin = "emitted from the program" if rtl.emitted else shown or "no RTL"
+    return Design(f"module {rtl.top}, {origin}" if rtl.top else origin, files, group)
 
 
 def output_rows(
