@@ -1,6 +1,6 @@
 """dais-verif: does this RTL compute this DAIS program, bit for bit?
 
-``load`` reads a program, ``run`` (or ``program.run``) evaluates it on the golden model, ``Golden`` does so many times.
+``load`` reads a program, ``run`` evaluates it on the golden model, ``Golden`` does so many times.
 ``simulate``, ``prove``, ``check``, ``diff``, ``cover``, ``rank_sensitivity``, ``run_on_board``, ``emit``,
 ``synthesize``, ``regress``, ``sign_off`` and ``verify_certificate`` do what the verbs of the command line do, and
 return records.

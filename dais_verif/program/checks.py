@@ -7,12 +7,12 @@ a fraction of a second.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.errors import ProgramError
-from dais_verif.program.model import Ints, Program
 from dais_verif.program.opcodes import (
     BITWISE_NAMES,
     OPCODES,
@@ -23,6 +23,9 @@ from dais_verif.program.opcodes import (
     low_int32,
 )
 from dais_verif.program.types import LIMIT, FixedType
+
+if TYPE_CHECKING:
+    from dais_verif.program.model import Ints, Program
 
 __all__ = ["BrokenRule", "meaningless_data", "validate"]
 

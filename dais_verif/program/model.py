@@ -9,17 +9,15 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.errors import ProgramError
-from dais_verif.program.opcodes import MUXES, OPCODES, Opcode, Pattern, low_int32
+from dais_verif.program.checks import validate
+from dais_verif.program.opcodes import MUXES, OPCODES, Data, Opcode, Pattern, low_int32
 from dais_verif.program.types import FixedType
-
-if TYPE_CHECKING:
-    from dais_verif.golden import Engine
 
 __all__ = ["Columns", "Op", "Origin", "Program"]
 
@@ -129,8 +127,6 @@ class Program:
 
         Raises ``ProgramError`` if it is not valid.
         """
-        from dais_verif.program.checks import validate
-
         try:
             rows = np.array([(c, a, b, d, *t) for c, a, b, d, t in ops], dtype=np.int64).reshape(-1, 7)
             outs = np.array(outputs, dtype=np.int64).reshape(-1, 3)
@@ -213,19 +209,11 @@ class Program:
             digest.update(np.ascontiguousarray(array, dtype="<i8").tobytes())
         return digest.hexdigest()
 
-    def run(self, x: Any, *, engine: Engine = "auto", check: bool = True) -> NDArray[np.float64]:
-        """Same as ``dais_verif.run(self, x, ...)``."""
-        from dais_verif.golden import run
-
-        return run(self, x, engine=engine, check=check)
-
     def __repr__(self) -> str:
         return f"<Program {self.n_in} -> {self.n_out}, {self.n_ops} ops, {self.origin.layout}>"
 
 
 def meaningful_data(columns: Columns) -> Ints:
     """The data column with 0 wherever the opcode gives it no meaning."""
-    from dais_verif.program.opcodes import Data
-
     meaningless = [code for code, spec in OPCODES.items() if spec.data is Data.NONE]
     return np.where(np.isin(columns.code, meaningless), 0, columns.data)

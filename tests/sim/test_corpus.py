@@ -15,6 +15,7 @@ from places import CORPUS
 import dais_verif
 from dais_verif.cli.main import _run as command
 from dais_verif.emitter import emit_verilog
+from dais_verif.golden import run
 
 PROGRAMS = sorted(CORPUS.glob("p*")) if CORPUS.is_dir() else []
 
@@ -42,9 +43,9 @@ def test_golden_model_reproduces_the_expected_outputs(file: Path) -> None:
     inputs, expected = np.load(file.parent / "inputs.npy"), np.load(file.parent / "expected.npy")
     program = dais_verif.load(file)
     assert not program.origin.assumed
-    np.testing.assert_array_equal(program.run(inputs), expected)
+    np.testing.assert_array_equal(run(program, inputs), expected)
     few = slice(0, max(1, 8_000 // program.n_ops))
-    np.testing.assert_array_equal(program.run(inputs[few], engine="exact"), expected[few])
+    np.testing.assert_array_equal(run(program, inputs[few], engine="exact"), expected[few])
 
 
 @by_program

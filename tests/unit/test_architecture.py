@@ -83,9 +83,8 @@ FOLDERS = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
 #: Folders that flows alone may import: what is known of them elsewhere is a record.
 LAST = ("signoff",)
 
-#: The one door from the program to the golden model, ``program.run(x)``, a shorthand for users; and the titles of
-#: targets and kinds of their cells, which are a table.
-ALLOWED = {("program/model.py", "golden"), ("report/synthesis_text.py", "synthesis")}
+#: Titles of targets and kinds of their cells, which are a table.
+ALLOWED = {("report/synthesis_text.py", "synthesis")}
 
 
 def imports_of(path: Path) -> set[str]:

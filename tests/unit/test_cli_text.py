@@ -10,6 +10,7 @@ import pytest
 import dais_verif
 from dais_verif.cli import main
 from dais_verif.errors import InputError, ProgramError
+from dais_verif.golden import run
 from dais_verif.program import assemble, load, write_binary
 from dais_verif.program.listing import listing
 
@@ -115,7 +116,7 @@ def test_a_text_is_a_program_for_every_verb(folder: Path, capfd: pytest.CaptureF
 
 def test_load_takes_a_text(folder: Path) -> None:
     program = dais_verif.load("t.dais")
-    assert program.run([[0], [3]]).tolist() == [[4], [7]]
+    assert run(program, [[0], [3]]).tolist() == [[4], [7]]
     assert (program.origin.path, program.origin.layout, program.origin.assumed) == ("t.dais", "v1", False)
     with pytest.raises(InputError, match="leave --layout out"):
         load("t.dais", layout="headerless")

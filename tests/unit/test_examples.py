@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import dais_verif
+from dais_verif.golden import run
 from dais_verif.program import write_binary
 from dais_verif.program.ranges import Status, analyse
 
@@ -45,4 +46,4 @@ def test_readme_shows_the_example_that_runs_without_a_program() -> None:
 def test_quantised_mac_computes_what_its_docstring_says() -> None:
     program = dais_verif.load(ROOT / "examples" / "quantised_mac.bin")
     # -8 + 3 * -8 - -8 / 2 - 1.25 < 0; 7.75 + 3 * 7.75 - 7.75 / 2 - 1.25 = 25.875, cut to a half
-    assert program.run([[-8, -8, -8], [7.75, 7.75, 7.75]]).tolist() == [[0.0], [25.5]]
+    assert run(program, [[-8, -8, -8], [7.75, 7.75, 7.75]]).tolist() == [[0.0], [25.5]]

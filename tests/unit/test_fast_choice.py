@@ -238,7 +238,7 @@ def test_each_function_warns_once_a_call_at_the_line_of_its_caller(reason: str, 
         lambda: run(EVERY, x),
         lambda: run_raw(EVERY, Batch.of(x, EVERY.n_in)),
         lambda: Golden(EVERY),
-        lambda: EVERY.run(x),
+        lambda: run(EVERY, x),
     ):
         with pytest.warns(EngineWarning) as caught:
             call()

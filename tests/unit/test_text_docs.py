@@ -18,6 +18,7 @@ from strategies import random_program
 
 from dais_verif.cli.asm import asm
 from dais_verif.errors import ProgramError
+from dais_verif.golden import run
 from dais_verif.program import LAYOUTS, OPCODES, Program, assemble, load
 from dais_verif.program.assembler.names import KEYWORDS
 from dais_verif.program.listing import listing
@@ -43,16 +44,16 @@ def test_examples_assemble(text: str) -> None:
 
 
 def test_the_first_example_computes_what_its_comment_says() -> None:
-    assert assemble(EXAMPLES[0]).run([[-8, -8], [1.25, 0.5], [7.75, 7.75]]).tolist() == [[0], [1.5], [29.5]]
+    assert run(assemble(EXAMPLES[0]), [[-8, -8], [1.25, 0.5], [7.75, 7.75]]).tolist() == [[0], [1.5], [29.5]]
 
 
 def test_the_table_example_squares() -> None:
-    assert assemble(EXAMPLES[2]).run([[-4], [-1], [3]]).tolist() == [[16, 0, 0], [1, 0, 0], [9, -2.25, 0]]
+    assert run(assemble(EXAMPLES[2]), [[-4], [-1], [3]]).tolist() == [[16, 0, 0], [1, 0, 0], [9, -2.25, 0]]
 
 
 def test_the_example_of_the_help_assembles() -> None:
     lines = (asm.help or "").split("\b\n")[1].split("\n\n")[0]
-    assert assemble(lines).run([[1, 2]]).tolist() == [[-5.0]]
+    assert run(assemble(lines), [[1, 2]]).tolist() == [[-5.0]]
 
 
 def test_every_opcode_has_its_row() -> None:

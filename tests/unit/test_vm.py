@@ -13,7 +13,7 @@ from quality.programs import dense_network, every_opcode
 from strategies import batches, programs, random_program, random_rows
 
 from dais_verif.errors import InputError, ToolError, ViolationError
-from dais_verif.golden import fast, run_raw
+from dais_verif.golden import fast, run, run_raw
 from dais_verif.golden.vm import (
     Compilation,
     InstructionSequence,
@@ -162,7 +162,7 @@ def test_a_quant_op_that_changes_nothing_is_fused() -> None:
     comments = [row.comment for row in compiled.forward]
     assert comments[0] == "%0 s6.2 = input 0; fused: %1 s8.2 = quant(%0); fused: %2 s9.2 = quant(%1)"
     x = np.arange(-40, 40).reshape(-1, 1) / 4
-    assert np.array_equal(accept_instructions(compiled.forward, x).values, QUANTISED.run(x))
+    assert np.array_equal(accept_instructions(compiled.forward, x).values, run(QUANTISED, x))
 
 
 def test_same_shapes_are_compiled_once() -> None:
@@ -199,7 +199,7 @@ def test_rows_in_many_chunks() -> None:
     program = dense_network()
     x = np.random.default_rng(1).integers(-70, 70, (5000, program.n_in)) / 16
     compiled = compile_forward_and_backward(program)
-    assert np.array_equal(accept_instructions(compiled.forward, x, engine="numpy").values, program.run(x))
+    assert np.array_equal(accept_instructions(compiled.forward, x, engine="numpy").values, run(program, x))
     assert compiled.tape.rows == 5000 and all(len(raw) == 5000 for raw in compiled.tape.slots.values())
     assert accept_instructions(compiled.backward).values.shape == (5000, program.n_in)
 

@@ -12,6 +12,7 @@ import pytest
 from quality.programs import dense_network, every_opcode, overflowing
 
 from dais_verif.errors import ViolationError
+from dais_verif.golden import run
 from dais_verif.golden.vm import (
     InstructionSequence,
     MachineViolation,
@@ -246,7 +247,7 @@ def test_level_3_lets_damage_through(damage: Any) -> None:
     """So it is the check that finds it, and the numpy engine does what the columns say."""
     x = [[5, 3]]
     wrong = accept_instructions(damage(forward(SMALL)), x, opt_level=3, engine="numpy").values
-    assert not np.array_equal(wrong, SMALL.run(x))
+    assert not np.array_equal(wrong, run(SMALL, x))
 
 
 @pytest.mark.parametrize("damage", [swapped_instructions, lost_argument, lost_instruction])
@@ -362,7 +363,7 @@ def test_no_damage_goes_unnoticed_that_changes_a_result() -> None:
     for program in (every_opcode(), dense_network()):
         rng, compiled = random.Random(7), compile_forward_and_backward(program)
         x = np.array([[rng.randint(-60, 60) / 8 for _ in range(program.n_in)] for _ in range(20)])
-        expected, kept = program.run(x), accept_instructions(compiled.forward, x) and dict(compiled.tape.slots)
+        expected, kept = run(program, x), accept_instructions(compiled.forward, x) and dict(compiled.tape.slots)
         for _ in range(150):
             iseq = random_damage(rng, compiled.forward)
             try:

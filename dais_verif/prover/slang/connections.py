@@ -9,6 +9,7 @@ from dais_verif.errors import InputError
 from dais_verif.prover.netlist import Bits, Read, Signal, bits_over, driver_of
 from dais_verif.prover.slang.design import Design, ast
 from dais_verif.prover.slang.kinds import PORTS
+from dais_verif.prover.slang.slices import bits_of
 from dais_verif.prover.slang.writes import roots
 from dais_verif.prover.terms import Term, const, extract, resize
 
@@ -32,7 +33,7 @@ def connect(design: Design, instance: Any, targets: _Targets) -> None:
         inside = design.signal(port.internalSymbol, where)
         _refuse_pulls(port, outside, inside.width, where)
         if port.direction == ast.ArgumentDirection.In:
-            inside.drive(driver_of(design.bits(outside), 0, inside.width, 0, where))
+            inside.drive(driver_of(bits_of(design, outside), 0, inside.width, 0, where))
         elif port.direction == ast.ArgumentDirection.Out:
             _output(design, port, inside, outside, where, targets)
         else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dais_verif.errors import InputError
 from dais_verif.prover.memory import Memory
-from dais_verif.prover.netlist import Bits, NoValue, Read, Signal, Signals
+from dais_verif.prover.netlist import NoValue, Read, Signal, Signals
 from dais_verif.prover.registers.clock_gating import Latch
 from dais_verif.prover.slang.kinds import TYPES, VALUES
 from dais_verif.prover.slang.kinds.names import ast
@@ -22,7 +22,10 @@ from dais_verif.prover.terms import Term, concat, undefined
 if TYPE_CHECKING:
     from dais_verif.prover.slang.expressions import Converter
 
-__all__ = ["Design", "ast", "bits_in", "fields", "why_no_bits"]
+__all__ = ["Call", "Design", "ast", "bits_in", "fields", "why_no_bits"]
+
+#: Gives the value of a call within an expression.
+Call = Callable[["Converter", Any], Term]
 
 #: Turns of loops and calls of functions within one block, at most.
 _MOST_TURNS = 1 << 18
@@ -65,7 +68,9 @@ def fields(kind: Any) -> list[Any]:
 class Design:
     """Symbols of the elaborated design, by pyslang's objects; these live as long as ``keep`` does."""
 
-    def __init__(self, manager: Any, files: Mapping[str, Path], bitwise: bool = False) -> None:
+    def __init__(self, manager: Any, files: Mapping[str, Path], call: Call, bitwise: bool = False) -> None:
+        #: Gives the value of a call; functions are made of expressions, so these cannot know them.
+        self.call = call
         self.signals: dict[Any, Signal] = {}
         #: Makes signals, each with a name of its own.
         self.new = Signals().new
@@ -117,12 +122,6 @@ class Design:
         number = self._unknown.setdefault((where, e.sourceRange.start.offset), len(self._unknown) + 1)
         return undefined(width, f"X {number} at {where}")
 
-    def converter(self, read: Read) -> Converter:
-        """What turns an expression into a term that is evaluated again when an operand changes."""
-        from dais_verif.prover.slang.expressions import Converter
-
-        return Converter(self, lambda symbol, low, width: self.part(read, symbol, low, width), free=False)
-
     def part(self, read: Read, symbol: Any, low: int, width: int) -> Term:
         """Bits ``low .. low + width - 1`` of ``symbol``; those of an array by its elements."""
         signal = self.signals.get(symbol) or self.signal(symbol)
@@ -131,12 +130,6 @@ class Design:
             return read(signal, low, width)
         parts = [read(element, at, last - first) for first, last, at, element in elements.within(low, width)]
         return concat(*reversed(parts))
-
-    def bits(self, expression: Any) -> Bits:
-        """The bits of an expression."""
-        from dais_verif.prover.slang.slices import sliced
-
-        return lambda read, low, width: sliced(self.converter(read), expression, low, width)
 
     def over(self, symbol: Any, leaf: Callable[[Signal], Term], where: str) -> Term:
         """What ``symbol`` holds, over variables that stand for signals."""

@@ -258,13 +258,7 @@ def _target(c: Converter, e: Any) -> Term:
 
 
 def _call(c: Converter, e: Any) -> Term:
-    if not e.isSystemCall:
-        from dais_verif.prover.slang.functions import called
-
-        return called(c, e)
-    from dais_verif.prover.slang.builtin import system_call
-
-    return system_call(c, e)
+    return c.design.call(c, e)
 
 
 _Compare = Callable[[Callable[[Term, Term], Term], Term, Term], Term]

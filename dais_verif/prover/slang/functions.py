@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
 
+from dais_verif.prover.slang.builtin import system_call
 from dais_verif.prover.slang.design import ast, bits_in
 from dais_verif.prover.slang.events import refuse_unseen
 from dais_verif.prover.slang.execution import Execution, flat
@@ -14,14 +15,18 @@ from dais_verif.prover.slang.kinds import ARGUMENTS
 from dais_verif.prover.slang.pieces import whole
 from dais_verif.prover.terms import Term, leaves, undefined
 
-__all__ = ["called"]
+__all__ = ["call_value"]
 
 #: The most calls of functions within one another.
 _NESTED = 100
 
 
-def called(c: Converter, e: Any) -> Term:
-    """The value of a call of a function of the design."""
+def call_value(c: Converter, e: Any) -> Term:
+    """Return the value of a call, of a system function or of one of the design."""
+    return system_call(c, e) if e.isSystemCall else _called(c, e)
+
+
+def _called(c: Converter, e: Any) -> Term:
     function = e.subroutine
     if function.subroutineKind is not ast.SubroutineKind.Function or function.returnType.isVoid:
         raise c.refused(e, f"{function.name!r} is no function with a value; the proof cannot use it")

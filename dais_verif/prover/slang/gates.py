@@ -12,6 +12,7 @@ from dais_verif.prover.netlist import Bits, Read
 from dais_verif.prover.slang.design import Design, ast
 from dais_verif.prover.slang.events import refuse_delay
 from dais_verif.prover.slang.kinds import GATES
+from dais_verif.prover.slang.slices import bits_of
 from dais_verif.prover.terms import Term, extract
 
 __all__ = ["gates"]
@@ -43,7 +44,7 @@ def gates(design: Design, gate: Any, where: str) -> Iterator[tuple[Any, int, Bit
     outputs, inputs = (pins[:1], pins[1:]) if name in _INPUTS else (pins[:-1], pins[-1:])
     if gate.arrayPath or any(pin.type.bitWidth != 1 for pin in inputs):
         raise InputError(f"{where}: an array of gates, or an input of several bits, is not supported by the proof")
-    sources = [design.bits(pin) for pin in inputs]
+    sources = [bits_of(design, pin) for pin in inputs]
 
     def value(read: Read, low: int, width: int) -> Term:
         terms = [source(read, 0, 1) for source in sources]

@@ -16,6 +16,7 @@ from dais_verif.prover.registers.clock_gating import Latch
 from dais_verif.prover.slang.design import Design, ast
 from dais_verif.prover.slang.events import EventError, sensitivity
 from dais_verif.prover.slang.execution import flat
+from dais_verif.prover.slang.slices import bits_of, converter
 from dais_verif.prover.slang.writes import NAMES, symbol_of
 from dais_verif.prover.terms import Term, const, nonzero, rebuild, var
 
@@ -46,7 +47,7 @@ def latched(design: Design, body: Any) -> bool:
         )
 
     target.drive(Driver(0, 1, make, where))
-    design.latches[target] = Latch(gate, design.bits(right), type(body) is not ast.TimedStatement)
+    design.latches[target] = Latch(gate, bits_of(design, right), type(body) is not ast.TimedStatement)
     return True
 
 
@@ -77,7 +78,7 @@ def _names(expressions: Iterable[Any]) -> set[Any]:
 def _opens_at_zero(design: Design, condition: Any) -> bool:
     gate = var(1, "the gate of a latch")
     try:
-        term = nonzero(design.converter(lambda signal, low, width: gate)(condition))
+        term = nonzero(converter(design, lambda signal, low, width: gate)(condition))
     except InputError:
         return False
     at_zero, at_one = (rebuild(term, {gate: const(1, value)}) for value in (0, 1))

@@ -11,6 +11,7 @@ import pyslang
 from dais_verif.dut.verilog import read_files
 from dais_verif.errors import InputError
 from dais_verif.prover.slang.design import Design, ast
+from dais_verif.prover.slang.functions import call_value
 from dais_verif.prover.slang.kinds import FILLING
 
 __all__ = ["refuse_misread"]
@@ -38,7 +39,7 @@ def refuse_misread(sources: Sequence[Path], top: str, files: Mapping[str, Path])
     options.topModules = {top}
     compilation = ast.Compilation(pyslang.Bag([options]))
     compilation.addSyntaxTree(read_files(sources, manager))
-    _Search(Design(manager, files), compilation.getRoot()).look()
+    _Search(Design(manager, files, call_value), compilation.getRoot()).look()
 
 
 class _Search:

@@ -6,18 +6,29 @@ from collections.abc import Iterator
 from typing import Any
 
 from dais_verif.prover.four_state import ite
-from dais_verif.prover.slang.design import ast
+from dais_verif.prover.netlist import Bits, Read
+from dais_verif.prover.slang.design import Design, ast
 from dais_verif.prover.slang.expressions import ARITHMETIC, Converter, condition_of
 from dais_verif.prover.slang.selects import place_of
 from dais_verif.prover.spans import Spans
 from dais_verif.prover.terms import Term, concat, extract
 
-__all__ = ["sliced"]
+__all__ = ["bits_of", "converter"]
 
 _BITWISE = (ast.BinaryOperator.BinaryAnd, ast.BinaryOperator.BinaryOr, ast.BinaryOperator.BinaryXor)
 
 
-def sliced(c: Converter, e: Any, low: int, width: int) -> Term:
+def converter(design: Design, read: Read) -> Converter:
+    """Return what turns an expression into a term that is evaluated again when an operand changes."""
+    return Converter(design, lambda symbol, low, width: design.part(read, symbol, low, width), free=False)
+
+
+def bits_of(design: Design, expression: Any) -> Bits:
+    """Return the bits of ``expression``."""
+    return lambda read, low, width: _sliced(converter(design, read), expression, low, width)
+
+
+def _sliced(c: Converter, e: Any, low: int, width: int) -> Term:
     """Bits ``low .. low + width - 1`` of ``e``, without the terms of what has nothing to do with them."""
     kind = type(e)
     if kind is ast.ConversionExpression and e.conversionKind is ast.ConversionKind.StreamingConcat:
@@ -28,13 +39,13 @@ def sliced(c: Converter, e: Any, low: int, width: int) -> Term:
     if place is not None:
         return c.read(place[0], place[1] + low, width)
     if kind is ast.ConversionExpression and low + width <= c.type_of(e.operand)[0]:
-        return sliced(c, e.operand, low, width)
+        return _sliced(c, e.operand, low, width)
     if kind is ast.ConcatenationExpression:
         return _slice_of_parts(c, e, low, width)
     if kind is ast.BinaryExpression and e.op in _BITWISE:
-        return ARITHMETIC[e.op](sliced(c, e.left, low, width), sliced(c, e.right, low, width))
+        return ARITHMETIC[e.op](_sliced(c, e.left, low, width), _sliced(c, e.right, low, width))
     if kind is ast.ConditionalExpression:
-        return ite(condition_of(c, e), sliced(c, e.left, low, width), sliced(c, e.right, low, width))
+        return ite(condition_of(c, e), _sliced(c, e.left, low, width), _sliced(c, e.right, low, width))
     return extract(c(e), low, width)
 
 
@@ -42,7 +53,7 @@ def _slice_of_parts(c: Converter, e: Any, low: int, width: int) -> Term:
     parts = c.design.concatenations.get(e)
     if parts is None:  # an output port may be one concatenation of thousands, of which every output is a slice
         parts = c.design.concatenations[e] = Spans(_places(c, e))
-    return concat(*reversed([sliced(c, x, at, last - first) for first, last, at, x in parts.within(low, width)]))
+    return concat(*reversed([_sliced(c, x, at, last - first) for first, last, at, x in parts.within(low, width)]))
 
 
 def _places(c: Converter, e: Any) -> Iterator[tuple[int, int, Any]]:

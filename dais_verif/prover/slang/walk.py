@@ -22,6 +22,7 @@ from dais_verif.prover.slang.connections import connect
 from dais_verif.prover.slang.design import Design, ast
 from dais_verif.prover.slang.events import EventError, refuse_delay
 from dais_verif.prover.slang.expressions import Converter
+from dais_verif.prover.slang.functions import call_value
 from dais_verif.prover.slang.gates import gates
 from dais_verif.prover.slang.kinds import BLOCKS, DEFINITIONS, NETS, PORTS, SYMBOLS, How
 from dais_verif.prover.slang.latches import latched
@@ -29,6 +30,7 @@ from dais_verif.prover.slang.leaves import may_be_undefined
 from dais_verif.prover.slang.memories import initial, kept_from_the_beginning
 from dais_verif.prover.slang.procedures import combinational
 from dais_verif.prover.slang.selects import target_parts
+from dais_verif.prover.slang.slices import bits_of
 from dais_verif.prover.slang.streams import refuse_rest
 from dais_verif.prover.slang.writes import roots, written
 from dais_verif.prover.terms import Term, const
@@ -65,7 +67,7 @@ def elaborate(
                 raise InputError(f"{text}; give the file that holds it, or a model of it, with --rtl, too")
             raise InputError(f"{text}; correct the RTL")
     (instance,) = (instance for instance in root.topInstances if instance.name == top)
-    netlist = _Walk(Design(manager, files or {}, bitwise), compilation).netlist(instance)
+    netlist = _Walk(Design(manager, files or {}, call_value, bitwise), compilation).netlist(instance)
     return netlist._replace(included=included(tree, manager))
 
 
@@ -241,7 +243,7 @@ class _Walk:
         signal.drive(driver_of(bits_over(const(signal.width, value), {}), 0, signal.width, 0, signal.where))
 
     def _drive(self, signal: Signal, low: int, width: int, expression: Any, where: str) -> None:
-        signal.drive(driver_of(self._design.bits(expression), 0, width, low, where))
+        signal.drive(driver_of(bits_of(self._design, expression), 0, width, low, where))
 
     def _assign(self, symbol: Any, path: str) -> None:
         self._assigned.update(roots(getattr(symbol.assignment, "left", None)))
@@ -253,7 +255,7 @@ class _Walk:
                 raise InputError(f"{where}: this is no valid assignment; correct the RTL")
             refuse_delay(symbol, where)
             refuse_rest(Converter(self._design, self._no_index), assignment)
-            self._targets(assignment.left, self._design.bits(assignment.right), where)
+            self._targets(assignment.left, bits_of(self._design, assignment.right), where)
 
         self._later.append(work)
 

@@ -1,0 +1,59 @@
+"""No module imports itself by way of others, also not within functions: each can be understood after those it uses."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import dais_verif
+
+ROOT = Path(dais_verif.__file__).parent.parent
+
+
+def name_of(path: Path, root: Path) -> str:
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported(node: ast.AST) -> Iterator[str]:
+    """Names that ``node`` imports, wherever it does; what is imported for types alone is left out."""
+    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        for child in node.orelse:
+            yield from imported(child)
+        return
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        for alias in node.names:
+            yield f"{node.module}.{alias.name}"
+    for child in ast.iter_child_nodes(node):
+        yield from imported(child)
+
+
+def cycle(sources: Mapping[str, str]) -> list[str]:
+    """The modules of one cycle among ``sources``, texts by the names of modules; empty if there is none."""
+    graph = {}
+    for name, text in sources.items():
+        found = (x if x in sources else x.rpartition(".")[0] for x in imported(ast.parse(text)))
+        graph[name] = {x for x in found if x in sources and x != name}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    paths = (ROOT / "dais_verif").rglob("*.py")
+    assert cycle({name_of(path, ROOT): path.read_text(encoding="utf-8") for path in paths}) == []
+
+
+def test_a_cycle_is_seen_within_functions_and_not_where_types_alone_are_meant() -> None:
+    user = "from a.low import f\n"
+    lazy = "def f():\n    from a import high\n"
+    typed = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from a.high import T\n"
+    assert set(cycle({"a.high": user, "a.low": lazy})) == {"a.high", "a.low"}
+    assert set(cycle({"a.high": user, "a.low": typed + "else:\n    import a.high\n"})) == {"a.high", "a.low"}
+    assert cycle({"a.high": user, "a.low": typed}) == []
