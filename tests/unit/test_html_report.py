@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from msgspec import structs
 from pages import (
     EVIL,
     PROGRAM,
@@ -246,10 +247,10 @@ def test_a_stage_that_the_policy_does_without_is_no_contradiction() -> None:
 def test_a_refuted_proof_proves_nothing_and_an_open_one_what_rests_on_proved_ops() -> None:
     assert "proved</span>" not in render([Source(failed_proof())], PROGRAM)
     proof = passed_proof()
-    late = proof.outputs[1]._replace(status=Status.UNKNOWN)
+    late = structs.replace(proof.outputs[1], status=Status.UNKNOWN)
     part = replace(proof, verdict=Verdict.UNKNOWN, outputs=[proof.outputs[0], late, *proof.outputs[2:]])
     assert f"{PROGRAM.n_out - 1} proved, 1 none" in page_of(part).text
-    shaky = replace(part, ops=[proof.ops[0]._replace(status=Status.UNKNOWN), *proof.ops[1:]])
+    shaky = replace(part, ops=[structs.replace(proof.ops[0], status=Status.UNKNOWN), *proof.ops[1:]])
     assert f"{PROGRAM.n_out} none" in page_of(shaky).text
 
 
