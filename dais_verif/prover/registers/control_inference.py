@@ -43,7 +43,8 @@ def infer_controls(
     given = (*boundary.others, *boundary.constants)
     inputs = [signal for signal in given if signal.width == 1 and signal is not valid]
     pins = {signal: var(1, f"pin {signal.name}") for signal in inputs}
-    design = _Design(pins, list(needed))
+    enable = None if clocking is None or clocking.enable is None else netlist.signals.get(clocking.enable)
+    design = _Design(pins, list(needed), pins.get(enable) if enable is not None else None)
     registers = [_Register(design, *entry) for entry in design.registers()]
     said = {pins[signal]: value for signal, value in boundary.constants.items() if signal in pins}
     held = dict(said)
@@ -81,10 +82,10 @@ def _with(term: Term, values: Mapping[Term, int]) -> Term:
 
 
 class _Design:
-    """The drivers that matter, and which of them are made of pins alone."""
+    """The drivers that matter, and which of them are made of pins alone. ``enable``: the pin that is said to be one."""
 
-    def __init__(self, pins: Mapping[Signal, Term], needed: list[Signal]) -> None:
-        self.pins = pins
+    def __init__(self, pins: Mapping[Signal, Term], needed: list[Signal], enable: Term | None = None) -> None:
+        self.pins, self.enable = pins, enable
         self._drivers: dict[_Key, Driver] = {}
         self._reads: dict[_Key, set[_Key]] = {}
         #: What depends on data; what depends on a pin, with no register in between.
@@ -151,10 +152,13 @@ class _Design:
         circle = self._circles.get(register, -1)
         return any(key in self._pinned or key not in self._data or self._circles.get(key) == circle for key in keys)
 
-    def pin(self, signal: Signal) -> Term | None:
-        """The pin that ``signal`` is by another name, if it is one."""
+    def pin(self, signal: Signal) -> tuple[Term, bool] | None:
+        """The pin that ``signal`` is by another name, and whether it is inverted, if it is one."""
         term = self._plain(signal)
-        return term if term is not None and term.op == "var" else None
+        inverted = term is not None and term.op == "not"
+        if term is not None and inverted:
+            (term,) = term.args
+        return (term, inverted) if term is not None and term.op == "var" else None
 
     def fixed(self, signal: Signal) -> int | None:
         """The value that ``signal`` always has, if it is a constant."""
@@ -219,9 +223,11 @@ class _Register:
         for reset, value in self._clock.resets:
             if self._design.fixed(reset) == value:  # tied: a cell of a netlist has a reset, used or not
                 continue
-            pin = self._design.pin(reset)
-            if pin is None:
+            known_as = self._design.pin(reset)
+            if known_as is None:
                 raise InputError(f"{self.where}: {reset.name!r}, an asynchronous reset, is no input by itself")
+            pin, inverted = known_as
+            value ^= inverted
             if set(leaves(_with(self._next, {pin: 1 - value}))) - set(self._own):
                 raise InputError(
                     f"{self.where}: register {self.signal.name!r} is loaded at {reset.name!r}, not reset:"
@@ -318,7 +324,9 @@ class _Register:
             pin = waiting.pop()
             zero, one = _with(term, {pin: 0}), _with(term, {pin: 1})
             constants = (zero.op == "const", one.op == "const")
-            if constants in ((True, False), (False, True)):
+            if pin is self._design.enable and zero is keeping and one is not keeping and enable is None:
+                enable = pin  # also of a register that takes in a constant, which is no reset then
+            elif constants in ((True, False), (False, True)):
                 held[pin] = int(constants[0])
             elif one is keeping and zero is not keeping:
                 held[pin] = 0

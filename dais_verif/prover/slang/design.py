@@ -79,6 +79,8 @@ class Design:
         self.memories: dict[Any, Memory] = {}
         #: How many elements all arrays have, and those of which each is a signal.
         self.elements_declared = self.elements_bundled = 0
+        #: Variables of modules that count the turns of loops in clocked blocks, and where.
+        self.counters: dict[Any, str] = {}
         #: The latches of clock gates.
         self.latches: dict[Signal, Latch] = {}
         #: What variables hold before anything is assigned to them: an expression.

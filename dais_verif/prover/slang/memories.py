@@ -16,7 +16,7 @@ from dais_verif.prover.slang.selects import static_index
 from dais_verif.prover.slang.writes import symbol_of
 from dais_verif.prover.terms import Term
 
-__all__ = ["initial", "kept_from_the_beginning"]
+__all__ = ["counting", "initial", "kept_from_the_beginning"]
 
 
 def initial(design: Design, body: Any) -> dict[Any, Term]:
@@ -125,6 +125,18 @@ def _number(token: str, base: int) -> int:
     except ValueError:
         shown = token if len(token) <= 20 else token[:20] + "..."
         raise ValueError(f"{shown!r} is no number in base {base}") from None
+
+
+def counting(signal: Signal, where: str) -> Driver:
+    """What counts the turns of a loop at a clock edge: whoever else reads it sees it before, or after."""
+
+    def make(read: Read) -> Term:
+        raise StateError(
+            f"{where}: {signal.name!r} counts the turns of a loop at a clock edge, and is read elsewhere; simulators"
+            " differ in what is seen there: declare it in the loop"
+        )
+
+    return Driver(0, signal.width, make, where)
 
 
 def kept_from_the_beginning(signal: Signal) -> Driver:

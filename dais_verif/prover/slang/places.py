@@ -8,8 +8,8 @@ from dais_verif.errors import InputError
 from dais_verif.prover.four_state import band, bnot, bor, eq, ite, mul, shl
 from dais_verif.prover.memory import chosen
 from dais_verif.prover.slang.design import ast
-from dais_verif.prover.slang.selects import element_bits, static_index, target_parts
-from dais_verif.prover.terms import Term, concat, const, extract, resize
+from dais_verif.prover.slang.selects import element_bits, member_low, static_index, target_parts
+from dais_verif.prover.terms import Term, concat, const, extract, replaced, resize
 
 if TYPE_CHECKING:
     from dais_verif.prover.slang.expressions import Converter
@@ -23,7 +23,8 @@ class VariablePlace(NamedTuple):
     """Something within bits ``low .. low + width - 1`` of ``symbol``.
 
     ``position``: the number of its first element from the right; ``inside``: whether it is there at all, None: it is.
-    ``element``: bits of an element; ``ranged``: whether it is several elements.
+    ``element``: bits of an element; ``ranged``: whether it is several elements. ``offset``: where, within the element,
+    bits begin that are all that is meant, such as a member; None: the whole of it.
     """
 
     symbol: Any
@@ -33,6 +34,7 @@ class VariablePlace(NamedTuple):
     inside: Term | None
     element: int
     ranged: bool
+    offset: int | None = None
 
     def stored(self, old: Term, value: Term) -> Term:
         """The bits after ``value`` was stored in ``old``, if the place is there."""
@@ -50,12 +52,15 @@ class VariablePlace(NamedTuple):
         for number in range(self.width // self.element):
             known = number >> self.position.width == 0
             here = eq(self.position, const(self.position.width, number)) if known else const(1, 0)
-            parts.append(ite(here, value, extract(old, number * self.element, self.element)))
+            kept = extract(old, number * self.element, self.element)
+            parts.append(ite(here, value if self.offset is None else replaced(kept, self.offset, value), kept))
         return concat(*reversed(parts))
 
 
 def variable_place(c: Converter, e: Any) -> VariablePlace | None:
     """What an assignment to ``e`` assigns if an index is no constant, and all else of the place is; else None."""
+    if type(e) is ast.MemberAccessExpression:
+        return _member(c, e)
     if type(e) not in _SELECTS or not e.value.type.hasFixedRange:
         return None
     selector = e.selector if type(e) is ast.ElementSelectExpression else e.left
@@ -79,3 +84,11 @@ def variable_place(c: Converter, e: Any) -> VariablePlace | None:
             left -= count - 1
     position, inside = chosen(c(selector), c.type_of(selector)[1], left, right)
     return VariablePlace(symbol, low, total, position, inside, element, count > 1)
+
+
+def _member(c: Converter, e: Any) -> VariablePlace | None:
+    """The place of a member of one of several structures."""
+    found = variable_place(c, e.value)
+    if found is None or found.ranged:
+        return None
+    return found._replace(offset=(found.offset or 0) + member_low(c, e))

@@ -198,6 +198,10 @@ class _Clocked(Execution):
     def counted(self, e: Any) -> None:
         """Begin or go on with a loop; its variable is no register."""
         super().expression(e)
+        left = e.left if type(e) is ast.AssignmentExpression else getattr(e, "operand", None)
+        for symbol in roots(left):
+            if not self.design.is_local(symbol):
+                self.design.counters.setdefault(symbol, self.design.where(e.sourceRange.start))
 
     def _drive(self, symbol: Any, marks: Marks, value: Value) -> None:
         signal = self.design.signal(symbol, self._where)

@@ -15,7 +15,7 @@ from dais_verif.prover.terms import Term, concat, const, extract, resize, undefi
 if TYPE_CHECKING:
     from dais_verif.prover.slang.expressions import Converter
 
-__all__ = ["CONSTANTS", "element_bits", "member", "place_of", "selected", "static_index", "target_parts"]
+__all__ = ["CONSTANTS", "element_bits", "member", "member_low", "place_of", "selected", "static_index", "target_parts"]
 
 CONSTANTS = (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue)
 
@@ -41,7 +41,7 @@ def place_of(c: Converter, e: Any) -> tuple[Any, int] | None:
         return None
     inner = place_of(c, e.value)
     if inner is None or kind is ast.MemberAccessExpression:
-        return inner and (inner[0], inner[1] + _member_low(c, e))
+        return inner and (inner[0], inner[1] + member_low(c, e))
     place = _base_of(c, e)
     if place is None or place[0] < 0 or place[0] + c.type_of(e)[0] > c.type_of(e.value)[0]:
         return None
@@ -108,11 +108,11 @@ def member(c: Converter, e: Any) -> Term:
     """A member of a structure, or of a union all of whose members are in the same bits."""
     width, _ = c.type_of(e)
     place = place_of(c, e)
-    return extract(c(e.value), _member_low(c, e), width) if place is None else c.read(*place, width)
+    return extract(c(e.value), member_low(c, e), width) if place is None else c.read(*place, width)
 
 
-def _member_low(c: Converter, e: Any) -> int:
-    """Where a member begins. The first one is in the highest bits of a structure, packed or not."""
+def member_low(c: Converter, e: Any) -> int:
+    """Return where a member begins, in bits. The first one is in the highest bits of a structure, packed or not."""
     kind, width = e.value.type, c.type_of(e)[0]
     total = c.type_of(e.value)[0]
     if kind.isPackedUnion and width != total:
@@ -181,7 +181,7 @@ def target_parts(c: Converter, e: Any) -> list[tuple[Any, int, int]]:
         return [part for x in e.elements for part in target_parts(c, getattr(x, "left", x))]
     if kind is ast.MemberAccessExpression:
         ((symbol, low, _),) = target_parts(c, e.value)
-        return [(symbol, low + _member_low(c, e), c.type_of(e)[0])]
+        return [(symbol, low + member_low(c, e), c.type_of(e)[0])]
     width = c.type_of(e)[0]
     ((symbol, low, total),) = target_parts(c, e.value)
     place = _base_of(c, e)

@@ -27,7 +27,7 @@ from dais_verif.prover.slang.gates import gates
 from dais_verif.prover.slang.kinds import BLOCKS, DEFINITIONS, NETS, PORTS, SYMBOLS, How
 from dais_verif.prover.slang.latches import latched
 from dais_verif.prover.slang.leaves import may_be_undefined
-from dais_verif.prover.slang.memories import initial, kept_from_the_beginning
+from dais_verif.prover.slang.memories import counting, initial, kept_from_the_beginning
 from dais_verif.prover.slang.procedures import combinational
 from dais_verif.prover.slang.selects import target_parts
 from dais_verif.prover.slang.slices import bits_of
@@ -125,6 +125,10 @@ class _Walk:
             work()
         for symbol, value in self._pulled:
             self._pull(symbol, value)
+        for symbol, where in self._design.counters.items():
+            signal = self._design.signals.get(symbol)
+            if signal is not None:
+                signal.drivers[:] = [counting(signal, where)]
         ungate(self._design.signals.values(), self._design.latches)
         for memory in self._design.memories.values():
             memory.refuse_state()

@@ -1,0 +1,95 @@
+"""Right designs that were refused, each beside wrong ones: constants behind an enable, resets by a wire, members."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from prove.door import run_prove
+from prove.reading import FRONT_ENDS
+from prove.test_several_files import ADDER
+
+CLOCKED = "module model(input clk, input rst, input en, input [7:0] IN, output reg [4:0] OUT);"
+SUM = "IN[3:0] + IN[7:4]"
+DELAYED = (
+    "reg [7:0] a; always @(posedge clk) if (en) a <= IN; always @(posedge clk) if (en) OUT <= a[3:0] + a[7:4] + k - 3;"
+)
+NEXT = f"always @(posedge clk) if (en) OUT <= {SUM} + k - 3;"
+PINS = ("--clock", "clk", "--reset", "rst", "--enable", "en")
+
+
+def ended(text: str, folder: Path, *options: str) -> tuple[tuple[str, int], str]:
+    named = text.replace("IN", "model_inp").replace("OUT", "model_out")
+    run = run_prove(ADDER, folder, *options, rtl=named)
+    return run.ending, str(run.tree["message"])
+
+
+@pytest.mark.parametrize("front_end", FRONT_ENDS)
+@pytest.mark.parametrize(
+    ("k", "rest", "verdict"),
+    [
+        ("if (en) k <= 3;", DELAYED, "PASS"),
+        ("if (rst) k <= 0; else if (en) k <= 3;", DELAYED, "PASS"),
+        ("if (rst) k <= 0; else if (en) k <= 2;", DELAYED, "RTL_MISMATCH"),
+        ("if (rst) k <= 0; else if (en) k <= 3;", NEXT, "RTL_MISMATCH"),  # the first vector after a reset finds 0
+        ("if (rst) k <= 3; else if (!en) k <= 3;", DELAYED, "INVALID_INPUT"),
+    ],
+    ids=["without reset", "with reset", "another constant", "too late", "another level"],
+)
+def test_a_constant_behind_the_enable(k: str, rest: str, verdict: str, front_end: str, tmp_path: Path) -> None:
+    text = f"{CLOCKED} reg [4:0] k; always @(posedge clk) {k} {rest} endmodule"
+    (found, _), message = ended(text, tmp_path, *PINS, "--front-end", front_end)
+    assert found == verdict, message
+
+
+@pytest.mark.parametrize("front_end", FRONT_ENDS)
+@pytest.mark.parametrize(
+    ("block", "option", "verdict"),
+    [
+        ("or posedge r) if (r) OUT <= 0; else", "rst_n:low", "PASS"),
+        ("or posedge r) if (!r) OUT <= 0; else", "rst_n:low", "INVALID_INPUT"),  # it does nothing but reset
+        ("or posedge r) if (r) OUT <= 0; else", "rst_n", "INVALID_INPUT"),
+        ("or posedge r) if (r) OUT <= IN[4:0]; else", "rst_n:low", "INVALID_INPUT"),  # a load
+    ],
+    ids=["right", "another level", "another option", "a load"],
+)
+def test_an_asynchronous_reset_by_an_inverted_wire(
+    block: str, option: str, verdict: str, front_end: str, tmp_path: Path
+) -> None:
+    ports = "input clk, input rst_n, input [7:0] IN, output reg [4:0] OUT"
+    text = f"module model({ports}); wire r = ~rst_n; always @(posedge clk {block} OUT <= {SUM}; endmodule"
+    options = ("--clock", "clk", "--reset", option, "--front-end", front_end)
+    (found, _), message = ended(text, tmp_path, *options)
+    assert found == verdict, message
+
+
+STRUCTURE = "{ logic [3:0] a; logic [6:0] b; }"
+
+
+@pytest.mark.parametrize("declared", [f"struct {STRUCTURE} t [0:3];", f"struct packed {STRUCTURE} [3:0] t;"])
+@pytest.mark.parametrize(
+    ("wrong", "verdict"), [("", "PASS"), ("t[1].b = 0;", "RTL_MISMATCH"), ("t[IN[5:4]].a = 1;", "RTL_MISMATCH")]
+)
+def test_a_member_at_a_variable_place(declared: str, wrong: str, verdict: str, tmp_path: Path) -> None:
+    first = "for (int i = 0; i < 4; i++) begin t[i].a = 0; t[i].b = 0; end"
+    stored = f"t[IN[1:0]].a = IN[3:0]; t[IN[1:0]].b = IN[7:4]; {wrong}"
+    ports = "input [7:0] IN, output reg [4:0] OUT"
+    text = f"module model({ports}); {declared} always_comb begin {first} {stored}"
+    text += " OUT = t[IN[1:0]].a + t[IN[1:0]].b; end endmodule"
+    assert ended(text, tmp_path)[0][0] == verdict
+
+
+@pytest.mark.parametrize(
+    ("other", "verdict", "message"),
+    [
+        ("OUT <= a[3:0] + a[7:4] + i;", "INVALID_INPUT", "'i' counts the turns of a loop at a clock edge"),
+        ("begin for (i = 0; i < 5; i = i + 1) b[i] <= a[i]; OUT <= a[3:0] + a[7:4]; end", "PASS", ""),
+    ],
+    ids=["read elsewhere", "another loop's, too"],
+)
+def test_a_loop_counter_of_the_module(other: str, verdict: str, message: str, tmp_path: Path) -> None:
+    loop = "always @(posedge clk) for (i = 0; i < 8; i = i + 1) a[i] <= IN[i];"
+    text = f"{CLOCKED} integer i; reg [7:0] a; reg [4:0] b; {loop} always @(posedge clk) {other} endmodule"
+    text = text.replace("input rst, input en, ", "")
+    (found, _), said = ended(text, tmp_path, "--clock", "clk")
+    assert found == verdict and message in said
