@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from prove.door import run_prove
+from prove.reading import needs_yosys
 
 from dais_verif.program import Program
 from dais_verif.verdict import Verdict
@@ -115,6 +116,13 @@ def test_what_does_not_depend_on_it_is_proved(name: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("name", UNDEFINED)
 def test_what_is_x_in_simulation_is_not(name: str, tmp_path: Path) -> None:
     assert proved(UNDEFINED[name], tmp_path) is not Verdict.PASS
+
+
+@needs_yosys
+@pytest.mark.parametrize("name", ["exclusive or in a block", "the high bits of a summand", "case equality", "gates"])
+def test_nor_for_yosys(name: str, tmp_path: Path) -> None:
+    assert proved(RIGHT["bits that an OR decides"], tmp_path / "right", "--front-end", "yosys") is Verdict.PASS
+    assert proved(UNDEFINED[name], tmp_path / "undefined", "--front-end", "yosys") is not Verdict.PASS
 
 
 @pytest.mark.parametrize("value", [f"({SUM}) ^ n ^ n", f"({SUM}) + (n - n)", f"({SUM}) + n * 0"])
