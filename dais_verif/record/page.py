@@ -1,0 +1,25 @@
+"""What ``report`` wrote, and the verdict that it shows."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from dais_verif.record.base import to_tree
+from dais_verif.verdict import Verdict
+
+__all__ = ["WrittenPage"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrittenPage:
+    """A page, by its path. ``exit_code``: of the verdict, whatever the code of ``report`` itself is."""
+
+    page: str
+    verdict: Verdict
+    exit_code: int
+    message: str
+
+    def to_json(self) -> str:
+        """Return one JSON object."""
+        return json.dumps(to_tree(self), indent=2)

@@ -1,0 +1,152 @@
+"""Regressions and sign-offs run ``sim`` as a process, which reads their words as the request that they mean."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dais_verif.cli.main import _run
+from dais_verif.emitter import PipelineOptions, emit_verilog
+from dais_verif.flows.covering import Covering
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.pins import Pins
+from dais_verif.flows.simulation_request import ALL, SimulationRequest
+from dais_verif.program import Program, load, write_binary
+from dais_verif.regression.manifest import Choices, read_manifest
+from dais_verif.regression.plan import Defaults, make_plan
+from dais_verif.signoff import context as signing
+from dais_verif.signoff.context import Context, design_arguments
+from dais_verif.signoff.policy import read_policy
+from dais_verif.signoff.subject import subject_of
+
+SUM = Program.build([(-1, 0, -1, 0, (0, 4, 0)), (0, 0, 0, 0, (0, 5, 0))], [(1, 0, 0)], inp_shift=[0])
+PIPELINE = PipelineOptions(2, reset=True, enable=True, valid=True)
+
+sim = importlib.import_module("dais_verif.cli.sim")
+
+
+class Read(Exception):
+    """The request has been read."""
+
+
+@pytest.fixture
+def requests(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict[str, Any]]:
+    """What ``sim`` is asked for from now on; none of it is done."""
+    found: list[dict[str, Any]] = []
+
+    def noted(request: SimulationRequest, **_: object) -> None:
+        found.append(read_back(request))
+        raise Read
+
+    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))  # for the traceback of what is raised
+    monkeypatch.setattr(sim, "simulate", noted)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "prog.bin").write_bytes(write_binary(SUM, "v1"))
+    (tmp_path / "model.v").write_text(emit_verilog(SUM, "model"))
+    return found
+
+
+def read_back(request: SimulationRequest) -> dict[str, Any]:
+    return {name: value for name, value in vars(request).items() if name not in ("command", "jobs", "output")}
+
+
+MANIFEST = """
+programs = "prog.bin"
+seeds = [3]
+vectors = 40
+[variants.plain]
+[variants.deep]
+stages = 2
+simulators = ["icarus"]
+[variants.theirs]
+rtl = "model.v"
+data = "model.v"
+top = "model"
+clock = "clk"
+latency = 4
+inputs = "x.csv"
+arguments = ["--unchecked", "--exhaustive-bits", "0"]
+"""
+
+THEIRS = DesignRequest(rtl=(Path("model.v"),), data=(Path("model.v"),), pins=Pins("clk", 4))
+
+MEANT = {
+    "plain": {"simulator": "both"},
+    "deep": {"simulator": "icarus", "design": DesignRequest(pipeline=PIPELINE)},
+    "theirs": {
+        "simulator": "both",
+        "design": THEIRS,
+        "inputs": (Path("x.csv"),),
+        "unchecked": True,
+        "exhaustive_bits": 0,
+    },
+}
+
+
+def test_the_jobs_of_a_regression(requests: list[dict[str, Any]]) -> None:
+    Path("regress.toml").write_text(MANIFEST)
+    plan = make_plan(read_manifest(Path("regress.toml"))[0], Choices(), Defaults())
+    assert [planned.job.variant for planned in plan] == list(MEANT)
+    for planned in plan:
+        _run(["sim", planned.job.program, *planned.job.arguments, "--json", "--jobs", "1", "-o", "out"])
+    meant = [SimulationRequest(program=Path("prog.bin"), seed=3, vectors=40, **given) for given in MEANT.values()]
+    assert requests == list(map(read_back, meant))
+
+
+POLICIES: dict[str, tuple[str, dict[str, Any]]] = {
+    "ours": ('simulators = ["icarus"]\nexhaustive_bits = 0\n', {"simulator": "icarus", "exhaustive_bits": 0}),
+    "a pipeline of ours": (
+        "exhaustive_bits = 3\n[rtl]\npipeline = 2\n",
+        {
+            "simulator": "both",
+            "icarus_vectors": ALL,
+            "exhaustive": True,
+            "exhaustive_bits": 3,
+            "design": DesignRequest(pipeline=PIPELINE),
+        },
+    ),
+    "theirs": (
+        'exhaustive_bits = 0\noverflow = "unchecked"\ncoverage = 50.0\n'
+        '[rtl]\nfiles = ["model.v"]\nclock = "clk"\nlatency = "auto"\nreset = "rst:low"\n',
+        {
+            "simulator": "both",
+            "icarus_vectors": ALL,
+            "exhaustive_bits": 0,
+            "unchecked": True,
+            "covering": Covering(program=True),
+            "design": DesignRequest(rtl=(Path("model.v"),), pins=Pins("clk", "auto", "rst:low")),
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_the_simulation_of_a_sign_off(
+    name: str, requests: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    text, given = POLICIES[name]
+    Path("policy.toml").write_text(text)
+    policy, program = read_policy(Path("policy.toml")).policy, Path("prog.bin")
+    subject = subject_of(load(program), program, None, policy, Path("model.v"))
+
+    def called(verb: str, arguments: list[str], folder: Path) -> None:
+        _run([verb, *arguments, "--json", "-o", "out"])
+        raise Read
+
+    monkeypatch.setattr(signing, "call", called)
+    context = Context(subject, policy, tmp_path)
+    asked = context.asked(7, 50, covered=bool(policy.coverage))
+    with pytest.raises(Read):
+        signing.simulate(context, tmp_path / "stage", design_arguments(subject, policy), asked, 50)
+    (found,) = requests
+    design = found["design"]
+    files = {"rtl": tuple(map(relative, design.rtl)), "data": tuple(map(relative, design.data))}
+    found = {**found, "design": DesignRequest(**{**vars(design), **files})}
+    assert found == read_back(SimulationRequest(program=program, seed=7, vectors=50, **given))
+
+
+def relative(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_absolute() else path
