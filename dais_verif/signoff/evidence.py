@@ -22,6 +22,7 @@ from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.record.base import SCHEMA
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.proof import PROOF_SCHEMA, ProofRecord
 from dais_verif.record.read import parse_record
 from dais_verif.record.simulation import Failed, SimulationRecord
 from dais_verif.signoff.verbs import PRINTED, RUN, read_call
@@ -32,7 +33,6 @@ from dais_verif.verdict import Verdict
 __all__ = [
     "Bits",
     "Checked",
-    "Proved",
     "Sent",
     "Unusable",
     "bits_of",
@@ -46,8 +46,6 @@ __all__ = [
 
 _MOST_BYTES = 256 << 20
 
-_PROOF_SCHEMA = "dais-verif/proof/1"
-
 _T = TypeVar("_T")
 
 
@@ -59,24 +57,6 @@ class Unusable(InputError):
         self.verdict, self.reason = failed.verdict, failed.reason
 
 
-class Design(msgspec.Struct, frozen=True):
-    """The RTL that a record speaks of."""
-
-    top: str
-    emitted: bool
-    files: list[str]
-    sha256: list[str]
-    data: dict[str, str]
-
-
-class ProvedDesign(Design, frozen=True):
-    """The RTL that a proof speaks of, and what read it."""
-
-    front_ends: list[str]
-    #: Which front end had no say, and why.
-    unread: dict[str, str] = {}
-
-
 class Checked(msgspec.Struct, frozen=True):
     """What ``check`` printed, as far as it is judged."""
 
@@ -85,34 +65,9 @@ class Checked(msgspec.Struct, frozen=True):
     overflow: dict[str, Any]
 
 
-class Claim(msgspec.Struct, frozen=True):
-    """What became of one output."""
-
-    output: int
-    status: str
-
-
-class Confirmed(msgspec.Struct, frozen=True):
-    """What simulators made of RTL that was proved."""
-
-    verdict: Verdict
-    message: str
-
-
-class Proved(msgspec.Struct, frozen=True):
-    """What ``prove`` printed, as far as it is judged."""
-
-    verdict: Verdict
-    message: str
-    program: ProgramInfo
-    rtl: ProvedDesign
-    unchecked: bool
-    conditional: bool
-    cached_claims: int
-    outputs: list[Claim]
-    reproduce: str
-    counterexample: dict[str, Any] | None
-    confirmation: Confirmed | None
+#: What is judged of a proof: where a record lacks it, nothing may be taken for granted.
+_JUDGED = ("unchecked", "conditional", "cached_claims", "counterexample", "confirmation")
+_JUDGED_OF_RTL = ("top", "emitted", "files", "sha256", "data", "front_ends")
 
 
 # records
@@ -139,10 +94,16 @@ def checked(folder: Path) -> Checked:
     return _converted(folder, SCHEMA, Checked)
 
 
-def proved(folder: Path) -> Proved:
+def proved(folder: Path) -> ProofRecord:
     """What ``prove`` printed."""
-    record = _converted(folder, _PROOF_SCHEMA, Proved)
-    _kept(folder, _printed(folder))
+    record = _converted(folder, PROOF_SCHEMA, ProofRecord)
+    printed = _printed(folder)
+    tree = json.loads(printed)
+    for judged, part in ((_JUDGED, tree), (_JUDGED_OF_RTL, tree["rtl"])):
+        for name in judged:
+            if name not in part:
+                raise InputError(f"{_name(folder)} is no record as {PROOF_SCHEMA} has it: it lacks {name!r}")
+    _kept(folder, printed)
     return record
 
 

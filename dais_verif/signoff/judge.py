@@ -13,8 +13,9 @@ from pathlib import Path
 from dais_verif.program import Program
 from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ports import ports_of
+from dais_verif.record.proof import ProofRecord, Status
 from dais_verif.record.simulation import SimulationRecord, SimulatorResult
-from dais_verif.signoff.evidence import Proved, Sent, Unusable, bits_of, checked, proved, simulated
+from dais_verif.signoff.evidence import Sent, Unusable, bits_of, checked, proved, simulated
 from dais_verif.signoff.policy import Policy
 from dais_verif.signoff.subject import Subject
 from dais_verif.simulation.outputs import outputs_of
@@ -290,7 +291,7 @@ def may_excuse(policy: Policy, verdict: Verdict) -> bool:
     return policy.proof == "optional" and verdict in _UNDECIDED
 
 
-def _proof_problems(subject: Subject, policy: Policy, record: Proved) -> Iterator[str]:
+def _proof_problems(subject: Subject, policy: Policy, record: ProofRecord) -> Iterator[str]:
     yield from _same_program(subject, record.program.hash, record.program.file_sha256)
     yield from _same_rtl(subject, record.rtl.top, record.rtl.sha256, record.rtl.data)
     if record.unchecked is not (policy.overflow == "unchecked"):
@@ -306,7 +307,7 @@ def _proof_problems(subject: Subject, policy: Policy, record: Proved) -> Iterato
         if confirmed is None or confirmed.verdict is not Verdict.PASS:
             why = "" if confirmed is None else f": {confirmed.message}"
             yield f"the proof was not confirmed by simulation{why}"
-    proved_ones = {claim.output for claim in record.outputs if claim.status == "PROVED"}
+    proved_ones = {claim.output for claim in record.outputs if claim.status is Status.PROVED}
     kinds = subject.program.output_types
     missing = [number for number, kind in enumerate(kinds) if kind.width and number not in proved_ones]
     if missing or not proved_ones:

@@ -17,6 +17,7 @@ from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.program import load
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.proof import ProofRecord
 from dais_verif.signoff.context import (
     Context,
     Stage,
@@ -28,7 +29,7 @@ from dais_verif.signoff.context import (
     simulate,
     write_json,
 )
-from dais_verif.signoff.evidence import Proved, Sent, proved, read_tree, simulated
+from dais_verif.signoff.evidence import Sent, proved, read_tree, simulated
 from dais_verif.signoff.judge import SENT, Asked, Judgement, same_inputs, same_simulators
 from dais_verif.signoff.seeded_faults import SeededFault, always_wrong, poison, sometimes_wrong
 from dais_verif.signoff.subject import file_hash, sha256_of
@@ -191,11 +192,11 @@ def _judge_proved(context: Context, folder: Path) -> Judgement:
     return Judgement(record.verdict, "refuted, and a simulator confirms it", tuple(problems), record.reproduce)
 
 
-def _refuted(record: Proved) -> Iterator[str]:
+def _refuted(record: ProofRecord) -> Iterator[str]:
     if record.verdict is not Verdict.RTL_MISMATCH:
         yield f"a bug was planted, and the verdict is {record.verdict.value}: {record.message}"
-    replay = (record.counterexample or {}).get("replay")
-    if not isinstance(replay, dict) or replay.get("verdict") != Verdict.RTL_MISMATCH.value:
+    replay = None if record.counterexample is None else record.counterexample.replay
+    if replay is None or replay.verdict is not Verdict.RTL_MISMATCH:
         yield "no simulator confirms the counterexample"
 
 
