@@ -132,6 +132,16 @@ def test_the_command_line_is_thin() -> None:
     assert sum(lines.values()) < 2500, sum(lines.values())
 
 
+@pytest.mark.parametrize("folder", ["cli", "flows"])
+def test_no_tree_without_a_type_is_handed_on(folder: str) -> None:
+    for path in sorted((PACKAGE / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                said = [argument.annotation for argument in (*node.args.args, *node.args.kwonlyargs)]
+                words = " ".join(ast.unparse(one) for one in (*said, node.returns) if one is not None)
+                assert "dict[str, Any]" not in words, f"{path.relative_to(PACKAGE)}: {node.name}"
+
+
 def test_flows_know_no_terminal() -> None:
     for path in sorted((PACKAGE / "flows").rglob("*.py")):
         words = {name for line in path.read_text("utf-8").split("\n") if "import" in line for name in line.split()}
