@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import click
 from dais_verif.cli.common import console, file_path, json_option, layout_option, page_path
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
+from dais_verif.record.page import WrittenPage
 from dais_verif.report.html.kept import ReportRequest, render_report
 
 
@@ -43,8 +43,8 @@ def report(exit_code: bool, as_json: bool, **asked: Any) -> int:
     """
     verdict, message, word = render_report(ReportRequest(**asked), progress=TerminalProgress())
     if as_json:
-        tree = {"page": str(asked["output"]), "verdict": verdict.value, "exit_code": verdict.exit_code}
-        click.echo(json.dumps({**tree, "message": message}, indent=2))
+        code, path = verdict.exit_code, str(asked["output"])
+        click.echo(WrittenPage(page=path, verdict=verdict, exit_code=code, message=message).to_json())
     else:
         console().print(f"{word}  {message}", markup=False)
         console().print(f"page       {asked['output']}", markup=False)
