@@ -34,9 +34,9 @@ vectored virtual void wait wait_order wand weak weak0 weak1 while wildcard wire 
 _KEYWORDS = frozenset(_WORDS.split())
 
 
-def is_module_name(text: str) -> bool:
+def is_module_name(text: object) -> bool:
     """Return whether a module can have the name ``text``."""
-    return _IDENTIFIER.fullmatch(text) is not None and text not in _KEYWORDS
+    return isinstance(text, str) and _IDENTIFIER.fullmatch(text) is not None and text not in _KEYWORDS
 
 
 def require_module_name(top: str) -> None:

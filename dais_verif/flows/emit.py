@@ -12,7 +12,7 @@ from dais_verif.emitter.wrapper import WRAPS
 from dais_verif.errors import InputError, RequestError
 from dais_verif.files import replace_folder, write_atomically
 from dais_verif.flows.pipelines import PipelineRequest
-from dais_verif.flows.programs import AnyProgram, read_program, require_range
+from dais_verif.flows.programs import AnyProgram, read_program, require_number, require_range
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.program import Program
 from dais_verif.program.ports import Element, ports_of
@@ -41,6 +41,7 @@ class WrapRequest:
     period: float | None = None
 
     def __post_init__(self) -> None:
+        require_number("period", self.period)
         require_range("user-bits", self.user_bits, 0, 4096)
         require_range("check-beats", self.check_beats, 1, 1 << 20)
         if self.wrap not in (None, *WRAPS):

@@ -9,7 +9,7 @@ from dais_verif.emitter import PipelineOptions, read_delay_model
 from dais_verif.emitter.delays import DEFAULT
 from dais_verif.emitter.pipeline import MOST_STAGES
 from dais_verif.errors import InputError
-from dais_verif.flows.programs import require_range
+from dais_verif.flows.programs import require_number, require_range
 
 __all__ = ["MOST_STAGES", "PipelineRequest"]
 
@@ -30,6 +30,7 @@ class PipelineRequest:
 
     def __post_init__(self) -> None:
         require_range("stages", self.stages, 1, MOST_STAGES)
+        require_number("max-depth", self.max_depth)
         if not self.wanted:
             for name in ("delay_model", "reset", "enable", "valid"):
                 if getattr(self, name):

@@ -9,7 +9,15 @@ from dais_verif.errors import RequestError
 from dais_verif.flows.progress import Progress
 from dais_verif.program import AssumedLayoutWarning, Program, load, parse
 
-__all__ = ["AnyProgram", "path_of", "read_program", "require_counts", "require_positive", "require_range"]
+__all__ = [
+    "AnyProgram",
+    "path_of",
+    "read_program",
+    "require_counts",
+    "require_number",
+    "require_positive",
+    "require_range",
+]
 
 AnyProgram = Program | bytes | str | Path
 
@@ -48,6 +56,12 @@ def require_range(option: str, value: int | None, least: int, most: int) -> None
     """Raise ``RequestError`` unless ``value`` of ``--option`` is an integer in the range, or None."""
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most):
         raise RequestError(f"--{option} must be {least} to {most}, not {value!r}.")
+
+
+def require_number(option: str, value: float | None) -> None:
+    """Raise ``RequestError`` unless ``value`` of ``--option`` is a number, or None."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise RequestError(f"--{option} must be a number, not {value!r}.")
 
 
 def require_positive(**seconds: float) -> None:

@@ -59,7 +59,7 @@ class SynthesisRequest:
         require_module_name(self.top)
         require_positive(timeout=self.timeout)
         require_range("memory", self.memory, 64, 1 << 30)
-        if self.target not in TARGETS:
+        if self.target not in tuple(TARGETS):
             raise RequestError(f"--target must be one of {', '.join(TARGETS)}, not {self.target!r}.")
         if self.rtl and self.pipeline.wanted:
             raise RequestError("--stages and --max-depth are for the RTL that we write, --rtl names another.")

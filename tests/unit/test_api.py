@@ -160,14 +160,29 @@ def test_emit_returns_the_text_and_what_it_is(tmp_path: Path) -> None:
     [
         ({"top": "module"}, "--top must be a Verilog module name"),
         ({"top": "a; endmodule"}, "--top must be a Verilog module name"),
+        ({"top": None}, "--top must be a Verilog module name"),
         ({"stages": 0}, "--stages must be 1 to"),
+        ({"max_depth": "3"}, "--max-depth must be a number"),
+        ({"wrap": "axis", "period": "5", "output": "x"}, "--period must be a number"),
         ({"valid": True}, "--valid is for pipelines"),
         ({"wrap": "pcie", "output": "x"}, "--wrap must be one of axis, uart, fifo"),
         ({"wrap": "axis"}, "name a folder"),
         ({"wrap": "uart", "axil": True, "output": "x"}, "is for AXI4-Stream"),
         ({"wrap": "axis", "user_bits": -1, "output": "x"}, "--user-bits must be 0 to 4096"),
     ],
-    ids=["keyword", "injection", "stages", "valid", "wrap", "folder", "axil", "user-bits"],
+    ids=[
+        "keyword",
+        "injection",
+        "no-name",
+        "stages",
+        "depth",
+        "period",
+        "valid",
+        "wrap",
+        "folder",
+        "axil",
+        "user-bits",
+    ],
 )
 def test_emit_refuses_what_the_command_refuses(wrong: dict[str, Any], says: str) -> None:
     with pytest.raises(dais_verif.InputError, match=says):
