@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import json
 import multiprocessing
 import shlex
 import subprocess
 import sys
+import threading
+import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +23,7 @@ from dais_verif.cli import main
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.flows import prove as flow
 from dais_verif.flows.proof import replay
+from dais_verif.flows.proof.deep_stack import Abandoned, run_deep, stop_if_abandoned
 from dais_verif.program import Program, write_binary
 from dais_verif.record.proof import Basis, Claim, Method, ProofRecord, Status
 
@@ -87,6 +91,12 @@ def test_a_wrong_design_is_a_verdict_with_the_op_to_blame(bug: Path) -> None:
         proof.raise_for_verdict()
 
 
+def test_a_notebook_shows_it(bug: Path) -> None:
+    shown = dais_verif.prove(SUM, rtl=bug, simulators="icarus", cache=False)._repr_html_()
+    assert shown is not None and "RTL_MISMATCH" in shown and "output 0" in shown
+    assert "PASS" in (dais_verif.prove(SUM, cache=False)._repr_html_() or "")
+
+
 def test_what_cannot_be_used_raises(tmp_path: Path, bug: Path) -> None:
     with pytest.raises(dais_verif.InputError, match="does not exist"):
         dais_verif.prove(SUM, rtl=tmp_path / "nowhere.v")
@@ -138,6 +148,26 @@ def test_in_threads_and_where_an_event_loop_runs(bug: Path) -> None:
         assert list(pool.map(verdict_of, [None, bug, None, bug])) == ["PASS", "RTL_MISMATCH"] * 2
     assert asyncio.run(inside()) == "RTL_MISMATCH"
     assert sys.getrecursionlimit() == limit
+
+
+def test_a_proof_that_is_interrupted_ends_soon() -> None:
+    """Else the next one would wait for its turn until the first is done."""
+    ended = threading.Event()
+
+    def work() -> None:
+        _thread.interrupt_main()
+        try:
+            for _ in range(600):
+                time.sleep(0.1)
+                stop_if_abandoned()
+        except Abandoned:
+            ended.set()
+            raise
+
+    with pytest.raises(KeyboardInterrupt):
+        run_deep(work)
+    assert ended.wait(30)
+    assert run_deep(lambda: 5) == 5 and verdict_of(None) == "PASS"
 
 
 def test_in_a_pool_of_processes(bug: Path) -> None:

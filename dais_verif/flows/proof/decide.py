@@ -14,7 +14,7 @@ from dais_verif.dut.interface import Dut, packed
 from dais_verif.dut.ports_file import PortsFile
 from dais_verif.errors import InputError, ToolError
 from dais_verif.flows.progress import Progress
-from dais_verif.flows.proof.deep_stack import run_deep
+from dais_verif.flows.proof.deep_stack import run_deep, stop_if_abandoned
 from dais_verif.flows.proof.reading import RtlReader
 from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.program import Program
@@ -61,6 +61,7 @@ class _Listener(Watcher):
         self._tell = tell
 
     def progress(self, what: str, done: int, total: int) -> None:
+        stop_if_abandoned()
         self._tell(f"proving: {done} of {total} {what}")
 
 

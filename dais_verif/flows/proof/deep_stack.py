@@ -16,7 +16,7 @@ from dais_verif.errors import InputError
 from dais_verif.prover.turns import TURN
 from dais_verif.verdict import Verdict
 
-__all__ = ["run_deep"]
+__all__ = ["Abandoned", "run_deep", "stop_if_abandoned"]
 
 _STACK_BYTES, _DEPTH = 512 << 20, 1_000_000
 
@@ -24,6 +24,20 @@ _STACK_BYTES, _DEPTH = 512 << 20, 1_000_000
 _STARTING = threading.Lock()
 
 _T = TypeVar("_T")
+
+
+class Abandoned(BaseException):
+    """Ends work that nobody waits for any more. No handler of errors may take it for one."""
+
+
+class _DeepThread(threading.Thread):
+    abandoned = False
+
+
+def stop_if_abandoned() -> None:
+    """Raise ``Abandoned`` in work whose caller was interrupted."""
+    if getattr(threading.current_thread(), "abandoned", False):
+        raise Abandoned
 
 
 def run_deep(work: Callable[[], _T]) -> _T:
@@ -48,7 +62,7 @@ def run_deep(work: Callable[[], _T]) -> _T:
         except BaseException as error:
             errors.append(error)
 
-    thread = threading.Thread(target=run, daemon=True)
+    thread = _DeepThread(target=run, daemon=True)
     try:
         with _STARTING:
             size = threading.stack_size(_STACK_BYTES)
@@ -59,7 +73,8 @@ def run_deep(work: Callable[[], _T]) -> _T:
         while thread.is_alive():  # wakes for Ctrl-C
             thread.join(0.1)
     except KeyboardInterrupt:
-        atexit.register(_leave, thread)  # it cannot be stopped, and what it holds must not be taken apart under it
+        thread.abandoned = True
+        atexit.register(_leave, thread)  # until it looks at that, what it holds must not be taken apart under it
         raise
     if errors:
         raise errors[0]

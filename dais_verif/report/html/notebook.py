@@ -7,6 +7,7 @@ from dataclasses import fields
 
 from dais_verif.record.base import Record, RunRecord
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.proof import ProofRecord
 from dais_verif.record.simulation import Mismatch, SimulationRecord
 from dais_verif.report.console import program_line
 from dais_verif.report.html.page import fragment
@@ -43,4 +44,7 @@ def _rows(record: Record) -> Iterator[tuple[str, str]]:
 
 
 def _mismatch(record: Record) -> Mismatch | None:
+    if isinstance(record, ProofRecord):
+        replay = None if record.counterexample is None else record.counterexample.replay
+        return None if replay is None else replay.first_mismatch
     return record.first_mismatch if isinstance(record, SimulationRecord) else None
