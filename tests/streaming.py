@@ -20,6 +20,7 @@ from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
 from dais_verif.simulation import launch
 from dais_verif.simulation.simulators import icarus, verilator
+from dais_verif.simulation.simulators.simulator import BuildOptions
 from dais_verif.simulation.testbench.packing import bits_of_row, pack_inputs, pack_outputs
 
 __all__ = ["Cycle", "Instance", "Seen", "stream", "streaming"]
@@ -74,9 +75,9 @@ def stream(instances: Sequence[Instance], cycles: Sequence[Cycle], simulator: st
     sources, build = [folder / "top.v"], folder / "build"
     build.mkdir()
     if simulator == "icarus":
-        simulation = icarus.build(sources, "top", build, timeout=_TIMEOUT)
+        simulation = icarus.build(sources, "top", build, BuildOptions(timeout=_TIMEOUT))
     else:
-        simulation = verilator.build(sources, "top", build, ports=_CONTROL, timeout=_TIMEOUT)
+        simulation = verilator.build(sources, "top", build, BuildOptions(ports=_CONTROL, timeout=_TIMEOUT))
     env = {"PYTHONPATH": str(Path(__file__).parent)}
     results = launch.run(simulation, "streaming_bench", folder, env=env, timeout=_TIMEOUT)
     assert not launch.failed_tests(results), (folder / "simulation.log").read_text()

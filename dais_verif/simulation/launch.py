@@ -16,6 +16,7 @@ from pathlib import Path
 
 from dais_verif.errors import ToolError
 from dais_verif.record.simulation import ASSERTION_FAILED
+from dais_verif.simulation.simulators.known import KNOWN
 from dais_verif.simulation.simulators.simulation import Simulation
 from dais_verif.toolchain import data_files, tools
 from dais_verif.toolchain.environment import stripped
@@ -32,13 +33,6 @@ _FAILED = re.compile(
     r"^\[\d+\] %(?:Error|Fatal): (?:rtl/\d+/)?(\S+:\d+): Assertion failed in \S+(?:: (.*))?$", re.MULTILINE
 )
 _FINISH = re.compile(r"^- (?:rtl/\d+/)?(\S+:\d+): Verilog \$(?:finish|stop)$", re.MULTILINE)
-
-_WAVES: Mapping[str, Mapping[bool, tuple[str, ...]]] = {
-    # vvp writes nothing at all under -none, even where the sources call $dumpvars.
-    "icarus": {True: ("-fst",), False: ("-none",)},
-    "verilator": {True: ("--trace", "--trace-file", "waves.vcd"), False: ()},
-    "ghdl": {True: ("--vcd=waves.vcd",), False: ()},  # its FST has no scopes
-}
 
 
 def run(
@@ -73,7 +67,7 @@ def run(
     results.unlink(missing_ok=True)
     data_files.copy_into(run_dir, simulation.data)
     tool = f"the {simulation.simulator} simulation"
-    code = session.run(tool, [*simulation.command, *_WAVES[simulation.simulator][waves]])
+    code = session.run(tool, [*simulation.command, *KNOWN[simulation.simulator].WAVES[waves]])
     if code != 0 and (failed := _failed_assertion(session.log)):
         raise ToolError(f"{tool} broke off: {failed} (full output: {session.log})")
     if code != 0:
@@ -86,7 +80,7 @@ def run(
 def cause(simulation: Simulation, log: Path) -> str:
     """The line of a run's ``log`` that most likely says why it broke off."""
     # GHDL says so first, then cocotb what it thinks of that, then GHDL that the simulation failed.
-    if simulation.simulator == "ghdl":
+    if KNOWN[simulation.simulator].FIRST_ERROR_COUNTS:
         return first_error(log)
     text = log.read_text(encoding="utf-8", errors="replace")
     if _ENDED in text:
@@ -121,6 +115,7 @@ def _cases(results: Path) -> list[ET.Element]:
 def _environment(
     simulation: Simulation, test_module: str, results: Path, *, seed: int, extra: Mapping[str, str]
 ) -> dict[str, str]:
+    simulator = KNOWN[simulation.simulator]
     # The simulation runs in another folder: relative entries, and "" for the current one, must not move.
     own_path = [str(Path(entry).absolute()) for entry in sys.path]
     given_path = [extra["PYTHONPATH"]] if extra.get("PYTHONPATH") else []
@@ -129,7 +124,7 @@ def _environment(
         **stripped(),
         "PYGPI_PYTHON_BIN": sys.executable,
         "GPI_USERS": f"{tools.libpython()};{tools.cocotb_entry()}",
-        "TOPLEVEL_LANG": "vhdl" if simulation.simulator == "ghdl" else "verilog",
+        "TOPLEVEL_LANG": simulator.LANGUAGE,
         "COCOTB_TOPLEVEL": simulation.top,
         "COCOTB_TEST_MODULES": test_module,
         "COCOTB_RESULTS_FILE": str(results),
@@ -138,7 +133,7 @@ def _environment(
         "COCOTB_REWRITE_ASSERTION_FILES": "",
         "OPENBLAS_NUM_THREADS": "1",
         # As cocotb's runner does: these two's own inertial writes are right, and faster than cocotb's.
-        **({"COCOTB_TRUST_INERTIAL_WRITES": "1"} if simulation.simulator in ("verilator", "ghdl") else {}),
+        **({"COCOTB_TRUST_INERTIAL_WRITES": "1"} if simulator.TRUSTED_WRITES else {}),
         **extra,
         "PYTHONPATH": os.pathsep.join(given_path + own_path),
     }

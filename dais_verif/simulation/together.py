@@ -22,6 +22,7 @@ from dais_verif.record.simulation import Blame
 from dais_verif.simulation.diagnosis.blame import Judged, blame_engines, blame_expectation, judge_rows
 from dais_verif.simulation.feed import Feed, Outlet
 from dais_verif.simulation.simulate import Begun, Ended, Outcome
+from dais_verif.simulation.simulators.known import KNOWN
 from dais_verif.simulation.task import Task
 from dais_verif.simulation.testbench.job import LEAST_IN_ICARUS, Job
 from dais_verif.toolchain import process, sandbox
@@ -36,9 +37,6 @@ _MOST_CHECKED = 16
 #: Beyond so many ops the numpy engine is checked only if it is the one that gave the expected bits: to compile the
 #: program for it takes seconds.
 _LARGE = 2_000
-
-#: Ops times rows of a simulation that are worth a process: some seconds.
-_SHARE_BUDGET = {"icarus": 4_000_000, "verilator": 4_000_000, "ghdl": 100_000}
 
 _LOOK_SECONDS = 0.1
 
@@ -133,12 +131,13 @@ def _on_common_chunks(
 def _plan(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
     """What simulator ``name`` has to do, in shares that run at once, and where it finds its chunks."""
     options, folder = task.options, task.folder / name
-    in_bulk = name == "verilator" and options.bulk and not options.waves
+    simulator = KNOWN[name]
+    in_bulk = simulator.FASTEST and options.bulk and not options.waves
     chunks = len(feed.starts) - 1
     # Of two simulators the faster one runs the sweeps, by whatever path.
     shared = chunks if len(options.simulators) == 1 else feed.first_chunks
     least = None
-    if name != "verilator":
+    if not simulator.FASTEST:
         chunks = shared
         if task.paired:
             rows = LEAST_IN_ICARUS if options.icarus_rows is None else options.icarus_rows
@@ -152,7 +151,7 @@ def _plan(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
     for left_over in outlet.folder.iterdir():
         left_over.unlink()
     needed = _chunks_known(outlet)
-    shares = 1 if in_bulk or options.waves else 1 + starts[needed] * task.program.n_ops // _SHARE_BUDGET[name]
+    shares = 1 if in_bulk or options.waves else 1 + starts[needed] * task.program.n_ops // simulator.SHARE_BUDGET
     shares = max(min(shares, options.jobs, needed), 1)
     if least is not None:
         outlet.ahead = shares

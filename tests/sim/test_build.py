@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from dais_verif.errors import ToolError
 from dais_verif.simulation import launch
 from dais_verif.simulation.simulators import icarus, verilator
 from dais_verif.simulation.simulators.simulation import Simulation
+from dais_verif.simulation.simulators.simulator import BuildOptions
 from dais_verif.toolchain import tools, verilator_runtime
 
 ADDER = """\
@@ -97,11 +99,11 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def build(simulator: ModuleType, folder: Path, *, source: str | None = None, **options: object) -> Simulation:
+def build(simulator: ModuleType, folder: Path, *, source: str | None = None, **options: Any) -> Simulation:
     path = folder / "the adder.v"
     if source is not None:
         path.write_text(source)
-    simulation = simulator.build([path], "adder", folder / "build here", **options)
+    simulation = simulator.build([path], "adder", folder / "build here", BuildOptions(**options))
     assert isinstance(simulation, Simulation)
     return simulation
 

@@ -19,8 +19,8 @@ from dais_verif.dut.interface import DesignInterface, Wire
 from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
-from dais_verif.simulation import together
 from dais_verif.simulation.scoreboard import Chunk, Scoreboard
+from dais_verif.simulation.simulators import icarus
 from dais_verif.simulation.simulators.build import Design
 from dais_verif.simulation.testbench import bench
 from dais_verif.simulation.testbench.job import Job, chunk_name
@@ -147,7 +147,7 @@ def test_threads_and_chunks_do_not_change_the_answer(tmp_path: Path) -> None:
 
 def test_shares_of_icarus_together_run_every_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = found(EVERY, tmp_path / "one", Options(("icarus",), check=False, jobs=3))
-    monkeypatch.setitem(together._SHARE_BUDGET, "icarus", 20_000)
+    monkeypatch.setattr(icarus, "SHARE_BUDGET", 20_000)
     three = found(EVERY, tmp_path / "three", Options(("icarus",), check=False, jobs=3))
     assert (tmp_path / "three" / "icarus" / "share_2" / "answer.json").exists()
     assert not (tmp_path / "one" / "icarus" / "share_1").exists()

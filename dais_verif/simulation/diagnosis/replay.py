@@ -10,12 +10,10 @@ from dais_verif.errors import ToolError
 from dais_verif.simulation import launch
 from dais_verif.simulation.diagnosis.replay_job import Question, Seen
 from dais_verif.simulation.simulators.build import Design, build
+from dais_verif.simulation.simulators.known import KNOWN
 from dais_verif.simulation.testbench.job import JOB_VARIABLE
 
 __all__ = ["replay"]
-
-#: Where ``launch`` leaves the waves of a run.
-_WAVES = {"icarus": "waves.fst", "verilator": "waves.vcd", "ghdl": "waves.vcd"}
 
 
 def replay(
@@ -35,7 +33,7 @@ def replay(
     left none.
     """
     folder = folder.absolute()
-    answer, waves, question = folder / "signals.json", folder / _WAVES[simulator], folder / "probe.json"
+    answer, waves, question = folder / "signals.json", folder / KNOWN[simulator].WAVES_FILE, folder / "probe.json"
     # Of a signal in a scope or an array the build knows the last name alone.
     leaves = list(dict.fromkeys(name.partition("[")[0].rpartition(".")[2] for name in signals))
     simulation = build(simulator, design, folder / "build", signals=leaves, waves=True, timeout=timeout)

@@ -8,6 +8,7 @@ from pathlib import Path
 from dais_verif.dut.interface import DesignInterface
 from dais_verif.simulation.simulators import icarus
 from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.simulators.simulator import BuildOptions
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.data_files import copy_into
 from dais_verif.toolchain.process import Session
@@ -29,7 +30,7 @@ def replay_trace(
     folder.mkdir(parents=True, exist_ok=True)
     bench = folder / "play.v"
     bench.write_text(_bench(design.top, face, steps, pin), encoding="ascii")
-    icarus.build([*design.sources, bench], _TOP, folder, timeout=_SECONDS)
+    icarus.build([*design.sources, bench], _TOP, folder, BuildOptions(timeout=_SECONDS))
     copy_into(folder, design.data)
     command = [str(tools.icarus().vvp), "-n", icarus.OUTPUT]
     Session(folder / "play.log", cwd=folder.absolute(), timeout=_SECONDS).check("vvp", command)

@@ -7,12 +7,12 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 
 from dais_verif.dut.interface import MODEL_INP, MODEL_OUT, Dut
 from dais_verif.errors import InputError, ToolError
-from dais_verif.simulation.simulators import ghdl, icarus, verilator
+from dais_verif.simulation.simulators.known import KNOWN
 from dais_verif.simulation.simulators.simulation import Simulation
+from dais_verif.simulation.simulators.simulator import BuildOptions
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.toolchain import build_cache, private_files
 from dais_verif.toolchain.data_files import DataFile
@@ -20,8 +20,6 @@ from dais_verif.toolchain.sources import is_vhdl, read_others
 from dais_verif.version import VERSION
 
 __all__ = ["SIMULATORS", "VHDL_SIMULATORS", "Design", "build", "simulators_for"]
-
-_MODULES: dict[str, ModuleType] = {"icarus": icarus, "verilator": verilator, "ghdl": ghdl}
 
 #: For Verilog: asked for "both", these are meant.
 SIMULATORS = ("icarus", "verilator")
@@ -94,18 +92,23 @@ def build(
     ``coverage``: runs count lines and toggles of the RTL, in Verilator. The cache is asked first, unless the sources
     include other files, of which only the simulator knows.
     """
-    module = _MODULES[simulator]
-    watch = watch or Stopwatch()
-    options = {"ports": design.ports, "signals": signals, "waves": waves, "coverage": coverage}
+    module = KNOWN[simulator]
+    options = BuildOptions(
+        ports=design.ports,
+        signals=None if signals is None else tuple(signals),
+        waves=waves,
+        coverage=coverage,
+        timeout=timeout,
+        watch=watch,
+    )
     folder = folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
 
     texts = [private_files.read(source) for source in design.sources]
 
     def compiled() -> Simulation:
-        given = {**options, "timeout": timeout, "watch": watch, "texts": texts}
         try:
-            built: Simulation = module.build(design.sources, design.top, folder, **given)
+            built = module.build(design.sources, design.top, folder, options, texts=texts)
         except ToolError as error:
             raise type(error)(private_files.shown(str(error), design.sources)) from None
         return replace(built, data=design.data)
@@ -119,7 +122,7 @@ def build(
     ]
     names += [file.name for file in design.data]
     hashes = [hashlib.sha256(text).digest() for text in read]
-    key = build_cache.key_of([VERSION, simulator, design.top, *module.identity(**options), *names, *hashes])
+    key = build_cache.key_of([VERSION, simulator, design.top, *module.identity(options), *names, *hashes])
     files = (module.OUTPUT, _LOG)
     # What an earlier run left here under the same name would be linked over, or read by a person as of this one.
     shutil.rmtree(folder / "design", ignore_errors=True)
@@ -127,7 +130,7 @@ def build(
     def fetched() -> Simulation | None:
         if not build_cache.fetch(key, files, folder):
             return None
-        found: Simulation = module.simulation(design.top, folder, waves=waves)
+        found = module.simulation(design.top, folder, waves=waves)
         return replace(found, cached=True, data=design.data)
 
     found = fetched()

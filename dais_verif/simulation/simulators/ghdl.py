@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from dais_verif.simulation.simulators.simulation import Simulation
+from dais_verif.simulation.simulators.simulator import DEFAULT, BuildOptions
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.toolchain import private_files, tools
 from dais_verif.toolchain.process import Session
 
-__all__ = ["OUTPUT", "build", "simulation"]
+__all__ = [
+    "FASTEST",
+    "FIRST_ERROR_COUNTS",
+    "LANGUAGE",
+    "OUTPUT",
+    "SHARE_BUDGET",
+    "TRUSTED_WRITES",
+    "WAVES",
+    "WAVES_FILE",
+    "build",
+    "identity",
+    "simulation",
+]
 
 #: Nothing that is worth keeping: mcode, which most machines have, writes machine code anew in each run, and what a
 #: build leaves is a list of design units and where they are, made in a tenth of a second.
 OUTPUT = None
+
+#: What its callers want to know of it: see ``Simulator``.
+LANGUAGE: Final = "vhdl"
+WAVES: Mapping[bool, tuple[str, ...]] = {True: ("--vcd=waves.vcd",), False: ()}  # its FST has no scopes
+WAVES_FILE = "waves.vcd"
+TRUSTED_WRITES, FIRST_ERROR_COUNTS, FASTEST = True, True, False
+SHARE_BUDGET = 100_000
 
 _STANDARD = "--std=08"
 
@@ -24,35 +45,32 @@ _EXECUTABLE = "simulation"
 _QUIET = "--ieee-asserts=disable"
 
 
+def identity(options: BuildOptions) -> list[str]:
+    """All that a build depends on, save its sources and the name of the top module; nothing of it is kept."""
+    del options
+    return [tools.ghdl().version, _STANDARD]
+
+
 def build(
     sources: Sequence[Path],
     top: str,
     build_dir: Path,
+    options: BuildOptions = DEFAULT,
     *,
-    ports: Sequence[str] = (),
-    signals: Sequence[str] | None = None,
-    waves: bool = False,
-    coverage: bool = False,
-    timeout: float | None = None,
-    watch: Stopwatch | None = None,
     texts: Sequence[bytes] | None = None,
 ) -> Simulation:
-    """Analyse ``sources``, in whatever order they are given, anew; ``timeout`` is in seconds.
+    """Analyse ``sources``, in whatever order they are given, anew. ``texts``: their bytes, if known.
 
-    ``texts``: their bytes, if they are known.
-
-    ``ports``, ``signals`` and ``waves`` change nothing: every signal can be read, and each run decides whether it
-    records.
+    Of ``options`` only time counts: every signal can be read, and each run decides whether it records.
     """
-    del ports, signals, waves, coverage
     found = tools.ghdl()
     build_dir = build_dir.absolute()
-    session = Session(build_dir / "build.log", cwd=build_dir, timeout=timeout)
+    session = Session(build_dir / "build.log", cwd=build_dir, timeout=options.timeout)
     for left_over in (*build_dir.glob("*.cf"), build_dir / _EXECUTABLE):
         left_over.unlink(missing_ok=True)
     files = [str(source) for source in private_files.copied(sources, build_dir, texts).sources]
     output = () if found.mcode else ("-o", _EXECUTABLE)
-    with (watch or Stopwatch()).stage("ghdl analyse"):
+    with (options.watch or Stopwatch()).stage("ghdl analyse"):
         # The first only looks which units there are, the second analyses those that the top needs, in their order.
         session.check("ghdl", [str(found.ghdl), "-i", _STANDARD, *files])
         session.check("ghdl", [str(found.ghdl), "-m", _STANDARD, *output, top])

@@ -3,21 +3,42 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from dais_verif.errors import ToolError
 from dais_verif.simulation.simulators.attributes import without_computed_attributes
 from dais_verif.simulation.simulators.simulation import Simulation
+from dais_verif.simulation.simulators.simulator import DEFAULT, BuildOptions
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.toolchain import private_files, tools
 from dais_verif.toolchain.process import Session
 
-__all__ = ["OUTPUT", "build", "identity", "simulation"]
+__all__ = [
+    "FASTEST",
+    "FIRST_ERROR_COUNTS",
+    "LANGUAGE",
+    "OUTPUT",
+    "SHARE_BUDGET",
+    "TRUSTED_WRITES",
+    "WAVES",
+    "WAVES_FILE",
+    "build",
+    "identity",
+    "simulation",
+]
 
 #: The file that a build makes.
 OUTPUT = "simulation.vvp"
+
+#: What its callers want to know of it: see ``Simulator``.
+LANGUAGE: Final = "verilog"
+WAVES: Mapping[bool, tuple[str, ...]] = {True: ("-fst",), False: ("-none",)}  # else $dumpvars of the RTL writes
+WAVES_FILE = "waves.fst"
+TRUSTED_WRITES, FIRST_ERROR_COUNTS, FASTEST = False, False, False
+SHARE_BUDGET = 4_000_000
 
 #: Words of SystemVerilog that Icarus 11 knows nothing of, or not in every use.
 _UNREAD = re.compile(
@@ -45,9 +66,9 @@ endmodule
 """
 
 
-def identity(*, ports: Sequence[str], signals: Sequence[str] | None, waves: bool, coverage: bool) -> list[str]:
+def identity(options: BuildOptions) -> list[str]:
     """All that a build depends on, save its sources and the name of the top module."""
-    del ports, signals, waves, coverage
+    del options
     return [tools.icarus().version, str(tools.icarus().iverilog), _LANGUAGE, _TIMESCALE, _DUMP]
 
 
@@ -55,26 +76,19 @@ def build(
     sources: Sequence[Path],
     top: str,
     build_dir: Path,
+    options: BuildOptions = DEFAULT,
     *,
-    ports: Sequence[str] = (),
-    signals: Sequence[str] | None = None,
-    waves: bool = False,
-    coverage: bool = False,
-    timeout: float | None = None,
-    watch: Stopwatch | None = None,
     texts: Sequence[bytes] | None = None,
 ) -> Simulation:
-    """Compile ``sources`` anew, whatever their dates; ``timeout`` is in seconds. ``texts``: their bytes, if known.
+    """Compile ``sources`` anew, whatever their dates. ``texts``: their bytes, if known.
 
     Attributes with computed values, which Icarus refuses, are left out of what it compiles.
 
-    ``ports``, ``signals`` and ``waves`` change nothing: every signal can be read, and each run decides whether it
-    records.
+    Of ``options`` only time counts: every signal can be read, and each run decides whether it records.
     """
-    del ports, signals, waves, coverage
     found = tools.icarus()
     build_dir = build_dir.absolute()
-    session = Session(build_dir / "build.log", cwd=build_dir, timeout=timeout)
+    session = Session(build_dir / "build.log", cwd=build_dir, timeout=options.timeout)
     for left_over in (OUTPUT, _READ):
         (build_dir / left_over).unlink(missing_ok=True)
     (build_dir / "timescale.f").write_text(_TIMESCALE, encoding="ascii")
@@ -86,10 +100,10 @@ def build(
     files = ["dump.v", *map(str, own.sources)]
     roots = ["-s", top, "-s", "dais_verif_dump"]
     folders = private_files.options(own)
-    options = [_LANGUAGE, "-f", "timescale.f", f"-Mall={_READ}", "-o", OUTPUT, *roots, *folders]
-    with (watch or Stopwatch()).stage("icarus compile"):
+    arguments = [_LANGUAGE, "-f", "timescale.f", f"-Mall={_READ}", "-o", OUTPUT, *roots, *folders]
+    with (options.watch or Stopwatch()).stage("icarus compile"):
         try:
-            session.check("iverilog", [str(found.iverilog), *options, *files])
+            session.check("iverilog", [str(found.iverilog), *arguments, *files])
         except BaseException as error:  # killed as it ended: what it left may be whole, and is of no build
             (build_dir / OUTPUT).unlink(missing_ok=True)
             hint = _unread(texts) if isinstance(error, ToolError) else ""

@@ -11,20 +11,40 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
-from dais_verif.dut.interface import MODEL_INP, MODEL_OUT
 from dais_verif.simulation.simulators.simulation import Simulation
+from dais_verif.simulation.simulators.simulator import DEFAULT, BuildOptions
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.toolchain import private_files, tools, verilator_runtime
 from dais_verif.toolchain.process import Session
 
-__all__ = ["OUTPUT", "build", "identity", "simulation"]
+__all__ = [
+    "FASTEST",
+    "FIRST_ERROR_COUNTS",
+    "LANGUAGE",
+    "OUTPUT",
+    "SHARE_BUDGET",
+    "TRUSTED_WRITES",
+    "WAVES",
+    "WAVES_FILE",
+    "build",
+    "identity",
+    "simulation",
+]
 
 #: The file that a build makes.
 OUTPUT = "simulation"
+
+#: What its callers want to know of it: see ``Simulator``.
+LANGUAGE: Final = "verilog"
+WAVES: Mapping[bool, tuple[str, ...]] = {True: ("--trace", "--trace-file", "waves.vcd"), False: ()}
+WAVES_FILE = "waves.vcd"
+TRUSTED_WRITES, FIRST_ERROR_COUNTS, FASTEST = True, False, True
+SHARE_BUDGET = 4_000_000
 
 _OBJECTS, _PUBLIC = "design", "public.vlt"
 
@@ -48,12 +68,13 @@ _SHORT_FUNCTIONS = ("--output-split-cfuncs", "1000")
 _EXPORTED = ("dais_verif_open", "dais_verif_evaluate", "dais_verif_close")
 
 
-def identity(*, ports: Sequence[str], signals: Sequence[str] | None, waves: bool, coverage: bool) -> list[str]:
+def identity(options: BuildOptions) -> list[str]:
     """All that a build depends on, save its sources and the name of the top module."""
-    common = verilator_runtime.place(waves=waves, coverage=coverage)
-    options = [*_TWO_STATE, *_LIMITS, *_SHORT_FUNCTIONS, str(_UNIT_SIZE), _optimisation(signals), *_EXPORTED]
+    common = verilator_runtime.place(waves=options.waves, coverage=options.coverage)
+    ports, signals = options.ports, options.signals
+    fixed = [*_TWO_STATE, *_LIMITS, *_SHORT_FUNCTIONS, str(_UNIT_SIZE), _optimisation(signals), *_EXPORTED]
     readable = [str(len(ports)), *ports, *(["none"] if signals is None else signals)]
-    return [str(common), str(tools.cocotb_library("verilator")), *readable, *options]
+    return [str(common), str(tools.cocotb_library("verilator")), *readable, *fixed]
 
 
 def _optimisation(signals: Sequence[str] | None) -> str:
@@ -65,34 +86,29 @@ def build(
     sources: Sequence[Path],
     top: str,
     build_dir: Path,
+    options: BuildOptions = DEFAULT,
     *,
-    ports: Sequence[str] = (MODEL_INP, MODEL_OUT),
-    signals: Sequence[str] | None = None,
-    waves: bool = False,
-    coverage: bool = False,
-    timeout: float | None = None,
-    watch: Stopwatch | None = None,
     texts: Sequence[bytes] | None = None,
 ) -> Simulation:
-    """Compile ``sources`` anew; ``timeout`` is in seconds and leaves out the once-per-machine runtime.
+    """Compile ``sources`` anew. ``texts``: their bytes, if known.
 
     The bench can read ``ports`` of the top module, and signals in any module whose names are in ``signals``; if those
     are given, waves hold them and the ports, and what else is declared beside them. Every signal more takes time to
-    build: all of a big design, two to three times as long as none. ``coverage``: runs count lines and toggles.
-    ``texts``: the bytes of the sources, if they are known.
+    build: all of a big design, two to three times as long as none.
     """
-    found, watch = tools.verilator(), watch or Stopwatch()
+    found, watch, signals = tools.verilator(), options.watch or Stopwatch(), options.signals
+    waves, coverage = options.waves, options.coverage
     common = verilator_runtime.ensure(waves=waves, coverage=coverage)
     build_dir = build_dir.absolute()
-    session = Session(build_dir / "build.log", cwd=build_dir, env=found.env, timeout=timeout)
+    session = Session(build_dir / "build.log", cwd=build_dir, env=found.env, timeout=options.timeout)
     (build_dir / OUTPUT).unlink(missing_ok=True)
     shutil.rmtree(build_dir / _OBJECTS, ignore_errors=True)
 
     texts = [private_files.read(source) for source in sources] if texts is None else texts
     own = private_files.copied(sources, build_dir, texts)
-    (build_dir / _PUBLIC).write_text(_public(top, ports, signals, own.sources, texts), encoding="utf-8")
+    (build_dir / _PUBLIC).write_text(_public(top, options.ports, signals, own.sources, texts), encoding="utf-8")
     folders = private_files.options(own)
-    options = [
+    arguments = [
         *_TWO_STATE,
         *_LIMITS,
         *_SHORT_FUNCTIONS,
@@ -106,7 +122,7 @@ def build(
     files = [str(source) for source in own.sources]
     shared = verilator_runtime.verilator_options(waves=waves, coverage=coverage)
     with watch.stage("verilator verilate"):
-        session.check("verilator", [*found.driver, *shared, *options, *folders, _PUBLIC, *files])
+        session.check("verilator", [*found.driver, *shared, *arguments, *folders, _PUBLIC, *files])
 
     manifest = verilator_runtime.Manifest.read(build_dir / _OBJECTS)
     verilator_runtime.check_fits(common, manifest)
