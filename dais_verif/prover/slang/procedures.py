@@ -46,12 +46,17 @@ def combinational(design: Design, body: Any, own: set[Any]) -> None:
     if not events.always:
         refuse_asleep(events, body, own, where)
     statements = list(flat(body))
-    targets = Counter(symbol for s in statements for symbol in _assigned(design, s))
-    for s in statements:  # the variable of a loop is no target by that; but if it is one, it has no one value
-        targets.update({symbol: 2 for symbol in (() if _plain(s) else written(s)) if symbol in targets})
+    plain = [_plain(s) for s in statements]  # asked once: there may be a million
+    each = zip(statements, plain, strict=True)
+    targets = Counter(
+        symbol for s, one in each for symbol in ((symbol_of(s.expr.left),) if one else _assigned(design, s))
+    )
+    for s in (s for s, one in zip(statements, plain, strict=True) if not one):
+        # The variable of a loop is no target by that; but if it is one, it has no one value.
+        targets.update({symbol: 2 for symbol in written(s) if symbol in targets})
     block = _Block(design, events, targets, own, where)
     alone = len(statements) == 1 and _plain(statements[0], nonblocking=True)
-    if alone or (all(map(_plain, statements)) and all(count == 1 for count in targets.values())):
+    if alone or (all(plain) and all(count == 1 for count in targets.values())):
         block.straight(statements)
     else:
         block.execute(statements)
@@ -59,13 +64,15 @@ def combinational(design: Design, body: Any, own: set[Any]) -> None:
 
 def _plain(s: Any, nonblocking: bool = False) -> bool:
     """Whether ``s`` assigns a whole signal, at once; ``nonblocking``: or when all else is done."""
+    if type(s) is not ast.ExpressionStatement:
+        return False
+    e = s.expr
     return (
-        type(s) is ast.ExpressionStatement
-        and type(s.expr) is ast.AssignmentExpression
-        and type(s.expr.left) in (ast.NamedValueExpression, ast.HierarchicalValueExpression)
-        and (nonblocking or not s.expr.isNonBlocking)
-        and not s.expr.isCompound
-        and s.expr.timingControl is None
+        type(e) is ast.AssignmentExpression
+        and type(e.left) in NAMES
+        and (nonblocking or not e.isNonBlocking)
+        and not e.isCompound
+        and e.timingControl is None
     )
 
 

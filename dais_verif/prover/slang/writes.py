@@ -21,7 +21,9 @@ _CONSTANTS = (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue, ast.SymbolKind
 def symbol_of(e: Any) -> Any:
     """The symbol that a name stands for; behind a port of a modport it is that of the interface."""
     symbol = e.symbol
-    inside = symbol.internalSymbol if symbol.kind is ast.SymbolKind.ModportPort else None
+    if type(symbol) is not ast.ModportPortSymbol:  # asked of every name in the RTL: types are compared at once
+        return symbol
+    inside = symbol.internalSymbol
     return symbol if inside is None else inside
 
 
