@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from places import CORPUS
+from support.places import CORPUS
 
 from dais_verif.errors import ToolError
 from dais_verif.golden import fast

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from strategies import random_program, random_rows
+from support.strategies import random_program, random_rows
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.errors import DaisError, InputError, ProgramError

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import EVIL, PROGRAM, failed_proof, mismatch_run, passed_proof, passed_run, regression, signoff
+from support.pages import EVIL, PROGRAM, failed_proof, mismatch_run, passed_proof, passed_run, regression, signoff
 
 from bench.networks import network
 from dais_verif.program import Program

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
-from fast_cases import beyond, forced, isas
+from support.fast_cases import beyond, forced, isas
 
 from dais_verif import run
 from dais_verif.errors import ViolationError

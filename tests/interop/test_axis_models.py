@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from axis_designs import planted_in_shell, wrapped
-from builds import every_name
-from quality.programs import every_opcode
+from support.axis_designs import planted_in_shell, wrapped
+from support.builds import every_name
+from support.programs import every_opcode
 
 from dais_verif.golden import run_raw
 from dais_verif.program.ports import ports_of

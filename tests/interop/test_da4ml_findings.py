@@ -11,7 +11,7 @@ from interop.networks import traced
 from interop.peer import json_tree
 from interop.rtl import Verdict, sim, write
 from interop.rtl_cases import NOT_WRITTEN, RTL, Found
-from interop.test_da4ml_rtl import need_ghdl
+from support.da4ml_rtl import need_ghdl
 
 from dais_verif.verdict import Verdict as Verdicts
 

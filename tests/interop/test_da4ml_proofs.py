@@ -12,7 +12,7 @@ from interop.networks import NETWORKS
 from interop.peer import json_tree
 from interop.rtl import Verdict, prove, write
 from interop.rtl_cases import NOT_WRITTEN, PROOFS
-from interop.test_da4ml_rtl import BUGS, FORMS, written
+from support.da4ml_rtl import BUGS, FORMS, written
 
 pytestmark = pytest.mark.usefixtures("da4ml")
 

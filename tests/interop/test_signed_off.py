@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from interop.rtl import write
-from quality.signing import sign, verify
+from support.signing import sign, verify
 
 POLICY = """simulators = ["verilator"]  # Icarus 11 does not take da4ml's tables
 vectors = 1000

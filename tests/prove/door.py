@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quality.door import planted, save
+from support.door import planted, save
 
 from dais_verif.cli import main
 from dais_verif.program import Program

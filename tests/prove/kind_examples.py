@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prove.test_people_write import DESIGNS, A, B
+from support.people_write import DESIGNS, A, B
 
 __all__ = ["EXAMPLES", "ZEROS", "called_to_show"]
 

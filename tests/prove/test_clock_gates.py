@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from prove.door import Run, run_prove
-from prove.test_gated_registers import LINE, PINS, STALLED, WITH_ENABLE, tied
-from prove.test_registers import PROGRAM
-from quality.door import run_sim
+from support.door import run_sim
+from support.gated_registers import LINE, PINS, STALLED, WITH_ENABLE, tied
+from support.register_program import PROGRAM
 
 HEAD = """module cell_icg (input clk, input en, input te, output gclk);
   reg q;

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from quality.door import command
-from strategies import programs
+from support.door import command
+from support.strategies import programs
 
 from dais_verif.golden import oracle
 from dais_verif.program import Program, load, write_binary

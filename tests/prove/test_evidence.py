@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quality.door import save
-from quality.programs import every_opcode
+from support.door import save
+from support.programs import every_opcode
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 import evidence  # type: ignore[import-not-found, unused-ignore]

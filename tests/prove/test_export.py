@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import z3
 from prove.door import Run, planted, run_prove
-from quality.programs import every_opcode
+from support.programs import every_opcode
 
 from dais_verif.program import Program, load
 

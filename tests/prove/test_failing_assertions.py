@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pages import signoff
 from prove.door import run_prove
-from prove.test_several_files import ADDER
 from rich.console import Console
+from support.adder import ADDER
+from support.pages import signoff
 
 from dais_verif.errors import ToolError
 from dais_verif.record.signoff import StageResult

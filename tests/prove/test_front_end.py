@@ -8,15 +8,11 @@ from pathlib import Path
 
 import pytest
 from prove.reading import FRONT_ENDS, SLOW_FRONT_ENDS, elaborated, term_of, value_of
+from support.random_expressions import INPUTS, expression, result
 
 from dais_verif.errors import InputError, ToolError
 from dais_verif.prover.terms import leaves
 from dais_verif.toolchain import tools
-
-INPUTS = {"a": ("", 5), "b": ("signed", 7), "c": ("", 1), "d": ("signed", 4), "e": ("", 9), "f": ("signed", 12)}
-
-
-DIVISORS = ("3'sd3", "4'sd4", "-4'sd5", "3'd6")
 
 
 @pytest.mark.parametrize("front_end", SLOW_FRONT_ENDS)
@@ -49,42 +45,8 @@ def test_strings_and_a_block_of_one_assignment_as_cell_models_have_them(front_en
     assert [value_of(term_of(netlist, name), {"a": 5}) for name in "yz"] == [250, 5]
 
 
-def result(rng: random.Random) -> tuple[str, int]:
-    return rng.choice(("", "signed")), rng.choice((1, 3, 8, 16, 21))
-
-
 def some(rng: random.Random, width: int) -> int:
     return rng.choice((0, (1 << width) - 1, 1 << (width - 1), rng.getrandbits(width), rng.getrandbits(width)))
-
-
-def expression(rng: random.Random, depth: int) -> str:
-    if depth == 0:
-        name = rng.choice(list(INPUTS))
-        width = INPUTS[name][1]
-        low = rng.randrange(width)
-        high = rng.randrange(low, width)
-        literal = rng.choice(("3'd5", "4'sb1010", "32'd7", "6'h2a", "-32'sd3", "2'sd1", "12'shabc"))
-        part = f"{name}[{high}:{low}]" if width > 1 else name
-        return rng.choice((name, name, name, part, f"$signed({name})", f"$unsigned({name})", literal))
-    a, b = expression(rng, depth - 1), expression(rng, depth - 1)
-    c = expression(rng, depth - 2) if depth > 1 else rng.choice(list(INPUTS))
-    kind = rng.randrange(11)
-    if kind < 4:
-        return f"({a} {rng.choice(['+', '-', '*', '&', '|', '^', '~^'])} {b})"
-    if kind == 4:
-        return f"({a} {rng.choice(['<', '<=', '>', '>=', '==', '!=', '&&', '||'])} {b})"
-    if kind == 5:
-        return f"({a} {rng.choice(['<<', '>>', '<<<', '>>>'])} {rng.choice([str(rng.randrange(9)), 'c', 'a'])})"
-    if kind == 6:
-        return f"({c} ? {a} : {b})"
-    if kind == 7:
-        repeated = f"{{{rng.randint(1, 3)}{{{b}}}}}"
-        return f"{{{a}, {rng.choice([b, repeated])}}}"
-    if kind == 8:
-        return f"({rng.choice(['-', '~', '!', '&', '|', '^', '~&', '~|', '~^', '+'])}({a}))"
-    if kind == 9:
-        return f"({a} {rng.choice('/%')} {rng.choice(DIVISORS)})"
-    return f"({a} + {b} - {c})"
 
 
 def run_icarus(

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from prove.door import Run, run_prove
 from prove.reading import needs_yosys
-from prove.test_registers import PROGRAM
-from quality.door import run_sim
+from support.door import run_sim
+from support.gated_registers import LINE, PINS, STALLED, WITH_ENABLE, tied
+from support.register_program import PROGRAM
 
 from dais_verif.program import Program
 
 BOTH = pytest.param("both", marks=[needs_yosys, pytest.mark.slow])
-PINS = ("--clock", "clk", "--reset", "rst", "--valid-in", "in_valid", "--valid-out", "out_valid")
 HEAD = """module model (input clk, input rst, input en, input in_valid, output out_valid,
               input [7:0] model_inp, output [17:0] model_out);
   wire signed [7:0] x = model_inp;
@@ -26,15 +26,6 @@ HEAD = """module model (input clk, input rst, input en, input in_valid, output o
   reg v1, v2;
   assign model_out = b;
 """
-LINE = """
-  always @(posedge clk) if (rst) {v2, v1} <= 0; else {v2, v1} <= {v1, in_valid};
-  assign out_valid = v2;
-"""
-STALLED = """
-  always @(posedge clk) if (rst) {v2, v1} <= 0; else if (en) {v2, v1} <= {v1, in_valid};
-  assign out_valid = v2;
-"""
-WITH_ENABLE = (*PINS, "--enable", "en")
 
 #: name: body, options.
 RIGHT: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -210,12 +201,3 @@ def test_of_random_pipelines_only_those_are_proved_that_simulate_right(seed: int
             assert run.ending == ("PASS", 0), (body, run.record["message"])
     assert set(verdicts) <= {"PASS", "RTL_MISMATCH", "INVALID_INPUT"}
     assert verdicts["PASS"] >= 5 and verdicts["RTL_MISMATCH"] >= 5
-
-
-def tied(options: tuple[str, ...], folder: Path) -> tuple[str, ...]:
-    """What keeps ``en``, where nothing reads it, at one value."""
-    if "--enable" in options:
-        return ()
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "ports.toml").write_text('[inputs]\nport = "model_inp"\n[outputs]\nport = "model_out"\n[tie]\nen = 1\n')
-    return ("--ports", str(folder / "ports.toml"))

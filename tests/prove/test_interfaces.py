@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from prove.door import run_prove
 from prove.reading import needs_yosys
-from prove.test_several_files import ADDER
-from prove.test_storage import SUMS, values
+from support.adder import ADDER
+from support.adder_rtl import SUMS, values
 
 from dais_verif.errors import InputError
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from counting import lines
 from prove.door import run_prove
 from prove.reading import elaborated, needs_yosys, term_of, value_of
-from prove.test_several_files import ADDER
+from support.adder import ADDER
+from support.counting import lines
 
 from dais_verif.errors import InputError
 from dais_verif.prover.slang import bundles, pieces

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.counting import growth, lines
 
 from dais_verif.dut.interface import DesignInterface, Dut, Wire, packed
 from dais_verif.emitter import emit_verilog
@@ -18,7 +19,6 @@ from dais_verif.prover.slang import elaborate
 from dais_verif.prover.spans import Part, Spans
 from dais_verif.prover.terms import const
 from dais_verif.verdict import Verdict
-from tests.counting import growth, lines
 
 
 def wide(n: int) -> Program:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from prove.door import run_prove
-from prove.test_several_files import ADDER
-from prove.test_storage import clocked, combinational
+from support.adder import ADDER
+from support.adder_rtl import clocked, combinational
 
 from dais_verif.flows.proof import deep_stack
 

@@ -7,10 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from places import CORPUS
 from prove.door import Run, run_prove
-from quality.door import command, run_sim, save
-from synthesis import EVERYTHING, NEGATED, Made, synth
+from support.door import command, run_sim, save
+from support.places import CORPUS
+from support.synthesis import EVERYTHING, NEGATED, Made, synth
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program, assemble

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quality.door import save
-from quality.programs import overflowing, unproved
+from support.door import save
+from support.programs import overflowing, unproved
 
 from dais_verif.cli import main
 from dais_verif.golden import oracle

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from prove.door import run_prove
-from quality.odd_programs import ODD_PROGRAMS
-from quality.programs import every_opcode
+from support.odd_programs import ODD_PROGRAMS
+from support.programs import every_opcode
 
 from dais_verif.emitter import PipelineOptions, emit_pipeline
 from dais_verif.program import Program

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from prove.door import planted, run_prove
-from quality.door import command
-from quality.programs import dense_network, every_opcode
-from quality.test_planted_rtl_bugs import BUGS, VARIANTS, Bug
+from support.door import command
+from support.programs import dense_network, every_opcode
+from support.rtl_bugs import BUGS, VARIANTS, Bug
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from prove.door import run_prove
 from prove.netlist_faults import KINDS, planted_fault
-from quality.door import run_sim
-from quality.programs import dense_network, every_opcode
-from synthesis import EVERYTHING, synth
+from support.door import run_sim
+from support.programs import dense_network, every_opcode
+from support.synthesis import EVERYTHING, synth
 
 from dais_verif.program import Program
 from dais_verif.synthesis.targets import TARGETS

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from prove.door import planted, run_prove
-from quality.odd_programs import ODD_PROGRAMS
-from quality.programs import dense_network, every_opcode, overflowing
+from support.odd_programs import ODD_PROGRAMS
+from support.programs import dense_network, every_opcode, overflowing
 
 from dais_verif.program import Program, load
 from dais_verif.program.graph import cone

@@ -7,13 +7,8 @@ from pathlib import Path
 import pytest
 from prove.door import run_prove
 from prove.reading import needs_yosys
+from support.register_program import PROGRAM
 
-from dais_verif.program import Program
-
-#: (x + 3)**2
-PROGRAM = Program.build(
-    [(-1, 0, -1, 0, (1, 7, 0)), (4, 0, -1, 3, (1, 8, 0)), (7, 1, 1, 0, (1, 17, 0))], [(2, 0, 0)], inp_shift=[0]
-)
 BOTH = pytest.param("both", marks=[needs_yosys, pytest.mark.slow])
 SUM, SQUARE = "a <= x + 4'sd3;", "b <= a * a;"
 DATA = f"begin {SUM} {SQUARE} end"

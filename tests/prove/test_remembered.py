@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from prove.door import Run, planted, run_prove
-from quality.programs import EVERY_OPCODE, OUTPUTS, SINE_LIKE, STEPS, every_opcode, overflowing
+from support.programs import EVERY_OPCODE, OUTPUTS, SINE_LIKE, STEPS, every_opcode, overflowing
 
 import dais_verif
 from dais_verif.emitter import emit_verilog

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from prove.door import planted, run_prove
-from quality.programs import dense_network, every_opcode, unproved
+from support.programs import dense_network, every_opcode, unproved
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program

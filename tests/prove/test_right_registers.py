@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from prove.door import run_prove
 from prove.reading import FRONT_ENDS
-from prove.test_several_files import ADDER
+from support.adder import ADDER
 
 CLOCKED = "module model(input clk, input rst, input en, input [7:0] IN, output reg [4:0] OUT);"
 SUM = "IN[3:0] + IN[7:4]"

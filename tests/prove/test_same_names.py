@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from prove.door import run_prove
 from prove.reading import FRONT_ENDS, elaborated
-from prove.test_several_files import ADDER
+from support.adder import ADDER
 
 from dais_verif.prover.netlist import Signals
 

@@ -9,7 +9,7 @@ import pytest
 import z3
 from prove.door import Run, planted, run_prove
 from prove.reading import needs_yosys
-from quality.programs import every_opcode
+from support.programs import every_opcode
 
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.program import Program

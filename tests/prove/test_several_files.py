@@ -7,18 +7,14 @@ from pathlib import Path
 import pytest
 from prove.door import run_prove
 from prove.reading import FRONT_ENDS, LIMITS, needs_yosys, term_of, value_of
+from support.adder import ADDER
 
 from dais_verif.dut.discover import ports_in
 from dais_verif.errors import InputError
-from dais_verif.program import Program
 from dais_verif.prover import slang, yosys
 from dais_verif.synthesis.elaboration import elaborated as run_yosys
 from dais_verif.toolchain.sources import read_others
 
-#: x0 + x1 of two u4.0.
-ADDER = Program.build(
-    [(-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0)), (0, 0, 1, 0, (0, 5, 0))], [(2, 0, 0)], inp_shift=[0, 0]
-)
 SUM = "model_inp[3:0] + model_inp[7:4]"
 DIFFERENCE = "model_inp[3:0] - model_inp[7:4]"
 

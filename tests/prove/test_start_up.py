@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from prove.door import run_prove
 from prove.reading import FRONT_ENDS, needs_yosys
-from prove.test_several_files import ADDER
-from prove.test_storage import clocked
+from support.adder import ADDER
+from support.adder_rtl import clocked
 
 BOTH = ["slang", pytest.param("yosys", marks=needs_yosys)]
 READY = "reg ok; always @(posedge clk) if (rst) ok <= 0; else ok <= 1; "

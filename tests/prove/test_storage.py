@@ -6,34 +6,13 @@ from pathlib import Path
 
 import pytest
 from prove.door import run_prove
-from prove.reading import FRONT_ENDS, elaborated, term_of, value_of
-from prove.test_several_files import ADDER
+from prove.reading import FRONT_ENDS
+from support.adder import ADDER
+from support.adder_rtl import SUMS, clocked, combinational, values
 
 from dais_verif.errors import InputError
 from dais_verif.prover.slang import design
 
-
-def combinational(body: str) -> str:
-    return f"""module dut (input [7:0] model_inp, output [4:0] model_out);
-  wire [7:0] IN = model_inp;
-  wire [4:0] sum = IN[3:0] + IN[7:4];
-  reg [4:0] OUT;
-  assign model_out = OUT;
-  {body}
-endmodule
-"""
-
-
-def clocked(body: str) -> str:
-    return combinational(body).replace("(input", "(input clk, input", 1)
-
-
-def values(text: str, folder: Path, front_end: str = "slang") -> list[int]:
-    term = term_of(elaborated(text, folder, front_end), "model_out")
-    return [value_of(term, {"model_inp": x}) for x in range(256)]
-
-
-SUMS = [(x & 15) + (x >> 4) for x in range(256)]
 SIGNED = "wire signed [7:0] s = IN; always @* casez (s)"
 
 

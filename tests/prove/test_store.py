@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from prove.door import Run, planted, run_prove
-from quality.programs import every_opcode
+from support.programs import every_opcode
 
 from dais_verif.cli import main
 from dais_verif.prover.solving.obligation_cache import ObligationCache, key_of

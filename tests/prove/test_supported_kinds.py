@@ -11,8 +11,8 @@ from prove.kind_examples import EXAMPLES, called_to_show
 from prove.kind_refusals import CALLED, NEVER_CALLED, NEVER_SEEN, REFUSALS, WITH
 from prove.kinds_seen import kinds_seen
 from prove.reading import elaborated, term_of
-from prove.test_people_write import DESIGNS
-from prove.test_storage import SUMS, combinational
+from support.adder_rtl import SUMS, combinational
+from support.people_write import DESIGNS
 
 from dais_verif.errors import InputError
 from dais_verif.prover.slang.kinds import CALLS, FILLING, SYMBOLS, TABLES, How

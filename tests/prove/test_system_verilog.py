@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from prove.door import Run, run_prove
-from quality.door import run_sim
+from support.door import run_sim
 
 from dais_verif.program import Program
 

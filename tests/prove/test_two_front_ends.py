@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from prove.door import planted, run_prove
 from prove.reading import elaborated, needs_yosys, term_of
-from prove.test_front_end import INPUTS, expression, result
-from quality.odd_programs import ODD_PROGRAMS
-from quality.programs import dense_network, every_opcode
+from support.odd_programs import ODD_PROGRAMS
+from support.programs import dense_network, every_opcode
+from support.random_expressions import INPUTS, expression, result
 
 from dais_verif.dut.interface import packed
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from prove.door import run_prove
 from prove.reading import elaborated, term_of, value_of
-from prove.test_several_files import ADDER
+from support.adder import ADDER
 
 from dais_verif.errors import InputError
 from dais_verif.prover.slang import design

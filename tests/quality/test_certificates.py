@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from quality.edits import edits, findings, not_found
-from quality.signing import DESIGN, GIVEN, QUICK, Ending, forge, project, sign, verify
+from support.edits import edits, findings, not_found
+from support.signing import DESIGN, GIVEN, QUICK, Ending, forge, project, sign, verify
 
 from dais_verif.program import write_binary
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE

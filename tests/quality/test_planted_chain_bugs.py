@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quality.door import planted, run_sim
-from quality.programs import every_opcode
+from support.door import planted, run_sim
+from support.programs import every_opcode
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program

@@ -15,9 +15,9 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from coverage_cases import names
-from slow_coverage import hit_bins
-from strategies import random_program, random_rows
+from support.coverage_cases import names
+from support.slow_coverage import hit_bins
+from support.strategies import random_program, random_rows
 
 from dais_verif.coverage.bins import bins_of
 from dais_verif.coverage.count import count_batch

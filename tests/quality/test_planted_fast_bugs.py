@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from fast_cases import Way, beyond, isas, problems, random_vectors, vectors
-from strategies import random_program
+from support.fast_cases import Way, beyond, isas, problems, random_vectors, vectors
+from support.strategies import random_program
 
 from dais_verif.errors import ProgramError
 from dais_verif.golden.fast import FastProgram

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from quality.door import Run, planted, run_sim
-from quality.programs import every_opcode, overflowing, unproved
+from support.door import Run, planted, run_sim
+from support.programs import every_opcode, overflowing, unproved
 
 from dais_verif import golden
 from dais_verif.golden import batch, oracle

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from quality.door import planted, run_sim
-from quality.programs import dense_network, every_opcode
+from support.door import planted, run_sim
+from support.programs import dense_network, every_opcode
 
 from dais_verif.emitter import emit_verilog
 

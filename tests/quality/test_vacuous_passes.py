@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from quality.sabotage import LIAR, STALE_COMPILER, fake_icarus, sabotage
-from quality.signing import DESIGN, GIVEN, QUICK, Ending, project, sign
+from support.signing import DESIGN, GIVEN, QUICK, Ending, project, sign
 
 from dais_verif.cli import main
 from dais_verif.emitter import emit_verilog

@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from places import CORPUS
+from support.places import CORPUS
 
 from dais_verif.cli import main
 from dais_verif.emitter import emit_verilog

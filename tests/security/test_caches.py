@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from quality.signing import QUICK, project, sign
+from support.signing import QUICK, project, sign
 
 from dais_verif.signoff.verbs import PRINTED, call, own_cache
 from dais_verif.toolchain import tools, verilator_runtime

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from quality.signing import GIVEN, QUICK, forge, project, sign, verify
+from support.signing import GIVEN, QUICK, forge, project, sign, verify
 
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE
 from dais_verif.signoff.sshsig import fingerprint, public_key

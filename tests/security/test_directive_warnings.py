@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from quality.signing import DESIGN
+from support.signing import DESIGN
 
 from dais_verif.cli import main
 from dais_verif.emitter import emit_verilog

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from quality.edits import edits, findings, not_found
-from quality.signing import GIVEN, QUICK, project, sign, verify
+from support.edits import edits, findings, not_found
+from support.signing import GIVEN, QUICK, project, sign, verify
 
 PROVED = QUICK.replace('proof = "off"', 'proof = "required"') + GIVEN
 #: Our own RTL, all that can be asked for without a board, and a proof that is given no time.

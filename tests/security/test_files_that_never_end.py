@@ -11,7 +11,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
-from quality.signing import DESIGN
+from support.signing import DESIGN
 
 from dais_verif.cli import main
 from dais_verif.errors import InputError

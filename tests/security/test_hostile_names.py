@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from junitparser import JUnitXml
-from pages import mismatch_run, passed_run
 from rich.table import Table
 from rich.text import Text
+from support.pages import mismatch_run, passed_run
 
 from dais_verif.cli.main import _run
 from dais_verif.printable import command_line, printable

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from quality.door import ROOT, environment
-from quality.signing import DESIGN
+from support.door import ROOT, environment
+from support.signing import DESIGN
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.errors import ToolError

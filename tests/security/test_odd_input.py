@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from pages import (
+from support.pages import (
     PROGRAM,
     board_run,
     coverage_run,

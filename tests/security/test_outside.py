@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from quality.signing import DESIGN, GIVEN, QUICK, project, sign, verify
+from support.signing import DESIGN, GIVEN, QUICK, project, sign, verify
 
 from dais_verif.dut.outside import Use, macros_in, outside_of, uses_in
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog

@@ -8,8 +8,8 @@ import socket
 from pathlib import Path
 
 import pytest
-from quality.door import command, run_sim, save
-from quality.signing import DESIGN
+from support.door import command, run_sim, save
+from support.signing import DESIGN
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.errors import ToolError

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from quality.signing import DESIGN, GIVEN, QUICK, Ending, project, sign, verify
+from support.signing import DESIGN, GIVEN, QUICK, Ending, project, sign, verify
 
 from dais_verif.cli import main
 from dais_verif.emitter import emit_verilog

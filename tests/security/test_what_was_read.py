@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from quality.signing import DESIGN, GIVEN, QUICK, project, sign, verify
+from support.signing import DESIGN, GIVEN, QUICK, project, sign, verify
 
 from dais_verif.dut.outside import included_in
 from dais_verif.emitter import emit_verilog

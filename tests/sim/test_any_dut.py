@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from quality.door import Run, run_sim
+from support.door import Run, run_sim
 
 from dais_verif.emitter import PipelineOptions, emit_pipeline
 from dais_verif.program import Program

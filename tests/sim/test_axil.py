@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from axis_designs import planted_in_shell, wrapped
-from builds import every_name
-from quality.door import planted
-from quality.odd_programs import ODD_PROGRAMS
-from quality.programs import every_opcode
+from support.axis_designs import planted_in_shell, wrapped
+from support.builds import every_name
+from support.door import planted
+from support.odd_programs import ODD_PROGRAMS
+from support.programs import every_opcode
 
 from dais_verif.emitter.registers import MAGIC, REGISTERS, VERSION
 from dais_verif.errors import InputError

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from axis_designs import planted_in_shell, wrapped
-from quality.door import save
-from quality.odd_programs import ODD_PROGRAMS
-from quality.programs import every_opcode
+from support.axis_designs import planted_in_shell, wrapped
+from support.door import save
+from support.odd_programs import ODD_PROGRAMS
+from support.programs import every_opcode
 
 from dais_verif.cli import main
 from dais_verif.errors import InputError

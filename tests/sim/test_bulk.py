@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from quality.door import planted, run_sim
-from quality.odd_programs import ODD_PROGRAMS
-from quality.programs import every_opcode
-from strategies import programs
+from support.door import planted, run_sim
+from support.odd_programs import ODD_PROGRAMS
+from support.programs import every_opcode
+from support.strategies import programs
 
 from dais_verif.dut.interface import DesignInterface, Wire
 from dais_verif.emitter import emit_verilog

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quality.door import Run, command, planted, run_sim
-from quality.programs import every_opcode
+from support.door import Run, command, planted, run_sim
+from support.programs import every_opcode
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.errors import ToolError

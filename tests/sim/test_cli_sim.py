@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from quality.door import command, environment, planted, run_sim, save
-from quality.programs import every_opcode, overflowing
+from support.door import command, environment, planted, run_sim, save
+from support.programs import every_opcode, overflowing
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.program.graph import cone

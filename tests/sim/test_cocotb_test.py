@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from quality.door import planted
-from quality.programs import every_opcode
+from support.door import planted
+from support.programs import every_opcode
 
 from dais_verif.dut.interface import packed
 from dais_verif.emitter import emit_verilog

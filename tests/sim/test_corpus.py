@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from places import CORPUS
+from support.places import CORPUS
 
 import dais_verif
 from dais_verif.cli.main import _run as command

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from quality.door import planted, run_sim
+from support.door import planted, run_sim
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 import pytest
 import serial
-from boards import Mangler, computing, mangled, on_pty, on_tcp, python_board, spoiled, verilated
-from quality.door import Run, command, environment, planted, run_sim, save
-from quality.odd_programs import ODD_PROGRAMS
-from quality.programs import every_opcode, overflowing
+from support.boards import Mangler, computing, mangled, on_pty, on_tcp, python_board, spoiled, verilated
+from support.door import Run, command, environment, planted, run_sim, save
+from support.odd_programs import ODD_PROGRAMS
+from support.programs import every_opcode, overflowing
 
 from dais_verif.cli import main
 from dais_verif.emitter import PipelineOptions, emit_pipeline

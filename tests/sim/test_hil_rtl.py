@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from boards import link_to, verilated
-from quality.programs import every_opcode
+from support.boards import link_to, verilated
+from support.programs import every_opcode
 
 from dais_verif.golden import run_raw
 from dais_verif.hil.emulator import write_design

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quality.door import environment, planted, run_sim, save
-from quality.odd_programs import ODD_PROGRAMS
-from quality.programs import every_opcode
+from support.door import environment, planted, run_sim, save
+from support.odd_programs import ODD_PROGRAMS
+from support.programs import every_opcode
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.toolchain import verilator_runtime

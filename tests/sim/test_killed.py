@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from quality.door import environment, run_sim, save
+from support.door import environment, run_sim, save
 
 from dais_verif.program import Program
 from dais_verif.toolchain import build_cache, tools, verilator_runtime

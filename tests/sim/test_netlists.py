@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from quality.door import run_sim
-from synthesis import EVERYTHING, NEGATED, Made, synth
+from support.door import run_sim
+from support.synthesis import EVERYTHING, NEGATED, Made, synth
 
 from dais_verif.errors import ToolError
 from dais_verif.program import Program, assemble

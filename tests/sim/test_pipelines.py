@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from quality.odd_programs import ODD_PROGRAMS
-from quality.programs import dense_network, every_opcode
-from strategies import random_program, random_rows
-from streaming import Cycle, Instance, stream, streaming
+from support.odd_programs import ODD_PROGRAMS
+from support.programs import dense_network, every_opcode
+from support.strategies import random_program, random_rows
+from support.streaming import Cycle, Instance, stream, streaming
 
 from dais_verif.emitter import PipelineOptions
 from dais_verif.program import Program, load

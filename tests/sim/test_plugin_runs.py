@@ -9,9 +9,9 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from quality.door import planted, save
-from quality.programs import every_opcode
-from unit.test_pytest_plugin import run_pytest
+from support.door import planted, save
+from support.plugin import run_pytest
+from support.programs import every_opcode
 
 EVERY = every_opcode()
 

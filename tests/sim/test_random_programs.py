@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from strategies import random_program, random_rows
+from support.strategies import random_program, random_rows
 
 from dais_verif.emitter import cut, emit_verilog
 from dais_verif.program import OPCODES, Program, read_binary, write_binary

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from quality.door import planted, run_sim
-from quality.programs import every_opcode
-from unit.test_record import RECORD
+from support.door import planted, run_sim
+from support.programs import every_opcode
+from support.records import RECORD
 
 from dais_verif.errors import InputError
 from dais_verif.flows.work_folder import work_folder

@@ -14,12 +14,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import fake_jobs
 import jsonschema
 import psutil
 import pytest
-from quality.door import planted, save
-from quality.programs import every_opcode
+from support import fake_jobs
+from support.door import planted, save
+from support.programs import every_opcode
 
 from dais_verif.program import Program, write_binary
 from dais_verif.record.read import read_record
@@ -136,8 +136,8 @@ def fakes(tmp_path: Path, number: int) -> Path:
 class TestCluster:
     def test_the_same_as_here(self, tmp_path: Path) -> None:
         programs = fakes(tmp_path, 14)
-        code, here = regress(tmp_path / "here", programs, module="fake_jobs")
-        other, there = regress(tmp_path / "there", programs, "--cluster", "local:2", module="fake_jobs")
+        code, here = regress(tmp_path / "here", programs, module="support.fake_jobs")
+        other, there = regress(tmp_path / "there", programs, "--cluster", "local:2", module="support.fake_jobs")
         assert (code, there.cluster, len({result.worker for result in there.jobs})) == (other, "local:2", 2)
         assert unlike(here) == unlike(there)
         wait_until(lambda: left(tmp_path) == [])
@@ -148,8 +148,8 @@ class TestCluster:
         programs = fakes(tmp_path, 21)
         for i in range(4):
             (programs / f"slow{i}.bin").write_text("slow 1")
-        _, here = regress(tmp_path / "here", programs, module="fake_jobs")
-        process = start(programs, "--cluster", "local:2", "-o", tmp_path / "there", module="fake_jobs")
+        _, here = regress(tmp_path / "here", programs, module="support.fake_jobs")
+        process = start(programs, "--cluster", "local:2", "-o", tmp_path / "there", module="support.fake_jobs")
         wait_until(lambda: len(read_journal(tmp_path / "there")) >= moment)
         kill_a_worker(process)
         process.communicate()
@@ -166,14 +166,16 @@ class TestCluster:
         (programs / "b.bin").write_text("pass")
         with dask_scheduler(tmp_path) as address:
             for number in (signal.SIGINT, signal.SIGKILL):
-                process = start(programs, "--cluster", address, "-o", tmp_path / "out", module="fake_jobs")
+                process = start(programs, "--cluster", address, "-o", tmp_path / "out", module="support.fake_jobs")
                 wait_until(lambda: any("sleep" in line for line in left(tmp_path)))
                 process.send_signal(number)
                 process.communicate()
                 assert process.returncode == (130 if number == signal.SIGINT else -number)
                 wait_until(lambda: not any("sleep" in line for line in left(tmp_path)))
             (programs / "a.bin").unlink()
-            code, record = regress(tmp_path / "out", programs, "--cluster", address, "--resume", module="fake_jobs")
+            code, record = regress(
+                tmp_path / "out", programs, "--cluster", address, "--resume", module="support.fake_jobs"
+            )
             assert (code, record.message) == (0, "1 of 1 jobs passed")
         wait_until(lambda: left(tmp_path) == [])
 
@@ -184,7 +186,7 @@ class TestCluster:
         (programs / "a.bin").write_text("hang")
         (programs / "b.bin").write_text("pass")
         with dask_scheduler(tmp_path) as address:
-            process = start(programs, "--cluster", address, "-o", tmp_path / "out", module="fake_jobs")
+            process = start(programs, "--cluster", address, "-o", tmp_path / "out", module="support.fake_jobs")
             wait_until(lambda: len(read_journal(tmp_path / "out")) == 1)
         process.communicate(timeout=120)
         record = read_record(tmp_path / "out")
@@ -193,13 +195,13 @@ class TestCluster:
         assert "scheduler was lost" in record.jobs[0].message
         wait_until(lambda: left(tmp_path) == [])
         (programs / "a.bin").write_text("pass")
-        code, record = regress(tmp_path / "out", programs, "--resume", module="fake_jobs")
+        code, record = regress(tmp_path / "out", programs, "--resume", module="support.fake_jobs")
         assert (code, [result.resumed for result in record.jobs]) == (0, [False, True])
 
     def test_killed(self, tmp_path: Path) -> None:
         programs = fakes(tmp_path, 21)
         (programs / "hang.bin").write_text("hang")
-        process = start(programs, "--cluster", "local:2", "-o", tmp_path / "out", module="fake_jobs")
+        process = start(programs, "--cluster", "local:2", "-o", tmp_path / "out", module="support.fake_jobs")
         wait_until(lambda: len(read_journal(tmp_path / "out")) >= 3)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
@@ -209,7 +211,9 @@ class TestCluster:
         """Dask gives it up after four; the others do not suffer."""
         programs = fakes(tmp_path, 3)
         (programs / "evil.bin").write_text("evil")
-        code, record = regress(tmp_path / "out", programs, "--cluster", "local:2", "--retries", 0, module="fake_jobs")
+        code, record = regress(
+            tmp_path / "out", programs, "--cluster", "local:2", "--retries", 0, module="support.fake_jobs"
+        )
         found = {Path(result.job.program).stem: result for result in record.jobs}
         assert code == 1
         assert found["p0"].verdict is Verdict.PASS and found["p1"].verdict is Verdict.RTL_MISMATCH
@@ -226,8 +230,8 @@ class TestCluster:
         """With ``sbatch`` and ``bsub`` that run what they are given at once, on this machine."""
         farm(tmp_path, monkeypatch)
         programs = fakes(tmp_path, 7)
-        _, here = regress(tmp_path / "here", programs, module="fake_jobs")
-        _, there = regress(tmp_path / "there", programs, "--cluster", name, module="fake_jobs")
+        _, here = regress(tmp_path / "here", programs, module="support.fake_jobs")
+        _, there = regress(tmp_path / "there", programs, "--cluster", name, module="support.fake_jobs")
         assert unlike(here) == unlike(there)
         assert (tmp_path / "queued").read_text().count("\n") >= 1
         wait_until(lambda: left(tmp_path) == [])

@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from quality.door import planted
-from quality.programs import every_opcode
-from waves import Item, read_gtkw, read_vcd, run_sucl, shown_by_gtkwave, wave_of
+from support.door import planted
+from support.programs import every_opcode
+from support.waves import Item, read_gtkw, read_vcd, run_sucl, shown_by_gtkwave, wave_of
 
 from dais_verif.emitter import cut, emit_verilog
 from dais_verif.emitter.parts import path_of

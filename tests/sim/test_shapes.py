@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from places import LARGE
 from prove.door import run_prove
-from quality.door import planted, run_sim
+from support.door import planted, run_sim
+from support.places import LARGE
 
 from bench.shapes import attention, convolution
 from dais_verif.emitter import cut

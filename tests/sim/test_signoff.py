@@ -15,8 +15,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from filelock import FileLock
-from quality.door import environment
-from quality.signing import DESIGN, GIVEN, QUICK, Ending, forge, project, sign, verify
+from support.door import environment
+from support.signing import DESIGN, GIVEN, QUICK, Ending, forge, project, sign, verify
 
 from dais_verif.emitter import PipelineOptions, emit_pipeline
 from dais_verif.passphrase import PASSPHRASE

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from quality.door import environment
-from quality.signing import DESIGN, QUICK, Ending, project, sign, verify
+from support.door import environment
+from support.signing import DESIGN, QUICK, Ending, project, sign, verify
 
 from dais_verif.dut.vhdl_ports import vhdl_roots_in
 from dais_verif.emitter import PipelineOptions, emit_pipeline

@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
-from quality.door import planted
-from quality.odd_programs import ODD_PROGRAMS
-from quality.programs import every_opcode, overflowing
+from support.door import planted
+from support.odd_programs import ODD_PROGRAMS
+from support.programs import every_opcode, overflowing
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.errors import ToolError

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quality.door import command
+from support.door import command
 
 from dais_verif.cli import main
 from dais_verif.errors import ToolError

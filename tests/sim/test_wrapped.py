@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from quality.door import command, run_sim, save
+from support.door import command, run_sim, save
 
 from dais_verif.program import Program
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from strategies import programs
+from support.strategies import programs
 
 from dais_verif.dut.bind import bind
 from dais_verif.dut.discover import Port, ports_in

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builds import FACTS, KEY, NAMES, built, keys, put
 from hypothesis import given
 from hypothesis import strategies as st
-from quality.door import command
+from support.builds import FACTS, KEY, NAMES, built, keys, put
+from support.door import command
 
 from dais_verif.errors import InputError
 from dais_verif.toolchain import build_cache

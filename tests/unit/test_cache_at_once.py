@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from builds import KEY, NAMES, keys, put, wait_until
-from cache_workers import SPAWN, at_once, hold, put_fetch_and_clear, put_many, put_the_same
+from support.builds import KEY, NAMES, keys, put, wait_until
+from support.cache_workers import SPAWN, at_once, hold, put_fetch_and_clear, put_many, put_the_same
 
 from dais_verif.errors import ToolError
 from dais_verif.toolchain import build_cache, process

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from quality.door import planted, save
-from quality.programs import every_opcode
+from support.door import planted, save
+from support.programs import every_opcode
 
 from dais_verif.emitter import emit_verilog
 

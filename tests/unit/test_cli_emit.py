@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from quality.programs import every_opcode
+from support.programs import every_opcode
 
 from dais_verif.cli import main
 from dais_verif.emitter import DelayModel, PipelineOptions, emit_pipeline, emit_verilog

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import PROGRAM, mismatch_run, passed_proof, passed_run, regression, signoff
+from support.pages import PROGRAM, mismatch_run, passed_proof, passed_run, regression, signoff
 
 from dais_verif.cli import main
 from dais_verif.program import Program, write_binary

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from quality.programs import every_opcode, overflowing
+from support.programs import every_opcode, overflowing
 
 from dais_verif.cli import main
 from dais_verif.golden.vm import compile_forward_and_backward, disassemble

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from strategies import batches, random_program, random_rows
+from support.strategies import batches, random_program, random_rows
 
 from dais_verif.errors import InputError, ProgramError, ViolationError
 from dais_verif.golden import compare as module

@@ -8,12 +8,12 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from coverage_cases import names
-from fast_cases import forced, isas
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from slow_coverage import Bin, all_bins, hit_bins
-from strategies import batches, random_program, random_rows
+from support.coverage_cases import names
+from support.fast_cases import forced, isas
+from support.slow_coverage import Bin, all_bins, hit_bins
+from support.strategies import batches, random_program, random_rows
 
 from dais_verif.coverage.bins import bins_of
 from dais_verif.coverage.count import count_batch

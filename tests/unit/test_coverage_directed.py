@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from coverage_cases import names, reachable, small_program, verify_claims
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from slow_coverage import Bin, hit_bins
+from support.coverage_cases import names, reachable, small_program, verify_claims
+from support.slow_coverage import Bin, hit_bins
 
 from dais_verif.coverage import Effort, How, Measured, measure, measured, summary
 from dais_verif.coverage.search import Search

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from strategies import random_program
+from support.strategies import random_program
 
 from bench.networks import network
 from bench.shapes import attention, convolution

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flipping import flipped_outputs
 from hypothesis import HealthCheck, given, settings
-from strategies import batches
+from support.flipping import flipped_outputs
+from support.strategies import batches
 
 from dais_verif.golden import oracle
 from dais_verif.program import Program, load

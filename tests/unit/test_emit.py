@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from quality.odd_programs import ODD_PROGRAMS
-from quality.programs import dense_network, every_opcode
-from strategies import random_program
+from support.odd_programs import ODD_PROGRAMS
+from support.programs import dense_network, every_opcode
+from support.strategies import random_program
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.program import LAYOUTS, Program, read_binary, write_binary

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from strategies import batches, random_program, random_rows
+from support.strategies import batches, random_program, random_rows
 
 from dais_verif.errors import ViolationError
 from dais_verif.golden import oracle, run, run_raw

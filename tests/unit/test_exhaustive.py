@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from strategies import programs
-from sweeps import U8, check_promises, declare, low_bits, port_rows, reads, values_of
+from support.strategies import programs
+from support.sweeps import U8, check_promises, declare, low_bits, port_rows, reads, values_of
 
 from dais_verif.errors import InputError
 from dais_verif.golden import oracle

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from strategies import programs
-from sweeps import check_promises, declare, port_rows, reads
+from support.strategies import programs
+from support.sweeps import check_promises, declare, port_rows, reads
 
 from dais_verif.program import Program
 from dais_verif.program.cones import input_bits

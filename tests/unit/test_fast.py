@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fast_cases import Way, beyond, campaign, exact, isas, problems, random_vectors, safe_ops, vectors
-from strategies import random_program
+from support.fast_cases import Way, beyond, campaign, exact, isas, problems, random_vectors, safe_ops, vectors
+from support.strategies import random_program
 
 from dais_verif.golden import Golden, oracle
 from dais_verif.golden.fast import FastProgram

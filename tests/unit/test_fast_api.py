@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fast_cases import Way, beyond, forced, isas, planar_vectors, problems, vectors
-from strategies import random_program, random_rows
+from support.fast_cases import Way, beyond, forced, isas, planar_vectors, problems, vectors
+from support.strategies import random_program, random_rows
 
 from dais_verif.errors import DaisError, InputError, ViolationError
 from dais_verif.golden import Golden

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fast_cases import isas, vectors
-from quality.programs import every_opcode
+from support.fast_cases import isas, vectors
+from support.programs import every_opcode
 
 import dais_verif
 from dais_verif.errors import InputError, ToolError

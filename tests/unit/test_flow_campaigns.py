@@ -10,8 +10,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-import fake_jobs
 import pytest
+from support import fake_jobs
 
 import dais_verif
 from dais_verif.cli import main

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import count, product
 
 import pytest
-from counting import growth
+from support.counting import growth
 
 from dais_verif.prover import four_state, terms
 from dais_verif.prover.four_state import parts

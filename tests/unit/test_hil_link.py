@@ -7,7 +7,7 @@ import socket
 import threading
 
 import pytest
-from boards import link_to
+from support.boards import link_to
 
 from dais_verif.errors import InputError
 from dais_verif.hil.link import LinkClosed, Target, parse_target

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from boards import Mangler, link_to, mangled, python_board
+from support.boards import Mangler, link_to, mangled, python_board
 
 from dais_verif.errors import InputError, ToolError
 from dais_verif.hil.frames import REPLY, Frame, Kind, encode

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from msgspec import structs
-from pages import (
+from support.pages import (
     EVIL,
     PROGRAM,
     board_run,
@@ -27,7 +27,7 @@ from pages import (
     regression,
     signoff,
 )
-from strategies import programs
+from support.strategies import programs
 
 from dais_verif.errors import InputError
 from dais_verif.program import Program

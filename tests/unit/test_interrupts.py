@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from quality.door import environment
+from support.door import environment
 
 #: Is interrupted while it is imported, by itself.
 MODULE = """\

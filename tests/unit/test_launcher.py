@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from fake_jobs import ENTRY, MARK, marked
+from support.fake_jobs import ENTRY, MARK, marked
 
 from dais_verif.regression.launcher import Ending, Launcher, Request
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from strategies import programs
+from support.strategies import programs
 
 from dais_verif.errors import InputError, ProgramError
 from dais_verif.program import LAYOUTS, AssumedLayoutWarning, Program, load, read_binary, write_binary

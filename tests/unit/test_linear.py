@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from support.counting import growth, lines
 
 from dais_verif.coverage import Effort, measured
 from dais_verif.coverage.inputs import READ, Readers
@@ -12,7 +13,6 @@ from dais_verif.golden.sensitivity import sensitivity
 from dais_verif.program import Program
 from dais_verif.program.graph import cone, readers
 from dais_verif.stimulus import Generated, generate
-from tests.counting import growth, lines
 
 NO_SOLVER = Effort(seconds=0)
 

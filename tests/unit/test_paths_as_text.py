@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from pages import passed_run
+from support.pages import passed_run
 
 from dais_verif.dut.ports_file import read_ports_file
 from dais_verif.record.read import read_record

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from strategies import batches
+from support.strategies import batches
 
 from dais_verif.golden import oracle
 from dais_verif.program import Program

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import passed_proof
+from support.pages import passed_proof
 
 from dais_verif.errors import InputError
 from dais_verif.record.proof import ProofRecord

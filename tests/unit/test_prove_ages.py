@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from wiring import Wiring
+from support.wiring import Wiring
 
 from dais_verif.dut.interface import Clocking
 from dais_verif.errors import InputError, StateError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from wiring import Wiring
+from support.wiring import Wiring
 
 from dais_verif.dut.interface import Clocking, DesignInterface, Wire, packed
 from dais_verif.errors import InputError

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from unit import test_prove_meaning as held
+from support import op_semantics_held as held
 
 from dais_verif.program.opcodes import OPCODES
 from dais_verif.prover import op_semantics as right
@@ -128,22 +128,22 @@ def _one(code: int) -> Callable[[], object]:
         datas = rng.sample(held.BINARY[code], min(12, len(held.BINARY[code])))
         return lambda: held.everything(code, datas, 2, rng.sample(held.SMALL, 5), 0.3)
     if code == 5:
-        return held.test_a_constant_of_all_small_types
+        return held.check_a_constant_of_all_small_types
     if abs(code) == 6:
-        return lambda: held.test_a_mux_on_all_small_types(code, 47)
+        return lambda: held.check_a_mux_on_all_small_types(code, 47)
     return lambda: held.everything(code, held.UNARY[code], 1, held.SMALL)
 
 
 def _outputs() -> None:
     for kind, negated in itertools.product(held.SMALL, (False, True)):
         if kind.width:
-            held.test_an_output_is_plus_or_minus_a_value(kind, negated)
+            held.check_an_output_is_plus_or_minus_a_value(kind, negated)
 
 
 def comparison(place: int | str) -> Callable[[], object]:
     """The part of the comparison that looks at ``place``."""
     if place == "input":
-        return lambda: held.test_an_input_is_a_slice_of_its_element(400)
+        return lambda: held.check_an_input_is_a_slice_of_its_element(400)
     return _outputs if place == "output" else _one(int(place))
 
 

@@ -3,35 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.plugin import run_pytest
 
 from dais_verif.pytest_plugin import Ask, _headline, _vacuous
-
-ROOT = Path(__file__).parents[2]
-
-
-def run_pytest(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    """pytest in ``folder``, with our plugin and xdist alone."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "dais_verif.pytest_plugin",
-        "-p",
-        "xdist",
-        "-p",
-        "no:cacheprovider",
-    ]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "200"}
-    return subprocess.run(
-        [*command, *map(str, arguments)], cwd=folder, env=environment, capture_output=True, text=True, timeout=200
-    )
 
 
 @pytest.fixture

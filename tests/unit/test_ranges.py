@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from strategies import batches, programs
+from support.strategies import batches, programs
 
 from dais_verif.golden import oracle
 from dais_verif.program import Program
@@ -91,7 +91,7 @@ def test_types_that_are_wide_enough_are_proved_safe(case: tuple[Program, random.
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(10))
 def test_sound_on_10_000_programs(chunk: int) -> None:
-    from strategies import random_program, random_rows
+    from support.strategies import random_program, random_rows
 
     for seed in range(chunk * 1000, chunk * 1000 + 1000):
         rng = random.Random(seed)

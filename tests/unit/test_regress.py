@@ -17,8 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import fake_jobs
 import pytest
+from support import fake_jobs
 
 from dais_verif.cli import main
 from dais_verif.record.read import parse_record, read_record
@@ -238,7 +238,15 @@ class TestInterrupted:
         monkeypatch.setenv(fake_jobs.MARK, str(tmp_path))
 
         def start(*words: object) -> subprocess.Popen[str]:
-            arguments = [sys.executable, "-m", "fake_jobs", "regress", *map(str, words), "-o", str(tmp_path / "out")]
+            arguments = [
+                sys.executable,
+                "-m",
+                "support.fake_jobs",
+                "regress",
+                *map(str, words),
+                "-o",
+                str(tmp_path / "out"),
+            ]
             env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
             return subprocess.Popen(
                 arguments, env=env, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quality.odd_programs import ODD_PROGRAMS
-from quality.programs import dense_network, every_opcode
-from strategies import programs, random_program
+from support.odd_programs import ODD_PROGRAMS
+from support.programs import dense_network, every_opcode
+from support.strategies import programs, random_program
 
 from dais_verif.emitter.delays import DEFAULT, DelayModel
 from dais_verif.emitter.schedule import Flow, Schedule, fewest_stages, flow_of, least_depth, schedule

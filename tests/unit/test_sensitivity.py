@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flipping import flipped_outputs
 from hypothesis import HealthCheck, given, settings
-from strategies import batches, random_program, random_rows
+from support.flipping import flipped_outputs
+from support.strategies import batches, random_program, random_rows
 
 from dais_verif.errors import ViolationError
 from dais_verif.golden import oracle

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from quality.programs import every_opcode
-from strategies import programs
+from support.programs import every_opcode
+from support.strategies import programs
 
 from dais_verif.golden import oracle
 from dais_verif.program import FixedType, Program

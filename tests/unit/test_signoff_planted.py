@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
-from quality.signing import DESIGN
-from strategies import programs
+from support.signing import DESIGN
+from support.strategies import programs
 
 from dais_verif.dut.discover import Port, ports_in, unused_in
 from dais_verif.dut.elements import sizings_of_inputs, sizings_of_outputs

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from strategies import programs
+from support.strategies import programs
 
 from dais_verif.errors import InputError
 from dais_verif.golden import oracle, run

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from strategies import random_program
+from support.strategies import random_program
 
 from dais_verif.cli.asm import asm
 from dais_verif.errors import ProgramError

@@ -8,7 +8,7 @@ import signal
 from collections import Counter
 
 import pytest
-from strategies import random_program
+from support.strategies import random_program
 
 from dais_verif.errors import ProgramError
 from dais_verif.program import assemble

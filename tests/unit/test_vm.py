@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from quality.programs import dense_network, every_opcode
-from strategies import batches, programs, random_program, random_rows
+from support.programs import dense_network, every_opcode
+from support.strategies import batches, programs, random_program, random_rows
 
 from dais_verif.errors import InputError, ToolError, ViolationError
 from dais_verif.golden import fast, run, run_raw

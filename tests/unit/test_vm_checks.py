@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from quality.programs import dense_network, every_opcode, overflowing
+from support.programs import dense_network, every_opcode, overflowing
 
 from dais_verif.errors import ViolationError
 from dais_verif.golden import run

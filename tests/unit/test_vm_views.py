@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from quality.programs import dense_network, every_opcode, overflowing
+from support.programs import dense_network, every_opcode, overflowing
 
 from dais_verif.errors import InputError
 from dais_verif.golden import oracle

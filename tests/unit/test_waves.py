@@ -7,7 +7,7 @@ from decimal import Decimal, localcontext
 from pathlib import Path
 
 import pytest
-from waves import Item, read_gtkw, run_sucl, shown_by_gtkwave
+from support.waves import Item, read_gtkw, run_sucl, shown_by_gtkwave
 
 from dais_verif.dut.interface import packed
 from dais_verif.emitter.parts import path_of

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import PROGRAM, board_run, passed_run, regression, signoff
 from rich.console import Console
+from support.pages import PROGRAM, board_run, passed_run, regression, signoff
 
 from dais_verif.cli import main
 from dais_verif.emitter import emit_verilog

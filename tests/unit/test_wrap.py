@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from quality.programs import every_opcode
+from support.programs import every_opcode
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.emitter.board import BOARD_FILES, LINKS, buffer_bits, clocks_per_bit, emit_board_top

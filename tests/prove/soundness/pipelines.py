@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from places import CORPUS
 from prove.soundness.tasks import TASKS
-from quality.programs import every_opcode
+from support.places import CORPUS
+from support.programs import every_opcode
 
 from dais_verif.dut.interface import Clocking
 from dais_verif.emitter import PipelineOptions, emit_pipeline

@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from places import CORPUS
-from quality.programs import every_opcode
+from support.places import CORPUS
+from support.programs import every_opcode
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program, load

@@ -7,8 +7,6 @@ import random
 
 import numpy as np
 from numpy.typing import NDArray
-from slow_coverage import Bin, hit_bins
-from strategies import random_program
 
 from dais_verif.coverage import How, Measured
 from dais_verif.coverage.bins import GROUPS, Bins
@@ -18,6 +16,8 @@ from dais_verif.program import Program
 from dais_verif.program.numbers import Batch, Column
 from dais_verif.program.ports import ports_of
 from dais_verif.stimulus import Vectors
+from support.slow_coverage import Bin, hit_bins
+from support.strategies import random_program
 
 __all__ = ["all_inputs", "names", "reachable", "small_program", "verify_claims"]
 

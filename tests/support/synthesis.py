@@ -8,10 +8,9 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from quality.door import save
-
 from dais_verif.cli import main
 from dais_verif.program import Program, assemble
+from support.door import save
 
 __all__ = ["EVERYTHING", "NEGATED", "Made", "synth"]
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quality.programs import every_opcode
-
 from dais_verif.program import Program
+from support.programs import every_opcode
 
 __all__ = ["ODD_PROGRAMS"]
 

@@ -15,9 +15,8 @@ from collections.abc import Callable
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
-from builds import KEY, NAMES, built, put
-
 from dais_verif.toolchain import build_cache
+from support.builds import KEY, NAMES, built, put
 
 SPAWN = multiprocessing.get_context("spawn")
 

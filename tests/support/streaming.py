@@ -78,8 +78,8 @@ def stream(instances: Sequence[Instance], cycles: Sequence[Cycle], simulator: st
         simulation = icarus.build(sources, "top", build, BuildOptions(timeout=_TIMEOUT))
     else:
         simulation = verilator.build(sources, "top", build, BuildOptions(ports=_CONTROL, timeout=_TIMEOUT))
-    env = {"PYTHONPATH": str(Path(__file__).parent)}
-    results = launch.run(simulation, "streaming_bench", folder, env=env, timeout=_TIMEOUT)
+    env = {"PYTHONPATH": str(Path(__file__).parents[1])}
+    results = launch.run(simulation, "support.streaming_bench", folder, env=env, timeout=_TIMEOUT)
     assert not launch.failed_tests(results), (folder / "simulation.log").read_text()
     found = [line.split() for line in (folder / "outputs.txt").read_text().splitlines()]
     assert len(found) == len(cycles)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import msgspec
-from quality.programs import every_opcode
 
 from dais_verif.program import Program
 from dais_verif.record.base import to_tree
@@ -41,6 +40,7 @@ from dais_verif.record.simulation import (
 )
 from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
+from support.programs import every_opcode
 
 __all__ = [
     "EVIL",

@@ -1,7 +1,7 @@
 """Jobs that do what their program says in plain words, and ``dais-verif`` with such jobs in place of ``sim``.
 
-``python -m fake_jobs regress ...`` is the real command down to the processes that it starts; only what a job does is
-faked: it takes no simulator and no second.
+``python -m support.fake_jobs regress ...`` is the real command down to the processes that it starts; only what a job
+does is faked: it takes no simulator and no second.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["ENTRY", "MARK", "marked", "run"]
 
-ENTRY = "fake_jobs:run"
+ENTRY = "support.fake_jobs:run"
 
 #: An environment variable by which all processes of a test are found, in whatever session or group they are.
 MARK = "DAIS_VERIF_TEST_MARK"

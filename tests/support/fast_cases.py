@@ -16,13 +16,13 @@ from unittest import mock
 
 import numpy as np
 from numpy.typing import NDArray
-from strategies import random_program, random_rows
 
 from dais_verif.golden import fast, oracle
 from dais_verif.golden.fast import FastProgram
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch, Column
 from dais_verif.program.ports import ports_of
+from support.strategies import random_program, random_rows
 
 __all__ = [
     # one comparison

@@ -11,7 +11,7 @@ from typing import Any
 
 __all__ = ["growth", "lines"]
 
-_OURS = str(Path(__file__).parents[1] / "dais_verif")
+_OURS = str(Path(__file__).parents[2] / "dais_verif")
 
 
 def lines(work: Callable[[], object]) -> int:

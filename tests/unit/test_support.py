@@ -1,0 +1,44 @@
+"""Tests share by ``tests/support``: no test module imports another, and no helper lies beside the folders of tests."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+MODULES = [path for path in sorted(TESTS.rglob("*.py")) if "__pycache__" not in path.parts]
+
+
+def imported(path: Path) -> set[str]:
+    """Every module and name that the file imports, by its full name."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return found
+
+
+def among_tests(names: set[str]) -> set[str]:
+    """Those that are, or are of, a test module here."""
+    stems = {path.stem for path in MODULES if path.stem.startswith("test_")}
+    return {name for name in names if set(name.split(".")) & stems}
+
+
+def test_no_module_imports_a_test_module() -> None:
+    assert not {str(path.relative_to(TESTS)): names for path in MODULES if (names := among_tests(imported(path)))}
+
+
+def test_helpers_lie_in_folders() -> None:
+    assert [path.name for path in TESTS.glob("*.py")] == ["conftest.py"]
+
+
+@pytest.mark.parametrize(
+    "line", ["from unit.test_support import TESTS", "from unit import test_support", "import unit.test_support"]
+)
+def test_an_import_of_a_test_module_is_seen(line: str, tmp_path: Path) -> None:
+    (tmp_path / "test_other.py").write_text(f"def f() -> None:\n    {line}\n")
+    assert among_tests(imported(tmp_path / "test_other.py"))
