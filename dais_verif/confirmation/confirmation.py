@@ -18,8 +18,8 @@ from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.record.proof import Confirmation
 from dais_verif.simulation.simulate import Begun, begin
-from dais_verif.simulation.simulators.build import Design, simulators_for
-from dais_verif.simulation.verify import Finding, Options, verify
+from dais_verif.simulation.simulators.build import RtlDesign, simulators_for
+from dais_verif.simulation.verify import Finding, SimulationOptions, verify
 from dais_verif.stimulus import generate
 from dais_verif.toolchain import process
 from dais_verif.verdict import Verdict
@@ -48,7 +48,7 @@ class ConfirmationRequest:
     """
 
     program: Program
-    design: Design
+    design: RtlDesign
     folder: Path
     vectors: int = 1000
     seed: int = 0
@@ -99,7 +99,7 @@ def confirm(request: ConfirmationRequest, begun: Mapping[str, Begun]) -> Confirm
         return Confirmation(Verdict.NOT_RUN, "every generated vector breaks a promise of the program")
 
     def one(name: str) -> Finding:
-        options = Options(
+        options = SimulationOptions(
             (name,), check=request.check, seed=request.seed, timeout=request.timeout, declared=request.declared
         )
         return verify(request.program, batch, request.design, request.folder / name, options, begun=begun)

@@ -209,9 +209,9 @@ def solve(search: Search, effort: Effort, *, take: bool, exclude: bool) -> None:
     if not goals or not effort.seconds:
         return
     # Imported when needed: the solver takes a while to load.
-    from dais_verif.coverage.solver import Solver
+    from dais_verif.coverage.solver import GoalSolver
 
-    solver = Solver(search.bins.program, search.declared)
+    solver = GoalSolver(search.bins.program, search.declared)
     end = time.monotonic() + effort.seconds
     wanted: dict[Goal, list[int]] = {}
     for number, goal in sorted(goals, key=lambda pair: pair[1].op):

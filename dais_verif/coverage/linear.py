@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from dais_verif.program import Op, Program
 from dais_verif.program.opcodes import RELUS, Code
-from dais_verif.program.ranges import Analysis, Interval, Status, analyse
+from dais_verif.program.ranges import Analysis, Interval, PromiseStatus, analyse
 
 __all__ = ["sharp_ranges"]
 
@@ -70,14 +70,14 @@ class _Sums:
     def __init__(self) -> None:
         self._sums: list[_Sum] = []
 
-    def sharpened(self, op: Op, known: Sequence[Interval], found: Interval, change: Status) -> Interval:
+    def sharpened(self, op: Op, known: Sequence[Interval], found: Interval, change: PromiseStatus) -> Interval:
         """The interval of ``op``, of which ``found`` and ``change`` are known, from those of the ops before it."""
         exact = self._exact(op)
         if exact is not None and len(exact.factors) <= _MOST_SOURCES:
             lo, hi = exact.range(known)
             rectified = op.code in RELUS and lo < 0  # it is the sum only where that is positive
             by = op.type.f - exact.f
-            fine = by >= 0 or change is Status.SAFE  # nothing is lost at the bottom
+            fine = by >= 0 or change is PromiseStatus.SAFE  # nothing is lost at the bottom
             if by >= 0:
                 exact, lo, hi = exact.at(op.type.f), lo << by, hi << by
             elif fine:

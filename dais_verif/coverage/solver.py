@@ -18,11 +18,11 @@ from dais_verif.prover.solving.smt import satisfy
 from dais_verif.prover.terms import Term, band, bnot, const, eq, extract, ite, neg, nonzero, slt, top_bit, var
 from dais_verif.prover.turns import one_at_a_time
 
-__all__ = ["Solver"]
+__all__ = ["GoalSolver"]
 
 
 @dataclass
-class Solver:
+class GoalSolver:
     """Answers goals about ``program``. ``declared``: inputs keep to the intervals that its source declares.
 
     A vector that is found may break promises.
@@ -143,40 +143,40 @@ def _shifted(kind: FixedType, shift: int) -> FixedType:
     return FixedType(kind.k, kind.i + shift, kind.f - shift)
 
 
-def _bit(s: Solver, op: Op, goal: Goal) -> Term:
+def _bit(s: GoalSolver, op: Op, goal: Goal) -> Term:
     width = op.type.width + goal.negated
     found = extract(s.value(goal), goal.which % width, 1)
     return found if goal.which >= width else bnot(found)
 
 
-def _sign(s: Solver, op: Op, goal: Goal) -> Term:
+def _sign(s: GoalSolver, op: Op, goal: Goal) -> Term:
     exact = s.exact(op.index, goal.negated)
     return top_bit(exact) if goal.which == 0 else band(bnot(top_bit(exact)), nonzero(exact))
 
 
-def _zero(s: Solver, op: Op, goal: Goal) -> Term:
+def _zero(s: GoalSolver, op: Op, goal: Goal) -> Term:
     return bnot(nonzero(s.exact(op.index, False)))
 
 
-def _arm(s: Solver, op: Op, goal: Goal) -> Term:
+def _arm(s: GoalSolver, op: Op, goal: Goal) -> Term:
     first = s.quantised(op, op.id0, False, 0)
     differ = bnot(eq(first, s.quantised(op, op.id1, op.spec.negate, high_int32(op.data))))
     return band(s.msb(op) if goal.which == 0 else bnot(s.msb(op)), differ)
 
 
-def _wrap(s: Solver, op: Op, goal: Goal) -> Term:
+def _wrap(s: GoalSolver, op: Op, goal: Goal) -> Term:
     taken = s.chosen(op, lambda i, negate, shift: s.wraps(op, i, negate, shift))
     return taken if goal.which == 0 else bnot(taken)
 
 
-def _truncation(s: Solver, op: Op, goal: Goal) -> Term:
+def _truncation(s: GoalSolver, op: Op, goal: Goal) -> Term:
     taken = s.chosen(op, lambda i, negate, shift: s.loses(op, i, negate, shift))
     if goal.which == 2:
         return band(taken, s.chosen(op, s.negative))
     return taken if goal.which == 0 else bnot(taken)
 
 
-def _entry(s: Solver, op: Op, goal: Goal) -> Term:
+def _entry(s: GoalSolver, op: Op, goal: Goal) -> Term:
     kind = s.program.ops[op.id0].type
     raw = goal.which + kind.raw_min + high_int32(op.data)
     if not kind.raw_min <= raw <= kind.raw_max:
@@ -184,7 +184,7 @@ def _entry(s: Solver, op: Op, goal: Goal) -> Term:
     return eq(s._values[op.id0], const(bits_of(kind), raw)) if kind.width else const(1, 1)
 
 
-_CONDITIONS: dict[str, Callable[[Solver, Op, Goal], Term]] = {
+_CONDITIONS: dict[str, Callable[[GoalSolver, Op, Goal], Term]] = {
     "bit": _bit,
     "sign": _sign,
     "zero": _zero,

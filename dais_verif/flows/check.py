@@ -17,7 +17,7 @@ from dais_verif.program import OPCODES, Program
 from dais_verif.program.checks import meaningless_data
 from dais_verif.program.graph import dead_ops, depths
 from dais_verif.program.ports import ports_of
-from dais_verif.program.ranges import Status, analyse
+from dais_verif.program.ranges import PromiseStatus, analyse
 from dais_verif.record.check import CheckRecord, NamedOp, Overflow, PortWidths, WidthSummary
 from dais_verif.record.program import ProgramInfo
 from dais_verif.verdict import Verdict
@@ -80,10 +80,11 @@ def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
 def _by_intervals(program: Program) -> Overflow:
     analysis = analyse(program, declared=True)
     possible, certain = (
-        [_named(program, index) for index in analysis.promises(status)] for status in (Status.POSSIBLE, Status.CERTAIN)
+        [_named(program, index) for index in analysis.promises(status)]
+        for status in (PromiseStatus.POSSIBLE, PromiseStatus.CERTAIN)
     )
     inputs = "declared intervals" if program.intervals else "types"
-    safe = len(analysis.promises(Status.SAFE))
+    safe = len(analysis.promises(PromiseStatus.SAFE))
     return Overflow(proved_impossible=safe, possible=possible, certain=certain, inputs=inputs)
 
 
@@ -91,7 +92,7 @@ def _by_proof(program: Program, overflow: Overflow, request: CheckRequest, progr
     """Return ``overflow`` with what the prover found of what is possible."""
     try:
         from dais_verif.prover.overflow import examine
-        from dais_verif.prover.results import Options, Watcher
+        from dais_verif.prover.results import ProofOptions, ProofWatcher
     except ImportError as error:
         progress.warning(f"{error.name} is missing: intervals are all that is known of overflow")
         return replace(overflow, proved_by_proof=[], broken=[], undecided=overflow.possible)
@@ -99,12 +100,12 @@ def _by_proof(program: Program, overflow: Overflow, request: CheckRequest, progr
     asked = suspects if request.everything else suspects[:_EXAMINED]
     with progress.working("examining promises ...") as tell:
 
-        class Shown(Watcher):
+        class Shown(ProofWatcher):
             def progress(self, what: str, done: int, total: int) -> None:
                 if what == "promises":
                     tell(f"examining promises: {done} of {total}")
 
-        found = examine(program, asked, Options(timeout=request.timeout, jobs=1), declared=True, watcher=Shown())
+        found = examine(program, asked, ProofOptions(timeout=request.timeout, jobs=1), declared=True, watcher=Shown())
     left = [_named(program, index) for index in suspects[len(asked) :]]
     return replace(
         overflow,

@@ -22,7 +22,7 @@ from dais_verif.flows.progress import Progress
 from dais_verif.flows.words import option_words
 from dais_verif.flows.wrapped import Wrapped
 from dais_verif.program import Program
-from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.synthesis.netlist import Netlist, find_netlist, netlist_sources
 from dais_verif.synthesis.targets import NETLISTS
 from dais_verif.toolchain.data_files import data_files
@@ -99,7 +99,7 @@ def with_netlist(asked: DesignRequest, folder: Path) -> DesignRequest:
     return asked if asked.netlist is None else replace(asked, rtl=netlist_sources(asked.netlist, folder))
 
 
-def design_of(program: Program, asked: DesignRequest, folder: Path) -> Design:
+def design_of(program: Program, asked: DesignRequest, folder: Path) -> RtlDesign:
     """Return the RTL to verify; our own is written into ``folder``. Raises ``InputError`` if it does not fit."""
     if asked.wrapped is not None:
         return asked.wrapped.design
@@ -108,7 +108,7 @@ def design_of(program: Program, asked: DesignRequest, folder: Path) -> Design:
     return bound(program, *given(asked, folder))
 
 
-def bound(program: Program, design: Design, said: PortsFile) -> Design:
+def bound(program: Program, design: RtlDesign, said: PortsFile) -> RtlDesign:
     """Return ``design`` with its ports, as its sources declare them and ``said`` says of them."""
     if any(map(is_vhdl, design.sources)):
         found = vhdl_ports_in(design.sources, design.top)
@@ -117,7 +117,7 @@ def bound(program: Program, design: Design, said: PortsFile) -> Design:
     return replace(design, dut=bind(program, said, found))
 
 
-def told_apart(design: Design, asked: DesignRequest, progress: Progress) -> list[str]:
+def told_apart(design: RtlDesign, asked: DesignRequest, progress: Progress) -> list[str]:
     """Return warnings of what in somebody's RTL tells simulation and synthesis apart; ``progress`` is told, too."""
     lines, texts = [], design.sources if asked.rtl else ()
     if read_others([source.read_bytes() for source in texts]):
@@ -140,7 +140,7 @@ def told_apart(design: Design, asked: DesignRequest, progress: Progress) -> list
     return lines
 
 
-def given(asked: DesignRequest, folder: Path) -> tuple[Design, PortsFile]:
+def given(asked: DesignRequest, folder: Path) -> tuple[RtlDesign, PortsFile]:
     """Return somebody's RTL, and what is said of its ports, which were not looked at yet.
 
     A module that gives it parameters is written into ``folder``.
@@ -162,11 +162,11 @@ def given(asked: DesignRequest, folder: Path) -> tuple[Design, PortsFile]:
     data, top = data_files(sources, asked.data), asked.top.lower() if vhdl else asked.top
     if asked.parameters:
         sources, top = with_parameters(sources, top, dict(asked.parameters), folder)
-    design = Design(sources, top, data)
+    design = RtlDesign(sources, top, data)
     return design, in_lower_case(said) if vhdl else said
 
 
-def emitted(program: Program, asked: DesignRequest, folder: Path) -> Design:
+def emitted(program: Program, asked: DesignRequest, folder: Path) -> RtlDesign:
     """Return our own RTL, written into ``folder``. Raises ``InputError`` for options that are for somebody else's."""
     if asked.pins.given or asked.ports:
         raise InputError(
@@ -175,8 +175,8 @@ def emitted(program: Program, asked: DesignRequest, folder: Path) -> Design:
     source = folder / f"{asked.top}.v"
     if asked.pipeline is None:
         write_atomically(source, emit_verilog(program, asked.top).encode())
-        return Design((source,), asked.top)
+        return RtlDesign((source,), asked.top)
     pipeline = emit_pipeline(program, asked.top, asked.pipeline)
     write_atomically(source, pipeline.text.encode())
     pins = Clocking("clk", pipeline.latency, "rst", False, "en", "in_valid", "out_valid")
-    return Design((source,), asked.top, dut=packed(program, pins), path_of=pipeline.path_of)
+    return RtlDesign((source,), asked.top, dut=packed(program, pins), path_of=pipeline.path_of)

@@ -7,16 +7,16 @@ from contextlib import contextmanager
 
 from dais_verif.regression.watcher import RegressionWatcher
 from dais_verif.signoff.listener import SignOffListener
-from dais_verif.simulation.watcher import Watcher
+from dais_verif.simulation.watcher import SimulationWatcher
 
-__all__ = ["SILENT", "Progress", "Watcher"]
+__all__ = ["SILENT", "Progress", "SimulationWatcher"]
 
 
 def _nothing(text: str) -> None:
     """Tell nobody."""
 
 
-class Progress(Watcher, SignOffListener, RegressionWatcher):
+class Progress(SimulationWatcher, SignOffListener, RegressionWatcher):
     """Listen to a flow; this one says nothing. A subclass overrides what it wants to show."""
 
     def warning(self, text: str) -> None:

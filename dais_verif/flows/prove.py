@@ -31,11 +31,11 @@ from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.flows.work_folder import WorkFolder, work_folder
 from dais_verif.golden.fast import threads
 from dais_verif.program import Program
-from dais_verif.prover.results import Options
+from dais_verif.prover.results import ProofOptions
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import Confirmation, ProofRecord, WrittenStatements
 from dais_verif.record.simulation import Mismatch
-from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class _Answer:
     """What the prover says, and ``design`` as that was found of it. ``finding``: of a simulator, where it is wrong."""
 
     proof: Proof
-    design: Design
+    design: RtlDesign
     dut: Dut
     confirmation: Confirmation | None = None
     finding: Finding | None = None
@@ -127,8 +127,8 @@ def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatc
         return Proved(record, program, folder.path if folder.kept else None, mismatch, proof.bits)
 
 
-def _options(request: ProveRequest, asked: DesignRequest) -> Options:
-    return Options(
+def _options(request: ProveRequest, asked: DesignRequest) -> ProofOptions:
+    return ProofOptions(
         timeout=request.timeout,
         check=not request.unchecked,
         jobs=threads(request.jobs),

@@ -20,7 +20,7 @@ from dais_verif.flows.wrapped import verify_wrapped
 from dais_verif.program import Program
 from dais_verif.record.simulation import SimulationRecord, StimulusClass
 from dais_verif.simulation.simulate import begin
-from dais_verif.simulation.simulators.build import Design, simulators_for
+from dais_verif.simulation.simulators.build import RtlDesign, simulators_for
 from dais_verif.stimulus import Generated, Stimulus, read_batch
 from dais_verif.stimulus.pseudo_exhaustive.counters import MAX_BITS
 from dais_verif.stopwatch import Stopwatch
@@ -109,7 +109,7 @@ def _verified(
     request: SimulationRequest,
     program: Program,
     stimulus: Stimulus,
-    design: Design,
+    design: RtlDesign,
     simulators: tuple[str, ...],
     folder: Path,
     progress: Progress,
@@ -127,9 +127,9 @@ def _verified(
     ) as begun:
         # Only now, while the simulators start: to load all this takes as long as to simulate a small design.
         from dais_verif.golden.fast import threads
-        from dais_verif.simulation.verify import Options, verify
+        from dais_verif.simulation.verify import SimulationOptions, verify
 
-        options = Options(
+        options = SimulationOptions(
             simulators,
             check=not request.unchecked,
             waves=request.waves,
@@ -166,7 +166,7 @@ def _exhaustive_rows(request: SimulationRequest, program: Program, simulators: S
     return _PORT_BUDGET // (program.n_ops + 1000)
 
 
-def _data_not_found(design: Design, progress: Progress) -> list[str]:
+def _data_not_found(design: RtlDesign, progress: Progress) -> list[str]:
     """Warn about data files that the RTL mentions and that were not found. Only called for runs that did not pass."""
     there = [file.name for file in design.data]
     defaults = never_read(design.sources)

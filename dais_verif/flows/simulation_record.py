@@ -29,7 +29,7 @@ from dais_verif.record.simulation import (
     Times,
 )
 from dais_verif.simulation.simulators.attributes import without_computed_attributes
-from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.toolchain import private_files
 from dais_verif.verdict import Verdict
@@ -119,7 +119,7 @@ def with_share_of_icarus(record: SimulationRecord, request: SimulationRequest) -
 
 
 def _decisions(
-    request: SimulationRequest, program: Program, design: Design, asked: DesignRequest, simulators: Sequence[str]
+    request: SimulationRequest, program: Program, design: RtlDesign, asked: DesignRequest, simulators: Sequence[str]
 ) -> list[Decision]:
     """What the input leaves open, and how it was read."""
     origin = program.origin
@@ -145,7 +145,7 @@ def _decisions(
     return found
 
 
-def _left_out(design: Design) -> list[Decision]:
+def _left_out(design: RtlDesign) -> list[Decision]:
     """What Icarus is not given of the RTL."""
     places = [
         f"{source.name}:{line}"

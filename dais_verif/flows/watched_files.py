@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dais_verif.errors import InputError
-from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.toolchain.sources import digests
 
 __all__ = ["WatchedFiles"]
@@ -16,11 +16,11 @@ __all__ = ["WatchedFiles"]
 class WatchedFiles:
     """The sources and the data files of ``design``, and the SHA-256 of each, sources first."""
 
-    design: Design
+    design: RtlDesign
     sha256: tuple[str, ...]
 
     @classmethod
-    def of(cls, design: Design) -> WatchedFiles:
+    def of(cls, design: RtlDesign) -> WatchedFiles:
         """Return the files of ``design`` as they are now."""
         return cls(design, _sha256(design))
 
@@ -42,9 +42,9 @@ class WatchedFiles:
                 raise InputError(f"RTL file {str(path)!r} was changed while it was {what}; run again")
 
 
-def _paths(design: Design) -> list[Path]:
+def _paths(design: RtlDesign) -> list[Path]:
     return [*design.sources, *(file.path for file in design.data)]
 
 
-def _sha256(design: Design) -> tuple[str, ...]:
+def _sha256(design: RtlDesign) -> tuple[str, ...]:
     return tuple(digest.hex() for digest in digests(_paths(design)))

@@ -14,7 +14,7 @@ from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
 from dais_verif.record.simulation import SimulatorResult
 from dais_verif.simulation.outputs import outputs_of
-from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Wrapped:
     """A ``folder``, and what its ``dais.json`` says of it. ``latency``: of the core, in clocks."""
 
     folder: Path
-    design: Design
+    design: RtlDesign
     latency: int
     user_bits: int
     program_hash: str
@@ -53,7 +53,7 @@ def find_wrapped(folder: Path) -> Wrapped:
                 f"{str(folder)!r} is for bytes of a link; `dais-verif hil --target {target}` simulates that"
             )
         sources = tuple(folder.absolute() / name for name in facts["files"] if name.endswith(".v"))
-        design = Design(sources, str(facts["top"]))
+        design = RtlDesign(sources, str(facts["top"]))
         found = Wrapped(
             folder, design, int(facts["core_latency"]), int(facts["user_bits"]), str(facts["program"]["hash"])
         )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dais_verif.program import FixedType, Op, Program
 from dais_verif.program.numbers import Batch, IntArray, floor_to_grid
 from dais_verif.program.opcodes import INPUT, MUXES, REDUCTIONS, SUMS, Code, bitwise_fields, high_int32, low_int32
-from dais_verif.program.ranges import Status, analyse
+from dais_verif.program.ranges import PromiseStatus, analyse
 
 __all__ = [
     # a whole program
@@ -88,7 +88,9 @@ class Compiled:
         input leads to: nothing is taken from the range analysis here.
         """
         op, wide = self.program.ops[index], self._wide[index]
-        return run_op(self.program, op, values, Batch(rows, ()), wide=wide, change=Status.POSSIBLE, check=False)[0]
+        return run_op(self.program, op, values, Batch(rows, ()), wide=wide, change=PromiseStatus.POSSIBLE, check=False)[
+            0
+        ]
 
     def _steps(self, values: list[IntArray | None], batch: Batch, check: bool) -> Iterator[tuple[Op, Mask | None]]:
         """Fill ``values`` op by op; yields each op and, where it was looked for, the rows that broke its promise."""
@@ -110,7 +112,7 @@ class Values(Protocol):
 
 
 def run_op(
-    program: Program, op: Op, values: Values, batch: Batch, *, wide: bool, change: Status, check: bool
+    program: Program, op: Op, values: Values, batch: Batch, *, wide: bool, change: PromiseStatus, check: bool
 ) -> tuple[IntArray, Mask | None]:
     """Raw values (rows,) of ``op`` in its own type, from ``values`` of its operands and the inputs in ``batch``.
 
@@ -245,11 +247,11 @@ def _wrap(raw: IntArray, kind: FixedType) -> IntArray:
     return ((raw & mask) ^ half) - half
 
 
-def _quantise(exact: Exact, kind: FixedType, change: Status, check: bool) -> tuple[IntArray, Mask | None]:
+def _quantise(exact: Exact, kind: FixedType, change: PromiseStatus, check: bool) -> tuple[IntArray, Mask | None]:
     """Raw values in ``kind``, and (if ``check``) where that changed the value."""
     drop = exact.f - kind.f
     floored = _shift(exact.raw, -drop)
-    if change is Status.SAFE:
+    if change is PromiseStatus.SAFE:
         return floored, None
     wrapped = _wrap(floored, kind)
     if not check:

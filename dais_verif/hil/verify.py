@@ -28,8 +28,8 @@ from dais_verif.simulation.diagnosis.blame import blame_engines, blame_expectati
 from dais_verif.simulation.diagnosis.mismatch import describe
 from dais_verif.simulation.outputs import outputs_of
 from dais_verif.simulation.scoreboard import Chunk, Scoreboard
-from dais_verif.simulation.simulators.build import Design
-from dais_verif.simulation.task import Options, Task, Watcher
+from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.simulation.task import SimulationOptions, SimulationWatcher, Task
 from dais_verif.simulation.testbench.job import Answer, Difference, Job, merged
 from dais_verif.simulation.testbench.packing import Words, bits_of_row, pack_inputs, pack_outputs, row_words
 from dais_verif.simulation.verify import Finding
@@ -60,7 +60,7 @@ class Run:
     identity: Identity
     journal: Journal
     folder: Path
-    watcher: Watcher
+    watcher: SimulationWatcher
     check: bool = True
 
     def __post_init__(self) -> None:
@@ -168,7 +168,7 @@ class Run:
     def _mismatch(self, difference: Difference) -> Mismatch:
         row = difference.row
         batch = self.vectors.slice(row, row + 1)
-        task = Task(self.program, Design((), ""), self.folder, Options(()), self.watcher, Stopwatch())
+        task = Task(self.program, RtlDesign((), ""), self.folder, SimulationOptions(()), self.watcher, Stopwatch())
         mismatch = describe(task, batch, BOARD, difference)
         judged = judge_rows(self.program, batch, [row])
         suspect = blame_engines(self.program, self._golden.compiled, batch, judged)

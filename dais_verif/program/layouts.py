@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dais_verif.errors import InputError, ProgramError
 from dais_verif.program.checks import validate
 from dais_verif.program.model import Columns, Origin, Program, meaningful_data
-from dais_verif.program.ranges import Status, analyse
+from dais_verif.program.ranges import PromiseStatus, analyse
 
 __all__ = ["LAYOUTS", "AssumedLayoutWarning", "detect", "read_binary", "write_binary"]
 
@@ -126,7 +126,7 @@ def _choose_word_order(words: Words) -> Program:
         return headerless
     # A program that violates a promise on every input was not meant. That a violation is merely possible says nothing:
     # in the other order a small program often has none by chance.
-    passing = [program for program in candidates if analyse(program).worst < Status.CERTAIN]
+    passing = [program for program in candidates if analyse(program).worst < PromiseStatus.CERTAIN]
     if len(passing) == 1:
         return passing[0]
     warnings.warn(

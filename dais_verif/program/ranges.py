@@ -17,13 +17,13 @@ from dais_verif.program.model import Op, Program
 from dais_verif.program.opcodes import Code, bitwise_fields, high_int32, low_int32
 from dais_verif.program.types import FixedType
 
-__all__ = ["Analysis", "Interval", "Status", "analyse"]
+__all__ = ["Analysis", "Interval", "PromiseStatus", "analyse"]
 
 #: "All low bits are zero", for the value 0.
 _ALL_ZERO = 1 << 20
 
 
-class Status(IntEnum):
+class PromiseStatus(IntEnum):
     """What is known of an op's quantisation changing its value. For promise ops a change is a violation."""
 
     #: Proved by intervals: never.
@@ -50,15 +50,15 @@ class Analysis:
     program: Program
     intervals: tuple[Interval, ...]
     #: Whether quantisation can change the value, for every op.
-    changes: tuple[Status, ...]
+    changes: tuple[PromiseStatus, ...]
 
     @property
-    def worst(self) -> Status:
+    def worst(self) -> PromiseStatus:
         """The worst status of any promise op; SAFE if there is none."""
         promised = (s for op, s in zip(self.program.ops, self.changes, strict=True) if op.spec.promise)
-        return max(promised, default=Status.SAFE)
+        return max(promised, default=PromiseStatus.SAFE)
 
-    def promises(self, status: Status) -> list[int]:
+    def promises(self, status: PromiseStatus) -> list[int]:
         """Indices of the promise ops with ``status``."""
         pairs = zip(self.program.ops, self.changes, strict=True)
         return [op.index for op, found in pairs if found is status and op.spec.promise]
@@ -72,7 +72,7 @@ def analyse(program: Program, *, declared: bool = False, sharpen: Sharpen | None
     op, the intervals of those before it, and what was found of it.
     """
     intervals: list[Interval] = []
-    changes: list[Status] = []
+    changes: list[PromiseStatus] = []
     trusted = program.intervals if declared else None
     for op in program.ops:
         interval, change = _RULES[op.code](program, op, intervals, trusted)
@@ -82,9 +82,9 @@ def analyse(program: Program, *, declared: bool = False, sharpen: Sharpen | None
 
 
 Known = list[Interval]
-Sharpen = Callable[[Op, Sequence[Interval], Interval, Status], Interval]
+Sharpen = Callable[[Op, Sequence[Interval], Interval, PromiseStatus], Interval]
 Declared = tuple[tuple[int, int], ...] | None
-Outcome = tuple[Interval, Status]
+Outcome = tuple[Interval, PromiseStatus]
 
 
 def _interval(lo: int, hi: int, f: int, zeros: int) -> Interval:
@@ -124,16 +124,16 @@ def _quantise(exact: Interval, kind: FixedType) -> Outcome:
     """Interval after TRUNC and WRAP to ``kind``, and whether that changes the value."""
     lo, hi, _, zeros = _interval(*exact)
     drop = exact.f - kind.f
-    status = Status.SAFE
+    status = PromiseStatus.SAFE
     if drop > 0:
         if zeros < drop:
-            status = Status.CERTAIN if lo == hi else Status.POSSIBLE
+            status = PromiseStatus.CERTAIN if lo == hi else PromiseStatus.POSSIBLE
         lo, hi, zeros = lo >> drop, hi >> drop, max(zeros - drop, 0)
     else:
         lo, hi, zeros = lo << -drop, hi << -drop, zeros - drop
     if lo < kind.raw_min or hi > kind.raw_max:
         outside = hi < kind.raw_min or lo > kind.raw_max
-        status = Status.CERTAIN if outside else max(status, Status.POSSIBLE)
+        status = PromiseStatus.CERTAIN if outside else max(status, PromiseStatus.POSSIBLE)
         periods = (lo - kind.raw_min) >> kind.width
         if periods == (hi - kind.raw_min) >> kind.width:
             lo, hi = lo - (periods << kind.width), hi - (periods << kind.width)
@@ -145,7 +145,7 @@ def _quantise(exact: Interval, kind: FixedType) -> Outcome:
 
 def _input(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
     lo, hi = declared[op.index] if declared else (op.type.raw_min, op.type.raw_max)
-    return _interval(lo, hi, op.type.f, 0), Status.POSSIBLE
+    return _interval(lo, hi, op.type.f, 0), PromiseStatus.POSSIBLE
 
 
 def _add(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
@@ -184,7 +184,7 @@ def _mux(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
     msb_clear = condition.lo >= 0 if kind.k else condition.hi < half
     if msb_set or msb_clear:
         return taken if msb_set else other
-    return _union(taken[0], other[0]), Status.POSSIBLE if max(taken[1], other[1]) else Status.SAFE
+    return _union(taken[0], other[0]), PromiseStatus.POSSIBLE if max(taken[1], other[1]) else PromiseStatus.SAFE
 
 
 def _mul(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
@@ -202,11 +202,11 @@ def _lookup(program: Program, op: Op, known: Known, declared: Declared) -> Outco
     first, last = known[op.id0].lo - offset, known[op.id0].hi - offset
     reached = table[max(first, 0) : max(last + 1, 0)]
     if first >= 0 and last < len(table):
-        return _interval(int(reached.min()), int(reached.max()), op.type.f, 0), Status.SAFE
+        return _interval(int(reached.min()), int(reached.max()), op.type.f, 0), PromiseStatus.SAFE
     if len(reached) == 0:
-        return _interval(0, 0, op.type.f, 0), Status.CERTAIN
+        return _interval(0, 0, op.type.f, 0), PromiseStatus.CERTAIN
     lo, hi = min(int(reached.min()), 0), max(int(reached.max()), 0)
-    return _interval(lo, hi, op.type.f, 0), Status.POSSIBLE
+    return _interval(lo, hi, op.type.f, 0), PromiseStatus.POSSIBLE
 
 
 def _bit_unary(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:

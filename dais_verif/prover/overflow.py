@@ -16,7 +16,7 @@ from dais_verif.prover.assumptions import Assumptions
 from dais_verif.prover.lemmas import Lemmas
 from dais_verif.prover.obligations import Builder, Obligation
 from dais_verif.prover.random_simulation import Columns, random_vectors, trace
-from dais_verif.prover.results import Options, Watcher
+from dais_verif.prover.results import ProofOptions, ProofWatcher
 from dais_verif.prover.solving.pool import Pool
 from dais_verif.prover.turns import one_at_a_time
 from dais_verif.record.proof import Status
@@ -45,21 +45,21 @@ class Promise:
 def examine(
     program: Program,
     suspects: Sequence[int],
-    options: Options,
+    options: ProofOptions,
     *,
     declared: bool = False,
-    watcher: Watcher | None = None,
+    watcher: ProofWatcher | None = None,
 ) -> list[Promise]:
     """What becomes of the promises of ``suspects``; all other ops are known to keep theirs.
 
     ``declared``: inputs lie in the intervals that their source declares. Raises nothing for what it cannot decide.
     """
-    examination = _Examination(program, options, declared, watcher or Watcher())
+    examination = _Examination(program, options, declared, watcher or ProofWatcher())
     return examination.run(list(suspects))
 
 
 class _Examination:
-    def __init__(self, program: Program, options: Options, declared: bool, watcher: Watcher) -> None:
+    def __init__(self, program: Program, options: ProofOptions, declared: bool, watcher: ProofWatcher) -> None:
         self._program, self._watcher, self._seed = program, watcher, options.seed
         self._builder = Builder.of_program(program)
         self._pool = Pool(options, watcher)

@@ -26,7 +26,7 @@ from dais_verif.prover.registers.control_inference import infer_controls
 from dais_verif.prover.registers.handshake import prove_handshake
 from dais_verif.prover.registers.latency import timing_of
 from dais_verif.prover.registers.transition_system import extract_transition_system
-from dais_verif.prover.results import Options, Proof, Watcher
+from dais_verif.prover.results import Proof, ProofOptions, ProofWatcher
 from dais_verif.prover.signal_correspondence import match_signals
 from dais_verif.prover.solving.pool import Pool
 from dais_verif.prover.solving.sampling import draw
@@ -44,14 +44,16 @@ _EVERY = 256
 _SHOWN = 4
 
 
-def prove(program: Program, netlist: Netlist, dut: Dut, options: Options, watcher: Watcher | None = None) -> Proof:
+def prove(
+    program: Program, netlist: Netlist, dut: Dut, options: ProofOptions, watcher: ProofWatcher | None = None
+) -> Proof:
     """Prove that ``netlist``, combinational or a pipeline, computes ``program`` for all inputs, or refute it.
 
     ``dut``: how its ports carry the program.
 
     Raises ``InputError`` if the ports do not fit the program, or the RTL has loops, latches or X where the proof looks.
     """
-    watcher = watcher or Watcher()
+    watcher = watcher or ProofWatcher()
     boundary = Boundary.of(program, netlist, dut)
     declared = Assumptions(program, boundary.inputs, options.declared)
     cut = named_signals(program, netlist)
@@ -97,8 +99,8 @@ def _op_by_op(
     declared: Assumptions,
     cut: dict[int, Signal],
     clocking: Clocking | None,
-    options: Options,
-    watcher: Watcher,
+    options: ProofOptions,
+    watcher: ProofWatcher,
     pool: Pool,
 ) -> Proof:
     """Of RTL, whose ops have signals."""
@@ -145,8 +147,8 @@ def _bit_by_bit(
     boundary: Boundary,
     declared: Assumptions,
     clocking: Clocking | None,
-    options: Options,
-    watcher: Watcher,
+    options: ProofOptions,
+    watcher: ProofWatcher,
 ) -> Proof:
     """Of a netlist, in which they have none."""
     timing = timing_of(netlist, boundary, [], clocking)

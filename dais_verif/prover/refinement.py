@@ -29,7 +29,7 @@ from dais_verif.prover.random_simulation import (
     trace,
     variations,
 )
-from dais_verif.prover.results import Options, Watcher
+from dais_verif.prover.results import ProofOptions, ProofWatcher
 from dais_verif.prover.solving.pool import Decided, Pool, Question
 from dais_verif.prover.terms import Term
 from dais_verif.record.proof import Basis, Claim, Counterexample, Status, as_inputs
@@ -55,8 +55,8 @@ class Refiner:
         netlist: Netlist,
         builder: Builder,
         pool: Pool,
-        options: Options,
-        watcher: Watcher,
+        options: ProofOptions,
+        watcher: ProofWatcher,
         declared: Assumptions,
         obligations: dict[Key, Obligation],
         claims: dict[Key, Claim],

@@ -12,11 +12,11 @@ from dais_verif.program.ports import Element
 from dais_verif.record.proof import Claim, Counterexample, Handshake, Sample, Status, Timing, Worst
 from dais_verif.verdict import Verdict
 
-__all__ = ["Options", "Proof", "Watcher"]
+__all__ = ["ProofOptions", "Proof", "ProofWatcher"]
 
 
 @dataclass(frozen=True)
-class Options:
+class ProofOptions:
     """``timeout``: seconds for each obligation. ``check``: promises are promises; False: they wrap like all else.
 
     ``store``: file of proofs of earlier runs; None: none. ``jobs``: processes at once. ``seed``: of the vectors that
@@ -35,7 +35,7 @@ class Options:
     sample: float = 1.0
 
 
-class Watcher:
+class ProofWatcher:
     """Told of what goes on; this one does nothing."""
 
     def progress(self, what: str, done: int, total: int) -> None:

@@ -18,7 +18,7 @@ from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
 from dais_verif.simulation import launch
-from dais_verif.simulation.simulators.build import Design, build
+from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.testbench.axis_job import AXIS_JOB_VARIABLE, QUIET, SCENARIOS, AxisAnswer, AxisJob, Scenario
 from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
 from dais_verif.toolchain import process
@@ -52,7 +52,7 @@ class AxisFinding:
 def simulate_axis(
     program: Program,
     batch: Batch,
-    design: Design,
+    design: RtlDesign,
     folder: str | Path,
     *,
     latency: int = 0,
@@ -110,7 +110,7 @@ def simulate_axis(
 
 
 def _simulate(
-    simulator: str, design: Design, job: AxisJob, folder: Path, *, seed: int, waves: bool, timeout: float | None
+    simulator: str, design: RtlDesign, job: AxisJob, folder: Path, *, seed: int, waves: bool, timeout: float | None
 ) -> AxisOutcome:
     started = time.monotonic()
     simulation = build(simulator, design, folder / "build", waves=waves, timeout=timeout)

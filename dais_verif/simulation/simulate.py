@@ -14,7 +14,7 @@ from pathlib import Path
 from dais_verif.errors import ToolError
 from dais_verif.simulation import launch
 from dais_verif.simulation.rtl_coverage import COVERAGE_FILES
-from dais_verif.simulation.simulators.build import Design, build
+from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.simulators.simulation import Simulation
 from dais_verif.simulation.testbench.job import JOB_VARIABLE, MAKER_VARIABLE, Answer, Job, merged
 from dais_verif.stopwatch import Stopwatch
@@ -45,7 +45,7 @@ class Ended(ToolError):
 @contextmanager
 def begin(
     simulators: Sequence[str],
-    design: Design,
+    design: RtlDesign,
     folder: Path,
     *,
     seed: int,
@@ -87,7 +87,7 @@ class Begun:
     def __init__(
         self,
         simulator: str,
-        design: Design,
+        design: RtlDesign,
         folder: Path,
         *,
         seed: int,

@@ -11,15 +11,15 @@ from dais_verif.dut.interface import Dut, packed
 from dais_verif.golden import Golden
 from dais_verif.program import Program
 from dais_verif.program.ports import Ports
-from dais_verif.simulation.simulators.build import Design
-from dais_verif.simulation.watcher import Watcher
+from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.simulation.watcher import SimulationWatcher
 from dais_verif.stopwatch import Stopwatch
 
-__all__ = ["Options", "Task", "Watcher"]
+__all__ = ["SimulationOptions", "Task", "SimulationWatcher"]
 
 
 @dataclass(frozen=True)
-class Options:
+class SimulationOptions:
     """How to verify. ``timeout``: seconds for each build and each run. ``jobs``: processes or threads at once.
 
     ``bulk``: let simulators that can run vectors outside cocotb do so; the first go through the ports all the same.
@@ -49,10 +49,10 @@ class Task:
     """One verification. ``folder`` receives builds, logs and waves."""
 
     program: Program
-    design: Design
+    design: RtlDesign
     folder: Path
-    options: Options
-    watcher: Watcher
+    options: SimulationOptions
+    watcher: SimulationWatcher
     watch: Stopwatch
 
     @property

@@ -23,8 +23,8 @@ from dais_verif.simulation.feed import Feed, chunk_size
 from dais_verif.simulation.outputs import outputs_of
 from dais_verif.simulation.scoreboard import DIGESTED
 from dais_verif.simulation.simulate import Begun, Ended, Outcome, begin
-from dais_verif.simulation.simulators.build import Design
-from dais_verif.simulation.task import Options, Task, Watcher
+from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.simulation.task import SimulationOptions, SimulationWatcher, Task
 from dais_verif.simulation.testbench.job import LEAST_IN_ICARUS, Answer, Difference
 from dais_verif.simulation.together import Settled, simulate_all
 from dais_verif.stimulus import Swept, Vectors
@@ -33,7 +33,7 @@ from dais_verif.stimulus.pseudo_exhaustive.plan import plan as exhaustive_plan
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
-__all__ = ["Finding", "Options", "Watcher", "verify"]
+__all__ = ["Finding", "SimulationOptions", "SimulationWatcher", "verify"]
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class Finding:
 def verify(
     program: Program,
     vectors: Vectors,
-    design: Design,
+    design: RtlDesign,
     folder: Path,
-    options: Options,
-    watcher: Watcher | None = None,
+    options: SimulationOptions,
+    watcher: SimulationWatcher | None = None,
     watch: Stopwatch | None = None,
     begun: Mapping[str, Begun] | None = None,
 ) -> Finding:
@@ -64,7 +64,7 @@ def verify(
     ``folder`` receives builds, logs and waves. ``begun``: the simulators, if they have begun already. Tool failures
     and violations are findings, not exceptions.
     """
-    task = Task(program, design, folder, options, watcher or Watcher(), watch or Stopwatch())
+    task = Task(program, design, folder, options, watcher or SimulationWatcher(), watch or Stopwatch())
     if begun is not None:
         return _verify(task, vectors, begun)
     with begin(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["Watcher"]
+__all__ = ["SimulationWatcher"]
 
 
-class Watcher:
+class SimulationWatcher:
     """Told of what goes on; this one does nothing."""
 
     def notice(self, text: str) -> None:

@@ -13,7 +13,7 @@ from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
 from dais_verif.simulation import launch
-from dais_verif.simulation.simulators.build import Design, build
+from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.testbench.packing import Words, bits_of_row, pack_inputs, pack_outputs, unpack_element
 
 from .compose import Composition
@@ -29,7 +29,7 @@ def simulate(program: Program, batch: Batch, simulator: str, folder: Path) -> li
     folder.mkdir(parents=True)
     source = folder / "model.v"
     source.write_text(emit_verilog(program))
-    simulation = build(simulator, Design((source,), "model"), folder / "build", timeout=_TIMEOUT)
+    simulation = build(simulator, RtlDesign((source,), "model"), folder / "build", timeout=_TIMEOUT)
     ports = ports_of(program)
     vectors = _rows_of_bits(pack_inputs(batch, ports), ports.input_bits)
     (folder / "vectors.txt").write_text("\n".join(vectors) + "\n")

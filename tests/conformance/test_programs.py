@@ -22,8 +22,8 @@ from dais_verif.files import write_atomically
 from dais_verif.golden import oracle, run
 from dais_verif.program import Program, write_binary
 from dais_verif.program.numbers import Batch
-from dais_verif.simulation.simulators.build import SIMULATORS, Design
-from dais_verif.simulation.verify import Finding, Options, verify
+from dais_verif.simulation.simulators.build import SIMULATORS, RtlDesign
+from dais_verif.simulation.verify import Finding, SimulationOptions, verify
 from dais_verif.verdict import Verdict
 
 from .rtl import simulate
@@ -79,10 +79,10 @@ PROGRAMS = {
 }
 
 
-def verified(program: Program, batch: Batch, folder: Path, options: Options) -> Finding:
+def verified(program: Program, batch: Batch, folder: Path, options: SimulationOptions) -> Finding:
     source = folder / "model.v"
     source.write_text(emit_verilog(program))
-    return verify(program, batch, Design((source,), "model"), folder, options)
+    return verify(program, batch, RtlDesign((source,), "model"), folder, options)
 
 
 @pytest.mark.parametrize("whole", PROGRAMS.values(), ids=PROGRAMS)
@@ -115,7 +115,7 @@ def test_verdict(name: str, simulators: tuple[str, ...], tmp_path: Path) -> None
     """A simulation that compares no output bit is never a PASS."""
     whole = PROGRAMS[name]
     batch = Batch.of([list(whole.inputs)] * 2, whole.program.n_in)
-    finding = verified(whole.program, batch, tmp_path, Options(simulators))
+    finding = verified(whole.program, batch, tmp_path, SimulationOptions(simulators))
     assert finding.verdict is whole.verdict, finding.message
     assert [result.name for result in finding.simulators] == list(simulators)
     compared = 2 * len(whole.model_out) if whole.verdict is Verdict.PASS else 0
@@ -136,10 +136,10 @@ def test_exit_code_where_nothing_is_compared(tmp_path: Path) -> None:
 def test_violation_stops_a_checked_run_before_any_simulation(tmp_path: Path) -> None:
     program = Program.build([(-1, 0, -1, 0, U3), (-1, 1, -1, 0, U3), (0, 0, 1, 0, U3)], [(2, 0, 0)], inp_shift=[0, 0])
     batch = Batch.of([[3, 4], [7, 5], [7, 7]], 2)
-    finding = verified(program, batch, tmp_path, Options(check=True))
+    finding = verified(program, batch, tmp_path, SimulationOptions(check=True))
     assert (finding.verdict, finding.simulators) == (Verdict.PROGRAM_INVALID, [])
     assert "row 1: overflow violation at op 2 (add)" in finding.message
-    finding = verified(program, batch, tmp_path, Options(("icarus",), check=False))
+    finding = verified(program, batch, tmp_path, SimulationOptions(("icarus",), check=False))
     assert finding.verdict is Verdict.PASS, finding.message
 
 

@@ -21,7 +21,7 @@ from bench.subjects import Subject, narrowest, peer_outputs, random_raw, verifie
 from dais_verif.golden import fast, run
 from dais_verif.program import Program, load
 from dais_verif.program.graph import dead_ops
-from dais_verif.program.ranges import Status, analyse
+from dais_verif.program.ranges import PromiseStatus, analyse
 
 ROOT = Path(__file__).parents[2]
 
@@ -181,7 +181,7 @@ def test_a_peer_that_is_wrong_is_named(results: dict[str, Any]) -> None:
 def test_networks_keep_their_promises_and_use_what_they_compute(n_ops: int) -> None:
     program = network(n_ops)
     assert program.n_ops == n_ops
-    assert analyse(program).worst is Status.SAFE
+    assert analyse(program).worst is PromiseStatus.SAFE
     assert len(dead_ops(program)) <= 3
     assert network(n_ops).hash == program.hash != network(n_ops, seed=1).hash or n_ops == 64
 

@@ -18,10 +18,10 @@ from dais_verif.flows.proof.replay import with_found_pins
 from dais_verif.program import Program
 from dais_verif.prover import slang
 from dais_verif.prover.proof import prove
-from dais_verif.prover.results import Options, Proof
+from dais_verif.prover.results import Proof, ProofOptions
 from dais_verif.record.proof import Claim, Method, Status
 from dais_verif.record.simulation import SimulatorResult
-from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.verify import Finding
 from dais_verif.verdict import Verdict
 
@@ -48,7 +48,7 @@ def asked(folder: Path, *texts: str, clock: Clocking | None = None, program: Pro
     for number, text in enumerate(texts):
         sources.append(folder / f"file_{number}.sv")
         sources[-1].write_text(text + "\n")
-    design = Design(tuple(sources), "model", dut=packed(program, clock))
+    design = RtlDesign(tuple(sources), "model", dut=packed(program, clock))
     return ConfirmationRequest(program, design, folder / "work", vectors=300, only=("icarus",))
 
 
@@ -249,7 +249,7 @@ def test_pins_that_nobody_named_are_driven_as_the_proof_found_them(ports: str, b
     text = f"module model(input clk, {ports}, {PINS}); always @(posedge clk) {body} endmodule"
     request = asked(tmp_path, text)
     netlist = slang.elaborate(request.design.sources, "model", {})
-    proof = prove(SUM, netlist, packed(SUM), Options(jobs=1))
+    proof = prove(SUM, netlist, packed(SUM), ProofOptions(jobs=1))
     assert proof.verdict is Verdict.PASS, proof.message
     design = replace(request.design, dut=with_found_pins(packed(SUM), proof))
     assert confirmed(replace(request, design=design)).verdict is Verdict.PASS

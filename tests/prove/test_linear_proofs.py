@@ -14,7 +14,7 @@ from dais_verif.program import Program
 from dais_verif.prover.netlist import Driver, Signal
 from dais_verif.prover.op_semantics import interpret_op
 from dais_verif.prover.proof import prove
-from dais_verif.prover.results import Options
+from dais_verif.prover.results import ProofOptions
 from dais_verif.prover.slang import elaborate
 from dais_verif.prover.spans import Part, Spans
 from dais_verif.prover.terms import const
@@ -50,7 +50,7 @@ def test_a_proof_of_many_inputs_and_outputs_is_linear(tmp_path: Path, ports: str
         path.write_text(text)
 
         def work() -> None:
-            proof = prove(program, elaborate([path], "model"), dut, Options(jobs=1))
+            proof = prove(program, elaborate([path], "model"), dut, ProofOptions(jobs=1))
             assert proof.verdict is Verdict.PASS and len(proof.outputs) == n
 
         return work
@@ -90,7 +90,7 @@ def test_ops_of_one_shape_are_given_a_meaning_once(tmp_path: Path, monkeypatch: 
     program = wide(100)
     path = tmp_path / "model.v"
     path.write_text(emit_verilog(program))
-    proof = prove(program, elaborate([path], "model"), packed(program), Options(jobs=1))
+    proof = prove(program, elaborate([path], "model"), packed(program), ProofOptions(jobs=1))
     assert proof.verdict is Verdict.PASS
     # An input each, and one sum: 7 * j + 3 is never j modulo 100 in these.
     assert len(asked) == 101

@@ -21,13 +21,13 @@ from dais_verif.prover.cross_check import proof as cross_check_proof
 from dais_verif.prover.cross_check.proof import prove_with_both
 from dais_verif.prover.cross_check.signals import CrossCheck, compare_readings
 from dais_verif.prover.netlist import Netlist
-from dais_verif.prover.results import Options, Watcher
+from dais_verif.prover.results import ProofOptions, ProofWatcher
 from dais_verif.prover.slang import refuse_misread
 from dais_verif.prover.solving.pool import Pool
 from dais_verif.verdict import Verdict
 
 EVERY = every_opcode()
-OPTIONS = Options(jobs=1)
+OPTIONS = ProofOptions(jobs=1)
 CORPUS = ["p01_addsub_tiny", "p03_fir16", "p04_sort8", "p05_softmax_lut", "p06_matmul_2in", "p10_bitops"]
 CORPUS += ["p11_cmvm_raw", "p12_quant_modes", "p13_hgq_jet", "p14_v041_minmaxmul"]
 
@@ -93,7 +93,7 @@ def test_yosys_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def compared(first: Netlist, second: Netlist) -> CrossCheck:
-    return compare_readings(first, second, Pool(OPTIONS, Watcher()), Watcher())
+    return compare_readings(first, second, Pool(OPTIONS, ProofWatcher()), ProofWatcher())
 
 
 def both(text: str, folder: Path, other: str | None = None, top: str = "dut") -> tuple[Netlist, Netlist]:

@@ -103,9 +103,9 @@ def test_what_a_tool_says_names_the_file_of_the_user(tmp_path: Path) -> None:
 
 
 def _build(sources: list[Path], folder: Path) -> None:
-    from dais_verif.simulation.simulators.build import Design, build
+    from dais_verif.simulation.simulators.build import RtlDesign, build
 
-    build("icarus", Design(tuple(sources), "model"), folder)
+    build("icarus", RtlDesign(tuple(sources), "model"), folder)
 
 
 def test_no_tool_is_told_where_it_works(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from dais_verif.signoff.copies import SUBJECT, copied
 from dais_verif.signoff.judge import Asked, of_subject
 from dais_verif.signoff.policy import policy_of, read_policy
 from dais_verif.signoff.subject import Subject, file_hash, sha256_of
-from dais_verif.simulation.simulators.build import Design, build
+from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.verdict import Verdict
 
 INCLUDED = {
@@ -56,7 +56,7 @@ def test_builds_tell_what_they_have_read(simulator: str, tmp_path: Path) -> None
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text.replace("DIR", str(tmp_path)))
     given = ["rtl/top.v"] if simulator == "verilator" else ["rtl/top.v", "rtl/sub.v"]
-    design = Design(tuple(tmp_path / name for name in given), "top")
+    design = RtlDesign(tuple(tmp_path / name for name in given), "top")
     if simulator == "verilator":
         found = _verilated(design, tmp_path / "build")
     else:
@@ -64,7 +64,7 @@ def test_builds_tell_what_they_have_read(simulator: str, tmp_path: Path) -> None
     assert {path.resolve() for path in found} == {(tmp_path / name).resolve() for name in set(files) - set(given)}
 
 
-def _verilated(design: Design, folder: Path) -> tuple[Path, ...]:
+def _verilated(design: RtlDesign, folder: Path) -> tuple[Path, ...]:
     """Without the C++ compiler: only Verilator itself."""
     from dais_verif.simulation.simulators import verilator
     from dais_verif.toolchain import private_files, tools, verilator_runtime

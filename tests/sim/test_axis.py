@@ -16,7 +16,7 @@ from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.simulation.axis import AxisFinding, AxisOutcome, simulate_axis
-from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.testbench.axis_job import SCENARIOS
 from dais_verif.stimulus import generate
 from dais_verif.verdict import Verdict
@@ -96,7 +96,7 @@ def test_the_folder_that_emit_writes(options: list[str], tmp_path: Path) -> None
     finding = simulate_axis(
         EVERY,
         generate(EVERY, 100, 1),
-        Design(sources, facts["top"]),
+        RtlDesign(sources, facts["top"]),
         tmp_path,
         latency=facts["core_latency"],
         user_bits=facts["user_bits"],

@@ -21,24 +21,26 @@ from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.simulation.scoreboard import Chunk, Scoreboard
 from dais_verif.simulation.simulators import icarus
-from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.testbench import bench
 from dais_verif.simulation.testbench.job import Job, chunk_name
 from dais_verif.simulation.testbench.packing import Words
-from dais_verif.simulation.verify import Finding, Options, verify
+from dais_verif.simulation.verify import Finding, SimulationOptions, verify
 from dais_verif.stimulus import generate
 from dais_verif.verdict import Verdict
 
 EVERY = every_opcode()
 ROWS = 3000
-BULK, PORTS = (Options(("verilator",), check=False, bulk=bulk) for bulk in (True, False))
+BULK, PORTS = (SimulationOptions(("verilator",), check=False, bulk=bulk) for bulk in (True, False))
 WITH_OUTPUT = [name for name, program in ODD_PROGRAMS.items() if ports_of(program).output_bits and name != "large"]
 
 
-def found(program: Program, folder: Path, options: Options, rtl: str | None = None, rows: int = ROWS) -> Finding:
+def found(
+    program: Program, folder: Path, options: SimulationOptions, rtl: str | None = None, rows: int = ROWS
+) -> Finding:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "model.v").write_text(rtl or emit_verilog(program))
-    return verify(program, generate(program, rows, 3), Design((folder / "model.v",), "model"), folder, options)
+    return verify(program, generate(program, rows, 3), RtlDesign((folder / "model.v",), "model"), folder, options)
 
 
 def both_ways(program: Program, folder: Path, rtl: str | None = None, rows: int = ROWS) -> tuple[Finding, Finding]:
@@ -139,16 +141,18 @@ def test_paths_that_differ_are_an_error(tmp_path: Path, monkeypatch: pytest.Monk
 def test_threads_and_chunks_do_not_change_the_answer(tmp_path: Path) -> None:
     digests = set()
     for jobs in (1, 2, 3):
-        finding = found(EVERY, tmp_path / str(jobs), Options(("verilator",), check=False, jobs=jobs), rows=20_000)
+        finding = found(
+            EVERY, tmp_path / str(jobs), SimulationOptions(("verilator",), check=False, jobs=jobs), rows=20_000
+        )
         assert finding.verdict is Verdict.PASS
         digests.add(finding.simulators[0].digest)
     assert len(digests) == 1
 
 
 def test_shares_of_icarus_together_run_every_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = found(EVERY, tmp_path / "one", Options(("icarus",), check=False, jobs=3))
+    one = found(EVERY, tmp_path / "one", SimulationOptions(("icarus",), check=False, jobs=3))
     monkeypatch.setattr(icarus, "SHARE_BUDGET", 20_000)
-    three = found(EVERY, tmp_path / "three", Options(("icarus",), check=False, jobs=3))
+    three = found(EVERY, tmp_path / "three", SimulationOptions(("icarus",), check=False, jobs=3))
     assert (tmp_path / "three" / "icarus" / "share_2" / "answer.json").exists()
     assert not (tmp_path / "one" / "icarus" / "share_1").exists()
     for finding in (one, three):

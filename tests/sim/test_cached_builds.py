@@ -18,7 +18,7 @@ from dais_verif.emitter import emit_verilog
 from dais_verif.errors import ToolError
 from dais_verif.program import Program
 from dais_verif.simulation.simulators import icarus
-from dais_verif.simulation.simulators.build import Design, build
+from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.simulators.simulation import Simulation
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.toolchain import build_cache, tools, verilator_runtime
@@ -56,7 +56,7 @@ def build_of(
     """Build in ``folder``, where the RTL lies too."""
     folder.mkdir(exist_ok=True)
     (folder / "design.v").write_text(text)
-    return build(simulator, Design((folder / "design.v",), top), folder / "build", **more)
+    return build(simulator, RtlDesign((folder / "design.v",), top), folder / "build", **more)
 
 
 def sim(folder: Path, simulator: str = "icarus", *, rtl: str = GOOD) -> Run:
@@ -161,7 +161,7 @@ class TestOther:
         for text in (GOOD, BAD, GOOD, BAD):
             source.write_text(text)
             os.utime(source, (10**9, 10**9))
-            simulation = build(simulator, Design((source,), "model"), tmp_path / "build")
+            simulation = build(simulator, RtlDesign((source,), "model"), tmp_path / "build")
             found.append((simulation.cached, code(simulation)))
         assert [cached for cached, _ in found] == [False, False, True, True]
         assert found[0][1] == found[2][1] != found[1][1] == found[3][1]
@@ -184,7 +184,7 @@ class TestOther:
             (tmp_path / f"{name}.v").write_text(text)
         found = {}
         for names in ("a b c", "b a c", "a bc", "b c"):
-            design = Design(tuple(tmp_path / f"{name}.v" for name in names.split()), "model")
+            design = RtlDesign(tuple(tmp_path / f"{name}.v" for name in names.split()), "model")
             found[names] = [build("icarus", design, tmp_path / "build").cached for _ in range(2)]
         assert found == {names: [False, True] for names in found}
 

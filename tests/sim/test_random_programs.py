@@ -17,8 +17,8 @@ from dais_verif.emitter import cut, emit_verilog
 from dais_verif.program import OPCODES, Program, read_binary, write_binary
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
-from dais_verif.simulation.simulators.build import Design
-from dais_verif.simulation.verify import Options, verify
+from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.simulation.verify import SimulationOptions, verify
 from dais_verif.stimulus import generate
 from dais_verif.verdict import Verdict
 
@@ -45,7 +45,7 @@ def check(seed: int, folder: Path, n_ops: int = 300) -> None:
     )
     folder.mkdir(exist_ok=True)
     (folder / "model.v").write_text(emit_verilog(program))
-    finding = verify(program, batch, Design((folder / "model.v",), "model"), folder, Options(check=False))
+    finding = verify(program, batch, RtlDesign((folder / "model.v",), "model"), folder, SimulationOptions(check=False))
     assert finding.verdict is Verdict.PASS, f"seed {seed}: {finding}"
     bits = ROWS * ports_of(program).output_bits
     assert [simulator.bits_compared for simulator in finding.simulators] == [bits, bits]

@@ -20,9 +20,9 @@ from dais_verif.program.ports import ports_of
 from dais_verif.simulation.diagnosis import replay
 from dais_verif.simulation.diagnosis.blame import Replay, replay_mismatch
 from dais_verif.simulation.simulators import verilator
-from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.testbench.packing import pack_inputs
-from dais_verif.simulation.verify import Options, Watcher, verify
+from dais_verif.simulation.verify import SimulationOptions, SimulationWatcher, verify
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
@@ -54,7 +54,7 @@ def replayed(
     before: int | None = 0,
 ) -> Replay:
     (folder / "model.v").write_text(rtl)
-    design = Design((folder / "model.v",), "model")
+    design = RtlDesign((folder / "model.v",), "model")
     earlier = None if before is None else packed(program, batch, before)
     out = folder / f"replay_{simulator}"
     out.mkdir()
@@ -161,7 +161,7 @@ def test_one_build_serves_blame_and_waves(simulator: str, tmp_path: Path, monkey
     folders: list[Path] = []
     build = replay.build
 
-    def counted(name: str, design: Design, folder: Path, **options: bool) -> object:
+    def counted(name: str, design: RtlDesign, folder: Path, **options: bool) -> object:
         folders.append(folder)
         return build(name, design, folder, **options)  # type: ignore[arg-type]
 
@@ -176,8 +176,8 @@ def test_only_a_failure_is_replayed(tmp_path: Path) -> None:
         folder = tmp_path / name
         folder.mkdir()
         (folder / "model.v").write_text(rtl)
-        design = Design((folder / "model.v",), "model")
-        assert verify(PROGRAM, BATCH, design, folder, Options(("icarus",))).verdict is verdict
+        design = RtlDesign((folder / "model.v",), "model")
+        assert verify(PROGRAM, BATCH, design, folder, SimulationOptions(("icarus",))).verdict is verdict
     assert not [path.name for path in (tmp_path / "good").rglob("*") if path.suffix in (".fst", ".vcd", ".gtkw")]
     left = {path.name for path in (tmp_path / "bad" / "replay_icarus").iterdir()}
     assert {"waves.fst", "replay.gtkw", "replay.sucl"} <= left
@@ -185,7 +185,7 @@ def test_only_a_failure_is_replayed(tmp_path: Path) -> None:
 
 def test_after_a_vector_of_zeros_if_there_is_none_before(tmp_path: Path) -> None:
     (tmp_path / "model.v").write_text(WRONG)
-    design = Design((tmp_path / "model.v",), "model")
+    design = RtlDesign((tmp_path / "model.v",), "model")
     vector, folder = packed(PROGRAM, BATCH, 1), tmp_path / "replay"
     blame = replay_mismatch(PROGRAM, design, "icarus", BATCH, 1, vector, 0, folder).blame
     assert (blame.kind, blame.op, blame.replayed_in) == ("op", 2, "icarus")
@@ -262,9 +262,9 @@ class TestVerilatorAlone:
         (tmp_path / "model.v").write_text(rtl)
         batch = Batch.of([[3.0, 1.0], [0.0, 0.25]], 2)
         told: list[str] = []
-        watcher, watch = Watcher(), Stopwatch()
+        watcher, watch = SimulationWatcher(), Stopwatch()
         watcher.notice = told.append  # type: ignore[method-assign]
-        design, options = Design((tmp_path / "model.v",), "model"), Options(("verilator",))
+        design, options = RtlDesign((tmp_path / "model.v",), "model"), SimulationOptions(("verilator",))
         finding = verify(self.PROGRAM, batch, design, tmp_path, options, watcher, watch)
         assert finding.verdict is Verdict.RTL_MISMATCH and finding.first_mismatch is not None
         blame = finding.first_mismatch.blame

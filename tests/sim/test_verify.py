@@ -17,24 +17,26 @@ from dais_verif.errors import ToolError
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
-from dais_verif.simulation.simulators.build import Design
-from dais_verif.simulation.verify import Finding, Options, Watcher, verify
+from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.simulation.verify import Finding, SimulationOptions, SimulationWatcher, verify
 from dais_verif.stimulus import generate
 from dais_verif.toolchain.process import Session
 from dais_verif.verdict import Verdict
 
 EVERY = every_opcode()
-BOTH = Options(check=False, icarus_rows=sys.maxsize)
-ICARUS = Options(("icarus",), check=False)
+BOTH = SimulationOptions(check=False, icarus_rows=sys.maxsize)
+ICARUS = SimulationOptions(("icarus",), check=False)
 
 WITH_OUTPUT = {name: program for name, program in ODD_PROGRAMS.items() if ports_of(program).output_bits}
 WITHOUT_OUTPUT = {name: program for name, program in ODD_PROGRAMS.items() if name not in WITH_OUTPUT}
 
 
-def verified(program: Program, folder: Path, options: Options, *, rows: int = 200, rtl: str | None = None) -> Finding:
+def verified(
+    program: Program, folder: Path, options: SimulationOptions, *, rows: int = 200, rtl: str | None = None
+) -> Finding:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "model.v").write_text(emit_verilog(program) if rtl is None else rtl)
-    return verify(program, generate(program, rows, 1), Design((folder / "model.v",), "model"), folder, options)
+    return verify(program, generate(program, rows, 1), RtlDesign((folder / "model.v",), "model"), folder, options)
 
 
 @pytest.mark.parametrize("name", WITH_OUTPUT)
@@ -54,7 +56,7 @@ def test_a_program_of_odd_shape_passes_in_icarus(name: str, tmp_path: Path) -> N
     ],
 )
 def test_a_program_of_odd_shape_passes_in_verilator(name: str, tmp_path: Path) -> None:
-    finding = verified(WITH_OUTPUT[name], tmp_path, Options(("verilator",), check=False))
+    finding = verified(WITH_OUTPUT[name], tmp_path, SimulationOptions(("verilator",), check=False))
     assert finding.verdict is Verdict.PASS, finding
 
 
@@ -79,7 +81,7 @@ def test_what_the_simulators_did(tmp_path: Path) -> None:
 
 def test_icarus_ends_with_verilator_and_says_what_it_ran(tmp_path: Path) -> None:
     """Verilator runs so many vectors in a second, Icarus in a minute."""
-    finding = verified(EVERY, tmp_path, Options(check=False), rows=200_000)
+    finding = verified(EVERY, tmp_path, SimulationOptions(check=False), rows=200_000)
     icarus, verilator = finding.simulators
     assert finding.verdict is Verdict.PASS
     assert verilator.vectors_compared == 200_000
@@ -106,8 +108,8 @@ def test_a_mismatch_in_a_vector_that_icarus_was_not_given_is_replayed_there(
     wrong = f"(model_inp[18:14] == 5'h15 ? `ifdef VERILATOR 5'h0A `else {in_icarus} `endif : model_inp[18:14])"
     (tmp_path / "model.v").write_text(planted(EVERY, "op_2 =", "model_inp[18:14]", wrong))
     raw = [[0.0, 0.0, 0.0]] * 599 + [[0.0, 0.0, -11.0]]
-    options = Options(check=False, icarus_rows=300)
-    finding = verify(EVERY, Batch.of(raw, 3), Design((tmp_path / "model.v",), "model"), tmp_path, options)
+    options = SimulationOptions(check=False, icarus_rows=300)
+    finding = verify(EVERY, Batch.of(raw, 3), RtlDesign((tmp_path / "model.v",), "model"), tmp_path, options)
     assert finding.verdict is verdict, finding.message
     assert [(s.vectors_compared, s.mismatches) for s in finding.simulators] == [(512, 0), (600, 1)]
     assert finding.first_mismatch is not None and finding.first_mismatch.row == 599
@@ -128,7 +130,7 @@ def test_every_vector_is_compared_whatever_the_chunks(rows: int, tmp_path: Path)
     wrong = planted(EVERY, "op_2 =", "model_inp[18:14]", "(model_inp[18:14] == 5'h15 ? 5'h0A : model_inp[18:14])")
     raw = [[0.0, 0.0, 0.0]] * (rows - 1) + [[0.0, 0.0, -11.0]]
     (tmp_path / "model.v").write_text(wrong)
-    design = Design((tmp_path / "model.v",), "model")
+    design = RtlDesign((tmp_path / "model.v",), "model")
     finding = verify(EVERY, Batch.of(raw, 3), design, tmp_path, ICARUS)
     assert finding.verdict is Verdict.RTL_MISMATCH
     assert finding.first_mismatch is not None
@@ -141,7 +143,7 @@ def test_the_first_mismatch_in_words(tmp_path: Path) -> None:
     rows = [(-1, 0, -1, 0, (1, 5, 1)), (-1, 1, -1, 0, (0, 2, 2)), (1, 0, 1, 0, (1, 6, 2))]
     program = Program.build(rows, [(2, 3, 1)], inp_shift=[0, -1])
     (tmp_path / "model.v").write_text(planted(program, "op_2 =", "-", "+"))
-    design = Design((tmp_path / "model.v",), "model")
+    design = RtlDesign((tmp_path / "model.v",), "model")
     # Vector 0 agrees: nothing is added. Input 1 is halved, then floored to quarters.
     finding = verify(program, Batch.of([[3.0, 0.0], [-16.0, 2.6875]], 2), design, tmp_path, ICARUS)
     mismatch = finding.first_mismatch
@@ -159,7 +161,7 @@ def test_the_first_mismatch_in_words(tmp_path: Path) -> None:
 
 
 def test_an_overflow_is_the_programs_fault_unless_unchecked(tmp_path: Path) -> None:
-    checked = verified(overflowing(), tmp_path / "checked", Options(("icarus",)))
+    checked = verified(overflowing(), tmp_path / "checked", SimulationOptions(("icarus",)))
     assert checked.verdict is Verdict.PROGRAM_INVALID
     assert checked.simulators == []
     assert "overflow violation at op 1 (add_const): exact result 128 becomes -128 in type s8.0" in checked.message
@@ -169,8 +171,8 @@ def test_an_overflow_is_the_programs_fault_unless_unchecked(tmp_path: Path) -> N
 def test_the_row_of_the_overflow_is_named(tmp_path: Path) -> None:
     (tmp_path / "model.v").write_text(emit_verilog(overflowing()))
     vectors = Batch.of([[v % 127] for v in range(5000)] + [[127]], 1)
-    design = Design((tmp_path / "model.v",), "model")
-    finding = verify(overflowing(), vectors, design, tmp_path, Options(("icarus",)))
+    design = RtlDesign((tmp_path / "model.v",), "model")
+    finding = verify(overflowing(), vectors, design, tmp_path, SimulationOptions(("icarus",)))
     assert finding.verdict is Verdict.PROGRAM_INVALID
     assert finding.message.startswith("row 5000: ")
 
@@ -179,7 +181,7 @@ def test_every_step_is_noticed(tmp_path: Path) -> None:
     told: list[str] = []
     counted: list[tuple[str, int, int]] = []
 
-    class Listener(Watcher):
+    class Listener(SimulationWatcher):
         def notice(self, text: str) -> None:
             told.append(text)
 
@@ -187,7 +189,7 @@ def test_every_step_is_noticed(tmp_path: Path) -> None:
             counted.append((simulator, done, total))
 
     (tmp_path / "model.v").write_text(planted(EVERY, "op_4 =", "+", "-"))
-    design = Design((tmp_path / "model.v",), "model")
+    design = RtlDesign((tmp_path / "model.v",), "model")
     verify(EVERY, generate(EVERY, 10, 0), design, tmp_path, ICARUS, Listener())
     assert told[0] == "simulating 10 vectors in icarus"
     assert told[1].startswith(("icarus: built in ", "icarus: taken from the cache"))

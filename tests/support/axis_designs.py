@@ -9,7 +9,7 @@ from dais_verif.emitter.axis import Identity, emit_axis_top
 from dais_verif.emitter.rtl_library import AXIL_FILES, AXIS_FILES, library_sources
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
-from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.simulators.build import RtlDesign
 
 __all__ = ["planted_in_shell", "registered_core", "wrapped"]
 
@@ -51,7 +51,7 @@ def wrapped(
     user_bits: int = 3,
     axil: bool = False,
     bug: tuple[str, str] | None = None,
-) -> Design:
+) -> RtlDesign:
     """``program`` in the shell; ``bug``: the name and the text of a file that is another one."""
     folder.mkdir(parents=True, exist_ok=True)
     ports = ports_of(program)
@@ -68,4 +68,4 @@ def wrapped(
     texts.update([bug] if bug else [])
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-    return Design(tuple(folder / name for name in texts), "model_axis")
+    return RtlDesign(tuple(folder / name for name in texts), "model_axis")

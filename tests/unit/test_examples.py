@@ -10,7 +10,7 @@ import pytest
 import dais_verif
 from dais_verif.golden import run
 from dais_verif.program import write_binary
-from dais_verif.program.ranges import Status, analyse
+from dais_verif.program.ranges import PromiseStatus, analyse
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "examples" / "make_examples.py"
@@ -27,7 +27,7 @@ def test_shipped_file_is_what_the_script_makes(make, layout) -> None:
     assert path.read_bytes() == write_binary(make(), layout)
     program = dais_verif.load(path)
     assert program.origin.layout == layout and not program.origin.assumed
-    assert analyse(program).worst is Status.SAFE
+    assert analyse(program).worst is PromiseStatus.SAFE
 
 
 def test_every_example_is_listed() -> None:

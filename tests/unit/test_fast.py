@@ -17,7 +17,7 @@ from dais_verif.golden import Golden, oracle
 from dais_verif.golden.fast import FastProgram
 from dais_verif.program import OPCODES, Program, load
 from dais_verif.program.ports import ports_of
-from dais_verif.program.ranges import Status, analyse
+from dais_verif.program.ranges import PromiseStatus, analyse
 
 pytestmark = pytest.mark.usefixtures("kernel")
 
@@ -245,7 +245,7 @@ def test_most_promises_of_real_programs_are_proved(corpus: Path) -> None:
         safe = safe_ops(FastProgram(program), check=True)
         promises = [op.index for op in program.ops if op.spec.promise]
         by_kernel = {index for index in promises if safe[index]}
-        assert by_kernel <= set(analyse(program).promises(Status.SAFE)), folder.name
+        assert by_kernel <= set(analyse(program).promises(PromiseStatus.SAFE)), folder.name
         assert len(by_kernel) >= 0.75 * len(promises), folder.name
         proved, promised = proved + len(by_kernel), promised + len(promises)
     assert proved >= 0.99 * promised

@@ -15,7 +15,7 @@ from support.strategies import programs
 
 from dais_verif.errors import InputError, ProgramError
 from dais_verif.program import LAYOUTS, AssumedLayoutWarning, Program, load, read_binary, write_binary
-from dais_verif.program.ranges import Status, analyse
+from dais_verif.program.ranges import PromiseStatus, analyse
 
 FAST = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -134,7 +134,11 @@ def test_detection_reads_another_program_only_with_a_reason(case: tuple[Program,
     program = case[0]
     for layout in ("headerless", "published"):
         back, assumed = detected(write_binary(program, layout))
-        assert back.hash == program.hash or assumed or analyse(back).worst < analyse(program).worst is Status.CERTAIN
+        assert (
+            back.hash == program.hash
+            or assumed
+            or analyse(back).worst < analyse(program).worst is PromiseStatus.CERTAIN
+        )
 
 
 def test_hash_ignores_data_without_meaning_and_nothing_else() -> None:

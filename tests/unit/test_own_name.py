@@ -10,7 +10,7 @@ import pytest
 
 from dais_verif.flows.designs import told_apart
 from dais_verif.flows.progress import SILENT
-from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.simulators.build import RtlDesign
 
 
 @pytest.mark.parametrize(
@@ -24,5 +24,5 @@ from dais_verif.simulation.simulators.build import Design
 def test_a_file_that_asks_for_its_own_name(text: str, warned: bool, tmp_path: Path) -> None:
     (tmp_path / "m.v").write_text(f"module model;\n{text}\nendmodule\n")
     dut: Any = SimpleNamespace(rtl=(tmp_path / "m.v",))
-    lines = told_apart(Design((tmp_path / "m.v",), "model"), dut, SILENT)
+    lines = told_apart(RtlDesign((tmp_path / "m.v",), "model"), dut, SILENT)
     assert any("`__FILE__" in line for line in lines) == warned

@@ -10,7 +10,7 @@ from support.wiring import Wiring
 from dais_verif.errors import InputError
 from dais_verif.prover.cross_check.signals import CrossCheck, compare_readings
 from dais_verif.prover.netlist import NoValue
-from dais_verif.prover.results import Options, Watcher
+from dais_verif.prover.results import ProofOptions, ProofWatcher
 from dais_verif.prover.solving.pool import Pool
 from dais_verif.prover.terms import Term, add, band, bnot, bor, bxor, concat, const, ite, mul, sub, undefined
 
@@ -23,8 +23,8 @@ def wired(**more: int) -> Wiring:
 
 def compared(first: Wiring, second: Wiring, *outputs: str) -> CrossCheck:
     outputs = outputs or ("y",)
-    pool = Pool(Options(timeout=5.0, jobs=1), Watcher())
-    return compare_readings(first.netlist(*outputs), second.netlist(*outputs), pool, Watcher())
+    pool = Pool(ProofOptions(timeout=5.0, jobs=1), ProofWatcher())
+    return compare_readings(first.netlist(*outputs), second.netlist(*outputs), pool, ProofWatcher())
 
 
 def both(one: Made, other: Made) -> CrossCheck:
@@ -140,8 +140,8 @@ def test_signals_of_other_widths() -> None:
 def test_other_ports(other: Wiring, outputs: tuple[str, ...], message: str) -> None:
     first = wired().wire("y", 4, lambda s: s("a"))
     other.wire("y", 4, lambda s: s("a")).wire("z", 3, lambda s: s("a", 0, 3))
-    pool = Pool(Options(jobs=1), Watcher())
-    found = compare_readings(first.netlist("y"), other.netlist(*outputs), pool, Watcher())
+    pool = Pool(ProofOptions(jobs=1), ProofWatcher())
+    found = compare_readings(first.netlist("y"), other.netlist(*outputs), pool, ProofWatcher())
     assert found == CrossCheck(0, message)
 
 

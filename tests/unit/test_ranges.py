@@ -15,7 +15,7 @@ from support.strategies import batches, programs
 from dais_verif.golden import oracle
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
-from dais_verif.program.ranges import Analysis, Status, analyse
+from dais_verif.program.ranges import Analysis, PromiseStatus, analyse
 
 FAST = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -35,7 +35,9 @@ def assert_sound(analysis: Analysis, inputs: Sequence[Fraction], *, declared: bo
         if op.code != -1:
             status = analysis.changes[op.index]
             changed = exact_of(program, op.index, values, inputs) != values[op.index]
-            assert status is not (Status.SAFE if changed else Status.CERTAIN), f"{op}: {status!r}, changed {changed}"
+            assert status is not (PromiseStatus.SAFE if changed else PromiseStatus.CERTAIN), (
+                f"{op}: {status!r}, changed {changed}"
+            )
 
 
 def exact_of(program: Program, index: int, values: list[Fraction], inputs: Sequence[Fraction]) -> Fraction | None:
@@ -85,7 +87,7 @@ def with_intervals(program: Program, rng: random.Random) -> Program:
 @given(programs(promise_keeping=True))
 @FAST
 def test_types_that_are_wide_enough_are_proved_safe(case: tuple[Program, random.Random]) -> None:
-    assert analyse(case[0]).worst is Status.SAFE
+    assert analyse(case[0]).worst is PromiseStatus.SAFE
 
 
 @pytest.mark.slow
@@ -107,39 +109,39 @@ S4, U4, U0 = (1, 3, 0), (0, 4, 0), (0, 0, 0)
 
 #: name: op types of two inputs, the op that is judged, its raw interval and number of zeros, its status.
 JUDGED: dict[str, tuple[Any, ...]] = {
-    "most negative plus most negative": (S4, S4, (0, 0, 1, 0, (1, 4, 0)), (-16, 14, 0), Status.SAFE),
-    "minus the most negative overflows": (S4, U0, (1, 1, 0, 0, S4), (-8, 7, 0), Status.POSSIBLE),
-    "minus the most negative fits one bit more": (S4, U0, (1, 1, 0, 0, (1, 4, 0)), (-7, 8, 0), Status.SAFE),
-    "a sum in an unsigned type": (S4, S4, (0, 0, 1, 0, (0, 5, 0)), (0, 31, 0), Status.POSSIBLE),
-    "shift acts on the second only": (U4, U4, (0, 0, 1, 2, (0, 7, 0)), (0, 75, 0), Status.SAFE),
-    "shift down loses a fraction": (U4, U4, (0, 0, 1, -1, (0, 5, 0)), (0, 22, 0), Status.POSSIBLE),
-    "shift down kept by a finer type": (U4, U4, (0, 0, 1, -1, (0, 5, 1)), (0, 45, 0), Status.SAFE),
-    "zeros make a coarser result exact": ((0, 6, -2), U0, (0, 0, 0, 0, (0, 7, -2)), (0, 30, 0), Status.SAFE),
-    "a constant too large, below": (U0, U0, (5, -1, -1, -9, S4), (7, 7, 0), Status.CERTAIN),
-    "a constant too large, above": (U0, U0, (5, -1, -1, 8, S4), (-8, -8, 3), Status.CERTAIN),
-    "the most negative constant": (U0, U0, (5, -1, -1, -8, S4), (-8, -8, 3), Status.SAFE),
-    "add_const past the end for some": (U4, U0, (4, 0, -1, 1, U4), (0, 15, 0), Status.POSSIBLE),
-    "add_const past the end for all": (U4, U0, (4, 0, -1, 16, U4), (0, 15, 0), Status.CERTAIN),
-    "relu keeps no negative": (S4, U0, (2, 0, -1, 0, (0, 3, 0)), (0, 7, 0), Status.SAFE),
-    "negated relu of the most negative": (S4, U0, (-2, 0, -1, 0, U4), (0, 8, 0), Status.SAFE),
-    "negated relu of unsigned is 0": (U4, U0, (-2, 0, -1, 0, U4), (0, 0, 1 << 20), Status.SAFE),
-    "quant floors negatives": (S4, U0, (3, 0, -1, 0, (1, 3, -1)), (-4, 3, 0), Status.POSSIBLE),
-    "negated quant wraps one value": (S4, U0, (-3, 0, -1, 0, S4), (-8, 7, 0), Status.POSSIBLE),
-    "a square is never negative": (S4, U0, (7, 0, 0, 0, (0, 7, 0)), (0, 64, 0), Status.SAFE),
-    "a product of both signs": (S4, S4, (7, 0, 1, 0, (1, 7, 0)), (-56, 64, 0), Status.SAFE),
-    "a product one bit short": (S4, S4, (7, 0, 1, 0, (1, 6, 0)), (-64, 63, 0), Status.POSSIBLE),
-    "mux of an unsigned condition": (U4, S4, (6, 0, 1, 0, (1, 4, 0)), (-8, 15, 0), Status.SAFE),
-    "mux negates the second": (U4, S4, (-6, 0, 1, 0, (1, 4, 0)), (-7, 15, 0), Status.SAFE),
-    "mux of a width-0 condition": (U0, S4, (6, 0, 1, 0, S4), (-8, 7, 0), Status.SAFE),
-    "not of a signed value": (S4, U0, (9, 0, -1, 0, S4), (-8, 7, 0), Status.SAFE),
-    "not of an unsigned value into signed": (U4, U0, (9, 0, -1, 0, (1, 4, 0)), (-16, -1, 0), Status.SAFE),
-    "not of an unsigned value into unsigned": (U4, U0, (9, 0, -1, 0, U4), (0, 15, 0), Status.SAFE),
-    "reduce is 0 or 1": (U4, U0, (9, 0, -1, 1, (0, 1, 0)), (0, 1, 0), Status.SAFE),
-    "reduce into one signed bit": (U4, U0, (9, 0, -1, 1, (1, 0, 0)), (-1, 0, 0), Status.POSSIBLE),
-    "all of width 0 is 1": (U0, U0, (9, 0, -1, 2, (0, 1, 0)), (1, 1, 0), Status.SAFE),
-    "and with an unsigned value": (S4, U4, (10, 0, 1, 0, U4), (0, 15, 0), Status.SAFE),
-    "or with a signed value": (S4, U4, (10, 0, 1, 1 << 56, (1, 4, 0)), (-16, 15, 0), Status.SAFE),
-    "xor of unsigned values": (U4, U4, (10, 0, 1, 2 << 56, U4), (0, 15, 0), Status.SAFE),
+    "most negative plus most negative": (S4, S4, (0, 0, 1, 0, (1, 4, 0)), (-16, 14, 0), PromiseStatus.SAFE),
+    "minus the most negative overflows": (S4, U0, (1, 1, 0, 0, S4), (-8, 7, 0), PromiseStatus.POSSIBLE),
+    "minus the most negative fits one bit more": (S4, U0, (1, 1, 0, 0, (1, 4, 0)), (-7, 8, 0), PromiseStatus.SAFE),
+    "a sum in an unsigned type": (S4, S4, (0, 0, 1, 0, (0, 5, 0)), (0, 31, 0), PromiseStatus.POSSIBLE),
+    "shift acts on the second only": (U4, U4, (0, 0, 1, 2, (0, 7, 0)), (0, 75, 0), PromiseStatus.SAFE),
+    "shift down loses a fraction": (U4, U4, (0, 0, 1, -1, (0, 5, 0)), (0, 22, 0), PromiseStatus.POSSIBLE),
+    "shift down kept by a finer type": (U4, U4, (0, 0, 1, -1, (0, 5, 1)), (0, 45, 0), PromiseStatus.SAFE),
+    "zeros make a coarser result exact": ((0, 6, -2), U0, (0, 0, 0, 0, (0, 7, -2)), (0, 30, 0), PromiseStatus.SAFE),
+    "a constant too large, below": (U0, U0, (5, -1, -1, -9, S4), (7, 7, 0), PromiseStatus.CERTAIN),
+    "a constant too large, above": (U0, U0, (5, -1, -1, 8, S4), (-8, -8, 3), PromiseStatus.CERTAIN),
+    "the most negative constant": (U0, U0, (5, -1, -1, -8, S4), (-8, -8, 3), PromiseStatus.SAFE),
+    "add_const past the end for some": (U4, U0, (4, 0, -1, 1, U4), (0, 15, 0), PromiseStatus.POSSIBLE),
+    "add_const past the end for all": (U4, U0, (4, 0, -1, 16, U4), (0, 15, 0), PromiseStatus.CERTAIN),
+    "relu keeps no negative": (S4, U0, (2, 0, -1, 0, (0, 3, 0)), (0, 7, 0), PromiseStatus.SAFE),
+    "negated relu of the most negative": (S4, U0, (-2, 0, -1, 0, U4), (0, 8, 0), PromiseStatus.SAFE),
+    "negated relu of unsigned is 0": (U4, U0, (-2, 0, -1, 0, U4), (0, 0, 1 << 20), PromiseStatus.SAFE),
+    "quant floors negatives": (S4, U0, (3, 0, -1, 0, (1, 3, -1)), (-4, 3, 0), PromiseStatus.POSSIBLE),
+    "negated quant wraps one value": (S4, U0, (-3, 0, -1, 0, S4), (-8, 7, 0), PromiseStatus.POSSIBLE),
+    "a square is never negative": (S4, U0, (7, 0, 0, 0, (0, 7, 0)), (0, 64, 0), PromiseStatus.SAFE),
+    "a product of both signs": (S4, S4, (7, 0, 1, 0, (1, 7, 0)), (-56, 64, 0), PromiseStatus.SAFE),
+    "a product one bit short": (S4, S4, (7, 0, 1, 0, (1, 6, 0)), (-64, 63, 0), PromiseStatus.POSSIBLE),
+    "mux of an unsigned condition": (U4, S4, (6, 0, 1, 0, (1, 4, 0)), (-8, 15, 0), PromiseStatus.SAFE),
+    "mux negates the second": (U4, S4, (-6, 0, 1, 0, (1, 4, 0)), (-7, 15, 0), PromiseStatus.SAFE),
+    "mux of a width-0 condition": (U0, S4, (6, 0, 1, 0, S4), (-8, 7, 0), PromiseStatus.SAFE),
+    "not of a signed value": (S4, U0, (9, 0, -1, 0, S4), (-8, 7, 0), PromiseStatus.SAFE),
+    "not of an unsigned value into signed": (U4, U0, (9, 0, -1, 0, (1, 4, 0)), (-16, -1, 0), PromiseStatus.SAFE),
+    "not of an unsigned value into unsigned": (U4, U0, (9, 0, -1, 0, U4), (0, 15, 0), PromiseStatus.SAFE),
+    "reduce is 0 or 1": (U4, U0, (9, 0, -1, 1, (0, 1, 0)), (0, 1, 0), PromiseStatus.SAFE),
+    "reduce into one signed bit": (U4, U0, (9, 0, -1, 1, (1, 0, 0)), (-1, 0, 0), PromiseStatus.POSSIBLE),
+    "all of width 0 is 1": (U0, U0, (9, 0, -1, 2, (0, 1, 0)), (1, 1, 0), PromiseStatus.SAFE),
+    "and with an unsigned value": (S4, U4, (10, 0, 1, 0, U4), (0, 15, 0), PromiseStatus.SAFE),
+    "or with a signed value": (S4, U4, (10, 0, 1, 1 << 56, (1, 4, 0)), (-16, 15, 0), PromiseStatus.SAFE),
+    "xor of unsigned values": (U4, U4, (10, 0, 1, 2 << 56, U4), (0, 15, 0), PromiseStatus.SAFE),
 }
 
 
@@ -172,17 +174,17 @@ def test_bitwise_on_declared_intervals(name: str) -> None:
     program = replace(Program.build(rows, [(2, 0, 0)], inp_shift=[0, 0]), intervals=(a, b, (-8, 7)))
     analysis = analyse(program, declared=True)
     assert analysis.intervals[2][:2] == expected
-    assert analysis.changes[2] is Status.SAFE
+    assert analysis.changes[2] is PromiseStatus.SAFE
 
 
 #: table, raw offset of its first entry, result interval, status; the index is an s4.0 (raw -8..7).
 LOOKUPS = {
-    "covers all": ([-3, *range(15)], 0, (-3, 14), Status.SAFE),
-    "misses the most negative index": ([5] * 15, 1, (0, 5), Status.POSSIBLE),
-    "misses the largest index": ([-5] * 15, 0, (-5, 0), Status.POSSIBLE),
-    "begins beyond the operand": ([5] * 4, 16, (0, 0), Status.CERTAIN),
-    "ends before the operand": ([5] * 4, -4, (0, 0), Status.CERTAIN),
-    "is empty": ([], 0, (0, 0), Status.CERTAIN),
+    "covers all": ([-3, *range(15)], 0, (-3, 14), PromiseStatus.SAFE),
+    "misses the most negative index": ([5] * 15, 1, (0, 5), PromiseStatus.POSSIBLE),
+    "misses the largest index": ([-5] * 15, 0, (-5, 0), PromiseStatus.POSSIBLE),
+    "begins beyond the operand": ([5] * 4, 16, (0, 0), PromiseStatus.CERTAIN),
+    "ends before the operand": ([5] * 4, -4, (0, 0), PromiseStatus.CERTAIN),
+    "is empty": ([], 0, (0, 0), PromiseStatus.CERTAIN),
 }
 
 
@@ -200,7 +202,7 @@ def test_trailing_zeros_of_a_single_value_are_all_counted() -> None:
     rows = [(-1, 0, -1, 0, (0, 1, 0)), (8, 0, -1, 0, (0, 3, 2)), (0, 1, 1, 0, (0, 4, 0))]
     analysis = analyse(Program.build(rows, [(2, 0, 0)], inp_shift=[0], tables=[[4, 4]]))
     assert analysis.intervals[1] == (4, 4, 2, 2)
-    assert analysis.changes[2] is Status.SAFE
+    assert analysis.changes[2] is PromiseStatus.SAFE
 
 
 def test_a_wrapped_interval_within_one_period_stays_an_interval() -> None:
@@ -215,14 +217,14 @@ def test_declared_intervals_count_only_when_trusted() -> None:
     rows = [(-1, 0, -1, 0, S4), (4, 0, -1, 4, S4)]
     program = Program.build(rows, [(1, 0, 0)], inp_shift=[0])
     program = replace(program, intervals=((-8, 3), (-8, 7)))
-    assert analyse(program).promises(Status.POSSIBLE) == [1]
-    assert analyse(program, declared=True).promises(Status.SAFE) == [1]
-    assert analyse(program, declared=True).worst is Status.SAFE
+    assert analyse(program).promises(PromiseStatus.POSSIBLE) == [1]
+    assert analyse(program, declared=True).promises(PromiseStatus.SAFE) == [1]
+    assert analyse(program, declared=True).worst is PromiseStatus.SAFE
 
 
 def test_worst_ignores_ops_that_imply_quantisation() -> None:
     rows = [(-1, 0, -1, 0, S4), (3, 0, -1, 0, (0, 1, 0))]
     analysis = analyse(Program.build(rows, [(1, 0, 0)], inp_shift=[0]))
-    assert analysis.changes[1] is Status.POSSIBLE
-    assert analysis.worst is Status.SAFE
-    assert [analysis.promises(status) for status in Status] == [[], [], []]
+    assert analysis.changes[1] is PromiseStatus.POSSIBLE
+    assert analysis.worst is PromiseStatus.SAFE
+    assert [analysis.promises(status) for status in PromiseStatus] == [[], [], []]

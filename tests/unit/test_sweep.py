@@ -16,7 +16,7 @@ from dais_verif.prover.bit_level.aig import FALSE, TRUE, Aig
 from dais_verif.prover.bit_level.bit_blasting import blast
 from dais_verif.prover.bit_level.fraig import Fraig
 from dais_verif.prover.bit_level.patterns import columns, row_of, simulate, value_of
-from dais_verif.prover.bit_level.sat_solver import Solver
+from dais_verif.prover.bit_level.sat_solver import SatSolver
 from dais_verif.prover.bit_level.windows import Window, equal_by_table
 from dais_verif.prover.terms import Term
 from dais_verif.prover.terms.evaluate import evaluate
@@ -111,7 +111,7 @@ def test_patterns_are_turned_and_turned_back(rows: list[int]) -> None:
 def test_tables_and_solver_know_what_is_equal(seed: int) -> None:
     rng = random.Random(seed)
     graph, literals = random_graph(rng)
-    solver = Solver(graph)
+    solver = SatSolver(graph)
     for _ in range(20):
         a, b = (rng.choice(literals) ^ rng.getrandbits(1) for _ in range(2))
         equal = table(graph, a) == table(graph, b)
@@ -132,7 +132,7 @@ def test_the_solver_takes_things_for_granted_in_one_question_only() -> None:
     graph = Aig()
     a, b = graph.input(), graph.input()
     both = graph.both(a, b)
-    solver = Solver(graph)
+    solver = SatSolver(graph)
     assert solver.differ_within(both, a, [b], 10).found is False
     answer = solver.differ(both, a, 1000)
     assert answer.found and answer.ones == {a >> 1}

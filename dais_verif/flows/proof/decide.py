@@ -18,8 +18,8 @@ from dais_verif.flows.proof.deep_stack import run_deep, stop_if_abandoned
 from dais_verif.flows.proof.reading import RtlReader
 from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.program import Program
-from dais_verif.prover.results import Options, Watcher
-from dais_verif.simulation.simulators.build import Design
+from dais_verif.prover.results import ProofOptions, ProofWatcher
+from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
@@ -45,16 +45,16 @@ class ProofTask:
     """
 
     program: Program
-    design: Design
+    design: RtlDesign
     said: PortsFile | None
     reader: RtlReader
-    options: Options
+    options: ProofOptions
     watched: WatchedFiles
     watch: Stopwatch
     progress: Progress
 
 
-class _Listener(Watcher):
+class _Listener(ProofWatcher):
     """Tells ``tell`` what the prover says of its progress."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
@@ -114,7 +114,7 @@ def _needed() -> Iterator[None]:
         ) from None
 
 
-def _readings(reader: RtlReader, design: Design) -> tuple[list[Netlist], str | None]:
+def _readings(reader: RtlReader, design: RtlDesign) -> tuple[list[Netlist], str | None]:
     """Return what each front end reads; and why Yosys does not, if it need not."""
     netlists: list[Netlist] = []
     for name in reader.names:
@@ -127,7 +127,7 @@ def _readings(reader: RtlReader, design: Design) -> tuple[list[Netlist], str | N
     return netlists, None
 
 
-def _read(reader: RtlReader, name: str, design: Design) -> Netlist:
+def _read(reader: RtlReader, name: str, design: RtlDesign) -> Netlist:
     with reader.readable(name, design) as read:
         return run_deep(read)
 
@@ -145,7 +145,7 @@ def _prove(task: ProofTask, netlists: Sequence[Netlist], dut: Dut) -> Proof:
         return prove_with_both(task.program, first, others[0], dut, task.options, listener, if_possible=lenient)
 
 
-def _put_sample(task: ProofTask, netlist: Netlist, design: Design, dut: Dut, proof: Proof) -> Proof:
+def _put_sample(task: ProofTask, netlist: Netlist, design: RtlDesign, dut: Dut, proof: Proof) -> Proof:
     """Return ``proof`` in the light of a sample of its obligations. ``design``: read once more if need be."""
     from dais_verif.prover.solving.sampling import BUT_FOR_BLOCKS, WRITTEN, judge_sample, put_to_the_solver
     from dais_verif.prover.terms import as_written

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dais_verif.dut.interface import Dut
     from dais_verif.program import Program
     from dais_verif.prover.results import Proof
-    from dais_verif.simulation.simulators.build import Design
+    from dais_verif.simulation.simulators.build import RtlDesign
     from dais_verif.simulation.verify import Finding
 
 __all__ = ["proof_record"]
@@ -40,7 +40,7 @@ def proof_record(
     request: ProveRequest,
     task: ProofTask,
     proof: Proof,
-    design: Design,
+    design: RtlDesign,
     dut: Dut,
     *,
     finding: Finding | None,
@@ -102,7 +102,7 @@ def _counterexample(program: Program, found: Counterexample | None, finding: Fin
 
 
 def _rtl(
-    request: ProveRequest, task: ProofTask, proof: Proof, design: Design, dut: Dut, watched: WatchedFiles
+    request: ProveRequest, task: ProofTask, proof: Proof, design: RtlDesign, dut: Dut, watched: WatchedFiles
 ) -> ProvedRtl:
     return ProvedRtl(
         top=design.top,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dais_verif.dut.verilog import included_by
 from dais_verif.errors import InputError, ToolError
-from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.synthesis.elaboration import elaborated
 from dais_verif.synthesis.vhdl import in_verilog
 from dais_verif.toolchain import tools
@@ -31,7 +31,7 @@ FRONT_ENDS = {"slang": ("slang",), "yosys": ("yosys",), "both": _BOTH, "availabl
 _LIMITS = Limits(600, 4096)
 
 
-def _is_vhdl(design: Design) -> bool:
+def _is_vhdl(design: RtlDesign) -> bool:
     return any(map(is_vhdl, design.sources))
 
 
@@ -57,7 +57,7 @@ class RtlReader:
         """The front ends, the one whose reading is proved first before the other."""
         return FRONT_ENDS[self.front_end]
 
-    def what_reads(self, design: Design) -> tuple[str, ...]:
+    def what_reads(self, design: RtlDesign) -> tuple[str, ...]:
         """What a proof depends on here. Raises ``ToolError`` if Yosys or GHDL is needed and missing."""
         versions = []
         if "yosys" in self.names:
@@ -68,11 +68,11 @@ class RtlReader:
                     raise
         return (self.front_end, *versions, *([f"ghdl {tools.ghdl().version}"] if _is_vhdl(design) else []))
 
-    def files(self, design: Design) -> dict[str, Path]:
+    def files(self, design: RtlDesign) -> dict[str, Path]:
         """What the RTL reads, by the names that it has for it."""
         return {file.name: file.path for file in design.data}
 
-    def in_verilog(self, design: Design) -> Design:
+    def in_verilog(self, design: RtlDesign) -> RtlDesign:
         """The same; VHDL as GHDL's synthesis reads it. Raises ``InputError`` or ``ToolError`` where it does not."""
         if not _is_vhdl(design):
             return design
@@ -82,7 +82,7 @@ class RtlReader:
         return replace(design, sources=(form,), data=())
 
     @contextmanager
-    def readable(self, name: str, design: Design) -> Iterator[Callable[[], Netlist]]:
+    def readable(self, name: str, design: RtlDesign) -> Iterator[Callable[[], Netlist]]:
         """What reads ``design``, in Verilog, with one front end: as often as it is called, and in whatever thread.
 
         Yosys runs before, in the thread of the caller: Ctrl-C reaches the main one, which kills what it has started.

@@ -22,7 +22,7 @@ from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Ports
-from dais_verif.simulation.simulators.build import SIMULATORS, Design, simulators_for
+from dais_verif.simulation.simulators.build import SIMULATORS, RtlDesign, simulators_for
 from dais_verif.toolchain.sources import is_vhdl
 from dais_verif.verdict import Verdict
 
@@ -69,14 +69,14 @@ def with_found_pins(dut: Dut, proof: Proof) -> Dut:
 
 
 def replay_counterexample(
-    request: ProveRequest, program: Program, proof: Proof, design: Design, folder: WorkFolder, progress: Progress
+    request: ProveRequest, program: Program, proof: Proof, design: RtlDesign, folder: WorkFolder, progress: Progress
 ) -> Finding:
     """Return what golden model and simulators say of the vector. ``design``: with the pins that the proof found.
 
     Where the request names no simulator, that is the first that builds the RTL.
     """
     # Only imported now: a proof that succeeds needs no simulator.
-    from dais_verif.simulation.verify import Options, verify
+    from dais_verif.simulation.verify import SimulationOptions, verify
     from dais_verif.stimulus import batch_of_raw
 
     assert proof.counterexample is not None
@@ -91,15 +91,15 @@ def replay_counterexample(
     else:
         tries = [(simulator,)] if simulator in SIMULATORS else [SIMULATORS] if simulator else [(s,) for s in SIMULATORS]
     with progress.working("replaying the counterexample"):
-        first = verify(program, batch, design, folder.path, Options(tries[0], check=check))
+        first = verify(program, batch, design, folder.path, SimulationOptions(tries[0], check=check))
         if first.verdict is not Verdict.TOOL_FAILURE or len(tries) == 1:
             return first
-        second = verify(program, batch, design, folder.path, Options(tries[1], check=check))
+        second = verify(program, batch, design, folder.path, SimulationOptions(tries[1], check=check))
         # Where bits are undefined, a simulator that knows no X may well see nothing wrong.
         return first if second.verdict is Verdict.PASS else second
 
 
-def replay_handshake(proof: Proof, dut: Dut, design: Design, folder: WorkFolder) -> Proof:
+def replay_handshake(proof: Proof, dut: Dut, design: RtlDesign, folder: WorkFolder) -> Proof:
     """Return ``proof``, of a broken handshake, with what a simulator makes of that."""
     from dais_verif.simulation.diagnosis.trace_replay import replay_trace
 
@@ -128,7 +128,7 @@ def simulate_out_of_step(
     said: PortsFile | None,
     folder: WorkFolder,
     progress: Progress,
-) -> tuple[Proof, Design, Finding] | None:
+) -> tuple[Proof, RtlDesign, Finding] | None:
     """Return what a simulator says of registers that do not move together, if it finds them to be wrong.
 
     Vectors come with bubbles, stalls and resets, as far as the design has pins for them. None: they are all right, or
@@ -136,7 +136,7 @@ def simulate_out_of_step(
     """
     from dais_verif.prover.registers.latency import OutOfStep
     from dais_verif.prover.results import Proof
-    from dais_verif.simulation.verify import Options, verify
+    from dais_verif.simulation.verify import SimulationOptions, verify
     from dais_verif.stimulus import Generated
 
     if not isinstance(problem, OutOfStep) or (said is not None and said.clocking is None):
@@ -144,7 +144,7 @@ def simulate_out_of_step(
     design = design_of(program, asked, folder.path)
     for simulator in simulators_for(None, design.sources):
         with progress.working("simulating registers that do not move together"):
-            options = Options((simulator,), check=not request.unchecked, seed=request.seed)
+            options = SimulationOptions((simulator,), check=not request.unchecked, seed=request.seed)
             finding = verify(program, Generated([program], _VECTORS, request.seed), design, folder.path, options)
         if finding.verdict is not Verdict.TOOL_FAILURE:  # else another may be able to build it
             break
@@ -154,7 +154,7 @@ def simulate_out_of_step(
     return Proof(finding.verdict, message, [], [], [], 0, False, False), design, finding
 
 
-def simulate_command(request: ProveRequest, asked: DesignRequest, design: Design, folder: WorkFolder) -> str:
+def simulate_command(request: ProveRequest, asked: DesignRequest, design: RtlDesign, folder: WorkFolder) -> str:
     """Return the command that runs the counterexample, to copy."""
     layout = request.layout
     arguments = ["sim", path_of(request.program), *(["--layout", layout] if layout else [])]

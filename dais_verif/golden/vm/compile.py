@@ -18,7 +18,7 @@ from dais_verif.golden.vm.schedule import assign_slots, order_of
 from dais_verif.golden.vm.verify import first_fault
 from dais_verif.program import Program
 from dais_verif.program.opcodes import Code
-from dais_verif.program.ranges import Status, analyse
+from dais_verif.program.ranges import PromiseStatus, analyse
 
 __all__ = ["compile_forward_and_backward"]
 
@@ -68,11 +68,11 @@ def compile_forward_and_backward(
     )
 
 
-def _holders(program: Program, changes: Sequence[Status]) -> Ints:
+def _holders(program: Program, changes: Sequence[PromiseStatus]) -> Ints:
     """The op whose slot holds each op's value: a raw value may be read with another type if the point is the same."""
     holder = list(range(program.n_ops))
     for op in program.ops:
-        if op.code == Code.QUANT and changes[op.index] is Status.SAFE:
+        if op.code == Code.QUANT and changes[op.index] is PromiseStatus.SAFE:
             source = program.ops[op.id0].type
             if source.f == op.type.f and fits_int64(source) == fits_int64(op.type):
                 holder[op.index] = holder[op.id0]

@@ -19,7 +19,7 @@ from dais_verif.golden.vm.codes import OUTPUT, ForwardForm, Pull, PullForm
 from dais_verif.golden.vm.comments import comment
 from dais_verif.golden.vm.memory import Allocation, Tape, freeze
 from dais_verif.program import OPCODES, Program
-from dais_verif.program.ranges import Status
+from dais_verif.program.ranges import PromiseStatus
 
 if TYPE_CHECKING:
     from dais_verif.golden.vm.machine import ForwardExecutor
@@ -115,7 +115,7 @@ class InstructionSequence:
     columns: Columns
     forms: tuple[ForwardForm | PullForm, ...]
     holder: Ints
-    changes: tuple[Status, ...]
+    changes: tuple[PromiseStatus, ...]
     allocation: Allocation
     tape: Tape
     runtime: Runtime = field(init=False, default_factory=Runtime, repr=False)
@@ -169,7 +169,7 @@ class InstructionSequence:
         if self.direction == "pullback":
             return Checks(0, 0, 0)
         known = [s for op, s in zip(self.program.ops, self.changes, strict=True) if op.spec.promise]
-        proved = sum(status is Status.SAFE for status in known)
+        proved = sum(status is PromiseStatus.SAFE for status in known)
         return Checks(len(known), proved, len(known) - proved)
 
 

@@ -22,7 +22,7 @@ from dais_verif.program.opcodes import INPUT, SUMS, Code, high_int32
 __all__ = ["Contribution", "contributions", "reads_of"]
 
 
-class Term(NamedTuple):
+class PullbackTerm(NamedTuple):
     """What an op adds to the gradient of ``operand``; ``keep``: the op whose value that takes, or -1."""
 
     operand: int
@@ -102,38 +102,38 @@ def _owners(program: Program) -> tuple[list[int], list[bool]]:
     return owner, matters
 
 
-def _sum(program: Program, op: Op) -> Iterator[Term]:
-    yield Term(op.id0, PullForm(Pull.SHIFT))
-    yield Term(op.id1, PullForm(Pull.SHIFT, op.data, op.code == Code.SUB))
+def _sum(program: Program, op: Op) -> Iterator[PullbackTerm]:
+    yield PullbackTerm(op.id0, PullForm(Pull.SHIFT))
+    yield PullbackTerm(op.id1, PullForm(Pull.SHIFT, op.data, op.code == Code.SUB))
 
 
-def _relu(program: Program, op: Op) -> Iterator[Term]:
+def _relu(program: Program, op: Op) -> Iterator[PullbackTerm]:
     kind = program.ops[op.id0].type
-    yield Term(op.id0, PullForm(Pull.GATE, 0, op.spec.negate, kind), op.id0)
+    yield PullbackTerm(op.id0, PullForm(Pull.GATE, 0, op.spec.negate, kind), op.id0)
 
 
-def _negation(program: Program, op: Op) -> Iterator[Term]:
-    yield Term(op.id0, PullForm(Pull.SHIFT, 0, True))
+def _negation(program: Program, op: Op) -> Iterator[PullbackTerm]:
+    yield PullbackTerm(op.id0, PullForm(Pull.SHIFT, 0, True))
 
 
-def _mux(program: Program, op: Op) -> Iterator[Term]:
+def _mux(program: Program, op: Op) -> Iterator[PullbackTerm]:
     kind = program.ops[op.condition].type
-    yield Term(op.id0, PullForm(Pull.FIRST, 0, False, kind), op.condition)
-    yield Term(op.id1, PullForm(Pull.SECOND, high_int32(op.data), op.spec.negate, kind), op.condition)
+    yield PullbackTerm(op.id0, PullForm(Pull.FIRST, 0, False, kind), op.condition)
+    yield PullbackTerm(op.id1, PullForm(Pull.SECOND, high_int32(op.data), op.spec.negate, kind), op.condition)
 
 
-def _product(program: Program, op: Op) -> Iterator[Term]:
+def _product(program: Program, op: Op) -> Iterator[PullbackTerm]:
     # Reverse mode: x * y is dx * y + x * dy, and the second term is met first.
-    yield Term(op.id1, PullForm(Pull.MUL, kind=program.ops[op.id0].type), op.id0)
-    yield Term(op.id0, PullForm(Pull.MUL, kind=program.ops[op.id1].type), op.id1)
+    yield PullbackTerm(op.id1, PullForm(Pull.MUL, kind=program.ops[op.id0].type), op.id0)
+    yield PullbackTerm(op.id0, PullForm(Pull.MUL, kind=program.ops[op.id1].type), op.id1)
 
 
-def _nothing(program: Program, op: Op) -> Iterator[Term]:
+def _nothing(program: Program, op: Op) -> Iterator[PullbackTerm]:
     yield from ()
 
 
 #: What every opcode adds to the gradients of its operands.
-RULES: dict[int, Callable[[Program, Op], Iterator[Term]]] = {
+RULES: dict[int, Callable[[Program, Op], Iterator[PullbackTerm]]] = {
     Code.INPUT: _nothing,  # it adds to an input's
     Code.ADD: _sum,
     Code.SUB: _sum,

@@ -19,7 +19,7 @@ from dais_verif.golden.vm.columns import at, form_of, operands_of, shapes_of, wi
 from dais_verif.golden.vm.instructions import InstructionSequence
 from dais_verif.golden.vm.pullback import Contribution, contributions, reads_of
 from dais_verif.program.opcodes import Code
-from dais_verif.program.ranges import Status
+from dais_verif.program.ranges import PromiseStatus
 
 __all__ = ["Fault", "first_fault"]
 
@@ -107,7 +107,7 @@ def _of_forward(iseq: InstructionSequence) -> Iterator[Fault]:
 
     for index in np.flatnonzero(holder != np.arange(program.n_ops)).tolist():
         fused, source = program.ops[index], program.ops[holder[index]]
-        same = fused.code == Code.QUANT and iseq.changes[index] is Status.SAFE and fused.type.f == source.type.f
+        same = fused.code == Code.QUANT and iseq.changes[index] is PromiseStatus.SAFE and fused.type.f == source.type.f
         if not same or holder[fused.id0] != source.index:
             position = int(np.argmax(c.value == source.index))
             yield Fault(position, ORDER, f"%{index} is fused to it, but is not always the same")

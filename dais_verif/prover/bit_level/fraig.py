@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence, Set
 
 from dais_verif.prover.bit_level.aig import FALSE, Aig
 from dais_verif.prover.bit_level.patterns import columns, neighbours, simulate
-from dais_verif.prover.bit_level.sat_solver import Solver
+from dais_verif.prover.bit_level.sat_solver import SatSolver
 from dais_verif.prover.bit_level.windows import Window, equal_by_table
 
 __all__ = ["Fraig"]
@@ -48,7 +48,7 @@ class Fraig:
         tell: Callable[[int, int], None],
     ) -> None:
         self.old, self.new = old, Aig()
-        self.solver = Solver(self.new)
+        self.solver = SatSolver(self.new)
         self.merged = 0
         self._words, self._rng = words, random.Random(seed)
         self._bits = sum(low < 0 for low in old.low) - 1

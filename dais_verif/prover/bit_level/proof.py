@@ -20,7 +20,7 @@ from dais_verif.prover.boundary import Boundary
 from dais_verif.prover.costs import Costs
 from dais_verif.prover.netlist import Netlist
 from dais_verif.prover.random_simulation import random_vectors
-from dais_verif.prover.results import Options, Watcher
+from dais_verif.prover.results import ProofOptions, ProofWatcher
 from dais_verif.record.proof import Basis, Claim, Counterexample, Method, Status, as_inputs
 
 __all__ = ["NetlistProof", "sweep_netlist"]
@@ -47,7 +47,12 @@ class NetlistProof:
 
 
 def sweep_netlist(
-    program: Program, netlist: Netlist, boundary: Boundary, assumptions: Assumptions, options: Options, watcher: Watcher
+    program: Program,
+    netlist: Netlist,
+    boundary: Boundary,
+    assumptions: Assumptions,
+    options: ProofOptions,
+    watcher: ProofWatcher,
 ) -> NetlistProof:
     """Prove or refute every output. Raises ``InputError`` for loops."""
     work = _Work(program, netlist, boundary, assumptions, options, watcher)
@@ -85,8 +90,8 @@ class _Work:
         netlist: Netlist,
         boundary: Boundary,
         assumptions: Assumptions,
-        options: Options,
-        watcher: Watcher,
+        options: ProofOptions,
+        watcher: ProofWatcher,
     ) -> None:
         self._options, self._boundary = options, boundary
         self.costs = Costs()

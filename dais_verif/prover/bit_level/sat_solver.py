@@ -10,20 +10,20 @@ from pysat.solvers import Glucose4
 
 from dais_verif.prover.bit_level.aig import Aig
 
-__all__ = ["Answer", "Solver"]
+__all__ = ["SatAnswer", "SatSolver"]
 
 #: Conflicts between two looks at the clock.
 _STEP = 2000
 
 
-class Answer(NamedTuple):
+class SatAnswer(NamedTuple):
     """``found``: whether there are values; None if nobody knows. ``ones``: the inputs that are 1, nodes."""
 
     found: bool | None
     ones: frozenset[int] = frozenset()
 
 
-class Solver:
+class SatSolver:
     """Of ``aig``, which may grow."""
 
     def __init__(self, aig: Aig) -> None:
@@ -35,13 +35,13 @@ class Solver:
         self._inputs: list[int] = []
         self._count = 1
 
-    def differ(self, a: int, b: int, conflicts: int) -> Answer:
+    def differ(self, a: int, b: int, conflicts: int) -> SatAnswer:
         """Inputs for which literals ``a`` and ``b`` differ; given up after ``conflicts``."""
         question = self._question(a, b)
         self._solver.conf_budget(conflicts)
         return self._answer(a, b, question, self._solver.solve_limited(assumptions=[question]), ())
 
-    def differ_within(self, a: int, b: int, given: Sequence[int], seconds: float) -> Answer:
+    def differ_within(self, a: int, b: int, given: Sequence[int], seconds: float) -> SatAnswer:
         """The same, where all of ``given`` are 1; given up after ``seconds``."""
         question = self._question(a, b)
         assumed = [question, *(self._literal(literal) for literal in given)]
@@ -60,7 +60,7 @@ class Solver:
         self._solver.add_clause([-self._count, -p, -q])
         return self._count
 
-    def _answer(self, a: int, b: int, question: int, found: bool | None, given: Sequence[int]) -> Answer:
+    def _answer(self, a: int, b: int, question: int, found: bool | None, given: Sequence[int]) -> SatAnswer:
         ones: frozenset[int] = frozenset()
         if found:
             model = self._solver.get_model()
@@ -70,7 +70,7 @@ class Solver:
             p, q = self._literal(a), self._literal(b)
             self._solver.add_clause([-p, q])
             self._solver.add_clause([p, -q])
-        return Answer(found, ones)
+        return SatAnswer(found, ones)
 
     def _literal(self, literal: int) -> int:
         variable = self._variables.get(literal >> 1)

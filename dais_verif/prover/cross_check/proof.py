@@ -10,7 +10,7 @@ from dais_verif.program import Program
 from dais_verif.prover.cross_check.signals import compare_readings
 from dais_verif.prover.netlist import Netlist
 from dais_verif.prover.proof import prove
-from dais_verif.prover.results import Options, Proof, Watcher
+from dais_verif.prover.results import Proof, ProofOptions, ProofWatcher
 from dais_verif.prover.solving.pool import Pool
 from dais_verif.verdict import Verdict
 
@@ -25,8 +25,8 @@ def prove_with_both(
     first: Netlist,
     second: Netlist,
     dut: Dut,
-    options: Options,
-    watcher: Watcher | None = None,
+    options: ProofOptions,
+    watcher: ProofWatcher | None = None,
     *,
     if_possible: bool = False,
 ) -> Proof:
@@ -36,7 +36,7 @@ def prove_with_both(
     the proof tells why; if it is another one, that is no less UNKNOWN.
     Raises ``InputError`` as ``prove`` does, for either reading.
     """
-    watcher = watcher or Watcher()
+    watcher = watcher or ProofWatcher()
     pool = Pool(options, watcher)
     compared, senseless = None, None
     try:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from dais_verif.errors import InputError
 from dais_verif.prover.netlist import Clock, Cone, Netlist, Signal
-from dais_verif.prover.results import Watcher
+from dais_verif.prover.results import ProofWatcher
 from dais_verif.prover.solving.pool import Pool, Question
 from dais_verif.prover.terms import Term, band, bnot, bxor, const, extract, leaves, rebuild, var
 
@@ -36,7 +36,7 @@ class CrossCheck(NamedTuple):
     decided: bool = True
 
 
-def compare_readings(first: Netlist, second: Netlist, pool: Pool, watcher: Watcher) -> CrossCheck:
+def compare_readings(first: Netlist, second: Netlist, pool: Pool, watcher: ProofWatcher) -> CrossCheck:
     """Compare two readings of one design, before anything is changed in either.
 
     Signals that one of the readings cannot make sense of are left out, unless an output needs them. Raises
@@ -70,7 +70,7 @@ class _Reading(NamedTuple):
 
 
 class _Comparison:
-    def __init__(self, first: Netlist, second: Netlist, pool: Pool, watcher: Watcher) -> None:
+    def __init__(self, first: Netlist, second: Netlist, pool: Pool, watcher: ProofWatcher) -> None:
         self._netlists, self._pool, self._watcher = (first, second), pool, watcher
         inputs = set(first.inputs)
         common = [n for n, s in first.signals.items() if n in second.signals and not s.hidden and n not in inputs]

@@ -19,7 +19,7 @@ from dais_verif.prover.netlist import Netlist
 from dais_verif.prover.obligations import Builder, Obligation
 from dais_verif.prover.refinement import Refiner
 from dais_verif.prover.registers.control_inference import infer_controls
-from dais_verif.prover.results import Options, Proof, Watcher
+from dais_verif.prover.results import Proof, ProofOptions, ProofWatcher
 from dais_verif.prover.solving.pool import Pool, Question
 from dais_verif.prover.solving.smtlib import script
 from dais_verif.prover.terms import Term
@@ -44,7 +44,9 @@ class Statement:
     text: str = ""
 
 
-def export_statements(program: Program, netlist: Netlist, dut: Dut, proof: Proof, options: Options) -> list[Statement]:
+def export_statements(
+    program: Program, netlist: Netlist, dut: Dut, proof: Proof, options: ProofOptions
+) -> list[Statement]:
     """The statements of ``proof``, each once; those that no file can be made of have no text.
 
     ``netlist``: that of the proof or, under ``as_written``, the same design once more.
@@ -75,7 +77,7 @@ def _pursuit(
     dut: Dut,
     proof: Proof,
     claims: Mapping[tuple[str, int], Claim],
-    options: Options,
+    options: ProofOptions,
 ) -> Refiner:
     """What states the claims again, as it stated them when the proof was made."""
     boundary = Boundary.of(program, netlist, dut)
@@ -92,7 +94,7 @@ def _pursuit(
         else:
             obligations[kind, number] = builder.output(number)
     declared = Assumptions(program, boundary.inputs, options.declared)
-    quiet, options = Watcher(), replace(options, store=None)
+    quiet, options = ProofWatcher(), replace(options, store=None)
     pool = Pool(options, quiet)
     return Refiner(program, netlist, builder, pool, options, quiet, declared, obligations, dict(claims), Costs())
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from dais_verif.prover.results import Options, Watcher
+from dais_verif.prover.results import ProofOptions, ProofWatcher
 from dais_verif.prover.solving.discharge import Decision, decide
 from dais_verif.prover.solving.obligation_cache import ObligationCache, key_of
 from dais_verif.prover.terms import Term, leaves
@@ -37,7 +37,7 @@ class Decided(NamedTuple):
 class Pool:
     """Remembers every decision. ``len`` of it is how many different questions there were."""
 
-    def __init__(self, options: Options, watcher: Watcher) -> None:
+    def __init__(self, options: ProofOptions, watcher: ProofWatcher) -> None:
         self._options, self._watcher = options, watcher
         self._store = ObligationCache(options.store)
         self._known: dict[Question, Decided] = {}

@@ -19,7 +19,7 @@ from dais_verif.program import Program
 from dais_verif.prover.boundary import Boundary
 from dais_verif.prover.netlist import Driver, Netlist, Read, Signal
 from dais_verif.prover.obligations import Builder, Obligation
-from dais_verif.prover.results import Options, Proof
+from dais_verif.prover.results import Proof, ProofOptions
 from dais_verif.prover.solving.smt import satisfy
 from dais_verif.prover.solving.smtlib import script
 from dais_verif.prover.terms import Term, as_written, bnot, concat, eq, undefined
@@ -41,7 +41,7 @@ _Key = tuple[str, int]
 
 
 def draw(
-    obligations: Mapping[_Key, Obligation], claims: Mapping[_Key, Claim], dropped: set[int], options: Options
+    obligations: Mapping[_Key, Obligation], claims: Mapping[_Key, Claim], dropped: set[int], options: ProofOptions
 ) -> tuple[tuple[_Key, ...], int]:
     """Return one claim for each obligation of a sample, and how many different obligations it is drawn from.
 
@@ -60,7 +60,7 @@ def draw(
 
 
 def put_to_the_solver(
-    program: Program, netlists: Mapping[str, Netlist], dut: Dut, proof: Proof, options: Options, seconds: float
+    program: Program, netlists: Mapping[str, Netlist], dut: Dut, proof: Proof, options: ProofOptions, seconds: float
 ) -> tuple[Sample, dict[str, str]]:
     """Ask the solver about the claims that ``proof.drawn`` names, for so many ``seconds`` per percent of a sample.
 

@@ -9,7 +9,7 @@ import bitwuzla
 
 from dais_verif.prover.terms import Term, nodes
 
-__all__ = ["Answer", "satisfy"]
+__all__ = ["SmtAnswer", "satisfy"]
 
 #: Bits that bitwuzla is given, at most: each takes it some 250 bytes, and its time limit holds only once it has them.
 _MOST_BITS = 1 << 23
@@ -38,20 +38,20 @@ _MANAGER = bitwuzla.TermManager()
 _DECIMAL_BITS = 4096
 
 
-class Answer(NamedTuple):
+class SmtAnswer(NamedTuple):
     """``verdict``: ``sat``, ``unsat`` or ``unknown``. ``model``: values of all variables if ``sat``."""
 
     verdict: str
     model: Mapping[Term, int]
 
 
-def satisfy(conditions: Sequence[Term], seconds: float) -> Answer:
+def satisfy(conditions: Sequence[Term], seconds: float) -> SmtAnswer:
     """Values that make every one-bit term of ``conditions`` 1, or that there are none; given up after ``seconds``.
 
     What is so large that it would take gigabytes before that is given up at once.
     """
     if _bits_of(conditions) > _MOST_BITS:
-        return Answer("unknown", {})
+        return SmtAnswer("unknown", {})
     options = bitwuzla.Options()
     options.set(bitwuzla.Option.PRODUCE_MODELS, True)
     options.set(bitwuzla.Option.TIME_LIMIT_PER, max(int(seconds * 1000), 1))
@@ -64,8 +64,8 @@ def satisfy(conditions: Sequence[Term], seconds: float) -> Answer:
     result = solver.check_sat()
     if result == bitwuzla.Result.SAT:
         free = translation.free
-        return Answer("sat", {t: int(solver.get_value(x).value(2), 2) for t, x in free.items()})
-    return Answer("unsat" if result == bitwuzla.Result.UNSAT else "unknown", {})
+        return SmtAnswer("sat", {t: int(solver.get_value(x).value(2), 2) for t, x in free.items()})
+    return SmtAnswer("unsat" if result == bitwuzla.Result.UNSAT else "unknown", {})
 
 
 def _bits_of(conditions: Sequence[Term]) -> int:

@@ -12,7 +12,7 @@ from dais_verif.prover.netlist import Bits, Clock, Netlist, Read, Signal, Signal
 from dais_verif.prover.terms import Term, extract, resize
 from dais_verif.prover.yosys.cells import BITWISE, LOGIC
 from dais_verif.prover.yosys.form import Bit, Cell, Module, place, read_form
-from dais_verif.prover.yosys.wires import BUFFERS, Wires
+from dais_verif.prover.yosys.wires import BUFFERS, YosysWires
 from dais_verif.prover.yosys.words import Memories
 
 __all__ = ["elaborate"]
@@ -54,7 +54,7 @@ class _Instance:
     ) -> None:
         self._modules, self._module, self._path, self._signals = modules, modules[name], path, signals
         self._left_out = left_out
-        self._wires = Wires(self._module, path, signals)
+        self._wires = YosysWires(self._module, path, signals)
         self._memories = Memories(self._module, path)
 
     def walk(self) -> dict[str, Signal]:

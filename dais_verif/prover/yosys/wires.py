@@ -16,7 +16,7 @@ from dais_verif.prover.netlist import Bits, Clock, Driver, NoValue, Read, Signal
 from dais_verif.prover.terms import Term, concat, const, extract, undefined
 from dais_verif.prover.yosys.form import Bit, Module, place
 
-__all__ = ["BUFFERS", "Wires"]
+__all__ = ["BUFFERS", "YosysWires"]
 
 BUFFERS = ("$_BUF_", "$buf")
 
@@ -38,7 +38,7 @@ class _Wire(NamedTuple):
     width: int
 
 
-class Wires:
+class YosysWires:
     """Signals by the numbers of their bits. ``signals``: receives all that the RTL names, and registers."""
 
     def __init__(self, module: Module, path: str, signals: Signals) -> None:

@@ -26,7 +26,7 @@ from dais_verif.simulation.diagnosis.replay import replay
 from dais_verif.simulation.diagnosis.replay_job import Seen
 from dais_verif.simulation.diagnosis.views import ask_for, write_views
 from dais_verif.simulation.naming import DA4ML, chosen
-from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.testbench.packing import unpack_element
 
 __all__ = [
@@ -150,7 +150,7 @@ class Replay(NamedTuple):
 
 def replay_mismatch(
     program: Program,
-    design: Design,
+    design: RtlDesign,
     simulator: str,
     batch: Batch,
     row: int,

@@ -9,7 +9,7 @@ from dais_verif.dut.interface import DesignInterface
 from dais_verif.errors import ToolError
 from dais_verif.simulation import launch
 from dais_verif.simulation.diagnosis.replay_job import Question, Seen
-from dais_verif.simulation.simulators.build import Design, build
+from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.simulators.known import KNOWN
 from dais_verif.simulation.testbench.job import JOB_VARIABLE
 
@@ -18,7 +18,7 @@ __all__ = ["replay"]
 
 def replay(
     simulator: str,
-    design: Design,
+    design: RtlDesign,
     face: DesignInterface,
     before: str,
     vector: str,

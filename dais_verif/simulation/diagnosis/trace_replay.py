@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dais_verif.dut.interface import DesignInterface
 from dais_verif.simulation.simulators import icarus
-from dais_verif.simulation.simulators.build import Design
+from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.simulators.simulator import BuildOptions
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.data_files import copy_into
@@ -20,7 +20,7 @@ _SECONDS = 120.0
 
 
 def replay_trace(
-    design: Design, face: DesignInterface, steps: Sequence[Mapping[str, int]], pin: str, folder: Path
+    design: RtlDesign, face: DesignInterface, steps: Sequence[Mapping[str, int]], pin: str, folder: Path
 ) -> str:
     """``0``, ``1``, ``x`` or ``z``: output ``pin`` before the last edge. ``steps``: pins by name before each edge.
 

@@ -19,7 +19,7 @@ from dais_verif.toolchain.data_files import DataFile
 from dais_verif.toolchain.sources import is_vhdl, read_others
 from dais_verif.version import VERSION
 
-__all__ = ["SIMULATORS", "VHDL_SIMULATORS", "Design", "build", "simulators_for"]
+__all__ = ["SIMULATORS", "VHDL_SIMULATORS", "RtlDesign", "build", "simulators_for"]
 
 #: For Verilog: asked for "both", these are meant.
 SIMULATORS = ("icarus", "verilator")
@@ -29,7 +29,7 @@ _LOG = "build.log"
 
 
 @dataclass(frozen=True)
-class Design:
+class RtlDesign:
     """The RTL under test. ``data``: what it reads while it is simulated.
 
     ``dut``: its ports; None: those of the modules that we emit. ``path_of``: the signal of an op as seen from the top
@@ -76,7 +76,7 @@ def simulators_for(choice: str | None, sources: Sequence[Path]) -> tuple[str, ..
 
 def build(
     simulator: str,
-    design: Design,
+    design: RtlDesign,
     folder: Path,
     *,
     signals: Sequence[str] | None = None,

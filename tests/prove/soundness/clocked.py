@@ -34,7 +34,7 @@ from dais_verif.program import Program
 from dais_verif.prover import slang, yosys
 from dais_verif.prover.netlist import Netlist
 from dais_verif.prover.proof import prove
-from dais_verif.prover.results import Options, Proof
+from dais_verif.prover.results import Proof, ProofOptions
 from dais_verif.synthesis.elaboration import elaborated
 from dais_verif.toolchain.limits import Limits
 from dais_verif.verdict import Verdict
@@ -72,7 +72,7 @@ def answer(design: ClockedDesign, program: Program, front_end: str, folder: Path
     start = time.process_time()
     try:
         netlist = _read(design, front_end, folder)
-        proof = prove(program, netlist, packed(program, said), Options(check=False, jobs=1, declared=False))
+        proof = prove(program, netlist, packed(program, said), ProofOptions(check=False, jobs=1, declared=False))
     except (InputError, ToolError) as error:
         return {"status": REFUSED, "why": str(error).replace(str(folder), "")[:400]}, None
     except Exception:

@@ -13,8 +13,8 @@ from pathlib import Path
 from prove.soundness.subjects import TOP, Subject, renamed, write
 
 from dais_verif.program.ports import ports_of
-from dais_verif.simulation.simulators.build import Design
-from dais_verif.simulation.verify import Finding, Options, verify
+from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.simulation.verify import Finding, SimulationOptions, verify
 from dais_verif.stimulus import Generated
 from dais_verif.toolchain.data_files import DataFile
 from dais_verif.verdict import Verdict
@@ -55,9 +55,9 @@ def told_apart(
 
 def _finding(subject: Subject, designs: Sequence[Mapping[str, str]], vectors: int, seed: int, folder: Path) -> Finding:
     sources, data = write(side_by_side(subject, designs), folder / "rtl")
-    design = Design(tuple(sources), TOP, tuple(DataFile(name, path) for name, path in data.items()))
+    design = RtlDesign(tuple(sources), TOP, tuple(DataFile(name, path) for name, path in data.items()))
     program = replace(subject.program, intervals=None)  # beyond what the source declares, too
-    options = Options(simulators=("verilator",), check=False, seed=seed, jobs=1)
+    options = SimulationOptions(simulators=("verilator",), check=False, seed=seed, jobs=1)
     finding = verify(program, Generated([program], vectors, seed), design, folder, options)
     assert finding.verdict in (Verdict.PASS, Verdict.RTL_MISMATCH), finding.message
     compared = {result.vectors_compared for result in finding.simulators}

@@ -16,7 +16,7 @@ from prove.soundness.witnesses import Witness, confirmed
 from dais_verif.dut.interface import packed
 from dais_verif.errors import InputError
 from dais_verif.prover.proof import prove
-from dais_verif.prover.results import Options
+from dais_verif.prover.results import ProofOptions
 from dais_verif.prover.slang import elaborate
 from dais_verif.verdict import Verdict
 
@@ -55,7 +55,7 @@ def _proved(subject: Subject, mutant: Mutant, folder: Path, seed: int) -> Record
         sources, data = write(mutant.applied(subject.files), folder)
         netlist = elaborate(sources, TOP, data)
         # What hardware computes, for every bit pattern of the inputs: no promise and no interval is taken for granted.
-        options = Options(timeout=_SECONDS, check=False, jobs=1, seed=seed, declared=False)
+        options = ProofOptions(timeout=_SECONDS, check=False, jobs=1, seed=seed, declared=False)
         proof = prove(subject.program, netlist, packed(subject.program), options)
     except InputError as error:
         return {**record, "status": REFUSED, "message": str(error).replace(str(folder), "")}
