@@ -24,7 +24,7 @@ from dais_verif.program.ranges import analyse
 from dais_verif.prover import overflow as overflow_module
 from dais_verif.prover.overflow import Promise, examine
 from dais_verif.prover.results import ProofOptions
-from dais_verif.record.proof import PromiseStatus
+from dais_verif.record.proof import Status
 
 OPTIONS = ProofOptions(timeout=20, jobs=1)
 
@@ -57,12 +57,12 @@ def cone(program: Program, op: int) -> set[int]:
 def test_a_difference_that_never_overflows() -> None:
     program = unproved()
     assert suspects(program) == [2]
-    assert examine(program, [2], OPTIONS) == [Promise(2, PromiseStatus.PROVED, "1 level of ops")]
+    assert examine(program, [2], OPTIONS) == [Promise(2, Status.PROVED, "1 level of ops")]
 
 
 def test_one_value_that_overflows() -> None:
     (promise,) = examine(overflowing(), [1], OPTIONS)
-    assert (promise.status, promise.vector) == (PromiseStatus.REFUTED, (127,))
+    assert (promise.status, promise.vector) == (Status.REFUTED, (127,))
 
 
 def test_an_overflow_that_random_vectors_do_not_meet() -> None:
@@ -73,7 +73,7 @@ def test_an_overflow_that_random_vectors_do_not_meet() -> None:
     program = Program.build(rows, [(4, 0, 0)], inp_shift=[0, 0])
     found = {promise.op: promise for promise in examine(program, suspects(program), OPTIONS)}
     for promise in found.values():
-        assert promise.status is PromiseStatus.REFUTED
+        assert promise.status is Status.REFUTED
         assert promise.vector is not None and promise.op in violated(program, promise.vector)
 
 
@@ -86,7 +86,7 @@ def test_a_lost_fraction_and_an_index_outside() -> None:
     ]
     program = Program.build(rows, [(1, 0, 0), (3, 0, 0)], inp_shift=[0], tables=[[1, 2, 3, 4, 5, 6]])
     found = examine(program, suspects(program), OPTIONS)
-    assert [(p.op, p.status) for p in found] == [(1, PromiseStatus.REFUTED), (3, PromiseStatus.REFUTED)]
+    assert [(p.op, p.status) for p in found] == [(1, Status.REFUTED), (3, Status.REFUTED)]
     for promise in found:
         assert promise.vector is not None and promise.op in violated(program, promise.vector)
 
@@ -104,7 +104,7 @@ def test_correlations_over_several_ops() -> None:
     program = Program.build(rows, [(4, 0, 0)], inp_shift=[0, 0])
     assert suspects(program) == [4]
     (promise,) = examine(program, [4], OPTIONS)
-    assert (promise.status, promise.how) == (PromiseStatus.PROVED, "1 level of ops")
+    assert (promise.status, promise.how) == (Status.PROVED, "1 level of ops")
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -118,8 +118,8 @@ def test_random_programs_against_all_their_inputs(seed: int) -> None:
     for vector in itertools.product(*(range(1 << e.width) for e in elements)):
         broken |= set(violated(program, vector))
     for op, promise in found.items():
-        assert promise.status is not PromiseStatus.UNKNOWN
-        assert (promise.status is PromiseStatus.REFUTED) == (op in broken), (op, promise)
+        assert promise.status is not Status.UNKNOWN
+        assert (promise.status is Status.REFUTED) == (op in broken), (op, promise)
         if promise.vector is not None:
             assert op in violated(program, promise.vector)
 
@@ -170,7 +170,7 @@ def test_check_without_a_proof(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_what_nobody_decides_is_no_pass(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(overflow_module, "examine", lambda *_, **__: [Promise(1, PromiseStatus.UNKNOWN)])
+    monkeypatch.setattr(overflow_module, "examine", lambda *_, **__: [Promise(1, Status.UNKNOWN)])
     assert [item["op"] for item in checked(overflowing(), tmp_path, capsys, code=6)["undecided"]] == [1]
     assert main._run(["check", str(tmp_path / "prog.bin")]) == 6
     assert "UNKNOWN: 1 promises are neither proved nor broken" in capsys.readouterr().out
@@ -188,6 +188,6 @@ def test_declared_intervals_bound_the_inputs() -> None:
     program = replace(overflowing(), intervals=((-128, 126), (-127, 127)))
     assert suspects(program) == [1], "by types alone"
     (promise,) = examine(program, [1], OPTIONS, declared=True)
-    assert promise.status is PromiseStatus.PROVED
+    assert promise.status is Status.PROVED
     (promise,) = examine(replace(program, intervals=((-128, 127), (-127, 127))), [1], OPTIONS, declared=True)
-    assert (promise.status, promise.vector) == (PromiseStatus.REFUTED, (127,))
+    assert (promise.status, promise.vector) == (Status.REFUTED, (127,))
