@@ -366,7 +366,7 @@ def _design(
     from dais_verif.emitter import PipelineOptions
     from dais_verif.flows.designs import DesignRequest
     from dais_verif.flows.pins import Pins
-    from dais_verif.flows.wrapped import find_wrapped
+    from dais_verif.flows.wrapper import find_wrapper
     from dais_verif.synthesis.netlist import find_netlist
 
     pipeline = None
@@ -382,7 +382,7 @@ def _design(
         ports=_path(ports),
         pins=Pins(*pins),
         pipeline=pipeline,
-        wrapped=None if wrapped is None else find_wrapped(Path(wrapped)),
+        wrapped=None if wrapped is None else find_wrapper(Path(wrapped)),
         parameters=tuple((name, str(value)) for name, value in (parameters or {}).items()),
         netlist=None if netlist is None else find_netlist(Path(netlist), target),
     )

@@ -25,7 +25,7 @@ from dais_verif.program.numbers import Batch, Column, compact, floor_to_grid
 from dais_verif.program.ports import ports_of
 from dais_verif.stimulus.generate import generate
 from dais_verif.stimulus.pseudo_exhaustive.domain import domain_of
-from dais_verif.stimulus.pseudo_exhaustive.plan import sweeps_of
+from dais_verif.stimulus.pseudo_exhaustive.plan import plan_vectors
 
 __all__ = ["Effort", "enumerate_cones", "give_inputs", "pull_back", "solve"]
 
@@ -186,7 +186,7 @@ def enumerate_cones(search: Search, effort: Effort, seed: int, *, take: bool, ex
     rows = effort.evaluations // (program.n_ops + 1)
     if search.watch.engine != "fast":
         rows //= 100
-    for sweep in sweeps_of(domain, cones, max_rows=rows, max_bits=effort.bits):
+    for sweep in plan_vectors(domain, cones, max_rows=rows, max_bits=effort.bits):
         met = search.seen.copy()
         for start in range(0, sweep.rows, _STRETCH):
             batch = sweep.batch(start, start + _STRETCH, seed)

@@ -27,13 +27,13 @@ def bind(program: Program, said: PortsFile, found: Sequence[Port] | None, *, ope
     """
     inputs, wires_in = _side(program, said.inputs, found, "input")
     outputs, wires_out = _side(program, said.outputs, found, "output")
-    face = DesignInterface(wires_in, wires_out, said.clocking, said.ties)
+    interface = DesignInterface(wires_in, wires_out, said.clocking, said.ties)
     if found is not None:
-        _check_pins(face, found)
+        _check_pins(interface, found)
         if not open_inputs:
-            _check_driven(face, found)
+            _check_driven(interface, found)
     how = " and ".join(dict.fromkeys([inputs.how, outputs.how]))
-    return Dut(face, Ports(inputs.elements, outputs.elements), outputs.types, how)
+    return Dut(interface, Ports(inputs.elements, outputs.elements), outputs.types, how)
 
 
 def _side(program: Program, side: Side, found: Sequence[Port] | None, what: str) -> tuple[Sizing, tuple[Wire, ...]]:
@@ -123,28 +123,28 @@ def _wired(names: Sequence[str], sizing: Sizing, known: Mapping[str, int] | None
     return Sizing(tuple(placed), tuple(kinds), sizing.how), tuple(wires)
 
 
-def _check_pins(face: DesignInterface, found: Sequence[Port]) -> None:
+def _check_pins(interface: DesignInterface, found: Sequence[Port]) -> None:
     """Every pin exists and goes the right way."""
     ports = {port.name: port for port in found}
-    driven = _driven(face)
-    read = [face.clocking.valid_out] if face.clocking and face.clocking.valid_out else []
+    driven = _driven(interface)
+    read = [interface.clocking.valid_out] if interface.clocking and interface.clocking.valid_out else []
     for name, direction in [*((name, "in") for name in driven), *((name, "out") for name in read)]:
         if name not in ports or ports[name].direction != direction:
             raise InputError(f"the design has no {direction}put {name}; it has {_listed(found)}")
-        if ports[name].width != 1 and name not in dict(face.ties):
+        if ports[name].width != 1 and name not in dict(interface.ties):
             raise InputError(f"port {name} of the design has {ports[name].width} bits, must have 1")
-    for name, value in face.ties:
+    for name, value in interface.ties:
         if value.bit_length() > ports[name].width:
             raise InputError(f"[tie] {name} = {value} does not fit: the port has {ports[name].width} bits")
 
 
-def _driven(face: DesignInterface) -> list[str]:
-    return [*(face.clocking.driven if face.clocking else []), *(name for name, _ in face.ties)]
+def _driven(interface: DesignInterface) -> list[str]:
+    return [*(interface.clocking.driven if interface.clocking else []), *(name for name, _ in interface.ties)]
 
 
-def _check_driven(face: DesignInterface, found: Sequence[Port]) -> None:
+def _check_driven(interface: DesignInterface, found: Sequence[Port]) -> None:
     """No input of the design is left open."""
-    taken = {*_driven(face), *(wire.name for wire in face.inputs)}
+    taken = {*_driven(interface), *(wire.name for wire in interface.inputs)}
     for port in found:
         for name in port.wires if port.direction != "out" else ():
             if name not in taken:

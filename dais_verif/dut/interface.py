@@ -108,18 +108,18 @@ class Dut:
     ``output_types``: of every output as the design gives it. ``how``: in words, whose widths they are.
     """
 
-    face: DesignInterface
+    interface: DesignInterface
     ports: Ports
     output_types: tuple[FixedType, ...]
     how: str = "the program's types"
 
     def input_at(self, number: int) -> tuple[str, Element]:
         """The port that carries input ``number``, and the element as it lies in that port."""
-        return _within(self.face.inputs, self.ports.inputs[number])
+        return _within(self.interface.inputs, self.ports.inputs[number])
 
     def output_at(self, number: int) -> tuple[str, Element]:
         """The port that carries output ``number``, and the element as it lies in that port."""
-        return _within(self.face.outputs, self.ports.outputs[number])
+        return _within(self.interface.outputs, self.ports.outputs[number])
 
 
 def _within(wires: Sequence[Wire], element: Element) -> tuple[str, Element]:

@@ -9,13 +9,13 @@ from dais_verif.emitter.board import BOARD_FILES, LINKS, emit_board_top
 from dais_verif.emitter.rtl_library import AXIL_FILES, AXIS_FILES, library_sources
 from dais_verif.errors import InputError
 
-__all__ = ["WRAPS", "Wrapped", "wrap"]
+__all__ = ["WRAPS", "Wrapper", "wrap"]
 
 #: What a core can be wrapped for.
 WRAPS = ("axis", *LINKS)
 
 
-class Wrapped(NamedTuple):
+class Wrapper(NamedTuple):
     """``files``: text by name, lowest module first; the last one holds module ``top``."""
 
     top: str
@@ -34,7 +34,7 @@ def wrap(
     period: float = 10.0,
     user_bits: int = 1,
     axil: Identity | None = None,
-) -> Wrapped:
+) -> Wrapper:
     """Module ``core``, whose text is ``text``, wrapped as ``kind``, one of ``WRAPS``.
 
     ``input_bits``, ``output_bits``: of the core's ports, at least 1. With ``latency`` over 0 the core has ``clk`` and
@@ -54,4 +54,4 @@ def wrap(
     for name in made.keys() & files.keys():
         module = name.removesuffix(".v")
         raise InputError(f"--top {core} gives a module {module}, a name of the hand-written RTL; choose another --top")
-    return Wrapped(f"{core}_{kind}", {**files, **made})
+    return Wrapper(f"{core}_{kind}", {**files, **made})

@@ -20,7 +20,7 @@ from dais_verif.files import require_plain, write_atomically
 from dais_verif.flows.pins import Pins
 from dais_verif.flows.progress import Progress
 from dais_verif.flows.words import option_words
-from dais_verif.flows.wrapped import Wrapped
+from dais_verif.flows.wrapper import WrapperFolder
 from dais_verif.program import Program
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.synthesis.netlist import Netlist, find_netlist, netlist_sources
@@ -58,7 +58,7 @@ class DesignRequest:
     ports: Path | None = None
     pins: Pins = field(default_factory=Pins)
     pipeline: PipelineOptions | None = None
-    wrapped: Wrapped | None = None
+    wrapped: WrapperFolder | None = None
     parameters: tuple[tuple[str, str], ...] = ()
     netlist: Netlist | None = None
 

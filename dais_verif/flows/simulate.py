@@ -16,7 +16,7 @@ from dais_verif.flows.simulation_record import begun_record, finished_record, gi
 from dais_verif.flows.simulation_request import ALL, SimulationRequest
 from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.flows.work_folder import work_folder
-from dais_verif.flows.wrapped import verify_wrapped
+from dais_verif.flows.wrapper import verify_wrapper
 from dais_verif.program import Program
 from dais_verif.record.simulation import SimulationRecord, StimulusClass
 from dais_verif.simulation.simulate import begin
@@ -81,7 +81,7 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
         )
         if asked.wrapped is not None:
             with progress.working("simulating streams"):
-                finding = verify_wrapped(
+                finding = verify_wrapper(
                     program,
                     stimulus.slice(0, stimulus.rows),
                     asked.wrapped,

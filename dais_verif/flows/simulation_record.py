@@ -138,7 +138,7 @@ def _decisions(
     if design.dut is not None and asked.rtl:
         why = "--ports" if FROM_FILE in design.dut.how else "read in the RTL"
         found.append(Decision("width of the ports", design.dut.how, why))
-    pins = None if design.dut is None else design.dut.face.clocking
+    pins = None if design.dut is None else design.dut.interface.clocking
     if pins is not None and pins.latency is not None:
         why = "--latency" if asked.pins.latency is not None else "--ports" if asked.ports else "as it was made"
         found.append(Decision("latency", f"{pins.latency} clock edges", why))
@@ -168,7 +168,7 @@ def _rtl(watched: WatchedFiles, asked: DesignRequest) -> RtlFacts:
         sha256=watched.of_sources,
         data=watched.of_data,
         widths=None if dut is None else dut.how,
-        face=None if dut is None else to_tree(dut.face.to_tree()),
+        face=None if dut is None else to_tree(dut.interface.to_tree()),
     )
 
 

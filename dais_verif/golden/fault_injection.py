@@ -1,6 +1,6 @@
 """Flipped bits carried through a program, many at once.
 
-One flip in one vector is a *lane*. All lanes go through the program in one sweep: at an op only those are evaluated in
+One flip in one vector is a *lane*. All lanes go through the program in one pass: at an op only those are evaluated in
 which an operand differs from the undisturbed run, and only those whose result differs go on. So a bit that is masked
 costs nothing behind the op that masks it. Values are those of the unchecked run: what a flip overflows is wrapped.
 """
@@ -34,7 +34,7 @@ class BitFlip(NamedTuple):
 class Lanes(NamedTuple):
     """The lanes in which an op differs from the undisturbed run, and its raw values there, both of shape (lanes,).
 
-    Lane ``n * rows + row`` is flip ``n`` of the sweep in vector ``row``.
+    Lane ``n * rows + row`` is flip ``n`` of the pass in vector ``row``.
     """
 
     ids: Ids
@@ -65,9 +65,9 @@ class FaultInjector:
 
 
 class _Sweep:
-    def __init__(self, sweeps: FaultInjector, baseline: Sequence[IntArray], flips: Sequence[BitFlip]) -> None:
-        self.compiled, self.baseline, self.flips = sweeps.compiled, baseline, flips
-        self.shown, self.readers = sweeps.shown, sweeps.readers
+    def __init__(self, injector: FaultInjector, baseline: Sequence[IntArray], flips: Sequence[BitFlip]) -> None:
+        self.compiled, self.baseline, self.flips = injector.compiled, baseline, flips
+        self.shown, self.readers = injector.shown, injector.readers
         rows = len(baseline[flips[0].op])
         self.row_of = np.tile(np.arange(rows), len(flips))
         # Two scratch arrays over all lanes: which are in a set, and where in it.

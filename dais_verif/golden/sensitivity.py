@@ -88,7 +88,7 @@ def sensitivity(
     ]
     flips = [flip for flip in asked if demanded[flip.op] >> flip.bit & 1]
     dead = tuple(flip for flip in asked if not demanded[flip.op] >> flip.bit & 1)
-    tally, sweeps = _Tally(program, flips), FaultInjector(compiled)
+    tally, injector = _Tally(program, flips), FaultInjector(compiled)
     end = math.inf if timeout is None else time.monotonic() + timeout
     tried, rows = len(flips), 0
     for first_row in range(0, batch.rows, ROWS):
@@ -97,7 +97,7 @@ def sensitivity(
         size = max(1, LANES // part.rows)
         for start in range(0, len(flips), size):
             some = flips[start : start + size]
-            tally.add(start, len(some), first_row, baseline, sweeps.run(baseline, some))
+            tally.add(start, len(some), first_row, baseline, injector.run(baseline, some))
             if progress is not None:
                 progress(first_row * len(flips) + part.rows * (start + len(some)), batch.rows * len(flips))
             # Within later rows nothing ends: every flip must have been tried in the same vectors.

@@ -77,7 +77,7 @@ class Run:
                 starts=self._starts,
                 answer="",
                 progress=str(self.folder / "progress"),
-                face=self._dut.face,
+                interface=self._dut.interface,
             )
         )
         self._made: deque[Chunk] = deque()

@@ -59,12 +59,12 @@ class Boundary:
         inputs = tuple(_union(*pair) for pair in zip(own.inputs, dut.ports.inputs, strict=True))
         elements = Spans((element.offset, element.width, j) for j, element in enumerate(dut.ports.inputs))
         pieces, given, results = {}, frozenset(netlist.inputs), frozenset(netlist.outputs)
-        for wire in dut.face.inputs:
+        for wire in dut.interface.inputs:
             pieces[_port(netlist, wire, "input", given)] = Spans(_pieces(wire, elements, dut.ports, inputs))
-        outputs = tuple((_port(netlist, wire, "output", results), wire) for wire in dut.face.outputs)
-        said = dict(dut.face.ties)
-        if dut.face.clocking is not None:  # the data are those of a valid vector while nothing is reset
-            said |= {pin: value for pin, value in _steady(dut.face.clocking) if pin is not None}
+        outputs = tuple((_port(netlist, wire, "output", results), wire) for wire in dut.interface.outputs)
+        said = dict(dut.interface.ties)
+        if dut.interface.clocking is not None:  # the data are those of a valid vector while nothing is reset
+            said |= {pin: value for pin, value in _steady(dut.interface.clocking) if pin is not None}
         constants = {netlist.signals[name]: value for name, value in said.items() if name in given}
         kinds = dut.output_types
         others = frozenset({netlist.signals[name] for name in netlist.inputs} - pieces.keys() - constants.keys())

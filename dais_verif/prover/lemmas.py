@@ -1,4 +1,4 @@
-"""Ranges of values as facts that a proof may use, each of them proved first.
+"""Lemmas: ranges of values that a proof may use, each of them proved first.
 
 Range analysis only suggests an interval. It becomes a fact by induction over the program: where the operands of an op
 lie within theirs, the op's meaning lies within its own.

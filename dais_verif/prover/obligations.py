@@ -167,8 +167,8 @@ class Builder:
         inside = _Locals(self, lambda i: i == index or expanded(i))
         kept = inside.semantics(index).kept
         before = inside.obligation(kept, const(1, 1))
-        facts = [about(i, value) for i, value in inside.known(index)]
-        given = [term for term in (*before.kept, *facts) if term is not kept and term.op != "const"]
+        lemmas = [about(i, value) for i, value in inside.known(index)]
+        given = [term for term in (*before.kept, *lemmas) if term is not kept and term.op != "const"]
         return replace(before, given=tuple(dict.fromkeys(given)))
 
     def drop(self, index: int) -> None:

@@ -63,8 +63,8 @@ class _Examination:
         self._program, self._watcher, self._seed = program, watcher, options.seed
         self._builder = Builder.of_program(program)
         self._pool = Pool(options, watcher)
-        self._facts = Lemmas(program, self._builder, self._pool.equal, declared)
-        self._declared = Assumptions(program, self._builder.boundary.inputs, declared)
+        self._lemmas = Lemmas(program, self._builder, self._pool.equal, declared)
+        self._assumptions = Assumptions(program, self._builder.boundary.inputs, declared)
         self._broken: dict[int, tuple[int, ...]] = {}
 
     def run(self, suspects: list[int]) -> list[Promise]:
@@ -78,7 +78,7 @@ class _Examination:
     def _try(self, columns: Columns, rows: int) -> None:
         """Remember the promises that these vectors break."""
         found = trace(self._program, self._builder.boundary.inputs, columns, rows)
-        allowed = self._declared.allowed(found)
+        allowed = self._assumptions.allowed(found)
         for index, lost in found.by.items():
             if (lost & allowed).any():
                 self._broken.setdefault(index, found.vector(int(np.argmax(lost & allowed))))
@@ -90,7 +90,7 @@ class _Examination:
             if self._holds(self._behind(index, levels)):
                 name = f"{levels} level{'s' if levels > 1 else ''} of ops" if levels else "ranges"
                 return Promise(index, Status.PROVED, name)
-        obligation = self._builder.promise(index, lambda i: True, self._facts.of)
+        obligation = self._builder.promise(index, lambda i: True, self._lemmas.of)
         decision = self._pool.decide(obligation.rtl, obligation.wanted, obligation.given).decision
         if decision.equal:
             return Promise(index, Status.PROVED, "all ops before")
@@ -112,4 +112,4 @@ class _Examination:
         for _ in range(levels):
             behind |= seeds
             seeds = {i for s in seeds for i in self._program.ops[s].operands} - behind
-        return self._builder.promise(index, behind.__contains__, self._facts.of)
+        return self._builder.promise(index, behind.__contains__, self._lemmas.of)

@@ -24,7 +24,7 @@ from dais_verif.prover.proved_outputs import proved_outputs, standing_outputs
 from dais_verif.prover.refinement import Refiner
 from dais_verif.prover.registers.control_inference import infer_controls
 from dais_verif.prover.registers.handshake import prove_handshake
-from dais_verif.prover.registers.latency import timing_of
+from dais_verif.prover.registers.latency import infer_timing
 from dais_verif.prover.registers.transition_system import extract_transition_system
 from dais_verif.prover.results import Proof, ProofOptions, ProofWatcher
 from dais_verif.prover.signal_correspondence import match_signals
@@ -55,19 +55,19 @@ def prove(
     """
     watcher = watcher or ProofWatcher()
     boundary = Boundary.of(program, netlist, dut)
-    declared = Assumptions(program, boundary.inputs, options.declared)
+    assumptions = Assumptions(program, boundary.inputs, options.declared)
     cut = named_signals(program, netlist)
-    clocking = dut.face.clocking
-    machine = None
+    clocking = dut.interface.clocking
+    system = None
     if clocking is not None and clocking.valid_out is not None:  # as the RTL says it, before pins are held
-        machine = extract_transition_system(netlist, netlist.signals[clocking.valid_out], clocking.clock)
+        system = extract_transition_system(netlist, netlist.signals[clocking.valid_out], clocking.clock)
     held = infer_controls(netlist, boundary, [*boundary.result_ports, *cut.values()], clocking)
     boundary = boundary.holding({netlist.signals[name]: value for name, value in held.items()})
     pool = Pool(options, watcher)
     if options.bits or (netlist.bitwise and not cut):
-        proof = _bit_by_bit(program, netlist, boundary, declared, clocking, options, watcher)
+        proof = _bit_by_bit(program, netlist, boundary, assumptions, clocking, options, watcher)
     else:
-        proof = _op_by_op(program, netlist, boundary, declared, cut, clocking, options, watcher, pool)
+        proof = _op_by_op(program, netlist, boundary, assumptions, cut, clocking, options, watcher, pool)
     timing = proof.timing
     if proof.verdict is Verdict.PASS:
         pins = "".join(f"; {pin} held at {value}" for pin, value in held.items())
@@ -77,10 +77,10 @@ def prove(
         edges = f"{timing.latency} edge{'s' * (timing.latency != 1)} of {timing.clock}"
         late = f"the outputs are right {edges} after their inputs, not {said}"
         proof = replace(proof, verdict=Verdict.RTL_MISMATCH, message=late, proved_outputs=())
-    if proof.verdict is Verdict.PASS and machine is not None and clocking is not None and timing is not None:
+    if proof.verdict is Verdict.PASS and system is not None and clocking is not None and timing is not None:
         watcher.progress("handshakes", 0, 1)
         proof = _with_handshake(
-            proof, clocking, prove_handshake(machine, clocking, timing.latency, pool.equal, options.seed)
+            proof, clocking, prove_handshake(system, clocking, timing.latency, pool.equal, options.seed)
         )
     return replace(
         proof,
@@ -96,7 +96,7 @@ def _op_by_op(
     program: Program,
     netlist: Netlist,
     boundary: Boundary,
-    declared: Assumptions,
+    assumptions: Assumptions,
     cut: dict[int, Signal],
     clocking: Clocking | None,
     options: ProofOptions,
@@ -107,9 +107,9 @@ def _op_by_op(
     guessed: dict[int, Signal] = {}
     if len(cut) < program.n_ops:
         watcher.progress("signals matched", 0, program.n_ops - len(cut))
-        guessed = match_signals(program, boundary, netlist, cut, declared, options.seed)
+        guessed = match_signals(program, boundary, netlist, cut, assumptions, options.seed)
         cut = dict(sorted({**cut, **guessed}.items()))
-    timing = timing_of(netlist, boundary, list(cut.values()), clocking)
+    timing = infer_timing(netlist, boundary, list(cut.values()), clocking)
     builder = Builder(program, netlist, cut, boundary)
     obligations: dict[tuple[str, int], Obligation] = {}
     for done, index in enumerate(cut):
@@ -127,15 +127,15 @@ def _op_by_op(
         raise InputError("the program has no output bits, so its port must be tied to 0, and it is not")
     counterexample = None
     if any(claim.status is not Status.PROVED for claim in claims.values()):
-        pursuit = Refiner(program, netlist, builder, pool, options, watcher, declared, obligations, claims, costs)
-        counterexample = pursuit.run()
-        claims = pursuit.claims
+        refiner = Refiner(program, netlist, builder, pool, options, watcher, assumptions, obligations, claims, costs)
+        counterexample = refiner.run()
+        claims = refiner.claims
     points = f"{len(cut)} ops are cut points"
     proof = _proof(program, cut, claims, len(pool), counterexample, timing, points, costs)
     if counterexample is not None:
         proof = replace(proof, message=proof.message + _undefined(obligations, claims))
     dropped = tuple(sorted(set(cut) - set(builder.cut)))
-    # Without a counterexample the pursuit has gone on until no proof rests on what is not proved.
+    # Without a counterexample the refinement has gone on until no proof rests on what is not proved.
     standing = proved_outputs(claims) if counterexample is None else standing_outputs(program, obligations, claims)
     drawn = draw(obligations, claims, set(dropped), options)
     return replace(proof, guessed=len(guessed), dropped=dropped, proved_outputs=standing, drawn=drawn)
@@ -145,14 +145,14 @@ def _bit_by_bit(
     program: Program,
     netlist: Netlist,
     boundary: Boundary,
-    declared: Assumptions,
+    assumptions: Assumptions,
     clocking: Clocking | None,
     options: ProofOptions,
     watcher: ProofWatcher,
 ) -> Proof:
     """Of a netlist, in which they have none."""
-    timing = timing_of(netlist, boundary, [], clocking)
-    swept = sweep_netlist(program, netlist, boundary, declared, options, watcher)
+    timing = infer_timing(netlist, boundary, [], clocking)
+    swept = sweep_netlist(program, netlist, boundary, assumptions, options, watcher)
     claims = {(claim.kind, claim.number): claim for claim in (*swept.ops, *swept.outputs)}
     found = {claim.number for claim in swept.ops}
     points = f"the netlist has {len(found)} of {program.n_ops} ops"

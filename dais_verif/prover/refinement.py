@@ -57,24 +57,24 @@ class Refiner:
         pool: Pool,
         options: ProofOptions,
         watcher: ProofWatcher,
-        declared: Assumptions,
+        assumptions: Assumptions,
         obligations: dict[Key, Obligation],
         claims: dict[Key, Claim],
         costs: Costs,
     ) -> None:
         self.program, self.netlist, self.builder, self.pool = program, netlist, builder, pool
         self.options, self.watcher, self.obligations, self.claims = options, watcher, obligations, claims
-        self._declared, self._costs = declared, costs
+        self._assumptions, self._costs = assumptions, costs
         #: What may be said of values, and what that is.
-        self._facts = [(Basis.RANGES, Lemmas(program, builder, pool.equal))]
-        if declared:
-            self._facts.append((Basis.DECLARED, Lemmas(program, builder, pool.equal, declared=True)))
+        self._lemmas = [(Basis.RANGES, Lemmas(program, builder, pool.equal))]
+        if assumptions:
+            self._lemmas.append((Basis.DECLARED, Lemmas(program, builder, pool.equal, declared=True)))
         self._found: Counterexample | None = None
 
     def run(self) -> Counterexample | None:
         """A counterexample at the outputs, if there is one."""
         vectors = random_vectors(self.builder.boundary.inputs, _ROWS, self.options.seed)
-        self._on_vectors(self._declared.moved_inside(vectors), _ROWS)
+        self._on_vectors(self._assumptions.moved_inside(vectors), _ROWS)
         open_ops = [key for key in self._open() if key[0] == "op"]
         for done, key in enumerate(open_ops):
             self.watcher.progress("ops pursued", done, len(open_ops))
@@ -97,7 +97,7 @@ class Refiner:
     def _on_vectors(self, columns: Columns, rows: int) -> None:
         """Refute what these vectors refute, and look at the outputs."""
         found = trace(self.program, self.builder.boundary.inputs, columns, rows)
-        valid = self._declared.allowed(found)
+        valid = self._assumptions.allowed(found)
         if self.options.check:
             valid &= ~found.broken
         wrong: dict[int, Bools] = {}
@@ -158,7 +158,7 @@ class Refiner:
     @property
     def ranges(self) -> dict[int, Question]:
         """What was proved of the values of ops, by op; of those that had to be."""
-        return {index: question for _, facts in self._facts for index, question in facts.proved.items()}
+        return {index: question for _, lemmas in self._lemmas for index, question in lemmas.proved.items()}
 
     def _prove(self, key: Key, decided: Decided, basis: Basis) -> None:
         decision = decided.decision
@@ -169,24 +169,24 @@ class Refiner:
         for levels, expanded in {0: Basis.PLAIN, **_LEVELS}.items():
             obligation = self._expanded(key, levels) if levels else self.obligations[key]
             known: tuple[Term, ...] = ()
-            for lemmas, facts in self._facts:
-                before, known = known, self._known(obligation, facts, lemmas is Basis.DECLARED)
-                if lemmas is Basis.DECLARED and known == before:
+            for reason, lemmas in self._lemmas:
+                before, known = known, self._known(obligation, lemmas, reason is Basis.DECLARED)
+                if reason is Basis.DECLARED and known == before:
                     continue
-                basis = expanded | lemmas if known else expanded
+                basis = expanded | reason if known else expanded
                 if levels or known:
                     yield basis, obligation, known
                 if self.options.check and obligation.kept:
                     yield basis | Basis.PROMISES, obligation, (*known, *obligation.kept)
 
-    def _known(self, obligation: Obligation, facts: Lemmas, declared: bool) -> tuple[Term, ...]:
+    def _known(self, obligation: Obligation, lemmas: Lemmas, declared: bool) -> tuple[Term, ...]:
         known: list[Term] = []
         for term, source in obligation.variables().items():
             if source.kind == "op":
-                known.append(facts.of(source.number, term))
+                known.append(lemmas.of(source.number, term))
             elif declared:
-                known += self._declared.of_input(source.number, term)
-        return tuple(fact for fact in known if fact.op != "const")
+                known += self._assumptions.of_input(source.number, term)
+        return tuple(lemma for lemma in known if lemma.op != "const")
 
     def _expanded(self, key: Key, levels: int) -> Obligation:
         """The claim over the ops ``levels`` before those that its cone reads."""
@@ -218,7 +218,9 @@ class Refiner:
             elif decision.equal is False:
                 vector = {number: decision.model.get(term, 0) for term, number in _inputs(obligation).items()}
                 columns = variations(self.builder.boundary.inputs, vector, _VARIED, self.options.seed)
-                self._on_vectors(self._declared.moved_inside(columns) if Basis.DECLARED in basis else columns, _VARIED)
+                self._on_vectors(
+                    self._assumptions.moved_inside(columns) if Basis.DECLARED in basis else columns, _VARIED
+                )
             if self.claims[key].status is not Status.UNKNOWN:
                 return
 
@@ -227,7 +229,7 @@ class Refiner:
         kept = obligation.kept if self.options.check else ()
         basis = Basis.ALL_OPS | (Basis.PROMISES if kept else Basis.PLAIN)
         yield basis, obligation, kept
-        bounds = [x for variable, n in _inputs(obligation).items() for x in self._declared.of_input(n, variable)]
+        bounds = [x for variable, n in _inputs(obligation).items() for x in self._assumptions.of_input(n, variable)]
         if bounds:
             yield basis | Basis.DECLARED, obligation, (*kept, *bounds)
 

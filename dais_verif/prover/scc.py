@@ -1,4 +1,4 @@
-"""Which nodes of a graph lie on a circle, and with which others: its strongly connected components (Tarjan's way)."""
+"""Strongly connected components of a graph, by Tarjan's algorithm."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _Node = TypeVar("_Node")
 
 
 def find_sccs(following: Mapping[_Node, Iterable[_Node]]) -> dict[_Node, int]:
-    """A number for each node on a circle, the same for two that reach each other. Nodes without an entry end paths."""
+    """Return a number for each node on a cycle, one for all that reach each other. Nodes without an entry end paths."""
     order: dict[_Node, int] = {}
     lowest: dict[_Node, int] = {}
     open_: dict[_Node, None] = {}

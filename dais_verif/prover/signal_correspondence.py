@@ -36,7 +36,7 @@ def match_signals(
     boundary: Boundary,
     netlist: Netlist,
     cut: dict[int, Signal],
-    declared: Assumptions,
+    assumptions: Assumptions,
     seed: int,
 ) -> dict[int, Signal]:
     """A signal for each op without one in ``cut``, as far as one behaves like it; no signal for two ops."""
@@ -45,7 +45,7 @@ def match_signals(
     free = [signal for signal in netlist.signals.values() if signal.drivers and signal not in taken]
     if not missing or not free:
         return {}
-    vectors = declared.moved_inside(random_vectors(boundary.inputs, _ROWS, seed))
+    vectors = assumptions.moved_inside(random_vectors(boundary.inputs, _ROWS, seed))
     found = trace(program, boundary.inputs, vectors, _ROWS)
     wires = Wires(boundary, {*free, *cut.values()}, found, ones=False)
     for number in boundary.claimed:

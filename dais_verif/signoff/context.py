@@ -113,9 +113,9 @@ def file_arguments(subject: Subject, policy: Policy, *more: Path, top: str | Non
 def face_of(context: Context, record: SimulationRecord) -> DesignInterface:
     """The ports of the design that ``record`` is of, with the latency that was found."""
     if record.rtl.face is None:
-        return packed(context.subject.program).face
-    face = DesignInterface.from_tree(record.rtl.face)
-    return face.with_latency(record.simulators[0].latency) if record.simulators else face
+        return packed(context.subject.program).interface
+    interface = DesignInterface.from_tree(record.rtl.face)
+    return interface.with_latency(record.simulators[0].latency) if record.simulators else interface
 
 
 def pin_arguments(context: Context, record: SimulationRecord) -> list[str]:

@@ -175,10 +175,10 @@ def bits_of(record: SimulationRecord, program: Program) -> Bits:
         return Bits(0, rtl.bits)  # nothing else of them is evidence
     if rtl.face is not None:
         try:
-            face = DesignInterface.from_tree(rtl.face)
+            interface = DesignInterface.from_tree(rtl.face)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"the record tells no face of the design ({error!r})") from None
-        return Bits(face.input_bits, face.output_bits)
+        return Bits(interface.input_bits, interface.output_bits)
     ports = ports_of(program)
     return Bits(ports.input_bits, ports.output_bits)
 

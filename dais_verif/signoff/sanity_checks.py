@@ -39,13 +39,13 @@ from dais_verif.stimulus import Generated, Stimulus, read_batch
 from dais_verif.toolchain.sources import is_vhdl
 from dais_verif.verdict import Verdict
 
-__all__ = ["PLANTED", "planted_in_proof", "planted_in_simulation"]
+__all__ = ["PLANTED", "seed_faults_in_proof", "seed_faults_in_simulation"]
 
 #: In the folder of a stage: what was planted.
 PLANTED = "planted.json"
 
 
-def planted_in_simulation(good: str) -> list[Stage]:
+def seed_faults_in_simulation(good: str) -> list[Stage]:
     """Beside the simulation in folder ``good``."""
     return [
         Stage(
@@ -67,7 +67,7 @@ def planted_in_simulation(good: str) -> list[Stage]:
     ]
 
 
-def planted_in_proof(good: tuple[str, ...]) -> list[Stage]:
+def seed_faults_in_proof(good: tuple[str, ...]) -> list[Stage]:
     """Beside the proof; ``good``: the simulation and the proof."""
     return [
         Stage("known-bad RTL, proof", "known-bad-proof", partial(_prove_bad, good=good[0]), _judge_proved, True, good),
@@ -87,8 +87,8 @@ def planted_in_proof(good: tuple[str, ...]) -> list[Stage]:
 
 def _simulate_bad(context: Context, folder: Path, good: str) -> None:
     record, asked = simulated(context.folder / good), _asked(context)
-    face, design = face_of(context, record), _design(context)
-    bad = sometimes_wrong(face, design, context.folder / good / RUN, asked.rows, asked.seed)
+    interface, design = face_of(context, record), _design(context)
+    bad = sometimes_wrong(interface, design, context.folder / good / RUN, asked.rows, asked.seed)
     files = _with_bad(context, folder, bad, design.suffix)
     simulate(context, folder, [*files, *pin_arguments(context, record)], asked, context.policy.vectors)
 

@@ -129,19 +129,19 @@ def _in_json(original: bytes, number: int, constant: int) -> bytes:
 # the RTL
 
 
-def always_wrong(face: DesignInterface, design: Design) -> SeededFault:
+def always_wrong(interface: DesignInterface, design: Design) -> SeededFault:
     """The design with the lowest bit of each output port upside down, on all vectors."""
-    flips = {wire.offset: () for wire in face.outputs if wire.width}
+    flips = {wire.offset: () for wire in interface.outputs if wire.width}
     outer = _outer(design, "always")
-    return SeededFault(outer, wrapped(face, design, outer, [], flips), 0, 0)
+    return SeededFault(outer, wrapped(interface, design, outer, [], flips), 0, 0)
 
 
-def sometimes_wrong(face: DesignInterface, design: Design, run: Path, rows: int, seed: int) -> SeededFault:
+def sometimes_wrong(interface: DesignInterface, design: Design, run: Path, rows: int, seed: int) -> SeededFault:
     """The design with wrong bits on some of the first ``rows`` vectors of ``run`` only, the last one among them.
 
     Where its outputs are those of one of the chosen vectors, a bit of theirs is upside down, for each another one.
     """
-    bits = Bits(face.input_bits, face.output_bits)
+    bits = Bits(interface.input_bits, interface.output_bits)
     expected = np.concatenate([words for start, _, words in chunks(run, bits) if start < rows] or [_none(bits)])[:rows]
     if not len(expected):
         raise InputError("the simulation left no vectors: there is none on which RTL could be made wrong")
@@ -155,7 +155,7 @@ def sometimes_wrong(face: DesignInterface, design: Design, run: Path, rows: int,
     rare = [int.from_bytes(pattern.tobytes(), "little") for pattern in patterns]
     spoilt = np.flatnonzero(np.any([(expected == pattern).all(axis=1) for pattern in patterns], axis=0))
     outer = _outer(design, "sometimes")
-    return SeededFault(outer, wrapped(face, design, outer, rare, flips), len(spoilt), int(spoilt[0]))
+    return SeededFault(outer, wrapped(interface, design, outer, rare, flips), len(spoilt), int(spoilt[0]))
 
 
 def _none(bits: Bits) -> Words:

@@ -27,7 +27,7 @@ from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.extras import extra_stages
 from dais_verif.signoff.judge import Asked, Judgement, judge_check, judge_proof, judge_simulation
 from dais_verif.signoff.outside import outside_stage
-from dais_verif.signoff.sanity_checks import planted_in_proof, planted_in_simulation
+from dais_verif.signoff.sanity_checks import seed_faults_in_proof, seed_faults_in_simulation
 from dais_verif.signoff.subject import FileHash, Subject
 from dais_verif.signoff.synthesis import synthesis_stages
 from dais_verif.signoff.verbs import call
@@ -55,12 +55,12 @@ def stages_of(context: Context) -> list[Stage]:
         run, judge = partial(_run_simulation, seed=seed), partial(_judge_simulation, seed=seed)
         stages.append(Stage(f"simulation, seed {seed}", folder, run, judge))
     if folders:
-        stages += planted_in_simulation(folders[0])
+        stages += seed_faults_in_simulation(folders[0])
     else:
         stages.append(Stage("simulation", "simulation", _run_nothing, _judge_nothing))
     if policy.proof != "off":
         stages.append(Stage(PROOF, "proof", _run_proof, _judge_proof, waiver="proof"))
-        stages += planted_in_proof((*folders[:1], "proof")) if folders else []
+        stages += seed_faults_in_proof((*folders[:1], "proof")) if folders else []
     first, *rest = [*stages, *synthesis_stages(context), *extra_stages(context)]
     # What is not there at all need not be simulated for a minute, and what is not hardware must not run.
     outside = replace(outside_stage(), needs=(first.folder,))

@@ -39,7 +39,7 @@ class Design:
         return ".v" if self.types is None else ".vhd"
 
 
-def wrapped(face: DesignInterface, design: Design, name: str, rare: Sequence[int], flips: Flips) -> str:
+def wrapped(interface: DesignInterface, design: Design, name: str, rare: Sequence[int], flips: Flips) -> str:
     """The text of module ``name``: ``design``, whose row of outputs has the bits of ``flips`` inverted.
 
     ``rare``: rows of outputs. Raises ``InputError`` for ports that go both ways.
@@ -47,16 +47,16 @@ def wrapped(face: DesignInterface, design: Design, name: str, rare: Sequence[int
     if any(port.direction == "inout" for port in design.ports):
         raise InputError(f"module {design.top} has ports that are inout: no known-bad RTL can be made of it")
     lines = _verilog if design.types is None else _vhdl
-    return "\n".join([*lines(face, design, name, rare, flips), ""])
+    return "\n".join([*lines(interface, design, name, rare, flips), ""])
 
 
 def _outputs(design: Design) -> list[Port]:
     return [port for port in design.ports if port.direction == "out"]
 
 
-def _wires(face: DesignInterface, design: Design) -> Iterator[tuple[Port, str, str, int | None]]:
+def _wires(interface: DesignInterface, design: Design) -> Iterator[tuple[Port, str, str, int | None]]:
     """Each output wire: its port, its index in an array, what the design gives, and where in the row it begins."""
-    offsets = {wire.name: wire.offset for wire in face.outputs if wire.width}
+    offsets = {wire.name: wire.offset for wire in interface.outputs if wire.width}
     for number, port in enumerate(_outputs(design)):
         for wire in port.wires:
             index = wire[len(port.name) :]
@@ -66,7 +66,7 @@ def _wires(face: DesignInterface, design: Design) -> Iterator[tuple[Port, str, s
 # Verilog
 
 
-def _verilog(face: DesignInterface, design: Design, name: str, rare: Sequence[int], flips: Flips) -> Iterator[str]:
+def _verilog(interface: DesignInterface, design: Design, name: str, rare: Sequence[int], flips: Flips) -> Iterator[str]:
     yield f"// {design.top} with wrong bits: it must be found out."
     yield f"module {name} ("
     ports = [(port.direction, _verilog_port(port, _verilog_name(port.name))) for port in design.ports]
@@ -75,9 +75,9 @@ def _verilog(face: DesignInterface, design: Design, name: str, rare: Sequence[in
     inner = {port.name: f"dais_inner_{number}" for number, port in enumerate(_outputs(design))}
     for port in _outputs(design):
         yield f"    wire {_verilog_port(port, inner[port.name])};"
-    bits = face.output_bits
-    given = {port.name + index: wire for port, index, wire, _ in _wires(face, design)}
-    row = [given[wire.name] for wire in reversed(face.outputs) if wire.width]
+    bits = interface.output_bits
+    given = {port.name + index: wire for port, index, wire, _ in _wires(interface, design)}
+    row = [given[wire.name] for wire in reversed(interface.outputs) if wire.width]
     yield f"    wire [{bits - 1}:0] dais_all = {{{', '.join(row)}}};"
     for number, value in enumerate(rare):
         yield f"    wire dais_hit_{number} = dais_all == {bits}'h{value:x};"
@@ -85,7 +85,7 @@ def _verilog(face: DesignInterface, design: Design, name: str, rare: Sequence[in
     pins = [(_verilog_name(port.name), inner.get(port.name, _verilog_name(port.name))) for port in design.ports]
     yield ",\n".join(f"        .{pin}({wire})" for pin, wire in pins)
     yield "    );"
-    for port, index, wire, offset in _wires(face, design):
+    for port, index, wire, offset in _wires(interface, design):
         terms, width = [wire], port.width
         for bit in [] if offset is None else [bit for bit in sorted(flips) if offset <= bit < offset + width]:
             hits = " ^ ".join(f"dais_hit_{number}" for number in flips[bit]) or "1'b1"
@@ -107,7 +107,7 @@ def _verilog_name(name: str) -> str:
 # VHDL
 
 
-def _vhdl(face: DesignInterface, design: Design, name: str, rare: Sequence[int], flips: Flips) -> Iterator[str]:
+def _vhdl(interface: DesignInterface, design: Design, name: str, rare: Sequence[int], flips: Flips) -> Iterator[str]:
     types = design.types or {}
     yield f"-- {design.top} with wrong bits: it must be found out."
     yield "library ieee;\nuse ieee.std_logic_1164.all;\nuse ieee.numeric_std.all;\n"
@@ -122,7 +122,7 @@ def _vhdl(face: DesignInterface, design: Design, name: str, rare: Sequence[int],
             yield f"  signal {own[port.name]} : {types[port.name]}{bounds};"
         if port.name in inner:
             yield f"  signal {inner[port.name]} : {_vhdl_type(port, types)};"
-    bits = face.output_bits
+    bits = interface.output_bits
     yield f"  signal dais_all : std_logic_vector({bits - 1} downto 0);"
     yield from (f"  signal dais_hit_{number} : std_logic;" for number in range(len(rare)))
     yield "begin"
@@ -136,13 +136,13 @@ def _vhdl(face: DesignInterface, design: Design, name: str, rare: Sequence[int],
                 yield f"  {own[port.name]} <= {_FROM.get(kind, kind)}({port.name});"
             else:
                 yield f"  {inner[port.name]} <= {_TO.get(kind, 'std_logic_vector')}({own[port.name]});"
-    for port, _, wire, offset in _wires(face, design):
+    for port, _, wire, offset in _wires(interface, design):
         if offset is not None:
             place = str(offset) if _scalar(port, types) else f"{offset + port.width - 1} downto {offset}"
             yield f"  dais_all({place}) <= {wire};"
     for number, value in enumerate(rare):
         yield f"  dais_hit_{number} <= '1' when dais_all = std_logic_vector'(\"{value:0{bits}b}\") else '0';"
-    for port, _, wire, offset in _wires(face, design):
+    for port, _, wire, offset in _wires(interface, design):
         for bit in range(port.width):
             place = "" if _scalar(port, types) else f"({bit})"
             hits = None if offset is None else flips.get(offset + bit)

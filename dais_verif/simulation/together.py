@@ -161,7 +161,7 @@ def _plan(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
             starts=starts,
             answer="",
             progress=str(folder / f"progress_{share}"),
-            face=task.dut.face,
+            interface=task.dut.interface,
             share=share,
             shares=shares,
             threads=options.jobs if in_bulk else 0,

@@ -27,7 +27,7 @@ from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.task import SimulationOptions, SimulationWatcher, Task
 from dais_verif.simulation.testbench.job import LEAST_IN_ICARUS, Answer, Difference
 from dais_verif.simulation.together import Settled, simulate_all
-from dais_verif.stimulus import Swept, Vectors
+from dais_verif.stimulus import ExhaustiveRows, Vectors
 from dais_verif.stimulus.pseudo_exhaustive.plan import Plan
 from dais_verif.stimulus.pseudo_exhaustive.plan import plan as exhaustive_plan
 from dais_verif.stopwatch import Stopwatch
@@ -86,7 +86,7 @@ def _verify(task: Task, vectors: Vectors, begun: Mapping[str, Begun]) -> Finding
         if options.exhaustive_rows:
             given = program if options.declared else replace(program, intervals=None)
             plan = exhaustive_plan(given, max_rows=options.exhaustive_rows, max_bits=options.exhaustive_bits)
-        sweeps = [Swept(sweep, options.seed) for sweep in plan.sweeps]
+        sweeps = [ExhaustiveRows(sweep, options.seed) for sweep in plan.sweeps]
     size = chunk_size(vectors.rows + sum(sweep.rows for sweep in sweeps), task.ports, options.jobs)
     feed = Feed(
         task.golden,

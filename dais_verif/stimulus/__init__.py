@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dais_verif.stimulus.files import batch_of_raw, read_batch, read_raw_batch
 from dais_verif.stimulus.generate import Generated, generate, generate_common
-from dais_verif.stimulus.sequence import Stimulus, Swept, Vectors
+from dais_verif.stimulus.sequence import ExhaustiveRows, Stimulus, Vectors
 
 __all__ = [
     "Generated",
     "Stimulus",
-    "Swept",
+    "ExhaustiveRows",
     "Vectors",
     "batch_of_raw",
     "generate",

@@ -9,7 +9,7 @@ from typing import Protocol
 from dais_verif.program.numbers import Batch
 from dais_verif.stimulus.pseudo_exhaustive.vectors import ExhaustiveVectors
 
-__all__ = ["Stimulus", "Swept", "Vectors"]
+__all__ = ["Stimulus", "ExhaustiveRows", "Vectors"]
 
 
 class Vectors(Protocol):
@@ -23,7 +23,7 @@ class Vectors(Protocol):
         """Rows ``start`` to ``stop``."""
 
 
-class Swept:
+class ExhaustiveRows:
     """The rows of an exhaustive sweep, what is random in them drawn from ``seed``."""
 
     def __init__(self, sweep: ExhaustiveVectors, seed: int) -> None:

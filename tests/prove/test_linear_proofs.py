@@ -34,11 +34,11 @@ def apart(n: int) -> tuple[str, Dut]:
     results = [f"output signed [8:0] y{j}" for j in range(n)]
     ports = ", ".join([*given, *results])
     body = "\n".join(f"assign y{j} = x{j} + x{(7 * j + 3) % n};" for j in range(n))
-    face = DesignInterface(
+    interface = DesignInterface(
         tuple(Wire(f"x{j}", 8 * j, 8) for j in range(n)), tuple(Wire(f"y{j}", 9 * j, 9) for j in range(n))
     )
     whole = packed(wide(n))
-    return f"module model ({ports});\n{body}\nendmodule\n", Dut(face, whole.ports, whole.output_types)
+    return f"module model ({ports});\n{body}\nendmodule\n", Dut(interface, whole.ports, whole.output_types)
 
 
 @pytest.mark.parametrize("ports", ["packed", "apart"])

@@ -115,7 +115,7 @@ def test_paths_that_differ_are_an_error(tmp_path: Path, monkeypatch: pytest.Monk
         starts=[0, 300],
         answer=str(tmp_path / "answer.json"),
         progress=str(tmp_path / "progress"),
-        face=DesignInterface((Wire("model_inp", 0, 16),), (Wire("model_out", 0, 16),)),
+        interface=DesignInterface((Wire("model_inp", 0, 16),), (Wire("model_out", 0, 16),)),
         threads=1,
     )
 

@@ -53,7 +53,7 @@ def job(tmp_path: Path) -> Job:
         starts=[0, ROWS],
         answer=str(tmp_path / "answer.json"),
         progress=str(tmp_path / "progress"),
-        face=packed(EVERY).face,
+        interface=packed(EVERY).interface,
     )
     job.save(tmp_path / "job.json")
     return job

@@ -258,8 +258,8 @@ def test_a_failed_build_ends_the_build_of_the_other(
         Session(folder / "build.log", cwd=folder).check("compiler", ["sh", "-c", "sleep 600 & echo $! > child; wait"])
 
     monkeypatch.setenv("DAIS_VERIF_CACHE_MB", "0")
-    monkeypatch.setattr(f"dais_verif.simulation.{broken}.build", fails)
-    monkeypatch.setattr(f"dais_verif.simulation.{slow}.build", takes_minutes)
+    monkeypatch.setattr(f"dais_verif.simulation.simulators.{broken}.build", fails)
+    monkeypatch.setattr(f"dais_verif.simulation.simulators.{slow}.build", takes_minutes)
     began = time.monotonic()
     finding = verified(EVERY, tmp_path, BOTH)
     assert time.monotonic() - began < 60

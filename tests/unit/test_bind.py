@@ -49,7 +49,7 @@ def test_our_own_module_is_bound_as_it_is_packed(drawn: Any) -> None:
     found = ports(("model_inp", "in", inp), ("model_out", "out", out))
     bound = bind(replace(program, intervals=None), PortsFile(), found)
     assert bound.ports == own
-    assert bound.face == packed(program).face
+    assert bound.interface == packed(program).interface
     assert bound == replace(packed(program), how=bound.how)
 
 
@@ -58,16 +58,16 @@ def test_a_port_an_element() -> None:
         ("y1", "out", 9), ("y0", "out", 8), ("x_1", "in", 6), ("x_0", "in", 4), ("y2", "out", 3), ("other", "out", 99)
     )
     bound = bind(SUM, PortsFile(Side("x_{}"), Side("y{}")), found)
-    assert bound.face.inputs == (Wire("x_0", 0, 4), Wire("x_1", 4, 6))
+    assert bound.interface.inputs == (Wire("x_0", 0, 4), Wire("x_1", 4, 6))
     # An output without bits of its own is compared where the design gives it a port: it must be 0.
-    assert bound.face.outputs == (Wire("y0", 0, 8), Wire("y1", 8, 9), Wire("y2", 17, 3))
+    assert bound.interface.outputs == (Wire("y0", 0, 8), Wire("y1", 8, 9), Wire("y2", 17, 3))
     assert bound.output_types[2] == FixedType(0, 3, 0)
     assert bound.input_at(1) == ("x_1", bound.ports.inputs[1]._replace(offset=0))
 
 
 def test_an_element_without_bits_needs_no_port() -> None:
     found = ports(("x_0", "in", 4), ("x_1", "in", 6), ("y0", "out", 8), ("y1", "out", 9))
-    assert len(bind(SUM, PortsFile(Side("x_{}"), Side("y{}")), found).face.outputs) == 2
+    assert len(bind(SUM, PortsFile(Side("x_{}"), Side("y{}")), found).interface.outputs) == 2
 
 
 def test_elements_of_an_array() -> None:
@@ -76,8 +76,8 @@ def test_elements_of_an_array() -> None:
         [(-1, 0, -1, 0, (1, 4, 1)), (-1, 1, -1, 0, (1, 4, 1))], [(0, 0, 0), (1, 0, 0)], inp_shift=[0, 0]
     )
     bound = bind(program, PortsFile(Side("x[{}]")), [array, Port("model_out", "out", 12)])
-    assert [wire.name for wire in bound.face.inputs] == ["x[0]", "x[1]"]
-    assert bound.face.ports == ("x", "model_out")
+    assert [wire.name for wire in bound.interface.inputs] == ["x[0]", "x[1]"]
+    assert bound.interface.ports == ("x", "model_out")
 
 
 @pytest.mark.parametrize(
@@ -125,10 +125,10 @@ def test_pins_that_do_not_fit(clocking: Clocking, ties: tuple[tuple[str, int], .
 
 def test_pins_and_ties_drive_the_other_ports() -> None:
     found = [CLK, *ports(("model_inp", "in", 10), ("model_out", "out", 17), ("mode", "in", 3), ("probe", "out", 2))]
-    face = bind(SUM, PortsFile(clocking=Clocking("clk"), ties=(("mode", 5),)), found).face
-    assert face.ports == ("model_inp", "model_out", "clk", "mode")
-    assert DesignInterface.from_tree(face.to_tree()) == face
-    assert face.with_latency(7).clocking == Clocking("clk", 7)
+    interface = bind(SUM, PortsFile(clocking=Clocking("clk"), ties=(("mode", 5),)), found).interface
+    assert interface.ports == ("model_inp", "model_out", "clk", "mode")
+    assert DesignInterface.from_tree(interface.to_tree()) == interface
+    assert interface.with_latency(7).clocking == Clocking("clk", 7)
 
 
 class TestTypesOfTheFile:
@@ -238,4 +238,4 @@ class TestDiscovery:
 
     def test_ports_that_are_unknown_are_taken_as_they_are_said_to_be(self) -> None:
         bound: Dut = bind(SUM, PortsFile(clocking=Clocking("clk")), None)
-        assert bound.face.inputs == (Wire("model_inp", 0, 10),)
+        assert bound.interface.inputs == (Wire("model_inp", 0, 10),)

@@ -9,7 +9,7 @@ from support.wiring import Wiring
 
 from dais_verif.dut.interface import Clocking
 from dais_verif.errors import InputError, StateError
-from dais_verif.prover.registers.latency import OutOfStep, timing_of
+from dais_verif.prover.registers.latency import OutOfStep, infer_timing
 from dais_verif.prover.terms import Term, add, concat, const
 from dais_verif.record.proof import Timing
 
@@ -29,7 +29,7 @@ def timed(
 ) -> Timing | None:
     outputs = outputs or ("OUT",)
     boundary = wiring.boundary(*outputs, constants=constants)
-    return timing_of(wiring.netlist(*outputs), boundary, [wiring.signals[name] for name in others], said)
+    return infer_timing(wiring.netlist(*outputs), boundary, [wiring.signals[name] for name in others], said)
 
 
 def chain(length: int, **options: str) -> Wiring:

@@ -170,9 +170,9 @@ def test_an_output_where_an_input_is_wanted() -> None:
 
 def of_pins(clocking: Clocking | None, ties: tuple[tuple[str, int], ...] = ()) -> Boundary:
     dut = packed(PROGRAM)
-    face = DesignInterface(dut.face.inputs, dut.face.outputs, clocking, ties)
+    interface = DesignInterface(dut.interface.inputs, dut.interface.outputs, clocking, ties)
     netlist = design(model_inp=7, clk=1, rst=1, v=1, t=1)
-    return Boundary.of(PROGRAM, netlist, replace(dut, face=face))
+    return Boundary.of(PROGRAM, netlist, replace(dut, interface=interface))
 
 
 def names(boundary: Boundary) -> tuple[dict[str, int], set[str]]:
@@ -220,9 +220,9 @@ def test_equal_types_are_compared_as_they_are() -> None:
 def test_an_input_that_begins_in_one_port_and_ends_in_another() -> None:
     dut = packed(PROGRAM)
     ports = Ports((Element(0, 4, 1), Element(4, 3, 0)), dut.ports.outputs)
-    face = DesignInterface((Wire("p", 0, 3), Wire("q", 3, 4)), dut.face.outputs)
+    interface = DesignInterface((Wire("p", 0, 3), Wire("q", 3, 4)), dut.interface.outputs)
     netlist = design(p=3, q=4)
-    boundary = Boundary.of(PROGRAM, netlist, replace(dut, ports=ports, face=face))
+    boundary = Boundary.of(PROGRAM, netlist, replace(dut, ports=ports, interface=interface))
     assert [(e.width, e.lo) for e in boundary.inputs] == [(5, 0), (4, -1)]
     x, y = var(5, "x"), var(4, "y")
     given = [boundary.given(netlist.signals[n], 0, w, lambda n: (x, y)[n]) for n, w in (("p", 3), ("q", 4))]

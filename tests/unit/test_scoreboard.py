@@ -47,7 +47,7 @@ def job(folder: Path, **changes: object) -> Job:
         starts=STARTS,
         answer="",
         progress=str(folder / f"progress_{given['share']}"),
-        face=DesignInterface((Wire("model_inp", 0, INPUT_BITS),), (Wire("model_out", 0, OUTPUT_BITS),)),
+        interface=DesignInterface((Wire("model_inp", 0, INPUT_BITS),), (Wire("model_out", 0, OUTPUT_BITS),)),
         **given,  # type: ignore[arg-type]
     )
 

@@ -19,7 +19,7 @@ from support.strategies import programs
 from dais_verif.golden import oracle
 from dais_verif.program import FixedType, Program
 from dais_verif.program.numbers import Batch
-from dais_verif.stimulus import Generated, Stimulus, Swept, Vectors, generate
+from dais_verif.stimulus import ExhaustiveRows, Generated, Stimulus, Vectors, generate
 from dais_verif.stimulus.pseudo_exhaustive.plan import plan
 
 #: Rows that share a seed.
@@ -236,14 +236,14 @@ class TestStimulus:
 
 class TestSwept:
     @pytest.fixture(params=[0, 5])
-    def swept(self, request: pytest.FixtureRequest) -> Swept:
+    def swept(self, request: pytest.FixtureRequest) -> ExhaustiveRows:
         """x + y of two inputs of 4 bits: 256 rows, beside a third input that the first output does not see."""
         rows = [(-1, 0, -1, 0, S4), (-1, 1, -1, 0, S4), (-1, 2, -1, 0, (1, 30, 0)), (0, 0, 1, 0, (1, 4, 0))]
         program = Program.build(rows, [(3, 0, 0), (2, 0, 0)], inp_shift=[0, 0, 0])
         (sweep,) = plan(program, max_rows=1000, max_bits=8).sweeps
-        return Swept(sweep, request.param)
+        return ExhaustiveRows(sweep, request.param)
 
-    def test_is_the_same_however_it_is_cut(self, swept: Swept) -> None:
+    def test_is_the_same_however_it_is_cut(self, swept: ExhaustiveRows) -> None:
         assert swept.rows == 256
         whole = swept.slice(0, 256)
         assert {(a, b) for a, b, _ in map(whole.row, range(256))} == {
@@ -254,14 +254,14 @@ class TestSwept:
             cuts = sorted({0, 256, *(rng.randrange(257) for _ in range(rng.randrange(6)))})
             assert_same(joined(swept, cuts), whole)
 
-    def test_is_random_where_it_does_not_count(self, swept: Swept) -> None:
+    def test_is_random_where_it_does_not_count(self, swept: ExhaustiveRows) -> None:
         assert len(set(values(swept.slice(0, 256), 2))) > 250
 
-    def test_of_another_seed_is_another(self, swept: Swept) -> None:
-        other = Swept(swept._sweep, 77)
+    def test_of_another_seed_is_another(self, swept: ExhaustiveRows) -> None:
+        other = ExhaustiveRows(swept._sweep, 77)
         assert values(swept.slice(0, 256), 2) != values(other.slice(0, 256), 2)
 
-    def test_may_be_a_part_of_a_stimulus(self, swept: Swept) -> None:
+    def test_may_be_a_part_of_a_stimulus(self, swept: ExhaustiveRows) -> None:
         stimulus = Stimulus([Generated([readers(S4, S4, S4)], 10, 0), swept])
         assert_same(stimulus.slice(10, 266), swept.slice(0, 256))
         assert_same(joined(stimulus, [0, 7, 12, 200, 266]), stimulus.slice(0, 266))

@@ -178,7 +178,7 @@ def test_what_is_asked_for() -> None:
 
 
 def test_question_and_answer_survive_the_way_through_a_file(tmp_path: Path) -> None:
-    question = Question(packed(CHAIN).face, "00", "01", ["op_0"], "answer.json")
+    question = Question(packed(CHAIN).interface, "00", "01", ["op_0"], "answer.json")
     question.save(tmp_path / "question")
     assert Question.load(tmp_path / "question") == question
     seen = Seen("x0", {"op_0": "1x"}, {"op_0": (1, 0)}, 10, 20)

@@ -14,7 +14,7 @@ from dais_verif.cli.common import file_path, top_option
 from dais_verif.cli.options.pipelines import stage_options
 from dais_verif.flows.designs import NETLISTS, DesignRequest, find_netlist, parse_parameter
 from dais_verif.flows.pins import Pins, latency_of
-from dais_verif.flows.wrapped import find_wrapped
+from dais_verif.flows.wrapper import find_wrapper
 
 __all__ = ["dut_options", "given_rtl_options", "netlist_options", "rtl_options", "target_option"]
 
@@ -112,7 +112,7 @@ def dut_options(command: Callable[..., Any]) -> Callable[..., Any]:
         if wrapped is not None:
             if dut.rtl or dut.pipeline or dut.pins.given or dut.ports:
                 raise click.UsageError("--wrapped names all of the design: no RTL, ports, clock or stages beside it.")
-            dut = replace(dut, wrapped=find_wrapped(wrapped))
+            dut = replace(dut, wrapped=find_wrapper(wrapped))
         return command(*arguments, dut=dut, **given)
 
     return rtl_options(with_wrapped)

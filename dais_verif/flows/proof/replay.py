@@ -57,15 +57,15 @@ def with_found_pins(dut: Dut, proof: Proof) -> Dut:
     which no reset is active, or to 0."""
     if proof.timing is None:
         return dut
-    clocking = dut.face.clocking
+    clocking = dut.interface.clocking
     if clocking is None:  # nobody said at which level a pin does what: only what the proof found is known
         held = proof.held.get(_RESET)
         reset = None if held is None else _RESET
         clocking = Clocking(proof.timing.clock, None, reset, held == 1, proof.timing.enable)
-    face = replace(dut.face, clocking=replace(clocking, latency=proof.timing.latency))
-    known = {*face.ports, *(wire.name for wire in face.inputs)}
+    interface = replace(dut.interface, clocking=replace(clocking, latency=proof.timing.latency))
+    known = {*interface.ports, *(wire.name for wire in interface.inputs)}
     open_inputs = tuple((name, proof.held.get(name, 0)) for name in proof.inputs if name not in known)
-    return replace(dut, face=replace(face, ties=(*face.ties, *open_inputs)))
+    return replace(dut, interface=replace(interface, ties=(*interface.ties, *open_inputs)))
 
 
 def replay_counterexample(
@@ -103,10 +103,10 @@ def replay_handshake(proof: Proof, dut: Dut, design: RtlDesign, folder: WorkFold
     """Return ``proof``, of a broken handshake, with what a simulator makes of that."""
     from dais_verif.simulation.diagnosis.trace_replay import replay_trace
 
-    handshake, clocking = proof.handshake, dut.face.clocking
+    handshake, clocking = proof.handshake, dut.interface.clocking
     assert handshake is not None and clocking is not None and clocking.valid_out is not None
     try:
-        seen = replay_trace(design, dut.face, handshake.trace, clocking.valid_out, folder.path / "handshake")
+        seen = replay_trace(design, dut.interface, handshake.trace, clocking.valid_out, folder.path / "handshake")
     except ToolError as error:
         return replace(proof, verdict=Verdict.TOOL_FAILURE, message=f"{proof.message}; not simulated: {error}")
     message = f"{proof.message}: it is {seen} in Icarus"
@@ -159,7 +159,7 @@ def simulate_command(request: ProveRequest, asked: DesignRequest, design: RtlDes
     layout = request.layout
     arguments = ["sim", path_of(request.program), *(["--layout", layout] if layout else [])]
     arguments += ["--ports", str(asked.ports)] if asked.ports else []
-    clocking = design.dut.face.clocking if design.dut else None
+    clocking = design.dut.interface.clocking if design.dut else None
     if clocking is not None:
         reset = f"{clocking.reset}:low" if clocking.reset and clocking.reset_low else clocking.reset
         pins = {"--clock": clocking.clock, "--latency": clocking.latency, "--reset": reset, "--enable": clocking.enable}

@@ -118,12 +118,12 @@ class _Comparison:
         """Names to be read again: those that read what is senseless, or what depends on itself by cut points."""
         lost = self._senseless.keys() & self._cuts
         if not lost:
-            lost = set(self._circle())
+            lost = set(self._loop())
         self._cuts -= lost
         return [name for name, reading in self._readings.items() if reading.reads & lost or name in lost]
 
-    def _circle(self) -> list[str]:
-        """Names that read each other in a circle, as bits of vectors may; registers end one."""
+    def _loop(self) -> list[str]:
+        """Names that read each other in a loop, as bits of vectors may; registers end one."""
         done: set[str] = set()
         for start in self._readings:
             path: dict[str, Iterator[str]] = {} if start in done else {start: self._before(start)}

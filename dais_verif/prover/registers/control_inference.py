@@ -93,7 +93,7 @@ class _Design:
         self._pinned: set[_Key] = set()
         self._walk(needed)
         #: Registers that read themselves, with what lies in between.
-        self._circles = find_sccs(self._reads)
+        self._sccs = find_sccs(self._reads)
         self._spread(self._data)
         self._spread(self._pinned, through=lambda driver: driver.clock is None)
         self._cone = Cone(lambda signal, low, width: self.pins.get(signal))
@@ -149,8 +149,8 @@ class _Design:
         if not found or any(driver.clock for driver in found):
             return False
         keys = [(signal, driver.low) for driver in found]
-        circle = self._circles.get(register, -1)
-        return any(key in self._pinned or key not in self._data or self._circles.get(key) == circle for key in keys)
+        scc = self._sccs.get(register, -1)
+        return any(key in self._pinned or key not in self._data or self._sccs.get(key) == scc for key in keys)
 
     def pin(self, signal: Signal) -> tuple[Term, bool] | None:
         """The pin that ``signal`` is by another name, and whether it is inverted, if it is one."""

@@ -37,9 +37,9 @@ _VALID, _ENABLE, _RESET = var(1, "valid in"), var(1, "enable"), var(1, "reset")
 
 @dataclass(frozen=True)
 class _Protocol:
-    """The machine with its pins as the variables above, ``_RESET`` being 1 when it is active; and the model's line."""
+    """The transition system with its pins as the variables above, and the model's line; ``_RESET`` is 1 when active."""
 
-    machine: TransitionSystem
+    system: TransitionSystem
     has_reset: bool
     has_enable: bool
     line: tuple[Term, ...]
@@ -47,14 +47,14 @@ class _Protocol:
     @property
     def free(self) -> list[Term]:
         """Whatever else there is: data, which may be anything at every edge."""
-        known = {_VALID, _ENABLE, _RESET, *self.machine.state}
-        return [t for t in leaves(self.machine.out, *self.machine.state.values()) if t not in known]
+        known = {_VALID, _ENABLE, _RESET, *self.system.state}
+        return [t for t in leaves(self.system.out, *self.system.state.values()) if t not in known]
 
     @property
     def holds(self) -> bool:
         """Whether nothing moves while the enable is 0 and nothing is reset."""
         stalled = {_ENABLE: _ZERO, _RESET: _ZERO}
-        return not self.has_enable or all(rebuild(x, stalled) is bit for bit, x in self.machine.state.items())
+        return not self.has_enable or all(rebuild(x, stalled) is bit for bit, x in self.system.state.items())
 
     def pins(self, edge: int, enabled: bool) -> dict[Term, Term]:
         """Any pins and data before edge number ``edge``. ``enabled``: a reset only together with the enable."""
@@ -84,15 +84,13 @@ class _Protocol:
     @property
     def right(self) -> Term:
         """1 where the output is what it must be; while a reset is active it may be anything."""
-        right = eq(self.machine.out, self.due)
+        right = eq(self.system.out, self.due)
         return bor(_RESET, right) if self.has_reset else right
 
 
-def prove_handshake(
-    machine: TransitionSystem, clocking: Clocking, latency: int, decide: Decide, seed: int
-) -> Handshake:
-    """Whether ``clocking.valid_out``, which is ``machine.out``, keeps the protocol."""
-    protocol = _protocol(machine, clocking, latency)
+def prove_handshake(system: TransitionSystem, clocking: Clocking, latency: int, decide: Decide, seed: int) -> Handshake:
+    """Whether ``clocking.valid_out``, which is ``system.out``, keeps the protocol."""
+    protocol = _protocol(system, clocking, latency)
     # A reset that waits for the enable is one, too; the answer says which it is.
     always = [False, True] if protocol.has_reset and protocol.has_enable else [False]
     for enabled in always:
@@ -108,19 +106,19 @@ def prove_handshake(
         return Handshake(Status.UNKNOWN, "neither proved nor broken")
     trace, due = broken
     edges = f"{len(trace) - 1} edge{'s' * (len(trace) != 2)}"
-    return Handshake(Status.REFUTED, f"broken by {edges}", due, _steps(trace, clocking, machine))
+    return Handshake(Status.REFUTED, f"broken by {edges}", due, _steps(trace, clocking, system))
 
 
-def _protocol(machine: TransitionSystem, clocking: Clocking, latency: int) -> _Protocol:
+def _protocol(system: TransitionSystem, clocking: Clocking, latency: int) -> _Protocol:
     renamed: dict[Term, Term] = {}
     for name, pin in ((clocking.valid_in, _VALID), (clocking.enable, _ENABLE)):
-        renamed |= {term: pin for term, (found, _) in machine.inputs.items() if found == name}
+        renamed |= {term: pin for term, (found, _) in system.inputs.items() if found == name}
     reset = bnot(_RESET) if clocking.reset_low else _RESET
-    renamed |= {term: reset for term, (found, _) in machine.inputs.items() if found == clocking.reset}
-    state = {term: rebuild(following, renamed) for term, following in machine.state.items()}
+    renamed |= {term: reset for term, (found, _) in system.inputs.items() if found == clocking.reset}
+    state = {term: rebuild(following, renamed) for term, following in system.state.items()}
     line = tuple(var(1, f"line {n}") for n in range(latency))
-    renamed_machine = TransitionSystem(rebuild(machine.out, renamed), state, machine.inputs)
-    return _Protocol(renamed_machine, clocking.reset is not None, clocking.enable is not None, line)
+    renamed_system = TransitionSystem(rebuild(system.out, renamed), state, system.inputs)
+    return _Protocol(renamed_system, clocking.reset is not None, clocking.enable is not None, line)
 
 
 # invariants: bits of state that are bits of the line
@@ -162,14 +160,14 @@ class _Invariants:
 
     def _stays(self, bit: Term, mapping: Mapping[Term, Term]) -> bool:
         """If all are what is said, this one is so after any edge."""
-        after = rebuild(self._protocol.machine.state[bit], dict(mapping))
+        after = rebuild(self._protocol.system.state[bit], dict(mapping))
         return self._holds(eq(after, rebuild(mapping[bit], self._protocol.moved)))
 
     def _begins(self, bit: Term, mapping: Mapping[Term, Term]) -> bool:
         """It is so after a reset, or if there is none, after as many edges as the latency."""
         protocol = self._protocol
         if protocol.has_reset:
-            after = rebuild(protocol.machine.state[bit], {_RESET: _ONE})
+            after = rebuild(protocol.system.state[bit], {_RESET: _ONE})
             return self._holds(eq(after, rebuild(mapping[bit], dict.fromkeys(protocol.line, _ZERO))), _ONE)
         if self._filled is None:
             return False
@@ -181,7 +179,7 @@ def _filled(protocol: _Protocol) -> tuple[dict[Term, Term], dict[Term, Term]] | 
     """State and line after as many edges as the latency, whatever they were before; None: stalls may change them."""
     if not protocol.holds:
         return None
-    state = {bit: bit for bit in protocol.machine.state}
+    state = {bit: bit for bit in protocol.system.state}
     line = {bit: bit for bit in protocol.line}
     for edge in range(len(protocol.line)):
         state, line = _after(protocol, state, line, {**protocol.pins(-1 - edge, False), _ENABLE: _ONE})
@@ -193,7 +191,7 @@ def _after(
 ) -> tuple[dict[Term, Term], dict[Term, Term]]:
     values = {**state, **line, **pins}
     moved = {bit: rebuild(following, values) for bit, following in protocol.moved.items()}
-    return {bit: rebuild(following, values) for bit, following in protocol.machine.state.items()}, moved
+    return {bit: rebuild(following, values) for bit, following in protocol.system.state.items()}, moved
 
 
 def _simulated(protocol: _Protocol, seed: int) -> tuple[dict[Term, NDArray[np.uint8]], dict[Term, NDArray[np.uint8]]]:
@@ -201,8 +199,8 @@ def _simulated(protocol: _Protocol, seed: int) -> tuple[dict[Term, NDArray[np.ui
     rng = np.random.default_rng(seed)
     latency = len(protocol.line)
     first = 1 if protocol.has_reset else latency
-    bits = [*protocol.line, *protocol.machine.state]
-    following = [*(protocol.moved[bit] for bit in protocol.line), *protocol.machine.state.values()]
+    bits = [*protocol.line, *protocol.system.state]
+    following = [*(protocol.moved[bit] for bit in protocol.line), *protocol.system.state.values()]
     values: dict[Term, NDArray[Any]] = {bit: rng.integers(0, 2, _ROWS, dtype=np.uint64) for bit in bits}
     seen: list[list[NDArray[np.uint8]]] = [[] for _ in bits]
     for edge in range(first + 3 * latency + 16):
@@ -219,7 +217,7 @@ def _simulated(protocol: _Protocol, seed: int) -> tuple[dict[Term, NDArray[np.ui
             for history, bit in zip(seen, bits, strict=True):
                 history.append(values[bit].astype(np.uint8))
     columns = {bit: np.concatenate(history) for bit, history in zip(bits, seen, strict=True)}
-    return {bit: columns[bit] for bit in protocol.line}, {bit: columns[bit] for bit in protocol.machine.state}
+    return {bit: columns[bit] for bit in protocol.line}, {bit: columns[bit] for bit in protocol.system.state}
 
 
 # the property itself, edge by edge
@@ -227,7 +225,7 @@ def _simulated(protocol: _Protocol, seed: int) -> tuple[dict[Term, NDArray[np.ui
 
 def _k_induction(protocol: _Protocol, decide: Decide, enabled: bool) -> int | None:
     """Over how many edges the property follows from itself, beginning where the line is known."""
-    anywhere = {b: b for b in protocol.machine.state}, {b: b for b in protocol.line}
+    anywhere = {b: b for b in protocol.system.state}, {b: b for b in protocol.line}
     if protocol.has_reset:
         pins = {**protocol.pins(-1, enabled), _RESET: _ONE}
         begin = _after(protocol, *anywhere, {**pins, _ENABLE: _ONE} if enabled else pins)
@@ -258,7 +256,7 @@ def _broken(protocol: _Protocol, decide: Decide, enabled: bool) -> tuple[list[di
     It is wrong whether the registers begin as zeros or as ones.
     """
     first = 1 if protocol.has_reset else len(protocol.line)
-    starts = [dict.fromkeys(protocol.machine.state, constant) for constant in (_ZERO, _ONE)]
+    starts = [dict.fromkeys(protocol.system.state, constant) for constant in (_ZERO, _ONE)]
     runs = [(start, dict.fromkeys(protocol.line, _ZERO)) for start in starts]
     given: list[dict[Term, Term]] = []
     for edge in range(first + 2 * len(protocol.line) + _MORE):
@@ -287,7 +285,7 @@ def _value(term: Term, model: Mapping[Term, int]) -> int:
 
 
 def _steps(
-    trace: Sequence[Mapping[Term, int]], clocking: Clocking, machine: TransitionSystem
+    trace: Sequence[Mapping[Term, int]], clocking: Clocking, system: TransitionSystem
 ) -> tuple[dict[str, int], ...]:
     """Pins by name, and data that matter, before each edge of a run."""
     names = {_VALID: clocking.valid_in, _ENABLE: clocking.enable, _RESET: clocking.reset}
@@ -296,7 +294,7 @@ def _steps(
         pins = {name: step[pin] for pin, name in names.items() if name is not None}
         if clocking.reset is not None and clocking.reset_low:
             pins[clocking.reset] ^= 1
-        for term, (name, bit) in machine.inputs.items():
+        for term, (name, bit) in system.inputs.items():
             if term in step:
                 pins[name] = pins.get(name, 0) | step[term] << bit
         steps.append(pins)

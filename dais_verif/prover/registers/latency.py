@@ -1,11 +1,11 @@
-"""How old the vector is that a signal speaks of: 0 edges for the inputs, one more behind every register.
+"""Latency analysis: how many registers lie between the inputs and a signal, in clock edges.
 
-If all that a signal is made of has one age, it is a function of one vector, the same function as if its registers were
-wires. Then a pipeline is proved as the combinational logic that it is, and its latency is the age of its outputs.
+If all that a signal is made of has one latency, it is a function of one vector, the same function as if its registers
+were wires. Then a pipeline is proved as the combinational logic that it is, and its latency is that of its outputs.
 
 A register that takes in constants only holds them after an edge, and not before: it *settles*, later by one edge behind
-every such register. A vector may follow a reset at once: where one of some age is, as many edges have passed, and maybe
-not more, so what settles later is not there yet.
+every such register. A vector may follow a reset at once: where one of some latency is, as many edges have passed, and
+maybe not more, so what settles later is not there yet.
 """
 
 from __future__ import annotations
@@ -20,35 +20,35 @@ from dais_verif.prover.netlist import Cone, Driver, Netlist, Signal, refuse_late
 from dais_verif.prover.terms import Term, extract, var
 from dais_verif.record.proof import Timing
 
-__all__ = ["OutOfStep", "timing_of"]
+__all__ = ["OutOfStep", "infer_timing"]
 
 
 class OutOfStep(InputError):
     """Registers do not move together. That is most often wrong; a simulator can tell."""
 
 
-def timing_of(
+def infer_timing(
     netlist: Netlist, boundary: Boundary, others: list[Signal], said: Clocking | None = None
 ) -> Timing | None:
-    """The timing of a pipeline, None for a design without registers; every one of ``others`` must have one age, too.
+    """Return the timing of a pipeline, None without registers; every one of ``others`` must have one latency, too.
 
-    ``said``: its pins, where they are known. Raises ``OutOfStep`` if two ages meet, if there are several clocks or
+    ``said``: its pins, where they are known. Raises ``OutOfStep`` if two latencies meet, if there are several clocks or
     enables, or others than those.
     """
     if not any(driver.clock for signal in netlist.signals.values() for driver in signal.drivers):
         return None if said is None else Timing(0, said.clock, said.enable)
     valid = None if said is None or said.valid_in is None else netlist.signals.get(said.valid_in)
-    ages = _LatencyAnalysis(netlist, boundary, valid)
+    analysis = _LatencyAnalysis(netlist, boundary, valid)
     for signal in others:
-        ages.of(signal, 0, signal.width)
-    latency = ages.of_outputs()
-    for what, names in (("clocks", ages.clocks), ("clock enables", ages.enables)):
+        analysis.of(signal, 0, signal.width)
+    latency = analysis.of_outputs()
+    for what, names in (("clocks", analysis.clocks), ("clock enables", analysis.enables)):
         if len(names) > 1:
             shown = ", ".join(sorted(name or "none" for name in names))
             raise OutOfStep(f"registers of module {netlist.top!r} have different {what}: {shown}; the proof knows one")
-    if not ages.clocks:
+    if not analysis.clocks:
         return None if said is None else Timing(0, said.clock, said.enable)  # registers that nothing reads
-    timing = Timing(latency or 0, next(iter(ages.clocks)), next(iter(ages.enables), None))
+    timing = Timing(latency or 0, next(iter(analysis.clocks)), next(iter(analysis.enables), None))
     for what, pin, found in (
         ()
         if said is None
@@ -65,7 +65,7 @@ def timing_of(
 
 
 class _Latency(NamedTuple):
-    """How old the vector is, None for constants; and after how many edges these are there."""
+    """Edges since the vector was at the inputs, None for constants; and after how many edges these are there."""
 
     vector: int | None
     settles: int = 0
@@ -83,7 +83,7 @@ class _LatencyAnalysis:
         self.enables: set[str | None] = set()
 
     def of(self, signal: Signal, low: int, width: int) -> _Latency:
-        """The age of some bits. Raises ``InputError`` if they have several."""
+        """Return the latency of some bits. Raises ``InputError`` if they have several."""
         if signal is self._valid:
             return _Latency(0)
         if self._boundary.is_input(signal):
@@ -96,12 +96,12 @@ class _LatencyAnalysis:
         return self._one(found, signal)
 
     def of_outputs(self) -> int | None:
-        """The latency: the one age of all that carries outputs, or when they are all settled."""
+        """The latency: the one latency of all that carries outputs, or when they are all settled."""
         found = [(signal.name, self.of(signal, 0, max(wire.width, 1))) for signal, wire in self._boundary.wires]
         if not found:
             return None
-        age = self._one(found, self._boundary.wires[-1][0])
-        return age.settles if age.vector is None else age.vector
+        latency = self._one(found, self._boundary.wires[-1][0])
+        return latency.settles if latency.vector is None else latency.vector
 
     def _input(self, signal: Signal) -> str:
         """The input of the design that clocks or enables registers, maybe by another name within an instance."""
@@ -122,16 +122,18 @@ class _LatencyAnalysis:
         return self._inputs[signal]
 
     def _one(self, found: Sequence[tuple[str, _Latency]], signal: Signal) -> _Latency:
-        """The age of what is made of all this."""
-        vectors = {age.vector: name for name, age in found if age.vector is not None}
+        """Return the latency of what is made of all this."""
+        vectors = {latency.vector: name for name, latency in found if latency.vector is not None}
         if len(vectors) > 1:
-            shown = ", ".join(f"{name} is {age} edges old" for age, name in sorted(vectors.items()))
+            shown = ", ".join(f"{name} is {edges} edges old" for edges, name in sorted(vectors.items()))
             raise OutOfStep(
                 f"{signal.where}: signal {signal.name!r} mixes vectors of different clock edges ({shown});"
                 " delay all by as many registers"
             )
         vector = next(iter(vectors), None)
-        last, settles = max(((name, age.settles) for name, age in found), key=lambda entry: entry[1], default=("", 0))
+        last, settles = max(
+            ((name, latency.settles) for name, latency in found), key=lambda entry: entry[1], default=("", 0)
+        )
         if vector is None:
             return _Latency(None, settles)
         if settles > vector:
@@ -152,16 +154,16 @@ class _LatencyAnalysis:
 
         def read(source: Signal, low: int, width: int) -> Term:
             found.append((source.name, self.of(source, low, width)))
-            return var(width, "some age")
+            return var(width, "some latency")
 
         driver.make(read)
         self._open.discard(key)
-        age = self._one(found, signal)
+        latency = self._one(found, signal)
         if driver.clock is not None:
             enable = driver.clock.enable
             self.clocks.add(self._input(driver.clock.signal))
-            if enable is not None or age.vector is not None:  # without one, a constant is there even earlier
+            if enable is not None or latency.vector is not None:  # without one, a constant is there even earlier
                 self.enables.add(None if enable is None else self._input(enable))
-            age = _Latency(None, age.settles + 1) if age.vector is None else _Latency(age.vector + 1)
-        self._known[key] = age
-        return age
+            latency = _Latency(None, latency.settles + 1) if latency.vector is None else _Latency(latency.vector + 1)
+        self._known[key] = latency
+        return latency

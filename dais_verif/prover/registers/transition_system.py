@@ -1,4 +1,4 @@
-"""The state machine behind some bits of a design: its registers, and what they hold after an edge of the clock."""
+"""The transition system behind some bits of a design: its registers, and what they hold after an edge of the clock."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class TransitionSystem(NamedTuple):
 
 
 def extract_transition_system(netlist: Netlist, out: Signal, clock: str) -> TransitionSystem:
-    """The machine behind the bit ``out``. Raises ``InputError`` if it is too large or has another clock."""
-    return _Reader(netlist, clock).machine(out)
+    """Return the transition system behind ``out``. Raises ``InputError`` if it is too large or has another clock."""
+    return _Reader(netlist, clock).system(out)
 
 
 class _Reader:
@@ -39,7 +39,7 @@ class _Reader:
         self._inputs = {netlist.signals[name] for name in netlist.inputs}
         self._cone = Cone(self._cut)
 
-    def machine(self, out: Signal) -> TransitionSystem:
+    def system(self, out: Signal) -> TransitionSystem:
         found = self._cone.read(out, 0, 1)
         following: dict[Term, Term] = {}
         resets: dict[Term, list[tuple[Term, Term]]] = {}

@@ -52,18 +52,18 @@ def export_statements(
     ``netlist``: that of the proof or, under ``as_written``, the same design once more.
     """
     claims = {(claim.kind, claim.number): claim for claim in (*proof.ops, *proof.outputs)}
-    pursuit = _pursuit(program, netlist, dut, proof, claims, options)
+    refiner = _refiner(program, netlist, dut, proof, claims, options)
     found: dict[Question | None, Statement] = {}
     for key, claim in claims.items():
-        question = _asked(pursuit, claim)
+        question = _asked(refiner, claim)
         answer = _ANSWERS[claim.status]
         if claim.kind == "output" and claim.status is Status.REFUTED:
             answer = "unknown"  # it may be right for the op that it reads, which is wrong
-        statement = _add(found, question, f"{claim.kind}_{claim.number}", answer, pursuit.obligations[key])
+        statement = _add(found, question, f"{claim.kind}_{claim.number}", answer, refiner.obligations[key])
         if answer == "unsat":
             statement.answer = answer
         statement.claims.append(_tree(claim))
-    for index, question in pursuit.ranges.items():
+    for index, question in refiner.ranges.items():
         _add(found, question, f"range_{index}", "unsat", None).claims.append({"range of op": index})
     for question, statement in found.items():
         if question is not None:
@@ -71,7 +71,7 @@ def export_statements(
     return list(found.values())
 
 
-def _pursuit(
+def _refiner(
     program: Program,
     netlist: Netlist,
     dut: Dut,
@@ -82,7 +82,7 @@ def _pursuit(
     """What states the claims again, as it stated them when the proof was made."""
     boundary = Boundary.of(program, netlist, dut)
     cut = {claim.number: netlist.signals[claim.signal] for claim in proof.ops}
-    held = infer_controls(netlist, boundary, [*boundary.result_ports, *cut.values()], dut.face.clocking)
+    held = infer_controls(netlist, boundary, [*boundary.result_ports, *cut.values()], dut.interface.clocking)
     boundary = boundary.holding({netlist.signals[name]: value for name, value in held.items()})
     whole, builder = (Builder(program, netlist, cut, boundary) for _ in range(2))
     for index in proof.dropped:
@@ -93,15 +93,15 @@ def _pursuit(
             obligations[kind, number] = (builder if number in builder.cut else whole).op(number)
         else:
             obligations[kind, number] = builder.output(number)
-    declared = Assumptions(program, boundary.inputs, options.declared)
+    assumptions = Assumptions(program, boundary.inputs, options.declared)
     quiet, options = ProofWatcher(), replace(options, store=None)
     pool = Pool(options, quiet)
-    return Refiner(program, netlist, builder, pool, options, quiet, declared, obligations, dict(claims), Costs())
+    return Refiner(program, netlist, builder, pool, options, quiet, assumptions, obligations, dict(claims), Costs())
 
 
-def _asked(pursuit: Refiner, claim: Claim) -> Question | None:
+def _asked(refiner: Refiner, claim: Claim) -> Question | None:
     basis = claim.basis if claim.status is Status.PROVED else Basis.PLAIN
-    question = pursuit.stated((claim.kind, claim.number), basis)
+    question = refiner.stated((claim.kind, claim.number), basis)
     if question is None:
         return None
     rtl, wanted, given = question

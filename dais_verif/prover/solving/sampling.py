@@ -72,8 +72,8 @@ def put_to_the_solver(
     used: dict[str, None] = {}
     end = time.monotonic() + seconds * max(1.0, options.sample)
     with as_written():
-        *_, settled = netlists.values()
-        builders = {terms: _builder(program, netlist, settled, dut, proof) for terms, netlist in netlists.items()}
+        *_, final = netlists.values()
+        builders = {terms: _builder(program, netlist, final, dut, proof) for terms, netlist in netlists.items()}
         for kind, number in proof.drawn[0]:
             name, left = f"{kind} {number}", end - time.monotonic()
             if left <= 0:
@@ -129,17 +129,17 @@ def judge_sample(proof: Proof, sample: Sample, contradicted: Mapping[str, str]) 
     )
 
 
-def _builder(program: Program, netlist: Netlist, settled: Netlist, dut: Dut, proof: Proof) -> Builder:
-    """What states the claims again; pins are held as the proof found them to be. ``settled``: as the proof left it."""
+def _builder(program: Program, netlist: Netlist, final: Netlist, dut: Dut, proof: Proof) -> Builder:
+    """What states the claims again; pins are held as the proof found them to be. ``final``: as the proof left it."""
     pins = dict(proof.held)
     if proof.timing is not None and proof.timing.enable is not None:
         pins[proof.timing.enable] = 1
     boundary = Boundary.of(program, netlist, dut).holding({netlist.signals[n]: value for n, value in pins.items()})
     dropped = set(proof.dropped)
     cut = {claim.number: netlist.signals[claim.signal] for claim in proof.ops if claim.number not in dropped}
-    if netlist is not settled:
+    if netlist is not final:
         for name, signal in netlist.signals.items():
-            left = {(driver.low, driver.width) for driver in settled.signals[name].drivers}
+            left = {(driver.low, driver.width) for driver in final.signals[name].drivers}
             signal.drivers = [
                 _not_itself(signal, driver) if driver.clock and (driver.low, driver.width) in left else driver
                 for driver in signal.drivers

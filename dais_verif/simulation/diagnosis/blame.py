@@ -172,8 +172,8 @@ def replay_mismatch(
     ops = [program.ops[i] for i in cone(program, [index] if index >= 0 else []) if program.ops[i].type.width]
     asked = [*ask_for(program, dut), *(name(op.index) for op in ops for name in (own, DA4ML))]
     before = "0" * len(vector) if before is None else before
-    face = dut.face.with_latency(latency)
-    seen, waves = replay(simulator, design, face, before, vector, asked, folder, timeout=timeout)
+    interface = dut.interface.with_latency(latency)
+    seen, waves = replay(simulator, design, interface, before, vector, asked, folder, timeout=timeout)
     name_of = chosen(ops, own, seen.bits)
     values = oracle.trace(program, batch.row(row), violations=[])
     blame = replace(_blame(program, dut, name_of, ops, values, output, seen), replayed_in=simulator)
@@ -192,7 +192,7 @@ def _blame(
 ) -> Blame:
     """Which of ``ops``, the cone of ``output`` in SSA order, went wrong; ``values`` are those of all ops."""
     if _output_is_right(program, dut, values, output, seen):
-        if dut.face.clocking is not None:
+        if dut.interface.clocking is not None:
             return Blame(
                 "timing",
                 f"output {output} is right when this vector is held: what is computed is right, when is not "

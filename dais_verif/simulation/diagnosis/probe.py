@@ -23,7 +23,7 @@ from dais_verif.simulation.testbench.pins import Pins, handle_of
 
 async def _holder(dut: Any, pins: Pins, question: Question) -> Callable[[str], Awaitable[None]]:
     """What drives a row until its output is there."""
-    clocking = question.face.clocking
+    clocking = question.interface.clocking
     if clocking is None:
 
         async def drive(row: str) -> None:
@@ -41,7 +41,7 @@ async def _holder(dut: Any, pins: Pins, question: Question) -> Callable[[str], A
 async def read_signals(dut: Any) -> None:
     """Write what every signal that exists holds at the end of the failing vector."""
     question = Question.load(Path(os.environ[JOB_VARIABLE]))
-    pins = Pins(dut, question.face)
+    pins = Pins(dut, question.interface)
     hold = await _holder(dut, pins, question)
     await hold(question.before)
     start = int(get_sim_time("step"))

@@ -19,7 +19,7 @@ __all__ = ["replay"]
 def replay(
     simulator: str,
     design: RtlDesign,
-    face: DesignInterface,
+    interface: DesignInterface,
     before: str,
     vector: str,
     signals: Sequence[str],
@@ -29,8 +29,8 @@ def replay(
 ) -> tuple[Seen, Path | None]:
     """What ``signals`` are after ``before`` and then ``vector``, and the waves of it. Raises ``ToolError``.
 
-    Vectors are rows of ``face``, whose latency is known, most significant bit first. Waves are None if the simulator
-    left none.
+    Vectors are rows of ``interface``, whose latency is known, most significant bit first. Waves are None if the
+    simulator left none.
     """
     folder = folder.absolute()
     answer, waves, question = folder / "signals.json", folder / KNOWN[simulator].WAVES_FILE, folder / "probe.json"
@@ -39,7 +39,7 @@ def replay(
     simulation = build(simulator, design, folder / "build", signals=leaves, waves=True, timeout=timeout)
     answer.unlink(missing_ok=True)
     waves.unlink(missing_ok=True)
-    Question(face, before, vector, list(signals), str(answer)).save(question)
+    Question(interface, before, vector, list(signals), str(answer)).save(question)
     env = {JOB_VARIABLE: str(question)}
     launch.run(simulation, "dais_verif.simulation.diagnosis.probe", folder, env=env, waves=True, timeout=timeout)
     if not answer.is_file():

@@ -17,9 +17,9 @@ HOLD = 10
 
 @dataclass(frozen=True)
 class Question:
-    """Drive ``before``, then ``vector`` (rows of ``face``, most significant bit first), then read ``signals``."""
+    """Drive ``before``, then ``vector`` (rows of ``interface``, most significant bit first), then read ``signals``."""
 
-    face: DesignInterface
+    interface: DesignInterface
     before: str
     vector: str
     signals: list[str]
@@ -33,7 +33,7 @@ class Question:
     def load(cls, path: Path) -> Question:
         """Read what ``save`` wrote."""
         tree = json.loads(path.read_text())
-        return cls(**{**tree, "face": DesignInterface.from_tree(tree["face"])})
+        return cls(**{**tree, "interface": DesignInterface.from_tree(tree["interface"])})
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ _SECONDS = 120.0
 
 
 def replay_trace(
-    design: RtlDesign, face: DesignInterface, steps: Sequence[Mapping[str, int]], pin: str, folder: Path
+    design: RtlDesign, interface: DesignInterface, steps: Sequence[Mapping[str, int]], pin: str, folder: Path
 ) -> str:
     """``0``, ``1``, ``x`` or ``z``: output ``pin`` before the last edge. ``steps``: pins by name before each edge.
 
@@ -29,7 +29,7 @@ def replay_trace(
     """
     folder.mkdir(parents=True, exist_ok=True)
     bench = folder / "play.v"
-    bench.write_text(_bench(design.top, face, steps, pin), encoding="ascii")
+    bench.write_text(_bench(design.top, interface, steps, pin), encoding="ascii")
     icarus.build([*design.sources, bench], _TOP, folder, BuildOptions(timeout=_SECONDS))
     copy_into(folder, design.data)
     command = [str(tools.icarus().vvp), "-n", icarus.OUTPUT]
@@ -37,12 +37,12 @@ def replay_trace(
     return (folder / _RESULT).read_text(encoding="ascii").strip()
 
 
-def _bench(top: str, face: DesignInterface, steps: Sequence[Mapping[str, int]], pin: str) -> str:
-    assert face.clocking is not None
-    clock, pins = face.clocking.clock, list(steps[0])
-    widths = {wire.name: max(wire.width, 1) for wire in face.inputs if wire.name == wire.port}
+def _bench(top: str, interface: DesignInterface, steps: Sequence[Mapping[str, int]], pin: str) -> str:
+    assert interface.clocking is not None
+    clock, pins = interface.clocking.clock, list(steps[0])
+    widths = {wire.name: max(wire.width, 1) for wire in interface.inputs if wire.name == wire.port}
     fixed = [(name, width, 0) for name, width in widths.items() if name not in pins]
-    fixed += [(name, max(value.bit_length(), 1), value) for name, value in face.ties if name not in pins]
+    fixed += [(name, max(value.bit_length(), 1), value) for name, value in interface.ties if name not in pins]
     ports = [f".\\{name} (\\{name} )" for name in (clock, *pins)]
     ports += [f".\\{name} ({width}'d{value})" for name, width, value in fixed]
     lines = [f"module {_TOP};", "  wire seen;", "  integer file;", f"  reg \\{clock} ;"]

@@ -36,7 +36,7 @@ def output_signal(output: int) -> str:
 
 def ask_for(program: Program, dut: Dut) -> list[str]:
     """The signals that a view needs besides those of the ops."""
-    ports = [wire.name for wire in (*dut.face.inputs, *dut.face.outputs)]
+    ports = [wire.name for wire in (*dut.interface.inputs, *dut.interface.outputs)]
     return [*ports, *map(output_signal, range(program.n_out))]
 
 

@@ -45,7 +45,7 @@ class RtlDesign:
     @property
     def ports(self) -> tuple[str, ...]:
         """The ports that a bench drives or reads."""
-        return self.dut.face.ports if self.dut else (MODEL_INP, MODEL_OUT)
+        return self.dut.interface.ports if self.dut else (MODEL_INP, MODEL_OUT)
 
 
 def simulators_for(choice: str | None, sources: Sequence[Path]) -> tuple[str, ...]:

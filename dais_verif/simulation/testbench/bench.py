@@ -37,7 +37,7 @@ _BLOCK = 256
 async def outputs_equal_golden_model(dut: Any) -> None:
     """Every output bit of every vector equals the golden model's."""
     job = Job.given()
-    problem = problem_with(dut, job.face)
+    problem = problem_with(dut, job.interface)
     answer = Answer(port_error=problem and f"the design does not fit the program: {problem}")
     if not answer.port_error:
         scoreboard = Scoreboard(job)
@@ -73,7 +73,7 @@ async def _run(dut: Any, job: Job, scoreboard: Scoreboard) -> None:
         return
     with ExitStack() as opened:
         # Before any time passes.
-        evaluators = [opened.enter_context(evaluator(job.face)) for _ in range(job.threads and job.threads + 1)]
+        evaluators = [opened.enter_context(evaluator(job.interface)) for _ in range(job.threads and job.threads + 1)]
         chunk = Chunk.wait(job, first)
         if chunk is None:
             return
@@ -98,14 +98,14 @@ class _Ports:
     @classmethod
     async def of(cls, dut: Any, job: Job, chunk: Chunk, scoreboard: Scoreboard) -> _Ports:
         """The design's, ready to run: reset, and with a latency that is known."""
-        pins = Pins(dut, job.face)
-        if job.face.clocking is None:
+        pins = Pins(dut, job.interface)
+        if job.interface.clocking is None:
             return cls(Combinational(pins), job, scoreboard)
-        driver = Clocked(dut, pins, job.face.clocking, job.seed)
-        rows = _port_strings(chunk.inputs[:SMOKE], job.face.input_bits)
+        driver = Clocked(dut, pins, job.interface.clocking, job.seed)
+        rows = _port_strings(chunk.inputs[:SMOKE], job.interface.input_bits)
         await driver.begin(rows[0])
         if driver.latency is None:
-            expected = _port_strings(chunk.expected[:SMOKE], job.face.output_bits)
+            expected = _port_strings(chunk.expected[:SMOKE], job.interface.output_bits)
             driver.latency = await find_latency(driver, rows, expected)
             await driver.begin(rows[0])
         scoreboard.latency = driver.latency
@@ -116,10 +116,10 @@ class _Ports:
         begin = time.monotonic()
         found: list[str] = []
         for start in range(0, len(inputs), _BLOCK):
-            rows = _port_strings(inputs[start : start + _BLOCK], self._job.face.input_bits)
+            rows = _port_strings(inputs[start : start + _BLOCK], self._job.interface.input_bits)
             found += await self._block(rows, lively and start == 0)
             self._scoreboard.tell(len(found))
-        words = words_of_text(found, self._job.face.output_bits)
+        words = words_of_text(found, self._job.interface.output_bits)
         self._scoreboard.spent("run", begin)
         return words
 
@@ -157,7 +157,7 @@ async def _in_bulk(
         for future in working:
             future.result()
     differing = np.flatnonzero((seen != found[:SMOKE]).any(axis=1)).tolist() + list(unknown)
-    if differing and job.face.clocking is not None:
+    if differing and job.interface.clocking is not None:
         raise ProtocolError(other_in_bulk(first, found, differing, scoreboard.latency))
     if differing:
         raise RuntimeError(f"vector {first.start + min(differing)} gives other outputs through the ports than in bulk")

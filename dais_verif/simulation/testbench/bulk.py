@@ -20,7 +20,7 @@ Evaluator = Callable[[Words, int], Words]
 
 
 @contextmanager
-def evaluator(face: DesignInterface) -> Iterator[Evaluator]:
+def evaluator(interface: DesignInterface) -> Iterator[Evaluator]:
     """An instance of the design, as a function from packed inputs, and the latency of a clocked design, to packed
     outputs. For one thread at a time.
 
@@ -34,13 +34,13 @@ def evaluator(face: DesignInterface) -> Iterator[Evaluator]:
     pointer, size = ctypes.c_void_p, ctypes.c_size_t
     library.dais_verif_evaluate.argtypes = [pointer, pointer, size, pointer, size, size, size]
     library.dais_verif_evaluate.restype = None
-    instance = library.dais_verif_open("\n".join(_lines(face)).encode())
+    instance = library.dais_verif_open("\n".join(_lines(interface)).encode())
     if instance is None:
         raise RuntimeError("the ports that the bench knows cannot be found for the bulk path")
 
     def evaluate(inputs: Words, latency: int) -> Words:
         inputs = np.ascontiguousarray(inputs)
-        found = np.zeros((len(inputs), row_words(face.output_bits)), dtype="<u8")
+        found = np.zeros((len(inputs), row_words(interface.output_bits)), dtype="<u8")
         given, taken = inputs.ctypes.data, found.ctypes.data
         library.dais_verif_evaluate(instance, given, inputs.shape[1], taken, found.shape[1], len(inputs), latency)
         return found
@@ -51,12 +51,12 @@ def evaluator(face: DesignInterface) -> Iterator[Evaluator]:
         library.dais_verif_close(instance)
 
 
-def _lines(face: DesignInterface) -> list[str]:
+def _lines(interface: DesignInterface) -> list[str]:
     """The face as ``dais_verif_open`` takes it: enabled, valid, out of reset."""
-    lines = [f"input {wire.name} {wire.offset} {wire.width}" for wire in face.inputs]
-    lines += [f"output {wire.name} {wire.offset} {wire.width}" for wire in face.outputs]
-    lines += [f"set {name} {value}" for name, value in face.ties]
-    clocking = face.clocking
+    lines = [f"input {wire.name} {wire.offset} {wire.width}" for wire in interface.inputs]
+    lines += [f"output {wire.name} {wire.offset} {wire.width}" for wire in interface.outputs]
+    lines += [f"set {name} {value}" for name, value in interface.ties]
+    clocking = interface.clocking
     if clocking is not None:
         lines += [f"clock {clocking.clock}"]
         lines += [f"set {pin} 1" for pin in (clocking.enable, clocking.valid_in) if pin]

@@ -109,7 +109,7 @@ class Job:
     #: Receives the number of rows done so far, as text.
     progress: str
     #: The ports of the design.
-    face: DesignInterface
+    interface: DesignInterface
     share: int = 0
     shares: int = 1
     #: Threads for the bulk path, where the simulator has one; 0: every vector goes through the ports.
@@ -135,12 +135,12 @@ class Job:
     @property
     def input_bits(self) -> int:
         """Bits of a packed row of inputs."""
-        return self.face.input_bits
+        return self.interface.input_bits
 
     @property
     def output_bits(self) -> int:
         """Bits of a packed row of outputs."""
-        return self.face.output_bits
+        return self.interface.output_bits
 
     @property
     def numbers(self) -> range:
@@ -154,7 +154,7 @@ class Job:
 
     def save(self, path: Path) -> None:
         """Write as JSON."""
-        write_atomically(path, json.dumps({**vars(self), "face": self.face.to_tree()}).encode())
+        write_atomically(path, json.dumps({**vars(self), "interface": self.interface.to_tree()}).encode())
 
     @classmethod
     def given(cls) -> Job:
@@ -167,7 +167,7 @@ class Job:
     def load(cls, path: Path) -> Job:
         """Read what ``save`` wrote."""
         tree = json.loads(path.read_text())
-        return cls(**{**tree, "face": DesignInterface.from_tree(tree["face"])})
+        return cls(**{**tree, "interface": DesignInterface.from_tree(tree["interface"])})
 
 
 @dataclass(frozen=True)

@@ -30,11 +30,13 @@ def handle_of(dut: Any, name: str) -> Any:
         return None
 
 
-def problem_with(dut: Any, face: DesignInterface) -> str | None:
-    """Why the design's ports are not those of ``face``, or None."""
-    pins = [name for name in face.ports if name not in {wire.port for wire in (*face.inputs, *face.outputs)}]
-    wanted = {wire.name: wire.width for wire in (*face.inputs, *face.outputs)}
-    ties = dict(face.ties)
+def problem_with(dut: Any, interface: DesignInterface) -> str | None:
+    """Why the design's ports are not those of ``interface``, or None."""
+    pins = [
+        name for name in interface.ports if name not in {wire.port for wire in (*interface.inputs, *interface.outputs)}
+    ]
+    wanted = {wire.name: wire.width for wire in (*interface.inputs, *interface.outputs)}
+    ties = dict(interface.ties)
     for name, bits in {**wanted, **{name: None if name in ties else 1 for name in pins}}.items():
         port = handle_of(dut, name)
         if port is None:
@@ -48,12 +50,12 @@ def problem_with(dut: Any, face: DesignInterface) -> str | None:
 class Pins:
     """The data ports of a design, written and read as rows. Inputs that keep one value get it here."""
 
-    def __init__(self, dut: Any, face: DesignInterface) -> None:
-        self._inputs = _cuts(dut, face.inputs, face.input_bits)
-        self._outputs = [handle_of(dut, wire.name) for wire in reversed(face.outputs) if wire.width] or [
-            handle_of(dut, wire.name) for wire in face.outputs
+    def __init__(self, dut: Any, interface: DesignInterface) -> None:
+        self._inputs = _cuts(dut, interface.inputs, interface.input_bits)
+        self._outputs = [handle_of(dut, wire.name) for wire in reversed(interface.outputs) if wire.width] or [
+            handle_of(dut, wire.name) for wire in interface.outputs
         ]
-        for name, value in face.ties:
+        for name, value in interface.ties:
             handle_of(dut, name).value = value
 
     def write(self, row: str) -> None:

@@ -23,7 +23,7 @@ from dais_verif.stimulus.pseudo_exhaustive.counters import MAX_BITS
 from dais_verif.stimulus.pseudo_exhaustive.domain import Domain, domain_of
 from dais_verif.stimulus.pseudo_exhaustive.vectors import ExhaustiveVectors
 
-__all__ = ["LeftOut", "Plan", "plan", "sweeps_of"]
+__all__ = ["LeftOut", "Plan", "plan", "plan_vectors"]
 
 
 class LeftOut(NamedTuple):
@@ -60,13 +60,13 @@ def plan(program: Program, *, max_rows: int, max_bits: int = 24) -> Plan:
         raise InputError(f"max_bits is {max_bits}, must be 0 to {MAX_BITS}")
     domain = domain_of(program)
     cones = _cones(program, domain, max_bits)
-    sweeps = sweeps_of(domain, cones, max_rows=max_rows, max_bits=max_bits)
+    sweeps = plan_vectors(domain, cones, max_rows=max_rows, max_bits=max_bits)
     exhausted = {output for sweep in sweeps for output in sweep.outputs}
     could = tuple(LeftOut(output, domain.size(cone)) for output, cone in cones.items() if output not in exhausted)
     return Plan(sweeps, tuple(sorted(exhausted)), could)
 
 
-def sweeps_of(
+def plan_vectors(
     domain: Domain, cones: Mapping[int, int], *, max_rows: int, max_bits: int
 ) -> tuple[ExhaustiveVectors, ...]:
     """Sweeps in which as many of ``cones`` meet everything as ``max_rows`` rows allow, smallest first.

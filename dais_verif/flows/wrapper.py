@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from dais_verif.simulation.axis import AxisOutcome
     from dais_verif.simulation.verify import Finding
 
-__all__ = ["Wrapped", "find_wrapped", "verify_wrapped"]
+__all__ = ["WrapperFolder", "find_wrapper", "verify_wrapper"]
 
 _FACTS = "dais.json"
 
 
 @dataclass(frozen=True)
-class Wrapped:
+class WrapperFolder:
     """A ``folder``, and what its ``dais.json`` says of it. ``latency``: of the core, in clocks."""
 
     folder: Path
@@ -37,7 +37,7 @@ class Wrapped:
     program_hash: str
 
 
-def find_wrapped(folder: Path) -> Wrapped:
+def find_wrapper(folder: Path) -> WrapperFolder:
     """What ``emit --wrap axis`` wrote into ``folder``. Its files may be changed since: what is there is verified.
 
     Raises ``InputError`` if it is no such folder.
@@ -54,7 +54,7 @@ def find_wrapped(folder: Path) -> Wrapped:
             )
         sources = tuple(folder.absolute() / name for name in facts["files"] if name.endswith(".v"))
         design = RtlDesign(sources, str(facts["top"]))
-        found = Wrapped(
+        found = WrapperFolder(
             folder, design, int(facts["core_latency"]), int(facts["user_bits"]), str(facts["program"]["hash"])
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -67,10 +67,10 @@ def find_wrapped(folder: Path) -> Wrapped:
     return found
 
 
-def verify_wrapped(
+def verify_wrapper(
     program: Program,
     batch: Batch,
-    wrapped: Wrapped,
+    wrapped: WrapperFolder,
     folder: Path,
     *,
     simulators: Sequence[str],
