@@ -219,13 +219,15 @@ NO_PIN: dict[str, Made] = {
     "a constant": lambda s: const(1, 1),
     "a pin that has one value": lambda s: s("tie"),
     "a bit of a wide input": lambda s: s("wide", 1, 1),
+    "a register": lambda s: s("divided"),
 }
 
 
 @pytest.mark.parametrize("name", NO_PIN)
 @pytest.mark.parametrize("what", ["clock", "enable"])
 def test_a_clock_or_an_enable_that_is_no_pin(name: str, what: str) -> None:
-    wiring = wired(tie=1, other=1, wide=2).wire("w", 1, NO_PIN[name]).register("q", 4, lambda s: s("IN"), **{what: "w"})
+    wiring = wired(tie=1, other=1, wide=2).register("divided", 1, lambda s: s("other")).wire("w", 1, NO_PIN[name])
+    wiring.register("q", 4, lambda s: s("IN"), **{what: "w"})
     with pytest.raises(InputError, match="'w', a clock or an enable, is no input by itself"):
         timed(wiring.wire("OUT", 4, lambda s: s("q")), constants={"tie": 1})
 

@@ -213,9 +213,8 @@ def test_a_reset_that_is_tied_to_where_it_does_nothing(inactive: int) -> None:
         settle(active)
 
 
-#: What is no pin: one that is turned round, two together, one that is always active, data, a register.
+#: What is no pin: two together, one that is always active, data, a register.
 NO_PIN: dict[str, Callable[..., Term]] = {
-    "inverted": lambda s: bnot(s("rst")),
     "two pins": lambda s: bor(s("rst"), s("en")),
     "always active": lambda s: const(1, 1),
     "data": lambda s: s("IN", 0, 1),
@@ -230,6 +229,12 @@ def test_an_asynchronous_reset_that_is_no_pin(name: str) -> None:
     wiring.register("q", 4, lambda s: ite(s("r"), ZERO, s("IN")), resets=[("r", 0)])
     with pytest.raises(InputError, match="'r', an asynchronous reset, is no input by itself"):
         settle(wiring)
+
+
+def test_an_asynchronous_reset_that_is_an_inverted_pin() -> None:
+    wiring = wired("rst").wire("r", 1, lambda s: bnot(s("rst")))
+    wiring.register("q", 4, lambda s: ite(s("r"), ZERO, s("IN")), resets=[("r", 0)])
+    assert settle(wiring) == {"rst": 1}
 
 
 def test_what_is_loaded_at_a_reset_is_refused() -> None:

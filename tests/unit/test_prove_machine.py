@@ -42,9 +42,7 @@ def test_wires_alone_have_no_state() -> None:
 
 def test_two_registers_in_a_row() -> None:
     wiring = wired().register("a", 1, lambda s: s("v")).register("out", 1, lambda s: s("a"))
-    assert machine(wiring) == TransitionSystem(
-        state("out"), {state("out"): state("a"), state("a"): V}, {var(1, "input clk 0"): ("clk", 0), V: ("v", 0)}
-    )
+    assert machine(wiring) == TransitionSystem(state("out"), {state("out"): state("a"), state("a"): V}, {V: ("v", 0)})
 
 
 def test_an_enable_keeps_what_is_there() -> None:

@@ -16,8 +16,9 @@ from typing import NamedTuple
 from dais_verif.dut.interface import Clocking
 from dais_verif.errors import InputError, StateError
 from dais_verif.prover.boundary import Boundary
-from dais_verif.prover.netlist import Cone, Driver, Netlist, Signal, refuse_late
-from dais_verif.prover.terms import Term, extract, var
+from dais_verif.prover.netlist import Driver, Netlist, Signal
+from dais_verif.prover.registers.pins import PinReader
+from dais_verif.prover.terms import Term, var
 from dais_verif.record.proof import Timing
 
 __all__ = ["OutOfStep", "infer_timing"]
@@ -78,7 +79,7 @@ class _LatencyAnalysis:
         self._valid = valid
         self._known: dict[tuple[Signal, int], _Latency] = {}
         self._open: set[tuple[Signal, int]] = set()
-        self._inputs: dict[Signal, str] = {}
+        self._pins = PinReader(netlist)
         self.clocks: set[str] = set()
         self.enables: set[str | None] = set()
 
@@ -105,21 +106,11 @@ class _LatencyAnalysis:
 
     def _input(self, signal: Signal) -> str:
         """The input of the design that clocks or enables registers, maybe by another name within an instance."""
-        if signal not in self._inputs:
-            wires = [self._netlist.signals[name] for name in self._netlist.inputs]
-            inputs = {wire: var(wire.width, wire.name) for wire in wires}
-
-            def cut(wire: Signal, low: int, width: int) -> Term | None:
-                refuse_late(wire, signal.where)
-                return extract(inputs[wire], low, width) if wire in inputs else None
-
-            cone = Cone(cut)
-            term = cone.read(signal, 0, signal.width)
-            pins = {term for wire, term in inputs.items() if wire.width == 1 and not self._boundary.is_input(wire)}
-            if term not in pins:
-                raise InputError(f"{signal.where}: {signal.name!r}, a clock or an enable, is no input by itself")
-            self._inputs[signal] = str(term.data)
-        return self._inputs[signal]
+        found = self._pins.input_of(signal)
+        pin = None if found is None else self._netlist.signals[found.name]
+        if pin is None or pin.width != 1 or self._boundary.is_input(pin):
+            raise InputError(f"{signal.where}: {signal.name!r}, a clock or an enable, is no input by itself")
+        return pin.name
 
     def _one(self, found: Sequence[tuple[str, _Latency]], signal: Signal) -> _Latency:
         """Return the latency of what is made of all this."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dais_verif.errors import InputError
-from dais_verif.prover.netlist import Cone, Driver, Netlist, Signal, refuse_late
+from dais_verif.prover.netlist import Cone, Driver, Netlist, Signal
+from dais_verif.prover.registers.pins import PinReader
 from dais_verif.prover.terms import Term, bnot, concat, const, extract, ite, nonzero, rebuild, var
 
 __all__ = ["TransitionSystem", "extract_transition_system"]
@@ -32,7 +33,7 @@ def extract_transition_system(netlist: Netlist, out: Signal, clock: str) -> Tran
 
 class _Reader:
     def __init__(self, netlist: Netlist, clock: str) -> None:
-        self._netlist, self._clock = netlist, clock
+        self._clock, self._pins = clock, PinReader(netlist)
         self._read: dict[Term, tuple[str, int]] = {}
         #: A variable for every bit of a register that matters, and which bit of which driver it is.
         self._registers: dict[Term, tuple[Signal, Driver, int]] = {}
@@ -59,8 +60,7 @@ class _Reader:
     ) -> Term:
         clock = driver.clock
         assert clock is not None
-        runs = Cone(self._clock_cut).read(clock.signal, 0, 1)
-        if self._read.get(runs) != (self._clock, 0):
+        if self._pins.input_of(clock.signal) != (self._clock, 0):
             raise InputError(f"{driver.where}: register {signal.name!r} is not clocked by {self._clock}")
         read = self._cone.read
         value = driver.part(read, bit, 1) if driver.part else extract(driver.make(read), bit, 1)
@@ -85,10 +85,6 @@ class _Reader:
         for active, held in resets:
             term = ite(active, held, term)
         return term
-
-    def _clock_cut(self, signal: Signal, low: int, width: int) -> Term | None:
-        refuse_late(signal, signal.where)
-        return self._cut(signal, low, width)
 
     def _cut(self, signal: Signal, low: int, width: int) -> Term | None:
         if signal in self._inputs:
