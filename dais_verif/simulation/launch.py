@@ -22,7 +22,7 @@ from dais_verif.toolchain import data_files, tools
 from dais_verif.toolchain.environment import stripped
 from dais_verif.toolchain.process import Session, describe_exit, first_error, last_error
 
-__all__ = ["cause", "failed_tests", "run"]
+__all__ = ["cause", "complaint", "failed_tests", "run"]
 
 _RESULTS = "results.xml"
 
@@ -32,6 +32,9 @@ _ENDED = "the simulation ended prematurely"
 _FAILED = re.compile(
     r"^\[\d+\] %(?:Error|Fatal): (?:rtl/\d+/)?(\S+:\d+): Assertion failed in \S+(?:: (.*))?$", re.MULTILINE
 )
+#: Icarus says so too, goes on, and says when: in time steps.
+_SAID = re.compile(r"^ERROR: (?:rtl/\d+/)?(\S+:\d+): ?(.*)$")
+_WHEN = re.compile(r"^ +Time: (\d+) Scope: \S+$")
 _FINISH = re.compile(r"^- (?:rtl/\d+/)?(\S+:\d+): Verilog \$(?:finish|stop)$", re.MULTILINE)
 
 
@@ -97,6 +100,24 @@ def _failed_assertion(log: Path) -> str | None:
         return None
     said = f", {found[2].strip()}" if (found[2] or "").strip() else ""
     return f"{ASSERTION_FAILED}, or it called $error, at {found[1]}{said}; correct the RTL or the assertion"
+
+
+def complaint(log: Path, after: int) -> str:
+    """Return what the first assertion of the RTL that failed ``after`` a time step says; empty if none did.
+
+    Of a run that went on all the same, as Icarus does.
+    """
+    said: re.Match[str] | None = None
+    with log.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            if (begun := _SAID.match(line.rstrip("\n"))) is not None:
+                said = begun
+            elif said is not None and (when := _WHEN.match(line.rstrip("\n"))) is not None:
+                if int(when[1]) > after:
+                    words = f", {said[2].strip()}" if said[2].strip() else ""
+                    return f"at {said[1]}{words}"
+                said = None
+    return ""
 
 
 def failed_tests(results: Path) -> list[str]:

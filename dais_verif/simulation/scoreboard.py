@@ -71,6 +71,7 @@ class Scoreboard:
         self._seconds: dict[str, float] = {}
         #: Of a clocked design, once it is known.
         self.latency: int | None = None
+        self.begins = 0
         self._write_progress()
 
     def compare(self, chunk: Chunk, found: Words, unknown: dict[int, str] | None = None, *, bulk: bool = False) -> None:
@@ -127,6 +128,7 @@ class Scoreboard:
             first_mismatch=self._first_mismatch,
             first_unknown=self._first_unknown,
             latency=self.latency,
+            begins=self.begins,
             seconds=self._seconds,
         )
 

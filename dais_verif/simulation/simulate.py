@@ -174,7 +174,7 @@ class Begun:
             raise ToolError(f"the {self.simulator} bench gave no answer: {why} (full output: {log})")
         answer = Answer.load(answer_path)
         _cross_check(self.simulator, answer, job.closed(), bool(launch.failed_tests(results)), folder)
-        return answer
+        return replace(answer, complaint=launch.complaint(folder / "simulation.log", answer.begins))
 
     def _run(self, simulation: Simulation, folder: Path) -> Path:
         return launch.run(

@@ -111,7 +111,7 @@ def _verify(task: Task, vectors: Vectors, begun: Mapping[str, Begun]) -> Finding
     if first is None:
         evidence = _evidence(task.ports, ran) if verdict is Verdict.PASS else None
         if verdict is Verdict.PASS:
-            message += _fewer(results, vectors.rows)
+            message += _fewer(results, vectors.rows) + _complaints(outcomes)
         # What one simulator compared is known, whatever became of the other.
         outputs = graded if verdict in (Verdict.PASS, Verdict.TOOL_FAILURE) else []
         return Finding(verdict, message, results, None, evidence, feed.rows - vectors.rows, outputs)
@@ -138,6 +138,19 @@ def _fewer(results: Sequence[SimulatorResult], sampled: int) -> str:
     """Say which simulators were not given all of the ``sampled`` vectors: a pass speaks of what each has run."""
     fewer = [result for result in results if result.vectors_compared < sampled]
     return "".join(f" ({result.name}: the first {result.vectors_compared})" for result in fewer)
+
+
+def _complaints(outcomes: Mapping[str, Outcome | ToolError]) -> str:
+    """Say which assertions of the RTL failed in a simulator that went on.
+
+    That is not yet a wrong design: the simulator may have run them before all values had settled.
+    """
+    said = [(name, outcome.answer.complaint) for name, outcome in outcomes.items() if isinstance(outcome, Outcome)]
+    return "".join(
+        f"; {name} says that an assertion of the RTL fails {text} (its values may not have settled: ask verilator)"
+        for name, text in said
+        if text
+    )
 
 
 def _graded(ports: Ports, outcomes: Mapping[str, Outcome | ToolError], ran: Plan) -> list[OutputEvidence]:

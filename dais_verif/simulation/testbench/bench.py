@@ -18,6 +18,7 @@ from typing import Any
 
 import cocotb
 import numpy as np
+from cocotb.utils import get_sim_time
 
 from dais_verif.simulation.scoreboard import Chunk, Scoreboard, other_in_bulk, words_of_text
 from dais_verif.simulation.testbench.bulk import Evaluator, evaluator
@@ -109,6 +110,7 @@ class _Ports:
             driver.latency = await find_latency(driver, rows, expected)
             await driver.begin(rows[0])
         scoreboard.latency = driver.latency
+        scoreboard.begins = int(get_sim_time("step"))
         return cls(driver, job, scoreboard)
 
     async def run(self, inputs: Words, *, lively: bool = False) -> tuple[Words, dict[int, str]]:

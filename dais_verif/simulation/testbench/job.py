@@ -190,6 +190,8 @@ class Answer:
     breaks the protocol of its clock, enable or valid pins. ``latency``: of a clocked design, as given or found.
     ``wrong``: in hexadecimal, the bits of a packed row of outputs that differ from the expected ones, or are X or Z, in
     at least one row. ``departures``: of the first rows of the run those that are not as expected, by number as text.
+    ``begins``: the time step at which the first vector was given to a design without X. ``complaint``: what an
+    assertion of the RTL says that failed later, where the simulator went on.
     """
 
     port_error: str | None = None
@@ -207,6 +209,8 @@ class Answer:
     first_mismatch: Difference | None = None
     first_unknown: Difference | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+    begins: int = 0
+    complaint: str = ""
 
     def of_chunks(self, chunks: int) -> Answer:
         """Return the same answer with the digest of the first ``chunks`` chunks, all of which were run."""
@@ -256,6 +260,7 @@ def merged(answers: list[Answer]) -> Answer:
         departures={row: bits for answer in answers for row, bits in answer.departures.items()},
         first_mismatch=first("first_mismatch"),
         first_unknown=first("first_unknown"),
+        complaint=next((answer.complaint for answer in answers if answer.complaint), ""),
         seconds={stage: sum(answer.seconds.get(stage, 0.0) for answer in answers) for stage in stages},
     )
 
