@@ -62,7 +62,8 @@ class Driver(NamedTuple):
 
     ``clock``: they are so after an edge; None: at once. ``part``: gives some of these bits, from a lowest one on, and
     reads only what they need; None: all must be made for any. ``late``: they change only when all else that happens at
-    the same time has happened, so registers that they clock see what others have taken in.
+    the same time has happened, so registers that they clock see what others have taken in. ``executed``: by rules that
+    hold for all values, before anybody asked, so what cancels out is not read.
     """
 
     low: int
@@ -72,9 +73,12 @@ class Driver(NamedTuple):
     clock: Clock | None = None
     part: Bits | None = None
     late: bool = False
+    executed: bool = False
 
 
-def driver_of(bits: Bits, place: int, width: int, low: int, where: str, clock: Clock | None = None) -> Driver:
+def driver_of(
+    bits: Bits, place: int, width: int, low: int, where: str, clock: Clock | None = None, executed: bool = False
+) -> Driver:
     """The driver that gives bits ``low`` and on of a signal the bits ``place`` and on of a value."""
 
     def make(read: Read) -> Term:
@@ -83,7 +87,7 @@ def driver_of(bits: Bits, place: int, width: int, low: int, where: str, clock: C
     def part(read: Read, first: int, count: int) -> Term:
         return bits(read, place + first, count)
 
-    return Driver(low, width, make, where, clock, part)
+    return Driver(low, width, make, where, clock, part, executed=executed)
 
 
 def bits_over(
@@ -194,7 +198,8 @@ class Netlist(NamedTuple):
 
     ``bitwise``: the signals of its top module are single bits, as those of a synthesized netlist. ``included``: the
     files that its sources include. ``lazy``: no term was made while it was read, so whoever asks for one decides by
-    which rules. ``left_out``: assertions that are not proved, which may grow as drivers are made.
+    which rules. ``left_out``: assertions that are not proved, which may grow as drivers are made. ``suspect``: says
+    whether anything may be undefined, so blocks are read with that, and returns what was so before.
     """
 
     top: str
@@ -205,6 +210,7 @@ class Netlist(NamedTuple):
     included: tuple[Path, ...] = ()
     lazy: bool = False
     left_out: Mapping[str, None] = {}
+    suspect: Callable[[bool], bool] = bool
 
     def checked(self) -> Netlist:
         """The same. Raises ``InputError`` if something drives an input."""

@@ -23,6 +23,7 @@ from dais_verif.prover.obligations import Builder, Obligation
 from dais_verif.prover.proved_outputs import proved_outputs, standing_outputs
 from dais_verif.prover.refinement import Refiner
 from dais_verif.prover.registers.control_inference import infer_controls
+from dais_verif.prover.registers.first_values import refuse_first_values, registers_of
 from dais_verif.prover.registers.handshake import prove_handshake
 from dais_verif.prover.registers.latency import infer_timing
 from dais_verif.prover.registers.transition_system import extract_transition_system
@@ -61,6 +62,7 @@ def prove(
     system = None
     if clocking is not None and clocking.valid_out is not None:  # as the RTL says it, before pins are held
         system = extract_transition_system(netlist, netlist.signals[clocking.valid_out], clocking.clock)
+    registers = registers_of(netlist)
     held = infer_controls(netlist, boundary, [*boundary.result_ports, *cut.values()], clocking)
     boundary = boundary.holding({netlist.signals[name]: value for name, value in held.items()})
     pool = Pool(options, watcher)
@@ -69,6 +71,8 @@ def prove(
     else:
         proof = _op_by_op(program, netlist, boundary, assumptions, cut, clocking, options, watcher, pool)
     timing = proof.timing
+    if proof.verdict is Verdict.PASS and timing is not None and registers:
+        refuse_first_values(netlist, registers, boundary, timing)
     if proof.verdict is Verdict.PASS:
         pins = "".join(f"; {pin} held at {value}" for pin, value in held.items())
         proof = replace(proof, message=proof.message + pins + _left_out(netlist))

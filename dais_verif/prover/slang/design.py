@@ -109,6 +109,11 @@ class Design:
         #: Assertions that the proof leaves out, in the order of the text.
         self.left_out: dict[str, None] = {}
 
+    def suspect(self, undefined: bool) -> bool:
+        """Say whether anything may be undefined; returns what was said before."""
+        before, self.undefined = self.undefined, undefined
+        return before
+
     def unknown(self, width: int, e: Any) -> Term:
         """What the literal Z ``e`` is in a netlist, an input of a cell that does not matter: anything, each its own.
 

@@ -226,7 +226,7 @@ class _Block:
         for symbol, low, term in found:
             self.design.undefined |= is_open(term)
             bits = either(self.design, leaf.bits(term), partial(_of, again, (symbol, low)))
-            self.design.signals[symbol].drive(driver_of(bits, 0, term.width, low, self.where))
+            self.design.signals[symbol].drive(driver_of(bits, 0, term.width, low, self.where, executed=True))
         return None
 
     def _waits_for_nothing(self, leaf: Leaves, found: Iterable[Term]) -> bool:

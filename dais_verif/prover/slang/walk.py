@@ -145,7 +145,7 @@ class _Walk:
         self._design.given.update(signals[name] for name in given)
         self._look_for_undefined(top, known)
         netlist = Netlist(top.name, signals, given, results, self._design.bitwise, lazy=not self._design.executed)
-        return netlist._replace(left_out=self._design.left_out).checked()
+        return netlist._replace(left_out=self._design.left_out, suspect=self._design.suspect).checked()
 
     def _look_for_undefined(self, top: Any, signals: Sequence[Signal]) -> None:
         """Find out if anything may be undefined, for blocks that were executed as if nothing were."""

@@ -192,7 +192,7 @@ def _if_other(plan: Plan) -> None:
 def _with_itself(plan: Plan) -> None:
     """A register takes in what is made of what it holds, and is not changed by it.
 
-    Without a reset its first value is X in Icarus, and stays so in what only cancels; see docs/proof.md.
+    Without a reset its first value is X in Icarus, and stays so in what only cancels: that is refused.
     """
     key = _register(plan)
     if key is not None:
