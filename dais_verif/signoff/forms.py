@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from dais_verif.dut.interface import DesignInterface
 from dais_verif.program.ports import ports_of
+from dais_verif.record.proof import Method
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.extras import NETLIST
 from dais_verif.signoff.judge import SENT, Asked, distinct_wanted
@@ -229,7 +230,11 @@ def _proved(tree: _Tree, context: Context, folder: Path) -> _Tree:
             "front_ends": _enough_readers(tree, context),
         },
         **_of(tree, "unchecked", "cached_claims"),
-        "outputs": [{"output": output, "status": status} for output, status in sorted(claims.items())],
+        # What decided a claim is not judged: one word for all, so that no edit of it can stay unseen.
+        "outputs": [
+            {"output": output, "status": status, "method": Method.IDENTICAL.value}
+            for output, status in sorted(claims.items())
+        ],
         "counterexample": None,
         "confirmation": None if emitted else {"verdict": tree["confirmation"]["verdict"], "message": ""},
     }
@@ -245,16 +250,23 @@ def _refuted(tree: _Tree, context: Context, folder: Path) -> _Tree:
     shown = tree.get("counterexample") or {}
     return {
         **_head(tree),
+        "tools": {},
         "program": _hashes(tree),
         "rtl": {"emitted": False, "files": [], "data": {}, "front_ends": [], **_of(tree["rtl"], "top", "sha256")},
         "unchecked": False,
         "conditional": False,
         "cached_claims": 0,
+        "ops": [],
         "outputs": [],
         "reproduce": "",
-        "counterexample": {"replay": _of(shown["replay"], "verdict")} if shown.get("replay") else None,
+        "counterexample": _confirmed(shown["replay"]) if shown.get("replay") else None,
         "confirmation": None,
     }
+
+
+def _confirmed(replay: _Tree) -> _Tree:
+    """A counterexample, of which no more is judged than what simulators made of it."""
+    return {"inputs": [], "output": 0, "replay": {**_of(replay, "verdict"), "message": ""}}
 
 
 # bugs that were planted

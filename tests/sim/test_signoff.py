@@ -54,6 +54,14 @@ def test_real_programs_by_the_built_in_policy(program: str, file: str, corpus: P
     assert verify(tmp_path).exit_code == 7
 
 
+def test_what_is_kept_of_a_proof_can_be_judged_again(tmp_path: Path) -> None:
+    """The one sign-off with a proof that the fast suite has: what it writes must be what it reads."""
+    folder = project(tmp_path, PROVED + GIVEN)
+    ending = sign(folder)
+    assert ending.exit_code == 0, stages(ending)
+    assert verify(folder).findings == []
+
+
 @pytest.mark.slow
 def test_a_new_run_finds_the_same_or_says_what_it_does_not(tmp_path: Path) -> None:
     folder = project(tmp_path, PROVED + GIVEN)
