@@ -358,6 +358,20 @@ def test_a_wrong_op_is_shown_by_a_vector() -> None:
     assert found.op(1).inputs == found.counterexample.inputs
 
 
+def test_vectors_refute_what_is_too_large_for_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refinement, "_LARGEST", 0)
+    assert copies(from_input, lambda s: bnot(s("op_0"))).op(1).status is Status.REFUTED
+    assert copies(from_input, rarely("op_0", lambda s: s("op_0"))).op(1).status is Status.UNKNOWN
+
+
+def test_vectors_are_drawn_from_declared_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all values of 24 bits hardly one is among these ten, and the op is wrong for the sixth."""
+    monkeypatch.setattr(refinement, "_LARGEST", 0)
+    program = replace(program_of(read(24), (QUANT, 0, -1, 0, 24)), intervals=((1000, 1009), (1000, 1009)))
+    found = Refined(program, {0: from_input, 1: rarely("op_0", lambda s: s("op_0"), 1005)})
+    assert found.counterexample == Counterexample(("1005",), 0, 1)
+
+
 def test_the_vector_is_one_for_the_first_op_that_is_wrong() -> None:
     """Op 2 is wrong for all inputs, 0 first; op 1 for odd ones, and one of these is shown."""
     odd = only_if(lambda s: bnot(s("op_0", 0, 1)), lambda s: s("op_0"))
