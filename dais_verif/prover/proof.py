@@ -35,7 +35,10 @@ from dais_verif.prover.terms import leaves
 from dais_verif.record.proof import Basis, Claim, Counterexample, Handshake, Status, Timing
 from dais_verif.verdict import Verdict
 
-__all__ = ["named_signals", "prove"]
+__all__ = ["UNDEFINED", "named_signals", "prove"]
+
+#: With this the message of a proof begins to name what is undefined in claims that are refuted.
+UNDEFINED = "; undefined: "
 
 #: Names of the signal of op N: ours, and da4ml's. The first that occurs at all is taken.
 _NAMES = (re.compile(r"(?:.*\.)?op_(\d+)"), re.compile(r"v(\d+)"))
@@ -247,7 +250,7 @@ def _undefined(obligations: Mapping[tuple[str, int], Obligation], claims: Mappin
     """What has no value in the claims that are refuted: open bits, words beyond a memory."""
     refuted = [obligations[key].rtl for key, claim in claims.items() if claim.status is Status.REFUTED]
     names = dict.fromkeys(str(t.data) for t in leaves(*refuted) if t.op == "undefined")
-    return f"; undefined: {', '.join([*names][:_SHOWN])}{', ...' * (len(names) > _SHOWN)}" if names else ""
+    return f"{UNDEFINED}{', '.join([*names][:_SHOWN])}{', ...' * (len(names) > _SHOWN)}" if names else ""
 
 
 def _left_out(netlist: Netlist) -> str:

@@ -147,3 +147,12 @@ def test_a_block_that_waits_for_nothing_is_refused(name: str, tmp_path: Path) ->
 @pytest.mark.parametrize("name", AWAKE)
 def test_one_that_waits_for_something_is_not(name: str, tmp_path: Path) -> None:
     assert proved(f"reg z; {AWAKE[name]} assign model_out = {SUM} + z;", tmp_path) is Verdict.PASS
+
+
+def test_what_simulation_makes_right_by_chance_is_no_defect_to_report(tmp_path: Path) -> None:
+    """``if`` takes the other branch where its condition is X: hardware need not."""
+    body = f"reg [4:0] y; wire n; always_comb if (n) y = 0; else y = {SUM}; assign model_out = y;"
+    text = f"module model(input [7:0] model_inp, output [4:0] model_out);\n{body}\nendmodule\n"
+    run = run_prove(program(), tmp_path, rtl=text)
+    assert run.ending == ("UNKNOWN", 6)
+    assert "by chance; give it a value" in run.tree["message"] and "report" not in run.tree["message"]

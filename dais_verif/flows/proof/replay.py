@@ -48,6 +48,12 @@ _RESET = "rst"
 #: Vectors that show what is wrong with a pipeline.
 _VECTORS = 256
 
+#: Why a simulator may see nothing wrong where bits are undefined: it takes one branch, or knows no X.
+_OPEN = (
+    "the outputs depend on something undefined there, a bit without a driver, a place beyond a vector or an array, or"
+    " X, and simulation makes the right value of it by chance; give it a value"
+)
+
 #: What a simulator may say of a vector that the proof found to be wrong.
 _CONFIRMED = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
 
@@ -182,7 +188,9 @@ def judge_replay(proof: Proof, finding: Finding, readings: Sequence[str] = ()) -
         return replace(proof, verdict=finding.verdict, message=finding.message)
     if finding.verdict is Verdict.TOOL_FAILURE:
         return replace(proof, verdict=finding.verdict, message=f"{proof.message}; not replayed: {finding.message}")
-    why = several_readings(readings) if readings else "please report this"
+    from dais_verif.prover.proof import UNDEFINED  # by now it is there
+
+    why = several_readings(readings) if readings else _OPEN if UNDEFINED in proof.message else "please report this"
     return replace(
         proof,
         verdict=Verdict.UNKNOWN,
