@@ -253,7 +253,7 @@ def test_a_failed_build_ends_the_build_of_the_other(
         assert started.wait(60)
         raise ToolError("too many words on a line")
 
-    def takes_minutes(sources: object, top: str, folder: Path, **_: object) -> None:
+    def takes_minutes(sources: object, top: str, folder: Path, *_: object, **__: object) -> None:
         threading.Timer(0.5, started.set).start()
         Session(folder / "build.log", cwd=folder).check("compiler", ["sh", "-c", "sleep 600 & echo $! > child; wait"])
 
