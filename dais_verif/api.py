@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import dais_verif.notebooks  # noqa: F401  # records show themselves
 from dais_verif.errors import RequestError
+from dais_verif.flows.arguments import path_from, paths_from, shown, texts_from
 from dais_verif.flows.programs import AnyProgram
-from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.progress import Progress, listener
 
 if TYPE_CHECKING:
     from dais_verif.flows.designs import DesignRequest
@@ -34,14 +34,6 @@ __all__ = ["check", "cover", "diff", "emit", "prove", "rank_sensitivity", "run_o
 _Path = str | PathLike[str]
 
 
-def _paths(paths: Sequence[_Path] | _Path) -> tuple[Path, ...]:
-    return (Path(paths),) if isinstance(paths, str | PathLike) else tuple(map(Path, paths))
-
-
-def _path(path: _Path | None) -> Path | None:
-    return None if path is None else Path(path)
-
-
 def check(
     program: AnyProgram,
     *,
@@ -49,7 +41,7 @@ def check(
     proof: bool = True,
     everything: bool = False,
     timeout: float = 5.0,
-    progress: Progress = SILENT,
+    progress: Progress | None = None,
 ) -> CheckRecord:
     """Check a program: its structure, and whether an op can break its promise not to change a value.
 
@@ -61,7 +53,7 @@ def check(
     from dais_verif.flows.check import check as flow
 
     request = CheckRequest(program=program, layout=layout, proof=proof, everything=everything, timeout=timeout)
-    return flow(request, progress=progress)
+    return flow(request, progress=listener(progress))
 
 
 def diff(
@@ -72,13 +64,13 @@ def diff(
     layout_b: str | None = None,
     vectors: int = 1000,
     seed: int = 0,
-    inputs: Sequence[_Path] | _Path = (),
+    inputs: Sequence[_Path] | _Path | None = None,
     engine: Engine = "auto",
     unchecked: bool = False,
     prove: bool = False,
     timeout: float = 20.0,
     output: _Path | None = None,
-    progress: Progress = SILENT,
+    progress: Progress | None = None,
 ) -> DiffRecord:
     """Compare the outputs of two programs on vectors, and with ``prove`` for all inputs.
 
@@ -95,14 +87,14 @@ def diff(
         layout_b=layout_b,
         vectors=vectors,
         seed=seed,
-        inputs=_paths(inputs),
+        inputs=paths_from("inputs", inputs),
         engine=engine,
         unchecked=unchecked,
         prove=prove,
         timeout=timeout,
-        output=_path(output),
+        output=path_from("output", output),
     )
-    return flow(request, progress=progress)
+    return flow(request, progress=listener(progress))
 
 
 def cover(
@@ -111,7 +103,7 @@ def cover(
     layout: str | None = None,
     vectors: int = 1000,
     seed: int = 0,
-    inputs: Sequence[_Path] | _Path = (),
+    inputs: Sequence[_Path] | _Path | None = None,
     directed: bool = True,
     unreachable: bool = True,
     floor: float | None = None,
@@ -120,7 +112,7 @@ def cover(
     out_of_range: bool = False,
     jobs: int | None = None,
     output: _Path | None = None,
-    progress: Progress = SILENT,
+    progress: Progress | None = None,
 ) -> CoverageRecord:
     """Count what vectors make a program do, and look for vectors that do the rest.
 
@@ -135,7 +127,7 @@ def cover(
         layout=layout,
         vectors=vectors,
         seed=seed,
-        inputs=_paths(inputs),
+        inputs=paths_from("inputs", inputs),
         directed=directed,
         unreachable=unreachable,
         floor=floor,
@@ -143,9 +135,9 @@ def cover(
         unchecked=unchecked,
         out_of_range=out_of_range,
         jobs=jobs,
-        output=_path(output),
+        output=path_from("output", output),
     )
-    return flow(request, progress=progress).record
+    return flow(request, progress=listener(progress)).record
 
 
 def rank_sensitivity(
@@ -155,11 +147,11 @@ def rank_sensitivity(
     bits: bool = False,
     vectors: int = 64,
     seed: int = 0,
-    inputs: Sequence[_Path] | _Path = (),
+    inputs: Sequence[_Path] | _Path | None = None,
     unchecked: bool = False,
     timeout: float = 120.0,
     output: _Path | None = None,
-    progress: Progress = SILENT,
+    progress: Progress | None = None,
 ) -> SensitivityRecord:
     """Flip bits of the values in a program, one at a time, and rank the ops by what that changes at the outputs.
 
@@ -175,21 +167,21 @@ def rank_sensitivity(
         bits=bits,
         vectors=vectors,
         seed=seed,
-        inputs=_paths(inputs),
+        inputs=paths_from("inputs", inputs),
         unchecked=unchecked,
         timeout=timeout,
-        output=_path(output),
+        output=path_from("output", output),
     )
-    return flow(request, progress=progress)
+    return flow(request, progress=listener(progress))
 
 
 def simulate(
     program: AnyProgram,
     *,
     layout: str | None = None,
-    rtl: Sequence[_Path] | _Path = (),
+    rtl: Sequence[_Path] | _Path | None = None,
     top: str = "model",
-    data: Sequence[_Path] | _Path = (),
+    data: Sequence[_Path] | _Path | None = None,
     parameters: Mapping[str, str | int] | None = None,
     ports: _Path | None = None,
     clock: str | None = None,
@@ -207,7 +199,7 @@ def simulate(
     icarus_vectors: int | Literal["all"] | None = None,
     vectors: int = 1000,
     seed: int = 0,
-    inputs: Sequence[_Path] | _Path = (),
+    inputs: Sequence[_Path] | _Path | None = None,
     coverage: bool = False,
     rtl_coverage: bool = False,
     unchecked: bool = False,
@@ -219,7 +211,7 @@ def simulate(
     jobs: int | None = None,
     timeout: float | None = None,
     output: _Path | None = None,
-    progress: Progress = SILENT,
+    progress: Progress | None = None,
 ) -> SimulationRecord:
     """Simulate RTL of a program and compare every output bit of every vector with the golden model.
 
@@ -252,7 +244,7 @@ def simulate(
         icarus_vectors=ALL if icarus_vectors == "all" else icarus_vectors,
         vectors=vectors,
         seed=seed,
-        inputs=_paths(inputs),
+        inputs=paths_from("inputs", inputs),
         covering=Covering(coverage, rtl_coverage),
         unchecked=unchecked,
         out_of_range=out_of_range,
@@ -262,18 +254,18 @@ def simulate(
         exhaustive_bits=exhaustive_bits,
         jobs=jobs,
         timeout=timeout,
-        output=_path(output),
+        output=path_from("output", output),
     )
-    return flow(request, progress=progress).record
+    return flow(request, progress=listener(progress)).record
 
 
 def prove(
     program: AnyProgram,
     *,
     layout: str | None = None,
-    rtl: Sequence[_Path] | _Path = (),
+    rtl: Sequence[_Path] | _Path | None = None,
     top: str = "model",
-    data: Sequence[_Path] | _Path = (),
+    data: Sequence[_Path] | _Path | None = None,
     parameters: Mapping[str, str | int] | None = None,
     ports: _Path | None = None,
     clock: str | None = None,
@@ -298,7 +290,7 @@ def prove(
     seed: int = 0,
     jobs: int | None = None,
     output: _Path | None = None,
-    progress: Progress = SILENT,
+    progress: Progress | None = None,
 ) -> ProofRecord:
     """Prove for all inputs that RTL computes a program, or find an input vector on which it does not.
 
@@ -335,14 +327,14 @@ def prove(
         timeout=timeout,
         simulator=_simulator(simulators),
         sample=sample,
-        dump_smt=_path(dump_smt),
+        dump_smt=path_from("dump_smt", dump_smt),
         cache=cache,
         confirm=confirm,
         seed=seed,
         jobs=jobs,
-        output=_path(output),
+        output=path_from("output", output),
     )
-    return flow(request, progress=progress).record
+    return flow(request, progress=listener(progress)).record
 
 
 _Pins = tuple[str | None, int | Literal["auto"] | None, str | None, str | None, str | None, str | None]
@@ -350,9 +342,9 @@ _Pins = tuple[str | None, int | Literal["auto"] | None, str | None, str | None, 
 
 def _design(
     *,
-    rtl: Sequence[_Path] | _Path,
+    rtl: Sequence[_Path] | _Path | None,
     top: str,
-    data: Sequence[_Path] | _Path,
+    data: Sequence[_Path] | _Path | None,
     parameters: Mapping[str, str | int] | None,
     ports: _Path | None,
     pins: _Pins,
@@ -363,36 +355,64 @@ def _design(
     target: str | None,
 ) -> DesignRequest:
     """Return which design is meant. ``pins``: as ``Pins`` has them."""
-    from dais_verif.emitter import PipelineOptions
-    from dais_verif.flows.designs import DesignRequest
+    from dais_verif.flows.designs import NETLISTS, DesignRequest
     from dais_verif.flows.pins import Pins
     from dais_verif.flows.wrapper import find_wrapper
     from dais_verif.synthesis.netlist import find_netlist
 
     pipeline = None
     if stages is not None or max_depth is not None:
-        pipeline = PipelineOptions(stages, max_depth, reset=True, enable=True, valid=True)
-    kinds = [name for name, given in (("rtl", rtl), ("wrapped", wrapped), ("netlist", netlist)) if given]
+        pipeline = _pipeline(stages, max_depth, None, True, True, True).options()
+    kinds = [name for name, given in (("rtl", rtl), ("wrapped", wrapped), ("netlist", netlist)) if given is not None]
     if len(kinds) > 1:
         raise RequestError(f"{' and '.join(kinds)} both name what is to be verified; give one of them.")
+    if target is not None and target not in tuple(NETLISTS):
+        raise RequestError(f"target must be one of {', '.join(NETLISTS)}, not {shown(target)}.")
+    if target is not None and netlist is None:
+        raise RequestError("target says what cells a netlist is made of; name it with netlist.")
+    if netlist is not None and pipeline is not None:
+        raise RequestError("stages and max_depth make RTL of ours; a netlist of a pipeline takes clock instead.")
+    if wrapped is not None and (pipeline is not None or ports is not None or any(pin is not None for pin in pins)):
+        raise RequestError("wrapped names all of the design: no ports, pins or stages beside it.")
+    wrapped_folder, netlist_path = path_from("wrapped", wrapped), path_from("netlist", netlist)
     return DesignRequest(
-        rtl=_paths(rtl),
-        data=_paths(data),
+        rtl=paths_from("rtl", rtl),
+        data=paths_from("data", data),
         top=top,
-        ports=_path(ports),
+        ports=path_from("ports", ports),
         pins=Pins(*pins),
         pipeline=pipeline,
-        wrapped=None if wrapped is None else find_wrapper(Path(wrapped)),
-        parameters=tuple((name, str(value)) for name, value in (parameters or {}).items()),
-        netlist=None if netlist is None else find_netlist(Path(netlist), target),
+        wrapped=None if wrapped_folder is None else find_wrapper(wrapped_folder),
+        parameters=_parameters(parameters),
+        netlist=None if netlist_path is None else find_netlist(netlist_path, target),
     )
+
+
+def _parameters(values: Mapping[str, str | int] | None) -> tuple[tuple[str, str], ...]:
+    """Return the parameters of a module as a request has them."""
+    from dais_verif.flows.designs import parse_parameter
+
+    if values is None:
+        return ()
+    if not isinstance(values, Mapping):
+        raise RequestError(f"parameters must be a dictionary of names and values, not {shown(values)}.")
+    found = []
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise RequestError(f"parameters: {shown(name)} must have text or a whole number, not {shown(value)}.")
+        try:
+            found.append(parse_parameter(f"{name}={value}"))
+        except ValueError as error:
+            raise RequestError(f"parameters: {error}") from None
+    return tuple(found)
 
 
 def _simulator(names: Sequence[str] | str | None) -> str | None:
     """Return the names as one choice of ``dais-verif sim --sim``."""
-    if names is None or names == "both":
+    if names is None or (isinstance(names, str) and names == "both"):
         return names
-    given = {names} if isinstance(names, str) else set(names)
+    listed = texts_from("simulators", names)
+    given = set(map(str, listed))
     if given == {"icarus", "verilator"}:
         return "both"
     if len(given) != 1 or not given <= {"icarus", "verilator", "ghdl"}:
@@ -408,12 +428,12 @@ def run_on_board(
     layout: str | None = None,
     vectors: int = 1000,
     seed: int = 0,
-    inputs: Sequence[_Path] | _Path = (),
+    inputs: Sequence[_Path] | _Path | None = None,
     unchecked: bool = False,
     timeout: float = 10.0,
     resume: bool = False,
     output: _Path | None = None,
-    progress: Progress = SILENT,
+    progress: Progress | None = None,
 ) -> SimulationRecord:
     """Run vectors on a board, or on a simulated one, and compare every output bit with the golden model.
 
@@ -430,13 +450,13 @@ def run_on_board(
         layout=layout,
         vectors=vectors,
         seed=seed,
-        inputs=_paths(inputs),
+        inputs=paths_from("inputs", inputs),
         unchecked=unchecked,
         timeout=timeout,
         resume=resume,
-        output=_path(output),
+        output=path_from("output", output),
     )
-    return flow(request, progress=progress).record
+    return flow(request, progress=listener(progress)).record
 
 
 def emit(
@@ -456,7 +476,7 @@ def emit(
     check_beats: int | None = None,
     period: float | None = None,
     output: _Path | None = None,
-    progress: Progress = SILENT,
+    progress: Progress | None = None,
 ) -> EmissionRecord:
     """Write a program as one synthesizable Verilog-2005 module; ``verilog`` of the record is its text.
 
@@ -473,9 +493,9 @@ def emit(
         top=top,
         pipeline=_pipeline(stages, max_depth, delay_model, reset, enable, valid),
         wrapper=WrapRequest(wrap=wrap, axil=axil, user_bits=user_bits, check_beats=check_beats, period=period),
-        output=_path(output),
+        output=path_from("output", output),
     )
-    return flow(request, progress=progress)
+    return flow(request, progress=listener(progress))
 
 
 def synthesize(
@@ -483,7 +503,7 @@ def synthesize(
     target: str,
     *,
     layout: str | None = None,
-    rtl: Sequence[_Path] | _Path = (),
+    rtl: Sequence[_Path] | _Path | None = None,
     top: str = "model",
     stages: int | None = None,
     max_depth: float | None = None,
@@ -498,7 +518,7 @@ def synthesize(
     timeout: float = 1800.0,
     memory: int = 8192,
     output: _Path | None = None,
-    progress: Progress = SILENT,
+    progress: Progress | None = None,
 ) -> SynthesisRecord:
     """Synthesize RTL of a program with Yosys: LUTs, flip-flops, carries, DSPs, block RAMs, logic depth.
 
@@ -514,7 +534,7 @@ def synthesize(
         program=program,
         target=target,
         layout=layout,
-        rtl=_paths(rtl),
+        rtl=paths_from("rtl", rtl),
         top=top,
         pipeline=_pipeline(stages, max_depth, delay_model, reset, enable, valid),
         alumacc=alumacc,
@@ -523,9 +543,9 @@ def synthesize(
         clock=clock,
         timeout=timeout,
         memory=memory,
-        output=_path(output),
+        output=path_from("output", output),
     )
-    return flow(request, progress=progress)
+    return flow(request, progress=listener(progress))
 
 
 def _pipeline(
@@ -536,7 +556,7 @@ def _pipeline(
     return PipelineRequest(
         stages=stages,
         max_depth=max_depth,
-        delay_model=_path(delay_model),
+        delay_model=path_from("delay_model", delay_model),
         reset=reset,
         enable=enable,
         valid=valid,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import dais_verif.notebooks  # noqa: F401  # records show themselves
-from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.arguments import path_from, paths_from, required_path, texts_from
+from dais_verif.flows.progress import Progress, listener
 
 if TYPE_CHECKING:
     from dais_verif.record.certificate import CertificateRecord
@@ -21,23 +21,15 @@ __all__ = ["regress", "sign_off", "verify_certificate"]
 _Path = str | PathLike[str]
 
 
-def _paths(paths: Sequence[_Path] | _Path) -> tuple[Path, ...]:
-    return (Path(paths),) if isinstance(paths, str | PathLike) else tuple(map(Path, paths))
-
-
-def _path(path: _Path | None) -> Path | None:
-    return None if path is None else Path(path)
-
-
 def regress(
     paths: Sequence[_Path] | _Path,
     *,
-    simulators: Sequence[str] | str = (),
-    seeds: Sequence[int] = (),
+    simulators: Sequence[str] | str | None = None,
+    seeds: Sequence[int] | None = None,
     seed_from: _Path | None = None,
     fresh_seed: bool = False,
     vectors: int | None = None,
-    stages: Sequence[int] = (),
+    stages: Sequence[int] | None = None,
     jobs: int | None = None,
     shard: tuple[int, int] | None = None,
     fail_fast: bool = False,
@@ -48,7 +40,7 @@ def regress(
     timeout: float | None = None,
     cluster: str | None = None,
     output: _Path = "dais-verif-regress",
-    progress: Progress = SILENT,
+    progress: Progress | None = None,
 ) -> RegressionRecord:
     """Simulate many programs, variants, simulators and seeds, each job in a process of its own.
 
@@ -61,15 +53,15 @@ def regress(
     from dais_verif.flows.regress import regress as flow
 
     request = RegressionRequest(
-        paths=(str(paths),) if isinstance(paths, str | PathLike) else tuple(map(str, paths)),
-        simulators=(simulators,) if isinstance(simulators, str) else tuple(simulators),
-        seeds=tuple(seeds),
-        seed_from=_path(seed_from),
+        paths=tuple(map(str, paths_from("paths", paths))),
+        simulators=texts_from("simulators", simulators),
+        seeds=texts_from("seeds", seeds),
+        seed_from=path_from("seed_from", seed_from),
         fresh_seed=fresh_seed,
         vectors=vectors,
-        stages=tuple(stages),
+        stages=texts_from("stages", stages),
         jobs=jobs,
-        shard=shard,
+        shard=tuple(shard) if isinstance(shard, list) else shard,
         fail_fast=fail_fast,
         resume=resume,
         rerun_failed=rerun_failed,
@@ -77,9 +69,9 @@ def regress(
         allow_flaky=allow_flaky,
         timeout=timeout,
         cluster=cluster,
-        output=Path(output),
+        output=required_path("output", output),
     )
-    return flow(request, progress=progress)
+    return flow(request, progress=listener(progress))
 
 
 def sign_off(
@@ -87,9 +79,9 @@ def sign_off(
     *,
     layout: str | None = None,
     policy: _Path | None = None,
-    rtl: Sequence[_Path] | _Path = (),
+    rtl: Sequence[_Path] | _Path | None = None,
     top: str = "model",
-    data: Sequence[_Path] | _Path = (),
+    data: Sequence[_Path] | _Path | None = None,
     ports: _Path | None = None,
     clock: str | None = None,
     latency: int | Literal["auto"] | None = None,
@@ -102,7 +94,7 @@ def sign_off(
     passphrase: Callable[[str], str] | None = None,
     jobs: int | None = None,
     output: _Path | None = None,
-    progress: Progress = SILENT,
+    progress: Progress | None = None,
 ) -> SignOffRecord:
     """Run all that a policy asks of a program and its RTL, and certify it if all of it is there.
 
@@ -117,36 +109,36 @@ def sign_off(
     from dais_verif.flows.sign_off import sign_off as flow
 
     request = SignOffRequest(
-        program=program if isinstance(program, str) else Path(program),
+        program=required_path("program", program),
         layout=layout,
-        policy=_path(policy),
+        policy=path_from("policy", policy),
         design=DesignRequest(
-            rtl=_paths(rtl),
-            data=_paths(data),
+            rtl=paths_from("rtl", rtl),
+            data=paths_from("data", data),
             top=top,
-            ports=_path(ports),
+            ports=path_from("ports", ports),
             pins=Pins(clock, latency, reset, enable, valid_in, valid_out),
         ),
         seed=seed,
-        key=_path(key),
+        key=path_from("key", key),
         passphrase=passphrase,
         jobs=jobs,
-        output=_path(output),
+        output=path_from("output", output),
     )
-    return flow(request, progress=progress)
+    return flow(request, progress=listener(progress))
 
 
 def verify_certificate(
     certificate: _Path,
     *,
     program: _Path | None = None,
-    rtl: Sequence[_Path] | _Path = (),
+    rtl: Sequence[_Path] | _Path | None = None,
     allowed_signers: _Path | None = None,
     verify_time: datetime | None = None,
     same_tools: bool = False,
     rerun: bool = False,
     jobs: int | None = None,
-    progress: Progress = SILENT,
+    progress: Progress | None = None,
 ) -> CertificateRecord:
     """Check a certificate, a file or the folder of a sign-off, against the files that it speaks of.
 
@@ -159,13 +151,13 @@ def verify_certificate(
     from dais_verif.flows.verify_certificate import verify_certificate as flow
 
     request = CertificateRequest(
-        certificate=Path(certificate),
-        program=_path(program),
-        rtl=_paths(rtl),
-        allowed_signers=_path(allowed_signers),
+        certificate=required_path("certificate", certificate),
+        program=path_from("program", program),
+        rtl=paths_from("rtl", rtl),
+        allowed_signers=path_from("allowed_signers", allowed_signers),
         verify_time=verify_time,
         same_tools=same_tools,
         rerun=rerun,
         jobs=jobs,
     )
-    return flow(request, progress=progress)
+    return flow(request, progress=listener(progress))

@@ -80,4 +80,8 @@ class VerdictError(DaisError):
 
     def __init__(self, verdict: Verdict, message: str) -> None:
         super().__init__(f"{verdict.value}: {message}")
-        self.verdict = verdict
+        self.verdict, self.message = verdict, message
+
+    def __reduce__(self) -> tuple[type[VerdictError], tuple[Verdict, str]]:
+        """Return how to make it again: pools of processes pickle what was raised."""
+        return type(self), (self.verdict, self.message)

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from dais_verif.errors import InputError
+from dais_verif.flows.no_loss import require_other_file
 
 __all__ = ["FiniteRange", "OutputPath", "Verb"]
 
@@ -49,12 +50,7 @@ def _require_no_loss(ctx: click.Context) -> None:
     read = [(param, path) for param in ctx.command.params if not _writes(param) for path in _paths(ctx, param)]
     for param in filter(_writes, ctx.command.params):
         for output in filter(Path.is_file, _paths(ctx, param)):
-            for other, path in read:
-                if path.exists() and output.samefile(path):
-                    raise InputError(
-                        f"{_name(param)} {str(output)!r} is the same file as {_name(other)} {str(path)!r}, which would "
-                        "be lost; name another file"
-                    )
+            require_other_file(output, _name(param), [(_name(other), path) for other, path in read], InputError)
             _require_form(param, output)
 
 

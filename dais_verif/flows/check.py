@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dais_verif.flows.programs import AnyProgram, read_program
+from dais_verif.flows.arguments import require_types
+from dais_verif.flows.programs import AnyProgram, read_program, require_positive
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.vectors import decimal, real_inputs
 from dais_verif.program import OPCODES, Program
@@ -43,6 +44,10 @@ class CheckRequest:
     proof: bool = True
     everything: bool = False
     timeout: float = 5.0
+
+    def __post_init__(self) -> None:
+        require_types(self)
+        require_positive(timeout=self.timeout)
 
 
 def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:

@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, RequestError
 from dais_verif.files import make_folder, write_atomically
+from dais_verif.flows.arguments import require_types
 from dais_verif.flows.covering import DIRECTED
+from dais_verif.flows.no_loss import require_no_loss
 from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.vectors import decimal_rows
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from dais_verif.coverage import Measured
 
 __all__ = ["Covered", "CoverageRequest", "cover"]
+
+#: What it writes into its folder.
+_WRITTEN = ("coverage.json", "open.csv", "unreachable.csv", DIRECTED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +59,13 @@ class CoverageRequest:
     command: str | None = None
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_counts(vectors=self.vectors, seed=self.seed)
+        if not 0 <= self.timeout <= 1e9:
+            raise RequestError(f"--timeout must be a number of seconds, 0 to 1e9, not {self.timeout!r}.")
         if self.floor is not None and not 0 <= self.floor <= 100:
             raise InputError(f"the floor must be 0 to 100 percent, not {self.floor}")
+        require_no_loss(self.output, _WRITTEN, program=self.program, inputs=self.inputs)
 
     def words(self) -> list[str]:
         """Return the words after ``dais-verif`` that ask for this."""

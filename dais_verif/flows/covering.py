@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dais_verif.errors import RequestError, ViolationError
 from dais_verif.files import write_atomically
+from dais_verif.flows.arguments import require_types
 from dais_verif.flows.progress import Progress
 from dais_verif.flows.vectors import decimal_rows
 from dais_verif.program import Program
@@ -26,6 +27,9 @@ class Covering:
 
     program: bool = False
     rtl: bool = False
+
+    def __post_init__(self) -> None:
+        require_types(self)
 
     def directed(
         self,

@@ -17,6 +17,7 @@ from dais_verif.dut.vhdl_ports import in_lower_case, vhdl_ports_in
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.errors import InputError, RequestError
 from dais_verif.files import require_plain, write_atomically
+from dais_verif.flows.arguments import require_types
 from dais_verif.flows.pins import Pins
 from dais_verif.flows.progress import Progress
 from dais_verif.flows.words import option_words
@@ -64,10 +65,22 @@ class DesignRequest:
 
     def __post_init__(self) -> None:
         require_module_name(self.top)
+        require_types(self)
         if self.data and not self.rtl:
             raise RequestError("--data is for RTL that reads files; give the RTL with --rtl.")
         if self.parameters and not self.rtl:
             raise RequestError("--param is for a module of somebody else's; give the RTL with --rtl.")
+
+    @property
+    def read(self) -> dict[str, object]:
+        """The files of others that are read, by the names of arguments."""
+        netlist = None if self.netlist is None else self.netlist.path
+        return {"rtl": self.rtl, "data": self.data, "ports": self.ports, "netlist": netlist}
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The names of files that are written into the folder of a run."""
+        return () if self.rtl or self.wrapped or self.netlist else (f"{self.top}.v",)
 
     def words(self) -> list[str]:
         """Return the options of the command line that ask for this design."""

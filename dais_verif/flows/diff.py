@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dais_verif.errors import RequestError
 from dais_verif.files import write_atomically
-from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts
+from dais_verif.flows.arguments import require_types
+from dais_verif.flows.no_loss import require_no_loss
+from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts, require_positive
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.vectors import batch_of
 from dais_verif.flows.words import option_words
-from dais_verif.golden import Engine
+from dais_verif.golden import ENGINES, Engine
 from dais_verif.golden.compare import Comparison, Witness, compare, first_different_op, require_same_shape
 from dais_verif.golden.oracle import show
 from dais_verif.own_command import own_command
@@ -57,7 +60,12 @@ class DiffRequest:
     command: str | None = None
 
     def __post_init__(self) -> None:
+        require_types(self)
+        if self.engine not in ENGINES:
+            raise RequestError(f"--engine must be one of {', '.join(ENGINES)}, not {self.engine!r}.")
         require_counts(vectors=self.vectors, seed=self.seed)
+        require_positive(timeout=self.timeout)
+        require_no_loss(self.output, a=self.a, b=self.b, inputs=self.inputs)
 
     def words(self) -> list[str]:
         """Return the words after ``dais-verif`` that ask for this."""
@@ -89,8 +97,10 @@ def diff(request: DiffRequest, *, progress: Progress = SILENT) -> DiffRecord:
     decide. Raises ``InputError`` if the programs have not as many inputs and outputs, ``ViolationError`` if one breaks
     a promise on a vector and ``request`` is not ``unchecked``.
     """
-    a, warnings = read_program(request.a, request.layout, progress)
-    b, more = read_program(request.b, request.layout_b or request.layout, progress)
+    of_b_alone = isinstance(request.a, Program) and not isinstance(request.b, Program)
+    a, warnings = read_program(request.a, None if of_b_alone else request.layout, progress)
+    layout_b = request.layout_b or (None if isinstance(request.b, Program) else request.layout)
+    b, more = read_program(request.b, layout_b, progress)
     names = (f"A ({path_of(request.a, 'a program')})", f"B ({path_of(request.b, 'a program')})")
     require_same_shape(a, b, names)
     batch = batch_of([a, b], request.inputs, request.vectors, request.seed)

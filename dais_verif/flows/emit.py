@@ -11,6 +11,8 @@ from dais_verif.emitter.folder import MANIFEST, Wrapping, project_folder
 from dais_verif.emitter.wrapper import WRAPS
 from dais_verif.errors import InputError, RequestError
 from dais_verif.files import replace_folder, write_atomically
+from dais_verif.flows.arguments import require_types
+from dais_verif.flows.no_loss import require_no_loss
 from dais_verif.flows.pipelines import PipelineRequest
 from dais_verif.flows.programs import AnyProgram, read_program, require_number, require_range
 from dais_verif.flows.progress import SILENT, Progress
@@ -41,6 +43,7 @@ class WrapRequest:
     period: float | None = None
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_number("period", self.period)
         require_range("user-bits", self.user_bits, 0, 4096)
         require_range("check-beats", self.check_beats, 1, 1 << 20)
@@ -88,8 +91,10 @@ class EmitRequest:
 
     def __post_init__(self) -> None:
         require_module_name(self.top)
+        require_types(self)
         if self.wrapper.wrap is not None and self.output is None:
             raise InputError("--wrap writes several files; name a folder for them with -o")
+        require_no_loss(self.output, program=self.program, delay_model=self.pipeline.delay_model)
 
 
 def emit(request: EmitRequest, *, progress: Progress = SILENT) -> EmissionRecord:

@@ -8,6 +8,7 @@ from typing import Literal
 from dais_verif.dut.interface import Clocking
 from dais_verif.dut.ports_file import latency_of
 from dais_verif.errors import RequestError
+from dais_verif.flows.arguments import require_types
 
 __all__ = ["Pins", "latency_of"]
 
@@ -24,6 +25,12 @@ class Pins:
     valid_out: str | None = None
 
     def __post_init__(self) -> None:
+        require_types(self)
+        if isinstance(self.latency, int):
+            try:
+                latency_of(self.latency)
+            except ValueError as error:
+                raise RequestError(f"--{error}.") from None
         _, _, level = (self.reset or "").partition(":")
         if level not in ("", "low", "high"):
             name = (self.reset or "").partition(":")[0]

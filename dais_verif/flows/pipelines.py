@@ -9,6 +9,7 @@ from dais_verif.emitter import PipelineOptions, read_delay_model
 from dais_verif.emitter.delays import DEFAULT
 from dais_verif.emitter.pipeline import MOST_STAGES
 from dais_verif.errors import InputError
+from dais_verif.flows.arguments import require_types
 from dais_verif.flows.programs import require_number, require_range
 
 __all__ = ["MOST_STAGES", "PipelineRequest"]
@@ -29,6 +30,7 @@ class PipelineRequest:
     valid: bool = False
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_range("stages", self.stages, 1, MOST_STAGES)
         require_number("max-depth", self.max_depth)
         if not self.wanted:

@@ -25,9 +25,12 @@ AnyProgram = Program | bytes | str | Path
 def read_program(program: AnyProgram, layout: str | None, progress: Progress) -> tuple[Program, list[str]]:
     """Return the valid program, and the warnings of reading it, which ``progress`` is told, too.
 
-    Raises ``ProgramError`` if there is none, ``InputError`` if a file cannot be read.
+    Raises ``ProgramError`` if there is none, ``InputError`` if a file cannot be read, ``RequestError`` if ``layout`` is
+    given of a ``Program``.
     """
     if isinstance(program, Program):
+        if layout is not None:
+            raise RequestError(f"--layout {layout} says how a file is read: a Program has been read; leave it out.")
         return program, []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AssumedLayoutWarning)
@@ -64,8 +67,10 @@ def require_number(option: str, value: float | None) -> None:
         raise RequestError(f"--{option} must be a number, not {value!r}.")
 
 
-def require_positive(**seconds: float) -> None:
-    """Raise ``RequestError`` unless each of ``seconds``, options by their names, is a finite number above 0."""
+def require_positive(**seconds: float | None) -> None:
+    """Raise ``RequestError`` unless each of ``seconds``, options by name, is None or a finite number above 0."""
     for name, value in seconds.items():
+        if value is None:
+            continue
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1e9:
             raise RequestError(f"--{name} must be a number of seconds above 0, up to 1e9, not {value!r}.")

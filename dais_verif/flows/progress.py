@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from dais_verif.errors import RequestError
 from dais_verif.regression.watcher import RegressionWatcher
 from dais_verif.signoff.listener import SignOffListener
 from dais_verif.simulation.watcher import SimulationWatcher
 
-__all__ = ["SILENT", "Progress", "SimulationWatcher"]
+__all__ = ["SILENT", "Progress", "SimulationWatcher", "listener"]
 
 
 def _nothing(text: str) -> None:
@@ -38,3 +39,12 @@ class Progress(SimulationWatcher, SignOffListener, RegressionWatcher):
 
 #: Says nothing, of any number of flows.
 SILENT = Progress()
+
+
+def listener(progress: object) -> Progress:
+    """Return who listens to a flow: ``progress``, and nobody if it is None. Raises ``RequestError`` if it cannot."""
+    if progress is None:
+        return SILENT
+    if not isinstance(progress, Progress):
+        raise RequestError(f"progress must be a dais_verif.Progress, not of type {type(progress).__name__}.")
+    return progress

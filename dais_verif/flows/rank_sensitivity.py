@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from dais_verif.files import write_atomically
-from dais_verif.flows.programs import AnyProgram, read_program, require_counts
+from dais_verif.flows.arguments import require_types
+from dais_verif.flows.no_loss import require_no_loss
+from dais_verif.flows.programs import AnyProgram, read_program, require_counts, require_positive
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.vectors import batch_of
 from dais_verif.golden.fault_injection import BitFlip
@@ -41,7 +43,10 @@ class SensitivityRequest:
     output: Path | None = None
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_counts(vectors=self.vectors, seed=self.seed)
+        require_positive(timeout=self.timeout)
+        require_no_loss(self.output, program=self.program, inputs=self.inputs)
 
 
 def rank_sensitivity(request: SensitivityRequest, *, progress: Progress = SILENT) -> SensitivityRecord:

@@ -14,6 +14,7 @@ from typing import get_args
 
 from dais_verif.errors import InputError, RequestError, ToolError
 from dais_verif.files import make_folder
+from dais_verif.flows.arguments import require_types
 from dais_verif.flows.programs import require_counts
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.words import option_words
@@ -76,6 +77,7 @@ class RegressionRequest:
     command: str | None = None
 
     def __post_init__(self) -> None:
+        require_types(self)
         if not self.paths:
             raise RequestError("PATHS must name programs, folders, globs or manifests.")
         if sum((bool(self.seeds), self.seed_from is not None, self.fresh_seed)) > 1:

@@ -11,7 +11,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from dais_verif.errors import InputError, RequestError
-from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts
+from dais_verif.flows.arguments import require_types
+from dais_verif.flows.no_loss import require_no_loss
+from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts, require_positive
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.work_folder import work_folder
 from dais_verif.hil.emulator import emulated_link
@@ -56,9 +58,12 @@ class BoardRequest:
     command: str | None = None
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_counts(vectors=self.vectors, seed=self.seed)
+        require_positive(timeout=self.timeout)
         if self.resume and self.output is None:
             raise RequestError("--resume needs the folder of the run that was broken off: -o DIR.")
+        require_no_loss(self.output, ("result.json",), program=self.program, inputs=self.inputs)
 
     def words(self) -> list[str]:
         """Return the words after ``dais-verif`` that ask for this."""

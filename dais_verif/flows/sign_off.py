@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dais_verif.errors import InputError, RequestError
 from dais_verif.files import make_folder
+from dais_verif.flows.arguments import require_types
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.programs import read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
@@ -52,6 +53,7 @@ class SignOffRequest:
         design = self.design
         if not isinstance(self.program, str | Path):
             raise RequestError("a sign-off certifies a file: give the path of the program.")
+        require_types(self)
         if not design.rtl and (design.ports or design.pins.given):
             raise RequestError("--ports and --clock are for RTL of files; give them with --rtl.")
         if design.parameters:

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dais_verif.errors import RequestError
-from dais_verif.flows.covering import Covering
+from dais_verif.flows.arguments import require_types
+from dais_verif.flows.covering import DIRECTED, Covering
 from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.programs import AnyProgram, path_of, require_counts
+from dais_verif.flows.no_loss import require_no_loss
+from dais_verif.flows.programs import AnyProgram, path_of, require_counts, require_positive, require_range
 from dais_verif.flows.words import option_words
 from dais_verif.own_command import own_command
 from dais_verif.simulation.simulators.build import SIMULATORS, VHDL_SIMULATORS
@@ -56,11 +58,16 @@ class SimulationRequest:
     command: Callable[[Sequence[str]], str] | None = None
 
     def __post_init__(self) -> None:
+        require_types(self)
         if self.design.wrapped is not None and self.exhaustive:
             raise RequestError("--exhaustive is not for --wrapped: exhaust the core, which sim verifies without it.")
         if not 0 <= self.exhaustive_bits <= MAX_BITS:
             raise RequestError(f"--exhaustive-bits {self.exhaustive_bits} must be 0 to {MAX_BITS}.")
         require_counts(vectors=self.vectors, seed=self.seed)
+        require_positive(timeout=self.timeout)
+        require_range("icarus-vectors", self.icarus_vectors, 1, ALL)
+        written = ("result.json", DIRECTED, *self.design.written)
+        require_no_loss(self.output, written, program=self.program, inputs=self.inputs, **self.design.read)
 
     def reproduce(self, more: Sequence[str] = ()) -> str:
         """Return the line to copy that asks for the same, with ``more`` words."""

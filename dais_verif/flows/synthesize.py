@@ -9,6 +9,8 @@ from pathlib import Path
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.errors import InputError, RequestError, ToolError
 from dais_verif.files import require_plain, write_atomically
+from dais_verif.flows.arguments import require_types
+from dais_verif.flows.no_loss import require_no_loss
 from dais_verif.flows.pipelines import PipelineRequest
 from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_positive, require_range
 from dais_verif.flows.progress import SILENT, Progress
@@ -20,7 +22,7 @@ from dais_verif.record.synthesis import LogicDepth, PlaceAndRoute, SynthesisReco
 from dais_verif.synthesis.netlist import RECORD
 from dais_verif.synthesis.pnr import place
 from dais_verif.synthesis.targets import TARGETS
-from dais_verif.synthesis.yosys import Synthesis
+from dais_verif.synthesis.yosys import FILES, Synthesis
 from dais_verif.synthesis.yosys import synthesize as run_yosys
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.limits import Limits
@@ -57,6 +59,7 @@ class SynthesisRequest:
 
     def __post_init__(self) -> None:
         require_module_name(self.top)
+        require_types(self)
         require_positive(timeout=self.timeout)
         require_range("memory", self.memory, 64, 1 << 30)
         if self.target not in tuple(TARGETS):
@@ -66,6 +69,9 @@ class SynthesisRequest:
         if self.pnr and TARGETS[self.target].board is None:
             able = ", ".join(name for name, other in TARGETS.items() if other.board)
             raise RequestError(f"--pnr: no free tool places and routes {self.target}; there is one for {able}.")
+        written = (RECORD, *FILES, *(() if self.rtl else ("rtl.v",)))
+        delays = self.pipeline.delay_model
+        require_no_loss(self.output, written, program=self.program, rtl=self.rtl, delay_model=delays)
 
 
 def synthesize(request: SynthesisRequest, *, progress: Progress = SILENT) -> SynthesisRecord:

@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from dais_verif.errors import InputError, RequestError
+from dais_verif.flows.arguments import require_types
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.words import option_words
 from dais_verif.own_command import own_command
@@ -44,6 +45,7 @@ class CertificateRequest:
     command: str | None = None
 
     def __post_init__(self) -> None:
+        require_types(self)
         if self.verify_time is not None and self.allowed_signers is None:
             raise RequestError("--verify-time judges the signer; give it with --allowed-signers.")
         if self.verify_time is not None and self.verify_time.tzinfo is None:

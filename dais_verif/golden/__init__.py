@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import warnings
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from dais_verif.errors import InputError, ToolError, ViolationError
 from dais_verif.golden import fast, oracle
 from dais_verif.golden.fast import FastProgram
-from dais_verif.program import Program
+from dais_verif.program import Program, load
 from dais_verif.program.numbers import Batch, Column, IntArray, compact, doubles_of_raw
 from dais_verif.program.ports import ports_of
 
@@ -38,10 +39,16 @@ class EngineWarning(UserWarning):
 
 
 def run(
-    program: Program, x: Any, *, engine: Engine = "auto", check: bool = True, jobs: int | None = None
+    program: Program | bytes | str | Path,
+    x: Any,
+    *,
+    engine: Engine = "auto",
+    check: bool = True,
+    jobs: int | None = None,
 ) -> NDArray[np.float64]:
     """Outputs of ``program`` as float64 (rows, n_out) for input vectors ``x`` (rows, n_in).
 
+    ``program``: a ``Program``, the bytes of a file, or a path.
     ``x``: float64 or integer array, or nested lists of Python numbers; every value is taken exactly.
     ``engine``: ``fast`` (the C kernel), ``numpy``, ``exact`` (the oracle, slow) or ``auto``: the fastest one that
     takes the program. ``check=False`` carries on past broken promises with the quantised value. ``jobs``: threads
@@ -66,10 +73,10 @@ def run_raw(
 class Golden:
     """A golden model prepared once and run many times, on whole arrays or chunk by chunk."""
 
-    def __init__(self, program: Program, *, engine: Engine = "auto") -> None:
+    def __init__(self, program: Program | bytes | str | Path, *, engine: Engine = "auto") -> None:
         if engine not in ENGINES:
             raise InputError(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
-        self.program = program
+        self.program = program = program if isinstance(program, Program) else load(program)
         self._fast = _fast(program, engine) if engine in ("auto", "fast") else None
         self._may_fall_back = engine == "auto"
         self._jobs = fast.threads(None)
@@ -267,11 +274,11 @@ _APART = "C-contiguous, writable, and share no memory with the inputs"
 
 def _are_doubles(x: Any) -> bool:
     """Whether float64 holds all that ``x`` can hold."""
-    return isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.itemsize <= 8
+    return isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.itemsize <= 8 and not np.ma.is_masked(x)
 
 
 def _is_planar(x: Any) -> bool:
-    return isinstance(x, np.ndarray) and x.dtype.kind == "i" and x.dtype.isnative
+    return isinstance(x, np.ndarray) and x.dtype.kind == "i" and x.dtype.isnative and not np.ma.is_masked(x)
 
 
 def _holds(out: NDArray[Any], shape: tuple[int, int], x: Any) -> bool:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 
-from dais_verif.errors import InputError, ProgramError
+from dais_verif.errors import InputError, ProgramError, RequestError
 from dais_verif.files import read_plain
 from dais_verif.program.da4ml_json import looks_like_json, read_json
 from dais_verif.program.gzipped import is_gzip, unpacked
@@ -55,12 +56,17 @@ def assemble(source: str | bytes, name: str = "text") -> Program:
     return assemble(source, name)
 
 
-def load(path: str | Path, *, layout: str | None = None) -> Program:
-    """The valid program in the file ``path``: a binary of any layout or da4ml's JSON, plain or gzip, or a text.
+def load(path: str | Path | bytes, *, layout: str | None = None) -> Program:
+    """The valid program in the file ``path``, or in the bytes of one.
 
+    That is a binary of any layout or da4ml's JSON, plain or gzip, or, in a file, a text.
     A text is told by the suffix ``.dais``. ``layout``: ``published``, ``headerless`` or ``v1`` overrides detection,
     for a binary. Raises ``ProgramError`` if the file holds no valid program, ``InputError`` if it cannot be read.
     """
+    if isinstance(path, bytes):
+        return parse(path, layout=layout)
+    if not isinstance(path, str | PathLike):
+        raise RequestError(f"a program is read from a path or the bytes of a file, not from a {type(path).__name__}.")
     data = read_plain(Path(path), _MOST_BYTES, advice="give the path of a DAIS program")
     if _is_text(str(path), data):
         if layout is not None:

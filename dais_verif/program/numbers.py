@@ -153,6 +153,10 @@ def _shifted_left(values: IntArray, shift: int) -> IntArray:
 
 def _as_array(x: Any) -> NDArray[Any]:
     """``x`` as an array that has lost nothing: integers beyond 64 bits stay Python integers."""
+    if isinstance(x, np.ma.MaskedArray):
+        if np.ma.is_masked(x):
+            raise InputError("input vectors hold masked values, which are none; fill them, or leave their rows out")
+        x = x.data
     if isinstance(x, np.ndarray) and x.dtype.kind in "fiub" and x.dtype.itemsize <= 8:
         return x
     try:

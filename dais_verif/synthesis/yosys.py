@@ -19,13 +19,13 @@ from dais_verif.toolchain import tools
 from dais_verif.toolchain.limits import Limits, Tell, run_limited
 from dais_verif.toolchain.private_files import copied, shown
 
-__all__ = ["CELLS", "NETLIST", "RTLIL", "STEP", "Synthesis", "reading", "script", "synthesize"]
+__all__ = ["CELLS", "FILES", "NETLIST", "RTLIL", "STEP", "Synthesis", "reading", "script", "synthesize"]
 
 #: Our own maps and models.
 CELLS = Path(__file__).parent / "cells"
 
 #: The netlist, as Verilog for simulators and as RTLIL for Yosys; and what else a run leaves.
-NETLIST, RTLIL, SCRIPT, LOG = "netlist.v", "netlist.il", "synth.ys", "yosys.log"
+NETLIST, RTLIL, SCRIPT, LOG = FILES = "netlist.v", "netlist.il", "synth.ys", "yosys.log"
 _STATISTICS, _PATH = "stat.json", "ltp.txt"
 
 #: Of our own maps, the one that a script reads.

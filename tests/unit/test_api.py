@@ -114,7 +114,7 @@ def test_progress_is_told(bug: Path) -> None:
 
 def test_in_threads_and_where_an_event_loop_runs(bug: Path) -> None:
     def simulate(rtl: Path | None) -> str:
-        given = [] if rtl is None else [rtl]
+        given = None if rtl is None else [rtl]
         return dais_verif.simulate(SUM, rtl=given, simulators=["icarus"], vectors=30).verdict.value
 
     async def inside() -> str:

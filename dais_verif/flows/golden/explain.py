@@ -10,6 +10,7 @@ from pathlib import Path
 
 from dais_verif.errors import InputError, ViolationError
 from dais_verif.files import write_atomically
+from dais_verif.flows.arguments import require_types
 from dais_verif.flows.programs import AnyProgram, read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.vectors import batch_of
@@ -43,6 +44,7 @@ class ExplanationRequest:
     as_json: bool = False
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_counts(vectors=self.vectors, seed=self.seed, row=self.row)
 
 

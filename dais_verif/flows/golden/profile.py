@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from dais_verif.errors import RequestError
+from dais_verif.flows.arguments import require_types
 from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.vectors import batch_of
@@ -47,6 +48,7 @@ class ProfileRequest:
     command: str | None = None
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_counts(vectors=self.vectors, seed=self.seed, samples=self.samples)
         if self.ignore_first and self.samples == 1:
             raise RequestError("--ignore-first with --samples 1 leaves nothing to measure; use --samples 2 or more.")

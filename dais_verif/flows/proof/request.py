@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dais_verif.errors import RequestError
+from dais_verif.flows.arguments import require_types
 from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.no_loss import require_no_loss
 from dais_verif.flows.programs import AnyProgram, path_of, require_counts
 from dais_verif.flows.proof.reading import FRONT_ENDS
 from dais_verif.flows.words import option_words
@@ -49,6 +51,7 @@ class ProveRequest:
     command: Callable[[Sequence[str]], str] | None = None
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_counts(seed=self.seed)
         if self.front_end not in FRONT_ENDS:
             raise RequestError(f"--front-end must be one of {', '.join(FRONT_ENDS)}, not {self.front_end!r}.")
@@ -60,6 +63,8 @@ class ProveRequest:
             raise RequestError(f"--timeout must be a number of seconds above 0, not {self.timeout}.")
         if self.design.wrapped is not None:
             raise RequestError("a wrapped design cannot be proved: prove its core, and simulate its streams.")
+        written = ("result.json", *self.design.written)
+        require_no_loss(self.output, written, program=self.program, **self.design.read)
 
     def reproduce(self) -> str:
         """Return the line to copy that asks for the same."""

@@ -1,0 +1,170 @@
+"""Values of requests: each is of its field's type, or one line names it, the value and the rule.
+
+The command line can give no others; callers of functions can.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from dais_verif.errors import RequestError
+from dais_verif.program import LAYOUTS, Program
+
+__all__ = [
+    "OWN_TYPES",
+    "PROGRAMS",
+    "RULES",
+    "path_from",
+    "paths_from",
+    "require_types",
+    "required_path",
+    "shown",
+    "texts_from",
+]
+
+#: What a request takes for a program, in words.
+PROGRAMS = "a path, the bytes of a file, or a Program"
+
+_Rule = tuple[Callable[[Any], bool], str]
+
+
+def shown(value: object) -> str:
+    """Return ``value`` on one line, of at most 60 characters."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # whatever a foreign type raises, or an integer of too many digits
+        text = f"a value of type {type(value).__name__}"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float) or _is_integer(value)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and "\0" not in value
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, Path) and "\0" not in str(value)
+
+
+def _is_program(value: Any) -> bool:
+    return isinstance(value, Program | bytes) or _is_text(value) or _is_path(value)
+
+
+def _all(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, tuple) and all(map(holds, value))
+
+
+_TEXT: _Rule = (_is_text, "text without NUL")
+_WHOLE = "a number, whole and of at most 63 bits"
+
+#: By the annotation of a field, ``| None`` left out: what its values must be, in code and in words.
+RULES: dict[str, _Rule] = {
+    "AnyProgram": (_is_program, PROGRAMS),
+    "Engine": _TEXT,
+    "Path": (_is_path, "a path without NUL"),
+    "bool": (lambda value: isinstance(value, bool), "True or False"),
+    "float": (_is_number, "a number"),
+    "int": (_is_integer, _WHOLE),
+    "int | Literal['auto']": (lambda value: value == "auto" or _is_integer(value), f"'auto', or {_WHOLE}"),
+    "str": _TEXT,
+    "str | Path": (lambda value: _is_text(value) or _is_path(value), "the path of a file"),
+    "tuple[Path, ...]": (_all(_is_path), "paths without NUL"),
+    "tuple[int, ...]": (_all(_is_integer), f"a list, each {_WHOLE}"),
+    "tuple[int, int]": (lambda value: _all(_is_integer)(value) and len(value) == 2, "two numbers, such as (2, 5)"),
+    "tuple[str, ...]": (_all(_is_text), "a list of texts without NUL"),
+    "tuple[tuple[str, str], ...]": (_all(_all(_is_text)), "pairs of a name and a value"),
+}
+
+#: Annotations of what has checks of its own, or is never a caller's.
+OWN_TYPES = (
+    "Callable[[Sequence[str]], str]",
+    "Callable[[str], str]",
+    "Covering",
+    "DesignRequest",
+    "Netlist",
+    "PipelineOptions",
+    "PipelineRequest",
+    "Pins",
+    "WrapRequest",
+    "WrapperFolder",
+    "datetime",
+)
+
+
+def require_types(request: Any) -> None:
+    """Raise ``RequestError`` unless every field of the dataclass ``request`` holds what its annotation says."""
+    for field in fields(request):
+        kind = str(field.type)
+        value = getattr(request, field.name)
+        if value is None and kind.endswith(" | None"):
+            continue
+        if (rule := RULES.get(kind.removesuffix(" | None"))) is not None and not rule[0](value):
+            option = field.name.replace("_", "-")
+            raise RequestError(f"--{option} must be {rule[1]}, not {shown(value)}.")
+        if field.name in ("layout", "layout_b") and value not in LAYOUTS:
+            option = field.name.replace("_", "-")
+            raise RequestError(f"--{option} must be one of {', '.join(LAYOUTS)}, not {shown(value)}.")
+        if field.name == "jobs" and value < 1:
+            raise RequestError(f"--jobs must be a number of threads, 1 or more, not {shown(value)}.")
+
+
+def path_from(name: str, value: object) -> Path | None:
+    """Return argument ``name`` as a path; None stays None. Raises ``RequestError`` if it is none."""
+    if value is None:
+        return None
+    found = os.fspath(value) if isinstance(value, str | os.PathLike) else value
+    if not _is_text(found) or not found:
+        raise RequestError(f"{name} must be a path, as text (not empty, without NUL) or Path, not {shown(value)}.")
+    return Path(str(found))
+
+
+def required_path(name: str, value: object) -> Path:
+    """Return argument ``name`` as a path. Raises ``RequestError`` if it is none."""
+    if (path := path_from(name, value)) is None:
+        raise RequestError(f"{name} must be a path, as text or Path, not None.")
+    return path
+
+
+def paths_from(name: str, value: object) -> tuple[Path, ...]:
+    """Return argument ``name``, a path or a list of paths, as a tuple; None: an empty one.
+
+    Raises ``RequestError`` if it is neither, or an empty list: what a pattern did not find must not be taken for
+    nothing that was asked for.
+    """
+    if value is None:
+        return ()
+    if isinstance(value, str | os.PathLike):
+        path = path_from(name, value)
+        return () if path is None else (path,)
+    return tuple(path for each in _listed(name, value, "paths") for path in [path_from(name, each)] if path is not None)
+
+
+def texts_from(name: str, value: object) -> tuple[Any, ...]:
+    """Return argument ``name``, a text or a list, as a tuple; None: an empty one. Raises as ``paths_from`` does."""
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(_listed(name, value, "values"))
+
+
+def _listed(name: str, value: object, what: str) -> list[Any]:
+    """Return the items of a list, none of them None. Raises ``RequestError`` for what has no order."""
+    unordered = isinstance(value, Mapping | Set)
+    if isinstance(value, bytes | bytearray) or not isinstance(value, Iterable) or (unordered and value):
+        raise RequestError(f"{name} must be a list of {what}, not {shown(value)}.")
+    items = list(value)
+    if any(item is None for item in items):
+        raise RequestError(f"{name} must be a list of {what}, without None.")
+    if not items:
+        raise RequestError(f"{name} is empty: leave it out, or give what it shall hold (does a pattern find nothing?).")
+    return items

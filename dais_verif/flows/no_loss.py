@@ -1,0 +1,59 @@
+"""Nothing that a request reads is written over by what it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from dais_verif.errors import InputError, RequestError
+from dais_verif.program import Program
+
+__all__ = ["require_no_loss", "require_other_file"]
+
+
+def require_other_file(
+    output: Path, name: str, read: Iterable[tuple[str, Path]], error: type[InputError] = RequestError
+) -> None:
+    """Raise ``error`` if ``output`` is one of the files that are ``read``. ``name``, and those of ``read``: in words.
+
+    A file that is not there yet is no other's.
+    """
+    if not _is_file(output):
+        return
+    for other, path in read:
+        if _is_file(path) and output.samefile(path):
+            raise error(
+                f"{name} {str(output)!r} is the same file as {other} {str(path)!r}, which would be lost; "
+                "name another file"
+            )
+
+
+def require_no_loss(output: Path | None, names: Iterable[str] = (), **read: object) -> None:
+    """Raise ``RequestError`` if writing ``output`` would destroy what is ``read``, by the names of arguments.
+
+    ``names``: of the files that are written if ``output`` is a folder; none: it is a file. Of ``read``, a program is
+    the file that it is or was read from; a tuple holds several; what is no path is passed over.
+    """
+    if output is None:
+        return
+    known = [(name, path) for name, value in read.items() for path in _paths(value)]
+    targets = [output / name for name in names] or [output]
+    for target in targets:
+        require_other_file(target, "output", known)
+
+
+def _paths(value: object) -> Iterator[Path]:
+    if isinstance(value, tuple):
+        for each in value:
+            yield from _paths(each)
+    elif isinstance(value, Program):
+        yield from _paths(value.origin.path)
+    elif isinstance(value, str | Path):
+        yield Path(value)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # ValueError: NUL in a name, of which the reader speaks
+        return False
