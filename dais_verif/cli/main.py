@@ -140,11 +140,7 @@ _ending: list[int | None] = [None]
 
 
 def _leave() -> None:
-    """End at once: to take apart all that a run has made costs Python a tenth of a second, and the system nothing.
-
-    Python would also put a signal in the place of our exit code where an interrupt came while it executed text, as for
-    every named tuple that is imported.
-    """
+    """End at once: to take apart all that a run has made costs Python a tenth of a second, and the system nothing."""
     code = _ending[0]
     if code is not None:
         with contextlib.suppress(OSError, ValueError):  # a reader that left: Python says what there is to say
@@ -183,6 +179,9 @@ def _run(arguments: list[str]) -> int:
     except click.ClickException as error:
         return _report(arguments, Verdict.INVALID_INPUT, error.format_message())
     except (click.Abort, KeyboardInterrupt):
+        # An interrupt while Python executes text, as for every named tuple that is imported, is remembered, and a
+        # process that does not leave early ends by the signal, whatever its exit code: unless it has executed since.
+        exec("")
         return _report(arguments, Verdict.INTERRUPTED, "interrupted; nothing half-written was left")
     except (BrokenPipeError, SystemExit):  # SystemExit: what click makes of a reader that left
         drop_output()

@@ -76,7 +76,7 @@ def no_wrap_in_quantisation(monkeypatch: pytest.MonkeyPatch) -> None:
     quantise = batch._quantise
 
     def spoilt(exact: Any, kind: Any, change: Any, check: bool) -> Any:
-        return quantise(exact, kind, batch.Status.SAFE, check)
+        return quantise(exact, kind, batch.PromiseStatus.SAFE, check)
 
     monkeypatch.setattr(batch, "_quantise", spoilt)
 
@@ -192,7 +192,9 @@ class TestViolations:
     def test_that_the_range_analysis_excludes_wrongly(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         quantise = batch._quantise
         monkeypatch.setattr(
-            batch, "_quantise", lambda exact, kind, change, check: quantise(exact, kind, batch.Status.SAFE, check)
+            batch,
+            "_quantise",
+            lambda exact, kind, change, check: quantise(exact, kind, batch.PromiseStatus.SAFE, check),
         )
         self.check_unknown(run_sim(overflowing(), tmp_path), "oracle -128, batch engine 128")
 

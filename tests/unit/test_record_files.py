@@ -49,7 +49,7 @@ RECORD = SimulationRecord(
     seed=1 << 70,
     vectors=9,
     reproduce="dais-verif sim 'my prog.bin'",
-    rtl=RtlFacts(top="model", files=["/a b.v"], interface={"any": [1, None]}),
+    rtl=RtlFacts(top="model", files=["/a b.v"], face={"any": [1, None]}),
     tools={"cocotb": "2.1"},
     simulators=[SimulatorResult("icarus", "11.0", 9, 72, 3), SimulatorResult("verilator", failure="out of memory")],
     first_mismatch=Mismatch("icarus", 17, 0, HUGE, HUGE, [InputValue(0, "-1", "1")], BLAME, views=["a.gtkw"]),
