@@ -26,9 +26,35 @@ from dais_verif.version import VERSION
 if TYPE_CHECKING:
     from dais_verif.api import check, cover, diff, emit, prove, rank_sensitivity, run_on_board, simulate, synthesize
     from dais_verif.api_campaigns import regress, sign_off, verify_certificate
+    from dais_verif.flows.check import CheckRequest
+    from dais_verif.flows.cover import CoverageRequest
+    from dais_verif.flows.designs import DesignRequest
+    from dais_verif.flows.diff import DiffRequest
+    from dais_verif.flows.emit import EmitRequest, WrapRequest
+    from dais_verif.flows.pins import Pins
+    from dais_verif.flows.pipelines import PipelineRequest
     from dais_verif.flows.progress import Progress
+    from dais_verif.flows.proof.request import ProveRequest
+    from dais_verif.flows.rank_sensitivity import SensitivityRequest
+    from dais_verif.flows.regress import RegressionRequest
+    from dais_verif.flows.run_on_board import BoardRequest
+    from dais_verif.flows.sign_off import SignOffRequest
+    from dais_verif.flows.simulation_request import SimulationRequest
+    from dais_verif.flows.synthesize import SynthesisRequest
+    from dais_verif.flows.verify_certificate import CertificateRequest
     from dais_verif.golden import Golden, run
     from dais_verif.program import Program, load
+    from dais_verif.record.certificate import CertificateRecord
+    from dais_verif.record.check import CheckRecord
+    from dais_verif.record.coverage import CoverageRecord
+    from dais_verif.record.diff import DiffRecord
+    from dais_verif.record.emission import EmissionRecord
+    from dais_verif.record.proof import ProofRecord
+    from dais_verif.record.regression import RegressionRecord
+    from dais_verif.record.sensitivity import SensitivityRecord
+    from dais_verif.record.signoff import SignOffRecord
+    from dais_verif.record.simulation import SimulationRecord
+    from dais_verif.record.synthesis import SynthesisRecord
 
 __all__ = [
     # programs
@@ -50,6 +76,35 @@ __all__ = [
     "simulate",
     "synthesize",
     "verify_certificate",
+    # what they return
+    "CertificateRecord",
+    "CheckRecord",
+    "CoverageRecord",
+    "DiffRecord",
+    "EmissionRecord",
+    "ProofRecord",
+    "RegressionRecord",
+    "SensitivityRecord",
+    "SignOffRecord",
+    "SimulationRecord",
+    "SynthesisRecord",
+    # what they make of their arguments
+    "BoardRequest",
+    "CertificateRequest",
+    "CheckRequest",
+    "CoverageRequest",
+    "DesignRequest",
+    "DiffRequest",
+    "EmitRequest",
+    "Pins",
+    "PipelineRequest",
+    "ProveRequest",
+    "RegressionRequest",
+    "SensitivityRequest",
+    "SignOffRequest",
+    "SimulationRequest",
+    "SynthesisRequest",
+    "WrapRequest",
     # what can go wrong
     "DaisError",
     "InputError",
@@ -76,6 +131,35 @@ _LATER = {
     "Progress": "flows.progress",
     "load": "program",
     "run": "golden",
+    # records
+    "CertificateRecord": "record.certificate",
+    "CheckRecord": "record.check",
+    "CoverageRecord": "record.coverage",
+    "DiffRecord": "record.diff",
+    "EmissionRecord": "record.emission",
+    "ProofRecord": "record.proof",
+    "RegressionRecord": "record.regression",
+    "SensitivityRecord": "record.sensitivity",
+    "SignOffRecord": "record.signoff",
+    "SimulationRecord": "record.simulation",
+    "SynthesisRecord": "record.synthesis",
+    # requests
+    "BoardRequest": "flows.run_on_board",
+    "CertificateRequest": "flows.verify_certificate",
+    "CheckRequest": "flows.check",
+    "CoverageRequest": "flows.cover",
+    "DesignRequest": "flows.designs",
+    "DiffRequest": "flows.diff",
+    "EmitRequest": "flows.emit",
+    "Pins": "flows.pins",
+    "PipelineRequest": "flows.pipelines",
+    "ProveRequest": "flows.proof.request",
+    "RegressionRequest": "flows.regress",
+    "SensitivityRequest": "flows.rank_sensitivity",
+    "SignOffRequest": "flows.sign_off",
+    "SimulationRequest": "flows.simulation_request",
+    "SynthesisRequest": "flows.synthesize",
+    "WrapRequest": "flows.emit",
 }
 
 
@@ -83,3 +167,7 @@ def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

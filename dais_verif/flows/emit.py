@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from dais_verif.cache_folder import cache_dir
 from dais_verif.emitter import Pipeline, PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.emitter.folder import MANIFEST, Wrapping, project_folder
 from dais_verif.emitter.wrapper import WRAPS
 from dais_verif.errors import InputError, RequestError
-from dais_verif.files import replace_folder, write_atomically
+from dais_verif.files import make_folder, replace_folder, write_atomically
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.no_loss import require_no_loss
 from dais_verif.flows.pipelines import PipelineRequest
@@ -145,7 +150,8 @@ def _write_wrapped(
 
         wrapping = replace(wrapping, signatures=selfcheck_signatures(program, request.wrapper.beats()))
     files = project_folder(program, request.top, text, wrapping)
-    replace_folder(output, files, MANIFEST)
+    with _turn(output):
+        replace_folder(output, files, MANIFEST)
     return WrappedFolder(
         kind=wrapping.kind,
         top=f"{request.top}_{wrapping.kind}",
@@ -156,6 +162,24 @@ def _write_wrapped(
         user_bits=wrapping.user_bits,
         signatures={str(beats): f"{value:08x}" for beats, value in wrapping.signatures.items()},
     )
+
+
+@contextmanager
+def _turn(folder: Path) -> Iterator[None]:
+    """Let nobody else replace ``folder``. Raises ``InputError`` if somebody does.
+
+    The lock lies elsewhere: the folder holds what is manufactured and nothing else, and is replaced as a whole.
+    """
+    from filelock import FileLock, Timeout
+
+    name = hashlib.sha256(os.fsencode(os.path.realpath(folder))).hexdigest()[:32]
+    locks = cache_dir() / "locks"
+    make_folder(locks)
+    try:
+        with FileLock(locks / name, timeout=0):
+            yield
+    except Timeout:
+        raise InputError(f"{str(folder)!r} is in use by another run; choose another folder with -o") from None
 
 
 def _element(element: Element) -> PortElement:

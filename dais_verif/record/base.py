@@ -67,13 +67,25 @@ class Record:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Return the record that ``to_json`` wrote as ``text``. Raises ``InputError`` if it is not one."""
+        """Return the record that ``to_json`` wrote as ``text``.
+
+        Raises ``InputError`` if it is not one, has another schema, or an exit code that is not its verdict's.
+        """
         import msgspec  # only to read: no verb that prints a record waits for it
 
         try:
-            return msgspec.json.decode(text, type=cls)
-        except msgspec.MsgspecError as error:
+            tree = msgspec.json.decode(text)
+            record = msgspec.convert(tree, cls, str_keys=True)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError) as error:
             raise InputError(f"the text is not a {cls.__name__}: {error}") from None
+        if tree.get("schema") != cls.SCHEMA:
+            schema = tree.get("schema")
+            raise InputError(f"the text is not a {cls.__name__}: its schema must be {cls.SCHEMA!r}, not {schema!r}")
+        record._require_head(tree)
+        return record
+
+    def _require_head(self, tree: dict[str, Any]) -> None:
+        """Raise ``InputError`` if ``tree``, of which this was read, contradicts it."""
 
     def _repr_html_(self) -> str | None:
         """Return what a notebook shows; None: ``repr``."""
@@ -106,6 +118,11 @@ class RunRecord(Record):
         head = {"schema": tree.pop("schema"), "verdict": tree.pop("verdict")}
         code = {"exit_code": self.verdict.exit_code}
         return {**head, **tree, **code} if self.EXIT_CODE_LAST else {**head, **code, **tree}
+
+    def _require_head(self, tree: dict[str, Any]) -> None:
+        if tree.get("exit_code") != self.verdict.exit_code:
+            given, rule = tree.get("exit_code"), f"{self.verdict.exit_code} with {self.verdict.value}"
+            raise InputError(f"the text is not a {type(self).__name__}: exit_code is {given!r}, must be {rule}")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.verdict.value}: {self.message}>"

@@ -39,7 +39,7 @@ class CertificateRecord(RunRecord):
     """A run of ``verify-cert``. ``findings`` speak against the certificate, ``notes`` do not.
 
     ``rerun``: it was signed off again, and the same came out. ``facts``: None if the certificate cannot be read. JSON
-    has neither them nor the message, which follows from the rest.
+    has no message, which follows from the rest.
     """
 
     SCHEMA: ClassVar = CERTIFICATE_CHECK_SCHEMA
@@ -48,7 +48,7 @@ class CertificateRecord(RunRecord):
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     rerun: bool = False
-    facts: CertificateFacts | None = field(default=None, metadata=NOT_KEPT)
+    facts: CertificateFacts | None = None
 
     def __post_init__(self) -> None:
         again = ", and a new run finds the same" if self.rerun else ""

@@ -72,3 +72,8 @@ class SynthesisRecord(Record):
     def verdict(self) -> Verdict:
         """PASS, or why there was no place and route although it was asked for."""
         return (self.pnr and self.pnr.verdict) or Verdict.PASS
+
+    @property
+    def passed(self) -> bool:
+        """Whether the verdict is PASS."""
+        return self.verdict is Verdict.PASS
