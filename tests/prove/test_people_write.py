@@ -222,3 +222,15 @@ def test_elements_one_by_one_are_one_array(tmp_path: Path) -> None:
     body = "reg [4:0] t [0:599]; always_comb begin for (int i = 0; i < 600; i++) t[i] = sum + i; OUT = t[320] - t[0]"
     body += " + t[599] - 23; end"
     assert values(combinational(body), tmp_path) == SUMS
+
+
+@pytest.mark.parametrize("turns", [4, 5])
+def test_a_loop_runs_as_often_as_the_limit_says(turns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last look at the condition is no turn."""
+    monkeypatch.setattr("dais_verif.prover.slang.loops._UNROLLED", 4)
+    text = combinational(f"always_comb begin OUT = sum; for (int i = 0; i < {turns}; i++) OUT = OUT + 1 - 1; end")
+    if turns == 4:
+        assert values(text, tmp_path) == SUMS
+    else:
+        with pytest.raises(InputError, match="this loop runs more than 4 times"):
+            values(text, tmp_path)

@@ -31,8 +31,7 @@ def _loop(
     ``endless``: only a jump ends it.
     """
     begun, open_turns = len(run.jumps.waiting), 0
-    for turn in range(_UNROLLED):
-        run.design.turn(s)
+    for turn in range(_UNROLLED + 1):
         condition = going() if turn or first else const(1, 1)
         if condition.op != "const" or endless:
             open_turns += 1
@@ -41,6 +40,9 @@ def _loop(
         run.jumps.take("break", bnot(nonzero(condition)), run.values)
         here = len(run.jumps.waiting)
         if not run.jumps.dead:
+            if turn == _UNROLLED:
+                break
+            run.design.turn(s)
             run.statement(s.body)
             run.land("continue", here)
         if run.jumps.dead:
