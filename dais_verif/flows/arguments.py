@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import fields
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -70,10 +71,13 @@ _WHOLE = "a number, whole and of at most 63 bits"
 
 #: By the annotation of a field, ``| None`` left out: what its values must be, in code and in words.
 RULES: dict[str, _Rule] = {
+    "Callable[[Sequence[str]], str]": (callable, "a function"),
+    "Callable[[str], str]": (callable, "a function"),
     "AnyProgram": (_is_program, PROGRAMS),
     "Engine": _TEXT,
     "Path": (_is_path, "a path without NUL"),
     "bool": (lambda value: isinstance(value, bool), "True or False"),
+    "datetime": (lambda value: isinstance(value, datetime), "a datetime"),
     "float": (_is_number, "a number"),
     "int": (_is_integer, _WHOLE),
     "int | Literal['auto']": (lambda value: value == "auto" or _is_integer(value), f"'auto', or {_WHOLE}"),
@@ -88,8 +92,6 @@ RULES: dict[str, _Rule] = {
 
 #: Annotations of what has checks of its own, or is never a caller's.
 OWN_TYPES = (
-    "Callable[[Sequence[str]], str]",
-    "Callable[[str], str]",
     "Covering",
     "DesignRequest",
     "Netlist",
@@ -98,7 +100,6 @@ OWN_TYPES = (
     "Pins",
     "WrapRequest",
     "WrapperFolder",
-    "datetime",
 )
 
 

@@ -107,8 +107,8 @@ def threads(jobs: int | None) -> int:
         if not text.isdecimal() or int(text) < 1:
             raise InputError(f"DAIS_VERIF_THREADS is {text!r}; it must be a number of threads, 1 or more")
         return int(text)
-    if jobs < 1:
-        raise InputError(f"jobs is {jobs}; it must be a number of threads, 1 or more")
+    if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
+        raise InputError(f"jobs is {jobs!r}; it must be a number of threads, 1 or more")
     return jobs
 
 

@@ -183,6 +183,10 @@ def test_of_regressions_and_sign_offs() -> None:
     for given in ({"simulators": [5]}, {"simulators": "vax"}, {"retries": 1.5}, {"output": None}, {"vectors": "5"}):
         refused(lambda given=given: D.regress("a.bin", **given), "must be")
     refused(lambda: D.sign_off(b"x"), "program must be a path")
+    refused(lambda: D.sign_off("a.bin", passphrase="secret"), "passphrase must be a function")
+    refused(lambda: D.verify_certificate("out", allowed_signers="x", verify_time="now"), "verify-time must be a date")
+    with pytest.raises(dais_verif.InputError, match="jobs is 'x'"):
+        D.run(SUM, [[1, 2]], jobs="x")
     refused(lambda: D.verify_certificate(None), "certificate must be a path")
     with pytest.raises(dais_verif.InputError, match="--target '5'"):
         D.run_on_board(SUM, "5")
