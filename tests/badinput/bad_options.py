@@ -67,7 +67,7 @@ CASES = {
     "vectors text": sim("--vectors", "many", says=("--vectors", "'many'")),
     "vectors fraction": sim("--vectors", "1.5", says=("--vectors", "'1.5'")),
     "vectors absurd": sim("--vectors", "1000000000000", says=("1000000000000 vectors", "must be at most")),
-    "vectors beyond words": sim("--vectors", "9" * 30, says=("9" * 30, "must be at most")),
+    "vectors beyond words": sim("--vectors", "9" * 30, says=("9" * 30, "--vectors", "at most 63 bits")),
     "seed text": sim("--seed", "now", says=("--seed", "'now'")),
     "seed negative": sim("--seed", "-1", says=("--seed", "-1", "x>=0")),
     "simulator unknown": sim("--sim", "questa", says=("--sim", "'questa'", "'icarus', 'verilator', 'both'")),

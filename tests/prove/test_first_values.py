@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from prove.door import run_prove
-from prove.test_undefined_values import SUM, program
+from support.adder import ADDER
+from support.adder_rtl import SUM
 
 from dais_verif.prover import proof
 from dais_verif.prover.registers.first_values import _Effort
@@ -60,7 +61,7 @@ MESSAGE = "is X at first"
 def ending(body: str, folder: Path) -> tuple[str, str]:
     pins = "".join(f"input {pin}, " for pin in ("clk", "en", "rst") if pin in body.replace("end", ""))
     text = f"module model({pins}input [7:0] model_inp, output [4:0] model_out);\n{body}\nendmodule\n"
-    run = run_prove(program(), folder, rtl=text)
+    run = run_prove(ADDER, folder, rtl=text)
     return run.tree["verdict"], run.tree["message"]
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from prove.door import run_prove
 from prove.reading import needs_yosys
+from support.adder import ADDER
+from support.adder_rtl import SUM
 
-from dais_verif.program import Program
 from dais_verif.verdict import Verdict
 
-SUM = "model_inp[3:0] + model_inp[7:4]"
 RIGHT = {
     "an undriven wire that nothing needs": f"wire [4:0] n; reg [4:0] y; always @* y = {SUM}; assign model_out = y;",
     "a default that is never taken": f"""reg [4:0] y; wire n; always_comb case (model_inp[1:0])
@@ -97,15 +97,9 @@ AWAKE = {
 }
 
 
-def program() -> Program:
-    return Program.build(
-        [(-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0)), (0, 0, 1, 0, (0, 5, 0))], [(2, 0, 0)], inp_shift=[0, 0]
-    )
-
-
 def proved(body: str, folder: Path, *options: object, ports: str = "") -> Verdict:
     text = f"module model({ports}input [7:0] model_inp, output [4:0] model_out);\n{body}\nendmodule\n"
-    return Verdict(run_prove(program(), folder, *options, rtl=text).tree["verdict"])
+    return Verdict(run_prove(ADDER, folder, *options, rtl=text).tree["verdict"])
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -139,7 +133,7 @@ def test_nor_is_what_a_register_takes_in(value: str, tmp_path: Path) -> None:
 def test_a_block_that_waits_for_nothing_is_refused(name: str, tmp_path: Path) -> None:
     text = f"reg z; {ASLEEP[name]} assign model_out = {SUM} + z;"
     run = run_prove(
-        program(), tmp_path, rtl=f"module model(input [7:0] model_inp, output [4:0] model_out);{text} endmodule"
+        ADDER, tmp_path, rtl=f"module model(input [7:0] model_inp, output [4:0] model_out);{text} endmodule"
     )
     assert "this block never runs" in run.stderr + str(run.tree), run
 
@@ -153,6 +147,6 @@ def test_what_simulation_makes_right_by_chance_is_no_defect_to_report(tmp_path: 
     """``if`` takes the other branch where its condition is X: hardware need not."""
     body = f"reg [4:0] y; wire n; always_comb if (n) y = 0; else y = {SUM}; assign model_out = y;"
     text = f"module model(input [7:0] model_inp, output [4:0] model_out);\n{body}\nendmodule\n"
-    run = run_prove(program(), tmp_path, rtl=text)
+    run = run_prove(ADDER, tmp_path, rtl=text)
     assert run.ending == ("UNKNOWN", 6)
     assert "by chance; give it a value" in run.tree["message"] and "report" not in run.tree["message"]

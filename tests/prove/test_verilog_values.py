@@ -464,15 +464,15 @@ def test_which_edge_is_the_clock_is_not_asked_where_a_block_goes_on(tmp_path: Pa
 def test_turns_of_loops_are_counted_in_an_expression(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(design, "_MOST_TURNS", 10)
 
-    def read(turns: int) -> None:  # the last look at the condition counts, too
+    def read(turns: int) -> None:
         loop = f"for (int k = 0; k < {turns}; k++) f = f + x;"
         function = f"function [5:0] f(input [5:0] x); begin f = 0; {loop} end endfunction"
         text = f"{HEAD}{function} wire [5:0] z = f(~a); assign y = f(z);\nendmodule"
         term_of(elaborated(text, tmp_path, "slang"), "y")
 
-    read(9)  # of each assignment by itself
+    read(10)  # of each assignment by itself
     with pytest.raises(InputError, match="loops and calls run more than 10 times"):
-        read(10)
+        read(11)
 
 
 def test_assignments_that_call_functions_may_follow_one_another(tmp_path: Path) -> None:

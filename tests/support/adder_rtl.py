@@ -6,7 +6,10 @@ from pathlib import Path
 
 from prove.reading import elaborated, term_of, value_of
 
-__all__ = ["SUMS", "clocked", "combinational", "values"]
+__all__ = ["SUM", "SUMS", "clocked", "combinational", "values"]
+
+#: What the program computes, in Verilog.
+SUM = "model_inp[3:0] + model_inp[7:4]"
 
 
 def combinational(body: str) -> str:

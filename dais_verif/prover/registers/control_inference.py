@@ -8,7 +8,7 @@ be data. Registers that no output and no op needs are not looked at.
 
 The pin that says that an input is valid, if it is known, is data: a bit that travels with the vector, and is 1 for
 those of which the proof speaks. So a register may keep its value while a bit of data is 0, its *gate*, if that bit
-turns out to be 1 for every valid vector, and is as old as what the register takes in; ``ages`` sees to that.
+turns out to be 1 for every valid vector, and is as old as what the register takes in; ``latency`` sees to that.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Find out whether the X that registers hold at first can reach an output together with a vector.
 
-The ages of ``latency`` speak of what a register is made of by value. Simulation makes X also of what cancels out:
+What ``latency`` finds speaks of what a register is made of by value. Simulation makes X also of what cancels out:
 ``b <= a + b - b`` is X for ever. So the registers are read once more, as they were before their controls were taken
 out, with variables for the bits of signals that may be X (``four_state``). None is at an input; a signal is free of
 them as soon as all is that its own depend on, a register an edge later.
@@ -108,7 +108,7 @@ class _Reading:
     def reads_as_by_value(self, by_value: Mapping[_Key, Set[_Key]]) -> bool:
         """Whether no register, and nothing else that was executed, depends on more if X counts.
 
-        ``by_value``: on what they depend otherwise. Then the ages of ``latency`` are those of X, too: it looks at all
+        ``by_value``: on what they depend otherwise. Then what ``latency`` finds holds for X, too: it looks at all
         that any other driver reads.
         """
         for signal in dict.fromkeys(signal for signal, _ in by_value):
