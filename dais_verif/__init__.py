@@ -24,8 +24,10 @@ from dais_verif.verdict import Verdict
 from dais_verif.version import VERSION
 
 if TYPE_CHECKING:
-    from dais_verif.api import check, cover, diff, emit, prove, rank_sensitivity, run_on_board, simulate, synthesize
-    from dais_verif.api_campaigns import regress, sign_off, verify_certificate
+    from dais_verif.api.campaigns import regress, sign_off, verify_certificate
+    from dais_verif.api.designs import prove, run_on_board, simulate
+    from dais_verif.api.hardware import emit, synthesize
+    from dais_verif.api.programs import check, cover, diff, rank_sensitivity
     from dais_verif.flows.check import CheckRequest
     from dais_verif.flows.cover import CoverageRequest
     from dais_verif.flows.designs import DesignRequest
@@ -119,13 +121,12 @@ __all__ = [
 
 __version__ = VERSION
 
-#: What ``api`` has.
-_VERBS = ("check", "cover", "diff", "emit", "prove", "rank_sensitivity", "run_on_board", "simulate", "synthesize")
-
 #: Imported when they are asked for: the bench, inside a simulator, has no use for them.
 _LATER = {
-    **dict.fromkeys(_VERBS, "api"),
-    **dict.fromkeys(("regress", "sign_off", "verify_certificate"), "api_campaigns"),
+    **dict.fromkeys(("check", "cover", "diff", "rank_sensitivity"), "api.programs"),
+    **dict.fromkeys(("prove", "run_on_board", "simulate"), "api.designs"),
+    **dict.fromkeys(("emit", "synthesize"), "api.hardware"),
+    **dict.fromkeys(("regress", "sign_off", "verify_certificate"), "api.campaigns"),
     "Golden": "golden",
     "Program": "program",
     "Progress": "flows.progress",

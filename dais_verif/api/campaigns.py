@@ -7,7 +7,6 @@ from datetime import datetime
 from os import PathLike
 from typing import TYPE_CHECKING, Literal
 
-import dais_verif.notebooks  # noqa: F401  # records show themselves
 from dais_verif.flows.arguments import path_from, paths_from, required_path, texts_from
 from dais_verif.flows.progress import Progress, listener
 

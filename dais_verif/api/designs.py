@@ -1,0 +1,304 @@
+"""RTL held against a program: simulated, proved, run on a board."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Literal
+
+from dais_verif.api.pipelines import pipeline_request
+from dais_verif.errors import RequestError
+from dais_verif.flows.arguments import path_from, paths_from, shown, texts_from
+from dais_verif.flows.programs import AnyProgram
+from dais_verif.flows.progress import Progress, listener
+
+if TYPE_CHECKING:
+    from dais_verif.flows.designs import DesignRequest
+    from dais_verif.record.proof import ProofRecord
+    from dais_verif.record.simulation import SimulationRecord
+
+__all__ = ["prove", "run_on_board", "simulate"]
+
+_Path = str | PathLike[str]
+
+_Pins = tuple[str | None, int | Literal["auto"] | None, str | None, str | None, str | None, str | None]
+
+
+def simulate(
+    program: AnyProgram,
+    *,
+    layout: str | None = None,
+    rtl: Sequence[_Path] | _Path | None = None,
+    top: str = "model",
+    data: Sequence[_Path] | _Path | None = None,
+    parameters: Mapping[str, str | int] | None = None,
+    ports: _Path | None = None,
+    clock: str | None = None,
+    latency: int | Literal["auto"] | None = None,
+    reset: str | None = None,
+    enable: str | None = None,
+    valid_in: str | None = None,
+    valid_out: str | None = None,
+    stages: int | None = None,
+    max_depth: float | None = None,
+    wrapped: _Path | None = None,
+    netlist: _Path | None = None,
+    target: str | None = None,
+    simulators: Sequence[str] | str | None = None,
+    icarus_vectors: int | Literal["all"] | None = None,
+    vectors: int = 1000,
+    seed: int = 0,
+    inputs: Sequence[_Path] | _Path | None = None,
+    coverage: bool = False,
+    rtl_coverage: bool = False,
+    unchecked: bool = False,
+    out_of_range: bool = False,
+    waves: bool = False,
+    bulk: bool = True,
+    exhaustive: bool = False,
+    exhaustive_bits: int = 24,
+    jobs: int | None = None,
+    timeout: float | None = None,
+    output: _Path | None = None,
+    progress: Progress | None = None,
+) -> SimulationRecord:
+    """Simulate RTL of a program and compare every output bit of every vector with the golden model.
+
+    ``rtl``: somebody's files; without them ours is written, as a pipeline with ``stages`` or ``max_depth``.
+    ``simulators``: names of one or of both of ``icarus`` and ``verilator``, or ``ghdl`` for VHDL; None: what fits the
+    RTL. Other arguments are the options of ``dais-verif sim``. Tool failures are verdicts of the record.
+    """
+    from dais_verif.flows.covering import Covering
+    from dais_verif.flows.simulate import simulate as flow
+    from dais_verif.flows.simulation_request import ALL, SimulationRequest
+
+    design = _design(
+        rtl=rtl,
+        top=top,
+        data=data,
+        parameters=parameters,
+        ports=ports,
+        pins=(clock, latency, reset, enable, valid_in, valid_out),
+        stages=stages,
+        max_depth=max_depth,
+        wrapped=wrapped,
+        netlist=netlist,
+        target=target,
+    )
+    request = SimulationRequest(
+        program=program,
+        layout=layout,
+        design=design,
+        simulator=_simulator(simulators),
+        icarus_vectors=ALL if icarus_vectors == "all" else icarus_vectors,
+        vectors=vectors,
+        seed=seed,
+        inputs=paths_from("inputs", inputs),
+        covering=Covering(coverage, rtl_coverage),
+        unchecked=unchecked,
+        out_of_range=out_of_range,
+        waves=waves,
+        bulk=bulk,
+        exhaustive=exhaustive,
+        exhaustive_bits=exhaustive_bits,
+        jobs=jobs,
+        timeout=timeout,
+        output=path_from("output", output),
+    )
+    return flow(request, progress=listener(progress)).record
+
+
+def prove(
+    program: AnyProgram,
+    *,
+    layout: str | None = None,
+    rtl: Sequence[_Path] | _Path | None = None,
+    top: str = "model",
+    data: Sequence[_Path] | _Path | None = None,
+    parameters: Mapping[str, str | int] | None = None,
+    ports: _Path | None = None,
+    clock: str | None = None,
+    latency: int | Literal["auto"] | None = None,
+    reset: str | None = None,
+    enable: str | None = None,
+    valid_in: str | None = None,
+    valid_out: str | None = None,
+    stages: int | None = None,
+    max_depth: float | None = None,
+    netlist: _Path | None = None,
+    target: str | None = None,
+    front_end: str = "slang",
+    unchecked: bool = False,
+    out_of_range: bool = False,
+    timeout: float = 20.0,
+    simulators: Sequence[str] | str | None = None,
+    sample: float = 1.0,
+    dump_smt: _Path | None = None,
+    cache: bool = True,
+    confirm: bool = True,
+    seed: int = 0,
+    jobs: int | None = None,
+    output: _Path | None = None,
+    progress: Progress | None = None,
+) -> ProofRecord:
+    """Prove for all inputs that RTL computes a program, or find an input vector on which it does not.
+
+    ``rtl``: somebody's files; without them ours is written, as a pipeline with ``stages`` or ``max_depth``.
+    ``front_end``: ``slang``, ``yosys``, ``both`` or ``available``. ``timeout``: seconds for each obligation.
+    ``simulators``: names of one or of both of ``icarus`` and ``verilator``, which replay what is wrong; None: the first
+    that builds the RTL. ``confirm``: simulate RTL that is not ours before it passes. Other arguments are the options of
+    ``dais-verif prove``. What is neither proved nor refuted has the verdict UNKNOWN. Threads of a process prove one
+    after the other. Raises ``InputError`` for RTL that cannot be read, ``ToolError`` if a package or tool is missing.
+    """
+    from dais_verif.flows.prove import ProveRequest
+    from dais_verif.flows.prove import prove as flow
+
+    design = _design(
+        rtl=rtl,
+        top=top,
+        data=data,
+        parameters=parameters,
+        ports=ports,
+        pins=(clock, latency, reset, enable, valid_in, valid_out),
+        stages=stages,
+        max_depth=max_depth,
+        wrapped=None,
+        netlist=netlist,
+        target=target,
+    )
+    request = ProveRequest(
+        program=program,
+        layout=layout,
+        design=design,
+        front_end=front_end,
+        unchecked=unchecked,
+        out_of_range=out_of_range,
+        timeout=timeout,
+        simulator=_simulator(simulators),
+        sample=sample,
+        dump_smt=path_from("dump_smt", dump_smt),
+        cache=cache,
+        confirm=confirm,
+        seed=seed,
+        jobs=jobs,
+        output=path_from("output", output),
+    )
+    return flow(request, progress=listener(progress)).record
+
+
+def run_on_board(
+    program: AnyProgram,
+    target: str,
+    *,
+    layout: str | None = None,
+    vectors: int = 1000,
+    seed: int = 0,
+    inputs: Sequence[_Path] | _Path | None = None,
+    unchecked: bool = False,
+    timeout: float = 10.0,
+    resume: bool = False,
+    output: _Path | None = None,
+    progress: Progress | None = None,
+) -> SimulationRecord:
+    """Run vectors on a board, or on a simulated one, and compare every output bit with the golden model.
+
+    ``target``: ``serial:///dev/ttyUSB0?baud=115200``, ``tcp://host:port``, ``sim://uart`` or ``sim://fifo``.
+    ``timeout``: seconds without any answer after which the board is given up. ``resume``: go on with the run that was
+    broken off in ``output``.
+    """
+    from dais_verif.flows.run_on_board import BoardRequest
+    from dais_verif.flows.run_on_board import run_on_board as flow
+
+    request = BoardRequest(
+        program=program,
+        target=target,
+        layout=layout,
+        vectors=vectors,
+        seed=seed,
+        inputs=paths_from("inputs", inputs),
+        unchecked=unchecked,
+        timeout=timeout,
+        resume=resume,
+        output=path_from("output", output),
+    )
+    return flow(request, progress=listener(progress)).record
+
+
+def _design(
+    *,
+    rtl: Sequence[_Path] | _Path | None,
+    top: str,
+    data: Sequence[_Path] | _Path | None,
+    parameters: Mapping[str, str | int] | None,
+    ports: _Path | None,
+    pins: _Pins,
+    stages: int | None,
+    max_depth: float | None,
+    wrapped: _Path | None,
+    netlist: _Path | None,
+    target: str | None,
+) -> DesignRequest:
+    """Return which design is meant. ``pins``: as ``Pins`` has them."""
+    from dais_verif.flows.designs import NETLISTS, DesignRequest, find_netlist
+    from dais_verif.flows.pins import Pins
+    from dais_verif.flows.wrapper import find_wrapper
+
+    pipeline = None
+    if stages is not None or max_depth is not None:
+        pipeline = pipeline_request(stages, max_depth, None, True, True, True).options()
+    kinds = [name for name, given in (("rtl", rtl), ("wrapped", wrapped), ("netlist", netlist)) if given is not None]
+    if len(kinds) > 1:
+        raise RequestError(f"{' and '.join(kinds)} both name what is to be verified; give one of them.")
+    if target is not None and target not in tuple(NETLISTS):
+        raise RequestError(f"target must be one of {', '.join(NETLISTS)}, not {shown(target)}.")
+    if target is not None and netlist is None:
+        raise RequestError("target says what cells a netlist is made of; name it with netlist.")
+    if netlist is not None and pipeline is not None:
+        raise RequestError("stages and max_depth make RTL of ours; a netlist of a pipeline takes clock instead.")
+    if wrapped is not None and (pipeline is not None or ports is not None or any(pin is not None for pin in pins)):
+        raise RequestError("wrapped names all of the design: no ports, pins or stages beside it.")
+    wrapped_folder, netlist_path = path_from("wrapped", wrapped), path_from("netlist", netlist)
+    return DesignRequest(
+        rtl=paths_from("rtl", rtl),
+        data=paths_from("data", data),
+        top=top,
+        ports=path_from("ports", ports),
+        pins=Pins(*pins),
+        pipeline=pipeline,
+        wrapped=None if wrapped_folder is None else find_wrapper(wrapped_folder),
+        parameters=_parameters(parameters),
+        netlist=None if netlist_path is None else find_netlist(netlist_path, target),
+    )
+
+
+def _parameters(values: Mapping[str, str | int] | None) -> tuple[tuple[str, str], ...]:
+    """Return the parameters of a module as a request has them."""
+    from dais_verif.flows.designs import parse_parameter
+
+    if values is None:
+        return ()
+    if not isinstance(values, Mapping):
+        raise RequestError(f"parameters must be a dictionary of names and values, not {shown(values)}.")
+    found = []
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise RequestError(f"parameters: {shown(name)} must have text or a whole number, not {shown(value)}.")
+        try:
+            found.append(parse_parameter(f"{name}={value}"))
+        except ValueError as error:
+            raise RequestError(f"parameters: {error}") from None
+    return tuple(found)
+
+
+def _simulator(names: Sequence[str] | str | None) -> str | None:
+    """Return the names as one choice of ``dais-verif sim --sim``."""
+    if names is None or (isinstance(names, str) and names == "both"):
+        return names
+    listed = texts_from("simulators", names)
+    given = set(map(str, listed))
+    if given == {"icarus", "verilator"}:
+        return "both"
+    if len(given) != 1 or not given <= {"icarus", "verilator", "ghdl"}:
+        wanted = "icarus, verilator, both of them, or ghdl"
+        raise RequestError(f"simulators must be {wanted}, not {', '.join(sorted(given)) or 'none'}.")
+    return given.pop()

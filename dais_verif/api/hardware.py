@@ -1,0 +1,109 @@
+"""RTL and netlists made of programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from dais_verif.api.pipelines import pipeline_request
+from dais_verif.flows.arguments import path_from, paths_from
+from dais_verif.flows.programs import AnyProgram
+from dais_verif.flows.progress import Progress, listener
+
+if TYPE_CHECKING:
+    from dais_verif.record.emission import EmissionRecord
+    from dais_verif.record.synthesis import SynthesisRecord
+
+__all__ = ["emit", "synthesize"]
+
+_Path = str | PathLike[str]
+
+
+def emit(
+    program: AnyProgram,
+    *,
+    layout: str | None = None,
+    top: str = "model",
+    stages: int | None = None,
+    max_depth: float | None = None,
+    delay_model: _Path | None = None,
+    reset: bool = False,
+    enable: bool = False,
+    valid: bool = False,
+    wrap: str | None = None,
+    axil: bool = False,
+    user_bits: int | None = None,
+    check_beats: int | None = None,
+    period: float | None = None,
+    output: _Path | None = None,
+    progress: Progress | None = None,
+) -> EmissionRecord:
+    """Write a program as one synthesizable Verilog-2005 module; ``verilog`` of the record is its text.
+
+    ``stages`` or ``max_depth``: as a pipeline; ``reset``, ``enable``, ``valid``: with these ports. ``wrap``: ``axis``,
+    ``uart`` or ``fifo``, in a project folder. ``output``: the file, or with ``wrap`` the folder, to write. Raises
+    ``InputError`` for a pipeline that cannot be made, or a place that cannot be written.
+    """
+    from dais_verif.flows.emit import EmitRequest, WrapRequest
+    from dais_verif.flows.emit import emit as flow
+
+    request = EmitRequest(
+        program=program,
+        layout=layout,
+        top=top,
+        pipeline=pipeline_request(stages, max_depth, delay_model, reset, enable, valid),
+        wrapper=WrapRequest(wrap=wrap, axil=axil, user_bits=user_bits, check_beats=check_beats, period=period),
+        output=path_from("output", output),
+    )
+    return flow(request, progress=listener(progress))
+
+
+def synthesize(
+    program: AnyProgram,
+    target: str,
+    *,
+    layout: str | None = None,
+    rtl: Sequence[_Path] | _Path | None = None,
+    top: str = "model",
+    stages: int | None = None,
+    max_depth: float | None = None,
+    delay_model: _Path | None = None,
+    reset: bool = False,
+    enable: bool = False,
+    valid: bool = False,
+    alumacc: bool = False,
+    bram: bool = True,
+    pnr: bool = False,
+    clock: str = "clk",
+    timeout: float = 1800.0,
+    memory: int = 8192,
+    output: _Path | None = None,
+    progress: Progress | None = None,
+) -> SynthesisRecord:
+    """Synthesize RTL of a program with Yosys: LUTs, flip-flops, carries, DSPs, block RAMs, logic depth.
+
+    ``target``: ``ice40``, ``ecp5``, ``xilinx`` or ``generic``. ``rtl``: somebody's files; without them ours is written.
+    ``pnr``: also place and route, for the clock in MHz (``pnr.fmax`` of the record). ``timeout``: seconds for each
+    tool; ``memory``: megabytes for each process. ``output``: a folder for the netlist, which ``simulate(netlist=...)``
+    verifies. Raises ``ToolError`` if Yosys is missing, fails or meets a limit.
+    """
+    from dais_verif.flows.synthesize import SynthesisRequest
+    from dais_verif.flows.synthesize import synthesize as flow
+
+    request = SynthesisRequest(
+        program=program,
+        target=target,
+        layout=layout,
+        rtl=paths_from("rtl", rtl),
+        top=top,
+        pipeline=pipeline_request(stages, max_depth, delay_model, reset, enable, valid),
+        alumacc=alumacc,
+        bram=bram,
+        pnr=pnr,
+        clock=clock,
+        timeout=timeout,
+        memory=memory,
+        output=path_from("output", output),
+    )
+    return flow(request, progress=listener(progress))

@@ -1,0 +1,163 @@
+"""What is done with programs alone: check, compare, cover, rank what a wrong bit would do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from dais_verif.flows.arguments import path_from, paths_from
+from dais_verif.flows.programs import AnyProgram
+from dais_verif.flows.progress import Progress, listener
+
+if TYPE_CHECKING:
+    from dais_verif.golden import Engine
+    from dais_verif.record.check import CheckRecord
+    from dais_verif.record.coverage import CoverageRecord
+    from dais_verif.record.diff import DiffRecord
+    from dais_verif.record.sensitivity import SensitivityRecord
+
+__all__ = ["check", "cover", "diff", "rank_sensitivity"]
+
+_Path = str | PathLike[str]
+
+
+def check(
+    program: AnyProgram,
+    *,
+    layout: str | None = None,
+    proof: bool = True,
+    everything: bool = False,
+    timeout: float = 5.0,
+    progress: Progress | None = None,
+) -> CheckRecord:
+    """Check a program: its structure, and whether an op can break its promise not to change a value.
+
+    ``program``: a path, the bytes of a file, or a ``Program``. ``proof``: put what intervals leave open to the prover,
+    for at most 200 ops unless ``everything``; ``timeout``: seconds for each question. Raises ``ProgramError`` if there
+    is no valid program.
+    """
+    from dais_verif.flows.check import CheckRequest
+    from dais_verif.flows.check import check as flow
+
+    request = CheckRequest(program=program, layout=layout, proof=proof, everything=everything, timeout=timeout)
+    return flow(request, progress=listener(progress))
+
+
+def diff(
+    a: AnyProgram,
+    b: AnyProgram,
+    *,
+    layout: str | None = None,
+    layout_b: str | None = None,
+    vectors: int = 1000,
+    seed: int = 0,
+    inputs: Sequence[_Path] | _Path | None = None,
+    engine: Engine = "auto",
+    unchecked: bool = False,
+    prove: bool = False,
+    timeout: float = 20.0,
+    output: _Path | None = None,
+    progress: Progress | None = None,
+) -> DiffRecord:
+    """Compare the outputs of two programs on vectors, and with ``prove`` for all inputs.
+
+    ``inputs``: files of vectors, before ``vectors`` generated ones. ``output``: a file for the witness of a difference.
+    Raises ``InputError`` if the programs have not as many inputs and outputs.
+    """
+    from dais_verif.flows.diff import DiffRequest
+    from dais_verif.flows.diff import diff as flow
+
+    request = DiffRequest(
+        a=a,
+        b=b,
+        layout=layout,
+        layout_b=layout_b,
+        vectors=vectors,
+        seed=seed,
+        inputs=paths_from("inputs", inputs),
+        engine=engine,
+        unchecked=unchecked,
+        prove=prove,
+        timeout=timeout,
+        output=path_from("output", output),
+    )
+    return flow(request, progress=listener(progress))
+
+
+def cover(
+    program: AnyProgram,
+    *,
+    layout: str | None = None,
+    vectors: int = 1000,
+    seed: int = 0,
+    inputs: Sequence[_Path] | _Path | None = None,
+    directed: bool = True,
+    unreachable: bool = True,
+    floor: float | None = None,
+    timeout: float = 10.0,
+    unchecked: bool = False,
+    out_of_range: bool = False,
+    jobs: int | None = None,
+    output: _Path | None = None,
+    progress: Progress | None = None,
+) -> CoverageRecord:
+    """Count what vectors make a program do, and look for vectors that do the rest.
+
+    ``floor``: percent of the bins that can be hit below which the verdict is NOT_SIGNED_OFF. ``timeout``: seconds for
+    the solver, in all. ``output``: a folder for the bins and the directed vectors.
+    """
+    from dais_verif.flows.cover import CoverageRequest
+    from dais_verif.flows.cover import cover as flow
+
+    request = CoverageRequest(
+        program=program,
+        layout=layout,
+        vectors=vectors,
+        seed=seed,
+        inputs=paths_from("inputs", inputs),
+        directed=directed,
+        unreachable=unreachable,
+        floor=floor,
+        timeout=timeout,
+        unchecked=unchecked,
+        out_of_range=out_of_range,
+        jobs=jobs,
+        output=path_from("output", output),
+    )
+    return flow(request, progress=listener(progress)).record
+
+
+def rank_sensitivity(
+    program: AnyProgram,
+    *,
+    layout: str | None = None,
+    bits: bool = False,
+    vectors: int = 64,
+    seed: int = 0,
+    inputs: Sequence[_Path] | _Path | None = None,
+    unchecked: bool = False,
+    timeout: float = 120.0,
+    output: _Path | None = None,
+    progress: Progress | None = None,
+) -> SensitivityRecord:
+    """Flip bits of the values in a program, one at a time, and rank the ops by what that changes at the outputs.
+
+    ``bits``: every bit of every op, not only the last one. ``timeout``: seconds after which no more flips are begun.
+    ``output``: a file for all effects, .json or else CSV.
+    """
+    from dais_verif.flows.rank_sensitivity import SensitivityRequest
+    from dais_verif.flows.rank_sensitivity import rank_sensitivity as flow
+
+    request = SensitivityRequest(
+        program=program,
+        layout=layout,
+        bits=bits,
+        vectors=vectors,
+        seed=seed,
+        inputs=paths_from("inputs", inputs),
+        unchecked=unchecked,
+        timeout=timeout,
+        output=path_from("output", output),
+    )
+    return flow(request, progress=listener(progress))
