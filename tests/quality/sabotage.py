@@ -225,7 +225,7 @@ job_file = Path(os.environ["DAIS_VERIF_JOB"])
 while not job_file.exists():
     time.sleep(0.01)
 job = json.loads(job_file.read_bytes())
-bits = {{side: sum(wire[2] for wire in job["face"][side]) for side in ("inputs", "outputs")}}
+bits = {{side: sum(wire[2] for wire in job["interface"][side]) for side in ("inputs", "outputs")}}
 digest = 0
 for number, start in enumerate(job["starts"][:-1]):
     path = Path(job["chunks"]) / f"{{number:06}}.bin"
