@@ -12,7 +12,7 @@ import click
 from dais_verif.cli.verb import FiniteRange, OutputPath
 from dais_verif.flows.progress import Progress
 from dais_verif.own_command import own_command
-from dais_verif.program import LAYOUTS
+from dais_verif.program import ALL_LAYOUTS
 from dais_verif.verilog_names import is_module_name
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ seconds = FiniteRange(min=0, min_open=True)
 program_argument = click.argument("program", type=file_path)
 layout_option = click.option(
     "--layout",
-    type=click.Choice(LAYOUTS),
+    type=click.Choice(ALL_LAYOUTS),
     help="Layout of the binary; detected if not given.",
 )
 top_option = click.option("--top", default="model", show_default=True, callback=_identifier, help="Name of the module.")

@@ -24,7 +24,7 @@ from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.flows.diff import DiffRequest
 from dais_verif.flows.diff import diff as run_diff
 from dais_verif.flows.golden.evaluate import ENGINES
-from dais_verif.program import LAYOUTS
+from dais_verif.program import ALL_LAYOUTS
 from dais_verif.report.diff_text import print_diff
 
 
@@ -32,7 +32,7 @@ from dais_verif.report.diff_text import print_diff
 @click.argument("a", type=file_path)
 @click.argument("b", type=file_path)
 @layout_option
-@click.option("--layout-b", type=click.Choice(LAYOUTS), help="Layout of B, if it is not that of A.")
+@click.option("--layout-b", type=click.Choice(ALL_LAYOUTS), help="Layout of B, if it is not that of A.")
 @vectors_option(1000)
 @seed_option
 @inputs_option

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dais_verif.errors import RequestError
-from dais_verif.program import LAYOUTS, Program
+from dais_verif.program import ALL_LAYOUTS, Program
 
 __all__ = [
     "OWN_TYPES",
@@ -113,9 +113,9 @@ def require_types(request: Any) -> None:
         if (rule := RULES.get(kind.removesuffix(" | None"))) is not None and not rule[0](value):
             option = field.name.replace("_", "-")
             raise RequestError(f"--{option} must be {rule[1]}, not {shown(value)}.")
-        if field.name in ("layout", "layout_b") and value not in LAYOUTS:
+        if field.name in ("layout", "layout_b") and value not in ALL_LAYOUTS:
             option = field.name.replace("_", "-")
-            raise RequestError(f"--{option} must be one of {', '.join(LAYOUTS)}, not {shown(value)}.")
+            raise RequestError(f"--{option} must be one of {', '.join(ALL_LAYOUTS)}, not {shown(value)}.")
         if field.name == "jobs" and value < 1:
             raise RequestError(f"--jobs must be a number of threads, 1 or more, not {shown(value)}.")
 

@@ -106,6 +106,10 @@ class Context:
         self.program, self.op, self.inputs = program, op, inputs
         self._values = values
 
+    def buf(self, index: int) -> Fraction:
+        """The value of op ``index``."""
+        return self._values[index]
+
     @property
     def a(self) -> Fraction:
         """buf[id0]"""
@@ -154,6 +158,18 @@ def _quant(c: Context) -> Fraction:
 
 def _add_const(c: Context) -> Fraction:
     return c.a + c.op.data * two(-c.op.type.f)
+
+
+def _sum(c: Context) -> Fraction:
+    total = Fraction(0)
+    for term in c.op.terms:
+        value = (c.buf(term.op) if term.op >= 0 else Fraction(c.op.data)) * two(term.shift)
+        total += -value if term.negative else value
+    return total
+
+
+def _shift(c: Context) -> Fraction:
+    return c.a * two(c.op.data)
 
 
 def _const(c: Context) -> Fraction:
@@ -222,4 +238,6 @@ RULES: dict[int, Callable[[Context], Fraction]] = {
     Code.BIT_UNARY: _bit_unary,
     Code.BIT_UNARY_NEG: _bit_unary,
     Code.BIT_BINARY: _bit_binary,
+    Code.SUM: _sum,
+    Code.SHIFT: _shift,
 }

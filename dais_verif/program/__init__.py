@@ -13,11 +13,11 @@ from pathlib import Path
 
 from dais_verif.errors import InputError, ProgramError, RequestError
 from dais_verif.files import read_plain
-from dais_verif.program.da4ml_json import looks_like_json, read_json
 from dais_verif.program.gzipped import is_gzip, unpacked
+from dais_verif.program.json_file import JSON_LAYOUTS, looks_like_json, read_json
 from dais_verif.program.layouts import LAYOUTS, AssumedLayoutWarning, read_binary, write_binary
-from dais_verif.program.model import Columns, Op, Origin, Program
-from dais_verif.program.opcodes import OPCODES, Opcode
+from dais_verif.program.model import Columns, Op, Origin, Program, Terms
+from dais_verif.program.opcodes import OPCODES, Opcode, Term
 from dais_verif.program.types import LIMIT, FixedType
 
 __all__ = [
@@ -28,10 +28,13 @@ __all__ = [
     "Op",
     "Origin",
     "Program",
+    "Terms",
     # the table
     "OPCODES",
     "Opcode",
+    "Term",
     # files
+    "ALL_LAYOUTS",
     "LAYOUTS",
     "AssumedLayoutWarning",
     "assemble",
@@ -41,6 +44,8 @@ __all__ = [
     "write_binary",
 ]
 
+#: What ``--layout`` can say of a file that is read.
+ALL_LAYOUTS = (*LAYOUTS, *JSON_LAYOUTS)
 #: A hundred million ops.
 _MOST_BYTES = 4 << 30
 
@@ -59,9 +64,10 @@ def assemble(source: str | bytes, name: str = "text") -> Program:
 def load(path: str | Path | bytes, *, layout: str | None = None) -> Program:
     """The valid program in the file ``path``, or in the bytes of one.
 
-    That is a binary of any layout or da4ml's JSON, plain or gzip, or, in a file, a text.
-    A text is told by the suffix ``.dais``. ``layout``: ``published``, ``headerless`` or ``v1`` overrides detection,
-    for a binary. Raises ``ProgramError`` if the file holds no valid program, ``InputError`` if it cannot be read.
+    That is a binary of any layout, da4ml's JSON or ALIR, plain or gzip, or, in a file, a text.
+    A text is told by the suffix ``.dais``. ``layout`` overrides detection: ``published``, ``headerless`` or ``v1`` for
+    a binary, ``json`` (da4ml's) or ``alir`` for JSON. Raises ``ProgramError`` if the file holds no valid program,
+    ``InputError`` if it cannot be read.
     """
     if isinstance(path, bytes):
         return parse(path, layout=layout)
@@ -81,11 +87,13 @@ def load(path: str | Path | bytes, *, layout: str | None = None) -> Program:
 
 
 def parse(data: bytes, *, layout: str | None = None) -> Program:
-    """Return the valid program in ``data``: a binary of any layout or da4ml's JSON, plain or gzip.
+    """Return the valid program in ``data``: a binary of any layout, da4ml's JSON or ALIR, plain or gzip.
 
     ``layout``: as for ``load``. Raises ``ProgramError`` if there is no valid program in it.
     """
-    return read_json(data) if layout is None and looks_like_json(data) else _read_binary(data, layout)
+    if layout in JSON_LAYOUTS or (layout is None and looks_like_json(data)):
+        return read_json(data, layout)
+    return _read_binary(data, layout)
 
 
 def _read_binary(data: bytes, layout: str | None) -> Program:

@@ -46,6 +46,7 @@ class BrokenRule(ProgramError):
 def validate(program: Program) -> None:
     """Raise ``BrokenRule`` for the first rule that ``program`` breaks; return None if it is valid."""
     _check_opcodes(program)
+    _check_terms(program)
     _check_operands(program)
     _check_types(program)
     _check_data(program)
@@ -84,6 +85,8 @@ _LAYOUT = "the file is damaged or has another layout (see --layout)"
 _WRITER = "the writer of the program must be mended"
 _SSA = "ops read only what stands before them, so the file is damaged or has another layout (see --layout)"
 _EARLIER = "must name an earlier op, 0 to {index} - 1"
+#: Where programs come from that may hold what only ALIR has.
+_ALIR_LAYOUTS = ("alir", "memory")
 _WITHIN = f"must be within -{LIMIT}..{LIMIT}"
 
 
@@ -94,8 +97,10 @@ def _beyond(values: Ints) -> Mask:
 
 def _check_opcodes(program: Program) -> None:
     code = program.columns.code
-    known = ", ".join(map(str, sorted(OPCODES)))
-    _refuse_op(program, ~np.isin(code, list(OPCODES)), "opcode", code, f"must be one of {known}", _LAYOUT)
+    # 11 and 12 in a file of DAIS mean nothing: there they are no opcodes.
+    known = sorted(row.code for row in OPCODES.values() if not row.alir or program.origin.layout in _ALIR_LAYOUTS)
+    rule = f"must be one of {', '.join(str(int(c)) for c in known)}"
+    _refuse_op(program, ~np.isin(code, known), "opcode", code, rule, _LAYOUT)
 
 
 def _check_operands(program: Program) -> None:
@@ -104,12 +109,51 @@ def _check_operands(program: Program) -> None:
     is_input = _has(program, lambda spec: spec.pattern is Pattern.INPUT)
     no_operand = _has(program, lambda spec: spec.pattern is Pattern.NONE)
     binary = _has(program, lambda spec: spec.pattern is Pattern.BINARY)
+    terms = _has(program, lambda spec: spec.pattern is Pattern.TERMS)
     for name, ids, used in (("id0", id0, ~is_input & ~no_operand), ("id1", id1, binary)):
-        _refuse_op(program, used & ((ids < 0) | (ids >= own)), name, ids, _EARLIER, _SSA)
+        _refuse_op(program, used & ~terms & ((ids < 0) | (ids >= own)), name, ids, _EARLIER, _SSA)
     bad = is_input & ((id0 < 0) | (id0 >= program.n_in))
     _refuse_op(program, bad, "id0", id0, f"must name one of the {program.n_in} inputs", _LAYOUT)
     for name, ids, unused in (("id0", id0, no_operand), ("id1", id1, ~binary)):
-        _refuse_op(program, unused & (ids != -1), name, ids, "must be -1 since the op does not use it", _WRITER)
+        _refuse_op(
+            program, unused & ~terms & (ids != -1), name, ids, "must be -1 since the op does not use it", _WRITER
+        )
+
+
+def _check_terms(program: Program) -> None:
+    """Sums own their terms: those of one op follow those of the sum before it, and none is left over."""
+    op, shift, negative = program.terms
+    if not len(op) == len(shift) == len(negative):
+        raise ProgramError(f"terms: {len(op)} ops, {len(shift)} shifts and {len(negative)} signs, must be as many")
+    is_sum = _has(program, lambda spec: spec.pattern is Pattern.TERMS)
+    first, count = program.columns.id0, program.columns.id1
+    _refuse_op(program, is_sum & (count < 1), "number of terms", count, "must be at least 1", _WRITER)
+    before = np.cumsum(np.where(is_sum, count, 0)) - count
+    _refuse_op(program, is_sum & (first != before), "first term", first, "must follow those of the sum before", _WRITER)
+    owned = int(count[is_sum].sum())
+    if owned != len(op):
+        raise ProgramError(f"terms: {len(op)} of them, {owned} are those of sums; {_WRITER}")
+    owner = np.repeat(np.flatnonzero(is_sum), count[is_sum])
+    _refuse_term(program, owner, (op < -1) | (op >= owner), "op", op, "must be -1 (the constant) or name an earlier op")
+    _refuse_term(program, owner, _beyond(shift), "shift", shift, _WITHIN)
+    _refuse_term(program, owner, (negative != 0) & (negative != 1), "sign", negative, "must be 0 (plus) or 1 (minus)")
+    constant = op == -1
+    _refuse_term(program, owner, constant & (negative != 0), "sign", negative, "must be 0: the constant has its own")
+    constants = np.bincount(owner[constant], minlength=program.n_ops)
+    _refuse_op(program, constants > 1, "number of constant terms", constants, "must be at most 1", _WRITER)
+    data = program.columns.data
+    unused = is_sum & (constants == 0) & (data != 0)
+    _refuse_op(program, unused, "data", data, "must be 0 since no term is the constant", _WRITER)
+
+
+def _refuse_term(program: Program, owner: Ints, bad: Mask, field: str, values: Ints, rule: str) -> None:
+    """Raise for the first term where ``bad``; ``owner`` has the op of each."""
+    if bad.any():
+        term = int(np.argmax(bad))
+        index = int(owner[term])
+        place = term - int(program.columns.id0[index])
+        finding = f"op {index} (sum): {field} of term {place} is {int(values[term])}, {rule}"
+        raise BrokenRule("op", index, finding, _WRITER)
 
 
 def _check_types(program: Program) -> None:
@@ -127,7 +171,8 @@ def _check_data(program: Program) -> None:
     low, high = low_int32(data), high_int32(data)
     by_kind = {kind: _has(program, lambda spec, kind=kind: spec.data is kind) for kind in Data}
 
-    _refuse_op(program, by_kind[Data.SHIFT] & _beyond(data), "data (shift)", data, _WITHIN, _LAYOUT)
+    shifts = by_kind[Data.SHIFT] | by_kind[Data.SHIFT_ONLY]
+    _refuse_op(program, shifts & _beyond(data), "data (shift)", data, _WITHIN, _LAYOUT)
 
     mux = by_kind[Data.MUX]
     bad = mux & ((low < 0) | (low >= np.arange(program.n_ops)))

@@ -6,10 +6,6 @@ it, and the intervals are kept beside the program.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import math
-from fractions import Fraction
 from reprlib import repr as _short
 from typing import Any
 
@@ -17,44 +13,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.errors import ProgramError
-from dais_verif.program.checks import validate
-from dais_verif.program.gzipped import beginning, is_gzip, unpacked
+from dais_verif.program.json_fields import as_int32, as_integer, as_integers, as_list, as_type
 from dais_verif.program.model import Columns, Origin, Program
 from dais_verif.program.opcodes import Code, low_int32
-from dais_verif.program.types import LIMIT, FixedType, type_of_interval
+from dais_verif.program.types import FixedType
 
-__all__ = ["looks_like_json", "read_json"]
-
-
-def looks_like_json(data: bytes) -> bool:
-    """Whether ``data`` begins as a JSON list or object does, or is gzip and holds what does.
-
-    A binary of 91 inputs begins with ``[`` too, but its first word holds a 0 byte, which no JSON text does.
-    """
-    if is_gzip(data):
-        data = beginning(data)
-    return data[:64].lstrip()[:1] in (b"[", b"{") and b"\0" not in data[:4]
+__all__ = ["program_of"]
 
 
-def read_json(data: bytes) -> Program:
-    """The valid program in ``data``. Raises ``ProgramError`` if it is not one."""
-    sha256 = hashlib.sha256(data).hexdigest()
-    try:
-        tree = json.loads(unpacked(data) if is_gzip(data) else data)
-    except (ValueError, RecursionError) as error:
-        raise ProgramError(f"JSON: {error}; the file is damaged or no da4ml program") from None
+def program_of(tree: Any, origin: Origin) -> Program:
+    """The program, not yet checked, in the list ``tree``. Raises ``ProgramError`` if there is none."""
+    if isinstance(tree, dict) and "model" in tree:
+        tree = tree["model"]
     if not isinstance(tree, list) or len(tree) not in (8, 9):
         found = f"a list of {len(tree)}" if isinstance(tree, list) else f"a {type(tree).__name__}"
         raise ProgramError(f"JSON: {found}, must be the list of 8 or 9 parts that da4ml's CombLogic.save writes")
-    program = _program(tree, Origin("json", file_sha256=sha256))
-    validate(program)
-    return program
+    return _program(tree, origin)
 
 
 def _program(tree: list[Any], origin: Origin) -> Program:
     shape, inp_shift, out_idx, out_shift, out_neg, ops = tree[:6]
-    n_in, n_out = _integers(shape, "shape", 2).tolist()
-    rows = _list(ops, "ops")
+    n_in, n_out = as_integers(shape, "shape", 2).tolist()
+    rows = as_list(ops, "ops")
     tables = _tables(tree[8] if len(tree) == 9 else None)
     columns: list[list[int]] = [[] for _ in Columns._fields]
     intervals: list[tuple[int, int]] = []
@@ -64,10 +44,10 @@ def _program(tree: list[Any], origin: Origin) -> Program:
             raise ProgramError(
                 f"JSON op {index}: must be [id0, id1, opcode, data, [min, max, step], ...], not {_short(row)}"
             )
-        id0, id1, code = (_int32(v, f"op {index}: {name}") for v, name in zip(row, _ROW, strict=False))
-        data = _integer(row[3], f"op {index}: data")
+        id0, id1, code = (as_int32(v, f"op {index}: {name}") for v, name in zip(row, _ROW, strict=False))
+        data = as_integer(row[3], f"op {index}: data")
         data = (data & (1 << 64) - 1 ^ 1 << 63) - (1 << 63)  # two's complement of 64 bits, as a binary holds it
-        kind, interval = _type(row[4], index)
+        kind, interval = as_type(row[4], index)
         if code == Code.LOOKUP and 0 <= id0 < index:
             data = _lookup_data(data, types[id0], intervals[id0], index)
         types.append(kind)
@@ -75,10 +55,10 @@ def _program(tree: list[Any], origin: Origin) -> Program:
         for column, value in zip(columns, (code, id0, id1, data, *kind), strict=True):
             column.append(value)
     return Program(
-        inp_shift=_integers(inp_shift, "inp_shifts", n_in),
-        out_idx=_integers(out_idx, "out_idxs", n_out),
-        out_shift=_integers(out_shift, "out_shifts", n_out),
-        out_neg=_integers(out_neg, "out_negs", n_out),
+        inp_shift=as_integers(inp_shift, "inp_shifts", n_in),
+        out_idx=as_integers(out_idx, "out_idxs", n_out),
+        out_shift=as_integers(out_shift, "out_shifts", n_out),
+        out_neg=as_integers(out_neg, "out_negs", n_out),
         columns=Columns(*(np.array(column, dtype=np.int64) for column in columns)),
         tables=tables,
         intervals=tuple(intervals),
@@ -101,75 +81,10 @@ def _lookup_data(table: int, kind: FixedType, interval: tuple[int, int], index: 
     return offset << 32 | table & 0xFFFF_FFFF
 
 
-def _type(value: Any, index: int) -> tuple[FixedType, tuple[int, int]]:
-    """Type and raw interval of ``[min, max, step]``.
-
-    da4ml writes [0, 0, Infinity] for a column of zeros: the constant 0 lies on any grid.
-    """
-    numbers = value if isinstance(value, list) and len(value) == 3 else [None]
-    if numbers == [0, 0, math.inf] and not any(isinstance(v, bool) for v in numbers):
-        return FixedType(0, 0, 0), (0, 0)
-    if not all(isinstance(v, int) or (isinstance(v, float) and math.isfinite(v)) for v in numbers):
-        raise ProgramError(
-            f"JSON op {index}: interval must be three finite numbers [min, max, step], not {_short(value)}"
-        )
-    low, high, step = map(Fraction, numbers)
-    if low > high:
-        raise ProgramError(
-            f"JSON op {index}: interval minimum {_short(numbers[0])} is above its maximum {_short(numbers[1])}"
-        )
-    if low == high == 0:
-        return FixedType(0, 0, 0), (0, 0)
-    f = _exponent(step)
-    if f is None or abs(f) > LIMIT:
-        raise ProgramError(
-            f"JSON op {index}: step is {_short(numbers[2])}, must be a power of two within 2**-{LIMIT}..2**{LIMIT}"
-        )
-    lo, hi = math.floor(low / step), math.ceil(high / step)
-    return type_of_interval(lo, hi, f), (lo, hi)
-
-
-def _exponent(step: Fraction) -> int | None:
-    """``-log2(step)`` if ``step`` is a power of two, else None."""
-    if step <= 0 or (step.numerator & (step.numerator - 1)) or (step.denominator & (step.denominator - 1)):
-        return None
-    return step.denominator.bit_length() - step.numerator.bit_length()
-
-
-def _list(value: Any, name: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise ProgramError(f"JSON {name}: must be a list, not {_short(value)}")
-    return value
-
-
-def _integer(value: Any, where: str) -> int:
-    """An integer that a 64-bit word can hold, signed or not."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, int) or not -(1 << 63) <= value < 1 << 64:
-        raise ProgramError(f"JSON {where} is {_short(value)}, must be a 64-bit integer")
-    return int(value)
-
-
-def _int32(value: Any, where: str) -> int:
-    """An integer that a word of a binary can hold."""
-    number = _integer(value, where)
-    if number != low_int32(number):
-        raise ProgramError(f"JSON {where} is {number}, must be an int32")
-    return number
-
-
-def _integers(value: Any, name: str, count: int) -> NDArray[np.int64]:
-    items = _list(value, name)
-    if len(items) != count:
-        raise ProgramError(f"JSON {name}: {len(items)} values, must be {count}")
-    return np.array([_int32(item, f"{name}[{j}]") for j, item in enumerate(items)], dtype=np.int64)
-
-
 def _tables(value: Any) -> tuple[NDArray[np.int64], ...]:
     tables = []
-    for t, table in enumerate(_list(value, "lookup_tables") if value is not None else []):
+    for t, table in enumerate(as_list(value, "lookup_tables") if value is not None else []):
         entries = table.get("table") if isinstance(table, dict) else None
         name = f"lookup_tables[{t}].table"
-        tables.append(_integers(entries, name, len(entries) if isinstance(entries, list) else 0))
+        tables.append(as_integers(entries, name, len(entries) if isinstance(entries, list) else 0))
     return tuple(tables)

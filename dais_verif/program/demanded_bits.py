@@ -47,6 +47,12 @@ def of_operands(program: Program, op: Op, mask: int) -> tuple[int, ...]:
         case Code.QUANT | Code.QUANT_NEG:
             kept = _with_carries if op.spec.negate else _in_place
             return (kept(mask, gaps[0], kinds[0]),)
+        case Code.SHIFT:
+            return (_in_place(mask, gaps[0] - op.data, kinds[0]),)
+        case Code.SUM:  # carries may come from any term
+            shifts = [term.shift for term in op.terms if term.op >= 0]
+            triples = zip(kinds, gaps, shifts, strict=True)
+            return tuple(_with_carries(mask, gap - shift, kind) for kind, gap, shift in triples)
         case Code.ADD_CONST if op.data:
             return (_summand(mask, gaps[0], kinds[0], (op.data & -op.data).bit_length() - 1),)
         case Code.ADD_CONST:

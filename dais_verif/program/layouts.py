@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dais_verif.errors import InputError, ProgramError
 from dais_verif.program.checks import validate
 from dais_verif.program.model import Columns, Origin, Program, meaningful_data
+from dais_verif.program.opcodes import OPCODES
 from dais_verif.program.ranges import PromiseStatus, analyse
 
 __all__ = ["LAYOUTS", "AssumedLayoutWarning", "detect", "read_binary", "write_binary"]
@@ -213,6 +214,13 @@ def _decode(words: Words, layout: str) -> Program:
     return program
 
 
+def _refuse_alir(program: Program, layout: str) -> None:
+    only_alir = np.isin(program.columns.code, [code for code, row in OPCODES.items() if row.alir])
+    if only_alir.any():
+        op = program.ops[int(np.argmax(only_alir))]
+        raise InputError(f"{op} is of ALIR, which the {layout} layout cannot say; convert the program to DAIS first")
+
+
 def write_binary(program: Program, layout: str) -> bytes:
     """``program`` in ``layout``; reading the result gives the program back, and a file read is written unchanged.
 
@@ -222,6 +230,7 @@ def write_binary(program: Program, layout: str) -> bytes:
         raise InputError(f"layout must be one of {', '.join(LAYOUTS)}, not {layout!r}")
     if layout != "v1" and program.tables:
         raise InputError(f"the {layout} layout carries no tables and the program has {len(program.tables)}; write v1")
+    _refuse_alir(program, layout)
     origin = program.origin
     counts = [program.n_in, program.n_out, program.n_ops]
     if layout == "v1":

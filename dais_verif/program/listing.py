@@ -87,10 +87,22 @@ def in_words(program: Program, op: Op) -> str:
             return f"table {low_int32(op.data)}[{a}{minus_offset}]"
         case Code.BIT_UNARY | Code.BIT_UNARY_NEG:
             return f"{REDUCE_NAMES[op.data]}({minus}{a})"
+        case Code.SHIFT:
+            return f"quant({a}{_shift(op.data)})"
+        case Code.SUM:
+            return _sum(op)
         case _:
             fields = bitwise_fields(op.data)
             first, second = ("-" if negate else "" for negate in (fields.negate_a, fields.negate_b))
             return f"{first}{a} {BITWISE_NAMES[fields.operation]} {second}{b}{_shift(fields.shift)}"
+
+
+def _sum(op: Op) -> str:
+    terms = [
+        f"{'-' if term.negative else ''}{f'%{term.op}' if term.op >= 0 else op.data}{_shift(term.shift)}"
+        for term in op.terms
+    ]
+    return f"sum({', '.join(terms)})"
 
 
 def _shift(bits: int) -> str:

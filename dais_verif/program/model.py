@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from dais_verif.errors import ProgramError
 from dais_verif.program.checks import validate
-from dais_verif.program.opcodes import MUXES, OPCODES, Data, Opcode, Pattern, low_int32
+from dais_verif.program.opcodes import MUXES, OPCODES, Code, Data, Opcode, Pattern, Term, low_int32, opcode_of_sum
 from dais_verif.program.types import FixedType
 
-__all__ = ["Columns", "Op", "Origin", "Program"]
+__all__ = ["NO_TERMS", "Columns", "Estimates", "Op", "Origin", "Program", "Terms"]
 
 Ints = NDArray[np.int64]
 
@@ -34,11 +34,13 @@ class Op:
     id1: int
     data: int
     type: FixedType
+    #: Of a sum; empty for all other ops.
+    terms: tuple[Term, ...] = ()
 
     @property
     def spec(self) -> Opcode:
-        """The row of the opcode table."""
-        return OPCODES[self.code]
+        """The row of the opcode table; of a sum the row that ALIR has for one of such terms."""
+        return opcode_of_sum(self.terms) if self.terms else OPCODES[self.code]
 
     @property
     def condition(self) -> int:
@@ -47,10 +49,12 @@ class Op:
 
     @property
     def operands(self) -> tuple[int, ...]:
-        """Indices of the ops whose values this op reads, a mux's condition last."""
+        """Indices of the ops whose values this op reads, a mux's condition last; of a sum, one a term that is an op."""
         pattern = self.spec.pattern
         if pattern is Pattern.BINARY:
             return (self.id0, self.id1, self.condition) if self.code in MUXES else (self.id0, self.id1)
+        if pattern is Pattern.TERMS:
+            return tuple(term.op for term in self.terms if term.op >= 0)
         return (self.id0,) if pattern is Pattern.UNARY else ()
 
     def __str__(self) -> str:
@@ -69,11 +73,41 @@ class Columns(NamedTuple):
     f: Ints
 
 
+class Terms(NamedTuple):
+    """The terms of all sums, those of one op after those of the one before it, as int64 columns (see ``Term``)."""
+
+    op: Ints
+    shift: Ints
+    negative: Ints
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[int, int, int]]) -> Terms:
+        """Terms from rows ``(op, shift, negative)``."""
+        table = np.array(rows, dtype=np.int64).reshape(-1, 3)
+        return cls(*(table[:, column].copy() for column in range(3)))
+
+
+#: Those of a program without sums, of every DAIS program that is.
+NO_TERMS = Terms.of(())
+
+
+class Estimates(NamedTuple):
+    """What ALIR files estimate of the hardware, kept for those that are written again; nothing here reads it.
+
+    ``latency``, ``cost``: float64 (n_ops,). The sizes are alkaid's, in bits; -1 if it was not asked for.
+    """
+
+    latency: NDArray[np.float64]
+    cost: NDArray[np.float64]
+    carry_size: int
+    adder_size: int
+
+
 @dataclass(frozen=True)
 class Origin:
     """How a program was read: what a record must say about the file it speaks of.
 
-    ``layout``: ``published``, ``headerless``, ``v1``, ``json`` or ``memory``. ``assumed``: both word orders
+    ``layout``: ``published``, ``headerless``, ``v1``, ``json``, ``alir`` or ``memory``. ``assumed``: both word orders
     were possible and mean different things. ``file_sha256``: of the bytes as read, before decompression.
     """
 
@@ -87,11 +121,12 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A DAIS program. Made by ``dais_verif.load`` or ``Program.build``; never changed afterwards.
+    """A program: DAIS, or ALIR with its own opcodes. Made by ``load`` or ``Program.build``; never changed afterwards.
 
     ``inp_shift`` (n_in,), ``out_idx``, ``out_shift``, ``out_neg`` (n_out,), columns (n_ops,): int64, read-only.
     ``tables``: raw integers, one int64 array a table. ``intervals``: raw (min, max) an op where the source
-    declares them (da4ml's JSON), else None; only those of ``input`` ops bound anything.
+    declares them (da4ml's JSON, ALIR), else None; only those of ``input`` ops bound anything. ``terms``: of ALIR's
+    sums, whose columns ``id0`` and ``id1`` are the index of the first and their number.
     """
 
     inp_shift: Ints
@@ -102,6 +137,8 @@ class Program:
     tables: tuple[Ints, ...] = ()
     intervals: tuple[tuple[int, int], ...] | None = None
     origin: Origin = field(default_factory=Origin)
+    terms: Terms = NO_TERMS
+    estimates: Estimates | None = None
 
     def __post_init__(self) -> None:
         for array in (
@@ -111,6 +148,7 @@ class Program:
             self.out_neg,
             *self.columns,
             *self.tables,
+            *self.terms,
         ):
             array.setflags(write=False)
 
@@ -122,9 +160,11 @@ class Program:
         *,
         inp_shift: Sequence[int] = (),
         tables: Sequence[Sequence[int]] = (),
+        terms: Sequence[tuple[int, int, int]] = (),
     ) -> Program:
         """A checked program from rows ``(code, id0, id1, data, (k, i, f))`` and outputs ``(idx, shift, neg)``.
 
+        ``terms``: those of its sums, as rows ``(op, shift, negative)``.
         Raises ``ProgramError`` if it is not valid.
         """
         try:
@@ -137,6 +177,7 @@ class Program:
                 out_neg=outs[:, 2].copy(),
                 columns=Columns(*(rows[:, c].copy() for c in range(7))),
                 tables=tuple(np.array(table, dtype=np.int64) for table in tables),
+                terms=Terms.of(terms),
             )
         except OverflowError:
             raise ProgramError("a number of the program does not fit 64 bits; data words are signed") from None
@@ -165,7 +206,11 @@ class Program:
         # Few types are many ops': one object each, not a million.
         known = {kind: FixedType(*kind) for kind in set(zip(k, i, f, strict=True))}
         types = map(known.__getitem__, zip(k, i, f, strict=True))
-        return tuple(map(Op, range(self.n_ops), code, id0, id1, data, types))
+        if not len(self.terms.op):
+            return tuple(map(Op, range(self.n_ops), code, id0, id1, data, types))
+        flat = list(map(Term, self.terms.op.tolist(), self.terms.shift.tolist(), (self.terms.negative != 0).tolist()))
+        terms = (tuple(flat[a : a + b]) if c == Code.SUM else () for c, a, b in zip(code, id0, id1, strict=True))
+        return tuple(map(Op, range(self.n_ops), code, id0, id1, data, types, terms))
 
     @cached_property
     def outputs(self) -> tuple[tuple[int, int, bool], ...]:
@@ -193,7 +238,7 @@ class Program:
     @cached_property
     def hash(self) -> str:
         """SHA-256 of what the program means: the same for every layout it is written in."""
-        digest = hashlib.sha256(b"dais program\0")
+        digest = hashlib.sha256(b"dais program\0" if not len(self.terms.op) else b"dais program with sums\0")
         header = [self.n_in, self.n_out, self.n_ops, *(len(table) for table in self.tables)]
         for array in (
             np.array(header),
@@ -205,6 +250,7 @@ class Program:
             meaningful_data(self.columns),
             *self.columns[4:],
             *self.tables,
+            *self.terms,
         ):
             digest.update(np.ascontiguousarray(array, dtype="<i8").tobytes())
         return digest.hexdigest()

@@ -1,10 +1,12 @@
 """The one table of opcodes. Checks, golden model, emitter, disassembly and tests are driven by it.
 
-What each opcode *computes* is on the semantics page; here stands how it is encoded.
+What each opcode *computes* is on the semantics page; here stands how it is encoded. Two codes are ALIR's alone, and two
+of its opcodes are special sums: ``opcode_of_sum`` has what people call those.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum, IntEnum
 from typing import Final, NamedTuple, TypeVar
 
@@ -18,6 +20,8 @@ __all__ = [
     "Data",
     "Opcode",
     "Pattern",
+    "Term",
+    "opcode_of_sum",
     # codes that are often asked for
     "INPUT",
     "MUXES",
@@ -54,6 +58,10 @@ class Code(IntEnum):
     BIT_UNARY = 9
     BIT_UNARY_NEG = -9
     BIT_BINARY = 10
+    #: ALIR's sum of any number of terms, and with it its -2 (one term, negative) and its 4 on a grid of its own.
+    SUM = 11
+    #: ALIR's 3 where it shifts, too; the number is ours, in no file stands a 12.
+    SHIFT = 12
 
 
 class Data(Enum):
@@ -63,6 +71,10 @@ class Data(Enum):
     NONE = "none"
     #: A shift of the second operand, in bits.
     SHIFT = "shift"
+    #: A shift of the only operand, in bits.
+    SHIFT_ONLY = "shift of the only operand"
+    #: A signed constant; the shift of the term that stands for it says in which units.
+    TERM = "constant term"
     #: A signed constant in units of the op's own ``2**-f``.
     CONSTANT = "constant"
     #: Low int32: index of the condition op. High int32: shift of the second operand.
@@ -82,6 +94,15 @@ class Pattern(Enum):
     NONE = "no operand"
     UNARY = "id0 is an op"
     BINARY = "id0 and id1 are ops"
+    TERMS = "id0 is the first of id1 terms"
+
+
+class Term(NamedTuple):
+    """One term of a sum: ``±value * 2**shift``; with ``op`` -1 the value is the data word of the sum."""
+
+    op: int
+    shift: int
+    negative: bool
 
 
 class Opcode(NamedTuple):
@@ -89,6 +110,7 @@ class Opcode(NamedTuple):
 
     ``promise``: quantisation to the op's type must change nothing; a change is an overflow violation.
     ``negate``: the negative code of a pair; negates (the first operand, for a mux the second) before all else.
+    ``number``: the opcode as files and people have it. ``alir``: only ALIR has it, no binary and no JSON of DAIS.
     """
 
     code: Code
@@ -98,32 +120,56 @@ class Opcode(NamedTuple):
     promise: bool
     negate: bool
     words: str
+    number: int
+    alir: bool = False
+
+
+def _dais(code: Code, mnemonic: str, pattern: Pattern, data: Data, promise: bool, negate: bool, words: str) -> Opcode:
+    return Opcode(code, mnemonic, pattern, data, promise, negate, words, int(code))
+
+
+def _alir(code: Code, mnemonic: str, pattern: Pattern, data: Data, promise: bool, words: str, number: int) -> Opcode:
+    return Opcode(code, mnemonic, pattern, data, promise, False, words, number, alir=True)
 
 
 def _rows() -> list[Opcode]:
     c, p, d = Code, Pattern, Data
     return [
-        Opcode(c.INPUT, "input", p.INPUT, d.NONE, False, False, "input quantised to the type"),
-        Opcode(c.ADD, "add", p.BINARY, d.SHIFT, True, False, "sum, second operand shifted"),
-        Opcode(c.SUB, "sub", p.BINARY, d.SHIFT, True, False, "difference, second operand shifted"),
-        Opcode(c.RELU, "relu", p.UNARY, d.NONE, False, False, "max(x, 0), quantised"),
-        Opcode(c.RELU_NEG, "relu_neg", p.UNARY, d.NONE, False, True, "max(-x, 0), quantised"),
-        Opcode(c.QUANT, "quant", p.UNARY, d.NONE, False, False, "quantised"),
-        Opcode(c.QUANT_NEG, "quant_neg", p.UNARY, d.NONE, False, True, "negated, then quantised"),
-        Opcode(c.ADD_CONST, "add_const", p.UNARY, d.CONSTANT, True, False, "plus a constant"),
-        Opcode(c.CONST, "const", p.NONE, d.CONSTANT, True, False, "constant"),
-        Opcode(c.MUX, "mux", p.BINARY, d.MUX, False, False, "MSB of the condition chooses"),
-        Opcode(c.MUX_NEG, "mux_neg", p.BINARY, d.MUX, False, True, "MSB of the condition chooses, second negated"),
-        Opcode(c.MUL, "mul", p.BINARY, d.NONE, True, False, "product"),
-        Opcode(c.LOOKUP, "lookup", p.UNARY, d.TABLE, True, False, "table entry"),
-        Opcode(c.BIT_UNARY, "bit_unary", p.UNARY, d.REDUCE, True, False, "NOT, OR-reduce or AND-reduce"),
-        Opcode(c.BIT_UNARY_NEG, "bit_unary_neg", p.UNARY, d.REDUCE, True, True, "NOT, OR-reduce or AND-reduce of -x"),
-        Opcode(c.BIT_BINARY, "bit_binary", p.BINARY, d.BITWISE, True, False, "AND, OR or XOR, second operand shifted"),
+        _dais(c.INPUT, "input", p.INPUT, d.NONE, False, False, "input quantised to the type"),
+        _dais(c.ADD, "add", p.BINARY, d.SHIFT, True, False, "sum, second operand shifted"),
+        _dais(c.SUB, "sub", p.BINARY, d.SHIFT, True, False, "difference, second operand shifted"),
+        _dais(c.RELU, "relu", p.UNARY, d.NONE, False, False, "max(x, 0), quantised"),
+        _dais(c.RELU_NEG, "relu_neg", p.UNARY, d.NONE, False, True, "max(-x, 0), quantised"),
+        _dais(c.QUANT, "quant", p.UNARY, d.NONE, False, False, "quantised"),
+        _dais(c.QUANT_NEG, "quant_neg", p.UNARY, d.NONE, False, True, "negated, then quantised"),
+        _dais(c.ADD_CONST, "add_const", p.UNARY, d.CONSTANT, True, False, "plus a constant"),
+        _dais(c.CONST, "const", p.NONE, d.CONSTANT, True, False, "constant"),
+        _dais(c.MUX, "mux", p.BINARY, d.MUX, False, False, "MSB of the condition chooses"),
+        _dais(c.MUX_NEG, "mux_neg", p.BINARY, d.MUX, False, True, "MSB of the condition chooses, second negated"),
+        _dais(c.MUL, "mul", p.BINARY, d.NONE, True, False, "product"),
+        _dais(c.LOOKUP, "lookup", p.UNARY, d.TABLE, True, False, "table entry"),
+        _dais(c.BIT_UNARY, "bit_unary", p.UNARY, d.REDUCE, True, False, "NOT, OR-reduce or AND-reduce"),
+        _dais(c.BIT_UNARY_NEG, "bit_unary_neg", p.UNARY, d.REDUCE, True, True, "NOT, OR-reduce or AND-reduce of -x"),
+        _dais(c.BIT_BINARY, "bit_binary", p.BINARY, d.BITWISE, True, False, "AND, OR or XOR, second operand shifted"),
+        _alir(c.SUM, "sum", p.TERMS, d.TERM, True, "signed sum of shifted terms", 11),
+        _alir(c.SHIFT, "quant_shift", p.UNARY, d.SHIFT_ONLY, False, "shifted, then quantised", 3),
     ]
 
 
 #: Every opcode of the semantics page, by its code; a plain integer is found faster by another than by a member.
 OPCODES: Final[dict[int, Opcode]] = {int(row.code): row for row in _rows()}
+
+_NEGATION: Final = _alir(Code.SUM, "neg", Pattern.TERMS, Data.TERM, True, "negated", -2)
+_SUM_WITH_CONSTANT: Final = _alir(Code.SUM, "add_term", Pattern.TERMS, Data.TERM, True, "plus a constant", 4)
+
+
+def opcode_of_sum(terms: Sequence[Term]) -> Opcode:
+    """Return the row of the sum of ``terms`` as ALIR calls it: 11, or -2 if it negates, or 4 if it adds a constant."""
+    if len(terms) == 1 and terms[0].negative and terms[0].shift == 0:
+        return _NEGATION
+    constants = sum(term.op < 0 for term in terms)
+    return _SUM_WITH_CONSTANT if constants == 1 and len(terms) == 2 else OPCODES[Code.SUM]
+
 
 #: Codes that loops over all ops ask for, looked up once: a look-up in an enum takes 0.1 µs, which a million ops notice.
 INPUT: Final = Code.INPUT

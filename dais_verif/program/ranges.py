@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from fractions import Fraction
 from typing import NamedTuple
 
 from dais_verif.program.model import Op, Program
@@ -170,6 +171,31 @@ def _const(program: Program, op: Op, known: Known, declared: Declared) -> Outcom
     return _quantise(_constant(op.data, op.type.f), op.type)
 
 
+def _terms(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
+    total = Interval(0, 0, 0, _ALL_ZERO)
+    # What several terms read is taken once, with the sum of its weights, so that x - x is 0.
+    weights: dict[int, Fraction] = {}
+    for term in op.terms:
+        weight = Fraction(2) ** term.shift
+        weights[term.op] = weights.get(term.op, Fraction(0)) + (-weight if term.negative else weight)
+    for operand, weight in weights.items():
+        if weight:
+            x = known[operand] if operand >= 0 else _constant(op.data, 0)
+            total = _sum(total, _scaled(x, weight))
+    return _quantise(_interval(*total), op.type)
+
+
+def _scaled(x: Interval, weight: Fraction) -> Interval:
+    """``x`` times a sum of powers of two."""
+    factor, shift = weight.numerator, weight.denominator.bit_length() - 1
+    bounds = sorted((x.lo * factor, x.hi * factor))
+    return Interval(bounds[0], bounds[1], x.f + shift, x.zeros + _trailing_zeros(factor))
+
+
+def _shift(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
+    return _quantise(_shifted(known[op.id0], op.data), op.type)
+
+
 def _constant(raw: int, f: int) -> Interval:
     return Interval(raw, raw, f, _trailing_zeros(raw))
 
@@ -290,4 +316,6 @@ _RULES: dict[int, Callable[[Program, Op, Known, Declared], Outcome]] = {
     Code.BIT_UNARY: _bit_unary,
     Code.BIT_UNARY_NEG: _bit_unary,
     Code.BIT_BINARY: _bit_binary,
+    Code.SUM: _terms,
+    Code.SHIFT: _shift,
 }

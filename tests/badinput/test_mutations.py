@@ -22,8 +22,8 @@ from dais_verif.emitter import emit_verilog
 from dais_verif.errors import DaisError, InputError, ProgramError
 from dais_verif.golden import run, run_raw
 from dais_verif.program import LAYOUTS, Program, assemble, read_binary, write_binary
-from dais_verif.program.da4ml_json import looks_like_json, read_json
 from dais_verif.program.graph import dead_ops, depths
+from dais_verif.program.json_file import looks_like_json, read_json
 from dais_verif.program.listing import listing
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of

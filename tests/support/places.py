@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["CORPUS", "LARGE"]
+__all__ = ["ALIR", "CORPUS", "LARGE"]
 
 #: Real programs with their exact outputs; ``corpus/README.md`` says what each is.
 CORPUS = Path(os.environ.get("DAIS_CORPUS") or Path(__file__).parents[1] / "corpus")
+#: Real ALIR models with their exact outputs, older files of it in ``legacy``; ``alir/README.md`` says what each is.
+ALIR = Path(__file__).parents[1] / "alir"
 #: Programs of tens of thousands of ops.
 LARGE = Path(os.environ.get("DAIS_LARGE") or Path(__file__).parents[1] / "large")

@@ -31,7 +31,7 @@ def bitwise(operation: int, shift: int = 0, reserved: int = 0) -> int:
 REFUSED: dict[str, tuple[Any, str]] = {
     "opcode -10": ((-10, 0, -1, 0, S4), "opcode is -10, must be one of -9, -6, -3, -2, -1, 0, 1, 2, "),
     "opcode -4": ((-4, 0, -1, 0, S4), "opcode is -4"),
-    "opcode 11": ((11, 0, 0, 0, S4), "opcode is 11"),
+    "opcode 13": ((13, 0, 0, 0, S4), "opcode is 13"),
     "add id0 negative": ((0, -1, 0, 0, S4), "(add): id0 is -1, must name an earlier op, 0 to 1 - 1"),
     "add id0 own index": ((0, 1, 0, 0, S4), "(add): id0 is 1, must name an earlier op"),
     "sub id1 negative": ((1, 0, -1, 0, S4), "(sub): id1 is -1, must name an earlier op"),

@@ -17,7 +17,7 @@ import pytest
 from dais_verif.errors import ProgramError
 from dais_verif.golden import run
 from dais_verif.program import Program, load
-from dais_verif.program.da4ml_json import looks_like_json, read_json
+from dais_verif.program.json_file import looks_like_json, read_json
 
 #: Two inputs, their sum, one output: shape, inp_shifts, out_idxs, out_shifts, out_negs, ops, carry_size, adder_size.
 SUM: list[Any] = [
@@ -163,7 +163,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "empty list": ([], "a list of 0, must be the list of 8 or 9 parts"),
     "seven parts": (SUM[:7], "a list of 7"),
     "ten parts": ([*SUM, [], []], "a list of 10"),
-    "object": ({"ops": []}, "a dict, must be the list"),
+    "object": ({"ops": []}, "meta is None, must be ALIRModel, or DAISModel in older files"),
     "truncated text": (json.dumps(SUM)[:-30], "JSON: Expecting"),
     "not UTF-8": (b"[\xff\xfe]", "JSON: 'utf-8' codec can't decode"),
     "nested too deeply": (DEEP, "recursion"),

@@ -197,7 +197,7 @@ def test_spelling_in_both_directions(words: str, row: tuple[int, int, int, int])
 def test_every_opcode_is_spelt() -> None:
     from dais_verif.program import OPCODES
 
-    assert {row[0] for _, row in SPELLINGS} == set(OPCODES)
+    assert {row[0] for _, row in SPELLINGS} == {code for code, row in OPCODES.items() if not row.alir}
 
 
 @pytest.mark.parametrize(

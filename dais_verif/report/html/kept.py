@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from dais_verif.errors import DaisError, InputError
-from dais_verif.program import LAYOUTS, Program, load
+from dais_verif.program import ALL_LAYOUTS, Program, load
 from dais_verif.record.program import ProgramInfo
 from dais_verif.report.html.page import write_report
 from dais_verif.report.html.sources import Source, program_of, read_source, records_below
@@ -58,7 +58,7 @@ def render_report(request: ReportRequest, *, progress: Listener) -> Standing:
 
 def _program(info: ProgramInfo, path: Path | None, layout: str | None, progress: Listener) -> Program | None:
     """Return the program that is named, which must be right, or else the one where the record says, if it is."""
-    known = layout or (info.layout if info.layout in LAYOUTS else None)
+    known = layout or (info.layout if info.layout in ALL_LAYOUTS else None)
     if path is not None:
         return load(path, layout=layout)
     if info.path is None:

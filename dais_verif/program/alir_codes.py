@@ -1,0 +1,53 @@
+"""The opcodes of ALIR as its files have them, and the shape of their records; ``docs/alir.md`` says what each means."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final, NamedTuple
+
+__all__ = ["SHAPES", "AlirCode", "Shape"]
+
+
+class AlirCode(IntEnum):
+    """Opcodes of spec 4. -2 is not what it is in DAIS, where it is ``relu(-x)``."""
+
+    NEG = -2
+    INPUT = -1
+    ADD = 0
+    SUB = 1
+    RELU = 2
+    QUANT = 3
+    ADD_CONST = 4
+    CONST = 5
+    MUX = 6
+    MUL = 7
+    LOOKUP = 8
+    BIT_UNARY = 9
+    BIT_BINARY = 10
+    SUM = 11
+
+
+class Shape(NamedTuple):
+    """How many addresses and data words the records of an opcode have; None: as many as there are terms."""
+
+    words: str
+    addresses: int | None
+    data: int | None
+
+
+SHAPES: Final[dict[int, Shape]] = {
+    AlirCode.NEG: Shape("negation", 1, 0),
+    AlirCode.INPUT: Shape("input", 0, 1),
+    AlirCode.ADD: Shape("sum", 2, 1),
+    AlirCode.SUB: Shape("difference", 2, 1),
+    AlirCode.RELU: Shape("relu", 1, 0),
+    AlirCode.QUANT: Shape("quantisation", 1, 1),
+    AlirCode.ADD_CONST: Shape("sum with a constant", 1, 2),
+    AlirCode.CONST: Shape("constant", 0, 1),
+    AlirCode.MUX: Shape("mux", 3, 1),
+    AlirCode.MUL: Shape("product", 2, 0),
+    AlirCode.LOOKUP: Shape("lookup", 1, 1),
+    AlirCode.BIT_UNARY: Shape("unary bit operation", 1, 1),
+    AlirCode.BIT_BINARY: Shape("binary bit operation", 2, 2),
+    AlirCode.SUM: Shape("shifted sum", None, None),
+}

@@ -1,0 +1,87 @@
+"""Fields of programs in JSON, each read with its own error: integers, lists, intervals as types."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from reprlib import repr as _short
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.errors import ProgramError
+from dais_verif.program.types import LIMIT, FixedType, type_of_interval
+
+__all__ = ["as_int32", "as_integer", "as_integers", "as_list", "as_type"]
+
+
+def as_list(value: Any, name: str) -> list[Any]:
+    """``value``, which must be a list. Raises ``ProgramError`` that names ``name``."""
+    if not isinstance(value, list):
+        raise ProgramError(f"JSON {name}: must be a list, not {_short(value)}")
+    return value
+
+
+def as_integer(value: Any, where: str) -> int:
+    """An integer that a 64-bit word can hold, signed or not."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or not -(1 << 63) <= value < 1 << 64:
+        raise ProgramError(f"JSON {where} is {_short(value)}, must be a 64-bit integer")
+    return int(value)
+
+
+def as_int32(value: Any, where: str) -> int:
+    """An integer that a word of a binary can hold."""
+    number = as_integer(value, where)
+    if not -(1 << 31) <= number < 1 << 31:
+        raise ProgramError(f"JSON {where} is {number}, must be an int32")
+    return number
+
+
+def as_integers(value: Any, name: str, count: int) -> NDArray[np.int64]:
+    """A list of ``count`` integers, each an int32, as an int64 array."""
+    items = as_list(value, name)
+    if len(items) != count:
+        raise ProgramError(f"JSON {name}: {len(items)} values, must be {count}")
+    return np.array([as_int32(item, f"{name}[{j}]") for j, item in enumerate(items)], dtype=np.int64)
+
+
+def as_type(value: Any, index: int, *, on_grid: bool = False) -> tuple[FixedType, tuple[int, int]]:
+    """Type and raw interval of ``[min, max, step]`` of op ``index``: the smallest type that holds the interval.
+
+    da4ml writes [0, 0, Infinity] for a column of zeros: the constant 0 lies on any grid. ``on_grid``: both ends must be
+    multiples of the step; without it the interval is the smallest on the grid around them.
+    """
+    numbers = value if isinstance(value, list) and len(value) == 3 else [None]
+    if numbers == [0, 0, math.inf] and not any(isinstance(v, bool) for v in numbers):
+        return FixedType(0, 0, 0), (0, 0)
+    if not all(isinstance(v, int) or (isinstance(v, float) and math.isfinite(v)) for v in numbers):
+        raise ProgramError(
+            f"JSON op {index}: interval must be three finite numbers [min, max, step], not {_short(value)}"
+        )
+    low, high, step = map(Fraction, numbers)
+    if low > high:
+        raise ProgramError(
+            f"JSON op {index}: interval minimum {_short(numbers[0])} is above its maximum {_short(numbers[1])}"
+        )
+    if low == high == 0:
+        return FixedType(0, 0, 0), (0, 0)
+    f = exponent(step)
+    if f is None or abs(f) > LIMIT:
+        raise ProgramError(
+            f"JSON op {index}: step is {_short(numbers[2])}, must be a power of two within 2**-{LIMIT}..2**{LIMIT}"
+        )
+    lo, hi = math.floor(low / step), math.ceil(high / step)
+    if on_grid and (lo * step != low or hi * step != high):
+        end = numbers[0] if lo * step != low else numbers[1]
+        raise ProgramError(f"JSON op {index}: the interval ends at {end}, must be a multiple of its step {numbers[2]}")
+    return type_of_interval(lo, hi, f), (lo, hi)
+
+
+def exponent(step: Fraction) -> int | None:
+    """``-log2(step)`` if ``step`` is a power of two, else None."""
+    if step <= 0 or (step.numerator & (step.numerator - 1)) or (step.denominator & (step.denominator - 1)):
+        return None
+    return step.denominator.bit_length() - step.numerator.bit_length()

@@ -1,0 +1,66 @@
+"""Programs in JSON, plain or gzip: which of the two dialects a file has, da4ml's DAIS or alkaid's ALIR.
+
+Opcode -2 is ``relu(-x)`` in the one and ``-x`` in the other, so a file that does not say which it is is not read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from dais_verif.errors import ProgramError
+from dais_verif.program import alir_json, da4ml_json
+from dais_verif.program.checks import validate
+from dais_verif.program.gzipped import beginning, is_gzip, unpacked
+from dais_verif.program.model import Origin, Program
+
+__all__ = ["JSON_LAYOUTS", "looks_like_json", "read_json"]
+
+#: What ``--layout`` can say of a JSON file: da4ml's, or alkaid's.
+JSON_LAYOUTS = ("json", "alir")
+
+
+def looks_like_json(data: bytes) -> bool:
+    """Whether ``data`` begins as a JSON list or object does, or is gzip and holds what does.
+
+    A binary of 91 inputs begins with ``[`` too, but its first word holds a 0 byte, which no JSON text does.
+    """
+    if is_gzip(data):
+        data = beginning(data)
+    return data[:64].lstrip()[:1] in (b"[", b"{") and b"\0" not in data[:4]
+
+
+def read_json(data: bytes, layout: str | None = None) -> Program:
+    """The valid program in ``data``; ``layout``: ``json`` or ``alir`` overrides detection.
+
+    Raises ``ProgramError`` if it is not one, or if nothing tells which dialect it has.
+    """
+    sha256 = hashlib.sha256(data).hexdigest()
+    try:
+        tree = json.loads(unpacked(data) if is_gzip(data) else data)
+    except (ValueError, RecursionError) as error:
+        raise ProgramError(f"JSON: {error}; the file is damaged or no program") from None
+    if (layout or _dialect(tree)) == "alir":
+        program = alir_json.program_of(tree, Origin("alir", file_sha256=sha256))
+    else:
+        program = da4ml_json.program_of(tree, Origin("json", file_sha256=sha256))
+    validate(program)
+    return program
+
+
+def _dialect(tree: Any) -> str:
+    """``json`` for da4ml's bare list, ``alir`` for what alkaid writes. Raises ``ProgramError`` if it could be both."""
+    if isinstance(tree, list):
+        if alir_json.has_alir_records(tree):
+            raise ProgramError(
+                "JSON: a bare list, as da4ml writes DAIS, whose ops are records of ALIR (spec 3 or 4), where opcode -2"
+                " means another thing; --layout alir reads it as ALIR, --layout json as DAIS"
+            )
+        return "json"
+    if isinstance(tree, dict) and tree.get("meta") == "DAISModel" and "spec_version" not in tree:
+        raise ProgramError(
+            "JSON: meta is DAISModel without a spec_version: opcode -2 is relu(-x) if it is da4ml's DAIS, and -x if it"
+            " is an early ALIR; --layout json reads it as DAIS, --layout alir as ALIR"
+        )
+    return "alir"
