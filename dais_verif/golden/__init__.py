@@ -49,7 +49,8 @@ def run(
     """Outputs of ``program`` as float64 (rows, n_out) for input vectors ``x`` (rows, n_in).
 
     ``program``: a ``Program``, the bytes of a file, or a path.
-    ``x``: float64 or integer array, or nested lists of Python numbers; every value is taken exactly.
+    ``x``: an array of floats, integers or booleans, or nested lists of Python numbers; every value is taken exactly.
+    float16 to float64 and int8 to uint64 are read as they are where rows or columns are contiguous: no copy is made.
     ``engine``: ``fast`` (the C kernel), ``numpy``, ``exact`` (the oracle, slow) or ``auto``: the fastest one that
     takes the program. ``check=False`` carries on past broken promises with the quantised value. ``jobs``: threads
     of the fast engine.
@@ -98,10 +99,9 @@ class Golden:
         n_in, n_out = self.program.n_in, self.program.n_out
         if out is not None and not (_holds(out, (len(x), n_out), x) and out.dtype == np.float64):
             raise InputError(f"out must be a float64 array of shape ({len(x)}, {n_out}), {_APART}")
-        doubles = self._taken(check) if _are_doubles(x) and x.shape[1:] == (n_in,) else None
-        if doubles and doubles.takes_doubles and doubles.gives_doubles:
-            rows = np.ascontiguousarray(x, dtype=np.float64)
-            result, broken = doubles.run_doubles(rows, check=check, jobs=self._threads(jobs), out=out)
+        taken = self._taken(check) if _are_numbers(x) and x.shape[1:] == (n_in,) else None
+        if taken and taken.gives_doubles and taken.takes(x):
+            result, broken = taken.run_doubles(x, check=check, jobs=self._threads(jobs), out=out)
             if broken is not None:
                 self._violation(Batch.of(x[broken : broken + 1], n_in), 0, None, broken)
             return result
@@ -272,9 +272,9 @@ def _frames_of_ours() -> int:
 _APART = "C-contiguous, writable, and share no memory with the inputs"
 
 
-def _are_doubles(x: Any) -> bool:
-    """Whether float64 holds all that ``x`` can hold."""
-    return isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.itemsize <= 8 and not np.ma.is_masked(x)
+def _are_numbers(x: Any) -> bool:
+    """Whether ``x`` is an array of numbers of which none is missing."""
+    return isinstance(x, np.ndarray) and x.dtype.kind in "fiub" and not np.ma.is_masked(x)
 
 
 def _is_planar(x: Any) -> bool:

@@ -1,7 +1,7 @@
 """The fast engine: plane code made and run by the C kernel (see ``kernel/``), which must equal the oracle.
 
-It takes whole arrays without a copy, float64 rows or planar integers, and runs at one to three operations of the
-widest registers per bit of an op and 512 rows. Programs beyond it (inputs or outputs over 64 bits, lookups by more
+It takes whole arrays without a copy, reals or integers, by rows or by columns, and runs at one to three operations of
+the widest registers per bit of an op and 512 rows. Programs beyond it (inputs or outputs over 64 bits, lookups by more
 than 31 bits) and machines without the compiled kernel are served by the numpy engine.
 
 Environment: ``DAIS_VERIF_ISA`` forces an instruction set, ``DAIS_VERIF_THREADS`` sets the number of threads.
@@ -49,6 +49,8 @@ _NOTHING = np.zeros(0)
 _NO_PLACES = np.zeros(0, dtype=np.int64)
 _UNWATCHED = np.zeros(0, dtype=np.uint8)
 _PROMISES = [code for code, spec in OPCODES.items() if spec.promise]
+#: Letters of numpy's kinds of numbers, and of the kernel's.
+_KINDS = {"f": "f", "i": "i", "u": "u", "b": "u"}
 _INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 
 
@@ -221,20 +223,29 @@ class FastProgram:
     def _out_scale(self) -> NDArray[np.float64]:
         return np.ldexp(1.0, np.array([-kind.f for kind in self.program.output_types], dtype=np.int64))
 
-    @property
-    def takes_doubles(self) -> bool:
-        """Whether float64 rows can be read directly."""
+    @cached_property
+    def takes_reals(self) -> bool:
+        """Whether floating-point numbers can be read directly."""
         return self._in_scale is not None
 
+    def takes(self, x: NDArray[Any]) -> bool:
+        """Whether ``x`` can be given to ``run_doubles``: floats up to float64, integers up to 64 bits, booleans."""
+        return x.itemsize <= 8 and x.dtype.kind in "fiub" and (x.dtype.kind != "f" or self.takes_reals)
+
     def run_doubles(
-        self, x: NDArray[np.float64], *, check: bool, jobs: int = 1, out: NDArray[np.float64] | None = None
+        self, x: NDArray[Any], *, check: bool, jobs: int = 1, out: NDArray[np.float64] | None = None
     ) -> tuple[NDArray[np.float64], int | None]:
         """Real outputs (rows, n_out) of real inputs (rows, n_in), and the first row that breaks a promise.
 
-        Only if ``takes_doubles`` and ``gives_doubles``. Raises ``InputError`` at NaN or infinity.
+        Only if ``takes(x)`` and ``gives_doubles``. ``x`` is read as it is if its rows or its columns are contiguous;
+        else it is copied, without a change of its type. Raises ``InputError`` at NaN or infinity.
         """
-        y = np.empty((len(x), self.program.n_out)) if out is None else out
-        broken = self._run(check, jobs, len(x), x, 0, y, 0, _NOTHING, self._in_scale, self._out_scale)
+        rows = len(x)
+        y = np.empty((rows, self.program.n_out)) if out is None else out
+        given, by_rows = _contiguous(x)
+        kind = _KINDS[x.dtype.kind]
+        shift, scale = (_NOTHING, self._in_scale) if kind == "f" else (self.facts.in_lo, _NOTHING)
+        broken = self._run(check, jobs, rows, given, kind, by_rows, y, 0, shift, scale, self._out_scale)
         return y, broken
 
     def run_planar(
@@ -254,7 +265,7 @@ class FastProgram:
         rows = x.shape[1]
         y = np.empty((self.n_out, rows), dtype=self.narrowest) if out is None else out
         no_shift = _NOTHING if shift is None else shift
-        broken = self._run(check, jobs, rows, x, x.itemsize, y, y.itemsize, no_shift, _NOTHING, _NOTHING)
+        broken = self._run(check, jobs, rows, x, "i", False, y, y.itemsize, no_shift, _NOTHING, _NOTHING)
         return y, broken
 
     def run_batch(
@@ -266,10 +277,10 @@ class FastProgram:
         """
         y = np.empty((self.n_out, batch.rows), dtype=np.int64)
         if batch.doubles is not None and self._in_scale is not None:
-            given: tuple[Any, ...] = (batch.doubles, 0, y, y.itemsize, _NOTHING, self._in_scale, _NOTHING)
+            given: tuple[Any, ...] = (batch.doubles, "f", True, y, y.itemsize, _NOTHING, self._in_scale, _NOTHING)
         else:
             x, shift = self._planar(batch)
-            given = (x, x.itemsize, y, y.itemsize, shift, _NOTHING, _NOTHING)
+            given = (x, "i", False, y, y.itemsize, shift, _NOTHING, _NOTHING)
         return list(y), self._run(check, jobs, batch.rows, *given, seen=seen)
 
     def time_ops(self, batch: Batch) -> NDArray[np.int64]:
@@ -281,9 +292,8 @@ class FastProgram:
         y = np.empty((self.n_out, batch.rows), dtype=self.narrowest)
         spent = np.zeros(self.program.n_ops + self.n_out, dtype=np.int64)
         rows, nothing = batch.rows, _NOTHING
-        self.code(False).run(
-            isa(), x, rows, x.itemsize, y, rows, y.itemsize, 0, rows, shift, nothing, nothing, spent
-        )  # fmt: skip
+        given = (isa(), x, rows, "i", x.itemsize, False, y, rows, y.itemsize, 0, rows, shift, nothing, nothing)
+        self.code(False).run(*given, spent)
         return spent
 
     def _planar(self, batch: Batch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -302,10 +312,11 @@ class FastProgram:
         self, check: bool, jobs: int, rows: int, *buffers: Any, seen: NDArray[np.uint8] = _UNWATCHED
     ) -> int | None:
         run = (self._codes.get(check) or self.code(check)).run
-        x, x_size, y, y_size, shift, in_scale, out_scale = buffers
+        x, kind, by_rows, y, y_size, shift, in_scale, out_scale = buffers
+        size = x.itemsize
 
         def piece(first: int, last: int) -> Any:
-            given = (isa(), x, rows, x_size, y, rows, y_size, first, last, shift, in_scale, out_scale)
+            given = (isa(), x, rows, kind, size, by_rows, y, rows, y_size, first, last, shift, in_scale, out_scale)
             return run(*given, _NO_PLACES, seen) if seen.size else run(*given)
 
         if jobs == 1 or -(-rows // PASS) * self.facts.words < _WORTH_THREADS:
@@ -314,9 +325,18 @@ class FastProgram:
             found = _in_threads(piece, _pieces(rows, jobs), jobs)
             broken = min((row for row, _ in found if row >= 0), default=-1)
             bad_row = max(row for _, row in found)
-        if bad_row >= 0 or (broken >= 0 and not x_size):
-            require_finite(x)  # what is no number is refused before promises are judged, wherever it stands
+        if bad_row >= 0 or (broken >= 0 and kind == "f"):
+            # What is no number is refused before promises are judged, wherever it stands.
+            require_finite(x if by_rows else x.T)
         return None if broken < 0 else broken
+
+
+def _contiguous(x: NDArray[Any]) -> tuple[NDArray[Any], bool]:
+    """``x`` (rows, n) as a C-contiguous array in the byte order of the machine, and whether it is by rows still."""
+    if not (x.dtype.isnative and x.flags.aligned):
+        x = x.astype(x.dtype.newbyteorder("="), order="K")
+    by_rows = x.shape[1] > 1 if x.flags.c_contiguous else not x.flags.f_contiguous
+    return (np.ascontiguousarray(x), True) if by_rows else (x.T, False)
 
 
 def _pieces(rows: int, jobs: int) -> list[tuple[int, int]]:

@@ -78,7 +78,7 @@ def _read_npy(path: Path, n_in: int) -> Any:
     except Exception as error:  # numpy lets whatever its header parser meets escape, from TokenError to TypeError
         raise InputError(f"{path}: not a readable .npy file ({error}); numpy.save writes one") from None
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
-        raise InputError(f"{path}: dtype is {array.dtype}, must be float64, float32 or an integer type")
+        raise InputError(f"{path}: dtype is {array.dtype}, must be float16, float32, float64, an integer type or bool")
     if array.ndim and array.shape[0] > _MAX_ROWS:
         raise InputError(f"{path}: {array.shape[0]} rows, must be at most {_MAX_ROWS}")
     if array.ndim > 2:

@@ -236,7 +236,7 @@ def safe_ops(program: FastProgram, check: bool) -> NDArray[np.bool_]:
 
 def _random_way(rng: random.Random, given: Vectors, program: FastProgram) -> tuple[Way, NDArray[np.intp]]:
     """Any rows; or, to see that the first of few is found, one that breaks a promise among others that do not."""
-    real = program.takes_doubles and program.gives_doubles and program.n_out == program.program.n_out
+    real = program.takes_reals and program.gives_doubles and program.n_out == program.program.n_out
     way = Way(rng.choice(isas()), check=rng.random() < 0.6, raw=not real or rng.random() < 0.3)
     count = rng.choice(_FEW)
     if rng.random() < 0.04:

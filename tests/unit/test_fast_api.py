@@ -143,7 +143,7 @@ def test_doubles_of_every_size_at_scales_up_to_the_limits(far: int) -> None:
             inp_shift=[shift] * 3,
         )
         made = FastProgram(program)
-        assert (made.takes_doubles and made.gives_doubles) == all(abs(shift + f) <= 900 for f in (3, -2, 5, -21))
+        assert (made.takes_reals and made.gives_doubles) == all(abs(shift + f) <= 900 for f in (3, -2, 5, -21))
         column = np.array(kinds_of_doubles())
         x = np.stack([column, column[::-1], np.roll(column, 7)], axis=1)
         expected = Golden(program, engine="exact").run_raw(Batch.of(x, 3))

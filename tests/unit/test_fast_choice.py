@@ -127,7 +127,7 @@ def test_the_kernel_refuses_instructions_that_it_does_not_know() -> None:
     code = fast.FastProgram(EVERY).code(False)
     nothing = np.zeros(0)
     with pytest.raises(ValueError, match="no instruction set"):
-        code.run("neon", nothing, 0, 0, nothing, 0, 0, 0, 0, nothing, nothing, nothing)
+        code.run("neon", nothing, 0, "f", 8, True, nothing, 0, 0, 0, 0, nothing, nothing, nothing)
 
 
 @with_kernel

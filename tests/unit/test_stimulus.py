@@ -151,7 +151,10 @@ DAMAGED_NPY: dict[str, tuple[bytes, str]] = {
     "shape of fractions": (npy(SHAPED % "(1.5, 2)"), "not a readable .npy file"),
     "10**12 rows of nothing": (npy(SHAPED % str((10**12, 0))), "rows, must be"),
     "objects": (npy_of(np.array([[1, None]]), allow_pickle=True), "not a readable .npy file"),
-    "complex": (npy_of(np.zeros((1, 2), complex)), "dtype is complex128, must be float64, float32 or an integer type"),
+    "complex": (
+        npy_of(np.zeros((1, 2), complex)),
+        "dtype is complex128, must be float16, float32, float64, an integer type or bool",
+    ),
     "text": (npy_of(np.array([["1", "2"]])), "dtype is <U1, must be"),
     "dates": (npy_of(np.zeros((1, 2), "M8[s]")), "dtype is datetime64[s], must be"),
     "records": (npy_of(np.zeros((1, 2), [("a", "f8")])), "dtype is [('a', '<f8')], must be"),

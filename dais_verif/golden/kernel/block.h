@@ -6,23 +6,28 @@
 /* Bytes of outputs beyond which no cache keeps them until somebody reads them. */
 #define STREAMED ((int64_t)12 << 20)
 
-enum { DOUBLES = 0 }; /* item size of float64 rows, which are (rows, n); integers are (n, rows) */
+enum { DOUBLES = 0 }; /* size of outputs that are float64 rows, (rows, n); integers are (n, rows) */
+
+/* Inputs are reals of 2, 4 or 8 bytes or integers of 1, 2, 4 or 8, and by rows, (rows, n), or by columns, (n, rows). */
+enum { REAL = 'f', SIGNED = 'i', UNSIGNED = 'u' };
 
 /* Where the block that is being run comes from and goes to. */
 typedef struct {
     const char *x;
     char *y;
     int64_t x_rows, y_rows; /* rows of the whole arrays */
-    int x_size, y_size;     /* bytes of an integer, or DOUBLES */
+    int x_kind, x_size;     /* of the inputs; bytes of one */
+    int by_rows;            /* inputs are so */
+    int y_size;             /* bytes of an integer, or DOUBLES */
     int64_t first, count;   /* the rows of this block */
     int64_t n_in, n_out;
-    const int64_t *shift;   /* bit 0 of the input's planes is this bit of its integers */
+    const int64_t *shift;   /* bit 0 of the input's planes is this bit of its integers; NULL: all 0 */
     const double *in_scale, *out_scale; /* powers of two */
     const lookup *lookups;
-    char *in_ints, *out_ints;    /* float64 rows as integers, STRIDE an input or output */
-    double *strip;               /* some float64 rows */
+    char *in_ints, *out_ints;    /* rows as columns of integers, STRIDE an input or output; NULL if none are needed */
+    double *strip;               /* some rows */
     int streams;                 /* outputs are too many for the cache: they go straight to memory */
-    int in_size, out_size;       /* bytes of those */
+    int in_size, out_size;       /* bytes of those integers */
     uint8_t *seen, *closed;      /* of a watched program: what was seen; what was seen in full. NULL if nobody asks */
     const watched *watched;
     int64_t *spent;              /* nanoseconds of each op, then of each output; NULL if nobody asks */
@@ -99,13 +104,38 @@ static int64_t far_away(block *io, double x, double scale, int64_t row) {
     return mantissa >> (exponent < -63 ? 63 : -exponent);
 }
 
-/* Puts right what is beyond the doubles' fast way into integers, among some rows of the block. */
-static void far_rows(block *io, const double *x, int64_t first, int64_t rows) {
-    for (int64_t row = 0; row < rows; row++)
-        for (int64_t j = 0; j < io->n_in; j++) {
-            double v = x[row * io->n_in + j], s = v * io->in_scale[j];
+/* A float16, whose bits are given. A multiplication puts the exponent right, also that of numbers without one. */
+static inline double half(uint16_t bits) {
+    uint32_t high = (uint32_t)(bits & 0x7FFF) << 13 | ((bits & 0x7C00) == 0x7C00 ? 0x7F800000 : 0);
+    float magnitude;
+    memcpy(&magnitude, &high, sizeof magnitude);
+    magnitude *= (bits & 0x7C00) == 0x7C00 ? 1 : 0x1p112f;
+    return bits & 0x8000 ? -magnitude : magnitude;
+}
+
+static double real_at(const char *x, int size) {
+    double r;
+    float s;
+    uint16_t h;
+    switch (size) {
+    case 2: return memcpy(&h, x, sizeof h), half(h);
+    case 4: return memcpy(&s, x, sizeof s), s;
+    default: return memcpy(&r, x, sizeof r), r;
+    }
+}
+
+/* Where an input of a row of the whole array is. */
+static const char *input_at(const block *io, int64_t row, int64_t j) {
+    return io->x + (io->by_rows ? row * io->n_in + j : io->x_rows * j + row) * io->x_size;
+}
+
+/* Puts right what is beyond the reals' fast way into integers, in inputs first .. last - 1 of some rows of the block. */
+static void far_rows(block *io, int64_t row, int64_t rows, int64_t first, int64_t last) {
+    for (; rows--; row++)
+        for (int64_t j = first; j < last; j++) {
+            double v = real_at(input_at(io, io->first + row, j), io->x_size), s = v * io->in_scale[j];
             if (s >= -0x1p51 && s < 0x1p51) continue;
-            int64_t y = far_away(io, v, io->in_scale[j], io->first + first + row);
-            memcpy(io->in_ints + j * STRIDE(io->in_size) + (first + row) * io->in_size, &y, (size_t)io->in_size);
+            int64_t y = far_away(io, v, io->in_scale[j], io->first + row);
+            memcpy(io->in_ints + j * STRIDE(io->in_size) + row * io->in_size, &y, (size_t)io->in_size);
         }
 }

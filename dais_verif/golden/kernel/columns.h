@@ -73,43 +73,45 @@ static void FN(collect_all)(uint8_t bytes[8][PLANE_ROWS], int size, const uint32
 
 #define SPLIT(type)                                                                                                    \
     for (int g = 0; g < groups; g++) {                                                                                 \
-        int by = (int)shift + 8 * g;                                                                                   \
-        if (by >= 0)                                                                                                   \
-            for (int row = 0; row < PLANE_ROWS; row++)                                                                 \
-                bytes[g][row] = (uint8_t)(((const type *)x)[row] >> (by < (int)sizeof(type) * 8 ? by : (int)sizeof(type) * 8 - 1)); \
+        int by = (int)shift + 8 * g, top = (int)sizeof(type) * 8 - 1;                                                  \
+        if (by > top && (type)-1 > 0) memset(bytes[g], 0, PLANE_ROWS);                                                 \
         else                                                                                                           \
             for (int row = 0; row < PLANE_ROWS; row++)                                                                 \
-                bytes[g][row] = by <= -64 ? 0 : (uint8_t)((uint64_t)(int64_t)((const type *)x)[row] << -by);           \
+                bytes[g][row] = (uint8_t)(((const type *)x)[row] >> (by < top ? by : top));                            \
     }                                                                                                                  \
     break
 
 /* Bits 0 .. n - 1 of one input, shifted right by its shift, to planes. */
 static void FN(load)(block *io, uint32_t input, uint32_t n, const uint32_t *to, char *planes) {
-    int groups = (int)(n + 7) / 8, size;
-    int64_t shift = 0;
+    int size = io->x_size;
+    int64_t shift = io->shift ? io->shift[input] : 0;
     uint8_t bytes[8][PLANE_ROWS];
     int64_t padded[PLANE_ROWS];
     const char *x;
-    if (io->x_size == DOUBLES) {
+    if (io->in_ints) {
         size = io->in_size;
         x = io->in_ints + (size_t)input * (size_t)STRIDE(size);
     } else {
-        size = io->x_size;
-        x = io->x + (io->x_rows * input + io->first) * size;
-        if (io->shift) shift = io->shift[input];
+        x = input_at(io, io->first, input);
         /* The next block's rows lie far from those of the next input: no hardware prefetcher sees them coming. */
         for (int j = 0; j < PLANE_ROWS * size; j += 64) __builtin_prefetch(x + PLANE_ROWS * size + j);
         if (io->count < PLANE_ROWS) x = memcpy(padded, x, (size_t)(io->count * size));
     }
+    for (; shift < 0 && n; n--, shift++) memset(AT(*to++), 0, PLANE_BYTES); /* below the integers there is nothing */
+    int groups = (int)(n + 7) / 8;
     if (size == 1 && groups == 1 && shift == 0) {
         FN(spread)((const uint8_t *)x, to, n, planes);
         return;
     }
-    switch (size) {
+    switch (size * (io->x_kind == UNSIGNED ? -1 : 1)) {
     case 1: SPLIT(int8_t);
     case 2: SPLIT(int16_t);
     case 4: SPLIT(int32_t);
-    default: SPLIT(int64_t);
+    case 8: SPLIT(int64_t);
+    case -1: SPLIT(uint8_t);
+    case -2: SPLIT(uint16_t);
+    case -4: SPLIT(uint32_t);
+    default: SPLIT(uint64_t);
     }
     FN(spread_all)(bytes, to, n, planes);
 }

@@ -1,4 +1,4 @@
-/* The float64 rows of a block as integers, one array an input; integers, one array an output, as float64 rows.
+/* The reals of a block as integers, one array an input; integers, one array an output, as float64 rows.
  *
  * Included once for each instruction set (isa.h). A tile is as many columns as a vector has lanes, and as many rows as
  * a vector has integers. Each lane collects the integers of one column from some rows, then lanes and vectors are
@@ -11,6 +11,9 @@
 typedef double FN(reals) __attribute__((vector_size(sizeof(VEC)), may_alias));
 typedef double FN(row) __attribute__((vector_size(sizeof(VEC)), aligned(8), may_alias));
 typedef uint64_t FN(unsigned) __attribute__((vector_size(sizeof(VEC)), may_alias));
+typedef int8_t FN(chars) __attribute__((vector_size(WORDS)));
+typedef int16_t FN(shorts) __attribute__((vector_size(WORDS * 2)));
+typedef int32_t FN(words) __attribute__((vector_size(WORDS * 4)));
 #define REALS FN(reals)
 
 /* What a tile of columns first .. first + columns - 1 looks like. */
@@ -143,14 +146,40 @@ static int FN(any)(VEC v) {
     return all >> 52 != 0;
 }
 
+/* n reals of any size as doubles. */
+static void FN(widened)(double *to, const char *from, int64_t n, int size) {
+    const uint16_t *halves = (const void *)from;
+    int64_t j = 0;
+    switch (size) {
+    case 2:
+#if defined(__AVX512F__)
+        for (; j + 8 <= n; j += 8)
+            _mm512_storeu_pd(to + j, _mm512_cvtps_pd(_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(halves + j)))));
+#elif defined(__F16C__)
+        for (; j + 4 <= n; j += 4)
+            _mm256_storeu_pd(to + j, _mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)(halves + j)))));
+#endif
+        for (; j < n; j++) to[j] = half(halves[j]);
+        break;
+    case 4:
+        for (; j < n; j++) to[j] = ((const float *)from)[j];
+        break;
+    default: memcpy(to, from, (size_t)n * 8);
+    }
+}
+
 INLINE void FN(rows_in)(block *io, int size, int whole) {
     const FN(tile) t = FN(tile_of)(io->n_in, size);
     const int64_t high = t.abreast * t.apart, stride = STRIDE(size);
     for (int64_t row = 0; row < io->count; row += high) {
-        const double *x = (const double *)io->x + (io->first + row) * t.n;
+        const char *given = input_at(io, io->first + row, 0);
+        const double *x = (const double *)given, *ahead = x + 2 * high * t.n; /* into the second cache */
         int64_t rows = min64(high, io->count - row), j = 0;
-        if (rows < high) x = memcpy(memset(io->strip, 0, (size_t)(high * t.n) * 8), x, (size_t)(rows * t.n) * 8);
-        const double *ahead = x + 2 * high * t.n; /* into the second cache */
+        if (rows < high || io->x_size < 8) {
+            FN(widened)(io->strip, given, rows * t.n, io->x_size);
+            memset(io->strip + rows * t.n, 0, (size_t)((high - rows) * t.n) * 8);
+            x = io->strip;
+        }
         VEC far = {0};
         for (int more = 1; more; j = min64(j + t.columns, t.n - t.columns)) { /* the last two tiles may overlap */
             more = j + t.columns < t.n;
@@ -158,7 +187,46 @@ INLINE void FN(rows_in)(block *io, int size, int whole) {
             char *to = io->in_ints + j * stride + row * size;
             FN(tile_in)(&t, x + j, ahead + j * high, scale, &far, to, stride, size, whole);
         }
-        if (FN(any)(far)) far_rows(io, x, row, rows);
+        if (FN(any)(far)) far_rows(io, row, rows, 0, t.n);
+    }
+}
+
+/* The lower size bytes of each. */
+INLINE void FN(narrow)(char *to, VEC v, int size) {
+    FN(chars) chars;
+    FN(shorts) shorts;
+    FN(words) words;
+    switch (size) {
+    case 1: chars = __builtin_convertvector(v, FN(chars)), memcpy(to, &chars, sizeof chars); break;
+    case 2: shorts = __builtin_convertvector(v, FN(shorts)), memcpy(to, &shorts, sizeof shorts); break;
+    case 4: words = __builtin_convertvector(v, FN(words)), memcpy(to, &words, sizeof words); break;
+    default: memcpy(to, &v, sizeof v);
+    }
+}
+
+/* The same of reals by columns. */
+INLINE void FN(columns_in)(block *io, int size) {
+    const VEC all = (VEC){0} + MAGIC_BITS;
+    double column[PLANE_ROWS];
+    for (int64_t j = 0; j < io->n_in; j++) {
+        const REALS scale = (REALS){0} + io->in_scale[j], unscale = 1 / scale;
+        const char *given = input_at(io, io->first, j);
+        const double *x = (const double *)given;
+        char *to = io->in_ints + j * STRIDE(size);
+        if (io->x_size < 8 || io->count < PLANE_ROWS) {
+            FN(widened)(column, given, io->count, io->x_size);
+            memset(column + io->count, 0, (size_t)(PLANE_ROWS - io->count) * 8);
+            x = column;
+        }
+        VEC far = {0};
+        for (int row = 0; row < PLANE_ROWS; row += WORDS) {
+            VEC one = FN(floored)((REALS)*(const FN(row) *)(x + row), scale, unscale);
+            far |= one ^ all;
+            one = (VEC)((FN(unsigned))one - (FN(unsigned))all);
+            FN(narrow)(to + row * size, one, size);
+            __builtin_prefetch(given + PLANE_ROWS * io->x_size + row * io->x_size); /* as for planar integers */
+        }
+        if (FN(any)(far)) far_rows(io, 0, io->count, j, j + 1);
     }
 }
 
@@ -191,9 +259,26 @@ INLINE void FN(rows_out)(block *io, int size, int whole) {
     default: what(io, 8, 1);                                                                                           \
     }
 
-static void FN(from_doubles)(block *io) { FOR_EACH_SIZE(FN(rows_in), io->in_size, io->n_in) }
+static void FN(from_reals)(block *io) {
+    if (io->by_rows) {
+        FOR_EACH_SIZE(FN(rows_in), io->in_size, io->n_in)
+    } else {
+        switch (io->in_size) {
+        case 1: FN(columns_in)(io, 1); break;
+        case 2: FN(columns_in)(io, 2); break;
+        case 4: FN(columns_in)(io, 4); break;
+        default: FN(columns_in)(io, 8);
+        }
+    }
+}
 
 static void FN(to_doubles)(block *io) { FOR_EACH_SIZE(FN(rows_out), io->out_size, io->n_out) }
+
+/* What the planes are loaded from, where that is not the inputs themselves. */
+static void FN(to_columns)(block *io) {
+    if (io->x_kind == REAL) FN(from_reals)(io);
+    else FN(flip_rows)(io);
+}
 
 #undef MAGIC
 #undef MAGIC_BITS

@@ -63,6 +63,8 @@ static void FN(deliver)(const block *io, char *to, const char *from, size_t n) {
     memcpy(to, from, n);
 }
 
+#include "flip.h"
+
 #include "doubles.h"
 
 #include "columns.h"

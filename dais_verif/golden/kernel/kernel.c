@@ -109,6 +109,11 @@ static char *planes_for(Code *code) {
 /* Bytes of a C integer of so many bits. */
 static int size_for(int64_t bits) { return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8; }
 
+/* Whether inputs can be of a kind and so many bytes. */
+static int known_type(int kind, int size) {
+    return size == 2 || size == 4 || size == 8 || (size == 1 && kind != REAL);
+}
+
 /* Some bytes, and a few more, on a line of the cache. */
 static void *on_lines(size_t bytes) { return aligned_alloc(64, (bytes + 64) / 64 * 64); }
 
@@ -117,46 +122,46 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
     const char *isa;
     Py_buffer x, y, shift, in_scale, out_scale, spent = {.buf = NULL}, seen = {.buf = NULL};
     long long x_rows, y_rows, first, last;
-    int x_size, y_size;
-    if (!PyArg_ParseTuple(args, "sy*Liw*LiLLy*y*y*|w*w*", &isa, &x, &x_rows, &x_size, &y, &y_rows, &y_size, &first, &last,
-                          &shift, &in_scale, &out_scale, &spent, &seen))
+    int x_kind, x_size, by_rows, y_size;
+    if (!PyArg_ParseTuple(args, "sy*LCipw*LiLLy*y*y*|w*w*", &isa, &x, &x_rows, &x_kind, &x_size, &by_rows, &y, &y_rows,
+                          &y_size, &first, &last, &shift, &in_scale, &out_scale, &spent, &seen))
         return NULL;
     if (!spent.len) PyBuffer_Release(&spent), spent.buf = NULL;
     PyObject *result = NULL;
     executor *run = executor_of(isa);
     char *planes = NULL;
-    int64_t x_bytes = x_rows * code->n_in * (x_size ? x_size : 8), y_bytes = y_rows * code->n_out * (y_size ? y_size : 8);
+    int64_t x_bytes = x_rows * code->n_in * x_size, y_bytes = y_rows * code->n_out * (y_size ? y_size : 8);
     if (!run) {
         PyErr_Format(PyExc_ValueError, "this machine has no instruction set %s", isa);
     } else if (x.len < x_bytes || y.len < y_bytes || first < 0 || last > x_rows || last > y_rows ||
                (shift.len && shift.len < code->n_in * 8) || (spent.buf && spent.len < (code->n + code->n_out) * 8) || (seen.buf && seen.len < code->n_seen) ||
-               (x_size == DOUBLES && (in_scale.len < code->n_in * 8)) ||
+               (x_kind == REAL && (in_scale.len < code->n_in * 8)) || !known_type(x_kind, x_size) ||
                (y_size == DOUBLES && (out_scale.len < code->n_out * 8))) {
         PyErr_SetString(PyExc_ValueError, "buffers do not fit the program");
     } else if (!(planes = planes_for(code))) {
         PyErr_NoMemory();
     } else {
-        block io = {.x = x.buf, .y = y.buf, .x_rows = x_rows, .y_rows = y_rows, .x_size = x_size, .y_size = y_size,
+        block io = {.x = x.buf, .y = y.buf, .x_rows = x_rows, .y_rows = y_rows, .x_kind = x_kind, .x_size = x_size,
+                    .by_rows = by_rows, .y_size = y_size,
                     .n_in = code->n_in, .n_out = code->n_out, .shift = shift.len ? shift.buf : NULL,
                     .in_scale = in_scale.buf, .out_scale = out_scale.buf,
                     .lookups = code->l.lookups,
-                    
                     .seen = code->n_seen && seen.buf ? seen.buf : NULL, .watched = code->l.watched,
                     .spent = spent.buf, .clock = spent.buf ? clock_cost() : 0, .bad_row = -1};
         int64_t broken = -1;
-        io.in_size = size_for(code->l.widest_in), io.out_size = size_for(code->l.widest_out);
+        io.in_size = x_kind == REAL ? size_for(code->l.widest_in) : x_size, io.out_size = size_for(code->l.widest_out);
         io.streams = y_bytes > STREAMED;
-        int by_rows = code->rows && !io.spent && !io.seen, few = by_rows && last - first <= FEW_ROWS; /* no block is converted as a whole */
-        int from_doubles = x_size == DOUBLES && !few, to_doubles = y_size == DOUBLES && !few;
-        if (from_doubles) io.in_ints = on_lines((size_t)(code->n_in * STRIDE(io.in_size)));
+        int row_by_row = code->rows && !io.spent && !io.seen, few = row_by_row && last - first <= FEW_ROWS; /* no block is converted as a whole */
+        int from_others = (x_kind == REAL || by_rows) && !few, to_doubles = y_size == DOUBLES && !few;
+        if (from_others) io.in_ints = on_lines((size_t)(code->n_in * STRIDE(io.in_size)));
         if (to_doubles) io.out_ints = on_lines((size_t)(code->n_out * STRIDE(io.out_size)));
-        if (from_doubles || to_doubles) io.strip = on_lines((size_t)max64(max64(code->n_in, code->n_out), 8) * 64 * 8);
+        if (from_others || to_doubles) io.strip = on_lines((size_t)max64(max64(code->n_in, code->n_out), 8) * 64 * 8);
         if (io.seen) io.closed = calloc((size_t)code->l.n_watched + 1, 1);
-        int enough = (!io.seen || io.closed) && (!from_doubles || (io.in_ints && io.strip)) && (!to_doubles || (io.out_ints && io.strip));
+        int enough = (!io.seen || io.closed) && (!from_others || (io.in_ints && io.strip)) && (!to_doubles || (io.out_ints && io.strip));
         if (enough) {
             Py_BEGIN_ALLOW_THREADS
             int64_t *values = (int64_t *)(planes + FIRST_FREE * PLANE_BYTES);
-            int64_t bulk = by_rows && (last - first) % PLANE_ROWS <= FEW_ROWS ? last - (last - first) % PLANE_ROWS : last;
+            int64_t bulk = row_by_row && (last - first) % PLANE_ROWS <= FEW_ROWS ? last - (last - first) % PLANE_ROWS : last;
             broken = run(&code->l, planes, &io, first, bulk);
 #ifdef __SSE2__
             _mm_sfence(); /* streamed outputs are there for every thread */
@@ -195,7 +200,7 @@ static PyObject *code_facts(PyObject *self, PyObject *unused) {
 }
 
 static PyMethodDef code_methods[] = {
-    {"run", code_run, METH_VARARGS, "run(isa, x, x_rows, x_size, y, y_rows, y_size, first, last, shift, in_scale, out_scale, spent=empty, seen=empty)"},
+    {"run", code_run, METH_VARARGS, "run(isa, x, x_rows, x_kind, x_size, by_rows, y, y_rows, y_size, first, last, shift, in_scale, out_scale, spent=empty, seen=empty)"},
     {"facts", code_facts, METH_NOARGS, "what the compiler made, as a dictionary"},
     {NULL, NULL, 0, NULL},
 };

@@ -193,7 +193,7 @@ static int64_t FN(run)(const lowering *l, char *planes, block *io, int64_t first
         io->count = min64(PLANE_ROWS, last - row);
         memset(planes + BROKEN * PLANE_BYTES, 0, PLANE_BYTES);
         if (io->seen) FN(mark_valid)(io, planes);
-        if (io->x_size == DOUBLES) FN(from_doubles)(io);
+        if (io->in_ints) FN(to_columns)(io);
         if (io->bad_row >= 0) return -1;
         if (io->spent) FN(execute_timed)(l, planes, io);
         else FN(execute)(l->heads, l->heads + l->n_runs, l->stream, planes, io);

@@ -100,9 +100,8 @@ static row_op *row_code(const lowering *l, int64_t *count) {
 
 /* Whether all inputs of a row are numbers, also those that nothing reads. */
 static int finite_row(block *io, int64_t row) {
-    const double *x = (const double *)io->x + row * io->n_in;
-    for (int64_t j = 0; io->x_size == DOUBLES && j < io->n_in; j++)
-        if (!isfinite(x[j])) {
+    for (int64_t j = 0; io->x_kind == REAL && j < io->n_in; j++)
+        if (!isfinite(real_at(input_at(io, row, j), io->x_size))) {
             io->bad_row = row;
             return 0;
         }
@@ -110,19 +109,20 @@ static int finite_row(block *io, int64_t row) {
 }
 
 static int64_t read_row(block *io, const row_op *r, int64_t row) {
-    if (io->x_size == DOUBLES) {
-        double v = ((const double *)io->x)[row * io->n_in + r->c], s = v * r->scale;
+    const char *x = input_at(io, row, r->c);
+    if (io->x_kind == REAL) {
+        double v = real_at(x, io->x_size), s = v * r->scale;
         if (!(fabs(s) < 0x1p62) || (s == 0 && v != 0)) return far_away(io, v, r->scale, row);
         int64_t t = (int64_t)s;
         return t - ((double)t > s);
     }
-    const char *x = io->x + (io->x_rows * r->c + row) * io->x_size;
-    int64_t by = r->data + (io->shift ? io->shift[r->c] : 0);
-    int64_t v = io->x_size == 1   ? *(const int8_t *)x
-                : io->x_size == 2 ? *(const int16_t *)x
-                : io->x_size == 4 ? *(const int32_t *)x
-                                  : *(const int64_t *)x;
-    return by >= 0 ? v >> min64(by, 63) : by > -64 ? (int64_t)((uint64_t)v << -by) : 0;
+    int64_t by = r->data + (io->shift ? io->shift[r->c] : 0), above = 64 - 8 * io->x_size;
+    uint64_t v = 0;
+    memcpy(&v, x, (size_t)io->x_size); /* integers are little-endian */
+    if (io->x_kind == SIGNED) v = (uint64_t)((int64_t)(v << above) >> above);
+    if (by < 0) return by > -64 ? (int64_t)(v << -by) : 0;
+    if (io->x_kind == SIGNED) return (int64_t)v >> min64(by, 63);
+    return by < 64 ? (int64_t)(v >> by) : 0;
 }
 
 /* One row; returns whether it breaks a promise. */
