@@ -51,6 +51,7 @@ _UNWATCHED = np.zeros(0, dtype=np.uint8)
 _PROMISES = [code for code, spec in OPCODES.items() if spec.promise]
 #: Letters of numpy's kinds of numbers, and of the kernel's.
 _KINDS = {"f": "f", "i": "i", "u": "u", "b": "u"}
+_ALIR = [code for code, spec in OPCODES.items() if spec.alir]
 _INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 
 
@@ -154,6 +155,8 @@ class FastProgram:
         self._places = _NO_PLACES if places is None else np.ascontiguousarray(places, dtype=np.int64)
         self._codes: dict[bool, Any] = {}
         self.n_out = program.n_out + len(saved)
+        if np.isin(program.columns.code, _ALIR).any():
+            raise InputError("the fast engine cannot take this program (opcodes of ALIR)")
         self.code(False)
 
     def code(self, checked: bool) -> Any:
