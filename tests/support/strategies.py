@@ -15,14 +15,18 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 
 from dais_verif.program import FixedType, Program
+from dais_verif.program.opcodes import Code
 from dais_verif.program.types import type_of_interval
 
 __all__ = ["batches", "programs", "random_program", "random_rows"]
 
 Row = tuple[int, int, int, int, tuple[int, int, int]]
+Term = tuple[int, int, int]
 
 #: Beyond it a value is quantised before anything else is done with it.
 _WIDEST = 140
+#: Beyond it a sum is no longer given a type of its own point.
+_FARTHEST = 400
 
 
 class Exact(NamedTuple):
@@ -57,6 +61,11 @@ def random_shift(rng: random.Random) -> int:
     return rng.choice((0, 0, 0, 1, -1, 2, -2, 3, -4, 5, rng.randint(-70, 70)))
 
 
+def far_shift(rng: random.Random) -> int:
+    """A shift that may lie far beyond what any type holds."""
+    return random_shift(rng) if rng.random() < 0.97 else rng.choice((-4096, -300, -64, 64, 300, 4096))
+
+
 def random_program(
     rng: random.Random,
     n_ops: int = 12,
@@ -64,27 +73,29 @@ def random_program(
     promise_keeping: bool = False,
     tables: bool = True,
     widest: int = 70,
+    alir: bool = False,
 ) -> Program:
     """A valid program of ``n_ops`` ops (at least 1): the first so many ops do not depend on ``n_ops``.
 
     ``promise_keeping``: no input whatever breaks a promise. ``tables=False`` leaves out op 8, so that every
-    layout can carry the program.
+    layout can carry the program. ``alir``: with sums and shifts among the ops, which no layout of DAIS carries.
     """
-    builder = _Builder(rng, promise_keeping, tables, widest)
+    builder = _Builder(rng, promise_keeping, tables, widest, alir)
     for _ in range(n_ops):
         builder.add_op()
     return builder.program()
 
 
 class _Builder:
-    def __init__(self, rng: random.Random, keeping: bool, tables: bool, widest: int) -> None:
+    def __init__(self, rng: random.Random, keeping: bool, tables: bool, widest: int, alir: bool) -> None:
         self.rng, self.keeping, self.widest = rng, keeping, widest
         self.n_in = rng.randint(1, 4)
         self.inp_shift = [random_shift(rng) for _ in range(self.n_in)]
         self.rows: list[Row] = []
         self.types: list[FixedType] = []
         self.tables: list[list[int]] = []
-        self.codes = [*_RULES, *((8, 8) if tables else ())]
+        self.terms: list[Term] = []
+        self.codes = [*_RULES, *((8, 8) if tables else ()), *((*[Code.SUM] * 5, *[Code.SHIFT] * 2) if alir else ())]
 
     def add_op(self) -> None:
         rng = self.rng
@@ -96,6 +107,10 @@ class _Builder:
             self.lookup()
         elif code in (2, -2, 3, -3):
             self.append(code, self.pick(), -1, self.meaningless(), random_type(rng, self.widest))
+        elif code == Code.SHIFT:
+            self.append(code, self.pick(), -1, far_shift(rng), random_type(rng, self.widest))
+        elif code == Code.SUM:
+            self.sum()
         else:
             _RULES[code](self, code)
 
@@ -144,6 +159,34 @@ class _Builder:
         a, b, s = self.pick(), self.pick(), random_shift(self.rng)
         x, y = self.value(a), self.value(b).shifted(s)
         self.promise(code, a, b, s, _sum(x, y.negated() if code == 1 else y))
+
+    def sum(self) -> None:
+        """Any number of terms, one operand several times among them, the constant anywhere, or alone."""
+        rng, data = self.rng, 0
+        count = rng.choice((1, 1, 2, 2, 3, 3, 3, 4, 6, rng.randint(5, 12)))
+        terms = [(self.pick(), far_shift(rng), rng.getrandbits(1)) for _ in range(count)]
+        if rng.random() < 0.2:  # twice the same, which may cancel
+            terms.append((terms[0][0], terms[0][1], rng.getrandbits(1)))
+        if rng.random() < 0.3:
+            data = rng.choice((0, 1, -1, 5, -8, rng.randint(-1000, 1000), rng.getrandbits(64) - (1 << 63)))
+            place = rng.randint(0, len(terms))
+            terms[place : place + rng.getrandbits(1)] = [(-1, far_shift(rng), 0)]
+        total = Exact(0, 0, 0)
+        for op, shift, negative in terms:
+            value = (self.value(op) if op >= 0 else Exact(data, data, 0)).shifted(shift)
+            if value.lo or value.hi:
+                value = value.negated() if negative else value
+                total = value if total.lo == total.hi == 0 else _sum(total, value)
+        too_wide = type_of_interval(*total).width > _WIDEST or abs(total.f) > _FARTHEST
+        if too_wide and self.keeping:
+            self.append(Code.SHIFT, self.pick(), -1, far_shift(rng), random_type(rng, self.widest))
+            return
+        first = len(self.terms)
+        self.terms += terms
+        if too_wide or total.lo == total.hi == 0:
+            self.append(Code.SUM, first, len(terms), data, random_type(rng, self.widest))
+        else:
+            self.promise(Code.SUM, first, len(terms), data, total)
 
     def add_const(self, code: int) -> None:
         # The data word counts in units of the op's own 2**-f, so f comes first and stays.
@@ -233,7 +276,7 @@ class _Builder:
         for _ in range(rng.randint(1, 4)):
             index = rng.choice((-1, n_ops - 1, rng.randrange(n_ops), rng.randrange(n_ops), rng.randrange(n_ops)))
             outputs.append((index, random_shift(rng), rng.getrandbits(1)))
-        return Program.build(self.rows, outputs, inp_shift=self.inp_shift, tables=self.tables)
+        return Program.build(self.rows, outputs, inp_shift=self.inp_shift, tables=self.tables, terms=self.terms)
 
 
 def _sum(a: Exact, b: Exact) -> Exact:
