@@ -169,7 +169,7 @@ check: .venv/.ready  ## Read and check PROGRAM; what ranges prove about overflow
 test: .venv/.ready-test lint  ## The fast suite: minutes on two cores
 	.venv/bin/python -m pytest -n 2 --dist loadscope -m "not slow" tests
 
-test-interop: .venv/.ready-test  ## da4ml: its interpreters, its Verilog and VHDL of networks, bugs planted in them; many minutes
+test-interop: .venv/.ready-test  ## da4ml: its interpreters, its Verilog and VHDL of networks, faults seeded in them; many minutes
 	.venv/bin/python -m pytest -n 2 --dist load tests/interop
 
 test-all: .venv/.ready-test lint  ## Everything, long campaigns included
@@ -227,7 +227,7 @@ evidence: .venv/.ready-test  ## Prove the real programs and let bitwuzla and z3 
 	.venv/bin/python tools/evidence.py
 
 # FROM: a folder with the repositories; without it they are fetched. Fails if anything is wrong, or is not read.
-others-rtl: .venv/.ready-test  ## Public modules of others, fetched, against specifications of ours, with planted faults; build/others-rtl.md
+others-rtl: .venv/.ready-test  ## Public modules of others, fetched, against specifications of ours, with seeded faults; build/others-rtl.md
 	@set --; if [ -n "$$FROM" ]; then set -- --from "$$FROM"; fi; PYTHONPATH=tests .venv/bin/python -m others.campaign "$$@"
 
 prove-rtl: .venv/.ready-test  ## Prove the hand-written RTL with Yosys and z3; logs and traces in build/prove-rtl

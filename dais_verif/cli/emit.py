@@ -23,7 +23,7 @@ from dais_verif.cli.options.pipelines import pipeline_options
 from dais_verif.flows.emit import WRAPS, EmitRequest, WrapRequest
 from dais_verif.flows.emit import emit as run_emit
 from dais_verif.flows.pipelines import PipelineRequest
-from dais_verif.report.emission_text import print_pipeline, wrapped_line
+from dais_verif.report.emission_text import print_pipeline, wrapper_line
 
 _wrap_options = bundled(
     "wrapper",
@@ -86,7 +86,7 @@ def emit(
         click.echo(record.to_json())
         return
     if record.wrapped is not None:
-        console().print(wrapped_line(record.wrapped))
+        console().print(wrapper_line(record.wrapped))
     elif output is not None:
         tell_written(output, f"module {top}, {record.verilog.count(chr(10))} lines of Verilog")
     else:

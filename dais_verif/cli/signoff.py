@@ -106,7 +106,7 @@ def signoff(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) 
     dais-verif signoff prog.bin --sign ~/.ssh/id_ed25519     the certificate is signed
     dais-verif verify-cert out                               is it still so?
 
-    Every sign-off also plants bugs, in the RTL and in the golden model, which simulators and prover must find. Ends in
+    Every sign-off also seeds faults, in the RTL and in the golden model, which simulators and prover must find. Ends in
     SIGNED OFF (exit code 0) or NOT SIGNED OFF (7). What the stages found is in the folder either way.
     """
     passphrase = getpass.getpass if sys.stdin.isatty() else None

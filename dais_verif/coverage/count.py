@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dais_verif.coverage.bins import Bins
-from dais_verif.golden.coverage_probes import CoverageProbes, Seen
+from dais_verif.golden.coverage_probes import CoverageProbes, ProbeBytes
 from dais_verif.program.numbers import Batch
 from dais_verif.stimulus import Vectors
 
@@ -13,16 +13,18 @@ __all__ = ["count", "count_batch"]
 _STRETCH = 16384
 
 
-def count(bins: Bins, watch: CoverageProbes, vectors: Vectors, seen: Seen, *, jobs: int = 1) -> None:
-    """Set in ``seen``, ``bins.size`` places, what ``vectors`` show. Raises ``ViolationError`` as ``watch`` does."""
+def count(bins: Bins, probes: CoverageProbes, vectors: Vectors, seen: ProbeBytes, *, jobs: int = 1) -> None:
+    """Set in ``seen``, ``bins.size`` places, what ``vectors`` show. Raises ``ViolationError`` as ``probes`` does."""
     for start in range(0, vectors.rows, _STRETCH):
         part = vectors.slice(start, min(start + _STRETCH, vectors.rows))
-        count_batch(bins, watch, part, seen, jobs=jobs, named=start)
+        count_batch(bins, probes, part, seen, jobs=jobs, named=start)
 
 
-def count_batch(bins: Bins, watch: CoverageProbes, batch: Batch, seen: Seen, *, jobs: int = 1, named: int = 0) -> None:
+def count_batch(
+    bins: Bins, probes: CoverageProbes, batch: Batch, seen: ProbeBytes, *, jobs: int = 1, named: int = 0
+) -> None:
     """The same for vectors that are there; ``named`` is what messages call the first."""
     if batch.rows:
-        watch.see(batch, seen[: bins.places.size], jobs=jobs, named=named)
+        probes.see(batch, seen[: bins.places.size], jobs=jobs, named=named)
         bins.readers.see(batch, seen[bins.places.size : -2])
         seen[-1] = 1  # always

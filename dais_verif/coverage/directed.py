@@ -184,18 +184,18 @@ def enumerate_cones(search: Search, effort: Effort, seed: int, *, take: bool, ex
         if mask is not None and not mask & domain.tangled and domain.size(mask) <= 1 << effort.bits
     }
     rows = effort.evaluations // (program.n_ops + 1)
-    if search.watch.engine != "fast":
+    if search.probes.engine != "fast":
         rows //= 100
-    for sweep in plan_vectors(domain, cones, max_rows=rows, max_bits=effort.bits):
+    for exhaustive in plan_vectors(domain, cones, max_rows=rows, max_bits=effort.bits):
         met = search.seen.copy()
-        for start in range(0, sweep.rows, _STRETCH):
-            batch = sweep.batch(start, start + _STRETCH, seed)
+        for start in range(0, exhaustive.rows, _STRETCH):
+            batch = exhaustive.batch(start, start + _STRETCH, seed)
             search.see(batch, met)
             if take:
                 search.offer(batch)
         hit = bins.hit(met)
-        swept = set(sweep.outputs)
-        never = [number for number, goal in goals if goal.op in swept and not hit[number]]
+        exhausted = set(exhaustive.outputs)
+        never = [number for number, goal in goals if goal.op in exhausted and not hit[number]]
         if exclude:
             search.exclude(np.array(never, dtype=np.intp), How.ENUMERATION)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dais_verif.golden.coverage_probes import Seen
+from dais_verif.golden.coverage_probes import ProbeBytes
 from dais_verif.program import FixedType, Program
 from dais_verif.program.numbers import Batch, Column, IntArray, floor_to_grid
 from dais_verif.program.opcodes import Code
@@ -72,7 +72,7 @@ class Readers:
             at.append(at[-1] + len(READ) + len(reader.corners))
         return cls(readers, tuple(at[:-1]), at[-1])
 
-    def see(self, batch: Batch, seen: Seen) -> None:
+    def see(self, batch: Batch, seen: ProbeBytes) -> None:
         """Set in ``seen``, from the first place of the first reader on, what the vectors of ``batch`` show."""
         # Nearly all is seen in the first rows of a run; then there is nothing more to look for.
         for start, stop in ((0, _FIRST), (_FIRST, batch.rows)):
@@ -91,7 +91,7 @@ class Readers:
                     return False
         return True
 
-    def together(self, seen: Seen, n_in: int) -> Batch:
+    def together(self, seen: ProbeBytes, n_in: int) -> Batch:
         """Return vectors that show what ``seen`` lacks of each reader, all inputs at once.
 
         The first that each lacks is in one vector, the second in the next: few vectors, however many inputs.
@@ -101,7 +101,7 @@ class Readers:
         rows = [[lacking[j][row] if row < len(lacking.get(j, ())) else 0 for j in range(n_in)] for row in range(count)]
         return Batch.of(rows, n_in) if rows else Batch.of(np.zeros((0, n_in)), n_in)
 
-    def alone(self, seen: Seen, n_in: int, most: int) -> tuple[Batch, int]:
+    def alone(self, seen: ProbeBytes, n_in: int, most: int) -> tuple[Batch, int]:
         """Return vectors that show what ``seen`` lacks, other inputs 0, and how many were left out.
 
         ``most``: numbers in all vectors together.
@@ -112,7 +112,7 @@ class Readers:
         batch = Batch.of(rows, n_in) if rows else Batch.of(np.zeros((0, n_in)), n_in)
         return batch, len(wanted) - len(some)
 
-    def _lacking(self, seen: Seen) -> dict[int, list[Fraction]]:
+    def _lacking(self, seen: ProbeBytes) -> dict[int, list[Fraction]]:
         """Of every input the numbers that would show what ``seen`` lacks."""
         found: dict[int, list[Fraction]] = {}
         for reader, at in zip(self.readers, self.at, strict=True):
@@ -142,7 +142,7 @@ def _numbers(reader: Reader, place: int) -> list[Fraction]:
     return [raw * reader.number(1) for raw in raws]
 
 
-def _see(reader: Reader, column: Column, seen: Seen) -> None:
+def _see(reader: Reader, column: Column, seen: ProbeBytes) -> None:
     kind, mantissa = reader.kind, column.mantissa
     floored = floor_to_grid(column, kind.f)
     below = -(column.exponent + kind.f)  # bits of the mantissa below the grid

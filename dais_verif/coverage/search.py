@@ -13,7 +13,7 @@ from dais_verif.coverage.bins import Bins
 from dais_verif.coverage.count import count, count_batch
 from dais_verif.coverage.linear import sharp_ranges
 from dais_verif.coverage.unreachable import by_ranges
-from dais_verif.golden.coverage_probes import CoverageProbes, Seen
+from dais_verif.golden.coverage_probes import CoverageProbes, ProbeBytes
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ranges import Analysis
 from dais_verif.stimulus import Vectors
@@ -39,8 +39,8 @@ class Search:
 
     def __init__(self, bins: Bins, *, check: bool, declared: bool, jobs: int = 1) -> None:
         self.bins, self.check, self.declared, self._jobs = bins, check, declared, jobs
-        self.watch = CoverageProbes(bins.program, check=False)
-        self.seen: Seen = bins.nothing()
+        self.probes = CoverageProbes(bins.program, check=False)
+        self.seen: ProbeBytes = bins.nothing()
         #: Of every bin a ``How``.
         self.how: NDArray[np.uint8] = np.zeros(len(bins.owner), dtype=np.uint8)
         self._found: list[Batch] = []
@@ -50,8 +50,8 @@ class Search:
 
     def count(self, vectors: Vectors) -> None:
         """Count ``vectors``. Raises ``ViolationError`` if promises are checked and one is broken."""
-        watch = CoverageProbes(self.bins.program) if self.check else self.watch
-        count(self.bins, watch, vectors, self.seen, jobs=self._jobs)
+        probes = CoverageProbes(self.bins.program) if self.check else self.probes
+        count(self.bins, probes, vectors, self.seen, jobs=self._jobs)
         self.vectors += vectors.rows
 
     def exclude_by_ranges(self) -> None:
@@ -118,11 +118,11 @@ class Search:
                 if not len(wanted):
                     return
 
-    def see(self, batch: Batch, seen: Seen) -> None:
+    def see(self, batch: Batch, seen: ProbeBytes) -> None:
         """Set in ``seen`` what ``batch`` shows, whatever it breaks."""
-        count_batch(self.bins, self.watch, batch, seen, jobs=self._jobs)
+        count_batch(self.bins, self.probes, batch, seen, jobs=self._jobs)
 
     def _allowed(self, vector: Batch) -> bool:
         if self.declared and not self.bins.readers.declare(vector):
             return False
-        return not (self.check and self.watch.breaks(vector))
+        return not (self.check and self.probes.breaks(vector))

@@ -19,8 +19,9 @@ _MOST_LISTED = 12
 
 
 def bind(program: Program, said: PortsFile, found: Sequence[Port] | None, *, open_inputs: bool = False) -> Dut:
-    """The face of a module for ``program``. ``found``: its ports; None: unknown, and they are taken to be as ``said``.
+    """The interface of a module for ``program``.
 
+    ``found``: its ports; None: unknown, and they are taken to be as ``said``.
     ``open_inputs``: there may be inputs of which nothing is said.
 
     Raises ``InputError`` if the module does not fit, with what was expected and what it has.

@@ -1,7 +1,7 @@
-"""The face of a design: which ports carry which bits of a packed row, and the pins that say when.
+"""The interface of a design: which ports carry which bits of a packed row, and the pins that say when.
 
 A packed row is the bits of all data ports of one direction, one port after the other. The bench inside the simulator
-knows a design by its face alone; what the bits mean is known outside only.
+knows a design by its interface alone; what the bits mean is known outside only.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class DesignInterface:
 
 @dataclass(frozen=True)
 class Dut:
-    """A face, and what its rows mean: where each element of the program lies in them.
+    """An interface, and what its rows mean: where each element of the program lies in them.
 
     ``output_types``: of every output as the design gives it. ``how``: in words, whose widths they are.
     """

@@ -1,4 +1,4 @@
-"""The thin top module that joins a core and the hand-written shell of ``rtl/``."""
+"""The thin top module that joins a core and the RTL library of ``rtl/``."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _range(bits: int) -> str:
 
 
 def _stream_ports(widths: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Declarations of both streams. TDATA and TUSER are vectors even of one bit, as in the shell."""
+    """Declarations of both streams. TDATA and TUSER are vectors even of one bit, as in ``dais_axis``."""
     lines = []
     for side in "sm":
         for name, forth in _STREAM.items():

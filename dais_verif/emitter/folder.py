@@ -14,7 +14,7 @@ from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.version import VERSION
 
-__all__ = ["MANIFEST", "SCHEMA", "Wrapping", "project_folder"]
+__all__ = ["MANIFEST", "SCHEMA", "WrapperOptions", "project_folder"]
 
 #: The file that makes a folder ours.
 MANIFEST = "dais.json"
@@ -22,7 +22,7 @@ SCHEMA = "dais-verif/wrap/1"
 
 
 @dataclass(frozen=True)
-class Wrapping:
+class WrapperOptions:
     """How a core is wrapped. ``kind``: one of ``WRAPS``. ``latency``: of the core, in clocks; 0 if it is
     combinational. ``period``: of the clock in ns, for constraints.
 
@@ -38,7 +38,7 @@ class Wrapping:
     signatures: Mapping[int, int] = field(default_factory=dict)
 
 
-def project_folder(program: Program, core: str, text: str, wrapping: Wrapping) -> dict[str, bytes]:
+def project_folder(program: Program, core: str, text: str, options: WrapperOptions) -> dict[str, bytes]:
     """The files of the folder, by relative name, for module ``core`` with the Verilog ``text``.
 
     Raises ``InputError`` if a module would have the name of a hand-written one.
@@ -46,39 +46,39 @@ def project_folder(program: Program, core: str, text: str, wrapping: Wrapping) -
     ports = ports_of(program)
     bits = max(ports.input_bits, 1), max(ports.output_bits, 1)
     wrapped = wrap(
-        wrapping.kind,
+        options.kind,
         core,
         text,
         program.hash,
         input_bits=bits[0],
         output_bits=bits[1],
-        latency=wrapping.latency,
-        period=wrapping.period,
-        user_bits=wrapping.user_bits,
-        axil=Identity(program.n_in, program.n_out, program.hash) if wrapping.axil else None,
+        latency=options.latency,
+        period=options.period,
+        user_bits=options.user_bits,
+        axil=Identity(program.n_in, program.n_out, program.hash) if options.axil else None,
     )
     top = wrapped.top
     rtl = {f"rtl/{name}": content for name, content in wrapped.files.items()}
     stream = {
-        "latency": 1 + max(wrapping.latency, 1),
+        "latency": 1 + max(options.latency, 1),
         "s_axis_tdata_bits": 8 * -(-bits[0] // 8),
         "m_axis_tdata_bits": 8 * -(-bits[1] // 8),
-        "user_bits": wrapping.user_bits,
-        "axil": wrapping.axil,
-        "signatures": {str(beats): f"{value:08x}" for beats, value in wrapping.signatures.items()},
+        "user_bits": options.user_bits,
+        "axil": options.axil,
+        "signatures": {str(beats): f"{value:08x}" for beats, value in options.signatures.items()},
     }
     facts = {
         "schema": SCHEMA,
         "dais_verif": VERSION,
         "program": {"hash": program.hash, "n_in": program.n_in, "n_out": program.n_out, "n_ops": program.n_ops},
-        "kind": wrapping.kind,
+        "kind": options.kind,
         "top": top,
         "core": core,
-        "core_latency": wrapping.latency,
+        "core_latency": options.latency,
         "input_bits": bits[0],
         "output_bits": bits[1],
-        **(stream if wrapping.kind == "axis" else {}),
-        "period_ns": wrapping.period,
+        **(stream if options.kind == "axis" else {}),
+        "period_ns": options.period,
         "inputs": [element._asdict() for element in ports.inputs],
         "outputs": [element._asdict() for element in ports.outputs],
     }
@@ -87,8 +87,8 @@ def project_folder(program: Program, core: str, text: str, wrapping: Wrapping) -
         "files.f": project.file_list(rtl),
         f"{top}.core": project.fusesoc_core(top, program.hash, rtl),
         "vivado.tcl": project.vivado_script(top, rtl),
-        f"constraints/{top}.xdc": project.constraints(top, wrapping.period, "XDC, for Vivado"),
-        f"constraints/{top}.sdc": project.constraints(top, wrapping.period, "SDC"),
+        f"constraints/{top}.xdc": project.constraints(top, options.period, "XDC, for Vivado"),
+        f"constraints/{top}.sdc": project.constraints(top, options.period, "SDC"),
         "README.md": project.readme(facts, rtl),
     }
     files = {name: text.encode() for name, text in texts.items()}

@@ -175,8 +175,8 @@ each stage of it, must settle within one clock: if it does not, take a slower cl
 
 def _meaning(name: str, facts: Mapping[str, Any]) -> str:
     known = {
-        "dais_skid": "skid buffer of the shell",
-        "dais_axis": "AXI4-Stream shell",
+        "dais_skid": "skid buffer of the wrapper",
+        "dais_axis": "AXI4-Stream wrapper",
         "dais_selfcheck": "stimulus and signature of the self-check",
         "dais_axil": "AXI4-Lite registers",
         "dais_bridge": "vectors out of frames, results into frames",
@@ -184,7 +184,7 @@ def _meaning(name: str, facts: Mapping[str, Any]) -> str:
         "dais_framer": "frames into bytes",
         "dais_crc32": "CRC of a frame",
         "dais_uart": "bytes on two wires",
-        f"{facts['core']}_axis": "shell and core",
+        f"{facts['core']}_axis": "wrapper and core",
         facts["top"]: "the top module",
         facts["core"]: "the program",
     }

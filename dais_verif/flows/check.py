@@ -101,8 +101,8 @@ def _by_proof(program: Program, overflow: Overflow, request: CheckRequest, progr
     except ImportError as error:
         progress.warning(f"{error.name} is missing: intervals are all that is known of overflow")
         return replace(overflow, proved_by_proof=[], broken=[], undecided=overflow.possible)
-    suspects = [op.op for op in overflow.possible]
-    asked = suspects if request.everything else suspects[:_EXAMINED]
+    unproved = [op.op for op in overflow.possible]
+    asked = unproved if request.everything else unproved[:_EXAMINED]
     with progress.working("examining promises ...") as tell:
 
         class Shown(ProofWatcher):
@@ -111,7 +111,7 @@ def _by_proof(program: Program, overflow: Overflow, request: CheckRequest, progr
                     tell(f"examining promises: {done} of {total}")
 
         found = examine(program, asked, ProofOptions(timeout=request.timeout, jobs=1), declared=True, watcher=Shown())
-    left = [_named(program, index) for index in suspects[len(asked) :]]
+    left = [_named(program, index) for index in unproved[len(asked) :]]
     return replace(
         overflow,
         proved_by_proof=_with_status(program, found, "PROVED"),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dais_verif.cache_folder import cache_dir
 from dais_verif.emitter import Pipeline, PipelineOptions, emit_pipeline, emit_verilog
-from dais_verif.emitter.folder import MANIFEST, Wrapping, project_folder
+from dais_verif.emitter.folder import MANIFEST, WrapperOptions, project_folder
 from dais_verif.emitter.wrapper import WRAPS
 from dais_verif.errors import InputError, RequestError
 from dais_verif.files import make_folder, replace_folder, write_atomically
@@ -23,7 +23,7 @@ from dais_verif.flows.programs import AnyProgram, read_program, require_number, 
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.program import Program
 from dais_verif.program.ports import Element, ports_of
-from dais_verif.record.emission import EmissionRecord, PipelineInfo, PortElement, PortElements, WrappedFolder
+from dais_verif.record.emission import EmissionRecord, PipelineInfo, PortElement, PortElements, WrapperFolderInfo
 from dais_verif.record.program import ProgramInfo
 from dais_verif.verilog_names import require_module_name
 
@@ -67,9 +67,9 @@ class WrapRequest:
         if self.period is not None and not (math.isfinite(self.period) and self.period > 0):
             raise InputError(f"--period is {self.period}, must be a number of nanoseconds greater than 0")
 
-    def wrapping(self, kind: str, latency: int) -> Wrapping:
+    def options(self, kind: str, latency: int) -> WrapperOptions:
         """Return how a core of ``latency`` clock edges is wrapped, as ``kind``."""
-        return Wrapping(
+        return WrapperOptions(
             kind,
             latency,
             user_bits=1 if self.user_bits is None else self.user_bits,
@@ -116,7 +116,7 @@ def emit(request: EmitRequest, *, progress: Progress = SILENT) -> EmissionRecord
     text = pipeline.text if pipeline else emit_verilog(program, request.top)
     wrapped = None
     if request.wrapper.wrap is not None and request.output is not None:
-        wrapped = _write_wrapped(program, request, request.wrapper.wrap, text, pipeline, request.output)
+        wrapped = _write_wrapper(program, request, request.wrapper.wrap, text, pipeline, request.output)
     elif request.output is not None:
         write_atomically(request.output, text.encode())
     ports = ports_of(program)
@@ -136,31 +136,33 @@ def _held(options: PipelineOptions | None) -> PipelineOptions | None:
     if options is None:
         return None
     if options.reset or options.valid:
-        raise InputError("--reset and --valid cannot be wrapped: the shell itself knows what is valid; leave them out")
+        raise InputError(
+            "--reset and --valid cannot be wrapped: the wrapper itself knows what is valid; leave them out"
+        )
     return replace(options, enable=True)
 
 
-def _write_wrapped(
+def _write_wrapper(
     program: Program, request: EmitRequest, kind: str, text: str, pipeline: Pipeline | None, output: Path
-) -> WrappedFolder:
-    wrapping = request.wrapper.wrapping(kind, pipeline.latency if pipeline else 0)
-    if wrapping.axil:
+) -> WrapperFolderInfo:
+    options = request.wrapper.options(kind, pipeline.latency if pipeline else 0)
+    if options.axil:
         # The golden model's, and so computed here: what is judged must not know the judge.
         from dais_verif.simulation.selfcheck import selfcheck_signatures
 
-        wrapping = replace(wrapping, signatures=selfcheck_signatures(program, request.wrapper.beats()))
-    files = project_folder(program, request.top, text, wrapping)
+        options = replace(options, signatures=selfcheck_signatures(program, request.wrapper.beats()))
+    files = project_folder(program, request.top, text, options)
     with _turn(output):
         replace_folder(output, files, MANIFEST)
-    return WrappedFolder(
-        kind=wrapping.kind,
-        top=f"{request.top}_{wrapping.kind}",
+    return WrapperFolderInfo(
+        kind=options.kind,
+        top=f"{request.top}_{options.kind}",
         folder=str(output),
         files=sorted(files),
-        axil=wrapping.axil,
-        core_latency=wrapping.latency,
-        user_bits=wrapping.user_bits,
-        signatures={str(beats): f"{value:08x}" for beats, value in wrapping.signatures.items()},
+        axil=options.axil,
+        core_latency=options.latency,
+        user_bits=options.user_bits,
+        signatures={str(beats): f"{value:08x}" for beats, value in options.signatures.items()},
     )
 
 

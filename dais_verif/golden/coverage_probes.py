@@ -19,10 +19,10 @@ from dais_verif.program import FixedType, Op, Program
 from dais_verif.program.numbers import Batch, IntArray
 from dais_verif.program.opcodes import MUXES, QUANTS, RELUS, Code, high_int32, low_int32
 
-__all__ = ["ARM", "LOST", "WRAPPED", "Places", "Seen", "CoverageProbes"]
+__all__ = ["ARM", "LOST", "WRAPPED", "Places", "ProbeBytes", "CoverageProbes"]
 
 #: A byte a place: 0 or 1.
-Seen = NDArray[np.uint8]
+ProbeBytes = NDArray[np.uint8]
 
 #: Three bytes each, behind those of every op: seen together with a condition, seen without it, and not seen.
 #: WRAPPED, LOST: quantisation changed the value at its top, at its bottom; the condition: the exact one was negative.
@@ -84,11 +84,11 @@ class CoverageProbes:
         """What does the work: ``fast`` or ``numpy``."""
         return "fast" if self._fast else "numpy"
 
-    def nothing(self) -> Seen:
+    def nothing(self) -> ProbeBytes:
         """Of no vector."""
         return np.zeros(self.places.size, dtype=np.uint8)
 
-    def see(self, batch: Batch, seen: Seen, *, jobs: int = 1, named: int = 0) -> None:
+    def see(self, batch: Batch, seen: ProbeBytes, *, jobs: int = 1, named: int = 0) -> None:
         """Set in ``seen`` what the vectors of ``batch`` show.
 
         Raises ``ViolationError`` if promises are checked and one is broken; ``named`` is what it calls the first row.
@@ -133,7 +133,7 @@ def _fast(program: Program, places: Places, check: bool) -> FastProgram | None:
 # ------------------------------------------------------------------ in the numpy engine
 
 
-def _see(program: Program, places: Places, batch: Batch, values: list[IntArray | None], seen: Seen) -> None:
+def _see(program: Program, places: Places, batch: Batch, values: list[IntArray | None], seen: ProbeBytes) -> None:
     if batch.rows == 0:
         return
     for op in program.ops:
@@ -155,7 +155,7 @@ def _is_wide(program: Program, op: Op) -> bool:
     return is_wide(op, [program.ops[i].type for i in op.operands])
 
 
-def _value(raw: IntArray, width: int, seen: Seen) -> None:
+def _value(raw: IntArray, width: int, seen: ProbeBytes) -> None:
     """What is seen of any value, at the start of ``seen``."""
     some, all_of = int(np.bitwise_or.reduce(raw)), int(np.bitwise_and.reduce(raw))
     for bit in range(width):
@@ -165,7 +165,7 @@ def _value(raw: IntArray, width: int, seen: Seen) -> None:
     seen[2 * width + 1] |= bool((raw > 0).any())
 
 
-def _beyond_the_value(s: Step, seen: Seen) -> None:
+def _beyond_the_value(s: Step, seen: ProbeBytes) -> None:
     op = s.op
     if op.code in RELUS or op.code in QUANTS:
         exact = RULES[op.code](s)
@@ -178,7 +178,7 @@ def _beyond_the_value(s: Step, seen: Seen) -> None:
         seen[np.unique(index[(index >= 0) & (index < size)]).astype(np.int64)] = 1
 
 
-def _of_mux(s: Step, seen: Seen) -> None:
+def _of_mux(s: Step, seen: ProbeBytes) -> None:
     op = s.op
     msb = msb_of(s.raw(op.condition), s.type_of(op.condition))
     a, b = s.raw(op.id0), -s.raw(op.id1) if op.spec.negate else s.raw(op.id1)
@@ -205,12 +205,12 @@ def _change(raw: IntArray, f: int, kind: FixedType) -> tuple[Mask, Mask]:
     return wrapped.astype(bool), (lost != 0).astype(bool)
 
 
-def _changes(wrapped: Mask, lost: Mask, negative: IntArray, seen: Seen) -> None:
+def _changes(wrapped: Mask, lost: Mask, negative: IntArray, seen: ProbeBytes) -> None:
     _three(wrapped, negative, seen[WRAPPED:])
     _three(lost, negative, seen[LOST:])
 
 
-def _three(found: Mask, condition: IntArray, seen: Seen) -> None:
+def _three(found: Mask, condition: IntArray, seen: ProbeBytes) -> None:
     condition = condition.astype(bool)
     seen[0] |= bool((found & condition).any())
     seen[1] |= bool((found & ~condition).any())

@@ -137,7 +137,7 @@ class FastProgram:
     """A program compiled by the kernel, once for checked and once for unchecked runs, each when first needed.
 
     ``saved``: ops whose raw values are wanted as well; they follow the outputs. ``places``: where what is seen of each
-    op and output is written (``seen.Places.at``), if the program is to be watched.
+    op and output is written (``coverage_probes.Places.at``), if the program is to be watched.
     """
 
     def __init__(

@@ -48,7 +48,7 @@ def flip_bit(raw: IntArray, kind: FixedType, bit: int) -> IntArray:
 
 
 class FaultInjector:
-    """Sweeps through one program. Each looks at the ops in which something can differ, not at all ops."""
+    """Passes through one program. Each looks at the ops in which something can differ, not at all ops."""
 
     def __init__(self, compiled: Compiled) -> None:
         self.compiled = compiled
@@ -61,10 +61,10 @@ class FaultInjector:
         ``baseline``: the raw values of every op, (rows,) each, of the undisturbed run. ``flips``: at least one, in the
         order of their ops.
         """
-        return _Sweep(self, baseline, flips).run()
+        return _FaultPass(self, baseline, flips).run()
 
 
-class _Sweep:
+class _FaultPass:
     def __init__(self, injector: FaultInjector, baseline: Sequence[IntArray], flips: Sequence[BitFlip]) -> None:
         self.compiled, self.baseline, self.flips = injector.compiled, baseline, flips
         self.shown, self.readers = injector.shown, injector.readers

@@ -19,7 +19,7 @@ from dais_verif.program.numbers import Batch, IntArray
 
 __all__ = ["Effect", "Sensitivity", "sensitivity"]
 
-#: Lanes a sweep: enough to hide numpy's cost a call, few enough that the values of all live ops fit in memory.
+#: Lanes a pass: enough to hide numpy's cost a call, few enough that the values of all live ops fit in memory.
 LANES = 1 << 13
 #: Rows whose values are kept for every op at the same time.
 ROWS = 256

@@ -44,18 +44,18 @@ class Promise:
 @one_at_a_time
 def examine(
     program: Program,
-    suspects: Sequence[int],
+    unproved: Sequence[int],
     options: ProofOptions,
     *,
     declared: bool = False,
     watcher: ProofWatcher | None = None,
 ) -> list[Promise]:
-    """What becomes of the promises of ``suspects``; all other ops are known to keep theirs.
+    """What becomes of the promises of ``unproved``; all other ops are known to keep theirs.
 
     ``declared``: inputs lie in the intervals that their source declares. Raises nothing for what it cannot decide.
     """
     examination = _Examination(program, options, declared, watcher or ProofWatcher())
-    return examination.run(list(suspects))
+    return examination.run(list(unproved))
 
 
 class _Examination:
@@ -67,11 +67,11 @@ class _Examination:
         self._assumptions = Assumptions(program, self._builder.boundary.inputs, declared)
         self._broken: dict[int, tuple[int, ...]] = {}
 
-    def run(self, suspects: list[int]) -> list[Promise]:
+    def run(self, unproved: list[int]) -> list[Promise]:
         self._try(random_vectors(self._builder.boundary.inputs, _ROWS, self._seed), _ROWS)
         found = []
-        for done, index in enumerate(suspects):
-            self._watcher.progress("promises", done, len(suspects))
+        for done, index in enumerate(unproved):
+            self._watcher.progress("promises", done, len(unproved))
             found.append(self._one(index))
         return found
 

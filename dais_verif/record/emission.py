@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from dais_verif.record.base import NOT_KEPT, Record
 from dais_verif.record.program import ProgramInfo
 
-__all__ = ["EmissionRecord", "PipelineInfo", "PortElement", "PortElements", "WrappedFolder"]
+__all__ = ["EmissionRecord", "PipelineInfo", "PortElement", "PortElements", "WrapperFolderInfo"]
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class PipelineInfo:
 
 
 @dataclass(frozen=True)
-class WrappedFolder:
-    """The folder that was written of a wrapped module. ``core_latency``: of the module inside, in clock edges.
+class WrapperFolderInfo:
+    """The folder that was written with a wrapper. ``core_latency``: of the module inside, in clock edges.
 
     ``signatures``: what the self-check must give after so many beats, in hexadecimal.
     """
@@ -66,5 +66,5 @@ class EmissionRecord(Record):
     output: str | None
     ports: PortElements
     pipeline: PipelineInfo | None
-    wrapped: WrappedFolder | None
+    wrapped: WrapperFolderInfo | None
     verilog: str = field(default="", repr=False, compare=False, metadata=NOT_KEPT)

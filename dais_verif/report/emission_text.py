@@ -1,12 +1,12 @@
-"""What was emitted, as text: of a pipeline its shape, of a wrapped module its folder."""
+"""What was emitted, as text: of a pipeline its shape, of one with a wrapper its folder."""
 
 from __future__ import annotations
 
 from rich.console import Console
 
-from dais_verif.record.emission import PipelineInfo, WrappedFolder
+from dais_verif.record.emission import PipelineInfo, WrapperFolderInfo
 
-__all__ = ["print_pipeline", "wrapped_line"]
+__all__ = ["print_pipeline", "wrapper_line"]
 
 #: Up to so many stages each one's depth is shown.
 _SHOWN = 16
@@ -24,6 +24,6 @@ def print_pipeline(pipeline: PipelineInfo, out: Console) -> None:
     out.print(f"depth      {shown} {pipeline.unit} (estimated, by stage)", markup=False)
 
 
-def wrapped_line(wrapped: WrappedFolder) -> str:
-    """Return where a wrapped module was written."""
-    return f"top module {wrapped.top}, in {wrapped.folder}: {len(wrapped.files)} files, which README.md explains"
+def wrapper_line(folder: WrapperFolderInfo) -> str:
+    """Return where a module with a wrapper was written."""
+    return f"top module {folder.top}, in {folder.folder}: {len(folder.files)} files, which README.md explains"

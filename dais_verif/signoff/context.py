@@ -23,7 +23,7 @@ __all__ = [
     "Stage",
     # arguments of verbs
     "design_arguments",
-    "face_of",
+    "interface_of",
     "file_arguments",
     "pin_arguments",
     "pipeline_arguments",
@@ -59,7 +59,7 @@ class Context:
 class Stage:
     """A stage: ``run`` leaves evidence in ``folder``, ``judge`` reads it.
 
-    ``must_fail``: a bug is planted, and it passes if that is found. ``needs``: the folders of stages that must have
+    ``must_fail``: a bug is seeded, and it passes if that is found. ``needs``: the folders of stages that must have
     passed before it makes sense. ``waiver``: what a waiver calls it; empty: none can stand in for it.
     ``gate``: those that need it also go on where it is waived.
     """
@@ -110,7 +110,7 @@ def file_arguments(subject: Subject, policy: Policy, *more: Path, top: str | Non
     return arguments + ([] if rtl.ports is None else ["--ports", rtl.ports])
 
 
-def face_of(context: Context, record: SimulationRecord) -> DesignInterface:
+def interface_of(context: Context, record: SimulationRecord) -> DesignInterface:
     """The ports of the design that ``record`` is of, with the latency that was found."""
     if record.rtl.face is None:
         return packed(context.subject.program).interface
@@ -120,7 +120,7 @@ def face_of(context: Context, record: SimulationRecord) -> DesignInterface:
 
 def pin_arguments(context: Context, record: SimulationRecord) -> list[str]:
     """All pins of that design, as ``sim`` takes them: one with a bug in it may not show its latency."""
-    pins = face_of(context, record).clocking
+    pins = interface_of(context, record).clocking
     if pins is None:
         return []
     reset = f"{pins.reset}:low" if pins.reset and pins.reset_low else pins.reset

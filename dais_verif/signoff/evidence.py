@@ -177,7 +177,7 @@ def bits_of(record: SimulationRecord, program: Program) -> Bits:
         try:
             interface = DesignInterface.from_tree(rtl.face)
         except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"the record tells no face of the design ({error!r})") from None
+            raise InputError(f"the record tells no interface of the design ({error!r})") from None
         return Bits(interface.input_bits, interface.output_bits)
     ports = ports_of(program)
     return Bits(ports.input_bits, ports.output_bits)

@@ -1,4 +1,4 @@
-"""Stages that a policy may add: coverage, the synthesized netlist, the AXI4-Stream shell, a board."""
+"""Stages that a policy may add: coverage, the synthesized netlist, the AXI4-Stream wrapper, a board."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dais_verif.verdict import Verdict
 __all__ = ["NETLIST", "extra_stages"]
 
 _SYNTH, _SIM = "synth", "sim"
-_SHELL = "shell"
+_WRAPPER = "shell"
 
 #: In the folder of its stage.
 NETLIST = f"{_SYNTH}/{RUN}/netlist.v"
@@ -121,14 +121,14 @@ def _judge_netlist(context: Context, folder: Path) -> Judgement:
 
 def _run_axis(context: Context, folder: Path) -> None:
     policy, program = context.policy, program_arguments(context.subject)
-    shell = folder / _SHELL / "axis"
-    wrap = [*program, "--wrap", "axis", "--stages", str(policy.axis.pipeline), "-o", str(shell)]
-    call("emit", wrap, folder / _SHELL, keeps=False)
-    _require(folder / _SHELL, "no shell was made")
+    wrapper = folder / _WRAPPER / "axis"
+    wrap = [*program, "--wrap", "axis", "--stages", str(policy.axis.pipeline), "-o", str(wrapper)]
+    call("emit", wrap, folder / _WRAPPER, keeps=False)
+    _require(folder / _WRAPPER, "no wrapper was made")
     arguments = [
         *program,
         "--wrapped",
-        str(shell),
+        str(wrapper),
         *_vectors(context, policy.axis.vectors),
         *simulator_arguments(policy.simulators),
     ]

@@ -20,7 +20,7 @@ from dais_verif.signoff.context import Context
 from dais_verif.signoff.extras import NETLIST
 from dais_verif.signoff.judge import SENT, Asked, distinct_wanted
 from dais_verif.signoff.outside import FOUND
-from dais_verif.signoff.sanity_checks import PLANTED
+from dais_verif.signoff.sanity_checks import SEEDED_FAULT
 from dais_verif.signoff.subject import sha256_of
 from dais_verif.signoff.verbs import CALL, PRINTED, RUN
 from dais_verif.verdict import Verdict
@@ -163,7 +163,7 @@ def _netlist(tree: _Tree, context: Context, folder: Path) -> _Tree:
 
 
 def _spoilt(tree: _Tree, context: Context, folder: Path) -> _Tree:
-    """With a bug planted: that it was found, by whom, and on how many vectors."""
+    """With a fault seeded: that it was found, by whom, and on how many vectors."""
     nothing = {"real": None, "raw": None, "bits": ""}
     fixed = {"simulator": "", "output": 0, "expected": nothing, "found": nothing, "inputs": []}
     names = ("name", "version", "vectors_compared", "mismatches", "failure")
@@ -246,7 +246,7 @@ def _enough_readers(tree: _Tree, context: Context) -> list[str]:
 
 
 def _refuted(tree: _Tree, context: Context, folder: Path) -> _Tree:
-    """With a bug planted: an input that shows it, which a simulator confirms."""
+    """With a fault seeded: an input that shows it, which a simulator confirms."""
     shown = tree.get("counterexample") or {}
     return {
         **_head(tree),
@@ -269,14 +269,14 @@ def _confirmed(replay: _Tree) -> _Tree:
     return {"inputs": [], "output": 0, "replay": {**_of(replay, "verdict"), "message": ""}}
 
 
-# bugs that were planted
+# faults that were seeded
 
 
-def _planted(tree: _Tree, context: Context, folder: Path) -> _Tree:
+def _seeded(tree: _Tree, context: Context, folder: Path) -> _Tree:
     return _of(tree, "program", "top", "rtl", "file", "rows", "first")
 
 
-def _planted_for_proof(tree: _Tree, context: Context, folder: Path) -> _Tree:
+def _seeded_for_proof(tree: _Tree, context: Context, folder: Path) -> _Tree:
     return _of(tree, "program", "top", "rtl", "file")
 
 
@@ -289,9 +289,9 @@ _FORMS: dict[str, dict[str, Form]] = {
     "check": {CALL: _call, PRINTED: _check},
     "outside": {FOUND: _uses},
     r"simulation-\d+": {**_both(_simulated), SENT: _sent},
-    "known-bad-rtl|poisoned-model": {**_both(_spoilt), SENT: _total, PLANTED: _planted},
+    "known-bad-rtl|poisoned-model": {**_both(_spoilt), SENT: _total, SEEDED_FAULT: _seeded},
     r"proof|synthesis-\d+": _both(_proved),
-    "known-bad-proof|poisoned-proof": {**_both(_refuted), PLANTED: _planted_for_proof},
+    "known-bad-proof|poisoned-proof": {**_both(_refuted), SEEDED_FAULT: _seeded_for_proof},
     "netlist": {f"synth/{CALL}": _call, **_both(_netlist, "sim/"), f"sim/{SENT}": _sent_to_netlist},
     "axis": _both(_beats, "sim/"),
     "board": _both(_beats),

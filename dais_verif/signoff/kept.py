@@ -22,7 +22,7 @@ from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.extras import NETLIST
 from dais_verif.signoff.forms import Form, canonical, failed, forms_of
 from dais_verif.signoff.results import EVIDENCE, FAILED, blocked
-from dais_verif.signoff.sanity_checks import PLANTED
+from dais_verif.signoff.sanity_checks import SEEDED_FAULT
 from dais_verif.signoff.subject import sha256_of
 
 __all__ = ["LOGS", "keep_what_is_judged", "unjudged"]
@@ -68,8 +68,8 @@ def _move(path: Path, to: Path) -> None:
 def _whole(folder: Path) -> list[str]:
     """The files of a stage that are judged by their hash: RTL and programs that were made for it."""
     names = [NETLIST] if (folder / NETLIST).is_file() else []
-    if (folder / PLANTED).is_file():
-        name = read_tree(folder / PLANTED).get("file")
+    if (folder / SEEDED_FAULT).is_file():
+        name = read_tree(folder / SEEDED_FAULT).get("file")
         names += [name] if isinstance(name, str) and PurePath(name).name == name else []
     return names
 

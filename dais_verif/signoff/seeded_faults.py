@@ -1,4 +1,4 @@
-"""Bugs that are planted to see them found: a golden model that means something else, and RTL with wrong bits.
+"""Faults that are seeded to see them found: a golden model that means something else, and RTL with wrong bits.
 
 Both are made from what is signed off, and it is known beforehand on how many vectors they differ.
 """
@@ -21,7 +21,7 @@ from dais_verif.program import Program, write_binary
 from dais_verif.program.model import Columns
 from dais_verif.program.numbers import IntArray
 from dais_verif.signoff.evidence import Bits, chunks
-from dais_verif.signoff.wrappers import Design, wrapped
+from dais_verif.signoff.wrappers import OriginalDesign, inverting_wrapper
 from dais_verif.simulation.testbench.packing import Words, row_words
 from dais_verif.stimulus import Vectors
 
@@ -129,14 +129,14 @@ def _in_json(original: bytes, number: int, constant: int) -> bytes:
 # the RTL
 
 
-def always_wrong(interface: DesignInterface, design: Design) -> SeededFault:
+def always_wrong(interface: DesignInterface, design: OriginalDesign) -> SeededFault:
     """The design with the lowest bit of each output port upside down, on all vectors."""
-    flips = {wire.offset: () for wire in interface.outputs if wire.width}
+    inverted = {wire.offset: () for wire in interface.outputs if wire.width}
     outer = _outer(design, "always")
-    return SeededFault(outer, wrapped(interface, design, outer, [], flips), 0, 0)
+    return SeededFault(outer, inverting_wrapper(interface, design, outer, [], inverted), 0, 0)
 
 
-def sometimes_wrong(interface: DesignInterface, design: Design, run: Path, rows: int, seed: int) -> SeededFault:
+def sometimes_wrong(interface: DesignInterface, design: OriginalDesign, run: Path, rows: int, seed: int) -> SeededFault:
     """The design with wrong bits on some of the first ``rows`` vectors of ``run`` only, the last one among them.
 
     Where its outputs are those of one of the chosen vectors, a bit of theirs is upside down, for each another one.
@@ -148,19 +148,19 @@ def sometimes_wrong(interface: DesignInterface, design: Design, run: Path, rows:
     chosen = np.unique(np.linspace(0, len(expected) - 1, _WRONG_VECTORS).astype(int))
     patterns = np.unique(expected[chosen], axis=0)
     which = np.random.default_rng(seed).permutation(bits.outputs)
-    flips: dict[int, tuple[int, ...]] = {}
+    inverted: dict[int, tuple[int, ...]] = {}
     for number in range(len(patterns)):
         bit = int(which[number % bits.outputs])
-        flips[bit] = (*flips.get(bit, ()), number)
+        inverted[bit] = (*inverted.get(bit, ()), number)
     rare = [int.from_bytes(pattern.tobytes(), "little") for pattern in patterns]
     spoilt = np.flatnonzero(np.any([(expected == pattern).all(axis=1) for pattern in patterns], axis=0))
     outer = _outer(design, "sometimes")
-    return SeededFault(outer, wrapped(interface, design, outer, rare, flips), len(spoilt), int(spoilt[0]))
+    return SeededFault(outer, inverting_wrapper(interface, design, outer, rare, inverted), len(spoilt), int(spoilt[0]))
 
 
 def _none(bits: Bits) -> Words:
     return np.zeros((0, row_words(bits.outputs)), dtype="<u8")
 
 
-def _outer(design: Design, kind: str) -> str:
+def _outer(design: OriginalDesign, kind: str) -> str:
     return f"{design.top}_{kind}_wrong"

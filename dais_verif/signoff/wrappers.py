@@ -13,10 +13,10 @@ from dais_verif.dut.discover import Port
 from dais_verif.dut.interface import DesignInterface
 from dais_verif.errors import InputError
 
-__all__ = ["Design", "wrapped"]
+__all__ = ["OriginalDesign", "inverting_wrapper"]
 
 #: Which bits of a row are upside down: always, or where the row is one of the rare rows of these numbers.
-Flips = Mapping[int, tuple[int, ...]]
+InvertedBits = Mapping[int, tuple[int, ...]]
 
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
 #: How values of a VHDL type are made of std_logic or std_logic_vector, and the other way.
@@ -26,7 +26,7 @@ _SAME = ("std_logic", "std_logic_vector", "std_ulogic")
 
 
 @dataclass(frozen=True)
-class Design:
+class OriginalDesign:
     """Module ``top`` with these ports. ``types``: of the ports of a VHDL entity, by name; None: it is Verilog."""
 
     top: str
@@ -39,22 +39,24 @@ class Design:
         return ".v" if self.types is None else ".vhd"
 
 
-def wrapped(interface: DesignInterface, design: Design, name: str, rare: Sequence[int], flips: Flips) -> str:
-    """The text of module ``name``: ``design``, whose row of outputs has the bits of ``flips`` inverted.
+def inverting_wrapper(
+    interface: DesignInterface, design: OriginalDesign, name: str, rare: Sequence[int], inverted: InvertedBits
+) -> str:
+    """The text of module ``name``: ``design``, whose row of outputs has the bits of ``inverted`` inverted.
 
     ``rare``: rows of outputs. Raises ``InputError`` for ports that go both ways.
     """
     if any(port.direction == "inout" for port in design.ports):
         raise InputError(f"module {design.top} has ports that are inout: no known-bad RTL can be made of it")
     lines = _verilog if design.types is None else _vhdl
-    return "\n".join([*lines(interface, design, name, rare, flips), ""])
+    return "\n".join([*lines(interface, design, name, rare, inverted), ""])
 
 
-def _outputs(design: Design) -> list[Port]:
+def _outputs(design: OriginalDesign) -> list[Port]:
     return [port for port in design.ports if port.direction == "out"]
 
 
-def _wires(interface: DesignInterface, design: Design) -> Iterator[tuple[Port, str, str, int | None]]:
+def _wires(interface: DesignInterface, design: OriginalDesign) -> Iterator[tuple[Port, str, str, int | None]]:
     """Each output wire: its port, its index in an array, what the design gives, and where in the row it begins."""
     offsets = {wire.name: wire.offset for wire in interface.outputs if wire.width}
     for number, port in enumerate(_outputs(design)):
@@ -66,7 +68,9 @@ def _wires(interface: DesignInterface, design: Design) -> Iterator[tuple[Port, s
 # Verilog
 
 
-def _verilog(interface: DesignInterface, design: Design, name: str, rare: Sequence[int], flips: Flips) -> Iterator[str]:
+def _verilog(
+    interface: DesignInterface, design: OriginalDesign, name: str, rare: Sequence[int], inverted: InvertedBits
+) -> Iterator[str]:
     yield f"// {design.top} with wrong bits: it must be found out."
     yield f"module {name} ("
     ports = [(port.direction, _verilog_port(port, _verilog_name(port.name))) for port in design.ports]
@@ -87,8 +91,8 @@ def _verilog(interface: DesignInterface, design: Design, name: str, rare: Sequen
     yield "    );"
     for port, index, wire, offset in _wires(interface, design):
         terms, width = [wire], port.width
-        for bit in [] if offset is None else [bit for bit in sorted(flips) if offset <= bit < offset + width]:
-            hits = " ^ ".join(f"dais_hit_{number}" for number in flips[bit]) or "1'b1"
+        for bit in [] if offset is None else [bit for bit in sorted(inverted) if offset <= bit < offset + width]:
+            hits = " ^ ".join(f"dais_hit_{number}" for number in inverted[bit]) or "1'b1"
             terms.append(f"({{{width}{{{hits}}}}} & ({width}'d1 << {bit - (offset or 0)}))")
         yield f"    assign {_verilog_name(port.name)}{index} = {' ^ '.join(terms)};"
     yield "endmodule"
@@ -107,7 +111,9 @@ def _verilog_name(name: str) -> str:
 # VHDL
 
 
-def _vhdl(interface: DesignInterface, design: Design, name: str, rare: Sequence[int], flips: Flips) -> Iterator[str]:
+def _vhdl(
+    interface: DesignInterface, design: OriginalDesign, name: str, rare: Sequence[int], inverted: InvertedBits
+) -> Iterator[str]:
     types = design.types or {}
     yield f"-- {design.top} with wrong bits: it must be found out."
     yield "library ieee;\nuse ieee.std_logic_1164.all;\nuse ieee.numeric_std.all;\n"
@@ -145,7 +151,7 @@ def _vhdl(interface: DesignInterface, design: Design, name: str, rare: Sequence[
     for port, _, wire, offset in _wires(interface, design):
         for bit in range(port.width):
             place = "" if _scalar(port, types) else f"({bit})"
-            hits = None if offset is None else flips.get(offset + bit)
+            hits = None if offset is None else inverted.get(offset + bit)
             terms = [] if hits is None else ([f"dais_hit_{number}" for number in hits] or ["'1'"])
             yield f"  {port.name}{place} <= {' xor '.join([wire + place, *terms])};"
     yield "end architecture;"

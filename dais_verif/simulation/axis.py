@@ -1,4 +1,4 @@
-"""A core in its AXI4-Stream shell, simulated: pauses, resets, packets, and every beat against the golden model.
+"""A core in its AXI4-Stream wrapper, simulated: pauses, resets, packets, and every beat against the golden model.
 
 The bench knows the stream ports alone, so it takes any design that has them: ours, a synthesised one, a bridge.
 """
@@ -66,7 +66,7 @@ def simulate_axis(
 ) -> AxisFinding:
     """Send ``batch`` through ``design``, which has the ports of ``rtl/dais_axis.v``, once a scenario and simulator.
 
-    ``latency``: of the core in clocks, as the shell's parameter; the shell adds its own. ``user_bits``: of TUSER.
+    ``latency``: of the core in clocks, as the wrapper's parameter; the wrapper adds its own. ``user_bits``: of TUSER.
     ``check``: promises of ``program`` are checked beforehand. ``folder`` receives builds and logs. Failing tools and
     designs are findings; raises ``ViolationError`` for a broken promise and ``InputError`` for unusable options.
     """
@@ -163,7 +163,7 @@ def _judge(outcomes: Mapping[str, AxisOutcome | ToolError], job: AxisJob) -> tup
     answers = {name: outcome.answer for name, outcome in outcomes.items() if isinstance(outcome, AxisOutcome)}
     for name, answer in answers.items():
         if answer.port_error:
-            return Verdict.INVALID_INPUT, f"the design is no AXI4-Stream shell: {answer.port_error}"
+            return Verdict.INVALID_INPUT, f"the design is no AXI4-Stream wrapper: {answer.port_error}"
         for one in answer.heard:
             if one.problems:
                 verdict = Verdict.X_IN_OUTPUT if one.unknown else Verdict.RTL_MISMATCH

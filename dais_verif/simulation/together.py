@@ -134,7 +134,7 @@ def _plan(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
     simulator = KNOWN[name]
     in_bulk = simulator.FASTEST and options.bulk and not options.waves
     chunks = len(feed.starts) - 1
-    # Of two simulators the faster one runs the sweeps, by whatever path.
+    # Of two simulators the faster one runs the passes, by whatever path.
     shared = chunks if len(options.simulators) == 1 else feed.first_chunks
     least = None
     if not simulator.FASTEST:

@@ -86,12 +86,12 @@ def _verify(task: Task, vectors: Vectors, begun: Mapping[str, Begun]) -> Finding
         if options.exhaustive_rows:
             given = program if options.declared else replace(program, intervals=None)
             plan = exhaustive_plan(given, max_rows=options.exhaustive_rows, max_bits=options.exhaustive_bits)
-        sweeps = [ExhaustiveRows(sweep, options.seed) for sweep in plan.sweeps]
-    size = chunk_size(vectors.rows + sum(sweep.rows for sweep in sweeps), task.ports, options.jobs)
+        passes = [ExhaustiveRows(exhaustive, options.seed) for exhaustive in plan.passes]
+    size = chunk_size(vectors.rows + sum(exhaustive.rows for exhaustive in passes), task.ports, options.jobs)
     feed = Feed(
         task.golden,
         task.dut,
-        [vectors, *sweeps],
+        [vectors, *passes],
         size,
         check=options.check,
         growing=task.paired and options.icarus_rows is None and vectors.rows > LEAST_IN_ICARUS,

@@ -24,15 +24,15 @@ class Vectors(Protocol):
 
 
 class ExhaustiveRows:
-    """The rows of an exhaustive sweep, what is random in them drawn from ``seed``."""
+    """The rows of an exhaustive pass, what is random in them drawn from ``seed``."""
 
-    def __init__(self, sweep: ExhaustiveVectors, seed: int) -> None:
-        self._sweep, self._seed = sweep, seed
-        self.rows = sweep.rows
+    def __init__(self, exhaustive: ExhaustiveVectors, seed: int) -> None:
+        self._exhaustive, self._seed = exhaustive, seed
+        self.rows = exhaustive.rows
 
     def slice(self, start: int, stop: int) -> Batch:
         """Rows ``start`` to ``stop``."""
-        return self._sweep.batch(start, stop, self._seed)
+        return self._exhaustive.batch(start, stop, self._seed)
 
 
 class Stimulus:

@@ -26,7 +26,7 @@ CASES = {
     "policy with another key": signoff(
         "--policy", "p.toml", says=("policy 'p.toml'", "unknown field `speed`", "--show-policy"), p_toml=b"speed = 3"
     ),
-    "policy that plants no bugs": signoff(
+    "policy that seeds no faults": signoff(
         "--policy", "p.toml", says=("unknown field `anti_vacuity`",), p_toml=b"anti_vacuity = false"
     ),
     "policy with a waiver of a simulation": signoff(

@@ -1,4 +1,4 @@
-"""The table tells right from nearly right: known mistakes of other implementations, planted in the oracle one by one.
+"""The table tells right from nearly right: known mistakes of other implementations, seeded in the oracle one by one.
 
 Each mistake is a wrong rule of some opcode, or a wrong quantisation. At least one row must refuse it.
 """

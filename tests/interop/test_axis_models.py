@@ -1,4 +1,4 @@
-"""The shell against cocotbext-axi: models of AXI4-Stream and AXI4-Lite that know nothing of ours."""
+"""The wrapper against cocotbext-axi: models of AXI4-Stream and AXI4-Lite that know nothing of ours."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.axis_designs import planted_in_shell, wrapped
+from support.axis_designs import mutant_in_wrapper, wrapped
 from support.builds import every_name
 from support.programs import every_opcode
 
@@ -67,11 +67,11 @@ def test_models_of_others_see_no_difference(simulator: str, latency: int, axil: 
 
 
 BUGS = {
-    "a beat is dropped": planted_in_shell("dais_skid.v", "full    <= full || accept;", "full    <= full;"),
-    "TLAST is that of another beat": planted_in_shell(
+    "a beat is dropped": mutant_in_wrapper("dais_skid.v", "full    <= full || accept;", "full    <= full;"),
+    "TLAST is that of another beat": mutant_in_wrapper(
         "dais_axis.v", "assign m_axis_tlast  = side_out[0];", "assign m_axis_tlast  = side_in[0];"
     ),
-    "the spare is corrupt": planted_in_shell("dais_skid.v", "spare <= s_data;", "spare <= ~s_data;"),
+    "the spare is corrupt": mutant_in_wrapper("dais_skid.v", "spare <= s_data;", "spare <= ~s_data;"),
 }
 
 

@@ -108,7 +108,7 @@ VERILOG_BUGS = [name for name, bug in BUGS.items() if FORMS[bug.form].flavor == 
     "name",
     [pytest.param(name, marks=() if name == "constant off by one" else pytest.mark.slow) for name in VERILOG_BUGS],
 )
-def test_a_planted_bug_is_refuted(name: str, tmp_path: Path) -> None:
+def test_a_seeded_fault_is_refuted(name: str, tmp_path: Path) -> None:
     bug = BUGS[name]
     rtl = written(bug.network, bug.form, tmp_path / "right").edited(tmp_path / "wrong", bug.source, bug.old, bug.new)
     verdict = prove(rtl, tmp_path)

@@ -126,7 +126,7 @@ FAST_BUGS = (
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in FAST_BUGS else pytest.mark.slow) for name in BUGS]
 )
-def test_a_planted_bug_is_found(name: str, tmp_path: Path) -> None:
+def test_a_seeded_fault_is_found(name: str, tmp_path: Path) -> None:
     bug = BUGS[name]
     right = written(bug.network, bug.form, tmp_path / "right")
     rtl = right.edited(tmp_path / "wrong", bug.source, bug.old, bug.new)

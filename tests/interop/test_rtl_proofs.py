@@ -104,12 +104,12 @@ FIRST = {bug[-1]: name for name, bug in reversed(BUGS.items())}.values()
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in FIRST)) for n in BUGS])
 def test_a_bug_is_not_proved(name: str, tmp_path: Path) -> None:
-    file, found, planted, only, property_ = BUGS[name]
+    file, found, seeded, only, property_ = BUGS[name]
     shutil.copytree(ROOT / "rtl", tmp_path / "rtl")
     path = tmp_path / "rtl" / file
     text = path.read_text()
     assert text.count(found) == 1
-    path.write_text(text.replace(found, planted))
+    path.write_text(text.replace(found, seeded))
     code, said = prove(tmp_path, "--only", only, rtl=tmp_path / "rtl")
     assert code == 1, said
     assert re.search(rf"FAILED contract: [^;]*\b{property_}\b[^;]*; base: ", said), said
@@ -137,12 +137,12 @@ DEEP_BUGS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DEEP_BUGS)
 def test_a_bug_of_a_board_is_not_proved(name: str, tmp_path: Path) -> None:
-    file, found, planted, only = DEEP_BUGS[name]
+    file, found, seeded, only = DEEP_BUGS[name]
     shutil.copytree(ROOT / "rtl", tmp_path / "rtl")
     path = tmp_path / "rtl" / file
     text = path.read_text()
     assert text.count(found) == 1
-    path.write_text(text.replace(found, planted))
+    path.write_text(text.replace(found, seeded))
     code, said = prove(tmp_path, "--only", only, rtl=tmp_path / "rtl")
     assert code == 1 and "FAILED" in said, said
 

@@ -1,7 +1,7 @@
 """Modules that others wrote, read and proved: ``make others-rtl``, or ``python -m others.campaign --help``.
 
 Nothing of theirs is kept in this project: the repositories are fetched into ``build/others``, or found in a folder
-that ``--from`` names. Each module is proved against a specification of ours, then with faults planted in copies, each
+that ``--from`` names. Each module is proved against a specification of ours, then with faults seeded in copies, each
 of which must be refuted. The modules are read as text: nothing is compiled or run. Exit codes: 0 nothing is wrong; 1
 something is wrong, was refused, or a fault passed; 3 a repository cannot be had.
 """
@@ -30,14 +30,14 @@ ROOT = Path(__file__).parents[2]
 class Finding:
     """What became of a case. ``verdict``: of the proof, with its ``message``.
 
-    ``planted`` faults, of which so many were ``refuted``; ``missed``: those that passed; ``open``: those of which
+    ``seeded`` faults, of which so many were ``refuted``; ``missed``: those that passed; ``open``: those of which
     nothing was decided.
     """
 
     case: Case
     verdict: str
     message: str
-    planted: int
+    seeded: int
     refuted: int
     missed: list[str]
     open: list[str]
@@ -52,10 +52,10 @@ class Finding:
     def row(self) -> str:
         """A line of the table."""
         proved = {"PASS": "proved", "UNKNOWN": "unknown"}.get(self.verdict, f"**{self.verdict}**: {self.message}")
-        planted = f"{self.refuted} of {self.planted}" + (f", open: {len(self.open)}" if self.open else "")
-        planted += f", **missed: {'; '.join(self.missed)}**" if self.missed else ""
+        seeded = f"{self.refuted} of {self.seeded}" + (f", open: {len(self.open)}" if self.open else "")
+        seeded += f", **missed: {'; '.join(self.missed)}**" if self.missed else ""
         given = " ".join(self.case.parameters)
-        cells = (self.case.module, given, self.case.specification, proved, planted, f"{self.seconds:.0f}")
+        cells = (self.case.module, given, self.case.specification, proved, seeded, f"{self.seconds:.0f}")
         return f"| {' | '.join(cells)} |"
 
 
@@ -65,15 +65,15 @@ def examine(case: Case, sources: Sequence[Path], folder: Path, faults: int | Non
     (folder / "ports.toml").write_text(case.ports)
     tree = _prove(case, sources, folder)
     refuted, missed, undecided = 0, [], []
-    planted = case.faults[:faults]
-    for number, (old, new) in enumerate(planted):
-        verdict = _prove(case, _planted(sources, old, new, folder / f"fault_{number}"), folder)["verdict"]
+    seeded = case.faults[:faults]
+    for number, (old, new) in enumerate(seeded):
+        verdict = _prove(case, _seeded(sources, old, new, folder / f"fault_{number}"), folder)["verdict"]
         if verdict == "RTL_MISMATCH":
             refuted += 1
         else:
             (missed if verdict == "PASS" else undecided).append(f"`{old}` → `{new}`: {verdict}")
     seconds = time.monotonic() - begun
-    return Finding(case, tree["verdict"], tree["message"], len(planted), refuted, missed, undecided, seconds)
+    return Finding(case, tree["verdict"], tree["message"], len(seeded), refuted, missed, undecided, seconds)
 
 
 def _prove(case: Case, sources: Sequence[Path], folder: Path) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def _prove(case: Case, sources: Sequence[Path], folder: Path) -> dict[str, Any]:
         return {"verdict": "NO_RECORD", "message": f"exit code {done.returncode}: {done.stderr.strip()[-500:]}"}
 
 
-def _planted(sources: Sequence[Path], old: str, new: str, folder: Path) -> list[Path]:
+def _seeded(sources: Sequence[Path], old: str, new: str, folder: Path) -> list[Path]:
     """Copies of ``sources``, and of what lies beside them, the first ``old`` replaced by ``new``, last file first."""
     parent = sources[0].parent
     copies = {}
@@ -122,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m others.campaign", description=__doc__)
     parser.add_argument("--from", dest="found", type=Path, help="folder with the repositories; else they are fetched")
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "build" / "others-rtl.md", help="file of the table")
-    parser.add_argument("--faults", type=int, help="plant at most so many in each module")
+    parser.add_argument("--faults", type=int, help="seed at most so many in each module")
     parser.add_argument("modules", nargs="*", help="modules; all if none is named")
     options = parser.parse_args(arguments)
     work = ROOT / "build" / "others"
@@ -150,12 +150,12 @@ def summary(findings: Sequence[Finding]) -> str:
     """The last line."""
     proved = sum(finding.verdict == "PASS" for finding in findings)
     unknown = sum(finding.verdict == "UNKNOWN" for finding in findings)
-    planted = sum(finding.planted for finding in findings)
+    seeded = sum(finding.seeded for finding in findings)
     refuted = sum(finding.refuted for finding in findings)
     wrong = sum(finding.wrong for finding in findings)
     return (
         f"{len(findings)} modules: {proved} proved, {unknown} unknown, {wrong} wrong or refused;"
-        f" {refuted} of {planted} planted faults refuted"
+        f" {refuted} of {seeded} seeded faults refuted"
     )
 
 

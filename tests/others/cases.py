@@ -34,7 +34,7 @@ class Case:
 
     ``headers`` are only included; ``sources``: in order. ``inputs`` and ``outputs``: its ports, in the order of the
     specification's. ``parameters``: as ``--param`` takes them; ``defines``: macros that are set. ``clock`` and ``tie``:
-    tables of a ports file. ``faults``: a text of the sources, and what is planted for its first occurrence.
+    tables of a ports file. ``faults``: a text of the sources, and what is seeded for its first occurrence.
     """
 
     module: str

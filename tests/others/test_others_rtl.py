@@ -1,4 +1,4 @@
-"""Modules of others, where their repositories are: proved, and a fault that is planted in each is refuted."""
+"""Modules of others, where their repositories are: proved, and a fault that is seeded in each is refuted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_it_is_proved_and_a_fault_is_refuted(case: Case, tmp_path: Path) -> None
         pytest.skip(f"{error}: run make others-rtl, or name a folder in DAIS_OTHERS")
     finding = examine(case, lay_out(case, project, repository, tmp_path / "rtl"), tmp_path / "rtl", faults=1)
     assert finding.verdict == "PASS", finding.row
-    assert not finding.wrong and finding.refuted == finding.planted == 1, finding.row
+    assert not finding.wrong and finding.refuted == finding.seeded == 1, finding.row
 
 
 def test_a_repository_that_is_not_there_is_named(tmp_path: Path) -> None:

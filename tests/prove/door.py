@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support.door import planted, save
+from support.door import mutant, save
 
 from dais_verif.cli import main
 from dais_verif.program import Program
 
-__all__ = ["Run", "planted", "run_prove"]
+__all__ = ["Run", "mutant", "run_prove"]
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
-"""Faults planted in a netlist: what a wrong mapper, a broken library or a bad hand could leave."""
+"""Faults seeded in a netlist: what a wrong mapper, a broken library or a bad hand could leave."""
 
 from __future__ import annotations
 
 import random
 import re
 
-__all__ = ["KINDS", "planted_fault"]
+__all__ = ["KINDS", "seeded_fault"]
 
 _INIT = re.compile(r"(\.(?:LUT_INIT|INIT[01]?)\()(\d+)'h([0-9a-f]+)\)")
 _OPERATOR = re.compile(r"(= ~?\w+ )([&|^])( ~?\w+;)")
@@ -86,6 +86,6 @@ KINDS = {
 }
 
 
-def planted_fault(text: str, kind: str, seed: int) -> str | None:
+def seeded_fault(text: str, kind: str, seed: int) -> str | None:
     """``text`` with one fault of ``kind``; None where there is none."""
     return KINDS[kind](text, random.Random(f"{kind} {seed}"))

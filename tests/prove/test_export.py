@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import z3
-from prove.door import Run, planted, run_prove
+from prove.door import Run, mutant, run_prove
 from support.programs import every_opcode
 
 from dais_verif.program import Program, load
@@ -56,7 +56,7 @@ def test_every_op_and_output_has_its_statement(tmp_path: Path) -> None:
 
 def test_a_statement_holds_the_rtl_as_it_was_written(tmp_path: Path) -> None:
     """A product by 8 and a shift by 3 have one normal form, and are proved by it; the files have neither rewritten."""
-    run, index = dumped(EVERY, tmp_path, rtl=planted(EVERY, "op_4 =", "(op_1 <<< 3)", "op_1 * 8"))
+    run, index = dumped(EVERY, tmp_path, rtl=mutant(EVERY, "op_4 =", "(op_1 <<< 3)", "op_1 * 8"))
     assert run.tree["ops"][4]["method"] == "identical" and index["terms"] == "as written"
     text = (tmp_path / "smt" / "op_4.smt2").read_text()
     assert "bvmul" in text and "concat" in text
@@ -64,7 +64,7 @@ def test_a_statement_holds_the_rtl_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_what_is_refuted_is_satisfiable(tmp_path: Path) -> None:
-    run, index = dumped(EVERY, tmp_path, rtl=planted(EVERY, "op_26 =", "4'sd5", "4'sd4"))
+    run, index = dumped(EVERY, tmp_path, rtl=mutant(EVERY, "op_26 =", "4'sd5", "4'sd4"))
     assert run.ending == ("RTL_MISMATCH", 1)
     (wrong,) = (statement for statement in index["statements"] if statement["answer"] == "sat")
     assert [claim["op"] for claim in wrong["claims"]] == [26]
@@ -92,7 +92,7 @@ def saturating() -> Program:
 def test_what_was_needed_beyond_the_plain_statement_is_in_the_file(
     program: Program, line: str, old: str, new: str, op: int, how: str, tmp_path: Path
 ) -> None:
-    run, index = dumped(program, tmp_path, rtl=planted(program, line, old, new))
+    run, index = dumped(program, tmp_path, rtl=mutant(program, line, old, new))
     assert run.ending == ("PASS", 0)
     assert run.tree["ops"][op]["how"] == how
     (statement,) = (s for s in index["statements"] if {"op": op}.items() <= s["claims"][0].items())

@@ -1,4 +1,4 @@
-"""Valid bits, resets, enables: proved of our pipelines and of other forms; each planted bug is shown by a trace."""
+"""Valid bits, resets, enables: proved of our pipelines and of other forms; each seeded fault is shown by a trace."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ BUGS = {
 
 
 @pytest.mark.parametrize("name", BUGS)
-def test_a_planted_bug_is_shown_by_a_trace(name: str, tmp_path: Path) -> None:
+def test_a_seeded_fault_is_shown_by_a_trace(name: str, tmp_path: Path) -> None:
     old, new, edges = BUGS[name]
     text = ours()
     assert re.search(old, text, re.DOTALL), "choose another place, the emitter has changed"

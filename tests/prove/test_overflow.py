@@ -29,7 +29,7 @@ from dais_verif.record.proof import Status
 OPTIONS = ProofOptions(timeout=20, jobs=1)
 
 
-def suspects(program: Program) -> list[int]:
+def promises_at_stake(program: Program) -> list[int]:
     return analyse(program).promises(Shown.POSSIBLE)
 
 
@@ -56,7 +56,7 @@ def cone(program: Program, op: int) -> set[int]:
 
 def test_a_difference_that_never_overflows() -> None:
     program = unproved()
-    assert suspects(program) == [2]
+    assert promises_at_stake(program) == [2]
     assert examine(program, [2], OPTIONS) == [Promise(2, Status.PROVED, "1 level of ops")]
 
 
@@ -71,7 +71,7 @@ def test_an_overflow_that_random_vectors_do_not_meet() -> None:
     rows += [(0, 0, 1, 0, (0, 21, 0)), (4, 2, -1, (1 << 21) - (1 << 21) + 1, (0, 21, 0))]
     rows += [(4, 3, -1, 1, (0, 21, 0))]
     program = Program.build(rows, [(4, 0, 0)], inp_shift=[0, 0])
-    found = {promise.op: promise for promise in examine(program, suspects(program), OPTIONS)}
+    found = {promise.op: promise for promise in examine(program, promises_at_stake(program), OPTIONS)}
     for promise in found.values():
         assert promise.status is Status.REFUTED
         assert promise.vector is not None and promise.op in violated(program, promise.vector)
@@ -85,7 +85,7 @@ def test_a_lost_fraction_and_an_index_outside() -> None:
         (8, 2, -1, 0, (0, 4, 0)),  # 6 entries for 8 values
     ]
     program = Program.build(rows, [(1, 0, 0), (3, 0, 0)], inp_shift=[0], tables=[[1, 2, 3, 4, 5, 6]])
-    found = examine(program, suspects(program), OPTIONS)
+    found = examine(program, promises_at_stake(program), OPTIONS)
     assert [(p.op, p.status) for p in found] == [(1, Status.REFUTED), (3, Status.REFUTED)]
     for promise in found:
         assert promise.vector is not None and promise.op in violated(program, promise.vector)
@@ -102,7 +102,7 @@ def test_correlations_over_several_ops() -> None:
         (1, 2, 3, 0, (1, 8, 0)),
     ]
     program = Program.build(rows, [(4, 0, 0)], inp_shift=[0, 0])
-    assert suspects(program) == [4]
+    assert promises_at_stake(program) == [4]
     (promise,) = examine(program, [4], OPTIONS)
     assert (promise.status, promise.how) == (Status.PROVED, "1 level of ops")
 
@@ -112,7 +112,7 @@ def test_random_programs_against_all_their_inputs(seed: int) -> None:
     """What is proved is never broken, what is broken is by the oracle's word too: on every input there is."""
     rng = random.Random(seed)
     program = small_program(rng)
-    found = {p.op: p for p in examine(program, suspects(program), OPTIONS)}
+    found = {p.op: p for p in examine(program, promises_at_stake(program), OPTIONS)}
     elements = ports_of(program).inputs
     broken: set[int] = set()
     for vector in itertools.product(*(range(1 << e.width) for e in elements)):
@@ -186,7 +186,7 @@ def test_without_the_prover_nothing_is_proved(
 
 def test_declared_intervals_bound_the_inputs() -> None:
     program = replace(overflowing(), intervals=((-128, 126), (-127, 127)))
-    assert suspects(program) == [1], "by types alone"
+    assert promises_at_stake(program) == [1], "by types alone"
     (promise,) = examine(program, [1], OPTIONS, declared=True)
     assert promise.status is Status.PROVED
     (promise,) = examine(replace(program, intervals=((-128, 127), (-127, 127))), [1], OPTIONS, declared=True)

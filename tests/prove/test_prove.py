@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from prove.door import planted, run_prove
+from prove.door import mutant, run_prove
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import dense_network, every_opcode, overflowing
 
@@ -73,7 +73,7 @@ def test_the_tree_says_what_was_done(tmp_path: Path) -> None:
 
 def test_outputs_that_rest_on_proved_ops_stay_proved_beside_a_wrong_one(tmp_path: Path) -> None:
     program, page = every_opcode(), tmp_path / "proof.html"
-    run = run_prove(program, tmp_path, "--html", page, rtl=planted(program, "op_4 =", "+", "-"))
+    run = run_prove(program, tmp_path, "--html", page, rtl=mutant(program, "op_4 =", "+", "-"))
     assert run.ending == ("RTL_MISMATCH", 1) and run.refuted == [4]
     apart = [j for j, (op, _, _) in enumerate(program.outputs) if op < 0 or 4 not in cone(program, [op])]
     proved = [j for j in apart if program.output_types[j].width]

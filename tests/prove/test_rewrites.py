@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from prove.door import planted, run_prove
+from prove.door import mutant, run_prove
 from support.programs import dense_network, every_opcode, unproved
 
 from dais_verif.emitter import emit_verilog
@@ -33,7 +33,7 @@ EVERY = every_opcode()
     ],
 )
 def test_an_equal_expression_is_proved(line: str, old: str, new: str, tmp_path: Path) -> None:
-    run = run_prove(EVERY, tmp_path, rtl=planted(EVERY, line, old, new))
+    run = run_prove(EVERY, tmp_path, rtl=mutant(EVERY, line, old, new))
     assert run.ending == ("PASS", 0), run.tree["message"]
     assert set(run.statuses("op").values()) == {"PROVED"}
 
@@ -62,7 +62,7 @@ def test_no_names_at_all(tmp_path: Path) -> None:
 
 
 def test_no_names_and_a_bug(tmp_path: Path) -> None:
-    rtl = renamed(planted(EVERY, "op_26 =", "4'sd5", "4'sd4"))
+    rtl = renamed(mutant(EVERY, "op_26 =", "4'sd5", "4'sd4"))
     run = run_prove(EVERY, tmp_path, rtl=rtl)
     assert run.ending == ("RTL_MISMATCH", 1)
     found = run.tree["counterexample"]
@@ -87,7 +87,7 @@ def test_names_that_mean_something_else_do_not_matter(tmp_path: Path) -> None:
 
 def test_a_wrong_signal_that_nobody_sees(tmp_path: Path) -> None:
     """Op 3 is wrong in a bit that op 15 puts right again."""
-    rtl = planted(EVERY, "op_3 =", "model_inp[5:2]", "~model_inp[5:2]")
+    rtl = mutant(EVERY, "op_3 =", "model_inp[5:2]", "~model_inp[5:2]")
     rtl = rtl.replace("op_15 = op_3 * op_2", "op_15 = (~op_3) * op_2").replace("op_19 = op_3 -", "op_19 = (~op_3) -")
     run = run_prove(EVERY, tmp_path, rtl=rtl)
     assert run.ending == ("PASS", 0), run.tree["message"]
@@ -103,7 +103,7 @@ def wide_sum(type_of_sum: tuple[int, int, int]) -> Program:
 def test_what_only_the_ops_before_show_is_proved_with_them(tmp_path: Path) -> None:
     """The difference is never positive; RTL that makes use of it is right."""
     program = wide_sum((1, 8, 0))
-    rtl = planted(program, "op_2 =", "op_0 - op_1", "(op_0 - op_1 > 0) ? 9'sd77 : op_0 - op_1")
+    rtl = mutant(program, "op_2 =", "op_0 - op_1", "(op_0 - op_1 > 0) ? 9'sd77 : op_0 - op_1")
     run = run_prove(program, tmp_path, rtl=rtl)
     assert run.ending == ("PASS", 0), run.tree["message"]
     assert run.tree["ops"][2]["how"].startswith("1 level of ops")
@@ -111,7 +111,7 @@ def test_what_only_the_ops_before_show_is_proved_with_them(tmp_path: Path) -> No
 
 def test_what_ranges_show_is_proved_with_ranges(tmp_path: Path) -> None:
     """5 or 6 in three bits: no other value comes in."""
-    rtl = planted(EVERY, "op_27_index =", "op_26 - 4'sd4", "op_26 - 4'sd4 + (op_26 < 5)")
+    rtl = mutant(EVERY, "op_27_index =", "op_26 - 4'sd4", "op_26 - 4'sd4 + (op_26 < 5)")
     run = run_prove(EVERY, tmp_path, rtl=rtl)
     assert run.ending == ("PASS", 0), run.tree["message"]
     assert run.tree["ops"][27]["how"] == "ranges"
@@ -121,7 +121,7 @@ def test_a_promise_is_taken_for_granted_only_where_it_is_needed(tmp_path: Path) 
     """A sum that saturates where the program breaks its promise: right by the promise, wrong with --unchecked."""
     rows = [(-1, 0, -1, 0, (1, 7, 0)), (4, 0, -1, 1, (1, 7, 0))]
     program = Program.build(rows, [(1, 0, 0)], inp_shift=[0])
-    rtl = planted(program, "op_1 =", "op_0 + 2'sd1", "(op_0 == 127) ? 8'sd127 : op_0 + 2'sd1")
+    rtl = mutant(program, "op_1 =", "op_0 + 2'sd1", "(op_0 == 127) ? 8'sd127 : op_0 + 2'sd1")
     run = run_prove(program, tmp_path, rtl=rtl)
     assert run.ending == ("PASS", 0), run.tree["message"]
     assert run.tree["conditional"] and "keeps its promises" in run.tree["message"]
@@ -142,7 +142,7 @@ def test_time_that_is_up_is_unknown(tmp_path: Path) -> None:
     rows = [(-1, 0, -1, 0, (1, 39, 0)), (-1, 1, -1, 0, (1, 39, 0)), (7, 0, 1, 0, (1, 79, 0))]
     program = Program.build(rows, [(2, 0, 0)], inp_shift=[0, 0])
     parts = "(((op_0 >>> 20) * op_1) <<< 20) + $signed({1'b0, op_0[19:0]}) * op_1"
-    run = run_prove(program, tmp_path, "--timeout", 0.2, rtl=planted(program, "op_2 =", "op_0 * op_1", parts))
+    run = run_prove(program, tmp_path, "--timeout", 0.2, rtl=mutant(program, "op_2 =", "op_0 * op_1", parts))
     assert run.ending == ("UNKNOWN", 6)
     assert run.statuses("output") == {0: "UNKNOWN"}
 

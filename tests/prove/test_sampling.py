@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import z3
-from prove.door import Run, planted, run_prove
+from prove.door import Run, mutant, run_prove
 from prove.reading import needs_yosys
 from support.programs import every_opcode
 
@@ -20,7 +20,7 @@ from dais_verif.verdict import Verdict
 
 EVERY = every_opcode()
 RTL = emit_verilog(EVERY)
-WRONG = planted(EVERY, "op_26 =", "4'sd5", "4'sd4")
+WRONG = mutant(EVERY, "op_26 =", "4'sd5", "4'sd4")
 
 
 def sample_of(run: Run) -> dict[str, Any]:

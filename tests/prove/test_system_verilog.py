@@ -27,7 +27,7 @@ CLOCKED = HEAD.replace("(", "(input clk, ", 1)
 WORDS = "localparam logic signed [3:0] WORDS [8] = '{3, -4, 7, 0, -8, 5, 1, -1};\n"
 SUM = "x_0 + $signed({1'b0, x_1, 1'b0})"
 
-#: Each design, and a mistake to plant in it: what is replaced by what, and the output that it shows at.
+#: Each design, and a mistake to seed in it: what is replaced by what, and the output that it shows at.
 DESIGNS = {
     "arrays that assigns fill": (
         f"""

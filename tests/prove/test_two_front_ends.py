@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from prove.door import planted, run_prove
+from prove.door import mutant, run_prove
 from prove.reading import elaborated, needs_yosys, term_of
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import dense_network, every_opcode
@@ -74,7 +74,7 @@ def test_real_programs(name: str, corpus: Path, tmp_path: Path) -> None:
 @needs_yosys
 @pytest.mark.parametrize("front_end", ["yosys", "both"])
 def test_a_bug_is_refuted(front_end: str, tmp_path: Path) -> None:
-    rtl = planted(EVERY, "op_26 =", "4'sd5", "4'sd4")
+    rtl = mutant(EVERY, "op_26 =", "4'sd5", "4'sd4")
     run = run_prove(EVERY, tmp_path, "--front-end", front_end, rtl=rtl)
     assert run.ending == ("RTL_MISMATCH", 1), run.tree["message"]
     assert run.tree["counterexample"]["replay"]["verdict"] == "RTL_MISMATCH"

@@ -241,8 +241,8 @@ TAMPERED: dict[str, tuple[Tamper, str]] = {
         everywhere(SIM, '"digest": "', '"digest": "0'),
         "not those of the golden model",
     ),
-    "forged: a planted bug not found": (everywhere(BAD, '"mismatches": ', '"mismatches": 1'), "spoilt vectors"),
-    "forged: no bug was planted": (
+    "forged: a seeded fault not found": (everywhere(BAD, '"mismatches": ', '"mismatches": 1'), "spoilt vectors"),
+    "forged: no fault was seeded": (
         then_forged(replaced(f"{BAD}/planted.json", '"rows": ', '"rows": 1')),
         "spoilt vectors",
     ),

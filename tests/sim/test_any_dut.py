@@ -193,7 +193,7 @@ HELD_NEVER = """
   always @(posedge clk) if (ce) begin
 """
 
-#: What is planted in the clocked design in place of what, and the words that must be said.
+#: What is seeded in the clocked design in place of what, and the words that must be said.
 FAULTS = {
     "a register missing": ("y0 <= a * 2 + b", "y0 <= a * 2 + x_1", "output 0"),
     "the last register missing": ("y0 <= a * 2 + b;", "", "output 0"),

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.axis_designs import planted_in_shell, wrapped
+from support.axis_designs import mutant_in_wrapper, wrapped
 from support.builds import every_name
-from support.door import planted
+from support.door import mutant
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import every_opcode
 
@@ -89,32 +89,32 @@ def test_streams_pass_the_switch_unharmed(tmp_path: Path) -> None:
 
 BUGS = {
     "the core computes something else": (
-        ("model.v", planted(EVERY, "op_4 =", "+", "-")),
+        ("model.v", mutant(EVERY, "op_4 =", "+", "-")),
         SIGNATURE_TEST,
     ),
     "a lane of the outputs is not folded": (
-        planted_in_shell("dais_selfcheck.v", "^ found[32*i +: 32];", "^ (i == 1 ? 32'd0 : found[32*i +: 32]);"),
+        mutant_in_wrapper("dais_selfcheck.v", "^ found[32*i +: 32];", "^ (i == 1 ? 32'd0 : found[32*i +: 32]);"),
         SIGNATURE_TEST,
     ),
     "a beat too few": (
-        planted_in_shell("dais_selfcheck.v", "to_come == 32'd1", "to_come <= 32'd2"),
+        mutant_in_wrapper("dais_selfcheck.v", "to_come == 32'd1", "to_come <= 32'd2"),
         SIGNATURE_TEST,
     ),
     "beats of the check leave": (
-        planted_in_shell("dais_selfcheck.v", "assign m_axis_tvalid = !checking && from_tvalid;",
+        mutant_in_wrapper("dais_selfcheck.v", "assign m_axis_tvalid = !checking && from_tvalid;",
                          "assign m_axis_tvalid = from_tvalid;"),
         SIGNATURE_TEST,
     ),
     "the check does not wait": (
-        planted_in_shell("dais_selfcheck.v", "DRAIN: if (in_flight == 32'd0)", "DRAIN: if (1'b1)"),
+        mutant_in_wrapper("dais_selfcheck.v", "DRAIN: if (in_flight == 32'd0)", "DRAIN: if (1'b1)"),
         "the_stream_waits_for_the_check_and_the_check_for_the_stream",
     ),
     "a counter counts stalls of the other side": (
-        planted_in_shell("dais_axil.v", "s_axis_tvalid && !s_axis_tready", "m_axis_tvalid && !m_axis_tready && 1'b1"),
+        mutant_in_wrapper("dais_axil.v", "s_axis_tvalid && !s_axis_tready", "m_axis_tvalid && !m_axis_tready && 1'b1"),
         "counters_count",
     ),
     "the hash is upside down": (
-        planted_in_shell("dais_axil.v", "HASH[{~word[2:0], 5'd0} +: 32]", "HASH[{word[2:0], 5'd0} +: 32]"),
+        mutant_in_wrapper("dais_axil.v", "HASH[{~word[2:0], 5'd0} +: 32]", "HASH[{word[2:0], 5'd0} +: 32]"),
         "identification",
     ),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Programs in the AXI4-Stream shell: every beat of every scenario, and bugs in the shell that must be found."""
+"""Programs in the AXI4-Stream wrapper: every beat of every scenario, and bugs in the wrapper that must be found."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.axis_designs import planted_in_shell, wrapped
+from support.axis_designs import mutant_in_wrapper, wrapped
 from support.door import save
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import every_opcode
@@ -135,7 +135,7 @@ BUGS = {
         (SHELL, "else if (enable) valid <= valid_next", "else valid <= {STAGES{enable}} & valid_next"),
         "m_axis_tvalid dropped before m_axis_tready",
     ),
-    "the reset forgets what is in the shell": (
+    "the reset forgets what is in the wrapper": (
         (SHELL, "if (!aresetn) valid <= {STAGES{1'b0}};\n    else if", "if"),
         "m_axis_tvalid is",
     ),
@@ -151,7 +151,7 @@ BUGS = {
         (SKID, "      s_ready <= 1'b1;\n", "      s_ready <= !full;\n"),
         "m_axis_tvalid is 0 though the source never pauses",
     ),
-    "the shell does not come back from a stall": (
+    "the wrapper does not come back from a stall": (
         (SKID, "      s_ready <= 1'b1;\n", "      s_ready <= s_ready;\n"),
         "s_axis_tready stays 0",
     ),
@@ -165,8 +165,8 @@ BUGS = {
 
 @pytest.mark.parametrize("name", BUGS)
 def test_a_bug_in_the_shell_is_found(name: str, tmp_path: Path) -> None:
-    planted, message = BUGS[name]
-    finding = simulated(EVERY, tmp_path, latency=2, rows=60, bug=planted_in_shell(*planted))
+    seeded, message = BUGS[name]
+    finding = simulated(EVERY, tmp_path, latency=2, rows=60, bug=mutant_in_wrapper(*seeded))
     assert finding.verdict in (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT), finding.message
     told = [text for outcome in finding.outcomes.values() if isinstance(outcome, AxisOutcome)
             for one in outcome.answer.heard for text in one.problems]  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from support.door import planted, run_sim
+from support.door import mutant, run_sim
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import every_opcode
 from support.strategies import programs
@@ -78,7 +78,7 @@ def test_on_random_programs(count: int, tmp_path_factory: pytest.TempPathFactory
 
 
 def test_a_bug_is_found_and_blamed_alike(tmp_path: Path) -> None:
-    bulk, ports = both_ways(EVERY, tmp_path, planted(EVERY, "op_4 =", "+", "-"))
+    bulk, ports = both_ways(EVERY, tmp_path, mutant(EVERY, "op_4 =", "+", "-"))
     assert bulk.verdict is ports.verdict is Verdict.RTL_MISMATCH
     assert bulk.message == ports.message
     assert bulk.simulators[0].digest == ports.simulators[0].digest
@@ -90,7 +90,7 @@ def test_a_bug_is_found_and_blamed_alike(tmp_path: Path) -> None:
 
 def test_a_bug_beyond_the_first_vectors_is_found_with_the_op_named(tmp_path: Path) -> None:
     """Nothing but the bulk path runs the vector that shows it."""
-    wrong = planted(
+    wrong = mutant(
         EVERY, "op_2 =", "model_inp[18:14]", "(model_inp == 19'h2AAAB ? ~model_inp[18:14] : model_inp[18:14])"
     )
     port = 0x2AAAB

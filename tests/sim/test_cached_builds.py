@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.door import Run, command, planted, run_sim
+from support.door import Run, command, mutant, run_sim
 from support.programs import every_opcode
 
 from dais_verif.emitter import emit_verilog
@@ -150,7 +150,7 @@ class TestOther:
 
     def test_rtl_is_found_wrong_though_the_good_one_is_kept(self, tmp_path: Path) -> None:
         """The least difference that a text can have."""
-        bad = planted(EVERY, "op_4 =", "+", "-")
+        bad = mutant(EVERY, "op_4 =", "+", "-")
         assert len(bad) == len(emit_verilog(EVERY))
         runs = [run_sim(EVERY, tmp_path, "--vectors", 50, rtl=rtl) for rtl in (None, bad)]
         assert [ending(run) for run in runs] == [("PASS", False), ("RTL_MISMATCH", False)]

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.door import command, environment, planted, run_sim, save
+from support.door import command, environment, mutant, run_sim, save
 from support.programs import every_opcode, overflowing
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.program.graph import cone
 
 EVERY = every_opcode()
-BAD = planted(EVERY, "op_4 =", "+", "-")
+BAD = mutant(EVERY, "op_4 =", "+", "-")
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ class TestVectors:
         np.save(tmp_path / "x.npy", np.zeros((7, 3)))
         (tmp_path / "y.csv").write_text("a,b,c\n1,2,3\n-8,31.5,-16\n")
         # Wrong for the vector in row 8 alone, before any other is.
-        rtl = planted(EVERY, "op_4 =", "op_0 +", "(op_0 == -8'sd128 ? 8'sd127 : op_0) +")
+        rtl = mutant(EVERY, "op_4 =", "op_0 +", "(op_0 == -8'sd128 ? 8'sd127 : op_0) +")
         files = ("--inputs", tmp_path / "x.npy", "--inputs", tmp_path / "y.csv")
         run = run_sim(EVERY, tmp_path, *files, "--vectors", 20, rtl=rtl)
         assert run.ending == ("RTL_MISMATCH", 1)
@@ -208,7 +208,7 @@ class TestReproduce:
         np.save(odd / "x y.npy", np.arange(12.0).reshape(4, 3))
         options = ("--seed", 42, "--vectors", 300, "--inputs", odd / "x y.npy")
         run = run_sim(
-            EVERY, odd, *options, rtl=planted(EVERY, "op_15 =", "op_3 * op_2", "op_3 * op_2 == 7 ? 8 : op_3 * op_2")
+            EVERY, odd, *options, rtl=mutant(EVERY, "op_15 =", "op_3 * op_2", "op_3 * op_2 == 7 ? 8 : op_3 * op_2")
         )
         assert run.ending == ("RTL_MISMATCH", 1)
         again = subprocess.run(
@@ -259,7 +259,7 @@ class TestText:
         assert re.search(r"^RTL_MISMATCH  \d+ of 1000 vectors differ from the golden model$", done.stdout, re.MULTILINE)
 
     def test_of_unknown_bits(self, tmp_path: Path) -> None:
-        (tmp_path / "bad.v").write_text(planted(EVERY, "op_12 =", "op_12 =", "op_13 ="))
+        (tmp_path / "bad.v").write_text(mutant(EVERY, "op_12 =", "op_12 =", "op_13 ="))
         options = ("--sim", "icarus", "--rtl", tmp_path / "bad.v", "--exhaustive-bits", 0)
         done = command("sim", save(EVERY, tmp_path), *options)
         assert done.returncode == 4

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.door import planted
+from support.door import mutant
 from support.programs import every_opcode
 
 from dais_verif.dut.interface import packed
@@ -83,7 +83,7 @@ class TestCocotbTest:
 
     def test_a_bug_fails(self, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises((SystemExit, AssertionError)):
-            run_bench(planted(EVERY, "op_4 =", "+", "-"), tmp_path, monkeypatch)
+            run_bench(mutant(EVERY, "op_4 =", "+", "-"), tmp_path, monkeypatch)
         answer = Answer.load(Path(job.answer))
         assert answer.rows == ROWS
         assert answer.mismatching_rows > 0

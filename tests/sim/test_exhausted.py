@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.door import planted, run_sim
+from support.door import mutant, run_sim
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program
@@ -26,10 +26,10 @@ def reading(bits: int) -> Program:
     )
 
 
-#: What the bulk path sweeps in no time, and what one sweeps through the ports.
+#: What the bulk path runs through in no time, and what one runs through the ports.
 WIDE, NARROW = reading(15), reading(10)
-ONE_IN_1024 = planted(NARROW, "op_1 =", "op_0", "(op_0 == 10'sd345 ? 10'sd0 : op_0)")
-ONE_IN_32768 = planted(WIDE, "op_1 =", "op_0", "(op_0 == 15'sd12345 ? 15'sd0 : op_0)")
+ONE_IN_1024 = mutant(NARROW, "op_1 =", "op_0", "(op_0 == 10'sd345 ? 10'sd0 : op_0)")
+ONE_IN_32768 = mutant(WIDE, "op_1 =", "op_0", "(op_0 == 15'sd12345 ? 15'sd0 : op_0)")
 
 
 def test_the_one_input_of_many_that_shows_a_bug_is_found(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_evidence_of_each_output(simulator: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("option", ["--no-bulk", pytest.param("--waves", marks=pytest.mark.slow)])
 def test_what_nobody_ran_is_not_claimed(option: str, tmp_path: Path) -> None:
-    """Where Verilator has no bulk path, it runs the sweeps through the ports."""
+    """Where Verilator has no bulk path, it runs the passes through the ports."""
     run = run_sim(NARROW, tmp_path, option, "--exhaustive", "--vectors", 1, simulator="both")
     assert run.ending == ("PASS", 0)
     assert run.record["evidence"]["exhausted"] == [0]

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 import serial
 from support.boards import Mangler, computing, mangled, on_pty, on_tcp, python_board, spoiled, verilated
-from support.door import Run, command, environment, planted, run_sim, save
+from support.door import Run, command, environment, mutant, run_sim, save
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import every_opcode, overflowing
 
@@ -34,7 +34,7 @@ from dais_verif.program.ports import ports_of
 
 EVERY = every_opcode()
 BITS = ports_of(EVERY).output_bits
-BAD = planted(EVERY, "op_4 =", "+", "-")
+BAD = mutant(EVERY, "op_4 =", "+", "-")
 BAD_LINE = Mangler(7, lose=0.001, flip=0.001, double=0.001, delay=0.0005, pause=0.02)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.door import environment, planted, run_sim, save
+from support.door import environment, mutant, run_sim, save
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import every_opcode
 
@@ -22,7 +22,7 @@ from dais_verif.emitter import emit_verilog
 from dais_verif.toolchain import verilator_runtime
 
 EVERY = every_opcode()
-BAD = planted(EVERY, "op_4 =", "+", "-")
+BAD = mutant(EVERY, "op_4 =", "+", "-")
 
 
 @pytest.fixture

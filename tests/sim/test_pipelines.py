@@ -1,4 +1,4 @@
-"""Pipelines on real simulators: a vector every clock cycle, right after the latency; stalls, resets, planted bugs."""
+"""Pipelines on real simulators: a vector every clock cycle, right after the latency; stalls, resets, seeded faults."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def replaced(pattern: str, new: str) -> Callable[[str], str]:
         "valid-at-power-up",
     ],
 )
-def test_a_planted_bug_is_found(edit: Callable[[str], str], says: str, tmp_path: Path) -> None:
+def test_a_seeded_fault_is_found(edit: Callable[[str], str], says: str, tmp_path: Path) -> None:
     options = {"stages": 3, "valid": True, "enable": True, "reset": True}
     driven = cycles(random.Random(2), 200)
     seen = stream([instance(EVERY, edit=edit, **options)], driven, "icarus", tmp_path)

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from support.door import planted, save
+from support.door import mutant, save
 from support.plugin import run_pytest
 from support.programs import every_opcode
 
@@ -21,7 +21,7 @@ def project(tmp_path: Path) -> Path:
     """Two programs, and RTL that is wrong."""
     for name in ("good", "other"):
         shutil.move(save(EVERY, tmp_path), tmp_path / f"{name}.bin")
-    (tmp_path / "bad.v").write_text(planted(EVERY, "op_4 =", "+", "-"))
+    (tmp_path / "bad.v").write_text(mutant(EVERY, "op_4 =", "+", "-"))
     return tmp_path
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.door import planted, run_sim
+from support.door import mutant, run_sim
 from support.programs import every_opcode
 from support.records import RECORD
 
@@ -40,7 +40,7 @@ def test_of_a_pass_says_where_its_vectors_came_from_and_what_each_output_rests_o
     ]
 
 
-def test_of_exhausted_outputs_counts_the_sweep(tmp_path: Path) -> None:
+def test_of_exhausted_outputs_counts_the_pass(tmp_path: Path) -> None:
     run = run_sim(EVERY, tmp_path, "--vectors", 5, "--exhaustive", simulator="verilator")
     exhausted = {grade["output"] for grade in run.record["outputs"] if grade["grade"] == "exhausted"}
     assert exhausted == set(run.record["evidence"]["exhausted"]) != set()
@@ -49,7 +49,7 @@ def test_of_exhausted_outputs_counts_the_sweep(tmp_path: Path) -> None:
 
 
 def test_of_a_mismatch_tells_wrong_outputs_from_those_that_were_compared_equal(tmp_path: Path) -> None:
-    run = run_sim(EVERY, tmp_path, rtl=planted(EVERY, "op_4 =", "+", "-"))
+    run = run_sim(EVERY, tmp_path, rtl=mutant(EVERY, "op_4 =", "+", "-"))
     assert run.ending == ("RTL_MISMATCH", 1)
     behind = reached_from(EVERY, 4)
     graded = {grade["output"]: grade["grade"] for grade in run.record["outputs"]}

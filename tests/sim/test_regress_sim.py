@@ -18,7 +18,7 @@ import jsonschema
 import psutil
 import pytest
 from support import fake_jobs
-from support.door import planted, save
+from support.door import mutant, save
 from support.programs import every_opcode
 
 from dais_verif.program import Program, write_binary
@@ -89,7 +89,7 @@ def validate(kind: str, path: Path) -> None:
 def test_wrong_rtl_is_found_among_what_is_right(tmp_path: Path) -> None:
     """And told with its first diverging op, and with a command that finds the same."""
     save(EVERY, tmp_path)
-    (tmp_path / "bad.v").write_text(planted(EVERY, "op_4 =", "+", "-"))
+    (tmp_path / "bad.v").write_text(mutant(EVERY, "op_4 =", "+", "-"))
     manifest = tmp_path / "regress.toml"
     few = 'arguments = ["--exhaustive-bits", "0"]'
     head = 'programs = "prog.bin"\nsimulators = ["icarus"]\nvectors = 20'

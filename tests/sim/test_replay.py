@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.door import planted
+from support.door import mutant
 from support.programs import every_opcode
 from support.waves import Item, read_gtkw, read_vcd, run_sucl, shown_by_gtkwave, wave_of
 
@@ -29,7 +29,7 @@ from dais_verif.verdict import Verdict
 #: 16 + 1 in place of 16 - 1; input 1 is halved, then floored to quarters.
 ROWS = [(-1, 0, -1, 0, (1, 5, 1)), (-1, 1, -1, 0, (0, 2, 2)), (1, 0, 1, 0, (1, 6, 2))]
 PROGRAM = Program.build(ROWS, [(2, 3, 1)], inp_shift=[0, -1])
-WRONG = planted(PROGRAM, "op_2 =", "-", "+")
+WRONG = mutant(PROGRAM, "op_2 =", "-", "+")
 BATCH = Batch.of([[3.0, 1.0], [-16.0, 2.6875]], 2)
 
 BOTH = pytest.mark.parametrize("simulator", ["icarus", "verilator"])
@@ -81,7 +81,7 @@ def names_in_the_wave(found: Replay) -> set[str]:
 
 
 @BOTH
-def test_waves_and_views_of_a_planted_bug(simulator: str, tmp_path: Path) -> None:
+def test_waves_and_views_of_a_seeded_fault(simulator: str, tmp_path: Path) -> None:
     found = replayed(tmp_path, simulator)
     folder = tmp_path / f"replay_{simulator}"
     assert found.waves == folder / {"icarus": "waves.fst", "verilator": "waves.vcd"}[simulator]
@@ -192,14 +192,14 @@ def test_after_a_vector_of_zeros_if_there_is_none_before(tmp_path: Path) -> None
 
 
 def test_x_has_no_number(tmp_path: Path) -> None:
-    found = replayed(tmp_path, "icarus", planted(PROGRAM, "op_2 =", "-", "+ 1'bx -"))
+    found = replayed(tmp_path, "icarus", mutant(PROGRAM, "op_2 =", "-", "+ 1'bx -"))
     assert found.blame.found is not None and found.blame.found.real is None
     assert Item("model.op_2", "Signed", "op_2 sub (times 2^-2)") in run_sucl(view(found, "replay.sucl"))[1]
 
 
 def test_the_vector_before_decides_in_a_design_that_keeps_state(tmp_path: Path) -> None:
     """It does not follow input 1."""
-    rtl = planted(PROGRAM, "always @", "model_inp", "model_inp[6:0]")
+    rtl = mutant(PROGRAM, "always @", "model_inp", "model_inp[6:0]")
     batch = Batch.of([[3.0, 1.0], [3.0, 2.0]], 2)
     (tmp_path / "after").mkdir()
     found = replayed(tmp_path / "after", "icarus", rtl, batch=batch)
@@ -234,7 +234,7 @@ def test_gtkwave_shows_real_numbers(simulator: str, tmp_path: Path) -> None:
 def test_gtkwave_shows_all_outputs_of_every_opcode(simulator: str, tmp_path: Path) -> None:
     program = every_opcode()
     batch = Batch.of([[1.0, 1.0, 1.0], [-4.5, 6.125, -3.0]], 3)
-    rtl = planted(program, "op_4 =", "<<< 3", "<<< 2")
+    rtl = mutant(program, "op_4 =", "<<< 3", "<<< 2")
     found = replayed(tmp_path, simulator, rtl, program=program, batch=batch)
     shown = shown_by_gtkwave(found.views[0], tmp_path)
     values = oracle.trace(program, batch.row(1), violations=[])
@@ -254,7 +254,7 @@ class TestVerilatorAlone:
     @pytest.fixture
     def rtl(self, monkeypatch: pytest.MonkeyPatch) -> str:
         monkeypatch.setattr(cut, "MOST_SIGNALS", 2)
-        text = planted(self.PROGRAM, "op_3 =", "op_1", "4'(op_1 inside {0, 1} ? 5 : op_1)")
+        text = mutant(self.PROGRAM, "op_3 =", "op_1", "4'(op_1 inside {0, 1} ? 5 : op_1)")
         assert "part_" in path_of(self.PROGRAM)(3)
         return text
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from prove.door import run_prove
-from support.door import planted, run_sim
+from support.door import mutant, run_sim
 from support.places import LARGE
 
 from bench.shapes import attention, convolution
@@ -42,7 +42,7 @@ def test_pass_in_verilator(name: str, tmp_path: Path, many_parts: None) -> None:
 def test_a_wrong_op_in_a_part_is_named(tmp_path: Path, many_parts: None) -> None:
     program = SMALL["convolution"]
     index = program.outputs[0][0]
-    rtl = planted(program, f"op_{index} =", ";", " + 1;")
+    rtl = mutant(program, f"op_{index} =", ";", " + 1;")
     run = run_sim(program, tmp_path, "--vectors", 50, rtl=rtl, simulator="icarus")
     assert run.ending == ("RTL_MISMATCH", 1)
     assert run.record["first_mismatch"]["blame"]["op"] == index

@@ -70,11 +70,11 @@ def signed_off(folder: Path, policy: str, program: Program, **files: str) -> End
     return sign(folder)
 
 
-def assert_signed_off(ending: Ending, folder: Path, planted: int) -> None:
+def assert_signed_off(ending: Ending, folder: Path, seeded: int) -> None:
     stages = {stage["name"]: "passed" if stage["passed"] else stage["message"] for stage in ending.tree["stages"]}
     assert ending.exit_code == 0, stages
     assert set(stages.values()) == {"passed"}
-    assert sum(stage["must_fail"] for stage in ending.tree["stages"]) == planted
+    assert sum(stage["must_fail"] for stage in ending.tree["stages"]) == seeded
     assert verify(folder).findings == []
 
 
@@ -89,7 +89,7 @@ def test_vhdl(corpus: Path, tmp_path: Path) -> None:
         addsub_vhd=(VHDL / "addsub.vhd").read_text(),
         grid_vhd=(VHDL / "grid.vhd").read_text(),
     )
-    assert_signed_off(ending, tmp_path, planted=4)
+    assert_signed_off(ending, tmp_path, seeded=4)
 
 
 @pytest.mark.parametrize("used", ["entity work.mixed", "Mixed", "component mixed", "entity work.Mixed(rtl)"])
@@ -118,14 +118,14 @@ def test_what_is_above_a_vhdl_design_is_ignored_and_said(tmp_path: Path) -> None
 def test_vhdl_with_ports_of_every_type(proof: str, tmp_path: Path) -> None:
     rtl = f'proof = "{proof}"\n[rtl]\nfiles = ["mixed.vhd"]\ntop = "mixed"\nports = "ports.toml"\n'
     ending = signed_off(tmp_path, GHDL + rtl, THREE, mixed_vhd=TYPES, ports_toml=APART)
-    assert_signed_off(ending, tmp_path, planted=4 if proof == "required" else 2)
+    assert_signed_off(ending, tmp_path, seeded=4 if proof == "required" else 2)
 
 
 @pytest.mark.slow
 def test_arrays(tmp_path: Path) -> None:
     policy = GHDL.replace("ghdl", "verilator") + '[rtl]\nfiles = ["arrays.sv"]\ntop = "arrays"\nports = "ports.toml"\n'
     ending = signed_off(tmp_path, policy, THREE, arrays_sv=ARRAYS, ports_toml=ELEMENTS)
-    assert_signed_off(ending, tmp_path, planted=4)
+    assert_signed_off(ending, tmp_path, seeded=4)
 
 
 class TestRtlOfTheCommandLine:
@@ -139,7 +139,7 @@ class TestRtlOfTheCommandLine:
         (tmp_path / "Mixed.vhd").write_text(TYPES)
         (tmp_path / "ports.toml").write_text(APART)
         options = ("--rtl", tmp_path / "Mixed.vhd", "--top", "mixed", "--ports", tmp_path / "ports.toml")
-        assert_signed_off(sign(tmp_path, *options), tmp_path, planted=2)
+        assert_signed_off(sign(tmp_path, *options), tmp_path, seeded=2)
         tree = json.loads((tmp_path / "out" / "certificate.json").read_bytes())
         assert tree["policy"]["rtl"]["ports"] == str(tmp_path / "ports.toml")
         assert [file["role"] for file in tree["files"]] == ["program", "rtl", "ports"]
@@ -150,7 +150,7 @@ class TestRtlOfTheCommandLine:
         project(tmp_path, QUICK, pipeline.text)
         options = ["--rtl", tmp_path / "design.v", "--top", "core", "--clock", "clk", "--reset", "rst"]
         ending = sign(tmp_path, *options, "--valid-in", "in_valid", "--valid-out", "out_valid")
-        assert_signed_off(ending, tmp_path, planted=2)
+        assert_signed_off(ending, tmp_path, seeded=2)
         text = (tmp_path / "design.v").read_text()
         (tmp_path / "design.v").write_text(text.replace("+", "-", 1))
         assert sign(tmp_path, *options, "--valid-in", "in_valid", "--valid-out", "out_valid").exit_code == 7

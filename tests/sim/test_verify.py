@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.door import planted
+from support.door import mutant
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import every_opcode, overflowing
 
@@ -106,7 +106,7 @@ def test_a_mismatch_in_a_vector_that_icarus_was_not_given_is_replayed_there(
 ) -> None:
     """Verilator sees 5'h0A in the last vector, Icarus sees ``in_icarus`` once it is asked."""
     wrong = f"(model_inp[18:14] == 5'h15 ? `ifdef VERILATOR 5'h0A `else {in_icarus} `endif : model_inp[18:14])"
-    (tmp_path / "model.v").write_text(planted(EVERY, "op_2 =", "model_inp[18:14]", wrong))
+    (tmp_path / "model.v").write_text(mutant(EVERY, "op_2 =", "model_inp[18:14]", wrong))
     raw = [[0.0, 0.0, 0.0]] * 599 + [[0.0, 0.0, -11.0]]
     options = SimulationOptions(check=False, icarus_rows=300)
     finding = verify(EVERY, Batch.of(raw, 3), RtlDesign((tmp_path / "model.v",), "model"), tmp_path, options)
@@ -127,7 +127,7 @@ def test_a_folder_may_be_used_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("rows", [1, pytest.param(1024, marks=pytest.mark.slow), 1025])
 def test_every_vector_is_compared_whatever_the_chunks(rows: int, tmp_path: Path) -> None:
     """Only the last vector differs."""
-    wrong = planted(EVERY, "op_2 =", "model_inp[18:14]", "(model_inp[18:14] == 5'h15 ? 5'h0A : model_inp[18:14])")
+    wrong = mutant(EVERY, "op_2 =", "model_inp[18:14]", "(model_inp[18:14] == 5'h15 ? 5'h0A : model_inp[18:14])")
     raw = [[0.0, 0.0, 0.0]] * (rows - 1) + [[0.0, 0.0, -11.0]]
     (tmp_path / "model.v").write_text(wrong)
     design = RtlDesign((tmp_path / "model.v",), "model")
@@ -142,7 +142,7 @@ def test_the_first_mismatch_in_words(tmp_path: Path) -> None:
     """16 + 1 in place of 16 - 1, with all three forms of each value."""
     rows = [(-1, 0, -1, 0, (1, 5, 1)), (-1, 1, -1, 0, (0, 2, 2)), (1, 0, 1, 0, (1, 6, 2))]
     program = Program.build(rows, [(2, 3, 1)], inp_shift=[0, -1])
-    (tmp_path / "model.v").write_text(planted(program, "op_2 =", "-", "+"))
+    (tmp_path / "model.v").write_text(mutant(program, "op_2 =", "-", "+"))
     design = RtlDesign((tmp_path / "model.v",), "model")
     # Vector 0 agrees: nothing is added. Input 1 is halved, then floored to quarters.
     finding = verify(program, Batch.of([[3.0, 0.0], [-16.0, 2.6875]], 2), design, tmp_path, ICARUS)
@@ -188,7 +188,7 @@ def test_every_step_is_noticed(tmp_path: Path) -> None:
         def vectors(self, simulator: str, done: int, total: int) -> None:
             counted.append((simulator, done, total))
 
-    (tmp_path / "model.v").write_text(planted(EVERY, "op_4 =", "+", "-"))
+    (tmp_path / "model.v").write_text(mutant(EVERY, "op_4 =", "+", "-"))
     design = RtlDesign((tmp_path / "model.v",), "model")
     verify(EVERY, generate(EVERY, 10, 0), design, tmp_path, ICARUS, Listener())
     assert told[0] == "simulating 10 vectors in icarus"
@@ -204,7 +204,7 @@ def test_two_runs_at_once_do_not_meet(tmp_path: Path) -> None:
     def one(name: str, rtl: str | None) -> None:
         findings[name] = verified(EVERY, tmp_path / name, BOTH, rtl=rtl)
 
-    jobs = {"good": None, "bad": planted(EVERY, "op_4 =", "+", "-"), "broken": "module model("}
+    jobs = {"good": None, "bad": mutant(EVERY, "op_4 =", "+", "-"), "broken": "module model("}
     threads = [threading.Thread(target=one, args=job) for job in jobs.items()]
     for thread in threads:
         thread.start()
@@ -224,7 +224,7 @@ def test_a_replay_that_fails_does_not_hide_the_mismatch(tmp_path: Path, monkeypa
         raise ToolError("out of licences")
 
     monkeypatch.setattr(blame, "replay", no_replay)
-    finding = verified(EVERY, tmp_path, ICARUS, rtl=planted(EVERY, "op_4 =", "+", "-"))
+    finding = verified(EVERY, tmp_path, ICARUS, rtl=mutant(EVERY, "op_4 =", "+", "-"))
     assert finding.verdict is Verdict.RTL_MISMATCH
     assert finding.first_mismatch is not None and finding.first_mismatch.blame is not None
     assert finding.first_mismatch.blame.text == "the replay failed: out of licences"

@@ -1,4 +1,4 @@
-"""Programs in the AXI4-Stream shell, for tests: any latency, and with a bug planted in the shell."""
+"""Programs in the AXI4-Stream wrapper, for tests: any latency, and with a fault seeded in the wrapper."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.simulation.simulators.build import RtlDesign
 
-__all__ = ["planted_in_shell", "registered_core", "wrapped"]
+__all__ = ["mutant_in_wrapper", "registered_core", "wrapped"]
 
 
 def registered_core(program: Program, latency: int) -> str:
     """Module ``model``: the emitted logic, then ``latency`` layers of registers that ``en`` stops.
 
-    Written by hand so that the shell is not judged by a core that was made for it.
+    Written by hand so that the wrapper is not judged by a core that was made for it.
     """
     ports = ports_of(program)
     inp, out = max(ports.input_bits, 1) - 1, max(ports.output_bits, 1) - 1
@@ -36,11 +36,11 @@ endmodule
 {emit_verilog(program, "logic_only")}"""
 
 
-def planted_in_shell(file: str, found: str, planted: str) -> tuple[str, str]:
-    """The text of one file of the shell with ``planted`` in the place of ``found``, which must be there once."""
+def mutant_in_wrapper(file: str, found: str, seeded: str) -> tuple[str, str]:
+    """The text of one file of the wrapper with ``seeded`` in the place of ``found``, which must be there once."""
     text = library_sources(file)[0].read_text(encoding="utf-8")
     assert text.count(found) == 1, f"{found!r} is {text.count(found)} times in {file}"
-    return file, text.replace(found, planted)
+    return file, text.replace(found, seeded)
 
 
 def wrapped(
@@ -52,7 +52,7 @@ def wrapped(
     axil: bool = False,
     bug: tuple[str, str] | None = None,
 ) -> RtlDesign:
-    """``program`` in the shell; ``bug``: the name and the text of a file that is another one."""
+    """``program`` in the wrapper; ``bug``: the name and the text of a file that is another one."""
     folder.mkdir(parents=True, exist_ok=True)
     ports = ports_of(program)
     texts = {path.name: path.read_text(encoding="utf-8") for path in library_sources(*AXIS_FILES, *AXIL_FILES * axil)}

@@ -1,4 +1,4 @@
-"""RTL as da4ml writes it, and bugs to plant in it."""
+"""RTL as da4ml writes it, and faults to seed in it."""
 
 from __future__ import annotations
 

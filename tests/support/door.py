@@ -16,7 +16,7 @@ from dais_verif.cli import main
 from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program, write_binary
 
-__all__ = ["Run", "command", "environment", "planted", "run_sim", "save"]
+__all__ = ["Run", "command", "environment", "mutant", "run_sim", "save"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -68,7 +68,7 @@ def run_sim(program: Program, folder: Path, *options: object, rtl: str | None = 
     return Run(code, json.loads(stdout.getvalue()), stderr.getvalue(), out)
 
 
-def planted(program: Program, line: str, old: str, new: str) -> str:
+def mutant(program: Program, line: str, old: str, new: str) -> str:
     """Our Verilog of ``program`` with ``old`` replaced by ``new`` in the one line that begins with ``line``."""
     lines = emit_verilog(program).split("\n")
     found = [number for number, text in enumerate(lines) if text.strip().startswith(line)]

@@ -1,4 +1,4 @@
-"""The programs that bugs are planted in: all opcodes in thirty lines, and a small dense network."""
+"""The programs that bugs are seeded in: all opcodes in thirty lines, and a small dense network."""
 
 from __future__ import annotations
 

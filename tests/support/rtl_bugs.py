@@ -1,4 +1,4 @@
-"""Bugs that are planted in RTL of ours."""
+"""Faults that are seeded in RTL of ours."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Cycle(NamedTuple):
 
 @dataclass(frozen=True)
 class Instance:
-    """One pipeline and the vectors for it; ``edit`` plants a bug in its text."""
+    """One pipeline and the vectors for it; ``edit`` seeds a fault in its text."""
 
     program: Program
     batch: Batch

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from support.door import planted, save
+from support.door import mutant, save
 from support.programs import every_opcode
 
 from dais_verif.emitter import emit_verilog
@@ -61,7 +61,7 @@ def test_the_hooks_stop_a_broken_program(repository: Path) -> None:
 
 
 def test_the_hooks_stop_wrong_rtl(repository: Path) -> None:
-    (repository / "model.v").write_text(planted(EVERY, "op_4 =", "+", "-"))
+    (repository / "model.v").write_text(mutant(EVERY, "op_4 =", "+", "-"))
     done = hooks(repository)
     assert done.returncode == 1
     assert done.stdout.count("Failed") == 1 and "RTL_MISMATCH" in done.stdout and "blame      op 4" in done.stdout

@@ -69,11 +69,11 @@ def test_what_is_counted_in_stretches_is_the_same() -> None:
     rng = random.Random(5)
     program = random_program(rng, 12)
     batch = Batch.of(random_rows(rng, program, 40), program.n_in)
-    bins, watch = bins_of(program), CoverageProbes(program, check=False)
+    bins, probes = bins_of(program), CoverageProbes(program, check=False)
     whole, parts = bins.nothing(), bins.nothing()
-    count_batch(bins, watch, batch, whole)
+    count_batch(bins, probes, batch, whole)
     for start in range(0, 40, 7):
-        count_batch(bins, watch, batch.slice(start, start + 7), parts)
+        count_batch(bins, probes, batch.slice(start, start + 7), parts)
     assert (whole == parts).all()
     assert whole.any()
 
@@ -89,8 +89,8 @@ def test_a_broken_promise_is_an_error_unless_nobody_checks(engine: str) -> None:
     program = Program.build(ops, [(1, 0, 0)], inp_shift=[0])
     batch = Batch.of([[1], [7], [2]], 1)
     with pytest.raises(ViolationError, match=r"row 11: overflow violation at op 1 \(add_const\)"):
-        watch = CoverageProbes(program, engine=engine)
-        watch.see(batch, watch.nothing(), named=10)
+        probes = CoverageProbes(program, engine=engine)
+        probes.see(batch, probes.nothing(), named=10)
     assert counted(program, batch, engine) == slowly(program, batch)
 
 
@@ -110,7 +110,7 @@ _MIXED = Program.build(
 )
 _VECTORS = Batch.of([[1.25, 3], [-4, 1], [0, 7], [-8.125, 2]], 2)
 
-_PLANTED = {
+_SEEDED = {
     "a bit that is 1 counts as one that is 0": ("_value", "seen[bit] |= not all_of", "seen[bit] |= some"),
     "0 is not seen": ("_value", "(raw == 0)", "(raw < 0)"),
     "0 is positive": ("_value", "(raw > 0)", "(raw >= 0)"),
@@ -121,12 +121,12 @@ _PLANTED = {
 }
 
 
-@pytest.mark.parametrize("bug", _PLANTED)
+@pytest.mark.parametrize("bug", _SEEDED)
 def test_a_bug_in_counting_is_caught(bug: str) -> None:
     import inspect
     import textwrap
 
-    name, old, new = _PLANTED[bug]
+    name, old, new = _SEEDED[bug]
     source = textwrap.dedent(inspect.getsource(getattr(seen_module, name)))
     assert source.count(old) == 1
     scope = dict(vars(seen_module))

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from support.exhaustive_vectors import U8, check_promises, declare, low_bits, port_rows, reads, values_of
 from support.strategies import programs
-from support.sweeps import U8, check_promises, declare, low_bits, port_rows, reads, values_of
 
 from dais_verif.errors import InputError
 from dais_verif.golden import oracle
@@ -83,7 +83,7 @@ def test_a_small_cone_in_a_large_program() -> None:
     assert (found.rows, found.exhausted, found.could) == (1024, (0, 1, 2, 3), ())
     check_promises(program, found)
     # The other bits are about as often 1 as 0.
-    rows = port_rows(found.sweeps[0])
+    rows = port_rows(found.passes[0])
     counts = [sum(row >> bit & 1 for row in rows) for bit in range(1000)]
     assert min(counts) > 400 and max(counts) < 624
 
@@ -94,7 +94,7 @@ def test_constant_outputs_are_exhausted_by_one_row_and_those_without_bits_are_no
     assert input_bits(program) == (0, 0, 0, 0)
     found = plan(program, max_rows=1)
     assert (found.rows, found.exhausted, found.could) == (1, (0, 3), ())
-    assert len(port_rows(found.sweeps[0])) == 1
+    assert len(port_rows(found.passes[0])) == 1
     assert plan(program, max_rows=0).could == (LeftOut(0, 1), LeftOut(3, 1))
     larger = Program.build(rows, [(1, 0, 0), (0, 0, 0)], inp_shift=[0])
     assert plan(larger, max_rows=256).rows == 256
@@ -102,27 +102,27 @@ def test_constant_outputs_are_exhausted_by_one_row_and_those_without_bits_are_no
 
 
 def test_programs_without_inputs_or_outputs() -> None:
-    assert plan(Program.build([], []), max_rows=9).sweeps == ()
+    assert plan(Program.build([], []), max_rows=9).passes == ()
     constant = Program.build([(5, -1, -1, 5, (0, 3, 0))], [(0, 0, 0)])
-    (sweep,) = plan(constant, max_rows=9).sweeps
-    assert sweep.batch(0, 1, 0).rows == 1 and sweep.packed(0, 1, 0).tolist() == [[0]]
+    (exhaustive,) = plan(constant, max_rows=9).passes
+    assert exhaustive.batch(0, 1, 0).rows == 1 and exhaustive.packed(0, 1, 0).tolist() == [[0]]
 
 
 def xor(a: int, b: int) -> tuple[Any, ...]:
     return (10, a, b, 2 << 56, U8)
 
 
-def test_cones_share_sweeps() -> None:
+def test_cones_share_passes() -> None:
     """Disjoint, equal, nested and overlapping ones."""
     rows = [*reads(4), low_bits(0, 3), low_bits(1, 3), xor(0, 1), xor(1, 2)]
     program = Program.build(rows, [(0, 0, 0), (0, 1, 1), (4, 0, 0), (1, 0, 0), (3, 0, 0)], inp_shift=[0] * 4)
     found = plan(program, max_rows=1 << 20)
-    assert [(sweep.rows, len(sweep.counters)) for sweep in found.sweeps] == [(256, 3)]
+    assert [(exhaustive.rows, len(exhaustive.counters)) for exhaustive in found.passes] == [(256, 3)]
     check_promises(program, found)
     # x0 + x1 and x1 + x2: what x0 takes while x1 stays, x2 can take at the same time.
     program = Program.build(rows, [(6, 0, 0), (7, 0, 0), (3, 0, 0)], inp_shift=[0] * 4)
     found = plan(program, max_rows=1 << 20)
-    assert [(sweep.rows, len(sweep.counters)) for sweep in found.sweeps] == [(1 << 16, 2)]
+    assert [(exhaustive.rows, len(exhaustive.counters)) for exhaustive in found.passes] == [(1 << 16, 2)]
     check_promises(program, found)
 
 
@@ -142,7 +142,7 @@ def window_sums(n: int, window: int) -> Program:
 def test_a_window_in_all_places_takes_the_rows_of_one() -> None:
     program = window_sums(300, 9)
     found = plan(program, max_rows=512)
-    assert (found.rows, len(found.exhausted), len(found.sweeps)) == (512, 292, 1)
+    assert (found.rows, len(found.exhausted), len(found.passes)) == (512, 292, 1)
     check_promises(program, found)
 
 
@@ -150,8 +150,8 @@ def test_a_window_in_all_places_takes_the_rows_of_one() -> None:
 def test_bits_that_count_together_are_not_alike(seed: int) -> None:
     """A window that reads its neighbour's bits instead of its own would be found: the two differ in some row."""
     program = window_sums(100, 5)
-    (sweep,) = plan(program, max_rows=32).sweeps
-    ports = port_rows(sweep, seed=seed)
+    (exhaustive,) = plan(program, max_rows=32).passes
+    ports = port_rows(exhaustive, seed=seed)
     columns = [tuple(port >> bit & 1 for port in ports) for bit in range(100)]
     for distance in range(1, 90):
         assert any(columns[first + j] != columns[first + distance + j] for first in range(5) for j in range(5))
@@ -179,7 +179,7 @@ def test_many_overlapping_cones() -> None:
     found = plan(program, max_rows=1 << 20)
     assert (found.rows, len(found.exhausted)) == (1024, 10)
     check_promises(program, found)
-    # With nine bits at a time each sweep serves the two cones that leave out one of the two bits that count together.
+    # With nine bits at a time each pass serves the two cones that leave out one of the two bits that count together.
     found = plan(program, max_rows=1 << 20, max_bits=9)
     assert (found.rows, len(found.exhausted)) == (5 * 512, 10)
     check_promises(program, found)
@@ -232,7 +232,7 @@ def test_elements_wider_than_a_word() -> None:
     check_promises(program, found)
     ports = ports_of(program)
     assert [element.width for element in ports.inputs] == [100, 64, 63, 5]
-    batch = found.sweeps[0].batch(0, 1024, 3)
+    batch = found.passes[0].batch(0, 1024, 3)
     for column, element, signed in zip(batch.columns, ports.inputs, (1, 0, 1, 1), strict=True):
         values = column.mantissa.tolist()
         assert column.exponent == element.lo
@@ -243,15 +243,15 @@ def test_elements_wider_than_a_word() -> None:
 @pytest.mark.parametrize("kind", [(1, 6, 0), (0, 7, -3), (1, 39, 5), (0, 61, 0), (1, 61, 0)])
 def test_elements_that_lie_across_words(kind: tuple[int, int, int]) -> None:
     program = Program.build([*reads(30, kind), low_bits(5, 5)], [(30, 0, 0), (9, 0, 0)], inp_shift=[0] * 30)
-    for sweep in plan(program, max_rows=1 << 7).sweeps:
-        port_rows(sweep)
-        batch = sweep.batch(0, sweep.rows, 0)
+    for exhaustive in plan(program, max_rows=1 << 7).passes:
+        port_rows(exhaustive)
+        batch = exhaustive.batch(0, exhaustive.rows, 0)
         width = sum(kind)
         for column in batch.columns:
             values = [int(value) for value in column.mantissa]
             assert column.mantissa.dtype == np.int64 and column.exponent == -kind[2]
             assert -(kind[0] << width - 1) <= min(values) < max(values) < 1 << width - kind[0]
-            assert len(set(values)) > sweep.rows // 2 or width < 9
+            assert len(set(values)) > exhaustive.rows // 2 or width < 9
 
 
 @pytest.mark.parametrize("declared", [False, True])
@@ -261,19 +261,19 @@ def test_rows_are_the_same_however_they_are_cut(declared: bool) -> None:
         program = declare(
             program, (-(1 << 98) - 5, 1 << 70), (3, (1 << 63) + 7), (-(1 << 61), 12345), (-9, 3), (5, 900)
         )
-    for sweep in plan(program, max_rows=1 << 16).sweeps:
-        rows = port_rows(sweep, seed=7)
+    for exhaustive in plan(program, max_rows=1 << 16).passes:
+        rows = port_rows(exhaustive, seed=7)
         for start, stop in ((0, 1), (1, 2), (3, 300), (299, 303), (511, 512), (17, 4000), (5, 5), (1000, 2000)):
-            assert port_rows(sweep, start, stop, seed=7) == rows[start:stop]
-        assert port_rows(sweep, seed=7) == rows
-        assert port_rows(sweep, seed=8) != rows
-        assert port_rows(replace(sweep, number=99), seed=7) != rows
+            assert port_rows(exhaustive, start, stop, seed=7) == rows[start:stop]
+        assert port_rows(exhaustive, seed=7) == rows
+        assert port_rows(exhaustive, seed=8) != rows
+        assert port_rows(replace(exhaustive, number=99), seed=7) != rows
 
 
 def test_the_first_rows_are_spread_over_all_combinations() -> None:
     program = Program.build(reads(1, (0, 20, 0)), [(0, 0, 0)], inp_shift=[0])
-    (sweep,) = plan(program, max_rows=1 << 20).sweeps
-    first = sorted(port_rows(sweep, 0, 1000))
+    (exhaustive,) = plan(program, max_rows=1 << 20).passes
+    first = sorted(port_rows(exhaustive, 0, 1000))
     gaps = [b - a for a, b in pairwise(first)]
     assert max(gaps) < 4 * (1 << 20) / 1000
 
@@ -288,7 +288,7 @@ def test_several_readers_see_their_slices() -> None:
     assert found.rows == 64
     check_promises(program, found)
     expected = {tuple(oracle.evaluate(program, values_of(program, port))) for port in range(64)}
-    batch = found.sweeps[0].batch(0, 64, 0)
+    batch = found.passes[0].batch(0, 64, 0)
     assert {tuple(oracle.evaluate(program, batch.row(row))) for row in range(64)} == expected
 
 
@@ -310,5 +310,5 @@ def test_counters_of_the_same_size_do_not_run_in_step() -> None:
     """Two cones of 16 beside one of 4,096: most of the 256 pairs of values occur as well."""
     rows = [*reads(2, (0, 4, 0)), (-1, 2, -1, 0, (0, 12, 0))]
     program = Program.build(rows, [(0, 0, 0), (1, 0, 0), (2, 0, 0)], inp_shift=[0] * 3)
-    (sweep,) = plan(program, max_rows=4096).sweeps
-    assert len({port % 256 for port in port_rows(sweep)}) > 200
+    (exhaustive,) = plan(program, max_rows=4096).passes
+    assert len({port % 256 for port in port_rows(exhaustive)}) > 200

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from support.exhaustive_vectors import check_promises, declare, port_rows, reads
 from support.strategies import programs
-from support.sweeps import check_promises, declare, port_rows, reads
 
 from dais_verif.program import Program
 from dais_verif.program.cones import input_bits
@@ -41,10 +41,10 @@ def test_declared_intervals_are_what_is_exhausted() -> None:
     program = declare(Program.build(rows, [(2, 0, 0), (0, 0, 0)], inp_shift=[0, 0, 0]), (-5, 6), (2, 11))
     found = plan(program, max_rows=1000)
     assert (found.rows, found.exhausted) == (12 * 10, (0, 1))
-    ports = port_rows(found.sweeps[0])
+    ports = port_rows(found.passes[0])
     assert {port % 256 for port in ports} == {port % 256 for port in declared_ports(program)}
     assert len({port % 256 for port in ports}) == 120
-    batch = found.sweeps[0].batch(0, 120, 0)
+    batch = found.passes[0].batch(0, 120, 0)
     assert {int(v) for v in batch.columns[0].mantissa} == set(range(-5, 7))
     assert {int(v) for v in batch.columns[1].mantissa} == set(range(2, 12))
     assert plan(program, max_rows=119).could == (LeftOut(0, 120),)
@@ -68,11 +68,11 @@ def test_with_intervals_every_declared_combination_of_a_cone_is_met(case: tuple[
     found = plan(program, max_rows=1 << 12, max_bits=11)
     check_promises(program, found)
     cones = input_bits(program)
-    for sweep in found.sweeps:
-        ports = port_rows(sweep)
+    for exhaustive in found.passes:
+        ports = port_rows(exhaustive)
         if not domain.tangled:
             assert set(ports) <= allowed
-        for output in sweep.outputs:
+        for output in exhaustive.outputs:
             mask = cones[output]
             assert mask is not None
             wanted = {port & mask for port in allowed}
@@ -114,10 +114,10 @@ def test_declared_cones_that_overlap_nest_and_share_inputs(seed: int) -> None:
         assert found.rows <= max_rows
         assert sorted([*found.exhausted, *(left.output for left in found.could)]) == list(range(len(outputs)))
         check_promises(program, found)
-        for sweep in found.sweeps:
-            ports = port_rows(sweep, seed=seed)
+        for exhaustive in found.passes:
+            ports = port_rows(exhaustive, seed=seed)
             assert set(ports) <= allowed
-            for output in sweep.outputs:
+            for output in exhaustive.outputs:
                 mask = input_bits(program)[output]
                 assert mask is not None
                 assert {port & mask for port in ports} == {port & mask for port in allowed}
@@ -129,9 +129,9 @@ def test_a_part_of_a_declared_interval() -> None:
     rows = [*reads(1, (0, 70, 0)), (3, 0, -1, 0, (0, 3 + 4, -4)), (3, 1, -1, 0, (0, 7, -4))]
     for lo, hi, patterns in ((0, 1 << 69, 8), (35, 1 << 69, 8), (35, 90, 4), (33, 40, 1), (100, 200, 7), (120, 130, 2)):
         program = declare(Program.build(rows, [(2, 0, 0)], inp_shift=[0]), (lo, hi))
-        (sweep,) = plan(program, max_rows=100).sweeps
-        assert sweep.rows == patterns
-        seen = [port_rows(sweep, seed=seed) for seed in range(5)]
+        (exhaustive,) = plan(program, max_rows=100).passes
+        assert exhaustive.rows == patterns
+        seen = [port_rows(exhaustive, seed=seed) for seed in range(5)]
         for ports in seen:
             assert all(lo <= port <= hi for port in ports)
             assert len({port >> 4 & 7 for port in ports}) == patterns
@@ -144,7 +144,7 @@ def test_declarations_that_do_not_fit_together_are_never_exhausted() -> None:
     program = Program.build(rows, [(0, 0, 0), (1, 0, 0), (2, 0, 0)], inp_shift=[0, 0])
     found = plan(declare(program, (3, 40), (0, 9)), max_rows=1000)
     assert (found.exhausted, found.could, found.rows) == ((2,), (), 4)
-    assert all(3 <= port % 64 <= 9 for seed in range(20) for port in port_rows(found.sweeps[0], seed=seed))
+    assert all(3 <= port % 64 <= 9 for seed in range(20) for port in port_rows(found.passes[0], seed=seed))
     nothing_in_common = plan(declare(program, (30, 40), (0, 9)), max_rows=1000)
     assert nothing_in_common.exhausted == (2,)
     signed_too = [(-1, 0, -1, 0, (1, 5, 0)), (-1, 0, -1, 0, (0, 6, 0))]
@@ -160,4 +160,4 @@ def test_an_interval_narrow_in_many_bits_is_few_rows() -> None:
     program = declare(Program.build(reads(1, (0, 30, 0)), [(0, 0, 0)], inp_shift=[0]), (10**9, 10**9 + 4))
     found = plan(program, max_rows=1000)
     assert (found.exhausted, found.rows) == ((0,), 5)
-    assert sorted(port_rows(found.sweeps[0])) == [10**9 + n for n in range(5)]
+    assert sorted(port_rows(found.passes[0])) == [10**9 + n for n in range(5)]

@@ -33,7 +33,7 @@ SHAPE = pytest.mark.parametrize("shape", SHAPES, ids=str)
 
 @pytest.fixture
 def sources(shape: tuple[int, int, int, int, bool], tmp_path: Path) -> list[str]:
-    """The shell, its top and a core that is registers only."""
+    """The wrapper, its top and a core that is registers only."""
     inp, out, latency, user, axil = shape
     identity = Identity(3, 2, 64 * "5") if axil else None
     top = emit_axis_top("model", input_bits=inp, output_bits=out, latency=latency, user_bits=user, axil=identity)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from support.flipping import flipped_outputs
+from support.slow_faults import flipped_outputs
 from support.strategies import batches, random_program, random_rows
 
 from dais_verif.errors import ViolationError
@@ -84,7 +84,7 @@ def test_effects_of_400_programs(chunk: int) -> None:
 
 
 @pytest.mark.parametrize(("lanes", "rows"), [(1, 1), (7, 2), (100, 3), (1 << 13, 4)])
-def test_sweeps_of_any_size_give_the_same(lanes: int, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_passes_of_any_size_give_the_same(lanes: int, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     program = random_program(random.Random(5), 40, widest=12)
     batch = generate(program, 11, 0)
     expected = sensitivity(program, batch, bits=True, check=False)

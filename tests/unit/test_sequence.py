@@ -240,8 +240,8 @@ class TestSwept:
         """x + y of two inputs of 4 bits: 256 rows, beside a third input that the first output does not see."""
         rows = [(-1, 0, -1, 0, S4), (-1, 1, -1, 0, S4), (-1, 2, -1, 0, (1, 30, 0)), (0, 0, 1, 0, (1, 4, 0))]
         program = Program.build(rows, [(3, 0, 0), (2, 0, 0)], inp_shift=[0, 0, 0])
-        (sweep,) = plan(program, max_rows=1000, max_bits=8).sweeps
-        return ExhaustiveRows(sweep, request.param)
+        (exhaustive,) = plan(program, max_rows=1000, max_bits=8).passes
+        return ExhaustiveRows(exhaustive, request.param)
 
     def test_is_the_same_however_it_is_cut(self, swept: ExhaustiveRows) -> None:
         assert swept.rows == 256
@@ -258,7 +258,7 @@ class TestSwept:
         assert len(set(values(swept.slice(0, 256), 2))) > 250
 
     def test_of_another_seed_is_another(self, swept: ExhaustiveRows) -> None:
-        other = ExhaustiveRows(swept._sweep, 77)
+        other = ExhaustiveRows(swept._exhaustive, 77)
         assert values(swept.slice(0, 256), 2) != values(other.slice(0, 256), 2)
 
     def test_may_be_a_part_of_a_stimulus(self, swept: ExhaustiveRows) -> None:

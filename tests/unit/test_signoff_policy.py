@@ -84,7 +84,7 @@ BAD = {
     "pins": ('[rtl]\nclock = "clk"', "name the files"),
     "pipeline": ('[rtl]\npipeline = 2\nfiles = ["a.v"]', "pipeline is for what dais-verif emits"),
     "waiver of nothing": (WAIVER.replace('"proof"', '"simulation"'), "only these can be waived: outside, check, proof"),
-    "waiver of a planted bug": (WAIVER.replace('"proof"', '"known-bad RTL, proof"'), "only these can be waived"),
+    "waiver of a seeded fault": (WAIVER.replace('"proof"', '"known-bad RTL, proof"'), "only these can be waived"),
     "waiver without a reason": (WAIVER.replace("a divider", " "), "waivers[0] has no reason"),
     "waiver without reason": (WAIVER.replace('reason = "a divider"\n', ""), "missing required field `reason`"),
     "waiver for ever": (WAIVER.replace("expires = 2027-01-31\n", ""), "missing required field `expires`"),

@@ -1,4 +1,4 @@
-"""The cocotb testbench of a core in its AXI4-Stream shell: every beat of every scenario against the golden model.
+"""The cocotb testbench of a core in its AXI4-Stream wrapper: every beat of every scenario against the golden model.
 
 Runs inside the simulator. It makes the clock itself: set the inputs, wait, read, then the rising edge. So what is
 read is what a register would see at that edge, in every simulator, and one clock costs two steps.
@@ -24,7 +24,7 @@ _HALF = Timer(1, unit="ns")
 
 @cocotb.test()
 async def every_beat_equals_golden_model(dut: Any) -> None:
-    """All vectors pass the shell once a scenario, each beat is compared, the protocol is kept."""
+    """All vectors pass the wrapper once a scenario, each beat is compared, the protocol is kept."""
     job = AxisJob.load(Path(os.environ[AXIS_JOB_VARIABLE]))
     problem = _port_problem(dut, job)
     if problem:
@@ -61,7 +61,7 @@ class _Run:
         self.clocks = self.taken = self.dropped = 0
         self.offering = self.going = self.accepting = False
         self.first = self.last = 0
-        #: Clocks that any beat in the shell needs to come out.
+        #: Clocks that any beat in the wrapper needs to come out.
         self.depth = max(job.latency, 1) + 4
 
     async def all(self) -> Heard:
@@ -187,11 +187,11 @@ def _texts(path: Path, rows: int, bits: int) -> list[str]:
 
 
 def _port_problem(dut: Any, job: AxisJob) -> str | None:
-    """Why the ports are not those of the shell, or None."""
+    """Why the ports are not those of the wrapper, or None."""
     for name, bits in job.widths.items():
         port = getattr(dut, name, None)
         if port is None:
-            return f"the design has no port {name}; the AXI4-Stream shell needs it, with {bits} bits"
+            return f"the design has no port {name}; the AXI4-Stream wrapper needs it, with {bits} bits"
         if len(port) != bits:
             return f"port {name} of the design has {len(port)} bits, must be {bits}"
     return None

@@ -38,7 +38,7 @@ class Scenario:
         return not (self.source.stop or self.sink.stop or self.resets)
 
 
-#: What a shell must bear. Chances of one half find most; long stops fill every register, and empty it.
+#: What a wrapper must bear. Chances of one half find most; long stops fill every register, and empty it.
 SCENARIOS = (
     Scenario("nobody pauses"),
     Scenario("both pause", Pauses(0.5, 0.5), Pauses(0.5, 0.5)),

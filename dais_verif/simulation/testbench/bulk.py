@@ -25,7 +25,7 @@ def evaluator(interface: DesignInterface) -> Iterator[Evaluator]:
     outputs. For one thread at a time.
 
     Must be made before simulated time passes: Verilator refuses later. Raises ``RuntimeError`` if the design has
-    another face.
+    another interface.
     """
     library = ctypes.CDLL(None)
     library.dais_verif_open.restype = ctypes.c_void_p
@@ -52,7 +52,7 @@ def evaluator(interface: DesignInterface) -> Iterator[Evaluator]:
 
 
 def _lines(interface: DesignInterface) -> list[str]:
-    """The face as ``dais_verif_open`` takes it: enabled, valid, out of reset."""
+    """The interface as ``dais_verif_open`` takes it: enabled, valid, out of reset."""
     lines = [f"input {wire.name} {wire.offset} {wire.width}" for wire in interface.inputs]
     lines += [f"output {wire.name} {wire.offset} {wire.width}" for wire in interface.outputs]
     lines += [f"set {name} {value}" for name, value in interface.ties]

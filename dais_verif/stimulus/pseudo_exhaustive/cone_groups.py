@@ -2,7 +2,7 @@
 
 A cone is a mask of port bits. Bits are given colours, so that no cone has two bits of one colour, and all bits of a
 colour show the same bit of a counter: as many colours, so many bits the counter has. A window that slides over a
-thousand inputs needs as many colours as it has bits, and one sweep serves all its places.
+thousand inputs needs as many colours as it has bits, and one pass serves all its places.
 
 Cones with declared fields are counted through one by one instead, beside cones with which they share no bit.
 """
@@ -19,7 +19,7 @@ __all__ = ["Group", "choose"]
 
 
 class Group:
-    """Cones for one sweep of ``rows`` rows."""
+    """Cones for one pass of ``rows`` rows."""
 
     def __init__(self, domain: Domain) -> None:
         self.rows = 1

@@ -42,7 +42,7 @@ class Counter:
     meet all their combinations. ``declared``: bits of declared fields, closed; their patterns are what is left of
     the number. Values come in steps of ``step``, prime to ``size``, so that the first rows are spread over all of
     them. Every further lap begins elsewhere, and counters with different ``number`` elsewhere again, so that those
-    of one sweep do not run in step.
+    of one pass do not run in step.
     """
 
     shown: tuple[int, ...]
@@ -53,7 +53,7 @@ class Counter:
 
     @classmethod
     def of(cls, shown: Sequence[int], declared: int, domain: Domain, number: int) -> Counter:
-        """Counter ``number`` of its sweep."""
+        """Counter ``number`` of its pass."""
         size = domain.size(declared) << len(shown)
         step = int(size * _GOLDEN * (number + 1) % size)
         while math.gcd(step, size) != 1:

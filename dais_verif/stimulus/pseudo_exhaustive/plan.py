@@ -1,7 +1,7 @@
 """Which outputs can be checked on all inputs that they depend on, and the fewest rows that do it.
 
 A program may have thousands of input bits; an output that depends on few of them has soon met every combination.
-Many such outputs share a sweep: those without a common bit count side by side, and those that overlap share a counter
+Many such outputs share a pass: those without a common bit count side by side, and those that overlap share a counter
 in which only bits of the same output must differ (``groups``).
 
 What "all inputs" means: every combination of the bits of ``model_inp`` that the output of the *program* can depend on.
@@ -37,22 +37,22 @@ class LeftOut(NamedTuple):
 class Plan:
     """What to run. Outputs without bits are in none of the lists, since nothing of them can be compared.
 
-    ``exhausted``: outputs that have met everything when all ``sweeps`` are run, constant ones among them.
+    ``exhausted``: outputs that have met everything when all ``passes`` are run, constant ones among them.
     ``could``: outputs with few enough bits for which the rows did not suffice.
     """
 
-    sweeps: tuple[ExhaustiveVectors, ...]
+    passes: tuple[ExhaustiveVectors, ...]
     exhausted: tuple[int, ...]
     could: tuple[LeftOut, ...]
 
     @property
     def rows(self) -> int:
-        """The rows of all sweeps together."""
-        return sum(sweep.rows for sweep in self.sweeps)
+        """The rows of all passes together."""
+        return sum(exhaustive.rows for exhaustive in self.passes)
 
 
 def plan(program: Program, *, max_rows: int, max_bits: int = 24) -> Plan:
-    """The sweeps that exhaust as many outputs of ``program`` as ``max_rows`` rows can, smallest first.
+    """The passes that exhaust as many outputs of ``program`` as ``max_rows`` rows can, smallest first.
 
     An output is considered if the bits that it depends on take at most ``2**max_bits`` combinations.
     """
@@ -60,21 +60,21 @@ def plan(program: Program, *, max_rows: int, max_bits: int = 24) -> Plan:
         raise InputError(f"max_bits is {max_bits}, must be 0 to {MAX_BITS}")
     domain = domain_of(program)
     cones = _cones(program, domain, max_bits)
-    sweeps = plan_vectors(domain, cones, max_rows=max_rows, max_bits=max_bits)
-    exhausted = {output for sweep in sweeps for output in sweep.outputs}
+    passes = plan_vectors(domain, cones, max_rows=max_rows, max_bits=max_bits)
+    exhausted = {output for exhaustive in passes for output in exhaustive.outputs}
     could = tuple(LeftOut(output, domain.size(cone)) for output, cone in cones.items() if output not in exhausted)
-    return Plan(sweeps, tuple(sorted(exhausted)), could)
+    return Plan(passes, tuple(sorted(exhausted)), could)
 
 
 def plan_vectors(
     domain: Domain, cones: Mapping[int, int], *, max_rows: int, max_bits: int
 ) -> tuple[ExhaustiveVectors, ...]:
-    """Sweeps in which as many of ``cones`` meet everything as ``max_rows`` rows allow, smallest first.
+    """Passes in which as many of ``cones`` meet everything as ``max_rows`` rows allow, smallest first.
 
-    ``cones``: of anything that has a number, an output say, the closed mask of port bits; sweeps name it ``outputs``.
+    ``cones``: of anything that has a number, an output say, the closed mask of port bits; passes name it ``outputs``.
     """
     groups = choose(domain, set(cones.values()), max_rows=max_rows, max_bits=max_bits)
-    sweeps = []
+    passes = []
     for number, group in enumerate(sorted(groups, key=lambda group: group.rows)):
         counters = group.counters()
         owner = {bit: counter for counter in counters for bit in bits_of(counter.free | counter.declared)}
@@ -82,8 +82,8 @@ def plan_vectors(
         # Whatever led to these counters: what is claimed is what they do.
         met = [o for o, cone in cones.items() if not cone or (lowest[o] in owner and owner[lowest[o]].covers(cone))]
         rows = max((counter.size for counter in counters), default=1)
-        sweeps.append(ExhaustiveVectors(number, rows, counters, tuple(met), domain))
-    return tuple(sweeps)
+        passes.append(ExhaustiveVectors(number, rows, counters, tuple(met), domain))
+    return tuple(passes)
 
 
 def _cones(program: Program, domain: Domain, max_bits: int) -> dict[int, int]:

@@ -1,6 +1,6 @@
 """Rows that run through every combination of some port bits, while all other bits are random.
 
-Any slice of a sweep can be made by itself: row r is the same however the rows are cut. Port bits are handled as
+Any slice of a pass can be made by itself: row r is the same however the rows are cut. Port bits are handled as
 64-bit words, bit b of ``model_inp`` being bit ``b % 64`` of word ``b // 64``.
 """
 
@@ -34,7 +34,7 @@ _PHILOX_WORDS = 4
 class ExhaustiveVectors:
     """``rows`` rows in which each of ``counters`` takes all its combinations, all at the same time.
 
-    ``outputs``: those that have met everything when all rows are run. ``number``: of the sweep in its plan; sweeps
+    ``outputs``: those that have met everything when all rows are run. ``number``: of the pass in its plan; passes
     with different numbers have different random bits.
     """
 
@@ -101,10 +101,10 @@ class ExhaustiveVectors:
 
 
 class _Random:
-    """Random words for some rows of a sweep, a stream of its own for everything that takes any."""
+    """Random words for some rows of a pass, a stream of its own for everything that takes any."""
 
-    def __init__(self, sweep: int, seed: int, start: int, rows: int) -> None:
-        self._seed = np.random.SeedSequence([seed, sweep])
+    def __init__(self, number: int, seed: int, start: int, rows: int) -> None:
+        self._seed = np.random.SeedSequence([seed, number])
         self._key = self._seed.generate_state(1, np.uint64)[0]
         self._block, self._skip = divmod(start, _PHILOX_WORDS)
         self._rows = rows

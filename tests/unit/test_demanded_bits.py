@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from support.flipping import flipped_outputs
+from support.slow_faults import flipped_outputs
 from support.strategies import batches
 
 from dais_verif.golden import oracle

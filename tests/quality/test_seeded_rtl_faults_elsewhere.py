@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.door import planted, run_sim
+from support.door import mutant, run_sim
 from support.programs import dense_network, every_opcode
 
 from dais_verif.emitter import emit_verilog
@@ -21,7 +21,7 @@ DISAGREE = ("SIMULATORS_DISAGREE", 5)
 
 
 def deep(code: int, share: float, old: str, new: str) -> tuple[int, str]:
-    """An op of ``code`` that is ``share`` of the way down the dense network, and the Verilog with it planted."""
+    """An op of ``code`` that is ``share`` of the way down the dense network, and the Verilog with it seeded."""
     text = emit_verilog(DENSE)
     lines = {int(m[1]): m[0] for m in re.finditer(r"\n *op_(\d+) = .*;", text)}
     fitting = [op.index for op in DENSE.ops if op.code == code and re.search(old, lines[op.index])]
@@ -61,7 +61,7 @@ def test_a_bug_deep_in_a_network(code: int, share: float, old: str, new: str, tm
 def test_a_bug_behind_the_ops_is_blamed_on_the_output(
     output: int, line: str, old: str, new: str, tmp_path: Path
 ) -> None:
-    run = run_sim(EVERY, tmp_path, *VECTORS, rtl=planted(EVERY, line, old, new))
+    run = run_sim(EVERY, tmp_path, *VECTORS, rtl=mutant(EVERY, line, old, new))
     assert run.ending == MISMATCH
     assert (run.blame["kind"], run.blame["op"]) == ("output", None), run.blame
     assert run.record["first_mismatch"]["output"] == output
@@ -69,7 +69,7 @@ def test_a_bug_behind_the_ops_is_blamed_on_the_output(
 
 
 def test_rtl_without_op_names_gets_the_cone(tmp_path: Path) -> None:
-    rtl = re.sub(r"\bop_(\d+)", r"n\1", planted(EVERY, "op_26 =", "4'sd5", "4'sd4"))
+    rtl = re.sub(r"\bop_(\d+)", r"n\1", mutant(EVERY, "op_26 =", "4'sd5", "4'sd4"))
     run = run_sim(EVERY, tmp_path, *VECTORS, rtl=rtl)
     assert run.ending == MISMATCH
     assert (run.blame["kind"], run.record["first_mismatch"]["output"]) == ("cone", 14)
@@ -78,7 +78,7 @@ def test_rtl_without_op_names_gets_the_cone(tmp_path: Path) -> None:
 
 
 def test_a_nameless_op_is_passed_over_and_counted(tmp_path: Path) -> None:
-    rtl = re.sub(r"\bop_20\b", "n20", planted(EVERY, "op_26 =", "4'sd5", "4'sd4"))
+    rtl = re.sub(r"\bop_20\b", "n20", mutant(EVERY, "op_26 =", "4'sd5", "4'sd4"))
     run = run_sim(EVERY, tmp_path, *VECTORS, rtl=rtl)
     assert (run.blame["kind"], run.blame["op"]) == ("op", 26)
     assert "(1 earlier ops of the cone have no signal)" in run.blame["text"]
@@ -95,7 +95,7 @@ def test_a_nameless_op_is_passed_over_and_counted(tmp_path: Path) -> None:
     ids=["never-driven", "outside-the-table", "z", "shift-by-x"],
 )
 def test_an_unknown_value_is_no_mismatch_and_no_pass(op: int, line: str, old: str, new: str, tmp_path: Path) -> None:
-    run = run_sim(EVERY, tmp_path, *VECTORS, rtl=planted(EVERY, line, old, new))
+    run = run_sim(EVERY, tmp_path, *VECTORS, rtl=mutant(EVERY, line, old, new))
     assert run.ending == X_IN_OUTPUT
     assert (run.blame["kind"], run.blame["op"]) == ("op", op), run.blame
     assert set(run.blame["found"]["bits"]) & set("XZ")
@@ -105,7 +105,7 @@ def test_an_unknown_value_is_no_mismatch_and_no_pass(op: int, line: str, old: st
 
 def test_x_counts_though_verilator_sees_none(tmp_path: Path) -> None:
     # What Verilator takes for 0 is 0 by right.
-    rtl = planted(EVERY, "op_29 =", "(op_28 <<< 3)", "nowhere").replace("  always @", "  reg nowhere;\n  always @", 1)
+    rtl = mutant(EVERY, "op_29 =", "(op_28 <<< 3)", "nowhere").replace("  always @", "  reg nowhere;\n  always @", 1)
     run = run_sim(EVERY, tmp_path, *VECTORS, rtl=rtl, simulator="both")
     assert run.ending == X_IN_OUTPUT
     assert [(s["name"], s["vectors_with_x"] > 0) for s in run.record["simulators"]] == [
@@ -136,7 +136,7 @@ def test_x_counts_though_verilator_sees_none(tmp_path: Path) -> None:
     ids=["ifdef-verilator", "ifdef-icarus", "x-seen-by-icarus", "x-seen-by-icarus-only"],
 )
 def test_a_bug_in_one_simulator_only(simulator: str, op: int, wrong: str, tmp_path: Path) -> None:
-    rtl = planted(EVERY, "op_4 =", "op_0 + (op_1 <<< 3)", wrong).replace("  always @", "  reg unknown;\n  always @", 1)
+    rtl = mutant(EVERY, "op_4 =", "op_0 + (op_1 <<< 3)", wrong).replace("  always @", "  reg unknown;\n  always @", 1)
     run = run_sim(EVERY, tmp_path, *VECTORS, rtl=rtl, simulator="both")
     assert run.ending == DISAGREE
     assert run.record["first_mismatch"]["simulator"] == simulator

@@ -1,4 +1,4 @@
-"""Does it find the bug when the kernel counts wrongly? Kernels with a bug planted in their counting."""
+"""Does it find the bug when the kernel counts wrongly? Kernels with a fault seeded in their counting."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def built(folder: Path, bug: str) -> Any:
     source.write_text(text.replace(old, new))
     library = folder / f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}"
     include = sysconfig.get_path("include")
-    options = ["-O1", "-w", "-std=gnu11", "-shared", "-fPIC", "-DSOURCE_HASH=planted", f"-I{include}"]
+    options = ["-O1", "-w", "-std=gnu11", "-shared", "-fPIC", "-DSOURCE_HASH=seeded", f"-I{include}"]
     subprocess.run(["gcc", *options, str(folder / "kernel" / "kernel.c"), "-o", str(library)], check=True)
     loader = importlib.machinery.ExtensionFileLoader("_kernel", str(library))
     spec = importlib.util.spec_from_loader("_kernel", loader)
@@ -79,11 +79,11 @@ def first_difference(programs: int) -> int | None:
         order = np.zeros(2048 + rng.randint(1, 40), dtype=np.intp)
         order[-1] = 1
         batch = Batch(len(order), tuple(Column(c.mantissa[order], c.exponent) for c in distinct.columns))
-        bins, watch = bins_of(program), CoverageProbes(program, check=False)
-        if watch.engine != "fast":
+        bins, probes = bins_of(program), CoverageProbes(program, check=False)
+        if probes.engine != "fast":
             continue
         seen = bins.nothing()
-        count_batch(bins, watch, batch, seen)
+        count_batch(bins, probes, batch, seen)
         hit = {name for name, is_hit in zip(names(bins), bins.hit(seen).tolist(), strict=True) if is_hit}
         if hit != hit_bins(program, [distinct.row(0), distinct.row(1)]):
             return seed

@@ -13,7 +13,7 @@ from support.programs import every_opcode
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.emitter.board import BOARD_FILES, LINKS, buffer_bits, clocks_per_bit, emit_board_top
-from dais_verif.emitter.folder import Wrapping, project_folder
+from dais_verif.emitter.folder import WrapperOptions, project_folder
 from dais_verif.emitter.wrapper import wrap
 from dais_verif.program.ports import ports_of
 from dais_verif.toolchain import tools
@@ -116,6 +116,6 @@ def test_a_uart_is_set_for_the_clock(period: float, clocks: int) -> None:
 
 @pytest.mark.parametrize("link", LINKS)
 def test_the_folder_says_how_to_talk_to_the_board(link: str) -> None:
-    page = project_folder(EVERY, "model", emit_verilog(EVERY), Wrapping(link, period=10.0))["README.md"].decode()
+    page = project_folder(EVERY, "model", emit_verilog(EVERY), WrapperOptions(link, period=10.0))["README.md"].decode()
     assert {"uart": "(868 here)", "fifo": "rx_*"}[link] in page
     assert "dais-verif hil prog.bin --target" in page

@@ -8,7 +8,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from prove.door import planted, run_prove
+from prove.door import mutant, run_prove
 from support.door import command
 from support.programs import dense_network, every_opcode
 from support.rtl_bugs import BUGS, VARIANTS, Bug
@@ -20,7 +20,7 @@ EVERY = every_opcode()
 DENSE = dense_network()
 MISMATCH = ("RTL_MISMATCH", 1)
 
-#: Widths, signs, shifts and seldom values, beyond what the simulation's own tests plant.
+#: Widths, signs, shifts and seldom values, beyond what the simulation's own tests seed.
 MORE = [
     Bug("sum cut by one bit", 10, "reg signed [4:0] op_10;", "[4:0]", "[3:0]"),
     Bug("operand lost its sign", 4, "op_4 =", "op_0 +", "$unsigned(op_0) +"),
@@ -39,7 +39,7 @@ MORE = [
 
 
 def refuted(bug: Bug, folder: Path) -> None:
-    run = run_prove(EVERY, folder, rtl=planted(EVERY, bug.line, bug.old, bug.new))
+    run = run_prove(EVERY, folder, rtl=mutant(EVERY, bug.line, bug.old, bug.new))
     assert run.ending == MISMATCH, (run.tree["message"], run.stderr)
     found = run.tree["counterexample"]
     assert (found["op"], found["mnemonic"]) == (bug.op, EVERY.ops[bug.op].spec.mnemonic)
@@ -83,7 +83,7 @@ def test_a_bug_of_width_sign_or_shift(bug: Bug, tmp_path: Path) -> None:
     ids=["negation-dropped", "shift-applied", "swapped", "another-op"],
 )
 def test_a_bug_behind_the_ops_is_the_outputs(output: int, line: str, old: str, new: str, tmp_path: Path) -> None:
-    run = run_prove(EVERY, tmp_path, rtl=planted(EVERY, line, old, new))
+    run = run_prove(EVERY, tmp_path, rtl=mutant(EVERY, line, old, new))
     assert run.ending == MISMATCH
     assert set(run.statuses("op").values()) == {"PROVED"}
     assert (run.tree["counterexample"]["op"], run.tree["counterexample"]["output"]) == (None, output)
@@ -107,7 +107,7 @@ def test_one_value_in_two_to_the_thirty_is_found(tmp_path: Path) -> None:
     """What no number of random vectors would meet."""
     rows = [(-1, 0, -1, 0, (1, 15, 0)), (-1, 1, -1, 0, (1, 13, 0)), (0, 0, 1, 0, (1, 16, 0)), (3, 2, -1, 0, (1, 16, 0))]
     program = Program.build(rows, [(3, 0, 0)], inp_shift=[0, 0])
-    rtl = planted(program, "op_2 =", "op_0 + op_1", "op_0 + op_1 + (seldom ? 17'sd1 : 17'sd0)")
+    rtl = mutant(program, "op_2 =", "op_0 + op_1", "op_0 + op_1 + (seldom ? 17'sd1 : 17'sd0)")
     wire = "  wire seldom = op_0 == 16'sd12345 && op_1 == -14'sd4321;\n"
     rtl = rtl.replace("  always @(model_inp)", f"{wire}  always @(model_inp or seldom)")
     run = run_prove(program, tmp_path, rtl=rtl)
@@ -117,7 +117,7 @@ def test_one_value_in_two_to_the_thirty_is_found(tmp_path: Path) -> None:
 
 
 def test_a_signal_declared_unsigned_is_the_fault_of_its_reader(tmp_path: Path) -> None:
-    rtl = planted(EVERY, "reg signed [3:0] op_8;", "reg signed", "reg")
+    rtl = mutant(EVERY, "reg signed [3:0] op_8;", "reg signed", "reg")
     run = run_prove(EVERY, tmp_path, rtl=rtl)
     assert run.exit_code in (1, 4)
     assert run.statuses("op")[8] == "PROVED", "its bits are right"
@@ -125,13 +125,13 @@ def test_a_signal_declared_unsigned_is_the_fault_of_its_reader(tmp_path: Path) -
 
 
 def test_an_undefined_word_is_refuted_and_seen_as_x(tmp_path: Path) -> None:
-    run = run_prove(EVERY, tmp_path, rtl=planted(EVERY, "op_16_index =", "5'sd8", "5'sd9"))
+    run = run_prove(EVERY, tmp_path, rtl=mutant(EVERY, "op_16_index =", "5'sd8", "5'sd9"))
     assert run.ending in (("X_IN_OUTPUT", 4), MISMATCH)
     assert run.tree["counterexample"]["op"] == 16
 
 
 def test_the_line_to_copy_runs_the_counterexample(tmp_path: Path) -> None:
-    run = run_prove(EVERY, tmp_path, rtl=planted(EVERY, "op_26 =", "4'sd5", "4'sd4"))
+    run = run_prove(EVERY, tmp_path, rtl=mutant(EVERY, "op_26 =", "4'sd5", "4'sd4"))
     words = shlex.split(run.tree["simulate"])
     done = command(*words[words.index("sim") :], "--sim", "icarus", "--json", "-o", tmp_path / "again")
     assert done.returncode == 1, done.stderr

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.door import Run, planted, run_sim
+from support.door import Run, mutant, run_sim
 from support.programs import every_opcode, overflowing, unproved
 
 from dais_verif import golden
@@ -167,7 +167,7 @@ def test_a_bug_in_one_engine_that_shows_seldom_is_not_blamed_on_the_rtl(
 @pytest.mark.usefixtures("numpy_engine")
 def test_nor_if_the_rtl_has_no_op_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_batch(7, wrong_where_the_self_check_does_not_look)(monkeypatch)
-    rtl = planted(EVERY, "op_0 =", "op_0", "op_0").replace("op_", "n")
+    rtl = mutant(EVERY, "op_0 =", "op_0", "op_0").replace("op_", "n")
     run = run_sim(EVERY, tmp_path, rtl=rtl)
     assert run.ending == UNKNOWN
     assert run.blame["kind"] == "golden"
@@ -242,7 +242,7 @@ class TestFastEngine:
         assert "oracle 21, expected of the RTL 20 (raw)" in run.record["message"]
 
     def test_nor_if_the_rtl_has_no_op_names(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.seldom_wrong(tmp_path, monkeypatch, planted(EVERY, "op_0 =", "op_0", "op_0").replace("op_", "n"))
+        self.seldom_wrong(tmp_path, monkeypatch, mutant(EVERY, "op_0 =", "op_0", "op_0").replace("op_", "n"))
 
     def seldom_wrong(self, folder: Path, monkeypatch: pytest.MonkeyPatch, rtl: str | None = None) -> Run:
         def spoilt(outputs: list[Any], broken: int | None) -> int | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.door import planted, run_sim
+from support.door import mutant, run_sim
 from support.programs import every_opcode
 
 from dais_verif.emitter import emit_verilog
@@ -123,7 +123,7 @@ def fake_icarus(folder: Path, vvp: str, monkeypatch: pytest.MonkeyPatch) -> None
 def test_the_wrong_design_is_never_simulated(simulator: str, tmp_path: Path) -> None:
     """A build that keeps what was there would pass the second time too."""
     assert run_sim(EVERY, tmp_path, simulator=simulator).ending == ("PASS", 0)
-    bad = planted(EVERY, "op_4 =", "+", "-")
+    bad = mutant(EVERY, "op_4 =", "+", "-")
     (tmp_path / "design.v").write_text(bad)
     os.utime(tmp_path / "design.v", (0, 0))
     assert run_sim(EVERY, tmp_path, rtl=bad, simulator=simulator).ending == ("RTL_MISMATCH", 1)

@@ -1,4 +1,4 @@
-"""What the rows of exhaustive sweeps hold, and whether a plan keeps its promises, by brute force."""
+"""What the rows of exhaustive passes hold, and whether a plan keeps its promises, by brute force."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ def values_of(program: Program, port: int) -> list[Fraction]:
     return [(port >> e.offset) % (1 << e.width) * oracle.two(e.lo) for e in ports_of(program).inputs]
 
 
-def port_rows(sweep: ExhaustiveVectors, start: int = 0, stop: int = 1 << 40, seed: int = 0) -> list[int]:
+def port_rows(exhaustive: ExhaustiveVectors, start: int = 0, stop: int = 1 << 40, seed: int = 0) -> list[int]:
     """``model_inp`` of every row, as ``batch`` and the packing rule of the page give it; as ``packed`` gives it too."""
-    batch = sweep.batch(start, stop, seed)
+    batch = exhaustive.batch(start, stop, seed)
     rows = [0] * batch.rows
-    for column, element in zip(batch.columns, sweep.domain.ports.inputs, strict=True):
+    for column, element in zip(batch.columns, exhaustive.domain.ports.inputs, strict=True):
         for row, value in enumerate(floor_to_grid(column, -element.lo).tolist()):
             rows[row] |= value % (1 << element.width) << element.offset
-    packed = sweep.packed(start, stop, seed)
+    packed = exhaustive.packed(start, stop, seed)
     assert packed.dtype == np.dtype("<u8") and packed.shape == (
         len(rows),
-        max(1, -(-sweep.domain.ports.input_bits // 64)),
+        max(1, -(-exhaustive.domain.ports.input_bits // 64)),
     )
     assert [int.from_bytes(row.tobytes(), "little") for row in packed] == rows
     return rows
@@ -63,23 +63,23 @@ def gather(port: int, mask: int) -> int:
 
 
 def check_promises(program: Program, found: Plan) -> None:
-    """What a plan says of itself, on all rows of all sweeps."""
+    """What a plan says of itself, on all rows of all passes."""
     cones = input_bits(program)
     met: set[int] = set()
-    for number, sweep in enumerate(found.sweeps):
-        assert sweep.number == number
-        rows = port_rows(sweep)
-        assert len(rows) == sweep.rows == max((c.size for c in sweep.counters), default=1)
-        for counter in sweep.counters:
+    for number, exhaustive in enumerate(found.passes):
+        assert exhaustive.number == number
+        rows = port_rows(exhaustive)
+        assert len(rows) == exhaustive.rows == max((c.size for c in exhaustive.counters), default=1)
+        for counter in exhaustive.counters:
             seen = [gather(port, counter.free | counter.declared) for port in rows]
-            for lap in range(0, sweep.rows, counter.size):
+            for lap in range(0, exhaustive.rows, counter.size):
                 part = seen[lap : lap + counter.size]
                 assert len(set(part)) == len(part)
-        for output in sweep.outputs:
+        for output in exhaustive.outputs:
             mask = cones[output]
             assert mask is not None
             if not program.intervals:
                 assert {gather(port, mask) for port in rows} == set(range(1 << mask.bit_count()))
-        met.update(sweep.outputs)
+        met.update(exhaustive.outputs)
     assert found.exhausted == tuple(sorted(met))
-    assert found.rows == sum(sweep.rows for sweep in found.sweeps)
+    assert found.rows == sum(exhaustive.rows for exhaustive in found.passes)

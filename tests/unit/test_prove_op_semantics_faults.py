@@ -1,4 +1,4 @@
-"""Bugs planted in the prover's meaning of ops: comparing it with the oracle finds every one of them."""
+"""Faults seeded in the prover's semantics of ops: comparing it with the oracle finds every one of them."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from prove.door import Run, planted, run_prove
+from prove.door import Run, mutant, run_prove
 from support.programs import every_opcode
 
 from dais_verif.cli import main
@@ -18,7 +18,7 @@ from dais_verif.record.proof import Method
 
 EVERY = every_opcode()
 #: It takes more than a normal form to prove it.
-REWRITTEN = planted(EVERY, "op_23 =", "op_0 ^ (op_1 <<< 3)", "(op_0 | (op_1 <<< 3)) & ~(op_0 & (op_1 <<< 3))")
+REWRITTEN = mutant(EVERY, "op_23 =", "op_0 ^ (op_1 <<< 3)", "(op_0 | (op_1 <<< 3)) & ~(op_0 & (op_1 <<< 3))")
 
 _SEEDS = itertools.count()
 
@@ -74,7 +74,7 @@ def change(path: Path, statement: str) -> None:
 
 def test_a_proof_of_one_thing_is_none_of_another(tmp_path: Path) -> None:
     proved(tmp_path)
-    bad = proved(tmp_path, planted(EVERY, "op_23 =", "op_0 ^ (op_1 <<< 3)", "(op_0 | (op_1 <<< 3)) & ~op_0"))
+    bad = proved(tmp_path, mutant(EVERY, "op_23 =", "op_0 ^ (op_1 <<< 3)", "(op_0 | (op_1 <<< 3)) & ~op_0"))
     assert bad.ending == ("RTL_MISMATCH", 1)
 
 

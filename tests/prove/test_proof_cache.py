@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from prove.door import Run, planted, run_prove
+from prove.door import Run, mutant, run_prove
 from support.programs import EVERY_OPCODE, OUTPUTS, SINE_LIKE, STEPS, every_opcode, overflowing
 
 import dais_verif
@@ -84,7 +84,7 @@ def test_rtl_that_includes_files_is_read_each_time(tmp_path: Path) -> None:
 
 
 def test_only_what_was_proved_is_kept(tmp_path: Path, home: Path) -> None:
-    wrong = planted(EVERY, "op_26 =", "4'sd5", "4'sd4")
+    wrong = mutant(EVERY, "op_26 =", "4'sd5", "4'sd4")
     misnamed = re.sub(r"\bop_(4|30)\b", lambda m: {"4": "op_30", "30": "op_4"}[m[1]], RTL)
     for rtl, ending in ((wrong, ("RTL_MISMATCH", 1)), (misnamed, ("PASS", 0))):
         runs = [proved(tmp_path / str(n), rtl=rtl) for n in range(2)]
@@ -109,7 +109,7 @@ def test_a_damaged_proof_is_not_believed(damage: str, tmp_path: Path, home: Path
 
 
 def test_a_proof_that_was_moved_to_another_question_is_not_believed(tmp_path: Path, home: Path) -> None:
-    wrong = planted(EVERY, "op_26 =", "4'sd5", "4'sd4")
+    wrong = mutant(EVERY, "op_26 =", "4'sd5", "4'sd4")
     proved(tmp_path)
     seen: list[str] = []
     remember = proof_cache.proof_key

@@ -1,4 +1,4 @@
-"""Planted bugs are what they are said to be: known beforehand, and nothing else changes."""
+"""Seeded faults are what they are said to be: known beforehand, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dais_verif.golden import Golden
 from dais_verif.program import Program, load
 from dais_verif.signoff.judge import possible_inputs
 from dais_verif.signoff.seeded_faults import Poison, always_wrong, poison, sometimes_wrong
-from dais_verif.signoff.wrappers import Design
+from dais_verif.signoff.wrappers import OriginalDesign
 from dais_verif.simulation.testbench.packing import pack_outputs
 from dais_verif.stimulus import Generated
 
@@ -94,7 +94,7 @@ def test_rtl_that_is_sometimes_wrong_counts_its_vectors(tmp_path: Path) -> None:
     (tmp_path / "model.v").write_text(emit_verilog(DESIGN))
     ports = ports_in([tmp_path / "model.v"], "model")
     assert ports is not None
-    bad = sometimes_wrong(packed(DESIGN).interface, Design("model", ports), tmp_path, 200, 0)
+    bad = sometimes_wrong(packed(DESIGN).interface, OriginalDesign("model", ports), tmp_path, 200, 0)
     assert (bad.top, bad.first) == ("model_sometimes_wrong", 0)
     assert 8 <= bad.rows <= 200
     (tmp_path / "bad.v").write_text(bad.text)
@@ -114,7 +114,7 @@ def test_pins_go_through_and_only_data_is_flipped(tmp_path: Path) -> None:
         Port("vout", "out", 1),
         Port("y_1", "out", 2),
     )
-    text = always_wrong(interface, Design("core", ports)).text
+    text = always_wrong(interface, OriginalDesign("core", ports)).text
     assert "assign vout = dais_inner_1;" in text
     assert "assign y_0 = dais_inner_0 ^ ({3{1'b1}} & (3'd1 << 0));" in text
     assert "wire [4:0] dais_all = {dais_inner_2, dais_inner_0};" in text
@@ -123,7 +123,7 @@ def test_pins_go_through_and_only_data_is_flipped(tmp_path: Path) -> None:
 
 def test_an_array_is_spoilt_element_by_element() -> None:
     interface = DesignInterface((), (Wire("y[2]", 0, 3), Wire("y[1]", 3, 3)))
-    design = Design("core", (Port("y", "out", 3, range(2, 0, -1), signed=True),))
+    design = OriginalDesign("core", (Port("y", "out", 3, range(2, 0, -1), signed=True),))
     text = always_wrong(interface, design).text
     assert "output wire signed [2:0] y [2:1]" in text
     assert "wire signed [2:0] dais_inner_0 [2:1];" in text
@@ -132,7 +132,9 @@ def test_an_array_is_spoilt_element_by_element() -> None:
 
 
 def test_a_port_of_any_name_is_spoilt() -> None:
-    text = always_wrong(DesignInterface((), (Wire("y[0]", 0, 1),)), Design("core", (Port("y[0]", "out", 1),))).text
+    text = always_wrong(
+        DesignInterface((), (Wire("y[0]", 0, 1),)), OriginalDesign("core", (Port("y[0]", "out", 1),))
+    ).text
     assert "output wire [0:0] \\y[0] " in text
     assert "assign \\y[0]  = dais_inner_0 ^" in text
 
@@ -141,7 +143,7 @@ def test_a_vhdl_entity_is_spoilt_in_vhdl() -> None:
     interface = DesignInterface((Wire("x", 0, 4),), (Wire("y", 0, 2), Wire("z", 2, 1)), Clocking("clk", 1))
     ports = (Port("clk", "in", 1), Port("x", "in", 4), Port("y", "out", 2), Port("z", "out", 1))
     types = {"clk": "std_ulogic", "x": "unsigned", "y": "signed", "z": "bit"}
-    design = Design("core", ports, types)
+    design = OriginalDesign("core", ports, types)
     text = always_wrong(interface, design).text
     assert design.suffix == ".vhd"
     for line in (
@@ -163,7 +165,7 @@ def test_a_vhdl_entity_is_spoilt_in_vhdl() -> None:
 def test_ports_that_no_wrapper_has_are_refused(types: dict[str, str] | None) -> None:
     interface = DesignInterface((), (Wire("y", 0, 3),))
     with pytest.raises(InputError, match="no known-bad RTL can be made"):
-        always_wrong(interface, Design("core", (Port("y", "inout", 3),), types))
+        always_wrong(interface, OriginalDesign("core", (Port("y", "inout", 3),), types))
 
 
 # how many inputs there are

@@ -1,4 +1,4 @@
-"""The prover's meaning of every opcode is the oracle's, on all small types and on random large ones."""
+"""What the prover takes every opcode to mean is what the oracle does, on all small types and on random large ones."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from prove.door import run_prove
-from prove.netlist_faults import KINDS, planted_fault
+from prove.netlist_faults import KINDS, seeded_fault
 from support.door import run_sim
 from support.programs import dense_network, every_opcode
 from support.synthesis import EVERYTHING, synth
@@ -42,7 +42,7 @@ def judged(program: Program, text: str, target: str, folder: Path) -> str:
 
 def test_a_fault_is_found(tmp_path: Path) -> None:
     made = synth(EVERYTHING, tmp_path, "ice40")
-    text = planted_fault((made.folder / "netlist.v").read_text(), "bit of a table", 1)
+    text = seeded_fault((made.folder / "netlist.v").read_text(), "bit of a table", 1)
     assert text is not None
     assert judged(EVERYTHING, text, "ice40", tmp_path) == "RTL_MISMATCH"
 
@@ -53,7 +53,7 @@ def test_a_fault_is_found(tmp_path: Path) -> None:
 def test_dozens_of_faults_are_found(name: str, target: str, tmp_path: Path) -> None:
     program = PROGRAMS[name]
     text = (synth(program, tmp_path, target).folder / "netlist.v").read_text()
-    faults = {fault for kind in KINDS for seed in range(4) if (fault := planted_fault(text, kind, seed))} - {text}
+    faults = {fault for kind in KINDS for seed in range(4) if (fault := seeded_fault(text, kind, seed))} - {text}
     assert len(faults) >= (8 if target == "generic" else 12)
     found = [judged(program, fault, target, tmp_path / str(n)) for n, fault in enumerate(sorted(faults))]
     assert found.count("RTL_MISMATCH") >= len(found) * 2 // 3

@@ -1,4 +1,4 @@
-"""Circles of a graph are what a search from every node finds."""
+"""Strongly connected components are what a search from every node finds."""
 
 from __future__ import annotations
 

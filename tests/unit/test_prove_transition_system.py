@@ -1,4 +1,4 @@
-"""The state machine behind a bit: its registers, what they hold after an edge, and what a reset does to readers."""
+"""The transition system behind a bit: its registers, what they hold after an edge, and what a reset does to readers."""
 
 from __future__ import annotations
 

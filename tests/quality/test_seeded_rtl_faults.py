@@ -1,4 +1,4 @@
-"""Does it find the bug? Bugs planted in the Verilog, one line each: found, called by the right name, and blamed on
+"""Does it find the bug? Faults seeded in the Verilog, one line each: found, called by the right name, and blamed on
 the op that has them."""
 
 from __future__ import annotations
@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.door import planted, run_sim
+from support.door import mutant, run_sim
 from support.programs import dense_network, every_opcode
 from support.rtl_bugs import BUGS, VARIANTS, Bug
 
@@ -28,7 +28,7 @@ MISMATCH = ("RTL_MISMATCH", 1)
     ],
 )
 def test_a_bug_in_an_op_is_found_and_the_op_named(bug: Bug, tmp_path: Path) -> None:
-    run = run_sim(EVERY, tmp_path, *VECTORS, rtl=planted(EVERY, bug.line, bug.old, bug.new))
+    run = run_sim(EVERY, tmp_path, *VECTORS, rtl=mutant(EVERY, bug.line, bug.old, bug.new))
     assert run.ending == MISMATCH
     assert (run.blame["kind"], run.blame["op"]) == ("op", bug.op), run.blame
     assert run.blame["mnemonic"] == EVERY.ops[bug.op].spec.mnemonic
@@ -46,7 +46,7 @@ def test_the_same_programs_without_a_bug_pass(program: Program, tmp_path: Path) 
 def test_verilator_alone_blames_as_icarus_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a machine without Icarus, where the replay is Verilator's too."""
     bug = next(bug for bug in BUGS if bug.name == "wrap of an unsigned value dropped")
-    rtl = planted(EVERY, bug.line, bug.old, bug.new)
+    rtl = mutant(EVERY, bug.line, bug.old, bug.new)
     with monkeypatch.context() as without:
         without.setenv("DAIS_VERIF_IVERILOG", "/nonexistent")
         alone = run_sim(EVERY, tmp_path / "verilator", *VECTORS, rtl=rtl, simulator="verilator")
