@@ -17,7 +17,7 @@ from dais_verif.golden import Golden
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.record.proof import Confirmation
-from dais_verif.simulation.simulate import Begun, begin
+from dais_verif.simulation.simulate import PendingRun, begin
 from dais_verif.simulation.simulators.build import RtlDesign, simulators_for
 from dais_verif.simulation.verify import Finding, SimulationOptions, verify
 from dais_verif.stimulus import generate
@@ -78,10 +78,10 @@ class ConfirmationRequest:
 
 
 @contextmanager
-def prepare(request: ConfirmationRequest) -> Iterator[dict[str, Begun]]:
+def prepare(request: ConfirmationRequest) -> Iterator[dict[str, PendingRun]]:
     """Start to build ``request.design`` in each simulator while something else is done; what still runs is killed."""
     with ExitStack() as stack:
-        begun: dict[str, Begun] = {}
+        begun: dict[str, PendingRun] = {}
         for name in request.simulators:
             folder = request.folder / name
             begun |= stack.enter_context(
@@ -90,7 +90,7 @@ def prepare(request: ConfirmationRequest) -> Iterator[dict[str, Begun]]:
         yield begun
 
 
-def confirm(request: ConfirmationRequest, begun: Mapping[str, Begun]) -> Confirmation:
+def confirm(request: ConfirmationRequest, begun: Mapping[str, PendingRun]) -> Confirmation:
     """Run ``request.rows`` vectors in each simulator of ``begun``, which ``prepare`` gave for the same sources."""
     if not begun:
         return Confirmation(Verdict.NOT_RUN, "no simulator was asked")

@@ -94,7 +94,7 @@ RULES: dict[str, _Rule] = {
 OWN_TYPES = (
     "Covering",
     "DesignRequest",
-    "Netlist",
+    "SynthesizedNetlist",
     "PipelineOptions",
     "PipelineRequest",
     "Pins",

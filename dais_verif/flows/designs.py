@@ -24,7 +24,7 @@ from dais_verif.flows.words import option_words
 from dais_verif.flows.wrapper import WrapperFolder
 from dais_verif.program import Program
 from dais_verif.simulation.simulators.build import RtlDesign
-from dais_verif.synthesis.netlist import Netlist, find_netlist, netlist_sources
+from dais_verif.synthesis.netlist import SynthesizedNetlist, find_netlist, netlist_sources
 from dais_verif.synthesis.targets import NETLISTS
 from dais_verif.toolchain.data_files import data_files
 from dais_verif.toolchain.sources import MOST_RTL_BYTES, is_vhdl, read_others
@@ -61,7 +61,7 @@ class DesignRequest:
     pipeline: PipelineOptions | None = None
     wrapped: WrapperFolder | None = None
     parameters: tuple[tuple[str, str], ...] = ()
-    netlist: Netlist | None = None
+    netlist: SynthesizedNetlist | None = None
 
     def __post_init__(self) -> None:
         require_module_name(self.top)

@@ -11,12 +11,12 @@ from dais_verif.flows.arguments import require_types
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.words import option_words
 from dais_verif.own_command import own_command
-from dais_verif.record.certificate import CertificateFacts, CertificateRecord, Finding
+from dais_verif.record.certificate import CertificateFacts, CertificateFinding, CertificateRecord
 from dais_verif.record.signoff import CERTIFICATE
 from dais_verif.signoff.again import run_again
 from dais_verif.signoff.allowed_signers import absolute_time
 from dais_verif.signoff.places import Places
-from dais_verif.signoff.recheck import Checked, check_certificate, read_certificate
+from dais_verif.signoff.recheck import CertificateCheck, check_certificate, read_certificate
 from dais_verif.signoff.signed import Trust
 from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
@@ -75,7 +75,7 @@ def verify_certificate(request: CertificateRequest, *, progress: Progress = SILE
     except InputError as error:
         if not _is_there(request.certificate):
             raise
-        finding = Finding(str(request.certificate), "a certificate as it was written", str(error))
+        finding = CertificateFinding(str(request.certificate), "a certificate as it was written", str(error))
         return CertificateRecord(verdict=Verdict.NOT_SIGNED_OFF, findings=[finding])
     trust = Trust(request.allowed_signers, request.verify_time) if request.allowed_signers else None
     places = Places(request.program, request.rtl)
@@ -94,7 +94,7 @@ def verify_certificate(request: CertificateRequest, *, progress: Progress = SILE
     return CertificateRecord(verdict=verdict, findings=findings, notes=notes, rerun=again, facts=facts)
 
 
-def _run_again(checked: Checked, request: CertificateRequest, progress: Progress) -> list[Finding]:
+def _run_again(checked: CertificateCheck, request: CertificateRequest, progress: Progress) -> list[CertificateFinding]:
     command = own_command(request.words()) if request.command is None else request.command
     with temporary_folder() as temporary, progress.working("again"):
         again = temporary.path / "again"

@@ -18,7 +18,7 @@ from dais_verif.program import FixedType, Program
 from dais_verif.program.opcodes import INPUT, Code
 from dais_verif.prover.op_semantics import aligned, as_type, bits_of, interpret_op
 from dais_verif.prover.shared import Inputs, Node, simulated
-from dais_verif.prover.solving.discharge import Decision, decide
+from dais_verif.prover.solving.discharge import Discharge, decide
 from dais_verif.prover.terms import Term, const, var
 from dais_verif.prover.turns import one_at_a_time
 from dais_verif.record.proof import Method
@@ -132,9 +132,9 @@ class _Search:
                 if decision.equal is None or not view.cut:
                     break
 
-    def output(self, output: int) -> Decision:
+    def output(self, output: int) -> Discharge:
         """Whether an output is the same in both; if not, the model is of inputs alone."""
-        decision = Decision(None, Method.IDENTICAL, 0.0)
+        decision = Discharge(None, Method.IDENTICAL, 0.0)
         roots = [
             self.same.get(node, node)
             for side, program in enumerate(self.programs)
@@ -149,7 +149,7 @@ class _Search:
                 return decision
             if not view.cut:
                 break
-        return Decision(None, decision.method, decision.seconds)
+        return Discharge(None, decision.method, decision.seconds)
 
     def _behind(self, roots: Iterable[Node], depth: int | None) -> set[Node]:
         """Ops at most ``depth`` steps behind ``roots``, themselves included; what is equal counts once.

@@ -12,12 +12,12 @@ from dais_verif.program import FixedType, Program
 from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ranges import Interval, analyse
 from dais_verif.prover.obligations import Builder
-from dais_verif.prover.solving.discharge import Decision
+from dais_verif.prover.solving.discharge import Discharge
 from dais_verif.prover.terms import Term, band, bnot, const, eq, extract, resize, slt, ult
 
 __all__ = ["Lemmas", "within"]
 
-Decide = Callable[[Term, Term, tuple[Term, ...]], Decision]
+Decide = Callable[[Term, Term, tuple[Term, ...]], Discharge]
 
 
 def within(kind: FixedType, value: Term, interval: Interval) -> Term:

@@ -7,13 +7,13 @@ from typing import ClassVar
 
 from dais_verif.record.base import NOT_KEPT, RunRecord
 
-__all__ = ["CERTIFICATE_CHECK_SCHEMA", "CertificateFacts", "CertificateRecord", "Finding"]
+__all__ = ["CERTIFICATE_CHECK_SCHEMA", "CertificateFacts", "CertificateRecord", "CertificateFinding"]
 
 CERTIFICATE_CHECK_SCHEMA = "dais-verif/verify-cert/1"
 
 
 @dataclass(frozen=True)
-class Finding:
+class CertificateFinding:
     """What is not as the certificate says: ``what`` (a file, or a part of the certificate), and both sides."""
 
     what: str
@@ -45,7 +45,7 @@ class CertificateRecord(RunRecord):
     SCHEMA: ClassVar = CERTIFICATE_CHECK_SCHEMA
 
     message: str = field(default="", metadata=NOT_KEPT)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[CertificateFinding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     rerun: bool = False
     facts: CertificateFacts | None = None

@@ -7,14 +7,14 @@ from pathlib import Path
 import msgspec
 
 from dais_verif.errors import DaisError
-from dais_verif.record.certificate import Finding
+from dais_verif.record.certificate import CertificateFinding
 from dais_verif.signoff.certificate import stages_in
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.evidence import Sent, simulated
 from dais_verif.signoff.judge import SENT
 from dais_verif.signoff.listener import SignOffListener
 from dais_verif.signoff.policy import Given, Policy
-from dais_verif.signoff.recheck import Checked, shortened
+from dais_verif.signoff.recheck import CertificateCheck, shortened
 from dais_verif.signoff.results import EVIDENCE
 from dais_verif.signoff.session import POLICY, sign_off
 from dais_verif.verdict import Verdict
@@ -23,8 +23,8 @@ __all__ = ["run_again"]
 
 
 def run_again(
-    checked: Checked, folder: Path, *, reproduce: str, jobs: int | None, listener: SignOffListener
-) -> list[Finding]:
+    checked: CertificateCheck, folder: Path, *, reproduce: str, jobs: int | None, listener: SignOffListener
+) -> list[CertificateFinding]:
     """What a new sign-off of the same files by the same policy finds otherwise. ``folder``: for its evidence."""
     context = checked.context
     if context is None:
@@ -36,19 +36,19 @@ def run_again(
     )
     findings = []
     if record.verdict is not Verdict.PASS:
-        findings.append(Finding("a new run", "SIGNED OFF", f"{record.verdict.value}: {record.message}"))
+        findings.append(CertificateFinding("a new run", "SIGNED OFF", f"{record.verdict.value}: {record.message}"))
     now = {stage.name: stage for stage in stages_in(record.stages)}
     for stage in checked.certificate.stages:
         found = now.get(stage.name)
         if found != stage:
             told = f"{found.verdict.value}" if found else "no such stage"
-            findings.append(Finding(f"stage {stage.name} in a new run", stage.verdict.value, told))
+            findings.append(CertificateFinding(f"stage {stage.name} in a new run", stage.verdict.value, told))
     if record.rtl.sha256 != [file.sha256 for file in subject.of("rtl")]:
-        findings.append(Finding("RTL in a new run", "the same", "other RTL is emitted"))
+        findings.append(CertificateFinding("RTL in a new run", "the same", "other RTL is emitted"))
     for seed in policy.seeds:
         pairs = [_digests(at / f"simulation-{seed}") for at in (context.folder, folder / EVIDENCE)]
         if pairs[0] != pairs[1]:
-            findings.append(Finding(f"digests of simulation, seed {seed}, in a new run", *shortened(*pairs)))
+            findings.append(CertificateFinding(f"digests of simulation, seed {seed}, in a new run", *shortened(*pairs)))
     return findings
 
 

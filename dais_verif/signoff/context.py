@@ -20,7 +20,7 @@ from dais_verif.stimulus import read_batch
 
 __all__ = [
     "Context",
-    "Stage",
+    "SignOffStage",
     # arguments of verbs
     "design_arguments",
     "interface_of",
@@ -56,7 +56,7 @@ class Context:
 
 
 @dataclass(frozen=True)
-class Stage:
+class SignOffStage:
     """A stage: ``run`` leaves evidence in ``folder``, ``judge`` reads it.
 
     ``must_fail``: a bug is seeded, and it passes if that is found. ``needs``: the folders of stages that must have

@@ -32,7 +32,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = [
     "Bits",
-    "Checked",
+    "CheckEvidence",
     "Sent",
     "Unusable",
     "bits_of",
@@ -57,7 +57,7 @@ class Unusable(InputError):
         self.verdict, self.reason = failed.verdict, failed.reason
 
 
-class Checked(msgspec.Struct, frozen=True):
+class CheckEvidence(msgspec.Struct, frozen=True):
     """What ``check`` printed, as far as it is judged."""
 
     verdict: Verdict
@@ -89,9 +89,9 @@ def simulated(folder: Path) -> SimulationRecord:
     return record
 
 
-def checked(folder: Path) -> Checked:
+def checked(folder: Path) -> CheckEvidence:
     """What ``check`` printed."""
-    return _converted(folder, SCHEMA, Checked)
+    return _converted(folder, SCHEMA, CheckEvidence)
 
 
 def proved(folder: Path) -> ProofRecord:

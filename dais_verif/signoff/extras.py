@@ -10,7 +10,7 @@ from dais_verif.errors import InputError, ToolError
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.signoff.context import (
     Context,
-    Stage,
+    SignOffStage,
     pin_arguments,
     pipeline_arguments,
     program_arguments,
@@ -32,20 +32,20 @@ _WRAPPER = "shell"
 NETLIST = f"{_SYNTH}/{RUN}/netlist.v"
 
 
-def extra_stages(context: Context) -> list[Stage]:
+def extra_stages(context: Context) -> list[SignOffStage]:
     """Those that the policy asks for. The first simulation comes before all of them."""
     policy = context.policy
     good = f"simulation-{policy.seeds[0]}" if policy.seeds else "simulation"
     stages = []
     if policy.coverage:
         judge = partial(_judge_coverage, good=good)
-        stages.append(Stage("coverage", "coverage", _run_nothing, judge, needs=(good,), waiver="coverage"))
+        stages.append(SignOffStage("coverage", "coverage", _run_nothing, judge, needs=(good,), waiver="coverage"))
     known = {
-        "netlist": Stage(
+        "netlist": SignOffStage(
             "netlist", "netlist", partial(_run_netlist, good=good), _judge_netlist, needs=(good,), waiver="netlist"
         ),
-        "axis": Stage("axis", "axis", _run_axis, _judge_axis, waiver="axis"),
-        "board": Stage("board", "board", _run_board, _judge_board, waiver="board"),
+        "axis": SignOffStage("axis", "axis", _run_axis, _judge_axis, waiver="axis"),
+        "board": SignOffStage("board", "board", _run_board, _judge_board, waiver="board"),
     }
     return stages + [known[name] for name in dict.fromkeys(policy.stages)]
 

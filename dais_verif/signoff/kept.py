@@ -15,9 +15,9 @@ from typing import Any
 
 from dais_verif.errors import InputError
 from dais_verif.files import make_folder, read_plain, write_atomically
-from dais_verif.record.certificate import Finding
+from dais_verif.record.certificate import CertificateFinding
 from dais_verif.record.signoff import StageResult
-from dais_verif.signoff.context import Context, Stage
+from dais_verif.signoff.context import Context, SignOffStage
 from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.extras import NETLIST
 from dais_verif.signoff.forms import Form, canonical, failed, forms_of
@@ -33,7 +33,7 @@ LOGS = "logs"
 _MOST_BYTES = 256 << 20
 
 
-def keep_what_is_judged(context: Context, stages: Sequence[Stage], results: Sequence[StageResult]) -> None:
+def keep_what_is_judged(context: Context, stages: Sequence[SignOffStage], results: Sequence[StageResult]) -> None:
     """Move all evidence to the folder ``logs`` beside it, and leave what is judged of it."""
     evidence = context.folder
     logs = evidence.with_name(LOGS)
@@ -74,7 +74,9 @@ def _whole(folder: Path) -> list[str]:
     return names
 
 
-def unjudged(context: Context, stages: Sequence[Stage], results: Sequence[StageResult]) -> Iterator[Finding]:
+def unjudged(
+    context: Context, stages: Sequence[SignOffStage], results: Sequence[StageResult]
+) -> Iterator[CertificateFinding]:
     """Return what in the folder of the evidence no judge looks at."""
     forms: dict[Path, Form] = {}
     whole = set()
@@ -96,12 +98,12 @@ def unjudged(context: Context, stages: Sequence[Stage], results: Sequence[StageR
         if path not in forms:
             copies.add(sha256 := sha256_of(path))
             if sha256 not in certified:
-                yield Finding(name, "nothing but what a judge looks at", "a file that none does")
+                yield CertificateFinding(name, "nothing but what a judge looks at", "a file that none does")
         elif (why := _other(path, forms[path], context)) is not None:
-            yield Finding(name, "what a judge looks at, in the form in which it is kept", why)
+            yield CertificateFinding(name, "what a judge looks at, in the form in which it is kept", why)
     for sha256, file in certified.items():
         if sha256 not in copies and file.role != "data":  # of which some are read where they are
-            yield Finding(EVIDENCE, f"a copy of {file.role} {file.path}", "none")
+            yield CertificateFinding(EVIDENCE, f"a copy of {file.role} {file.path}", "none")
 
 
 def _other(path: Path, form: Form, context: Context) -> str | None:

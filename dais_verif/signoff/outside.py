@@ -12,7 +12,7 @@ import msgspec
 
 from dais_verif.dut.outside import outside_of
 from dais_verif.errors import InputError
-from dais_verif.signoff.context import Context, Stage, write_json
+from dais_verif.signoff.context import Context, SignOffStage, write_json
 from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.judge import Judgement
 from dais_verif.signoff.subject import Subject
@@ -35,9 +35,9 @@ class _Found(msgspec.Struct, frozen=True):
     uses: list[tuple[str, int, str, str]]
 
 
-def outside_stage() -> Stage:
+def outside_stage() -> SignOffStage:
     """The stage; others go on where it is waived."""
-    return Stage("outside", "outside", _look, _judge, waiver="outside", gate=True)
+    return SignOffStage("outside", "outside", _look, _judge, waiver="outside", gate=True)
 
 
 def _hashes(subject: Subject) -> list[str]:

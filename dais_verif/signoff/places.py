@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dais_verif.errors import InputError
-from dais_verif.record.certificate import Finding
+from dais_verif.record.certificate import CertificateFinding
 from dais_verif.signoff.certificate import CertifiedFile
 from dais_verif.signoff.subject import sha256_of
 
@@ -22,7 +22,9 @@ class Places:
     rtl: tuple[Path, ...] = ()
 
 
-def find_files(certified: Sequence[CertifiedFile], folder: Path, places: Places) -> tuple[list[Path], list[Finding]]:
+def find_files(
+    certified: Sequence[CertifiedFile], folder: Path, places: Places
+) -> tuple[list[Path], list[CertificateFinding]]:
     """Return where each of ``certified`` is now, and what is not as it was.
 
     A file that the caller names stands for the certified file of its content, else for that of its name. One that
@@ -36,9 +38,9 @@ def find_files(certified: Sequence[CertifiedFile], folder: Path, places: Places)
         files.append(now)
         found = hashes[now] if now in hashes else _hash(now)
         if isinstance(found, InputError):
-            findings.append(Finding(f"{file.role} {file.path}", f"sha256 {file.sha256}", str(found)))
+            findings.append(CertificateFinding(f"{file.role} {file.path}", f"sha256 {file.sha256}", str(found)))
         elif found != file.sha256:
-            findings.append(Finding(f"{file.role} {now}", f"sha256 {file.sha256}", f"sha256 {found}"))
+            findings.append(CertificateFinding(f"{file.role} {now}", f"sha256 {file.sha256}", f"sha256 {found}"))
     return files, [*findings, *_strangers(certified, places, given, hashes, files)]
 
 
@@ -81,7 +83,7 @@ def _strangers(
     given: Sequence[tuple[Path, Path]],
     hashes: dict[Path, str | InputError],
     files: Sequence[Path],
-) -> Iterator[Finding]:
+) -> Iterator[CertificateFinding]:
     """A finding for every place that has nothing to do with what was certified."""
     others = [file for file in certified if file.role != "program"]
     known, taken = {file.sha256 for file in others}, set(files)
@@ -90,10 +92,10 @@ def _strangers(
         found = [path for one, path in given if one == place]
         if place.is_dir():
             if not found:
-                yield Finding(f"--rtl {place}", f"a folder with {names}", "none of them")
+                yield CertificateFinding(f"--rtl {place}", f"a folder with {names}", "none of them")
             continue
         for path in found:
             if hashes[path] not in known and path not in taken:
                 told = hashes[path]
                 told = str(told) if isinstance(told, InputError) else f"sha256 {told}, which is none of them"
-                yield Finding(f"--rtl {place}", f"one of the files that were signed off: {names}", told)
+                yield CertificateFinding(f"--rtl {place}", f"one of the files that were signed off: {names}", told)

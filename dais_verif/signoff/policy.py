@@ -105,7 +105,7 @@ class Rtl(_Table, frozen=True):
         return {name: str(value) for name, value in given.items() if value is not None}
 
 
-class Netlist(_Table, frozen=True):
+class NetlistTable(_Table, frozen=True):
     """``[netlist]``: the RTL as Yosys synthesizes it, in the simulators."""
 
     target: str = "ice40"
@@ -157,7 +157,7 @@ class Policy(_Table, frozen=True):
     stages: tuple[Literal["netlist", "axis", "board"], ...] = ()
     allowed: tuple[str, ...] = ()
     rtl: Rtl = Rtl()
-    netlist: Netlist = Netlist()
+    netlist: NetlistTable = NetlistTable()
     axis: Axis = Axis()
     board: Board = Board()
     waivers: tuple[Waived, ...] = ()

@@ -14,7 +14,7 @@ from pathlib import Path
 from dais_verif.errors import DaisError, InputError
 from dais_verif.files import read_plain
 from dais_verif.program import load
-from dais_verif.record.certificate import Finding
+from dais_verif.record.certificate import CertificateFinding
 from dais_verif.record.read import read_record
 from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.signoff.certificate import (
@@ -43,18 +43,18 @@ from dais_verif.verdict import Verdict
 #: A certificate names a file a line.
 _MOST_BYTES = 64 << 20
 
-__all__ = ["Checked", "check_certificate", "read_certificate", "shortened"]
+__all__ = ["CertificateCheck", "check_certificate", "read_certificate", "shortened"]
 
 
 @dataclass(frozen=True)
-class Checked:
+class CertificateCheck:
     """What came of it: ``findings`` speak against the certificate, ``notes`` do not."""
 
     certificate: Certificate
     folder: Path
     #: With its files where they are now; None if the program is not there.
     context: Context | None
-    findings: list[Finding]
+    findings: list[CertificateFinding]
     notes: list[str]
 
 
@@ -75,7 +75,7 @@ def check_certificate(
     places: Places | None = None,
     trust: Trust | None = None,
     same_tools: bool = False,
-) -> Checked:
+) -> CertificateCheck:
     """Everything that can be checked without running anything. ``trust``: who may sign; then somebody must have.
 
     ``same_tools``: the tools here must be those of then. The signature comes first: nothing is opened that a
@@ -83,17 +83,21 @@ def check_certificate(
     """
     signed, notes = check_signature(certificate, folder, data, trust)
     if signed:
-        return Checked(certificate, folder, None, signed, notes)
+        return CertificateCheck(certificate, folder, None, signed, notes)
     files, findings = find_files(certificate.files, folder, places or Places())
     try:
         findings += _evidence(certificate, files_in(folder))
     except InputError as error:  # nor is anything read that may be without end
-        return Checked(certificate, folder, None, [*findings, Finding(str(folder), "plain files", str(error))], notes)
+        return CertificateCheck(
+            certificate, folder, None, [*findings, CertificateFinding(str(folder), "plain files", str(error))], notes
+        )
     findings += _dates(certificate)
     try:
         policy = policy_of(certificate.policy, "the certificate's policy")
     except InputError as error:
-        return Checked(certificate, folder, None, [*findings, Finding("policy", "a policy", str(error))], notes)
+        return CertificateCheck(
+            certificate, folder, None, [*findings, CertificateFinding("policy", "a policy", str(error))], notes
+        )
     tools = _tools(certificate, policy)
     findings += tools if same_tools else []
     notes += [] if same_tools else [f"another tool here: {finding}" for finding in tools]
@@ -102,8 +106,8 @@ def check_certificate(
         context = Context(_subject(certificate, files), policy, folder / EVIDENCE)
         findings += _judge(certificate, context, folder)
     except DaisError as error:
-        findings.append(Finding("evidence", "a sign-off that can be judged", str(error)))
-    return Checked(certificate, folder, context, findings, notes)
+        findings.append(CertificateFinding("evidence", "a sign-off that can be judged", str(error)))
+    return CertificateCheck(certificate, folder, context, findings, notes)
 
 
 # files
@@ -122,14 +126,14 @@ def _subject(certificate: Certificate, files: Sequence[Path]) -> Subject:
     return Subject(program, programs[0], certificate.layout, certificate.emitted, certificate.top, hashes)
 
 
-def _evidence(certificate: Certificate, there: Mapping[str, str]) -> Iterator[Finding]:
+def _evidence(certificate: Certificate, there: Mapping[str, str]) -> Iterator[CertificateFinding]:
     told = {**certificate.evidence, **certificate.logs}
     if not all(map(is_evidence, certificate.evidence)) or any(map(is_evidence, certificate.logs)):
-        yield Finding("evidence", f"what is in {EVIDENCE}, and logs all else", "another division")
+        yield CertificateFinding("evidence", f"what is in {EVIDENCE}, and logs all else", "another division")
     for name in sorted({*there, *told}):
         expected, found = told.get(name), there.get(name)
         if expected != found:
-            yield Finding(name, _told(expected, "no such file"), _told(found, "nothing"))
+            yield CertificateFinding(name, _told(expected, "no such file"), _told(found, "nothing"))
 
 
 def _told(sha256: str | None, without: str) -> str:
@@ -139,38 +143,40 @@ def _told(sha256: str | None, without: str) -> str:
 # what the certificate itself says
 
 
-def _dates(certificate: Certificate) -> Iterator[Finding]:
+def _dates(certificate: Certificate) -> Iterator[CertificateFinding]:
     issued, now = time_of(certificate.issued), datetime.now(timezone.utc)
     if issued is None:
-        yield Finding("issued", "a time with its zone", certificate.issued)
+        yield CertificateFinding("issued", "a time with its zone", certificate.issued)
     elif issued > now:
-        yield Finding("issued", f"a time before now, {now.isoformat(timespec='seconds')}", certificate.issued)
+        yield CertificateFinding(
+            "issued", f"a time before now, {now.isoformat(timespec='seconds')}", certificate.issued
+        )
     for waiver in certificate.waivers:
         if waiver.expires < now.date().isoformat():
-            yield Finding(f"waiver of {waiver.what}", "one that holds", f"expired on {waiver.expires}")
+            yield CertificateFinding(f"waiver of {waiver.what}", "one that holds", f"expired on {waiver.expires}")
 
 
-def _tools(certificate: Certificate, policy: Policy) -> list[Finding]:
+def _tools(certificate: Certificate, policy: Policy) -> list[CertificateFinding]:
     try:
         here = tools_of(policy, netlist="yosys" in certificate.tools)
     except DaisError as error:
-        return [Finding("tools", "those of the certificate", str(error))]
+        return [CertificateFinding("tools", "those of the certificate", str(error))]
     findings = []
     for name in sorted({*here, *certificate.tools}):
         expected, found = certificate.tools.get(name), here.get(name)
         if expected != found:
             told = [f"{tool.version} ({tool.sha256[:16]}...)" if tool else "none" for tool in (expected, found)]
-            findings.append(Finding(f"tool {name}", *told))
+            findings.append(CertificateFinding(f"tool {name}", *told))
     return findings
 
 
 # the evidence, judged again
 
 
-def _judge(certificate: Certificate, context: Context, folder: Path) -> Iterator[Finding]:
+def _judge(certificate: Certificate, context: Context, folder: Path) -> Iterator[CertificateFinding]:
     record = read_record(folder / RECORD)
     if not isinstance(record, SignOffRecord):
-        yield Finding(RECORD, "the record of a sign-off", type(record).__name__)
+        yield CertificateFinding(RECORD, "the record of a sign-off", type(record).__name__)
         return
     issued = time_of(certificate.issued) or datetime.now(timezone.utc)
     waivers, _ = in_force(context.policy.waivers, issued.date())
@@ -180,26 +186,32 @@ def _judge(certificate: Certificate, context: Context, folder: Path) -> Iterator
     yield from others or unjudged(context, stages, results)
     for result in results:
         if not (result.passed or result.waived or result.optional):
-            yield Finding(f"stage {result.name}", "one that passes", f"{result.verdict.value}: {result.message}")
+            yield CertificateFinding(
+                f"stage {result.name}", "one that passes", f"{result.verdict.value}: {result.message}"
+            )
     yield from _agrees(certificate, record, context, results)
 
 
-def _stages(certificate: Certificate, record: SignOffRecord, results: Sequence[StageResult]) -> Iterator[Finding]:
+def _stages(
+    certificate: Certificate, record: SignOffRecord, results: Sequence[StageResult]
+) -> Iterator[CertificateFinding]:
     again, said = stages_in(results), stages_in(record.stages)
     names = [stage.name for stage in again]
     for what, stages in (("the certificate", certificate.stages), (RECORD, said)):
         if [stage.name for stage in stages] != names:
-            yield Finding(f"stages of {what}", ", ".join(names), ", ".join(stage.name for stage in stages) or "none")
+            yield CertificateFinding(
+                f"stages of {what}", ", ".join(names), ", ".join(stage.name for stage in stages) or "none"
+            )
             continue
         for now, then in zip(again, stages, strict=True):
             if now != then:
                 told = [f"{'passed' if one.passed else 'not passed'} with {one.verdict.value}" for one in (now, then)]
-                yield Finding(f"stage {now.name} of {what}", *told)
+                yield CertificateFinding(f"stage {now.name} of {what}", *told)
 
 
 def _agrees(
     certificate: Certificate, record: SignOffRecord, context: Context, results: Sequence[StageResult]
-) -> Iterator[Finding]:
+) -> Iterator[CertificateFinding]:
     """The certificate, the record of the sign-off and the evidence say the same."""
     versions = {name: tool.version for name, tool in certificate.tools.items()}
     pairs: Mapping[str, tuple[object, object]] = {
@@ -218,11 +230,13 @@ def _agrees(
     }
     for what, (expected, found) in pairs.items():
         if expected != found:
-            yield Finding(what, *shortened(expected, found))
+            yield CertificateFinding(what, *shortened(expected, found))
     yield from _versions(certificate, context, results)
 
 
-def _versions(certificate: Certificate, context: Context, results: Sequence[StageResult]) -> Iterator[Finding]:
+def _versions(
+    certificate: Certificate, context: Context, results: Sequence[StageResult]
+) -> Iterator[CertificateFinding]:
     """The simulators of the certificate are those that every run speaks of that passed; a board has no version."""
     for stage, result in zip(stages_of(context), results, strict=True):
         folder = context.folder / stage.folder
@@ -232,7 +246,7 @@ def _versions(certificate: Certificate, context: Context, results: Sequence[Stag
         for one in simulated(folder).simulators:
             tool = certificate.tools.get(one.name)
             if tool is None or tool.version != one.version:
-                yield Finding(f"tool {one.name}", one.version or "none", tool.version if tool else "none")
+                yield CertificateFinding(f"tool {one.name}", one.version or "none", tool.version if tool else "none")
 
 
 def shortened(*values: object) -> list[str]:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from dais_verif.errors import DaisError
 from dais_verif.record.signoff import EVIDENCE, NOT_RUN, StageResult
 from dais_verif.record.simulation import OutputEvidence, Times
-from dais_verif.signoff.context import Context, Stage
+from dais_verif.signoff.context import Context, SignOffStage
 from dais_verif.signoff.evidence import Unusable, read_tree, simulated
 from dais_verif.signoff.judge import Judgement, may_excuse
 from dais_verif.signoff.policy import Waived
@@ -37,7 +37,7 @@ _NOT_KNOWN = (Verdict.UNKNOWN, Verdict.NOT_RUN, Verdict.TOOL_FAILURE, Verdict.IN
 _GRADES = ("none", "sampled", "exhausted", "proved")
 
 
-def blocked(stage: Stage, before: Sequence[StageResult], stages: Sequence[Stage]) -> StageResult | None:
+def blocked(stage: SignOffStage, before: Sequence[StageResult], stages: Sequence[SignOffStage]) -> StageResult | None:
     """Why a stage makes no sense: one that it needs has not passed. If nobody insists on that, nobody does on this."""
     if not stage.needs:
         return None
@@ -52,7 +52,7 @@ def blocked(stage: Stage, before: Sequence[StageResult], stages: Sequence[Stage]
     return StageResult(stage.name, Verdict.NOT_RUN, message, False, False, stage.must_fail, optional=optional)
 
 
-def judged(stage: Stage, context: Context) -> Judgement:
+def judged(stage: SignOffStage, context: Context) -> Judgement:
     """What the evidence of ``stage`` is worth."""
     folder = context.folder / stage.folder
     try:
@@ -68,7 +68,7 @@ def judged(stage: Stage, context: Context) -> Judgement:
         return Judgement(Verdict.NOT_SIGNED_OFF, str(error), (str(error),))
 
 
-def judged_again(context: Context, stages: Sequence[Stage], waivers: Mapping[str, Waived]) -> list[StageResult]:
+def judged_again(context: Context, stages: Sequence[SignOffStage], waivers: Mapping[str, Waived]) -> list[StageResult]:
     """What the evidence of all ``stages`` is worth, one after the other."""
     results = list[StageResult]()
     for stage in stages:
@@ -77,7 +77,7 @@ def judged_again(context: Context, stages: Sequence[Stage], waivers: Mapping[str
     return results
 
 
-def result_of(stage: Stage, found: Judgement, waivers: Mapping[str, Waived]) -> StageResult:
+def result_of(stage: SignOffStage, found: Judgement, waivers: Mapping[str, Waived]) -> StageResult:
     """The stage's result: a record that passes while its numbers do not is not signed off."""
     passed = not found.problems
     fine = found.verdict is (Verdict.RTL_MISMATCH if stage.must_fail else Verdict.PASS)

@@ -20,7 +20,7 @@ from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import ProofRecord
 from dais_verif.signoff.context import (
     Context,
-    Stage,
+    SignOffStage,
     file_arguments,
     interface_of,
     pin_arguments,
@@ -45,10 +45,10 @@ __all__ = ["SEEDED_FAULT", "seed_faults_in_proof", "seed_faults_in_simulation"]
 SEEDED_FAULT = "planted.json"
 
 
-def seed_faults_in_simulation(good: str) -> list[Stage]:
+def seed_faults_in_simulation(good: str) -> list[SignOffStage]:
     """Beside the simulation in folder ``good``."""
     return [
-        Stage(
+        SignOffStage(
             "known-bad RTL, simulated",
             "known-bad-rtl",
             partial(_simulate_bad, good=good),
@@ -56,7 +56,7 @@ def seed_faults_in_simulation(good: str) -> list[Stage]:
             True,
             (good,),
         ),
-        Stage(
+        SignOffStage(
             "poisoned model, simulated",
             "poisoned-model",
             partial(_simulate_poisoned, good=good),
@@ -67,11 +67,13 @@ def seed_faults_in_simulation(good: str) -> list[Stage]:
     ]
 
 
-def seed_faults_in_proof(good: tuple[str, ...]) -> list[Stage]:
+def seed_faults_in_proof(good: tuple[str, ...]) -> list[SignOffStage]:
     """Beside the proof; ``good``: the simulation and the proof."""
     return [
-        Stage("known-bad RTL, proof", "known-bad-proof", partial(_prove_bad, good=good[0]), _judge_proved, True, good),
-        Stage(
+        SignOffStage(
+            "known-bad RTL, proof", "known-bad-proof", partial(_prove_bad, good=good[0]), _judge_proved, True, good
+        ),
+        SignOffStage(
             "poisoned model, proof",
             "poisoned-proof",
             partial(_prove_poisoned, good=good[0]),

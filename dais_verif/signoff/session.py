@@ -24,7 +24,7 @@ from dais_verif.record.rtl import RtlFacts
 from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.record.simulation import Decision, Times
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE, Certificate, stages_in, written
-from dais_verif.signoff.context import Context, Stage, pipeline_arguments, plain_path, write_json
+from dais_verif.signoff.context import Context, SignOffStage, pipeline_arguments, plain_path, write_json
 from dais_verif.signoff.copies import copied
 from dais_verif.signoff.evidence import Unusable, simulated
 from dais_verif.signoff.kept import LOGS, keep_what_is_judged, unjudged
@@ -230,7 +230,11 @@ def _write(folder: Path, record: SignOffRecord) -> None:
 
 
 def _run(
-    stage: Stage, context: Context, waivers: dict[str, Waived], before: Sequence[StageResult], stages: Sequence[Stage]
+    stage: SignOffStage,
+    context: Context,
+    waivers: dict[str, Waived],
+    before: Sequence[StageResult],
+    stages: Sequence[SignOffStage],
 ) -> StageResult:
     folder, began = context.folder / stage.folder, time.monotonic()
     stopped = blocked(stage, before, stages)
@@ -248,7 +252,7 @@ def _run(
     return replace(result, seconds=seconds, evidence=_evidence(context, stage))
 
 
-def _evidence(context: Context, stage: Stage) -> list[str]:
+def _evidence(context: Context, stage: SignOffStage) -> list[str]:
     folder = context.folder / stage.folder
     files = [path for path in sorted(folder.rglob("*")) if path.is_file() and "vectors" not in path.parts]
     needed = [context.folder / name / PRINTED for name in stage.needs]
@@ -264,7 +268,7 @@ def _in_logs(stage: StageResult, folder: Path) -> StageResult:
 
 
 def _require_kept(
-    context: Context, stages: Sequence[Stage], results: Sequence[StageResult], waivers: dict[str, Waived]
+    context: Context, stages: Sequence[SignOffStage], results: Sequence[StageResult], waivers: dict[str, Waived]
 ) -> None:
     """Raise ``InputError`` if what is kept of the evidence would be judged otherwise than all of it was."""
     again = judged_again(context, stages, waivers)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dais_verif.errors import InputError
 from dais_verif.files import read_plain
-from dais_verif.record.certificate import Finding
+from dais_verif.record.certificate import CertificateFinding
 from dais_verif.signoff.allowed_signers import principals
 from dais_verif.signoff.certificate import SIGNATURE, Certificate
 from dais_verif.signoff.sshsig import read_signature
@@ -31,26 +31,30 @@ class Trust:
 
 def check_signature(
     certificate: Certificate, folder: Path, data: bytes, trust: Trust | None
-) -> tuple[list[Finding], list[str]]:
+) -> tuple[list[CertificateFinding], list[str]]:
     """Return what speaks against the signature of ``data``, the bytes of ``certificate``, and what is told of it."""
     path = folder / SIGNATURE
     if not path.exists():
         if certificate.signer or trust is not None:
-            return [Finding(SIGNATURE, f"a signature by {certificate.signer or 'somebody'}", "none")], []
+            return [CertificateFinding(SIGNATURE, f"a signature by {certificate.signer or 'somebody'}", "none")], []
         return [], ["it is not signed: whoever can write all its files can make another"]
     try:
         signature = read_signature(read_plain(path, _MOST_BYTES, "signature"), data)
         when = (trust and trust.when) or datetime.now(timezone.utc)
         who = principals(trust.allowed, signature.key, when) if trust else []
     except InputError as error:
-        return [Finding(SIGNATURE, "a valid signature", str(error))], []
+        return [CertificateFinding(SIGNATURE, "a valid signature", str(error))], []
     name = signature.fingerprint
     if name != certificate.signer:
-        return [Finding(SIGNATURE, f"a signature by {certificate.signer or 'nobody'}", f"one by {name}")], []
+        return [CertificateFinding(SIGNATURE, f"a signature by {certificate.signer or 'nobody'}", f"one by {name}")], []
     if trust is None:
         return [], [f"signed by {name}; --allowed-signers says who that is"]
     time = when.isoformat(timespec="seconds")
     if not who:
-        return [Finding(SIGNATURE, f"a signer that {trust.allowed} allows at {time}", f"{name}, which it does not")], []
+        return [
+            CertificateFinding(
+                SIGNATURE, f"a signer that {trust.allowed} allows at {time}", f"{name}, which it does not"
+            )
+        ], []
     now = "" if trust.when else ": nobody who is trusted says when it was signed (--verify-time)"
     return [], [f"signed by {', '.join(who)} ({name})", f"the key was judged as of {time}{now}"]

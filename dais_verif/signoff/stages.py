@@ -16,7 +16,7 @@ from dais_verif.errors import InputError
 from dais_verif.record.signoff import PROOF
 from dais_verif.signoff.context import (
     Context,
-    Stage,
+    SignOffStage,
     design_arguments,
     program_arguments,
     prove_arguments,
@@ -43,23 +43,23 @@ RTL = "rtl"
 _SHOWN = 8
 
 
-def stages_of(context: Context) -> list[Stage]:
+def stages_of(context: Context) -> list[SignOffStage]:
     """What the policy asks for, in the order in which it is run."""
     policy = context.policy
     stages = [
-        Stage("rtl", RTL, _look_at_rtl, _judge_rtl),
-        Stage("check", "check", _run_check, _judge_check, waiver="check"),
+        SignOffStage("rtl", RTL, _look_at_rtl, _judge_rtl),
+        SignOffStage("check", "check", _run_check, _judge_check, waiver="check"),
     ]
     folders = [f"simulation-{seed}" for seed in policy.seeds]
     for seed, folder in zip(policy.seeds, folders, strict=True):
         run, judge = partial(_run_simulation, seed=seed), partial(_judge_simulation, seed=seed)
-        stages.append(Stage(f"simulation, seed {seed}", folder, run, judge))
+        stages.append(SignOffStage(f"simulation, seed {seed}", folder, run, judge))
     if folders:
         stages += seed_faults_in_simulation(folders[0])
     else:
-        stages.append(Stage("simulation", "simulation", _run_nothing, _judge_nothing))
+        stages.append(SignOffStage("simulation", "simulation", _run_nothing, _judge_nothing))
     if policy.proof != "off":
-        stages.append(Stage(PROOF, "proof", _run_proof, _judge_proof, waiver="proof"))
+        stages.append(SignOffStage(PROOF, "proof", _run_proof, _judge_proof, waiver="proof"))
         stages += seed_faults_in_proof((*folders[:1], "proof")) if folders else []
     first, *rest = [*stages, *synthesis_stages(context), *extra_stages(context)]
     # What is not there at all need not be simulated for a minute, and what is not hardware must not run.

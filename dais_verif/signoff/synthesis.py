@@ -19,7 +19,7 @@ from dais_verif.errors import InputError
 from dais_verif.files import make_folder, read_plain, write_atomically
 from dais_verif.signoff.context import (
     Context,
-    Stage,
+    SignOffStage,
     design_arguments,
     program_arguments,
     prove_arguments,
@@ -36,7 +36,7 @@ _COPY = "rtl"
 _TEXTS = ("rtl", "include")
 
 
-def synthesis_stages(context: Context) -> list[Stage]:
+def synthesis_stages(context: Context) -> list[SignOffStage]:
     """Return a stage for each way in which synthesis reads the RTL otherwise; none where all tools read the same."""
     subject = context.subject
     if subject.emitted:
@@ -47,10 +47,10 @@ def synthesis_stages(context: Context) -> list[Stage]:
         return []
     marks = frozenset().union(*(one.marks for one in found.values()))
     if context.policy.synthesis == "refused" or len(marks) > 1 or any(one.others for one in found.values()):
-        return [Stage("synthesis", "synthesis", _run_nothing, partial(_refuse, found=found), waiver="synthesis")]
+        return [SignOffStage("synthesis", "synthesis", _run_nothing, partial(_refuse, found=found), waiver="synthesis")]
     both = any(one.cases for one in found.values())
     return [
-        Stage(
+        SignOffStage(
             f"synthesis, {' '.join(macros) or 'no macros'}",
             f"synthesis-{number}",
             partial(_run, macros=macros, both=both),

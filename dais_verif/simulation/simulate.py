@@ -21,13 +21,13 @@ from dais_verif.stopwatch import Stopwatch
 from dais_verif.toolchain import process, sandbox
 from dais_verif.toolchain.tools import MissingTool
 
-__all__ = ["Begun", "Ended", "Outcome", "begin"]
+__all__ = ["PendingRun", "UnfinishedBuild", "SimulatorOutcome", "begin"]
 
 _JOB, _ANSWER = "job.json", "answer.json"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SimulatorOutcome:
     """A bench's answer and what it took; seconds are wall time."""
 
     answer: Answer
@@ -38,7 +38,7 @@ class Outcome:
     also_read: tuple[Path, ...] = ()
 
 
-class Ended(ToolError):
+class UnfinishedBuild(ToolError):
     """A simulator was ended while it built, because another one cannot build the design."""
 
 
@@ -53,21 +53,21 @@ def begin(
     coverage: bool = False,
     timeout: float | None = None,
     watch: Stopwatch | None = None,
-) -> Iterator[dict[str, Begun]]:
+) -> Iterator[dict[str, PendingRun]]:
     """Every simulator begins, in a folder of ``folder`` named like it.
 
     What still runs when the block is left is killed. When one fails to build, the verdict is known, and nobody waits
     for the builds of the others.
     """
 
-    def run(one: Begun) -> None:
+    def run(one: PendingRun) -> None:
         if not one.run():
             for other in begun.values():
                 other.end_build(one.simulator)
 
     with process.workers(len(simulators)) as pool:
         begun = {
-            name: Begun(
+            name: PendingRun(
                 name, design, folder / name, seed=seed, waves=waves, coverage=coverage, timeout=timeout, watch=watch
             )
             for name in simulators
@@ -77,7 +77,7 @@ def begin(
         yield begun
 
 
-class Begun:
+class PendingRun:
     """A simulator that builds a design and starts it before anybody knows what it will have to do.
 
     To load Python, cocotb and numpy takes longest where nothing has to be built: so it is done while the job is
@@ -126,7 +126,7 @@ class Begun:
             why = f"NOT RUN: its build was ended, because {self._culprit} failed to build the design"
             # All tools that are missing are said at once.
             ended = self._unwanted.is_set() and not isinstance(error, MissingTool)
-            self._built.set_exception(Ended(why) if ended else error)
+            self._built.set_exception(UnfinishedBuild(why) if ended else error)
             return False
         self._built.set_result((simulation, time.monotonic()))
         try:
@@ -140,7 +140,7 @@ class Begun:
         self._culprit = culprit
         self._unwanted.set()
 
-    def simulate(self, jobs: Sequence[Job]) -> Outcome:
+    def simulate(self, jobs: Sequence[Job]) -> SimulatorOutcome:
         """Run the bench on each of ``jobs``, all at once. Raises ``ToolError`` unless all gave an answer."""
         simulation, built = process.result_of(self._built, self.simulator)
         given = time.monotonic()
@@ -154,7 +154,7 @@ class Begun:
         answer = merged(answers)
         ended = time.monotonic()
         self._watch.add(f"{self.simulator} compare", given, ended, answer.seconds.get("compare", 0.0))
-        return Outcome(
+        return SimulatorOutcome(
             answer, simulation.version, built - self._started, ended - built, simulation.cached, simulation.also_read
         )
 

@@ -21,14 +21,14 @@ from dais_verif.program.numbers import Batch
 from dais_verif.record.simulation import Blame
 from dais_verif.simulation.diagnosis.blame import Judged, blame_engines, blame_expectation, judge_rows
 from dais_verif.simulation.feed import Feed, Outlet
-from dais_verif.simulation.simulate import Begun, Ended, Outcome
+from dais_verif.simulation.simulate import PendingRun, SimulatorOutcome, UnfinishedBuild
 from dais_verif.simulation.simulators.known import KNOWN
 from dais_verif.simulation.task import Task
 from dais_verif.simulation.testbench.job import LEAST_IN_ICARUS, Job
 from dais_verif.toolchain import process, sandbox
 from dais_verif.verdict import Verdict
 
-__all__ = ["Settled", "simulate_all"]
+__all__ = ["EarlyVerdict", "simulate_all"]
 
 #: Ops times rows that the self-check of the golden model may cost: a tenth of a second, while simulators run.
 _SELF_CHECK_BUDGET = 10_000
@@ -41,29 +41,29 @@ _LARGE = 2_000
 _LOOK_SECONDS = 0.1
 
 
-class Settled(Exception):
+class EarlyVerdict(Exception):
     """The verdict is known before the simulators have ended."""
 
     def __init__(self, verdict: Verdict, message: str) -> None:
         self.verdict, self.message = verdict, message
 
 
-def simulate_all(task: Task, feed: Feed, begun: Mapping[str, Begun]) -> dict[str, Outcome | ToolError]:
+def simulate_all(task: Task, feed: Feed, begun: Mapping[str, PendingRun]) -> dict[str, SimulatorOutcome | ToolError]:
     """What every simulator that has begun makes of the feed; one that fails does not stop others that simulate.
 
-    Raises ``Settled`` if the feed shows that the program breaks a promise, or that the golden model is wrong.
+    Raises ``EarlyVerdict`` if the feed shows that the program breaks a promise, or that the golden model is wrong.
     """
     options, watcher, watch = task.options, task.watcher, task.watch
     plans = {name: _plan(task, feed, name) for name in options.simulators}
     unhurried = {name: outlet for name, (_, outlet) in plans.items() if outlet.least is not None}
     rows = _few_rows(task.program, feed.rows)
 
-    def one(name: str) -> Outcome | ToolError:
+    def one(name: str) -> SimulatorOutcome | ToolError:
         jobs, outlet = plans[name]
         try:
             outcome = begun[name].simulate(jobs)
         except ToolError as error:
-            watcher.notice(f"{name}: {'not run' if isinstance(error, Ended) else 'failed'}")
+            watcher.notice(f"{name}: {'not run' if isinstance(error, UnfinishedBuild) else 'failed'}")
             return error
         finally:
             outlet.closed = True
@@ -103,7 +103,7 @@ def simulate_all(task: Task, feed: Feed, begun: Mapping[str, Begun]) -> dict[str
             expected = {row: feed.noted[row].expected for row in rows}
             suspect = blame_expectation(task.program, task.dut, verdicts, expected, options.check)
         if suspect is not None:
-            raise Settled(Verdict.UNKNOWN, suspect.text)
+            raise EarlyVerdict(Verdict.UNKNOWN, suspect.text)
         return _on_common_chunks({name: future.result() for name, future in running.items()}, plans)
 
 
@@ -113,14 +113,14 @@ def _chunks_known(outlet: Outlet) -> int:
 
 
 def _on_common_chunks(
-    outcomes: dict[str, Outcome | ToolError], plans: Mapping[str, tuple[list[Job], Outlet]]
-) -> dict[str, Outcome | ToolError]:
+    outcomes: dict[str, SimulatorOutcome | ToolError], plans: Mapping[str, tuple[list[Job], Outlet]]
+) -> dict[str, SimulatorOutcome | ToolError]:
     """Return ``outcomes`` with digests of those chunks alone that every simulator has run."""
     if all(outlet.least is None for _, outlet in plans.values()):
         return outcomes
     chunks = min(outlet.chunks for _, outlet in plans.values())
 
-    def common(outcome: Outcome | ToolError) -> Outcome | ToolError:
+    def common(outcome: SimulatorOutcome | ToolError) -> SimulatorOutcome | ToolError:
         if isinstance(outcome, ToolError) or outcome.answer.port_error or outcome.answer.protocol_error:
             return outcome
         return replace(outcome, answer=outcome.answer.of_chunks(chunks))
@@ -209,7 +209,7 @@ def _raise_if_unusable(made: Future[None]) -> None:
         made.result()
     except ViolationError as error:
         message = f"{error}; --unchecked carries on with the quantised value"
-        raise Settled(Verdict.PROGRAM_INVALID, message) from None
+        raise EarlyVerdict(Verdict.PROGRAM_INVALID, message) from None
     except AssertionError as error:  # the engine broke off: the oracle does not see what it saw
         message = f"{error}; this is a bug of dais-verif, please report it"
-        raise Settled(Verdict.UNKNOWN, message) from None
+        raise EarlyVerdict(Verdict.UNKNOWN, message) from None

@@ -22,11 +22,11 @@ from dais_verif.simulation.diagnosis.mismatch import describe, first_difference,
 from dais_verif.simulation.feed import Feed, chunk_size
 from dais_verif.simulation.outputs import outputs_of
 from dais_verif.simulation.scoreboard import DIGESTED
-from dais_verif.simulation.simulate import Begun, Ended, Outcome, begin
+from dais_verif.simulation.simulate import PendingRun, SimulatorOutcome, UnfinishedBuild, begin
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.task import SimulationOptions, SimulationWatcher, Task
 from dais_verif.simulation.testbench.job import LEAST_IN_ICARUS, Answer, Difference
-from dais_verif.simulation.together import Settled, simulate_all
+from dais_verif.simulation.together import EarlyVerdict, simulate_all
 from dais_verif.stimulus import ExhaustiveRows, Vectors
 from dais_verif.stimulus.pseudo_exhaustive.plan import Plan
 from dais_verif.stimulus.pseudo_exhaustive.plan import plan as exhaustive_plan
@@ -57,7 +57,7 @@ def verify(
     options: SimulationOptions,
     watcher: SimulationWatcher | None = None,
     watch: Stopwatch | None = None,
-    begun: Mapping[str, Begun] | None = None,
+    begun: Mapping[str, PendingRun] | None = None,
 ) -> Finding:
     """Simulate ``design`` on ``vectors`` and compare every output bit with the golden model of ``program``.
 
@@ -79,7 +79,7 @@ def verify(
         return _verify(task, vectors, begun)
 
 
-def _verify(task: Task, vectors: Vectors, begun: Mapping[str, Begun]) -> Finding:
+def _verify(task: Task, vectors: Vectors, begun: Mapping[str, PendingRun]) -> Finding:
     program, options = task.program, task.options
     with task.watch.stage("plan"):
         plan = Plan((), (), ())
@@ -99,7 +99,7 @@ def _verify(task: Task, vectors: Vectors, begun: Mapping[str, Begun]) -> Finding
     )
     try:
         outcomes = simulate_all(task, feed, begun)
-    except Settled as settled:
+    except EarlyVerdict as settled:
         return Finding(settled.verdict, settled.message, [])
     results = [_result(name, outcome) for name, outcome in outcomes.items()]
     verdict, message = judge(outcomes, task.ports.output_bits)
@@ -127,7 +127,7 @@ def _verify(task: Task, vectors: Vectors, begun: Mapping[str, Begun]) -> Finding
         return Finding(Verdict.UNKNOWN, suspect.text, results, replace(mismatch, blame=suspect))
     before = feed.batch(difference.row - 1, difference.row) if difference.row else None
     outcome = outcomes[name]
-    latency = outcome.answer.latency if isinstance(outcome, Outcome) else None
+    latency = outcome.answer.latency if isinstance(outcome, SimulatorOutcome) else None
     mismatch, replayed = replay_in_simulators(task, batch, before, difference, mismatch, latency)
     if verdict is Verdict.RTL_MISMATCH:
         verdict, message = second_opinion(message, outcomes, name, difference, replayed)
@@ -140,12 +140,14 @@ def _fewer(results: Sequence[SimulatorResult], sampled: int) -> str:
     return "".join(f" ({result.name}: the first {result.vectors_compared})" for result in fewer)
 
 
-def _complaints(outcomes: Mapping[str, Outcome | ToolError]) -> str:
+def _complaints(outcomes: Mapping[str, SimulatorOutcome | ToolError]) -> str:
     """Say which assertions of the RTL failed in a simulator that went on.
 
     That is not yet a wrong design: the simulator may have run them before all values had settled.
     """
-    said = [(name, outcome.answer.complaint) for name, outcome in outcomes.items() if isinstance(outcome, Outcome)]
+    said = [
+        (name, outcome.answer.complaint) for name, outcome in outcomes.items() if isinstance(outcome, SimulatorOutcome)
+    ]
     return "".join(
         f"; {name} says that an assertion of the RTL fails {text} (its values may not have settled: ask verilator)"
         for name, text in said
@@ -153,13 +155,13 @@ def _complaints(outcomes: Mapping[str, Outcome | ToolError]) -> str:
     )
 
 
-def _graded(ports: Ports, outcomes: Mapping[str, Outcome | ToolError], ran: Plan) -> list[OutputEvidence]:
+def _graded(ports: Ports, outcomes: Mapping[str, SimulatorOutcome | ToolError], ran: Plan) -> list[OutputEvidence]:
     """What the simulators that ended know of each output.
 
     Nothing where they read the design at different times, or it breaks its protocol; nor where one failed and another
     found differences, since nobody has looked whether these are the golden model's.
     """
-    answers = [outcome.answer for outcome in outcomes.values() if isinstance(outcome, Outcome)]
+    answers = [outcome.answer for outcome in outcomes.values() if isinstance(outcome, SimulatorOutcome)]
     failed = any(answer.port_error or answer.protocol_error for answer in answers)
     if failed or len({answer.latency for answer in answers}) != 1:
         return []
@@ -179,7 +181,7 @@ def _evidence(ports: Ports, plan: Plan) -> Evidence:
     return Evidence(exhausted, [output for output in with_bits if output not in set(exhausted)], could)
 
 
-def judge(outcomes: dict[str, Outcome | ToolError], output_bits: int) -> tuple[Verdict, str]:
+def judge(outcomes: dict[str, SimulatorOutcome | ToolError], output_bits: int) -> tuple[Verdict, str]:
     """The verdict over all simulators and one line of why. The first that applies:
 
     a tool failed, ports do not fit, the protocol of its pins is broken, simulators disagree on bits that they know, X
@@ -188,10 +190,10 @@ def judge(outcomes: dict[str, Outcome | ToolError], output_bits: int) -> tuple[V
     """
     failed = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, ToolError)}
     # One that was ended because of another's failure is not the one to speak of.
-    own = {name: error for name, error in failed.items() if not isinstance(error, Ended)} or failed
+    own = {name: error for name, error in failed.items() if not isinstance(error, UnfinishedBuild)} or failed
     if own:
         return Verdict.TOOL_FAILURE, "; ".join(f"{name}: {error}" for name, error in own.items())
-    answers = {name: o.answer for name, o in outcomes.items() if isinstance(o, Outcome)}
+    answers = {name: o.answer for name, o in outcomes.items() if isinstance(o, SimulatorOutcome)}
     for answer in answers.values():
         if answer.port_error:
             return Verdict.INVALID_INPUT, answer.port_error
@@ -254,7 +256,7 @@ def _known_difference(answers: Mapping[str, Answer]) -> str:
 
 def second_opinion(
     message: str,
-    outcomes: Mapping[str, Outcome | ToolError],
+    outcomes: Mapping[str, SimulatorOutcome | ToolError],
     name: str,
     difference: Difference,
     replayed: Mapping[str, str],
@@ -266,7 +268,7 @@ def second_opinion(
     others = [
         other
         for other, outcome in outcomes.items()
-        if isinstance(outcome, Outcome) and other != name and outcome.answer.rows <= difference.row
+        if isinstance(outcome, SimulatorOutcome) and other != name and outcome.answer.rows <= difference.row
     ]
     for other in others:
         found = replayed.get(other, difference.found)
@@ -287,7 +289,7 @@ def _sha256(path: Path) -> str:
         return ""
 
 
-def _result(name: str, outcome: Outcome | ToolError) -> SimulatorResult:
+def _result(name: str, outcome: SimulatorOutcome | ToolError) -> SimulatorResult:
     if isinstance(outcome, ToolError):
         return SimulatorResult(name, failure=str(outcome))
     answer = outcome.answer

@@ -18,7 +18,7 @@ from dais_verif.synthesis.targets import NETLISTS, TARGETS, Target
 from dais_verif.synthesis.yosys import CELLS, NETLIST
 from dais_verif.toolchain import tools
 
-__all__ = ["MODELS", "RECORD", "Netlist", "find_netlist", "models", "netlist_sources"]
+__all__ = ["MODELS", "RECORD", "SynthesizedNetlist", "find_netlist", "models", "netlist_sources"]
 
 #: What ``synth`` says of a run, beside the netlist.
 RECORD = "synth.json"
@@ -32,21 +32,21 @@ _WORD = re.compile(r"\\\S+|[A-Za-z_]\w*")
 _DEFINE = re.compile(r"^`(?!timescale|include|default_nettype|resetall).*$", re.MULTILINE)
 
 
-class Netlist(NamedTuple):
+class SynthesizedNetlist(NamedTuple):
     """A netlist and its target."""
 
     path: Path
     target: str
 
 
-def find_netlist(path: Path, target: str | None) -> Netlist:
+def find_netlist(path: Path, target: str | None) -> SynthesizedNetlist:
     """``path``: a netlist, for which ``target`` must be given; or a folder of ``synth``, which knows it."""
     if not path.is_dir():
         if not path.is_file():
             raise InputError(f"netlist {str(path)!r} does not exist; `dais-verif synth ... -o DIR` makes one")
         if target is None:
             raise InputError(f"netlist {str(path)!r}: name the cells it is made of, --target {'|'.join(NETLISTS)}")
-        return Netlist(path, target)
+        return SynthesizedNetlist(path, target)
     try:
         record = json.loads(read_plain(path / RECORD, 1 << 28))
         made_for = str(record["target"])
@@ -58,10 +58,10 @@ def find_netlist(path: Path, target: str | None) -> Netlist:
         raise InputError(f"{str(path)!r} holds no netlist; call `dais-verif synth ... -o DIR` again")
     if target not in (None, made_for):
         raise InputError(f"the netlist in {str(path)!r} was made for {made_for}, not for --target {target}")
-    return Netlist(path / NETLIST, made_for)
+    return SynthesizedNetlist(path / NETLIST, made_for)
 
 
-def netlist_sources(netlist: Netlist, folder: Path) -> tuple[Path, ...]:
+def netlist_sources(netlist: SynthesizedNetlist, folder: Path) -> tuple[Path, ...]:
     """The RTL files that a simulation of ``netlist`` needs; models go into ``folder``.
 
     Raises ``ToolError`` if Yosys, from which the models are, is missing.

@@ -12,14 +12,14 @@ from typing import NamedTuple
 from dais_verif.errors import ToolError
 from dais_verif.synthesis.targets import KINDS, Target
 
-__all__ = ["Costs", "Depth", "cell_types", "read_costs", "read_depth"]
+__all__ = ["NetlistCosts", "Depth", "cell_types", "read_costs", "read_depth"]
 
 _LENGTH = re.compile(r"Longest topological path in .* \(length=(\d+)\)")
 _VIA = re.compile(r"^ +\d+: .* \(via (.+)\)$")
 _CELL = re.compile(r"^ *cell (\S+) (\S+)$")
 
 
-class Costs(NamedTuple):
+class NetlistCosts(NamedTuple):
     """``cells``: how many of each type. ``kinds``: how many of each kind, all of ``KINDS``."""
 
     cells: dict[str, int]
@@ -33,7 +33,7 @@ class Depth(NamedTuple):
     kinds: dict[str, int]
 
 
-def read_costs(path: Path, target: Target) -> Costs:
+def read_costs(path: Path, target: Target) -> NetlistCosts:
     """Read what ``stat -json`` wrote of one flat module."""
     text = path.read_text(encoding="utf-8", errors="replace")
     try:
@@ -45,7 +45,7 @@ def read_costs(path: Path, target: Target) -> Costs:
     kinds = dict.fromkeys(KINDS, 0)
     for cell, number in cells.items():
         kinds[target.kind_of(cell)] += number
-    return Costs(cells, kinds)
+    return NetlistCosts(cells, kinds)
 
 
 def read_depth(path: Path, types: Mapping[str, str], target: Target) -> Depth:

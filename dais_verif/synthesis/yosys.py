@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dais_verif.errors import ToolError
-from dais_verif.synthesis.report import Costs, Depth, cell_types, read_costs, read_depth
+from dais_verif.synthesis.report import Depth, NetlistCosts, cell_types, read_costs, read_depth
 from dais_verif.synthesis.targets import TARGETS, Target
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.limits import Limits, Tell, run_limited
@@ -43,7 +43,7 @@ class Synthesis(NamedTuple):
     version: str
     alumacc: bool
     folder: Path
-    costs: Costs
+    costs: NetlistCosts
     depth: Depth
     seconds: float
 

@@ -20,7 +20,7 @@ from prove.soundness.subjects import SUBJECTS, Subject, subject
 from prove.soundness.witnesses import Witness, confirmed
 
 from dais_verif.prover.solving import pool
-from dais_verif.prover.solving.discharge import Decision
+from dais_verif.prover.solving.discharge import Discharge
 from dais_verif.record.proof import Method
 
 EVERY = subject("every opcode")
@@ -85,7 +85,7 @@ def test_a_mutant_that_is_no_equal_is_told_apart(tmp_path: Path) -> None:
 
 
 def test_a_prover_that_believes_everything_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "decide", lambda *args, **more: Decision(True, Method.SMT, 0.0))
+    monkeypatch.setattr(pool, "decide", lambda *args, **more: Discharge(True, Method.SMT, 0.0))
     records = by_number(settled(EVERY, [fitting("operator", "*", "+")], 500, tmp_path))
     assert [record["status"] for record in records.values()] == [EQUIVALENT]
     assert exceptions(records) == ["0"]

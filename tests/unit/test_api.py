@@ -22,7 +22,7 @@ from dais_verif.program import Program, write_binary
 from dais_verif.record.emission import EmissionRecord
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.record.synthesis import SynthesisRecord
-from dais_verif.synthesis.netlist import Netlist
+from dais_verif.synthesis.netlist import SynthesizedNetlist
 
 X, Y = (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0))
 SUM = Program.build([X, Y, (0, 0, 1, 0, (0, 5, 0))], [(2, 0, 0)], inp_shift=[0, 0])
@@ -90,7 +90,7 @@ def test_the_line_to_copy_asks_for_the_same(bug: Path, tmp_path: Path, capsys: p
 
 
 def test_the_line_of_a_netlist_names_its_target_and_no_file_of_ours() -> None:
-    netlist = Netlist(Path("net.v"), "ice40")
+    netlist = SynthesizedNetlist(Path("net.v"), "ice40")
     words = DesignRequest(rtl=(Path("net.v"), Path("cells.v")), netlist=netlist).words()
     assert words == ["--netlist", "net.v", "--target", "ice40"]
 

@@ -8,7 +8,7 @@ import pytest
 
 from dais_verif.errors import ToolError
 from dais_verif.program.ports import Element, Ports
-from dais_verif.simulation.simulate import Ended, Outcome
+from dais_verif.simulation.simulate import SimulatorOutcome, UnfinishedBuild
 from dais_verif.simulation.testbench.job import Answer, Difference
 from dais_verif.simulation.verify import _graded, judge, second_opinion
 from dais_verif.stimulus.pseudo_exhaustive.plan import Plan
@@ -18,13 +18,13 @@ ROWS, BITS = 100, 8
 FIRST = Difference(3, "0", "11111111", "00000000")
 
 
-def outcome(**answer: object) -> Outcome:
+def outcome(**answer: object) -> SimulatorOutcome:
     whole = {"rows": ROWS, "bits": ROWS * BITS, "digest": "good"}
-    return Outcome(Answer(**{**whole, **answer}), "1.0", 0.5, 0.5)  # type: ignore[arg-type]
+    return SimulatorOutcome(Answer(**{**whole, **answer}), "1.0", 0.5, 0.5)  # type: ignore[arg-type]
 
 
 FAILED = ToolError("vvp was killed by SIGSEGV")
-ENDED = Ended("NOT RUN: its build was ended")
+ENDED = UnfinishedBuild("NOT RUN: its build was ended")
 CLEAN = outcome()
 OTHER = outcome(digest="other")
 WRONG = outcome(mismatching_rows=7, first_mismatch=FIRST, digest="bad")
@@ -89,7 +89,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("outcomes", "verdict", "message"), TABLE)
-def test_the_verdict(outcomes: list[Outcome | ToolError], verdict: Verdict, message: str) -> None:
+def test_the_verdict(outcomes: list[SimulatorOutcome | ToolError], verdict: Verdict, message: str) -> None:
     named = dict(zip(("first", "second"), outcomes, strict=False))
     found, text = judge(named, BITS)
     assert found is verdict
@@ -98,7 +98,7 @@ def test_the_verdict(outcomes: list[Outcome | ToolError], verdict: Verdict, mess
 
 @pytest.mark.parametrize(("outcomes", "verdict", "message"), [row for row in TABLE if len(row[0]) == 2])
 def test_the_order_of_simulators_does_not_decide(
-    outcomes: list[Outcome | ToolError], verdict: Verdict, message: str
+    outcomes: list[SimulatorOutcome | ToolError], verdict: Verdict, message: str
 ) -> None:
     assert {judge(dict(zip("ab", order, strict=True)), BITS)[0] for order in permutations(outcomes)} == {verdict}
 
@@ -160,7 +160,7 @@ def test_one_wrong_output_says_nothing_against_the_others() -> None:
     """What is known of each output, whichever simulator failed; an output of no bits is never known."""
     ports = Ports((), (Element(0, 3, 0), Element(3, 0, 0), Element(3, 5, 0)))
 
-    def grades(*outcomes: Outcome | ToolError, exhausted: tuple[int, ...] = ()) -> list[str]:
+    def grades(*outcomes: SimulatorOutcome | ToolError, exhausted: tuple[int, ...] = ()) -> list[str]:
         named = dict(zip(("icarus", "verilator"), outcomes, strict=False))
         return [one.grade for one in _graded(ports, named, Plan((), exhausted, ()))]
 

@@ -10,7 +10,7 @@ from support.wiring import Wiring
 from dais_verif.dut.interface import Clocking
 from dais_verif.prover.registers.handshake import prove_handshake
 from dais_verif.prover.registers.transition_system import extract_transition_system
-from dais_verif.prover.solving.discharge import Decision, decide
+from dais_verif.prover.solving.discharge import Discharge, decide
 from dais_verif.prover.terms import Term, add, band, bnot, bor, bxor, const, eq, ite, mul, nonzero
 from dais_verif.record.proof import Handshake, Method, Status
 
@@ -26,7 +26,7 @@ PINS = {
 }
 
 
-def certain(a: Term, b: Term, given: tuple[Term, ...]) -> Decision:
+def certain(a: Term, b: Term, given: tuple[Term, ...]) -> Discharge:
     return decide(a, b, given, 10.0)
 
 
@@ -45,7 +45,7 @@ def line(length: int, following: Made, *, hold: bool = False) -> Wiring:
 
 
 def shaken(
-    wiring: Wiring, latency: int, pins: str, decide: Callable[..., Decision] = certain, told: Made | None = None
+    wiring: Wiring, latency: int, pins: str, decide: Callable[..., Discharge] = certain, told: Made | None = None
 ) -> Handshake:
     """``told``: what tells that outputs are valid, if it is not ``out``."""
     wiring.wire("told", 1, told or (lambda s: s("out")))
@@ -216,8 +216,8 @@ def test_while_a_reset_is_active_the_output_may_be_anything() -> None:
 
 
 def test_what_cannot_be_decided_is_unknown() -> None:
-    def helpless(a: Term, b: Term, given: tuple[Term, ...]) -> Decision:
-        return Decision(True, Method.IDENTICAL, 0.0) if a is b else Decision(None, Method.SMT, 0.0)
+    def helpless(a: Term, b: Term, given: tuple[Term, ...]) -> Discharge:
+        return Discharge(True, Method.IDENTICAL, 0.0) if a is b else Discharge(None, Method.SMT, 0.0)
 
     found = shaken(line(2, plain), 2, "reset", helpless)
     assert (found.status, found.how) == (Status.UNKNOWN, "neither proved nor broken")

@@ -11,7 +11,7 @@ from prove.reading import elaborated
 from dais_verif.errors import InputError
 from dais_verif.prover.slang.design import ast
 from dais_verif.prover.slang.kinds import CALLS, GATES, SYMBOLS, TABLES, TYPES, How, Table
-from dais_verif.prover.slang.kinds.decision import Decision, left_out, read, refused
+from dais_verif.prover.slang.kinds.decision import KindDecision, left_out, read, refused
 from dais_verif.prover.slang.kinds.names import known_calls
 from dais_verif.prover.slang.kinds.page import page
 
@@ -69,7 +69,7 @@ def test_a_table_and_its_reader_cannot_differ() -> None:
             table.rules(rules, others)
     assert (table.refusal("a"), table.refusal("c"), table.refusal("d")) == (None, "no", None)
     assert "not known" in str(table.refusal("e"))
-    assert table.decisions["a"] == Decision(How.READ, "rule")
+    assert table.decisions["a"] == KindDecision(How.READ, "rule")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from dais_verif.errors import InputError, ToolError
 from dais_verif.record.synthesis import PlaceAndRoute
 from dais_verif.report.synthesis_text import placed_lines
 from dais_verif.synthesis import netlist as netlists
-from dais_verif.synthesis.netlist import Netlist, find_netlist, models, netlist_sources
+from dais_verif.synthesis.netlist import SynthesizedNetlist, find_netlist, models, netlist_sources
 from dais_verif.synthesis.pnr import Port, harness, netlist_ports
 from dais_verif.synthesis.report import cell_types, read_costs, read_depth
 from dais_verif.synthesis.targets import KINDS, TARGETS
@@ -226,10 +226,10 @@ class TestModels:
 
     def test_go_into_the_folder(self, share: Path, tmp_path: Path) -> None:
         (tmp_path / "n.v").write_text("module m(output o); LUT l(o); endmodule")
-        found = netlist_sources(Netlist(tmp_path / "n.v", "ice40"), tmp_path)
+        found = netlist_sources(SynthesizedNetlist(tmp_path / "n.v", "ice40"), tmp_path)
         assert found == (tmp_path / "n.v", tmp_path / netlists.MODELS)
         (tmp_path / "n.v").write_text("module m(output o); endmodule")
-        assert netlist_sources(Netlist(tmp_path / "n.v", "ice40"), tmp_path) == (tmp_path / "n.v",)
+        assert netlist_sources(SynthesizedNetlist(tmp_path / "n.v", "ice40"), tmp_path) == (tmp_path / "n.v",)
 
     def test_a_yosys_without_its_data(self, share: Path) -> None:
         (share / "ice40" / "cells_sim.v").unlink()

@@ -20,7 +20,7 @@ from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
     from dais_verif.prover.results import Proof
-    from dais_verif.simulation.simulate import Begun
+    from dais_verif.simulation.simulate import PendingRun
 
 __all__ = ["prove_and_confirm"]
 
@@ -69,7 +69,7 @@ def _as_declared(request: ConfirmationRequest, said: PortsFile | None) -> Confir
 @contextmanager
 def _building(
     request: ConfirmationRequest | None,
-) -> Iterator[tuple[ConfirmationRequest | None, Mapping[str, Begun]]]:
+) -> Iterator[tuple[ConfirmationRequest | None, Mapping[str, PendingRun]]]:
     if request is None:
         yield None, {}
         return

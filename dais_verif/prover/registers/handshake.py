@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from dais_verif.dut.interface import Clocking
 from dais_verif.prover.registers.transition_system import TransitionSystem
-from dais_verif.prover.solving.discharge import Decision
+from dais_verif.prover.solving.discharge import Discharge
 from dais_verif.prover.terms import Term, bnot, bor, const, eq, ite, leaves, rebuild, var
 from dais_verif.prover.terms.evaluate import evaluate
 from dais_verif.record.proof import Handshake, Status
 
 __all__ = ["prove_handshake"]
 
-Decide = Callable[[Term, Term, tuple[Term, ...]], Decision]
+Decide = Callable[[Term, Term, tuple[Term, ...]], Discharge]
 
 _ROWS = 192
 #: Edges beyond the latency that are looked at for a counterexample; of these k-induction goes over some.

@@ -8,7 +8,7 @@ from typing import Any
 from dais_verif.errors import InputError
 from dais_verif.prover.memory import Memory
 from dais_verif.prover.netlist import Bits, Signal, driver_of
-from dais_verif.prover.slang.design import Design, bits_in, fields, why_no_bits
+from dais_verif.prover.slang.design import SlangDesign, bits_in, fields, why_no_bits
 from dais_verif.prover.spans import Spans
 
 __all__ = ["bundled", "divide"]
@@ -19,7 +19,7 @@ _LARGEST_MEMORY = 1 << 24
 _MOST_ELEMENTS, _MOST_BITS, _MOST_IN_ALL = 1 << 18, 1 << 22, 1 << 20
 
 
-def bundled(design: Design, symbol: Any, name: str, where: str, initial_only: bool, port: bool) -> int | None:
+def bundled(design: SlangDesign, symbol: Any, name: str, where: str, initial_only: bool, port: bool) -> int | None:
     """The bits of an array or a structure that is a bundle; None if it is a memory, which ``design`` has then.
 
     ``initial_only``: initial blocks fill it, and nothing else. Raises ``InputError`` for what is neither.
@@ -45,7 +45,7 @@ def bundled(design: Design, symbol: Any, name: str, where: str, initial_only: bo
     return None
 
 
-def divide(design: Design, symbol: Any, whole: Signal, given: bool) -> None:
+def divide(design: SlangDesign, symbol: Any, whole: Signal, given: bool) -> None:
     """Let each element of ``whole`` be a signal, too. ``given``: these are inputs, and ``whole`` consists of them."""
     low, elements = 0, []
     for own, size in _elements(symbol.type, whole.name):

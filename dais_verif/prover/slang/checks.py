@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dais_verif.errors import InputError
-from dais_verif.prover.slang.design import Design, ast
+from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.kinds import ASSERTIONS, CALLS, STATEMENTS, How
 from dais_verif.prover.slang.writes import STEPS, roots, written
 
@@ -22,7 +22,7 @@ _NAMES = {
 }
 
 
-def leave_out(design: Design, body: Any) -> None:
+def leave_out(design: SlangDesign, body: Any) -> None:
     """Note each assertion in ``body`` as left out. Raises ``InputError`` for one that could matter."""
 
     def visit(s: Any) -> Any:
@@ -54,7 +54,7 @@ def only_checks(s: Any) -> bool:
     return s.kind in _CHECKS or s.kind is ast.StatementKind.Empty
 
 
-def refuse_change(design: Design, s: Any) -> None:
+def refuse_change(design: SlangDesign, s: Any) -> None:
     """Raise ``InputError`` if an assertion, or an expression that is shown, could change anything."""
 
     def refuse(e: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dais_verif.errors import InputError
 from dais_verif.prover.netlist import Bits, Read, Signal, bits_over, driver_of
-from dais_verif.prover.slang.design import Design, ast
+from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.kinds import PORTS
 from dais_verif.prover.slang.slices import bits_of
 from dais_verif.prover.slang.writes import roots
@@ -19,7 +19,7 @@ _PULLED = (ast.NetType.NetKind.Tri0, ast.NetType.NetKind.Tri1)
 _Targets = Callable[[Any, Bits, str], None]
 
 
-def connect(design: Design, instance: Any, targets: _Targets) -> None:
+def connect(design: SlangDesign, instance: Any, targets: _Targets) -> None:
     """Connect the ports of ``instance``. ``targets``: drives all that an expression names."""
     for connection in instance.portConnections:
         port, outside = connection.port, connection.expression
@@ -57,7 +57,7 @@ def _refuse_pulls(port: Any, outside: Any, width: int, where: str) -> None:
         raise InputError(f"{where}: port {port.name!r} and what it drives are pulled in opposite ways; write wire")
 
 
-def _unconnected(design: Design, instance: Any, port: Any, where: str) -> None:
+def _unconnected(design: SlangDesign, instance: Any, port: Any, where: str) -> None:
     """An open input has no value, save where a directive ahead of the module gives it one."""
     pull = instance.body.definition.unconnectedDrive
     if pull is ast.UnconnectedDrive.None_:
@@ -70,7 +70,7 @@ def _unconnected(design: Design, instance: Any, port: Any, where: str) -> None:
     inside.drive(driver_of(bits_over(value, {}), 0, inside.width, 0, where))
 
 
-def _output(design: Design, port: Any, inside: Signal, outside: Any, where: str, targets: _Targets) -> None:
+def _output(design: SlangDesign, port: Any, inside: Signal, outside: Any, where: str, targets: _Targets) -> None:
     left = outside.left if type(outside) is ast.AssignmentExpression else outside
 
     def bits(read: Read, low: int, width: int) -> Term:

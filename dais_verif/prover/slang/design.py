@@ -22,7 +22,7 @@ from dais_verif.prover.terms import Term, concat, undefined
 if TYPE_CHECKING:
     from dais_verif.prover.slang.expressions import Converter
 
-__all__ = ["Call", "Design", "ast", "bits_in", "fields", "why_no_bits"]
+__all__ = ["Call", "SlangDesign", "ast", "bits_in", "fields", "why_no_bits"]
 
 #: Gives the value of a call within an expression.
 Call = Callable[["Converter", Any], Term]
@@ -65,7 +65,7 @@ def fields(kind: Any) -> list[Any]:
     return [x for x in kind.canonicalType if x.kind is ast.SymbolKind.Field]
 
 
-class Design:
+class SlangDesign:
     """Symbols of the elaborated design, by pyslang's objects; these live as long as ``keep`` does."""
 
     def __init__(self, manager: Any, files: Mapping[str, Path], call: Call, bitwise: bool = False) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from dais_verif.errors import InputError, StateError
-from dais_verif.prover.slang.design import Design, ast
+from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.kinds import EDGES, TIMING
 from dais_verif.prover.slang.writes import NAMES, symbol_of
 
@@ -56,7 +56,7 @@ class Events(NamedTuple):
         return self.listed is None and not self.always
 
 
-def sensitivity(design: Design, body: Any, where: str) -> tuple[Events, Any]:
+def sensitivity(design: SlangDesign, body: Any, where: str) -> tuple[Events, Any]:
     """What runs a combinational block, and what it does then. Raises ``EventError`` for what may miss a change."""
     if type(body) is not ast.TimedStatement:
         return Events(None, always=True, free=True), body  # always_comb
@@ -142,7 +142,7 @@ def refuse_delay(symbol: Any, where: str) -> None:
         raise EventError(f"{where}: a strength has no meaning in a proof; remove it")
 
 
-def refuse_unseen(design: Design, function: Any, symbol: Any, where: str = "") -> None:
+def refuse_unseen(design: SlangDesign, function: Any, symbol: Any, where: str = "") -> None:
     """Raise ``EventError``: a subroutine reads a signal that its caller does not see."""
     task = function.subroutineKind is ast.SubroutineKind.Task
     what, instead = ("task", "a function") if task else ("function", "always_comb")

@@ -12,7 +12,7 @@ from dais_verif.prover.four_state import add, bnot, bor, ite, nowhere
 from dais_verif.prover.netlist import NoValue
 from dais_verif.prover.slang import loops
 from dais_verif.prover.slang.checks import leave_out, refuse_change
-from dais_verif.prover.slang.design import Design, ast, bits_in, why_no_bits
+from dais_verif.prover.slang.design import SlangDesign, ast, bits_in, why_no_bits
 from dais_verif.prover.slang.events import refuse_unseen
 from dais_verif.prover.slang.expressions import Converter, condition_of
 from dais_verif.prover.slang.jumps import Jumps, chosen_values
@@ -67,7 +67,9 @@ class Execution:
     ``free``: functions may read what is not given to them; ``tasks``: so may tasks.
     """
 
-    def __init__(self, design: Design, outer: Callable[[Any], Term], free: bool = True, tasks: bool = True) -> None:
+    def __init__(
+        self, design: SlangDesign, outer: Callable[[Any], Term], free: bool = True, tasks: bool = True
+    ) -> None:
         self.design, self._given, self._outer = design, outer, cache(outer)
         self.values: dict[Any, Value] = {}
         #: The variable that a function returns.

@@ -34,7 +34,7 @@ from dais_verif.prover.four_state import (
     urem,
 )
 from dais_verif.prover.netlist import NoValue
-from dais_verif.prover.slang.design import Design, ast, bits_in, fields, why_no_bits
+from dais_verif.prover.slang.design import SlangDesign, ast, bits_in, fields, why_no_bits
 from dais_verif.prover.slang.kinds import BINARY, CONVERSIONS, PATTERNS, UNARY, VALUES, Table
 from dais_verif.prover.slang.patterns import keyed, listed, repeated
 from dais_verif.prover.slang.selects import CONSTANTS, member, selected
@@ -52,7 +52,7 @@ class Converter:
     ``free``: functions may read what is not given to them, since whatever changes it evaluates the expression again.
     """
 
-    def __init__(self, design: Design, read: Callable[[Any, int, int], Term], free: bool = True) -> None:
+    def __init__(self, design: SlangDesign, read: Callable[[Any, int, int], Term], free: bool = True) -> None:
         self.design, self.read, self.free = design, read, free
         #: What the assignment that is being evaluated assigns, if it is a compound one.
         self.target: Any = None

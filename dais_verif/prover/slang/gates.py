@@ -9,7 +9,7 @@ from typing import Any
 from dais_verif.errors import InputError
 from dais_verif.prover.four_state import band, bnot, bor, bxor
 from dais_verif.prover.netlist import Bits, Read
-from dais_verif.prover.slang.design import Design, ast
+from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.events import refuse_delay
 from dais_verif.prover.slang.kinds import GATES
 from dais_verif.prover.slang.slices import bits_of
@@ -31,7 +31,7 @@ _OUTPUTS = {"buf": False, "not": True}
 _READ = GATES.rules({**_INPUTS, **_OUTPUTS})
 
 
-def gates(design: Design, gate: Any, where: str) -> Iterator[tuple[Any, int, Bits]]:
+def gates(design: SlangDesign, gate: Any, where: str) -> Iterator[tuple[Any, int, Bits]]:
     """What a gate drives, one bit each: the expression that names it, its width, and what it gets.
 
     Raises ``InputError`` for a primitive that is no logic, or has a delay or a strength.

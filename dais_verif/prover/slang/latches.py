@@ -13,7 +13,7 @@ from typing import Any
 from dais_verif.errors import InputError, StateError
 from dais_verif.prover.netlist import Driver, Read
 from dais_verif.prover.registers.clock_gating import Latch
-from dais_verif.prover.slang.design import Design, ast
+from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.events import EventError, sensitivity
 from dais_verif.prover.slang.execution import flat
 from dais_verif.prover.slang.slices import bits_of, converter
@@ -23,7 +23,7 @@ from dais_verif.prover.terms import Term, const, nonzero, rebuild, var
 __all__ = ["latched"]
 
 
-def latched(design: Design, body: Any) -> bool:
+def latched(design: SlangDesign, body: Any) -> bool:
     """Whether ``body`` is that of a latch of a clock gate, which ``design`` knows then.
 
     Whoever else reads what it holds is told that it is a latch.
@@ -75,7 +75,7 @@ def _names(expressions: Iterable[Any]) -> set[Any]:
     return found
 
 
-def _opens_at_zero(design: Design, condition: Any) -> bool:
+def _opens_at_zero(design: SlangDesign, condition: Any) -> bool:
     gate = var(1, "the gate of a latch")
     try:
         term = nonzero(converter(design, lambda signal, low, width: gate)(condition))
@@ -85,7 +85,7 @@ def _opens_at_zero(design: Design, condition: Any) -> bool:
     return at_zero is const(1, 1) and at_one is const(1, 0)
 
 
-def _sees(design: Design, body: Any, read: set[Any], where: str) -> bool:
+def _sees(design: SlangDesign, body: Any, read: set[Any], where: str) -> bool:
     """Whether the block runs whenever something changes that it reads."""
     try:
         events, _ = sensitivity(design, body, where)

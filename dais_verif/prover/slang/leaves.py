@@ -13,7 +13,7 @@ from typing import Any
 
 from dais_verif.prover import four_state
 from dais_verif.prover.netlist import Bits, Read, Signal, bits_over
-from dais_verif.prover.slang.design import Design, ast
+from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.terms import Term, leaves, var
 
 __all__ = ["Leaves", "either", "may_be_undefined"]
@@ -22,7 +22,7 @@ __all__ = ["Leaves", "either", "may_be_undefined"]
 class Leaves:
     """Terms for signals. ``four_state``: each bit may be undefined, but for those of inputs."""
 
-    def __init__(self, design: Design, four_state: bool = False) -> None:
+    def __init__(self, design: SlangDesign, four_state: bool = False) -> None:
         self._design, self._four_state = design, four_state
         self._values: dict[Term, tuple[Signal, int]] = {}
         self._unknown: dict[Term, tuple[Signal, int]] = {}
@@ -47,7 +47,7 @@ class Leaves:
         return bits_over(term, self._values, self._unknown)
 
 
-def either(design: Design, plain: Bits, four_state: Callable[[], Bits]) -> Bits:
+def either(design: SlangDesign, plain: Bits, four_state: Callable[[], Bits]) -> Bits:
     """``plain`` if nothing in the design is undefined, which is known when all drivers are."""
     again = cache(four_state)
 
@@ -57,7 +57,7 @@ def either(design: Design, plain: Bits, four_state: Callable[[], Bits]) -> Bits:
     return bits
 
 
-def may_be_undefined(design: Design, top: Any) -> bool:
+def may_be_undefined(design: SlangDesign, top: Any) -> bool:
     """Whether an expression below ``top`` can give something undefined, whatever its operands are."""
     search = _Search(design)
     top.visit(search.look)
@@ -65,7 +65,7 @@ def may_be_undefined(design: Design, top: Any) -> bool:
 
 
 class _Search:
-    def __init__(self, design: Design) -> None:
+    def __init__(self, design: SlangDesign) -> None:
         self._design, self.found = design, False
 
     def look(self, e: Any) -> Any:

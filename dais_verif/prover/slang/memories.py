@@ -7,7 +7,7 @@ from typing import Any
 from dais_verif.errors import InputError, StateError
 from dais_verif.prover.memory import Memory
 from dais_verif.prover.netlist import Driver, Read, Signal
-from dais_verif.prover.slang.design import Design, ast
+from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.execution import Execution, flat
 from dais_verif.prover.slang.expressions import Converter
 from dais_verif.prover.slang.kinds import FILLING
@@ -19,7 +19,7 @@ from dais_verif.prover.terms import Term
 __all__ = ["counting", "initial", "kept_from_the_beginning"]
 
 
-def initial(design: Design, body: Any) -> dict[Any, Term]:
+def initial(design: SlangDesign, body: Any) -> dict[Any, Term]:
     """Fill the memories that an ``initial`` block fills. Returns the constants that it leaves in other variables."""
     design.begin()
     run = _Filling(design)
@@ -32,7 +32,7 @@ def initial(design: Design, body: Any) -> dict[Any, Term]:
 class _Filling(Execution):
     """Runs an initial block: words of memories get constants."""
 
-    def __init__(self, design: Design) -> None:
+    def __init__(self, design: SlangDesign) -> None:
         def outer(symbol: Any) -> Term:
             raise InputError(f"{design.where(symbol.location)}: {symbol.name!r} is read in an initial block")
 

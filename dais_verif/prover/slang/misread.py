@@ -10,7 +10,7 @@ import pyslang
 
 from dais_verif.dut.verilog import read_files
 from dais_verif.errors import InputError
-from dais_verif.prover.slang.design import Design, ast
+from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.functions import call_value
 from dais_verif.prover.slang.kinds import FILLING
 
@@ -39,11 +39,11 @@ def refuse_misread(sources: Sequence[Path], top: str, files: Mapping[str, Path])
     options.topModules = {top}
     compilation = ast.Compilation(pyslang.Bag([options]))
     compilation.addSyntaxTree(read_files(sources, manager))
-    _Search(Design(manager, files, call_value), compilation.getRoot()).look()
+    _Search(SlangDesign(manager, files, call_value), compilation.getRoot()).look()
 
 
 class _Search:
-    def __init__(self, design: Design, root: Any) -> None:
+    def __init__(self, design: SlangDesign, root: Any) -> None:
         self._design, self._root = design, root
         self._path: Any = None
         self._dotted = False

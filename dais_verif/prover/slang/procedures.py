@@ -15,7 +15,7 @@ from typing import Any
 
 from dais_verif.errors import InputError, StateError
 from dais_verif.prover.netlist import Bits, Driver, Read, Signal, driver_of
-from dais_verif.prover.slang.design import Design, ast, bits_in
+from dais_verif.prover.slang.design import SlangDesign, ast, bits_in
 from dais_verif.prover.slang.events import EventError, Events, never_runs, refuse_asleep, sensitivity
 from dais_verif.prover.slang.execution import Execution, flat
 from dais_verif.prover.slang.expressions import Converter
@@ -32,7 +32,7 @@ __all__ = ["combinational"]
 _SELECTS = (ast.ElementSelectExpression, ast.RangeSelectExpression, ast.MemberAccessExpression)
 
 
-def combinational(design: Design, body: Any, own: set[Any]) -> None:
+def combinational(design: SlangDesign, body: Any, own: set[Any]) -> None:
     """Add the drivers of an ``always`` block, which assigns no others than ``own``.
 
     Raises ``InputError`` for latches, and for what need not run when a signal changes that it reads.
@@ -76,7 +76,7 @@ def _plain(s: Any, nonblocking: bool = False) -> bool:
     )
 
 
-def _assigned(design: Design, s: Any) -> Iterator[Any]:
+def _assigned(design: SlangDesign, s: Any) -> Iterator[Any]:
     """Symbols that ``s`` assigns, once for each place."""
     kind = type(s)
     if kind is ast.ExpressionStatement and type(s.expr) is ast.AssignmentExpression:
@@ -99,7 +99,7 @@ def _assigned(design: Design, s: Any) -> Iterator[Any]:
         yield from [*written(s)] * 2
 
 
-def _within(design: Design, s: Any) -> Iterator[Any]:
+def _within(design: SlangDesign, s: Any) -> Iterator[Any]:
     for x in flat(s):
         yield from _assigned(design, x)
 
@@ -111,7 +111,7 @@ _Piece = tuple[Any, int, Term]
 class _Block:
     """One combinational block."""
 
-    def __init__(self, design: Design, events: Events, targets: Counter[Any], own: set[Any], where: str) -> None:
+    def __init__(self, design: SlangDesign, events: Events, targets: Counter[Any], own: set[Any], where: str) -> None:
         self.design, self.events, self.targets, self.own, self.where = design, events, targets, own, where
         #: What is executed, and the bits of signals that it assigns, where it reads others of them.
         self._statements: list[Any] = []

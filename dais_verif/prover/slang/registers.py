@@ -15,7 +15,7 @@ import pyslang
 
 from dais_verif.errors import InputError, StateError
 from dais_verif.prover.netlist import Bits, Clock, Driver, Read, Signal, driver_of
-from dais_verif.prover.slang.design import Design, ast, bits_in
+from dais_verif.prover.slang.design import SlangDesign, ast, bits_in
 from dais_verif.prover.slang.events import RaceError
 from dais_verif.prover.slang.execution import Execution, flat
 from dais_verif.prover.slang.jumps import Jumps
@@ -69,7 +69,7 @@ def _asked(s: Any) -> set[Any]:
     return found
 
 
-def registers(design: Design, body: Any, edges: Edges) -> None:
+def registers(design: SlangDesign, body: Any, edges: Edges) -> None:
     """Add the drivers of a block that runs at ``edges``."""
     where = design.where(body.sourceRange.start)
     resets = tuple((design.signal(symbol, where), value) for symbol, value in edges.resets)
@@ -85,7 +85,7 @@ class _Next(NamedTuple):
 class _Clocked(Execution):
     """Runs a clocked block: what is read are values before the edge."""
 
-    def __init__(self, design: Design, clock: Clock, where: str, four_state: bool = False) -> None:
+    def __init__(self, design: SlangDesign, clock: Clock, where: str, four_state: bool = False) -> None:
         super().__init__(design, self._before)
         self.convert.clocked = True
         self._clock, self._where = clock, where

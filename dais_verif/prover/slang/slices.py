@@ -7,7 +7,7 @@ from typing import Any
 
 from dais_verif.prover.four_state import ite
 from dais_verif.prover.netlist import Bits, Read
-from dais_verif.prover.slang.design import Design, ast
+from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.expressions import ARITHMETIC, Converter, condition_of
 from dais_verif.prover.slang.selects import place_of
 from dais_verif.prover.spans import Spans
@@ -18,12 +18,12 @@ __all__ = ["bits_of", "converter"]
 _BITWISE = (ast.BinaryOperator.BinaryAnd, ast.BinaryOperator.BinaryOr, ast.BinaryOperator.BinaryXor)
 
 
-def converter(design: Design, read: Read) -> Converter:
+def converter(design: SlangDesign, read: Read) -> Converter:
     """Return what turns an expression into a term that is evaluated again when an operand changes."""
     return Converter(design, lambda symbol, low, width: design.part(read, symbol, low, width), free=False)
 
 
-def bits_of(design: Design, expression: Any) -> Bits:
+def bits_of(design: SlangDesign, expression: Any) -> Bits:
     """Return the bits of ``expression``."""
     return lambda read, low, width: _sliced(converter(design, read), expression, low, width)
 

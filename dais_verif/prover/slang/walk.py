@@ -19,7 +19,7 @@ from dais_verif.prover.registers.clock_gating import ungate
 from dais_verif.prover.slang.bundles import bundled, divide
 from dais_verif.prover.slang.checks import leave_out, only_checks
 from dais_verif.prover.slang.connections import connect
-from dais_verif.prover.slang.design import Design, ast
+from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.events import EventError, refuse_delay
 from dais_verif.prover.slang.expressions import Converter
 from dais_verif.prover.slang.functions import call_value
@@ -67,14 +67,14 @@ def elaborate(
                 raise InputError(f"{text}; give the file that holds it, or a model of it, with --rtl, too")
             raise InputError(f"{text}; correct the RTL")
     (instance,) = (instance for instance in root.topInstances if instance.name == top)
-    netlist = _Walk(Design(manager, files or {}, call_value, bitwise), compilation).netlist(instance)
+    netlist = _Walk(SlangDesign(manager, files or {}, call_value, bitwise), compilation).netlist(instance)
     return netlist._replace(included=included(tree, manager))
 
 
 class _Walk:
     """Collects the signals of all scopes, then their drivers, which may name signals of any scope."""
 
-    def __init__(self, design: Design, compilation: Any) -> None:
+    def __init__(self, design: SlangDesign, compilation: Any) -> None:
         self._design = design
         #: What pyslang hands out lives as long as the compilation does.
         design.keep.append(compilation)

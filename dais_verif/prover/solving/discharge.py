@@ -16,7 +16,7 @@ from dais_verif.prover.terms import Term, band, bnot, eq, nodes
 from dais_verif.prover.terms.evaluate import Values, evaluate
 from dais_verif.record.proof import Method
 
-__all__ = ["Decision", "decide"]
+__all__ = ["Discharge", "decide"]
 
 #: Input bits of which all combinations are tried, if every term is narrow; and if not.
 _EXHAUSTIVE_BITS, _WIDE_BITS = 20, 10
@@ -27,7 +27,7 @@ _ROWS = 1 << 16
 
 
 @dataclass(frozen=True)
-class Decision:
+class Discharge:
     """``equal``: True, False, or None if it could not be decided. ``model``: where the two differ."""
 
     equal: bool | None
@@ -36,11 +36,11 @@ class Decision:
     model: Mapping[Term, int] = field(default_factory=dict)
 
 
-def decide(a: Term, b: Term, given: Sequence[Term], timeout: float) -> Decision:
+def decide(a: Term, b: Term, given: Sequence[Term], timeout: float) -> Discharge:
     """Whether ``a`` and ``b`` are equal wherever all of ``given`` are 1. ``timeout``: seconds for the solver."""
     start = time.perf_counter()
     if a is b:
-        return Decision(True, Method.IDENTICAL, 0.0)
+        return Discharge(True, Method.IDENTICAL, 0.0)
     order = nodes(a, b, *given)
     free = [t for t in order if t.op in ("var", "undefined")]
     bits = sum(t.width for t in free)
@@ -48,14 +48,14 @@ def decide(a: Term, b: Term, given: Sequence[Term], timeout: float) -> Decision:
     hard = any(t.op in ("mul", "udiv", "urem", "lookup") for t in order)
     if bits <= ((_EXHAUSTIVE_BITS if hard else _SOON_BITS) if narrow else _WIDE_BITS):
         model = _try_all(a, b, given, free, bits)
-        return Decision(model is None, Method.EXHAUSTIVE, time.perf_counter() - start, model or {})
+        return Discharge(model is None, Method.EXHAUSTIVE, time.perf_counter() - start, model or {})
     conditions = [bnot(eq(a, b)), *given]
     answer = satisfy(conditions, timeout)
     if answer.verdict == "unknown" and narrow and bits <= _EXHAUSTIVE_BITS:
         model = _try_all(a, b, given, free, bits)
-        return Decision(model is None, Method.EXHAUSTIVE, time.perf_counter() - start, model or {})
+        return Discharge(model is None, Method.EXHAUSTIVE, time.perf_counter() - start, model or {})
     equal = {"unsat": True, "sat": False}.get(answer.verdict)
-    return Decision(equal, Method.SMT, time.perf_counter() - start, answer.model)
+    return Discharge(equal, Method.SMT, time.perf_counter() - start, answer.model)
 
 
 def _try_all(a: Term, b: Term, given: Sequence[Term], free: Sequence[Term], bits: int) -> Mapping[Term, int] | None:

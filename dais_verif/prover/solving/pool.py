@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from dais_verif.prover.results import ProofOptions, ProofWatcher
-from dais_verif.prover.solving.discharge import Decision, decide
+from dais_verif.prover.solving.discharge import Discharge, decide
 from dais_verif.prover.solving.obligation_cache import ObligationCache, key_of
 from dais_verif.prover.terms import Term, leaves
 from dais_verif.record.proof import Method
@@ -30,7 +30,7 @@ _timeout = 0.0
 class Decided(NamedTuple):
     """A decision, and whether it was known from an earlier run."""
 
-    decision: Decision
+    decision: Discharge
     cached: bool
 
 
@@ -51,7 +51,7 @@ class Pool:
         self.decide_all([question])
         return self._known[question]
 
-    def equal(self, a: Term, b: Term, given: tuple[Term, ...]) -> Decision:
+    def equal(self, a: Term, b: Term, given: tuple[Term, ...]) -> Discharge:
         """The decision alone."""
         return self.decide(a, b, given).decision
 
@@ -61,7 +61,7 @@ class Pool:
         rest = []
         for question in new:
             if question[0] is question[1]:
-                self._known[question] = Decided(Decision(True, Method.IDENTICAL, 0.0), False)
+                self._known[question] = Decided(Discharge(True, Method.IDENTICAL, 0.0), False)
             else:
                 rest.append(question)
         if not rest:
@@ -70,7 +70,7 @@ class Pool:
         found = self._store.find(keys.values()) if keys else {}
         for question, key in keys.items():
             if key in found:
-                self._known[question] = Decided(Decision(True, found[key], 0.0), True)
+                self._known[question] = Decided(Discharge(True, found[key], 0.0), True)
         rest = [question for question in rest if question not in self._known]
         self._work(rest)
         proved = {keys[q]: self._known[q].decision for q in rest if q in keys}
@@ -95,7 +95,7 @@ class Pool:
                     question = _questions[number]
                     free = leaves(question[0], question[1], *question[2])
                     model = dict(zip(free, values, strict=True)) if values else {}
-                    self._known[question] = Decided(Decision(equal, Method(method), seconds, model), False)
+                    self._known[question] = Decided(Discharge(equal, Method(method), seconds, model), False)
                     done += 1
                     self._watcher.progress("obligations", done, len(questions))
         finally:

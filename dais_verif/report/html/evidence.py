@@ -16,7 +16,7 @@ from dais_verif.report.html.sources import Source
 from dais_verif.report.html.verdicts import standing_of
 from dais_verif.verdict import Verdict
 
-__all__ = ["GRADES", "Design", "Grade", "OutputRow", "designs_of", "output_rows"]
+__all__ = ["GRADES", "JudgedDesign", "Grade", "OutputRow", "designs_of", "output_rows"]
 
 #: What outranks what: an output that is known to be wrong is wrong whatever else was found.
 GRADES = {
@@ -32,7 +32,7 @@ _WRONG = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE
 
 
 @dataclass(frozen=True)
-class Design:
+class JudgedDesign:
     """What was judged: RTL by the hashes of its files, or a board. Evidence of one design says nothing of another."""
 
     label: str
@@ -69,7 +69,7 @@ class OutputRow:
         return any(grade.grade == "wrong" for grade in self.grades)
 
 
-def designs_of(sources: Sequence[Source]) -> list[Design]:
+def designs_of(sources: Sequence[Source]) -> list[JudgedDesign]:
     """The designs that the records of a program's page speak of, in the order in which they come up."""
     found: dict[object, list[Source]] = {}
     for source in sources:
@@ -89,11 +89,11 @@ def _identity(source: Source) -> object:
     return rtl.top, tuple(sorted(rtl.sha256)), tuple(sorted((rtl.data or {}).items()))
 
 
-def _design(group: list[Source]) -> Design:
+def _design(group: list[Source]) -> JudgedDesign:
     documents = [source.document for source in group]
     first = documents[0]
     if isinstance(first, SimulationRecord) and first.board is not None:
-        return Design(f"board {first.board.target}", [], group)
+        return JudgedDesign(f"board {first.board.target}", [], group)
     assert not isinstance(first, RegressionRecord | CoverageRecord)
     rtl = first.rtl
     names, hashes = rtl.files, rtl.sha256
@@ -101,11 +101,11 @@ def _design(group: list[Source]) -> Design:
     files += (rtl.data or {}).items()
     shown = ", ".join(dict.fromkeys(Path(name).name for name in names[:3])) + (", ..." if len(names) > 3 else "")
     origin = "emitted from the program" if rtl.emitted else shown or "no RTL"
-    return Design(f"module {rtl.top}, {origin}" if rtl.top else origin, files, group)
+    return JudgedDesign(f"module {rtl.top}, {origin}" if rtl.top else origin, files, group)
 
 
 def output_rows(
-    sources: Sequence[Source], designs: Sequence[Design], program: Program | None, coverage: Coverage | None
+    sources: Sequence[Source], designs: Sequence[JudgedDesign], program: Program | None, coverage: Coverage | None
 ) -> list[OutputRow]:
     """A row for every output of the program, wrong ones first: of thousands nobody looks for the one that is."""
     documents = [source.document for source in sources if not isinstance(source.document, RegressionRecord)]
@@ -121,7 +121,7 @@ def output_rows(
     return sorted(rows, key=lambda row: not row.is_wrong)
 
 
-def _grades(design: Design, count: int) -> list[Grade]:
+def _grades(design: JudgedDesign, count: int) -> list[Grade]:
     best = [Grade("none")] * count
     for source in design.sources:
         for output, grade, vectors in _claims(source):

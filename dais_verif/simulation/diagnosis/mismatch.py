@@ -12,7 +12,7 @@ from dais_verif.program.numbers import Batch
 from dais_verif.program.opcodes import INPUT
 from dais_verif.record.simulation import Blame, InputValue, Mismatch
 from dais_verif.simulation.diagnosis.blame import replay_mismatch, value_of_bits
-from dais_verif.simulation.simulate import Outcome
+from dais_verif.simulation.simulate import SimulatorOutcome
 from dais_verif.simulation.simulators.build import SIMULATORS
 from dais_verif.simulation.task import Task
 from dais_verif.simulation.testbench.job import Difference
@@ -23,12 +23,14 @@ from dais_verif.verdict import Verdict
 __all__ = ["describe", "first_difference", "replay_in_simulators"]
 
 
-def first_difference(outcomes: dict[str, Outcome | ToolError], verdict: Verdict) -> tuple[str, Difference] | None:
+def first_difference(
+    outcomes: dict[str, SimulatorOutcome | ToolError], verdict: Verdict
+) -> tuple[str, Difference] | None:
     """The simulator and row to show: what the verdict speaks of, Icarus first."""
     if verdict not in (Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE, Verdict.RTL_MISMATCH):
         return None
     for name, outcome in outcomes.items():
-        if isinstance(outcome, Outcome):
+        if isinstance(outcome, SimulatorOutcome):
             unknown, mismatch = outcome.answer.first_unknown, outcome.answer.first_mismatch
             difference = unknown if verdict is Verdict.X_IN_OUTPUT else mismatch
             if verdict is Verdict.SIMULATORS_DISAGREE:  # also where all rows that are wrong have X

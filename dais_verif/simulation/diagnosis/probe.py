@@ -18,10 +18,10 @@ from cocotb.utils import get_sim_time
 from dais_verif.simulation.diagnosis.replay_job import HOLD, Question, Seen
 from dais_verif.simulation.testbench.clocked import Clocked
 from dais_verif.simulation.testbench.job import JOB_VARIABLE
-from dais_verif.simulation.testbench.pins import Pins, handle_of
+from dais_verif.simulation.testbench.pins import PortHandles, handle_of
 
 
-async def _holder(dut: Any, pins: Pins, question: Question) -> Callable[[str], Awaitable[None]]:
+async def _holder(dut: Any, pins: PortHandles, question: Question) -> Callable[[str], Awaitable[None]]:
     """What drives a row until its output is there."""
     clocking = question.interface.clocking
     if clocking is None:
@@ -41,7 +41,7 @@ async def _holder(dut: Any, pins: Pins, question: Question) -> Callable[[str], A
 async def read_signals(dut: Any) -> None:
     """Write what every signal that exists holds at the end of the failing vector."""
     question = Question.load(Path(os.environ[JOB_VARIABLE]))
-    pins = Pins(dut, question.interface)
+    pins = PortHandles(dut, question.interface)
     hold = await _holder(dut, pins, question)
     await hold(question.before)
     start = int(get_sim_time("step"))

@@ -25,7 +25,7 @@ from dais_verif.simulation.testbench.bulk import Evaluator, evaluator
 from dais_verif.simulation.testbench.clocked import AmbiguousLatency, Clocked, ProtocolError, find_latency
 from dais_verif.simulation.testbench.job import Answer, Job
 from dais_verif.simulation.testbench.packing import Words
-from dais_verif.simulation.testbench.pins import Combinational, Pins, problem_with
+from dais_verif.simulation.testbench.pins import Combinational, PortHandles, problem_with
 
 #: Vectors that also go through the ports where there is a bulk path: all corners are among them.
 SMOKE = 256
@@ -99,7 +99,7 @@ class _Ports:
     @classmethod
     async def of(cls, dut: Any, job: Job, chunk: Chunk, scoreboard: Scoreboard) -> _Ports:
         """The design's, ready to run: reset, and with a latency that is known."""
-        pins = Pins(dut, job.interface)
+        pins = PortHandles(dut, job.interface)
         if job.interface.clocking is None:
             return cls(Combinational(pins), job, scoreboard)
         driver = Clocked(dut, pins, job.interface.clocking, job.seed)

@@ -15,7 +15,7 @@ from typing import Any
 from cocotb.triggers import Timer
 
 from dais_verif.dut.interface import Clocking
-from dais_verif.simulation.testbench.pins import Pins, handle_of
+from dais_verif.simulation.testbench.pins import PortHandles, handle_of
 
 __all__ = ["AmbiguousLatency", "Clocked", "ProtocolError", "find_latency"]
 
@@ -38,7 +38,7 @@ class AmbiguousLatency(Exception):
 class Clocked:
     """A design with a clock. ``latency`` must be set before ``run``."""
 
-    def __init__(self, dut: Any, pins: Pins, clocking: Clocking, seed: int) -> None:
+    def __init__(self, dut: Any, pins: PortHandles, clocking: Clocking, seed: int) -> None:
         self._pins = pins
         self._clock = handle_of(dut, clocking.clock)
         self._reset, self._enable, self._valid_in, self._valid_out = (

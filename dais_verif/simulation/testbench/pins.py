@@ -13,7 +13,7 @@ from cocotb.triggers import Timer
 
 from dais_verif.dut.interface import DesignInterface, Wire
 
-__all__ = ["Combinational", "Pins", "handle_of", "problem_with"]
+__all__ = ["Combinational", "PortHandles", "handle_of", "problem_with"]
 
 _ELEMENT = re.compile(r"(.*)\[(\d+)\]$")
 
@@ -47,7 +47,7 @@ def problem_with(dut: Any, interface: DesignInterface) -> str | None:
     return None
 
 
-class Pins:
+class PortHandles:
     """The data ports of a design, written and read as rows. Inputs that keep one value get it here."""
 
     def __init__(self, dut: Any, interface: DesignInterface) -> None:
@@ -83,7 +83,7 @@ def _cuts(dut: Any, wires: Sequence[Wire], bits: int) -> list[tuple[Any, int, in
 class Combinational:
     """A design whose outputs follow its inputs: drive, wait, read, in every simulator."""
 
-    def __init__(self, pins: Pins) -> None:
+    def __init__(self, pins: PortHandles) -> None:
         self._pins = pins
 
     async def run(self, rows: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from dais_verif.prover.slang.kinds.calls import CALLS, FILLING, GATES
-from dais_verif.prover.slang.kinds.decision import Decision, How, Table
+from dais_verif.prover.slang.kinds.decision import How, KindDecision, Table
 from dais_verif.prover.slang.kinds.expressions import (
     ACTIONS,
     BINARY,
@@ -71,7 +71,7 @@ __all__ = [
     "TYPES",
     "UNARY",
     "VALUES",
-    "Decision",
+    "KindDecision",
     "How",
     "Table",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dais_verif.prover.slang.kinds.decision import Decision, Table, left_out, read, refused
+from dais_verif.prover.slang.kinds.decision import KindDecision, Table, left_out, read, refused
 
 __all__ = ["CALLS", "FILLING", "GATES"]
 
@@ -14,7 +14,7 @@ _SHOWN = left_out("shows something; it may not assign a signal")
 _CHECKING = left_out("turns assertions on or off, which change nothing")
 _FILLS = read("in an `initial` block: fills a memory from a file that is given")
 _CLOCK = refused("is not supported by the proof here: what it returns is no function of inputs")
-_GROUPS: list[tuple[str, Decision]] = [
+_GROUPS: list[tuple[str, KindDecision]] = [
     ("$bits $low $high $left $right $size $increment $dimensions $unpacked_dimensions", _CONSTANT),
     ("$signed $unsigned", read("the same bits with another sign")),
     ("$clog2", read("the bits that it takes to count to its argument")),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, Generic, NamedTuple, TypeVar
 
-__all__ = ["Decision", "How", "Table", "left_out", "read", "refused"]
+__all__ = ["KindDecision", "How", "Table", "left_out", "read", "refused"]
 
 Kind = TypeVar("Kind")
 Rule = TypeVar("Rule")
@@ -23,32 +23,32 @@ class How(Enum):
     REFUSED = "refused"
 
 
-class Decision(NamedTuple):
+class KindDecision(NamedTuple):
     """What becomes of a kind. ``text``: the rule in one phrase, or the message."""
 
     how: How
     text: str
 
 
-def read(text: str) -> Decision:
+def read(text: str) -> KindDecision:
     """It is read, by this rule."""
-    return Decision(How.READ, text)
+    return KindDecision(How.READ, text)
 
 
-def left_out(text: str) -> Decision:
+def left_out(text: str) -> KindDecision:
     """It is passed over, for this reason."""
-    return Decision(How.LEFT_OUT, text)
+    return KindDecision(How.LEFT_OUT, text)
 
 
-def refused(text: str) -> Decision:
+def refused(text: str) -> KindDecision:
     """It is refused, with this message."""
-    return Decision(How.REFUSED, text)
+    return KindDecision(How.REFUSED, text)
 
 
 class Table(Generic[Kind]):
     """A decision on each of ``kinds``. ``title`` and ``note`` are for the page."""
 
-    def __init__(self, title: str, note: str, decisions: Mapping[Kind, Decision]) -> None:
+    def __init__(self, title: str, note: str, decisions: Mapping[Kind, KindDecision]) -> None:
         self.title, self.note, self.decisions = title, note, dict(decisions)
 
     def of(self, how: How) -> frozenset[Kind]:

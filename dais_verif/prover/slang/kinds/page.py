@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dais_verif.prover.slang.kinds import TABLES
-from dais_verif.prover.slang.kinds.decision import Decision, How, Table
+from dais_verif.prover.slang.kinds.decision import How, KindDecision, Table
 
 __all__ = ["page"]
 
@@ -34,7 +34,7 @@ def _section(table: Table[Any]) -> Iterator[str]:
         yield f"{table.note}\n"
     yield "| kind | what becomes of it | rule, or message |"
     yield "| --- | --- | --- |"
-    groups: dict[Decision, list[str]] = {}
+    groups: dict[KindDecision, list[str]] = {}
     for kind, decision in table.decisions.items():
         groups.setdefault(decision, []).append(str(getattr(kind, "name", kind)))
     for how in How:
@@ -43,7 +43,7 @@ def _section(table: Table[Any]) -> Iterator[str]:
                 yield f"| {', '.join(f'`{name}`' for name in names)} | {how.value} | {_cell(decision)} |"
 
 
-def _cell(decision: Decision) -> str:
+def _cell(decision: KindDecision) -> str:
     """Its text; in messages, what Markdown would take for marks is put as it is printed."""
     text = decision.text if decision.how is not How.REFUSED else re.sub(r"([`*_<>])", r"\\\1", decision.text)
     return text.replace("|", r"\|")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dais_verif.prover.slang.kinds.decision import Decision, Table, left_out, read, refused
+from dais_verif.prover.slang.kinds.decision import KindDecision, Table, left_out, read, refused
 from dais_verif.prover.slang.kinds.names import ast
 
 __all__ = ["ARGUMENTS", "BLOCKS", "DEFINITIONS", "NETS", "OPEN_INPUTS", "PORTS", "SYMBOLS", "TYPES"]
@@ -21,7 +21,7 @@ _TYPE = refused("a type where none may be")
 _INNER = refused("a part of something else, where none may be")
 
 #: Types are in a table of their own.
-_TYPES: dict[Any, Decision] = {
+_TYPES: dict[Any, KindDecision] = {
     _k.PredefinedIntegerType: read("`int`, `integer`, `byte`, `shortint`, `longint`, `time`: a vector"),
     _k.ScalarType: read("`logic`, `reg`, `bit`: one bit"),
     _k.EnumType: read("the vector that it is based on"),
