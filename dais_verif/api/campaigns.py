@@ -79,7 +79,7 @@ def sign_off(
     layout: str | None = None,
     policy: _Path | None = None,
     rtl: Sequence[_Path] | _Path | None = None,
-    top: str = "model",
+    top: str | None = None,
     data: Sequence[_Path] | _Path | None = None,
     ports: _Path | None = None,
     clock: str | None = None,

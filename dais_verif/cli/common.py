@@ -32,6 +32,7 @@ __all__ = [
     "program_argument",
     "sandbox_option",
     "seed_option",
+    "theirs_option",
     "top_option",
     "unchecked_option",
     "vectors_option",
@@ -48,8 +49,8 @@ __all__ = [
 ]
 
 
-def _identifier(context: click.Context, option: click.Parameter, value: str) -> str:
-    if not is_module_name(value):
+def _identifier(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not is_module_name(value):
         raise click.BadParameter(f"{value!r} is no Verilog module name (letters, digits, _ and $, and no keyword).")
     return value
 
@@ -78,6 +79,9 @@ layout_option = click.option(
     help="Layout of the binary; detected if not given.",
 )
 top_option = click.option("--top", default="model", show_default=True, callback=_identifier, help="Name of the module.")
+theirs_option = click.option(
+    "--top", show_default="model; of a project folder, its top", callback=_identifier, help="Name of the module."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 jobs_option = click.option(
     "--jobs",

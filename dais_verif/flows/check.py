@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dais_verif.flows.arguments import require_types
+from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.programs import AnyProgram, read_program, require_positive
 from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.projects import open_projects
 from dais_verif.flows.vectors import decimal, real_inputs
 from dais_verif.program import OPCODES, Program
 from dais_verif.program.checks import meaningless_data
@@ -56,7 +58,9 @@ def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
     Verdicts: PASS, PROGRAM_INVALID where an input breaks a promise, UNKNOWN where neither was shown. Raises
     ``ProgramError`` if there is no valid program, ``InputError`` if a file cannot be read.
     """
-    program, warnings = read_program(request.program, request.layout, progress)
+    opened = open_projects(request.program, DesignRequest())
+    program, warnings = read_program(opened.program, request.layout, progress)
+    opened.require_dialect(program)
     overflow = _by_intervals(program)
     if request.proof and overflow.possible:
         overflow = _by_proof(program, overflow, request, progress)
@@ -79,6 +83,7 @@ def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
         dead_ops=dead_ops(program),
         meaningless_data=meaningless_data(program).tolist(),
         overflow=overflow,
+        project=opened.project,
     )
 
 

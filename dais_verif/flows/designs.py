@@ -50,12 +50,13 @@ class DesignRequest:
     """Somebody's RTL, or ours where ``rtl`` is empty; and the pins of a clocked design, if they are given.
 
     ``data``: what somebody's RTL reads. ``pipeline``: what ours is to be, if not combinational. ``parameters``: of
-    somebody's top module, with their values as Verilog writes them. ``netlist``: verified in place of RTL.
+    somebody's top module, with their values as Verilog writes them. ``netlist``: verified in place of RTL. ``top``: if
+    None, that of the project folder that ``rtl`` is, and else ``model``.
     """
 
     rtl: tuple[Path, ...] = ()
     data: tuple[Path, ...] = ()
-    top: str = "model"
+    top: str | None = None
     ports: Path | None = None
     pins: Pins = field(default_factory=Pins)
     pipeline: PipelineOptions | None = None
@@ -64,12 +65,17 @@ class DesignRequest:
     netlist: SynthesizedNetlist | None = None
 
     def __post_init__(self) -> None:
-        require_module_name(self.top)
+        require_module_name(self.module)
         require_types(self)
         if self.data and not self.rtl:
             raise RequestError("--data is for RTL that reads files; give the RTL with --rtl.")
         if self.parameters and not self.rtl:
             raise RequestError("--param is for a module of somebody else's; give the RTL with --rtl.")
+
+    @property
+    def module(self) -> str:
+        """The name of the top module."""
+        return "model" if self.top is None else self.top
 
     @property
     def read(self) -> dict[str, object]:
@@ -80,14 +86,14 @@ class DesignRequest:
     @property
     def written(self) -> tuple[str, ...]:
         """The names of files that are written into the folder of a run."""
-        return () if self.rtl or self.wrapped or self.netlist else (f"{self.top}.v",)
+        return () if self.rtl or self.wrapped or self.netlist else (f"{self.module}.v",)
 
     def words(self) -> list[str]:
         """Return the options of the command line that ask for this design."""
         pipeline, pins = self.pipeline, self.pins
         valued = {
             "--ports": self.ports,
-            "--top": None if self.top == "model" else self.top,
+            "--top": self.top,
             "--clock": pins.clock,
             "--latency": pins.latency,
             "--reset": pins.reset,
@@ -164,7 +170,7 @@ def given(asked: DesignRequest, folder: Path) -> tuple[RtlDesign, PortsFile]:
     for source in asked.rtl:
         if not source.is_file():
             problem = "is a folder" if source.is_dir() else "does not exist"
-            raise InputError(f"RTL file {str(source)!r} {problem}; give the files of module {asked.top}")
+            raise InputError(f"RTL file {str(source)!r} {problem}; give the files of module {asked.module}")
         require_plain(source, MOST_RTL_BYTES, "RTL file")
     said = read_ports_file(asked.ports) if asked.ports else PortsFile()
     said = replace(said, clocking=asked.pins.over(said.clocking, f"{str(asked.ports)!r} has no [clock]"))
@@ -172,7 +178,7 @@ def given(asked: DesignRequest, folder: Path) -> tuple[RtlDesign, PortsFile]:
     vhdl = any(map(is_vhdl, sources))
     if vhdl and asked.parameters:
         raise InputError("--param is for RTL in Verilog; give the generics of VHDL in an entity around it")
-    data, top = data_files(sources, asked.data), asked.top.lower() if vhdl else asked.top
+    data, top = data_files(sources, asked.data), asked.module.lower() if vhdl else asked.module
     if asked.parameters:
         sources, top = with_parameters(sources, top, dict(asked.parameters), folder)
     design = RtlDesign(sources, top, data)
@@ -185,11 +191,11 @@ def emitted(program: Program, asked: DesignRequest, folder: Path) -> RtlDesign:
         raise InputError(
             "our own module has its own ports: --clock and --ports need --rtl (ours is clocked with --stages)"
         )
-    source = folder / f"{asked.top}.v"
+    source = folder / f"{asked.module}.v"
     if asked.pipeline is None:
-        write_atomically(source, emit_verilog(program, asked.top).encode())
-        return RtlDesign((source,), asked.top)
-    pipeline = emit_pipeline(program, asked.top, asked.pipeline)
+        write_atomically(source, emit_verilog(program, asked.module).encode())
+        return RtlDesign((source,), asked.module)
+    pipeline = emit_pipeline(program, asked.module, asked.pipeline)
     write_atomically(source, pipeline.text.encode())
     pins = Clocking("clk", pipeline.latency, "rst", False, "en", "in_valid", "out_valid")
-    return RtlDesign((source,), asked.top, dut=packed(program, pins), path_of=pipeline.path_of)
+    return RtlDesign((source,), asked.module, dut=packed(program, pins), path_of=pipeline.path_of)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
+from dais_verif.dut.project_folder import read_project
 from dais_verif.errors import RequestError
 from dais_verif.flows.progress import Progress
 from dais_verif.program import AssumedLayoutWarning, Program, load, parse
 
 __all__ = [
     "AnyProgram",
+    "is_folder",
     "path_of",
     "read_program",
     "require_counts",
@@ -22,16 +24,26 @@ __all__ = [
 AnyProgram = Program | bytes | str | Path
 
 
+def is_folder(program: AnyProgram) -> bool:
+    """Whether ``program`` is the path of a folder."""
+    try:
+        return isinstance(program, str | Path) and Path(program).is_dir()
+    except (OSError, ValueError):  # NUL in a name, of which the reader speaks
+        return False
+
+
 def read_program(program: AnyProgram, layout: str | None, progress: Progress) -> tuple[Program, list[str]]:
     """Return the valid program, and the warnings of reading it, which ``progress`` is told, too.
 
-    Raises ``ProgramError`` if there is none, ``InputError`` if a file cannot be read, ``RequestError`` if ``layout`` is
-    given of a ``Program``.
+    Of a project folder it is the model. Raises ``ProgramError`` if there is none, ``InputError`` if a file cannot be
+    read, ``RequestError`` if ``layout`` is given of a ``Program``.
     """
     if isinstance(program, Program):
         if layout is not None:
             raise RequestError(f"--layout {layout} says how a file is read: a Program has been read; leave it out.")
         return program, []
+    if is_folder(program):
+        program = read_project(Path(str(program))).require_model()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AssumedLayoutWarning)
         found = parse(program, layout=layout) if isinstance(program, bytes) else load(program, layout=layout)

@@ -13,6 +13,7 @@ from dais_verif.files import write_atomically
 from dais_verif.flows.designs import DesignRequest, emitted, given, told_apart, with_netlist
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.projects import open_projects
 from dais_verif.flows.proof.confirm import prove_and_confirm
 from dais_verif.flows.proof.decide import ProofTask, prove_design, state_obligations
 from dais_verif.flows.proof.proof_record import proof_record
@@ -77,10 +78,13 @@ def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatc
     the last word. Raises ``InputError``, ``ProgramError`` or ``RequestError`` for what cannot be used, ``ToolError`` if
     a package or a tool is missing.
     """
-    asked, watch = request.design, watch or Stopwatch()
+    watch = watch or Stopwatch()
     statements = None if request.dump_smt is None else empty_folder(request.dump_smt)
     with watch.stage("read"):
-        program, warnings = read_program(request.program, request.layout, progress)
+        opened = open_projects(request.program, request.design)
+        asked = opened.design
+        program, warnings = read_program(opened.program, request.layout, progress)
+        opened.require_dialect(program)
     with work_folder(request.output) as folder:
         with watch.stage("emit"):
             asked = with_netlist(asked, folder.path)
@@ -118,6 +122,7 @@ def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatc
             confirmation=found.confirmation,
             written=written,
             warnings=[*warnings, *readings],
+            project=opened.project,
             simulate=None if proof.counterexample is None else simulate_command(request, asked, found.design, folder),
         )
         if folder.kept or proof.counterexample is not None or request.output is not None:

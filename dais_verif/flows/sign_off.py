@@ -12,8 +12,9 @@ from dais_verif.errors import InputError, RequestError
 from dais_verif.files import make_folder
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.programs import read_program, require_counts
+from dais_verif.flows.programs import is_folder, read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.projects import open_projects
 from dais_verif.flows.words import option_words
 from dais_verif.own_command import own_command
 from dais_verif.record.signoff import CERTIFICATE, SIGNATURE, SignOffRecord
@@ -32,10 +33,11 @@ __all__ = ["BUILT_IN", "SignOffRequest", "default_folder", "sign_off", "withdraw
 class SignOffRequest:
     """What to sign off, and by which policy.
 
-    ``program``: a file, since that is what is certified. ``policy``: a TOML file; None: what is built in. ``design``:
-    somebody's RTL, in place of what the policy says of RTL. ``seed``: in place of the policy's seeds. ``key``: an
-    Ed25519 key that signs the certificate; ``passphrase`` is asked for its own, given a prompt. ``output``: the folder
-    that is kept; None: ``default_folder``. ``command``: the line that asks for the same; None: it is derived.
+    ``program``: a file, since that is what is certified, or a project folder. ``policy``: a TOML file; None: what is
+    built in. ``design``: somebody's RTL, in place of what the policy says of RTL. ``seed``: in place of the policy's
+    seeds. ``key``: an Ed25519 key that signs the certificate; ``passphrase`` is asked for its own, given a prompt.
+    ``output``: the folder that is kept; None: ``default_folder``. ``command``: the line that asks for the same; None:
+    it is derived.
     """
 
     program: str | Path
@@ -54,7 +56,7 @@ class SignOffRequest:
         if not isinstance(self.program, str | Path):
             raise RequestError("a sign-off certifies a file: give the path of the program.")
         require_types(self)
-        if not design.rtl and (design.ports or design.pins.given):
+        if not design.rtl and not is_folder(self.program) and (design.ports or design.pins.given):
             raise RequestError("--ports and --clock are for RTL of files; give them with --rtl.")
         if design.parameters:
             raise RequestError("--param is not for a sign-off: give the values in a module around the RTL.")
@@ -103,12 +105,15 @@ def sign_off(request: SignOffRequest, *, progress: Progress = SILENT) -> SignOff
     """
     folder = request.folder
     withdraw_certificate(folder)
-    given, signer = _policy(request), _signer(request)
-    program, warnings = read_program(Path(request.program), request.layout, progress)
+    opened = open_projects(request.program, request.design)
+    given, signer = _policy(request, opened.design), _signer(request)
+    path = Path(str(opened.program))
+    program, warnings = read_program(path, request.layout, progress)
+    opened.require_dialect(program)
     with _locked(folder), progress.working("signing off"):
         return session.sign_off(
             program,
-            Path(request.program),
+            path,
             request.layout,
             given,
             folder,
@@ -117,17 +122,18 @@ def sign_off(request: SignOffRequest, *, progress: Progress = SILENT) -> SignOff
             jobs=request.jobs,
             signer=signer,
             listener=progress,
+            project=opened.project,
         )
 
 
-def _policy(request: SignOffRequest) -> Given:
+def _policy(request: SignOffRequest, design: DesignRequest) -> Given:
     """Return the policy for the RTL of the request. The built-in one takes the simulators of its language."""
-    given, design = read_policy(request.policy), request.design
+    given = read_policy(request.policy)
     if design.rtl:
         pins = design.pins
         rtl = Rtl(
             files=tuple(map(str, design.rtl)),
-            top=design.top,
+            top=design.module,
             data=tuple(map(str, design.data)),
             ports=None if design.ports is None else str(design.ports),
             clock=pins.clock,

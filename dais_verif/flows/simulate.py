@@ -12,6 +12,7 @@ from dais_verif.errors import RequestError
 from dais_verif.flows.designs import design_of, told_apart, with_netlist
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.projects import open_projects
 from dais_verif.flows.simulation_record import begun_record, finished_record, given_vectors, with_share_of_icarus
 from dais_verif.flows.simulation_request import ALL, SimulationRequest
 from dais_verif.flows.watched_files import WatchedFiles
@@ -54,14 +55,18 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
     Tool failures and broken promises are verdicts of the record. Raises ``InputError``, ``ProgramError`` or
     ``RequestError`` for what cannot be used, ``ToolError`` where nothing can be begun.
     """
-    asked, watch = request.design, watch or Stopwatch()
+    watch = watch or Stopwatch()
+    with watch.stage("read"):
+        opened = open_projects(request.program, request.design)
+    asked = opened.design
     simulators = simulators_for(request.simulator, asked.rtl)
     paired = len(simulators) > 1 and asked.wrapped is None
     if request.icarus_vectors not in (None, ALL) and not paired:
         raise RequestError("--icarus-vectors is for runs in both simulators; one alone compares all vectors.")
     request.covering.check(simulators, asked.wrapped is not None)
     with watch.stage("read"):
-        program, warnings = read_program(request.program, request.layout, progress)
+        program, warnings = read_program(opened.program, request.layout, progress)
+        opened.require_dialect(program)
         given = [read_batch(path, program.n_in) for path in request.inputs]
         classes = [given_vectors(path, batch.rows) for path, batch in zip(request.inputs, given, strict=True)]
         classes += [StimulusClass("generated", request.vectors)] if request.vectors else []
@@ -74,7 +79,7 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
             if asked.netlist is None and asked.wrapped is None:
                 warnings += told_apart(design, asked, progress)
             watched = WatchedFiles.of(design)
-        record = begun_record(request, program, watched, asked, warnings, classes, simulators)
+        record = begun_record(request, program, watched, asked, warnings, classes, simulators, opened.project)
         folder.begin(record)
         stimulus, record = request.covering.directed(
             stimulated, stimulus, record, folder.path, watch, jobs=request.jobs, progress=progress

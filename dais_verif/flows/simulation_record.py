@@ -19,6 +19,7 @@ from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.program import Program
 from dais_verif.record.base import to_tree
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.project import ProjectInfo
 from dais_verif.record.rtl import RtlFacts
 from dais_verif.record.simulation import (
     RTL_IN_ICARUS,
@@ -58,6 +59,7 @@ def begun_record(
     warnings: list[str],
     classes: list[StimulusClass],
     simulators: Sequence[str],
+    project: ProjectInfo | None = None,
 ) -> SimulationRecord:
     """Return the record while the run goes on. ``watched``: the files of the design."""
     return SimulationRecord(
@@ -67,7 +69,7 @@ def begun_record(
         seed=request.seed,
         vectors=sum(part.vectors for part in classes),
         reproduce=request.reproduce(),
-        rtl=_rtl(watched, asked),
+        rtl=replace(_rtl(watched, asked), project=project),
         tools={},  # to ask for versions takes as long as to start a simulator
         unchecked=request.unchecked,
         warnings=warnings,
@@ -140,7 +142,8 @@ def _decisions(
         found.append(Decision("width of the ports", design.dut.how, why))
     pins = None if design.dut is None else design.dut.interface.clocking
     if pins is not None and pins.latency is not None:
-        why = "--latency" if asked.pins.latency is not None else "--ports" if asked.ports else "as it was made"
+        given = "--latency" if request.design.pins.latency is not None else "the project folder says so"
+        why = given if asked.pins.latency is not None else "--ports" if asked.ports else "as it was made"
         found.append(Decision("latency", f"{pins.latency} clock edges", why))
     return found
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from dais_verif.record.base import RunRecord
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.project import ProjectInfo
 
 __all__ = ["CheckRecord", "NamedOp", "Overflow", "PortWidths", "WidthSummary"]
 
@@ -68,6 +69,7 @@ class PortWidths:
 class CheckRecord(RunRecord):
     """A run of ``check``. ``tables``: their lengths. ``opcodes``: how many ops of each; ``widths``: of each width.
 
+    ``project``: the folder that was given, and what was found in it.
     ``depth``: of the longest chain of ops. ``meaningless_data``: ops with data that their opcode has no use for.
     """
 
@@ -84,3 +86,4 @@ class CheckRecord(RunRecord):
     dead_ops: list[int]
     meaningless_data: list[int]
     overflow: Overflow
+    project: ProjectInfo | None = None

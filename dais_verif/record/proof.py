@@ -12,6 +12,7 @@ import msgspec
 
 from dais_verif.record.base import RunRecord
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.project import ProjectInfo
 from dais_verif.record.simulation import ASSERTION_FAILED, Mismatch, SimulatorResult
 from dais_verif.verdict import Verdict
 
@@ -310,6 +311,7 @@ class ProvedRtl:
 
     ``front_end``: what was asked to read it; ``front_ends``: what did; ``unread``: why others did not; ``readers``:
     versions of what else had a say. ``sha256``: of ``files``; ``data``: that of each file that the RTL reads.
+    ``project``: the folder that was given for program or RTL.
     """
 
     top: str | None = None
@@ -322,6 +324,7 @@ class ProvedRtl:
     readers: list[str] = field(default_factory=list)
     sha256: list[str] = field(default_factory=list)
     data: dict[str, str] = field(default_factory=dict)
+    project: ProjectInfo | None = None
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

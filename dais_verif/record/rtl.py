@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from dais_verif.record.project import ProjectInfo
+
 __all__ = ["RtlFacts"]
 
 
@@ -14,10 +16,10 @@ class RtlFacts:
     file that the RTL reads, by name. ``top`` is None of a board.
 
     ``widths``: what tells those of the ports; ``face``: the ports, as ``DesignInterface.to_tree`` gives them. ``bits``:
-    of a row of outputs, which evidence keeps in their place.
+    of a row of outputs, which evidence keeps in their place. ``project``: the folder that was given for program or RTL.
     """
 
-    LEFT_OUT_IF_NONE: ClassVar = ("data", "widths", "face", "bits")
+    LEFT_OUT_IF_NONE: ClassVar = ("data", "widths", "face", "bits", "project")
 
     top: str | None = None
     emitted: bool = False
@@ -27,3 +29,4 @@ class RtlFacts:
     widths: str | None = None
     face: dict[str, Any] | None = None
     bits: int | None = None
+    project: ProjectInfo | None = None

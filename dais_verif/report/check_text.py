@@ -24,6 +24,7 @@ def print_check(record: CheckRecord, out: Console, *, everything: bool = False) 
     table.add_column()
     rows = [
         ("program", info.path),
+        *([] if record.project is None else [("project", str(record.project))]),
         ("hash", info.hash),
         ("layout", f"{info.layout}{assumed}"),
         ("shape", f"{info.n_in} inputs, {info.n_out} outputs, {info.n_ops} ops"),

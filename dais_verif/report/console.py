@@ -34,6 +34,8 @@ def print_record(record: SimulationRecord, out: Console, *, profile: bool = Fals
     """Print ``record`` for a person; ``profile``: also where the time went."""
     out.print(f"program    {program_line(record.program)}", markup=False)
     out.print(f"hash       {record.program.hash}", markup=False)
+    if record.rtl.project is not None:
+        out.print(f"project    {record.rtl.project}", markup=False)
     if record.board is not None:
         _print_board(record.board, out)
     else:

@@ -22,6 +22,8 @@ def print_proof(record: ProofRecord, out: Console, *, bitwise: bool = False, mis
     rtl, seconds = record.rtl, record.seconds
     out.print(f"program    {program_line(record.program)}", markup=False)
     out.print(f"hash       {record.program.hash}", markup=False)
+    if rtl.project is not None:
+        out.print(f"project    {rtl.project}", markup=False)
     through = ", as GHDL's synthesis reads it" if any(name.startswith("ghdl") for name in rtl.readers) else ""
     out.print(f"rtl        module {rtl.top}, {source_line(rtl.emitted, rtl.files)}{through}", markup=False)
     unnamed = f", {len(record.ops_without_signal)} have none" if record.ops_without_signal else ""

@@ -26,6 +26,8 @@ def print_sign_off(record: SignOffRecord, folder: Path, out: Console) -> None:
     more = f" and {len(files) - _SHOWN} more files" if len(files) > _SHOWN else ""
     source = "emitted from the program" if record.rtl.emitted else ", ".join(files[:_SHOWN]) + more
     out.print(f"program    {program_line(record.program)}", markup=False)
+    if record.rtl.project is not None:
+        out.print(f"project    {record.rtl.project}", markup=False)
     out.print(f"rtl        module {record.rtl.top}, {source}", markup=False)
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("stage", "", "verdict", "s", "kept in"):

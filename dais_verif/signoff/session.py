@@ -20,6 +20,7 @@ from dais_verif.files import make_folder, read_plain, write_atomically
 from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.project import ProjectInfo
 from dais_verif.record.rtl import RtlFacts
 from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.record.simulation import Decision, Times
@@ -82,8 +83,11 @@ def sign_off(
     jobs: int | None = None,
     signer: Signer | None = None,
     listener: SignOffListener | None = None,
+    project: ProjectInfo | None = None,
 ) -> SignOffRecord:
     """Sign ``program`` off, or say why not. ``folder`` receives the record, all evidence and the certificate.
+
+    ``project``: the folder in which program or RTL was found.
 
     Raises ``InputError`` for what cannot be used at all: then there is no record.
     """
@@ -108,7 +112,7 @@ def sign_off(
         policy=policy.tree(),
         seed=policy.seeds[0] if policy.seeds else 0,
         reproduce=reproduce,
-        rtl=_facts(subject),
+        rtl=replace(_facts(subject), project=project),
         tools={},
         decisions=[Decision("layout", program.origin.layout, "given" if layout else "detected")],
         waivers=[waiver.told() for waiver in good.values()],

@@ -71,7 +71,7 @@ inputs = "x.csv"
 arguments = ["--unchecked", "--exhaustive-bits", "0"]
 """
 
-THEIRS = DesignRequest(rtl=(Path("model.v"),), data=(Path("model.v"),), pins=Pins("clk", 4))
+THEIRS = DesignRequest(rtl=(Path("model.v"),), top="model", data=(Path("model.v"),), pins=Pins("clk", 4))
 
 MEANT = {
     "plain": {"simulator": "both"},
@@ -97,7 +97,10 @@ def test_the_jobs_of_a_regression(requests: list[dict[str, Any]]) -> None:
 
 
 POLICIES: dict[str, tuple[str, dict[str, Any]]] = {
-    "ours": ('simulators = ["icarus"]\nexhaustive_bits = 0\n', {"simulator": "icarus", "exhaustive_bits": 0}),
+    "ours": (
+        'simulators = ["icarus"]\nexhaustive_bits = 0\n',
+        {"simulator": "icarus", "exhaustive_bits": 0, "design": DesignRequest(top="model")},
+    ),
     "a pipeline of ours": (
         "exhaustive_bits = 3\n[rtl]\npipeline = 2\n",
         {
@@ -105,7 +108,7 @@ POLICIES: dict[str, tuple[str, dict[str, Any]]] = {
             "icarus_vectors": ALL,
             "exhaustive": True,
             "exhaustive_bits": 3,
-            "design": DesignRequest(pipeline=PIPELINE),
+            "design": DesignRequest(top="model", pipeline=PIPELINE),
         },
     ),
     "theirs": (
@@ -117,7 +120,7 @@ POLICIES: dict[str, tuple[str, dict[str, Any]]] = {
             "exhaustive_bits": 0,
             "unchecked": True,
             "covering": Covering(program=True),
-            "design": DesignRequest(rtl=(Path("model.v"),), pins=Pins("clk", "auto", "rst:low")),
+            "design": DesignRequest(rtl=(Path("model.v"),), top="model", pins=Pins("clk", "auto", "rst:low")),
         },
     ),
 }

@@ -10,10 +10,11 @@ from typing import Any, Literal
 
 import click
 
-from dais_verif.cli.common import file_path, top_option
+from dais_verif.cli.common import file_path, theirs_option
 from dais_verif.cli.options.pipelines import stage_options
 from dais_verif.flows.designs import NETLISTS, DesignRequest, find_netlist, parse_parameter
 from dais_verif.flows.pins import Pins, latency_of
+from dais_verif.flows.programs import is_folder
 from dais_verif.flows.wrapper import find_wrapper
 
 __all__ = ["dut_options", "given_rtl_options", "netlist_options", "rtl_options", "target_option"]
@@ -34,7 +35,12 @@ def _parameters(context: click.Context, option: click.Parameter, texts: Sequence
 
 
 _OPTIONS = (
-    click.option("--rtl", type=file_path, multiple=True, help="Verify this RTL instead of our own; may be repeated."),
+    click.option(
+        "--rtl",
+        type=file_path,
+        multiple=True,
+        help="Verify this RTL, or a project folder's; may be repeated.",
+    ),
     click.option(
         "--data",
         type=file_path,
@@ -42,7 +48,7 @@ _OPTIONS = (
         help="What the RTL reads in the folder of a run: a file (or all in a folder) for $readmemh, say. What lies"
         " beside the RTL or just below, and is mentioned in it, is found unasked.",
     ),
-    top_option,
+    theirs_option,
     click.option(
         "--param",
         "parameters",
@@ -88,7 +94,7 @@ def given_rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
         if more and not rtl:
             raise click.UsageError(f"Got unexpected extra argument ({more[0]}); RTL files follow --rtl.")
         asked_pins = Pins(**pins)
-        if own["ports"] is None:
+        if own["ports"] is None and not any(map(is_folder, (given["program"], *rtl))):
             asked_pins.over(None, "no ports file says which")  # refused before anything is read
         # All pins, so that all of what they do is exercised.
         asked = given.pop("pipeline", None)

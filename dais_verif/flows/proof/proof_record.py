@@ -12,6 +12,7 @@ from dais_verif.flows.proof.decide import ProofTask
 from dais_verif.flows.proof.request import ProveRequest
 from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.record.program import ProgramInfo
+from dais_verif.record.project import ProjectInfo
 from dais_verif.record.proof import (
     Claim,
     Confirmation,
@@ -48,6 +49,7 @@ def proof_record(
     written: WrittenStatements | None,
     warnings: Sequence[str],
     simulate: str | None,
+    project: ProjectInfo | None = None,
 ) -> ProofRecord:
     """Return the record. ``design``: as it was proved, or as a simulator found it wrong; ``dut``: its ports."""
     counts = {kind: Counter(claim.status for claim in part) for kind, part in _parts(proof).items()}
@@ -77,7 +79,7 @@ def proof_record(
         handshake=proof.handshake,
         confirmation=confirmation,
         program=ProgramInfo.of(task.program),
-        rtl=_rtl(request, task, proof, design, dut, task.watched),
+        rtl=replace(_rtl(request, task, proof, design, dut, task.watched), project=project),
         obligations_written=written,
         unchecked=request.unchecked,
         timeout=request.timeout,

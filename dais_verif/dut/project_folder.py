@@ -1,0 +1,311 @@
+"""A project folder of da4ml or alkaid: which model and which RTL are in it, and what it says of the RTL.
+
+Nothing in it is believed. That the RTL computes the model, and its latency, is what a run shows or refutes; here the
+files are found, and folders that contradict themselves are refused. Four generations of folders are known:
+
+    da4ml 0.4                model.json, the RTL beside it, misc.json
+    da4ml 0.5 and 0.6        model/comb.json, pipelines also model/pipeline.json; src, metadata.json
+    alkaid 0.7               model/comb.json.gz; src, metadata.json
+    alkaid 0.8               model/comb.json.gz and model/fsm.json.gz; src, metadata.json, which names the top
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from dais_verif.dut.hdl_units import declares_clock, needed_files
+from dais_verif.errors import InputError
+from dais_verif.files import read_plain, require_plain
+
+__all__ = ["ProjectFolder", "read_project"]
+
+_MOST_METADATA, _MOST_SOURCE = 16 << 20, 1 << 30
+_MOST_FILES = 100_000
+_MOST_STAGES = 100_000
+
+#: By the flavor that metadata names: the language in words, and the suffix of its files.
+_LANGUAGES = {"verilog": ("Verilog", ".v"), "vhdl": ("VHDL", ".vhd")}
+_CLOCK = "clk"
+
+#: The edges of a pipeline after its first register, in the testbench in C++ that da4ml writes.
+_BINDER = re.compile(rb"\blatency\s*=\s*(\d{1,6})\s*;")
+
+
+class _Generation(NamedTuple):
+    """Those that write one kind of folder. ``models``: of programs, ``others``: of machines and pipelines."""
+
+    writer: str
+    dialect: str
+    models: tuple[str, ...]
+    others: tuple[str, ...]
+    metadata: str
+    sources: tuple[str, ...]
+
+
+_DA4ML_04 = _Generation("da4ml 0.4", "DAIS", ("model.json",), ("pipeline.json",), "misc.json", (".",))
+_DA4ML = _Generation(
+    "da4ml 0.5 or 0.6", "DAIS", ("model/comb.json",), ("model/pipeline.json",), "metadata.json", ("src", "src/static")
+)
+_ALKAID = _Generation(
+    "alkaid", "ALIR", ("model/comb.json.gz",), ("model/fsm.json.gz",), "metadata.json", ("src", "src/static")
+)
+
+
+@dataclass(frozen=True)
+class ProjectFolder:
+    """What was found in ``folder``. ``dialect``: DAIS or ALIR, as the model is written.
+
+    ``model``: the program; None if there is none, and then ``without_model`` says why. ``sources``: what the top needs,
+    ``data``: memory files. ``latency``: in clock edges from an input to its output, as the folder says.
+    """
+
+    folder: Path
+    writer: str
+    dialect: str
+    language: str
+    model: Path | None
+    without_model: str
+    sources: tuple[Path, ...]
+    data: tuple[Path, ...]
+    top: str
+    clock: str | None
+    latency: int | None
+
+    def require_model(self) -> Path:
+        """Return the path of the model. Raises ``InputError`` if the folder has none that is a program."""
+        if self.model is None:
+            raise InputError(f"{str(self.folder)!r}: {self.without_model}")
+        return self.model
+
+
+def read_project(
+    folder: Path, *, top: str | None = None, clock: str | None = None, timed: bool = False
+) -> ProjectFolder:
+    """Return what is in ``folder``. ``top`` and ``clock``: in place of what is found; ``timed``: a latency is given.
+
+    Raises ``InputError`` if it is not a project folder, if files are missing or lead out of it, or if it contradicts
+    itself; what is ambiguous names the option that decides it.
+    """
+    return _Reader(folder).project(top, clock, timed)
+
+
+class _Reader:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        try:
+            if not folder.is_dir():
+                raise InputError(f"{str(folder)!r} is not a folder; name the folder that da4ml or alkaid wrote")
+            self._root = folder.resolve()
+        except (OSError, ValueError, RuntimeError) as error:
+            raise InputError(f"cannot read {str(folder)!r}: {error}; name a project folder") from None
+
+    def project(self, top: str | None, clock: str | None, timed: bool) -> ProjectFolder:
+        generation = self._generation()
+        model, without = self._model(generation)
+        metadata = self._metadata(generation.metadata)
+        flavor = self._flavor(generation, metadata)
+        language, suffix = _LANGUAGES[flavor]
+        files = self._rtl(generation, suffix)
+        top = top or self._top(metadata, files, suffix)
+        texts = {path: read_plain(path, _MOST_SOURCE, "RTL file").decode("utf-8", "replace") for path in files}
+        needed = needed_files(texts, top, vhdl=flavor == "vhdl")
+        if not needed:
+            names = "the module" if flavor == "verilog" else "the entity"
+            self._refuse(f"no file among its {len(files)} of {language} declares {names} {top}: name it with --top")
+        doubled = next((unit for unit, paths in needed.units.items() if len(paths) > 1), None)
+        if doubled is not None:
+            first, second = (str(path.relative_to(self._folder)) for path in needed.units[doubled][:2])
+            self._refuse(f"{first} and {second} both declare {doubled}: give the files that are meant with --rtl")
+        if clock is None and declares_clock(texts[needed.files[0]], top, _CLOCK, vhdl=flavor == "vhdl"):
+            clock = _CLOCK
+        return ProjectFolder(
+            folder=self._folder,
+            writer=self._writer(generation, model),
+            dialect=generation.dialect,
+            language=language,
+            model=model,
+            without_model=without,
+            sources=needed.files,
+            data=self._data(),
+            top=top,
+            clock=clock,
+            latency=None if timed or model is None else self._latency(generation, metadata, top, clock),
+        )
+
+    def _generation(self) -> _Generation:
+        """Return who wrote the folder, by the models in it."""
+        there = {
+            one: [name for name in (*one.models, *one.others) if self._exists(name)]
+            for one in (_DA4ML_04, _DA4ML, _ALKAID)
+        }
+        if not (self._exists("misc.json") or self._exists("build_binder.mk")):
+            there[_DA4ML_04] = []  # anybody may call a file model.json
+        found = [one for one, names in there.items() if names]
+        if not found:
+            self._refuse(
+                "is a folder, but not one that da4ml or alkaid wrote: there is no model/comb.json, model/comb.json.gz "
+                "or model/fsm.json.gz in it; name the file of a program, or write the folder again"
+            )
+        if len(found) > 1:
+            first, second = (there[one][0] for one in found[:2])
+            self._refuse(
+                f"holds {first} of {found[0].writer} and {second} of {found[1].writer}, so it does not say which was "
+                f"written last: name the model as PROGRAM and the RTL with --rtl"
+            )
+        return found[0]
+
+    def _writer(self, generation: _Generation, model: Path | None) -> str:
+        if generation is not _ALKAID:
+            return generation.writer
+        return "alkaid 0.8" if model is None or self._exists("model/fsm.json.gz") else "alkaid 0.7"
+
+    def _model(self, generation: _Generation) -> tuple[Path | None, str]:
+        """Return the path of the program; or None, and why there is none."""
+        for name in generation.models:
+            if self._exists(name):
+                return self._file(name, "model"), ""
+        other = generation.others[0]
+        if generation is _ALKAID:
+            return None, (
+                f"{other} is a state machine, which is not read yet; if it was made of a program, name that as PROGRAM "
+                "and this folder with --rtl"
+            )
+        return None, (
+            f"{other} holds the stages of a pipeline and not the program that they were made of; name that as PROGRAM "
+            "(CombLogic.save wrote it) and this folder with --rtl"
+        )
+
+    def _metadata(self, name: str) -> dict[str, Any]:
+        if not self._exists(name):
+            return {}
+        try:
+            tree = json.loads(read_plain(self._file(name, "metadata"), _MOST_METADATA, "metadata"))
+        except (ValueError, RecursionError) as error:
+            self._refuse(f"{name} is not JSON: {str(error)[:100]}; write the folder again")
+        if not isinstance(tree, dict):
+            self._refuse(f"{name} must be an object, not a {type(tree).__name__}; write the folder again")
+        return tree
+
+    def _flavor(self, generation: _Generation, metadata: dict[str, Any]) -> str:
+        """Return ``verilog`` or ``vhdl``: what metadata says, and else what the files are."""
+        flavor = metadata.get("flavor")
+        if flavor in ("vitis", "hlslib", "oneapi"):
+            self._refuse(
+                f"holds C++ for high-level synthesis (flavor {flavor}): what is verified is RTL; give the Verilog that "
+                "is synthesized from it with --rtl, and the model as PROGRAM"
+            )
+        if flavor is not None and flavor not in _LANGUAGES:
+            self._refuse(f"{generation.metadata} says flavor {str(flavor)[:40]!r}, must be verilog or vhdl")
+        there = [name for name, (_, suffix) in _LANGUAGES.items() if self._files(generation.sources[0], suffix)]
+        if flavor is not None:
+            if flavor not in there:
+                suffix = _LANGUAGES[flavor][1]
+                self._refuse(
+                    f"{generation.metadata} says {flavor}, but {generation.sources[0]} holds no file *{suffix}; "
+                    "write the folder again"
+                )
+            return str(flavor)
+        if len(there) != 1:
+            self._refuse(
+                f"holds Verilog and VHDL, and no {generation.metadata} that says which: give the files with --rtl"
+                if there
+                else f"{generation.sources[0]} holds neither *.v nor *.vhd; write the folder again"
+            )
+        return there[0]
+
+    def _rtl(self, generation: _Generation, suffix: str) -> list[Path]:
+        return [path for folder in generation.sources for path in self._files(folder, suffix)]
+
+    def _top(self, metadata: dict[str, Any], files: Sequence[Path], suffix: str) -> str:
+        """Return the top module: what metadata says, and else what has a wrapper beside it."""
+        said = metadata.get("top_module")
+        if said is not None:
+            if not isinstance(said, str) or not said.isidentifier():
+                self._refuse(f"metadata.json says top_module {str(said)[:60]!r}, must be a name: give it with --top")
+            return said
+        stems = {path.stem for path in files}
+        tops = sorted(stem for stem in stems if f"{stem}_wrapper" in stems)
+        if len(tops) == 1:
+            return tops[0]
+        problem = f"may mean {', '.join(tops[:5])}" if tops else f"no *_wrapper{suffix} tells which module is the top"
+        self._refuse(f"{problem}: name the top with --top")
+
+    def _data(self) -> tuple[Path, ...]:
+        return tuple(self._files("src/memfiles", ""))
+
+    def _latency(self, generation: _Generation, metadata: dict[str, Any], top: str, clock: str | None) -> int | None:
+        """Return the clock edges from an input to its output, as the folder says."""
+        stages = metadata.get("latency")
+        if stages is None:
+            if clock is not None:
+                self._refuse(
+                    f"{top} has a clock, {clock}, but {generation.metadata} says nothing of a latency: give it with "
+                    "--latency, or --latency auto to have it found"
+                )
+            return None
+        if isinstance(stages, float) and stages.is_integer():
+            stages = int(stages)
+        if isinstance(stages, bool) or not isinstance(stages, int) or not 0 < stages <= _MOST_STAGES:
+            self._refuse(f"{generation.metadata} says latency {str(stages)[:40]!r}, must be a number of stages above 0")
+        if clock is None:
+            self._refuse(
+                f"{generation.metadata} says latency {stages}, but {top} has no port {_CLOCK}: name the clock with "
+                "--clock, or write the folder again"
+            )
+        return stages * self._layers(generation, top, stages) + 1  # registers before the first stage, and after each
+
+    def _layers(self, generation: _Generation, top: str, stages: int) -> int:
+        """Return how many registers follow each stage: da4ml's ``register_layers``, of which its testbench knows."""
+        folder = "" if generation is _DA4ML_04 else "sim/"
+        name = f"{folder}{top}_wrapper_binder.cc"
+        if not self._exists(name):
+            return 1
+        found = _BINDER.search(read_plain(self._file(name, "testbench"), _MOST_METADATA, "testbench"))
+        edges = int(found[1]) if found else stages
+        if edges % stages or not edges:
+            self._refuse(
+                f"{generation.metadata} says {stages} stages and {name} a latency of {edges}, which is not a multiple "
+                "of them: give the latency with --latency, or --latency auto to have it found"
+            )
+        return edges // stages
+
+    def _exists(self, name: str) -> bool:
+        path = self._folder / name
+        return path.exists() or path.is_symlink()
+
+    def _file(self, name: str, what: str) -> Path:
+        """Return the path of a file that must be in the folder, and not elsewhere."""
+        path = self._folder / name
+        try:
+            inside = path.resolve(strict=True).is_relative_to(self._root)
+        except (OSError, RuntimeError):
+            self._refuse(f"{name} is a link to nothing; write the folder again")
+        if not inside:
+            self._refuse(
+                f"{name} is a link that leads out of the folder: name what it leads to by an option of its own"
+            )
+        require_plain(path, _MOST_SOURCE, what)
+        return path
+
+    def _files(self, folder: str, suffix: str) -> list[Path]:
+        """Return the files of a folder in the folder whose names end in ``suffix``, in order."""
+        place = self._folder / folder
+        if not place.is_dir():
+            return []
+        try:
+            names = sorted(path.name for path in place.iterdir() if path.suffix == suffix or not suffix)
+        except OSError as error:
+            self._refuse(f"{folder} cannot be read: {error.strerror}")
+        if len(names) > _MOST_FILES:
+            self._refuse(f"{folder} holds {len(names)} files, must be at most {_MOST_FILES}")
+        prefix = "" if folder == "." else f"{folder}/"
+        return [self._file(f"{prefix}{name}", "file") for name in names]
+
+    def _refuse(self, problem: str) -> NoReturn:
+        joint = " " if problem.startswith(("is ", "holds ", "may ")) else ": "
+        raise InputError(f"{str(self._folder)!r}{joint}{problem}")

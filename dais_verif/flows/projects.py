@@ -1,0 +1,106 @@
+"""A project folder of da4ml or alkaid in the place of a program, of RTL, or of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dais_verif.dut.project_folder import ProjectFolder, read_project
+from dais_verif.errors import InputError, RequestError
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.programs import AnyProgram, is_folder
+from dais_verif.program import Program
+from dais_verif.record.project import ProjectInfo
+from dais_verif.toolchain.data_files import mentioned, never_read
+
+__all__ = ["Opened", "open_projects"]
+
+#: The dialect of a model, by the layout in which it was read.
+_DIALECTS = {"json": "DAIS", "alir": "ALIR"}
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A program and a design, with files in the place of project folders. ``project``: as records have it."""
+
+    program: AnyProgram
+    design: DesignRequest
+    project: ProjectInfo | None = None
+
+    def require_dialect(self, program: Program) -> None:
+        """Raise ``InputError`` unless the model of the folder is written as those who wrote the folder write it."""
+        if self.project is None or self.project.model is None:
+            return
+        found = _DIALECTS.get(program.origin.layout, "DAIS")
+        if found != self.project.dialect:
+            writer, theirs = self.project.writer, self.project.dialect
+            raise InputError(
+                f"{self.project.folder!r}: {self.project.model} is {found}, but {writer} wrote the folder, and writes "
+                f"{theirs}: name the model as PROGRAM and the RTL with --rtl"
+            )
+
+
+def open_projects(program: AnyProgram, design: DesignRequest) -> Opened:
+    """Return ``program`` and ``design`` with files in the place of project folders.
+
+    RTL is that of the folder that ``design`` names, or of the program's if nothing else is to be verified. Raises
+    ``InputError`` for a folder that cannot be used, ``RequestError`` for options that do not go with it.
+    """
+    folders = [path for path in design.rtl if is_folder(path)]
+    own = _read(Path(str(program)), design) if is_folder(program) else None
+    model = program if own is None else own.require_model()
+    if folders:
+        if len(design.rtl) > 1:
+            raise RequestError(f"--rtl {str(folders[0])!r} is a folder with all of the RTL: give it alone.")
+        theirs = _read(folders[0], design)
+    elif own is None or design.rtl or design.netlist or design.wrapped:
+        return Opened(model, design, None if own is None else _info(own, own.model, rtl=False))
+    else:
+        theirs = own
+        if design.pipeline is not None:
+            raise RequestError(
+                f"--stages and --max-depth make RTL of ours, and {str(own.folder)!r} has its own: name its model, "
+                f"{str(own.model)!r}, to have ours."
+            )
+    found = _with_rtl(design, theirs)
+    used = own.model if own is not None and own.folder == theirs.folder else None
+    return Opened(model, found, _info(theirs, used, rtl=True))
+
+
+def _read(folder: Path, design: DesignRequest) -> ProjectFolder:
+    pins = design.pins
+    return read_project(folder, top=design.top, clock=pins.clock, timed=pins.latency is not None)
+
+
+def _with_rtl(design: DesignRequest, project: ProjectFolder) -> DesignRequest:
+    """Return ``design`` with what was found, wherever an option does not say otherwise."""
+    files = (*project.sources, *project.data, *design.data)
+    known = {path.name for path in files}
+    lost = [name for name in mentioned(project.sources) if Path(name).name not in known]
+    lost = [name for name in lost if name not in never_read(project.sources)] if lost else []
+    if lost:
+        raise InputError(f"{str(project.folder)!r}: the RTL reads {lost[0]!r}, which is not there: give it with --data")
+    pins = design.pins
+    if design.ports is None:
+        latency = project.latency if pins.latency is None else pins.latency
+        pins = replace(pins, clock=pins.clock or project.clock, latency=latency)
+    return replace(design, rtl=project.sources, data=(*project.data, *design.data), top=project.top, pins=pins)
+
+
+def _info(project: ProjectFolder, model: Path | None, *, rtl: bool) -> ProjectInfo:
+    return ProjectInfo(
+        folder=str(project.folder),
+        writer=project.writer,
+        dialect=project.dialect,
+        language=project.language,
+        top=project.top,
+        model=None if model is None else _within(project, model),
+        sources=[_within(project, path) for path in project.sources] if rtl else [],
+        data=[_within(project, path) for path in project.data] if rtl else [],
+        clock=project.clock,
+        latency=project.latency if rtl else None,
+    )
+
+
+def _within(project: ProjectFolder, path: Path) -> str:
+    return path.relative_to(project.folder).as_posix()

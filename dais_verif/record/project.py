@@ -1,0 +1,40 @@
+"""The project folder of da4ml or alkaid that a run was given: what was found in it, by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+__all__ = ["ProjectInfo"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectInfo:
+    """What was found in ``folder``. ``dialect``: DAIS or ALIR. ``model``, ``sources`` and ``data``: paths in it.
+
+    ``model``: of the program; None if the program was given apart. ``sources``: of the RTL; none if it was.
+    ``latency``: in clock edges, as the folder says, and as the RTL was held to; None if it does not, or if another was
+    given.
+    """
+
+    folder: str
+    writer: str
+    dialect: str
+    language: str
+    top: str
+    model: str | None = None
+    sources: list[str] = field(default_factory=list)
+    data: list[str] = field(default_factory=list)
+    clock: str | None = None
+    latency: int | None = None
+
+    def __str__(self) -> str:
+        found = [f"{self.folder}: {self.writer} ({self.dialect}), {self.language}"]
+        if self.model is not None:
+            found.append(f"model {self.model}")
+        if self.sources:
+            files = len(self.sources) + len(self.data)
+            found.append(f"top {self.top}, {files} file{'s' if files > 1 else ''}")
+            found.append("combinational" if self.clock is None else f"clock {self.clock}")
+        if self.latency is not None:
+            found.append(f"latency {self.latency} as it says")
+        return ", ".join(found)

@@ -1,0 +1,223 @@
+"""Project folders that lack something, contradict themselves or lead elsewhere: one clear line each, never a PASS."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from support.project_folders import alkaid_folder, da4ml_folder, edit_json
+
+from dais_verif.cli.main import _run
+
+SECRET = "module layer(input [7:0] model_inp, output [3:0] model_out); endmodule\n"
+
+
+class Bad(NamedTuple):
+    """What is done to a folder of da4ml or of alkaid, ``pipelined`` or not, and a part of the line that it ends in."""
+
+    spoil: Callable[[Path], object]
+    said: str
+    make: Callable[..., Path] = da4ml_folder
+    pipelined: bool = False
+
+
+def link(name: str, target: str) -> Callable[[Path], None]:
+    def spoil(folder: Path) -> None:
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(target)
+
+    return spoil
+
+
+def write(name: str, content: str) -> Callable[[Path], object]:
+    def spoil(folder: Path) -> None:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+
+    return spoil
+
+
+def without(*names: str) -> Callable[[Path], None]:
+    return lambda folder: [(folder / name).unlink() for name in names] and None
+
+
+def metadata(**values: object) -> Callable[[Path], None]:
+    return lambda folder: edit_json(folder / "metadata.json", **values)
+
+
+def renamed(old: str, new: str) -> Callable[[Path], object]:
+    return lambda folder: (folder / old).rename(folder / new)
+
+
+def fifo(name: str) -> Callable[[Path], None]:
+    def spoil(folder: Path) -> None:
+        (folder / name).unlink()
+        os.mkfifo(folder / name)
+
+    return spoil
+
+
+def table(folder: Path) -> None:
+    library = folder / "src" / "static" / "summed.v"
+    library.write_text(library.read_text().replace("endmodule", 'initial $readmemh("t1.mem", m);\nendmodule'))
+
+
+def gzipped_list(folder: Path) -> None:
+    (folder / "model" / "comb.json.gz").write_bytes(gzip.compress((folder / "dais.json").read_bytes()))
+
+
+def dais_in_alkaid(folder: Path) -> None:
+    other = da4ml_folder(folder / "other")
+    (folder / "model" / "comb.json.gz").write_bytes(gzip.compress((other / "model" / "comb.json").read_bytes()))
+
+
+CASES = {
+    # the model
+    "empty folder": Bad(shutil.rmtree, "is not a folder"),
+    "no model": Bad(without("model/comb.json"), "not one that da4ml or alkaid wrote"),
+    "only stages": Bad(without("model/comb.json"), "model/pipeline.json holds the stages", pipelined=True),
+    "only a machine": Bad(without("model/comb.json.gz"), "is a state machine, which is not read yet", alkaid_folder),
+    "two writers": Bad(write("model/comb.json.gz", "x"), "model/comb.json of da4ml 0.5 or 0.6 and model/comb.json.gz"),
+    "machine over da4ml": Bad(write("model/fsm.json.gz", "x"), "and model/fsm.json.gz of alkaid, so it does not say"),
+    "model of the other dialect": Bad(dais_in_alkaid, "is DAIS, but alkaid 0.8 wrote the folder", alkaid_folder),
+    "model leads out": Bad(link("model/comb.json", "../../elsewhere.json"), "model/comb.json is a link that leads out"),
+    "model leads nowhere": Bad(link("model/comb.json", "gone.json"), "model/comb.json is a link to nothing"),
+    "model is a fifo": Bad(fifo("model/comb.json"), "it is a FIFO"),
+    "model is damaged": Bad(write("model/comb.json", "[[2, 1]"), "the file is damaged"),
+    # what is said of it
+    "metadata is not JSON": Bad(write("metadata.json", "{"), "metadata.json is not JSON"),
+    "metadata is a list": Bad(write("metadata.json", "[]"), "metadata.json must be an object, not a list"),
+    "metadata is nested": Bad(write("metadata.json", "[" * 200_000), "metadata.json is not JSON"),
+    "metadata is a fifo": Bad(fifo("metadata.json"), "it is a FIFO"),
+    "metadata leads out": Bad(link("metadata.json", "../elsewhere.json"), "metadata.json is a link that leads out"),
+    "C++": Bad(metadata(flavor="vitis"), "holds C++ for high-level synthesis (flavor vitis)"),
+    "unknown flavor": Bad(metadata(flavor="chisel"), "says flavor 'chisel', must be verilog or vhdl"),
+    "flavor of no type": Bad(metadata(flavor={"a": 1}), "must be verilog or vhdl"),
+    "another flavor": Bad(metadata(flavor="vhdl"), "says vhdl, but src holds no file *.vhd"),
+    "top of no type": Bad(metadata(top_module=3), "says top_module '3', must be a name", alkaid_folder),
+    "top with a path": Bad(metadata(top_module="../x"), "must be a name: give it with --top", alkaid_folder),
+    "top of another folder": Bad(metadata(top_module="other"), "declares the module other", alkaid_folder),
+    "latency in words": Bad(metadata(latency="two"), "says latency 'two', must be a number", pipelined=True),
+    "latency negative": Bad(metadata(latency=-1), "says latency '-1', must be a number of stages", pipelined=True),
+    "latency huge": Bad(metadata(latency=10**30), "must be a number of stages above 0", pipelined=True),
+    "latency true": Bad(metadata(latency=True), "says latency 'True', must be a number of stages", pipelined=True),
+    "latency left out": Bad(metadata(latency=None), "layer has a clock, clk, but metadata.json", pipelined=True),
+    "latency and no metadata": Bad(without("metadata.json"), "says nothing of a latency", pipelined=True),
+    "latency without a clock": Bad(metadata(latency=2), "says latency 2, but layer has no port clk"),
+    "latency of two minds": Bad(metadata(latency=2), "a latency of 1, which is not a multiple", pipelined=True),
+    # the RTL
+    "no RTL": Bad(lambda folder: shutil.rmtree(folder / "src"), "says verilog, but src holds no file *.v"),
+    "no RTL, no metadata": Bad(
+        lambda folder: (shutil.rmtree(folder / "src"), (folder / "metadata.json").unlink()), "neither *.v nor *.vhd"
+    ),
+    "both languages": Bad(
+        lambda folder: ((folder / "src" / "x.vhd").write_text(""), (folder / "metadata.json").unlink()),
+        "holds Verilog and VHDL, and no metadata.json",
+    ),
+    "no top": Bad(without("src/layer_wrapper.v"), "no *_wrapper.v tells which module is the top: name the top with"),
+    "two tops": Bad(
+        lambda folder: da4ml_folder(folder, "other"), "may mean layer, other: name the top with --top", da4ml_folder
+    ),
+    "file of the top is missing": Bad(without("src/top.v"), "declares the module top", alkaid_folder),
+    "top declared twice": Bad(
+        lambda folder: shutil.copy(folder / "src" / "layer.v", folder / "src" / "old.v"),
+        "src/layer.v and src/old.v both declare layer",
+    ),
+    "library declared twice": Bad(
+        lambda folder: shutil.copy(folder / "src" / "static" / "summed.v", folder / "src" / "summed.v"),
+        "src/summed.v and src/static/summed.v both declare summed",
+    ),
+    "source leads out": Bad(link("src/layer.v", "../../elsewhere.v"), "src/layer.v is a link that leads out"),
+    "source leads out absolutely": Bad(link("src/layer.v", "/etc/passwd"), "src/layer.v is a link that leads out"),
+    "library leads out": Bad(link("src/static/summed.v", "/etc/hostname"), "summed.v is a link that leads out"),
+    "source leads to itself": Bad(link("src/layer.v", "layer.v"), "src/layer.v is a link to nothing"),
+    "source is a folder": Bad(
+        lambda folder: ((folder / "src" / "layer.v").unlink(), (folder / "src" / "layer.v").mkdir()), "Is a directory"
+    ),
+    "source is a fifo": Bad(fifo("src/layer.v"), "it is a FIFO"),
+    "table leads out": Bad(
+        lambda folder: ((folder / "src" / "memfiles").mkdir(), link("src/memfiles/t.mem", "/etc/passwd")(folder)),
+        "src/memfiles/t.mem is a link that leads out",
+    ),
+    "table is missing": Bad(table, "the RTL reads 't1.mem', which is not there: give it with --data"),
+}
+
+
+def ends(folder: Path, capfd: pytest.CaptureFixture[str], *words: str) -> str:
+    """The one line in which ``dais-verif`` with ``words`` ends, as an input that cannot be used."""
+    code = _run([*words, str(folder)])
+    out, err = capfd.readouterr()
+    assert code == 2 and not out, (code, out, err)
+    assert "Traceback" not in err
+    (line,) = err.strip().splitlines()
+    return line
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_bad_folder_is_refused_in_one_line(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    case = CASES[name]
+    (tmp_path / "elsewhere.v").write_text(SECRET)
+    (tmp_path / "elsewhere.json").write_text("{}")
+    folder = case.make(tmp_path / "project", pipelined=case.pipelined)
+    case.spoil(folder)
+    line = ends(folder, capfd, "check")
+    assert case.said in line
+    assert line == ends(folder, capfd, "prove")
+
+
+@pytest.mark.parametrize("make", [da4ml_folder, alkaid_folder])
+@pytest.mark.parametrize("pipelined", [False, True], ids=["combinational", "pipelined"])
+def test_the_folders_that_the_others_vary_are_taken(
+    make: Callable[..., Path], pipelined: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert _run(["check", str(make(tmp_path / "project", pipelined=pipelined))]) == 0
+
+
+def test_a_missing_library_module_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder = da4ml_folder(tmp_path / "project")
+    (folder / "src" / "static" / "summed.v").unlink()
+    assert "unknown module 'summed'" in ends(folder, capfd, "prove")
+
+
+def test_a_file_of_the_current_folder_does_not_stand_in_for_a_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = da4ml_folder(tmp_path / "project")
+    table(folder)
+    (tmp_path / "t1.mem").write_text("0\n")
+    monkeypatch.chdir(tmp_path)
+    assert "the RTL reads 't1.mem', which is not there" in ends(folder, capfd, "prove")
+
+
+OPTIONS = {
+    "stages": (["--stages", "2"], "make RTL of ours, and "),
+    "folder and file": (["--rtl", ".", "x.v"], "is a folder with all of the RTL: give it alone"),
+    "latency of what has no clock": (["--latency", "3"], "--latency needs --clock"),
+    "no such top": (["--top", "nothing"], "declares the module nothing: name it with --top"),
+    "no such clock": (["--clock", "ck"], "the design has no input ck"),
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options_that_do_not_go_with_a_folder(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words, said = OPTIONS[name]
+    folder = da4ml_folder(tmp_path / "project")
+    if name == "no such clock":
+        edit_json(folder / "metadata.json", latency=1)
+    monkeypatch.chdir(folder)
+    assert said in ends(Path("."), capfd, "prove", *(words if name != "folder and file" else [])) or (
+        said in ends(Path("x.v"), capfd, "prove", ".", "--rtl", ".")
+    )
+
+
+def test_a_folder_that_is_none_is_told_what_one_is(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "model.json").write_text(json.dumps([]))
+    assert "there is no model/comb.json, model/comb.json.gz or model/fsm.json.gz in it" in ends(tmp_path, capfd, "show")
