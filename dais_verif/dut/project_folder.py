@@ -194,12 +194,12 @@ class _Reader:
     def _flavor(self, generation: _Generation, metadata: dict[str, Any]) -> str:
         """Return ``verilog`` or ``vhdl``: what metadata says, and else what the files are."""
         flavor = metadata.get("flavor")
-        if flavor in ("vitis", "hlslib", "oneapi"):
+        if isinstance(flavor, str) and flavor in ("vitis", "hlslib", "oneapi"):
             self._refuse(
                 f"holds C++ for high-level synthesis (flavor {flavor}): what is verified is RTL; give the Verilog that "
                 "is synthesized from it with --rtl, and the model as PROGRAM"
             )
-        if flavor is not None and flavor not in _LANGUAGES:
+        if flavor is not None and not (isinstance(flavor, str) and flavor in _LANGUAGES):
             self._refuse(f"{generation.metadata} says flavor {str(flavor)[:40]!r}, must be verilog or vhdl")
         there = [name for name, (_, suffix) in _LANGUAGES.items() if self._files(generation.sources[0], suffix)]
         if flavor is not None:
