@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dais_verif.errors import DaisError
-from dais_verif.record.certificate import Finding
+from dais_verif.record.certificate import CertificateFinding
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.places import Places, find_files
 from dais_verif.signoff.policy import policy_of
@@ -26,7 +26,7 @@ class Edit(NamedTuple):
     what: str
 
 
-def findings(out: Path) -> list[Finding]:
+def findings(out: Path) -> list[CertificateFinding]:
     """What judges find in the folder of a sign-off: they look at no hash of evidence, so that all of them fit."""
     certificate, folder, _ = read_certificate(out)
     files, _ = find_files(certificate.files, folder, Places())
@@ -34,7 +34,7 @@ def findings(out: Path) -> list[Finding]:
     try:
         return list(_judge(certificate, context, folder))
     except DaisError as error:
-        return [Finding("evidence", "", str(error))]
+        return [CertificateFinding("evidence", "", str(error))]
 
 
 def edits(out: Path) -> list[Edit]:

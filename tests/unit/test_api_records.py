@@ -10,7 +10,7 @@ from filelock import FileLock
 
 import dais_verif
 from dais_verif.program import Program
-from dais_verif.record.certificate import CertificateFacts, CertificateRecord, Finding
+from dais_verif.record.certificate import CertificateFacts, CertificateFinding, CertificateRecord
 from dais_verif.record.simulation import SimulationRecord
 
 X, Y = (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0))
@@ -21,7 +21,7 @@ def test_a_certificate_record_keeps_its_facts() -> None:
     facts = CertificateFacts(program="a" * 64, issued="2026-01-01", stages=3, evidence=9)
     record = CertificateRecord(verdict=dais_verif.Verdict.PASS, notes=["why"], facts=facts)
     assert CertificateRecord.from_json(record.to_json()) == record
-    wrong = CertificateRecord(verdict=dais_verif.Verdict.NOT_SIGNED_OFF, findings=[Finding("a", "b", "c")])
+    wrong = CertificateRecord(verdict=dais_verif.Verdict.NOT_SIGNED_OFF, findings=[CertificateFinding("a", "b", "c")])
     assert CertificateRecord.from_json(wrong.to_json()) == wrong
 
 

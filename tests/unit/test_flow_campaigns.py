@@ -21,7 +21,7 @@ from dais_verif.flows.regress import RegressionRequest
 from dais_verif.flows.sign_off import SignOffRequest
 from dais_verif.flows.verify_certificate import CertificateRequest, verify_certificate
 from dais_verif.program import Program, write_binary
-from dais_verif.record.certificate import CertificateRecord, Finding
+from dais_verif.record.certificate import CertificateFinding, CertificateRecord
 from dais_verif.record.regression import RegressionRecord
 from dais_verif.record.signoff import CERTIFICATE
 from dais_verif.regression import cluster, executors
@@ -177,7 +177,7 @@ def test_a_damaged_certificate_is_a_finding_and_none_is_an_error(tmp_path: Path)
 
 
 def test_the_message_counts_findings() -> None:
-    finding = Finding("a", "b", "c")
+    finding = CertificateFinding("a", "b", "c")
     one, two = (CertificateRecord(verdict=Verdict.NOT_SIGNED_OFF, findings=[finding] * n) for n in (1, 2))
     assert one.message.startswith("1 finding against") and two.message.startswith("2 findings against")
 
