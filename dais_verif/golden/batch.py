@@ -7,16 +7,17 @@ expression: numpy's object arrays take the same operators. Nothing is ever a flo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.golden.integer_width import constant_term, fits_int64, is_wide
 from dais_verif.program import FixedType, Op, Program
 from dais_verif.program.numbers import Batch, IntArray, floor_to_grid
-from dais_verif.program.opcodes import INPUT, MUXES, REDUCTIONS, SUMS, Code, bitwise_fields, high_int32, low_int32
+from dais_verif.program.opcodes import Code, bitwise_fields, high_int32, low_int32
 from dais_verif.program.ranges import PromiseStatus, analyse
 
 __all__ = [
@@ -26,14 +27,10 @@ __all__ = [
     # one op of it
     "Mask",
     "Values",
-    "fits_int64",
-    "is_wide",
     "msb_of",
     "output_of",
     "run_op",
 ]
-
-_INT64_BITS = 62
 
 Mask = NDArray[np.bool_]
 
@@ -127,16 +124,6 @@ def run_op(
     return _stored(quantised, op.type), changed
 
 
-def is_wide(op: Op, kinds: Sequence[FixedType]) -> bool:
-    """Whether ``op``, on operands of types ``kinds``, needs Python integers: something in it passes 62 bits."""
-    return _bits_needed(op, kinds) > _INT64_BITS
-
-
-def fits_int64(kind: FixedType) -> bool:
-    """Whether values of type ``kind`` are kept as int64; else they are Python integers."""
-    return kind.width <= _INT64_BITS
-
-
 def msb_of(raw: IntArray, kind: FixedType) -> Mask:
     """The top bit of the bit pattern of ``raw`` values of type ``kind``; False where there are no bits."""
     if kind.width == 0:
@@ -161,43 +148,6 @@ def _last_uses(program: Program) -> list[list[int]]:
         if index not in kept:
             uses[user].append(index)
     return uses
-
-
-_CONSTANTS = (Code.ADD_CONST, Code.CONST)
-_MUL, _LOOKUP, _BITWISE = Code.MUL, Code.LOOKUP, Code.BIT_BINARY
-
-
-def _bits_needed(op: Op, kinds: Sequence[FixedType]) -> int:
-    """An upper bound of the bits of every operand, intermediate and result of ``op``, sign included."""
-    own = op.type
-    if op.code == INPUT:
-        return own.width + 2
-    if op.code in MUXES:
-        spread = [
-            _span_bits(k.width + 2, k.f - s, own.f) for k, s in zip(kinds, (0, high_int32(op.data)), strict=False)
-        ]
-        return max(*spread, kinds[2].width + 1, own.width + 2)
-    if op.code == _MUL:
-        return max(_span_bits(kinds[0].width + kinds[1].width + 2, kinds[0].f + kinds[1].f, own.f), own.width + 2)
-    if op.code == _LOOKUP:
-        return max(kinds[0].width + 2, 35, own.width + 2)
-    shift = op.data if op.code in SUMS else low_int32(op.data) if op.code == _BITWISE else 0
-    points = [kind.f - by for kind, by in zip(kinds, (0, shift), strict=False)]
-    tops = [kind.width + 1 - point for kind, point in zip(kinds, points, strict=True)]
-    if op.code in _CONSTANTS:
-        points.append(own.f)
-        tops.append(op.data.bit_length() + 1 - own.f)
-    points.append(own.f)
-    tops.append(own.width + 1 - own.f)
-    if op.code in REDUCTIONS:
-        points.append(0)
-        tops.append(2)
-    return max(points) + max(tops) + 2
-
-
-def _span_bits(bits: int, f: int, own_f: int) -> int:
-    """Bits of a ``bits``-bit integer in units of ``2**-f`` once it is aligned to ``2**-own_f``."""
-    return bits + max(own_f - f, 0)
 
 
 class Step:
@@ -313,6 +263,23 @@ def _add_const(s: Step) -> Exact:
     return Exact(a + b, f)
 
 
+def _sum(s: Step) -> Exact:
+    """Every term on the finest grid of any; what has no bits has no grid."""
+    op, constant = s.op, constant_term(s.op)
+    read = [(term, s.type_of(term.op)) for term in op.terms if term.op >= 0]
+    read = [(term, kind) for term, kind in read if kind.width]
+    f = max([kind.f - term.shift for term, kind in read] + ([constant[1]] if constant else []), default=op.type.f)
+    total = s.full(constant[0] << (f - constant[1]) if constant else 0)
+    for term, kind in read:
+        value = _shift(s.raw(term.op), f - (kind.f - term.shift))
+        total = total - value if term.negative else total + value
+    return Exact(total, f)
+
+
+def _shifted(s: Step) -> Exact:
+    return Exact(s.raw(s.op.id0), s.type_of(s.op.id0).f - s.op.data)
+
+
 def _const(s: Step) -> Exact:
     return Exact(s.full(s.op.data), s.op.type.f)
 
@@ -385,4 +352,6 @@ RULES: dict[int, Callable[[Step], Exact]] = {
     Code.BIT_UNARY: _bit_unary,
     Code.BIT_UNARY_NEG: _bit_unary,
     Code.BIT_BINARY: _bit_binary,
+    Code.SUM: _sum,
+    Code.SHIFT: _shifted,
 }

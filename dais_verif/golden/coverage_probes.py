@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from dais_verif.errors import InputError, ViolationError
 from dais_verif.golden import CHUNK, Golden, fast
-from dais_verif.golden.batch import RULES, Mask, Step, is_wide, msb_of, output_of
+from dais_verif.golden.batch import RULES, Mask, Step, msb_of, output_of
 from dais_verif.golden.fast import FastProgram
+from dais_verif.golden.integer_width import is_wide
 from dais_verif.program import FixedType, Op, Program
 from dais_verif.program.numbers import Batch, IntArray
 from dais_verif.program.opcodes import MUXES, QUANTS, RELUS, Code, high_int32, low_int32

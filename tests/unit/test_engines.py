@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from support.places import ALIR
 from support.strategies import batches, random_program, random_rows
 
 from dais_verif.errors import ViolationError
@@ -51,8 +52,14 @@ def test_engines_agree_on_random_programs(case: tuple[Program, list[list[Any]]])
     assert_engines_agree(*case)
 
 
-@given(batches(promise_keeping=True))
-@settings(FAST, max_examples=150)
+@given(batches(alir=True))
+@FAST
+def test_engines_agree_on_random_programs_of_alir(case: tuple[Program, list[list[Any]]]) -> None:
+    assert_engines_agree(*case)
+
+
+@given(batches(promise_keeping=True) | batches(promise_keeping=True, alir=True))
+@settings(FAST, max_examples=200)
 def test_promise_keeping_programs_never_violate(case: tuple[Program, list[list[Any]]]) -> None:
     program, rows = case
     assert violation_of(program, Batch.of(rows, program.n_in), "exact") is None
@@ -60,11 +67,12 @@ def test_promise_keeping_programs_never_violate(case: tuple[Program, list[list[A
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chunk", range(20))
-def test_engines_agree_on_20_000_programs(chunk: int) -> None:
+@pytest.mark.parametrize("alir", [False, True], ids=["dais", "alir"])
+@pytest.mark.parametrize("chunk", range(10))
+def test_engines_agree_on_20_000_programs(chunk: int, alir: bool) -> None:
     for seed in range(chunk * 1000, chunk * 1000 + 1000):
         rng = random.Random(seed)
-        program = random_program(rng, rng.randint(1, 30), promise_keeping=seed % 4 == 0)
+        program = random_program(rng, rng.randint(1, 30), promise_keeping=seed % 4 == 0, alir=alir)
         rows = random_rows(rng, program, 6)
         try:
             assert_engines_agree(program, rows)
@@ -102,6 +110,44 @@ def test_one_op_is_evaluated_from_values_that_no_input_leads_to() -> None:
     )
     values = [None, np.array([0, 3, 11, 12, 15]), None]
     assert compile_program(program).evaluate(2, values, 5).tolist() == [4, 7, 15, 0, 3]
+
+
+def test_a_sum_shifted_far_beyond_its_type_is_exact() -> None:
+    """Every term alone passes 62 bits, all together cancel but for one bit; a term without bits says nothing."""
+    rows = [
+        (-1, 0, -1, 0, (1, 7, 0)),
+        (3, 0, -1, 0, (0, 0, 0)),
+        (11, 0, 5, 3, (1, 7, 0)),
+        (12, 2, -1, -4096, (1, 0, 0)),
+    ]
+    terms = [(0, 4000, 0), (0, 0, 0), (1, -4096, 1), (0, 4000, 1), (-1, 1, 0)]
+    program = Program.build(rows, [(2, 0, 0), (3, 0, 1)], inp_shift=[0], terms=terms)
+    batch = Batch.of([[5], [-128], [121], [122]], 1)
+    for engine in ("numpy", "exact"):
+        assert [column.tolist() for column in run_raw(program, batch, engine=engine, check=False)] == [
+            [11, -122, 127, -128],
+            [0, 1, 0, 1],
+        ]
+        assert str(violation_of(program, batch, engine)) == (
+            "row 3: overflow violation at op 2 (sum): exact result 128 becomes -128 in type s8.0"
+            " (op 0 = 122, op 0 = 122, op 1 = 0, op 0 = 122)"
+        )
+
+
+@pytest.mark.parametrize("engine", ["auto", "numpy"])
+@pytest.mark.parametrize("name", [f"a{n:02}" for n in range(1, 11)])
+def test_real_models_of_alir(name: str, engine: Any) -> None:
+    (folder,) = ALIR.glob(f"{name}_*")
+    (path,) = folder.glob("alir.json*")
+    x, expected = np.load(folder / "inputs.npy"), np.load(folder / "expected.npy")
+    assert np.array_equal(run(load(path), x, engine=engine), expected)
+
+
+@pytest.mark.parametrize("engine", ["auto", "numpy"])
+@pytest.mark.parametrize("spec", [2, 3])
+def test_older_files_of_alir(spec: int, engine: Any) -> None:
+    x, expected = (np.load(ALIR / "legacy" / f"v{spec}.{name}.npy") for name in ("inputs", "expected"))
+    assert np.array_equal(run(load(ALIR / "legacy" / f"v{spec}.json.gz"), x, engine=engine), expected)
 
 
 def folders(corpus: Path) -> list[Path]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.golden.batch import is_wide
+from dais_verif.golden.integer_width import is_wide
 from dais_verif.golden.vm.codes import ForwardForm
 from dais_verif.program import OPCODES, Program
 from dais_verif.program.opcodes import Code, Data, Pattern, high_int32, low_int32

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.golden.batch import fits_int64
+from dais_verif.golden.integer_width import fits_int64
 from dais_verif.golden.vm.codes import OUTPUT, ForwardForm, PullForm
 from dais_verif.golden.vm.columns import at, form_of, operands_of, shapes_of, widths_of
 from dais_verif.golden.vm.instructions import Columns, Compilation, InstructionSequence

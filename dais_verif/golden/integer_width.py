@@ -1,0 +1,82 @@
+"""Which integers computing an op takes: int64 where types show that all that it needs fits 62 bits, else Python's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dais_verif.program import FixedType, Op
+from dais_verif.program.opcodes import INPUT, MUXES, REDUCTIONS, SUMS, Code, high_int32, low_int32
+
+__all__ = ["constant_term", "fits_int64", "is_wide"]
+
+_INT64_BITS = 62
+
+
+def is_wide(op: Op, kinds: Sequence[FixedType]) -> bool:
+    """Whether ``op``, on operands of types ``kinds``, needs Python integers: something in it passes 62 bits."""
+    return _bits_needed(op, kinds) > _INT64_BITS
+
+
+def fits_int64(kind: FixedType) -> bool:
+    """Whether values of type ``kind`` are kept as int64; else they are Python integers."""
+    return kind.width <= _INT64_BITS
+
+
+def constant_term(op: Op) -> tuple[int, int] | None:
+    """The constant term of a sum as an odd integer and its ``f``; None if it has none, or 0."""
+    for term in op.terms:
+        if term.op < 0 and op.data:
+            zeros = (op.data & -op.data).bit_length() - 1
+            return op.data >> zeros, -(term.shift + zeros)
+    return None
+
+
+_CONSTANTS = (Code.ADD_CONST, Code.CONST)
+_MUL, _LOOKUP, _BITWISE, _SHIFT = Code.MUL, Code.LOOKUP, Code.BIT_BINARY, Code.SHIFT
+
+
+def _bits_needed(op: Op, kinds: Sequence[FixedType]) -> int:
+    """An upper bound of the bits of every operand, intermediate and result of ``op``, sign included."""
+    own = op.type
+    if op.code == INPUT:
+        return own.width + 2
+    if op.code in MUXES:
+        spread = [
+            _span_bits(k.width + 2, k.f - s, own.f) for k, s in zip(kinds, (0, high_int32(op.data)), strict=False)
+        ]
+        return max(*spread, kinds[2].width + 1, own.width + 2)
+    if op.code == _MUL:
+        return max(_span_bits(kinds[0].width + kinds[1].width + 2, kinds[0].f + kinds[1].f, own.f), own.width + 2)
+    if op.code == _LOOKUP:
+        return max(kinds[0].width + 2, 35, own.width + 2)
+    if op.terms:
+        return _bits_of_sum(op, kinds)
+    if op.code == _SHIFT:
+        return max(_span_bits(kinds[0].width + 2, kinds[0].f - op.data, own.f), own.width + 2)
+    shift = op.data if op.code in SUMS else low_int32(op.data) if op.code == _BITWISE else 0
+    points = [kind.f - by for kind, by in zip(kinds, (0, shift), strict=False)]
+    tops = [kind.width + 1 - point for kind, point in zip(kinds, points, strict=True)]
+    if op.code in _CONSTANTS:
+        points.append(own.f)
+        tops.append(op.data.bit_length() + 1 - own.f)
+    points.append(own.f)
+    tops.append(own.width + 1 - own.f)
+    if op.code in REDUCTIONS:
+        points.append(0)
+        tops.append(2)
+    return max(points) + max(tops) + 2
+
+
+def _bits_of_sum(op: Op, kinds: Sequence[FixedType]) -> int:
+    """``_bits_needed`` of a sum: every term on the finest grid of any, those without bits left out."""
+    own, constant = op.type, constant_term(op)
+    shifts = (term.shift for term in op.terms if term.op >= 0)
+    terms = [(kind.width, kind.f - shift) for kind, shift in zip(kinds, shifts, strict=True) if kind.width]
+    terms += [(constant[0].bit_length(), constant[1])] if constant else []
+    terms.append((own.width, own.f))
+    return max(f for _, f in terms) + max(bits + 1 - f for bits, f in terms) + len(terms).bit_length() + 1
+
+
+def _span_bits(bits: int, f: int, own_f: int) -> int:
+    """Bits of a ``bits``-bit integer in units of ``2**-f`` once it is aligned to ``2**-own_f``."""
+    return bits + max(own_f - f, 0)
