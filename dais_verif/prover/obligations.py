@@ -124,7 +124,9 @@ class _Locals:
         operands = [self.value(i) for i in op.operands]
         # Ops of one shape mean the same of the same variables; where the condition of a mux is does not matter to it.
         data = high_int32(op.data) if op.code in MUXES else op.data
-        shape = op.code, op.type, data, *operands, *(program.ops[i].type for i in op.operands)
+        shape: tuple[object, ...] = op.code, op.type, data, *operands, *(program.ops[i].type for i in op.operands)
+        if op.terms:
+            shape += tuple((term.op < 0, term.shift, term.negative) for term in op.terms)
         known = self._builder.meanings.get(shape)
         if known is None:
             known = self._builder.meanings[shape] = interpret_op(program, op, operands)

@@ -95,6 +95,15 @@ def _plus(a: Integer, b: Integer) -> Integer:
     return Integer(add(x, y), f)
 
 
+def _sum_of(parts: Sequence[tuple[Integer, bool]]) -> Integer:
+    """The sum of numbers, those with True negated: one addition, in the finest units of all of them."""
+    f = max(part.f for part, _ in parts)
+    aligned = [(part.at(f).term, negative) for part, negative in parts]
+    width = max(term.width for term, _ in aligned) + len(parts).bit_length()
+    wide = [(sext(term, width), negative) for term, negative in aligned]
+    return Integer(add(*(neg(term) if negative else term for term, negative in wide)), f)
+
+
 def _constant(raw: int, f: int) -> Integer:
     return Integer(const(raw.bit_length() + 1, raw), f)
 
@@ -202,6 +211,20 @@ def _add_const(s: _Scope) -> Integer:
     return _plus(s.a, _constant(s.op.data, s.op.type.f))
 
 
+def _sum(s: _Scope) -> Integer:
+    """A term is an operand or the constant; operands stand in the order of their terms."""
+    operands = map(s.number, range(len(s.operands)))
+    parts = []
+    for term in s.op.terms:
+        value = next(operands) if term.op >= 0 else _constant(s.op.data, 0)
+        parts.append((value.times_two_to(term.shift), term.negative))
+    return _sum_of(parts)
+
+
+def _shift(s: _Scope) -> Integer:
+    return s.a.times_two_to(s.op.data)
+
+
 def _const(s: _Scope) -> Integer:
     return _constant(s.op.data, s.op.type.f)
 
@@ -277,4 +300,6 @@ _RULES: dict[int, Callable[[_Scope], Integer]] = {
     Code.BIT_UNARY: _bit_unary,
     Code.BIT_UNARY_NEG: _bit_unary,
     Code.BIT_BINARY: _bit_binary,
+    Code.SUM: _sum,
+    Code.SHIFT: _shift,
 }

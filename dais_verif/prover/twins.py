@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dais_verif.program import Program
 from dais_verif.program.opcodes import INPUT, MUXES, Code
 
@@ -16,11 +18,13 @@ def first_twins(program: Program) -> list[int]:
     first: list[int] = []
     known: dict[object, int] = {}
     for op in program.ops:
-        operands = tuple(first[i] for i in op.operands)
+        operands: tuple[Any, ...] = tuple(first[i] for i in op.operands)
         if op.code in MUXES:
             operands += (op.condition,)
         elif op.code in _COMMUTATIVE and not op.data:
             operands = tuple(sorted(operands))
+        elif op.terms:  # in which order the terms stand makes no difference
+            operands = tuple(sorted((first[t.op] if t.op >= 0 else -1, t.shift, t.negative) for t in op.terms))
         source = op.id0 if op.code == INPUT else None
         key = op.code, op.type, op.data, operands, source
         first.append(known.setdefault(key, op.index))

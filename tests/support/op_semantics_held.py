@@ -11,6 +11,7 @@ import numpy as np
 
 from dais_verif.golden.oracle import RULES, Context, _Outside, quantise, two
 from dais_verif.program import FixedType, Program
+from dais_verif.program.opcodes import Code
 from dais_verif.program.ports import ports_of
 from dais_verif.prover.op_semantics import bits_of, interpret_op, interpret_output
 from dais_verif.prover.terms import var
@@ -24,7 +25,9 @@ __all__ = [
     "check_a_mux_on_all_small_types",
     "check_an_input_is_a_slice_of_its_element",
     "check_an_output_is_plus_or_minus_a_value",
+    "check_sums_of_small_types",
     "everything",
+    "random_terms",
 ]
 
 
@@ -51,11 +54,15 @@ def program_of(code: int, data: int, kinds: Sequence[FixedType], results: Sequen
 
 
 def hold(program: Program, index: int, raws: Sequence[Sequence[int]]) -> int:
-    """Compare op ``index`` with the oracle on ``raws``, a row of raw operand values each; return how many."""
+    """Compare op ``index`` with the oracle on ``raws``, a row of raw values of its operands each; return how many.
+
+    An operand that the op reads several times has one value in a row.
+    """
     op = program.ops[index]
-    kinds = [program.ops[i].type for i in op.operands]
+    read = list(dict.fromkeys(op.operands))  # a sum may have one operand several times
+    kinds = [program.ops[i].type for i in read]
     operands = [var(bits_of(kind), f"m{n}") for n, kind in enumerate(kinds)]
-    found = interpret_op(program, op, operands)
+    found = interpret_op(program, op, [operands[read.index(i)] for i in op.operands])
     assert found.value.width == bits_of(op.type) and found.kept.width == 1
     given = {
         term: np.array([row[n] % (1 << term.width) for row in raws], dtype=object) for n, term in enumerate(operands)
@@ -64,7 +71,7 @@ def hold(program: Program, index: int, raws: Sequence[Sequence[int]]) -> int:
     constant = [len(x) == 1 for x in (patterns, kept)]
     for place, row in enumerate(raws):
         buffer = [Fraction(0)] * program.n_ops
-        for i, raw in zip(op.operands, row, strict=True):
+        for i, raw in zip(read, row, strict=True):
             buffer[i] = raw * two(-program.ops[i].type.f)
         try:
             exact: Fraction | None = RULES[op.code](Context(program, op, buffer, buffer))
@@ -103,6 +110,7 @@ UNARY = {
     8: [offset << 32 | table for offset in (-2, 0, 1, 3) for table in range(3)],
     9: [0, 1, 2],
     -9: [0, 1, 2],
+    Code.SHIFT: [-3, -1, 0, 1, 2],
 }
 
 SHIFTS = (-1, 0, 1)
@@ -113,6 +121,35 @@ BINARY = {
     7: [0],
     10: [o << 56 | n << 32 | s & 0xFFFFFFFF for o in range(3) for n in range(4) for s in SHIFTS],
 }
+
+
+def check_sums_of_small_types(number: int, seed: int = 0) -> None:
+    """``number`` random sums of one to five terms: operands of small types, some of them twice, and constants."""
+    rng = random.Random(seed)
+    compared, doubled, constant = 0, 0, 0
+    for _ in range(number):
+        kinds = [rng.choice(SMALL) for _ in range(rng.randint(1, 3))]
+        terms = random_terms(rng, len(kinds), (-2, -1, 0, 0, 1, 2))
+        rows: list[tuple[int, int, int, int, Kind]] = [(-1, j, -1, 0, tuple(kind)) for j, kind in enumerate(kinds)]
+        data = rng.randint(-6, 6) if any(op < 0 for op, _, _ in terms) else 0
+        kind = FixedType(rng.getrandbits(1), rng.randint(1, 4), rng.randint(-1, 3))
+        rows.append((Code.SUM, 0, len(terms), data, tuple(rng.choice((kind, kind, rng.choice(SMALL))))))
+        program = Program.build(rows, [], inp_shift=[0] * len(kinds), terms=terms)
+        read = list(dict.fromkeys(program.ops[-1].operands))
+        raws = list(itertools.product(*(values_of(kinds[i]) for i in read)))
+        compared += hold(program, len(kinds), raws)
+        doubled += len(read) < len(program.ops[-1].operands)
+        constant += data != 0
+    assert compared > 5 * number and doubled > number // 5 and constant > number // 8
+
+
+def random_terms(rng: random.Random, operands: int, shifts: Sequence[int]) -> list[tuple[int, int, int]]:
+    """One to five terms over so many operands, one of them perhaps the constant."""
+    count = rng.randint(1, 5)
+    terms = [(rng.randrange(operands), rng.choice(shifts), rng.getrandbits(1)) for _ in range(count)]
+    if rng.random() < 0.3:
+        terms[rng.randrange(count)] = (-1, rng.choice(shifts), 0)
+    return terms
 
 
 def check_a_constant_of_all_small_types() -> None:

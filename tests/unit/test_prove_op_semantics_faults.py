@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support import op_semantics_held as held
 
-from dais_verif.program.opcodes import OPCODES
+from dais_verif.program.opcodes import OPCODES, Code
 from dais_verif.prover import op_semantics as right
 
 SOURCE = Path(str(right.__file__)).read_text()
@@ -62,12 +62,24 @@ BUGS: list[tuple[int | str, str, str]] = [
     (4, "_plus(s.a, _constant(s.op.data, s.op.type.f))", "_plus(s.a, _constant(s.op.data, s.kind(0).f))"),
     (4, "_plus(s.a, _constant(s.op.data, s.op.type.f))", "_plus(s.a, _constant(-s.op.data, s.op.type.f))"),
     (5, "return _constant(s.op.data, s.op.type.f)\n\n\ndef _mux", "return _constant(s.op.data, 0)\n\n\ndef _mux"),
+    (Code.SUM, "f = max(part.f for part, _ in parts)", "f = min(part.f for part, _ in parts)"),
+    (Code.SUM, "aligned) + len(parts).bit_length()", "aligned) + 1"),
+    (Code.SUM, "add(*(neg(term) if negative else term for", "add(*(term for"),
+    (Code.SUM, "add(*(neg(term) if negative else term for", "add(*(term if negative else neg(term) for"),
+    (Code.SUM, "wide = [(sext(term, width), negative)", "wide = [(resize(term, width, False), negative)"),
+    (Code.SUM, "for term in s.op.terms:\n", "for term in dict.fromkeys(s.op.terms):\n"),
+    (Code.SUM, "_constant(s.op.data, 0)\n        parts", "_constant(s.op.data, s.op.type.f)\n        parts"),
+    (Code.SUM, "parts.append((value.times_two_to(term.shift)", "parts.append((value.times_two_to(-term.shift)"),
+    (Code.SUM, "parts.append((value.times_two_to(term.shift)", "parts.append((value"),
+    (Code.SUM, "next(operands) if term.op >= 0", "s.number(0) if term.op >= 0"),
     # relu, quantisation
     (2, "ite(top_bit(x.term), const(x.term.width, 0), x.term)", "x.term"),
     (2, "ite(top_bit(x.term), const(x.term.width, 0), x.term)", "ite(top_bit(x.term), x.term, const(x.term.width, 0))"),
     (-2, "x = s.signed_a\n    return Integer(ite(", "x = s.a\n    return Integer(ite("),
     (-2, "return self.a.negated() if self.op.spec.negate else self.a", "return self.a"),
     (-3, "return s.signed_a\n", "return s.a\n"),
+    (Code.SHIFT, "return s.a.times_two_to(s.op.data)", "return s.a"),
+    (Code.SHIFT, "return s.a.times_two_to(s.op.data)", "return s.a.times_two_to(-s.op.data)"),
     # mux
     (6, "ite(chosen, taken, other)", "ite(chosen, other, taken)"),
     (6, "top_bit(s.operands[2])", "extract(s.operands[2], 0, 1)"),
@@ -127,6 +139,8 @@ def _one(code: int) -> Callable[[], object]:
         rng = random.Random(code)
         datas = rng.sample(held.BINARY[code], min(12, len(held.BINARY[code])))
         return lambda: held.everything(code, datas, 2, rng.sample(held.SMALL, 5), 0.3)
+    if code == Code.SUM:
+        return lambda: held.check_sums_of_small_types(2_000)
     if code == 5:
         return held.check_a_constant_of_all_small_types
     if abs(code) == 6:

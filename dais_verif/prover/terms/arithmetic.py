@@ -38,6 +38,8 @@ def _total(width: int, terms: tuple[Term, ...], constant: int) -> Term:
         elif t.op == "not":
             constant -= sign
             collect(t.args[0], -sign)
+        elif t.op == "concat" and t.args[0].op == "neg" and _ends_in_zeros(t):  # minus a value that is shifted
+            collect(concat(t.args[0].args[0], t.args[1]), -sign)
         else:
             counts[t] = counts.get(t, 0) + sign
 
@@ -57,6 +59,11 @@ def _total(width: int, terms: tuple[Term, ...], constant: int) -> Term:
             return bnot(x.args[0])
     parts.sort(key=number_of)
     return make("add", width, tuple(parts), constant)
+
+
+def _ends_in_zeros(t: Term) -> bool:
+    """Whether a concatenation is of one term, and zeros below it."""
+    return len(t.args) == 2 and t.args[1].op == "const" and t.args[1].value == 0
 
 
 def _multiple(t: Term, n: int) -> Term:
