@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from dais_verif.dut import elements
 from dais_verif.dut.discover import Port
@@ -17,6 +18,9 @@ __all__ = ["bind", "with_pins"]
 
 _MOST_LISTED = 12
 
+#: The output of a module that XLS writes.
+_XLS_OUT = "out"
+
 
 def bind(program: Program, said: PortsFile, found: Sequence[Port] | None, *, open_inputs: bool = False) -> Dut:
     """The interface of a module for ``program``.
@@ -26,6 +30,9 @@ def bind(program: Program, said: PortsFile, found: Sequence[Port] | None, *, ope
 
     Raises ``InputError`` if the module does not fit, with what was expected and what it has.
     """
+    xls = found is not None and _is_of_xls(said, found)
+    if xls:
+        said = _as_xls_names(said, found or ())
     inputs, wires_in = _side(program, said.inputs, found, "input")
     outputs, wires_out = _side(program, said.outputs, found, "output")
     interface = DesignInterface(wires_in, wires_out, said.clocking, said.ties)
@@ -33,8 +40,22 @@ def bind(program: Program, said: PortsFile, found: Sequence[Port] | None, *, ope
         _check_pins(interface, found)
         if not open_inputs:
             _check_driven(interface, found)
-    how = " and ".join(dict.fromkeys([inputs.how, outputs.how]))
+    how = " and ".join(dict.fromkeys([inputs.how, outputs.how])) + (", and named as by XLS" if xls else "")
     return Dut(interface, Ports(inputs.elements, outputs.elements), outputs.types, how)
+
+
+def _is_of_xls(said: PortsFile, found: Sequence[Port]) -> bool:
+    """Whether a module, no port of which is named, is one of XLS: it has one output, what its function returns."""
+    unsaid = said.inputs == PortsFile().inputs and said.outputs == PortsFile().outputs
+    return unsaid and [port.name for port in found if port.direction == "out"] == [_XLS_OUT]
+
+
+def _as_xls_names(said: PortsFile, found: Sequence[Port]) -> PortsFile:
+    """Return ``said`` with the names of XLS: the input is called as the only parameter of the function is."""
+    pins = {*(said.clocking.driven if said.clocking else []), *(name for name, _ in said.ties)}
+    data = [port.name for port in found if port.direction == "in" and port.name not in pins]
+    inputs = Side(data[0]) if len(data) == 1 else said.inputs
+    return replace(said, inputs=inputs, outputs=Side(_XLS_OUT))
 
 
 def _side(program: Program, side: Side, found: Sequence[Port] | None, what: str) -> tuple[Sizing, tuple[Wire, ...]]:

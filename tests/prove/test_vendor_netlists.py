@@ -105,6 +105,21 @@ def test_xls_is_proved_and_its_wrong_twin_is_not(tmp_path: Path) -> None:
     assert run.ending == ("RTL_MISMATCH", 1), run.tree["message"]
 
 
+@pytest.mark.parametrize("edit", [("", ""), ("input wire [11:0] x,", "input wire clk,\n  input wire [11:0] x,")])
+def test_ports_of_xls_need_no_file(edit: tuple[str, str], tmp_path: Path) -> None:
+    text, program = (VENDOR / "xls_neuron.v").read_text().replace(*edit), VENDOR / "neuron.dais"
+    pins = ("--clock", "clk", "--latency", 0) if edit[0] else ()
+    run = run_prove(program, tmp_path, "--top", "neuron", *pins, rtl=text)
+    assert run.ending == ("PASS", 0), run.tree["message"]
+    assert run.tree["rtl"]["widths"].endswith("named as by XLS")
+
+
+def test_another_input_beside_that_of_xls_is_asked_for(tmp_path: Path) -> None:
+    text = (VENDOR / "xls_neuron.v").read_text().replace("input wire [11:0] x,", "input wire [11:0] x, input wire y,")
+    run = run_prove(VENDOR / "neuron.dais", tmp_path, "--top", "neuron", rtl=text)
+    assert run.exit_code == 2 and "no input port model_inp" in run.tree["message"]
+
+
 PROGRAM = Program.build(
     [
         (-1, 0, -1, 0, (1, 7, 0)),
