@@ -15,7 +15,7 @@ from dais_verif.errors import ViolationError
 from dais_verif.program import FixedType, Op, Program
 from dais_verif.program.opcodes import Code, bitwise_fields, high_int32, low_int32
 
-__all__ = ["Violation", "evaluate", "outputs_of", "quantise", "trace"]
+__all__ = ["Violation", "evaluate", "outputs_of", "quantise", "trace", "value_of"]
 
 
 @dataclass(frozen=True)
@@ -57,18 +57,24 @@ def trace(program: Program, inputs: Sequence[Fraction], *, violations: list[Viol
     """
     values: list[Fraction] = []
     for op in program.ops:
-        try:
-            exact: Fraction | None = RULES[op.code](Context(program, op, values, inputs))
-            quantised = quantise(exact, op.type) if exact is not None else Fraction(0)
-        except _Outside:
-            exact, quantised = None, Fraction(0)
-        if op.spec.promise and exact != quantised:
-            violation = Violation(op, tuple(values[i] for i in op.operands), exact, quantised)
-            if violations is None:
-                raise ViolationError(str(violation))
-            violations.append(violation)
-        values.append(quantised)
+        values.append(value_of(Context(program, op, values, inputs), violations))
     return values
+
+
+def value_of(c: Context, violations: list[Violation] | None) -> Fraction:
+    """The value of one op. A broken promise raises ``ViolationError``, or is appended to ``violations``."""
+    op = c.op
+    try:
+        exact: Fraction | None = RULES[op.code](c)
+        quantised = quantise(exact, op.type) if exact is not None else Fraction(0)
+    except _Outside:
+        exact, quantised = None, Fraction(0)
+    if op.spec.promise and exact != quantised:
+        violation = Violation(op, tuple(c.buf(i) for i in op.operands), exact, quantised)
+        if violations is None:
+            raise ViolationError(str(violation))
+        violations.append(violation)
+    return quantised
 
 
 def outputs_of(program: Program, values: Sequence[Fraction]) -> list[Fraction]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["ALIR", "CORPUS", "LARGE"]
+__all__ = ["ALIR", "CORPUS", "FSM", "LARGE"]
 
 #: Real programs with their exact outputs; ``corpus/README.md`` says what each is.
 CORPUS = Path(os.environ.get("DAIS_CORPUS") or Path(__file__).parents[1] / "corpus")
 #: Real ALIR models with their exact outputs, older files of it in ``legacy``; ``alir/README.md`` says what each is.
 ALIR = Path(__file__).parents[1] / "alir"
+#: Real machines with their exact traces; ``fsm/README.md`` says what each is.
+FSM = Path(__file__).parents[1] / "fsm"
 #: Programs of tens of thousands of ops.
 LARGE = Path(os.environ.get("DAIS_LARGE") or Path(__file__).parents[1] / "large")

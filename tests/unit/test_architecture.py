@@ -18,7 +18,8 @@ PACKAGE = Path(dais_verif.__file__).parent
 #: ``verdict``, ...) are the ground floor: any folder may import them, but for the API.
 MAY_IMPORT: dict[str, tuple[set[str], str]] = {
     "program": (set(), "it is what all others stand on"),
-    "golden": ({"program"}, "what judges the RTL must not share its bugs"),
+    "machine": ({"program"}, "it is made of programs, and what all others stand on as they do on those"),
+    "golden": ({"program", "machine"}, "what judges the RTL must not share its bugs"),
     "emitter": ({"program"}, "what is judged must not know the judge"),
     "dut": ({"program"}, "both judges look at a design through it"),
     "prover": ({"program", "dut", "record"}, "a third opinion must be its own; what it says is kept as it says it"),

@@ -1,0 +1,225 @@
+"""The oracle of machines: exact values of all signals, cycle by cycle, to be read next to ``docs/machines.md``.
+
+A value that depends on a register which nothing has initialised is unknown: None. A mux of which the condition is known
+depends on the arm that it takes; every other op on all that it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dais_verif.errors import InputError, ViolationError
+from dais_verif.golden.oracle import Context, Violation, quantise, two, value_of
+from dais_verif.machine.model import Block, Connection, Machine, Signal, View
+from dais_verif.machine.order import settling_order
+from dais_verif.program import FixedType, Op, Program
+from dais_verif.program.opcodes import INPUT, MUXES
+
+__all__ = ["Cycle", "Value", "Values", "run_machine"]
+
+#: A number, or None if it is unknown.
+Value = Fraction | None
+#: Of every signal its elements.
+Values = Mapping[str, tuple[Value, ...]]
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """All signals of one cycle: ``before`` its edge, and ``after`` it with the same inputs still applied."""
+
+    before: Values
+    after: Values
+
+
+def run_machine(
+    machine: Machine, inputs: Mapping[str, Sequence[Sequence[Fraction]]], *, check: bool = True
+) -> Iterator[Cycle]:
+    """Every cycle of a run from power-up: ``inputs`` has for each input signal a row of exact numbers a cycle.
+
+    Raises ``ViolationError`` at the first broken promise if ``check``: of an op in a block, an index outside its
+    memory, or two writes of one element at one edge. Without it ops wrap as hardware does, a read outside is unknown, a
+    write outside does nothing, and what is written twice is unknown.
+    """
+    return _Run(machine, check).cycles(inputs)
+
+
+class _Run:
+    """A machine at work: what all of its signals hold."""
+
+    def __init__(self, machine: Machine, check: bool) -> None:
+        self.machine, self.check = machine, check
+        self.order = settling_order(machine)
+        self.clocked = [connection for connection in machine.connections if machine.clocked(connection)]
+        self.values: dict[str, list[Value]] = {
+            signal.name: list(signal.initial) if signal.register and signal.initial else [None] * len(signal.types)
+            for signal in machine.signals.values()
+        }
+        self.cycle = 0
+        self.held_to_promises = check
+
+    def cycles(self, inputs: Mapping[str, Sequence[Sequence[Fraction]]]) -> Iterator[Cycle]:
+        names = {signal.name for signal in self.machine.inputs}
+        if set(inputs) != names:
+            raise InputError(f"inputs are {', '.join(sorted(inputs))}, must be {', '.join(sorted(names))}")
+        lengths = {len(rows) for rows in inputs.values()}
+        if len(lengths) > 1:
+            raise InputError(f"the inputs have {' and '.join(map(str, sorted(lengths)))} cycles, must have as many")
+        for self.cycle in range(max(lengths, default=0)):
+            for signal in self.machine.inputs:
+                row = inputs[signal.name][self.cycle]
+                if len(row) != len(signal.types):
+                    raise InputError(
+                        f"cycle {self.cycle}: {signal.name} has {len(row)} elements, must have {len(signal.types)}"
+                    )
+                self.values[signal.name] = [quantise(v, kind) for v, kind in zip(row, signal.types, strict=True)]
+            self.settle(self.check)
+            before = self.snapshot()
+            self.edge()
+            # The inputs are still those of this cycle: what the next makes of the new state is the next one's promise.
+            self.settle(False)
+            yield Cycle(before, self.snapshot())
+
+    def snapshot(self) -> Values:
+        return {name: tuple(values) for name, values in self.values.items()}
+
+    def settle(self, check: bool) -> None:
+        """Everything that follows at once from inputs and registers."""
+        self.held_to_promises = check
+        for step in self.order:
+            if isinstance(step, Block):
+                self.values[step.outputs] = self.block(step)
+                continue
+            target = self.machine.signals[step.target.signal]
+            for place, value in zip(range(step.target.start, step.target.stop), self.chosen(step), strict=True):
+                self.values[target.name][place] = _copied(value, target.types[place])
+
+    def edge(self) -> None:
+        """All registers at once, from the values before the edge."""
+        now = {name: list(values) for name, values in self.values.items()}
+        writers: dict[tuple[str, int], Connection] = {}
+        for connection in self.clocked:
+            self.write(connection, now, writers)
+        for signal in self.machine.registers:
+            if signal.reset is not None:
+                self.reset(signal, now)
+            self.values[signal.name] = now[signal.name]
+
+    def write(
+        self, connection: Connection, now: dict[str, list[Value]], writers: dict[tuple[str, int], Connection]
+    ) -> None:
+        """What one clocked connection writes into ``now``; nothing where it is not enabled and has no alternative."""
+        enabled = self.condition(connection.enable)
+        if enabled == 0 and connection.alternative is None:
+            return
+        name = connection.target.signal
+        places = self.places(connection.target)
+        if places is None:  # written anywhere, so all of it is unknown
+            for place in self.machine.reach(connection.target):
+                now[name][place] = None
+            return
+        types = self.machine.signals[name].types
+        for place, value in zip(places, self.chosen(connection), strict=True):
+            if not 0 <= place < len(types):
+                continue
+            new = _copied(value, types[place])
+            if enabled is None and connection.alternative is None and new != self.values[name][place]:
+                new = None
+            other = writers.setdefault((name, place), connection)
+            if other is not connection:
+                self.broken(f"{name}[{place}] is written twice, by {other} and by {connection}")
+                new = None
+            now[name][place] = new
+
+    def reset(self, signal: Signal, now: dict[str, list[Value]]) -> None:
+        asserted = self.condition(signal.reset)
+        assert signal.initial is not None
+        if asserted:
+            now[signal.name] = list(signal.initial)
+        elif asserted is None:
+            pairs = zip(now[signal.name], signal.initial, strict=True)
+            now[signal.name] = [value if value == initial else None for value, initial in pairs]
+
+    def condition(self, view: View | None) -> Value:
+        """The one bit of ``view``; 1 if there is none."""
+        return Fraction(1) if view is None else self.values[view.signal][view.start]
+
+    def chosen(self, connection: Connection) -> list[Value]:
+        """The values that a connection copies."""
+        enabled = self.condition(connection.enable)
+        if connection.alternative is None or enabled == 1:
+            return self.read(connection.source)
+        if enabled == 0:
+            return self.read(connection.alternative)
+        pairs = zip(self.read(connection.source), self.read(connection.alternative), strict=True)
+        return [a if a == b else None for a, b in pairs]
+
+    def read(self, view: View) -> list[Value]:
+        places = self.places(view)
+        values = self.values[view.signal]
+        if places is None:
+            return [None] * view.size
+        return [values[place] if 0 <= place < len(values) else None for place in places]
+
+    def places(self, view: View) -> range | None:
+        """Which elements a view is of now; None if its index is unknown."""
+        if view.index is None:
+            return range(view.start, view.stop)
+        index = self.values[view.index.value.signal][view.index.value.start]
+        if index is None:
+            return None
+        first = view.start + int(index) * view.index.stride
+        count = len(self.machine.signals[view.signal].types)
+        if first + view.size > count:
+            self.broken(f"{view} with index {index} goes beyond the {count} elements of {view.signal}")
+        return range(first, first + view.size)
+
+    def broken(self, what: str) -> None:
+        if self.held_to_promises:
+            raise ViolationError(f"cycle {self.cycle}: {what}")
+
+    def block(self, block: Block) -> list[Value]:
+        """The outputs of a block, as its output wire carries them."""
+        try:
+            found = _outputs(block.program, self.values[block.inputs], self.held_to_promises)
+        except ViolationError as error:
+            raise ViolationError(f"cycle {self.cycle}, block {block.name}: {error}") from None
+        types = self.machine.signals[block.outputs].types
+        return [_copied(value, kind) for value, kind in zip(found, types, strict=True)]
+
+
+def _needed(program: Program, op: Op, values: Sequence[Value], inputs: Sequence[Value]) -> list[Value]:
+    """What the value of ``op`` depends on."""
+    if op.code == INPUT:
+        return [inputs[op.id0]]
+    if op.code not in MUXES:
+        return [values[index] for index in op.operands]
+    condition = values[op.condition]
+    kind = program.ops[op.condition].type
+    if condition is None or kind.width == 0:
+        return [condition, values[op.id0] if condition is None else values[op.id1]]
+    msb_set = condition < 0 if kind.k else condition * two(kind.f) >= 1 << (kind.width - 1)
+    return [values[op.id0 if msb_set else op.id1]]
+
+
+def _copied(value: Value, kind: FixedType) -> Value:
+    """A copy into another type drops bits below and above; an element without bits is 0, whatever it is given."""
+    return Fraction(0) if kind.width == 0 else None if value is None else quantise(value, kind)
+
+
+def _outputs(program: Program, inputs: Sequence[Value], check: bool) -> list[Value]:
+    values: list[Value] = []
+    # The same with 0 for what is unknown, which the rules of ops never look at: a mux reads the arm that it takes.
+    known: list[Fraction] = []
+    given = [value or Fraction(0) for value in inputs]
+    violations: list[Violation] | None = None if check else []
+    for op in program.ops:
+        unknown = op.type.width and any(value is None for value in _needed(program, op, values, inputs))
+        values.append(None if unknown else value_of(Context(program, op, known, given), violations))
+        known.append(values[-1] or Fraction(0))
+    found: list[Value] = []
+    for index, shift, negated in program.outputs:
+        value = Fraction(0) if index < 0 else values[index]
+        found.append(None if value is None else value * two(shift) * (-1 if negated else 1))
+    return found

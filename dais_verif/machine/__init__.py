@@ -1,0 +1,23 @@
+"""Machines: programs as blocks of logic, with registers, memories and connections under one clock."""
+
+from __future__ import annotations
+
+from dais_verif.machine.alirfsm import looks_like_machine, parse_machine
+from dais_verif.machine.checks import validate
+from dais_verif.machine.load import load_machine
+from dais_verif.machine.model import Block, Connection, Index, Machine, Role, Schedule, Signal, View
+
+__all__ = [
+    "Block",
+    "Connection",
+    "Index",
+    "Machine",
+    "Role",
+    "Schedule",
+    "Signal",
+    "View",
+    "load_machine",
+    "looks_like_machine",
+    "parse_machine",
+    "validate",
+]

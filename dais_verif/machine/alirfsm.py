@@ -1,0 +1,269 @@
+"""Reading ALIRFSM, the JSON in which alkaid keeps machines.
+
+The format has no table of signals: each use of one repeats it, and two uses of one name may say different parts. Here
+they are put together; uses that contradict each other are refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from reprlib import repr as _short
+from typing import Any, NamedTuple, TypeVar
+
+from dais_verif.errors import ProgramError
+from dais_verif.machine.checks import input_types, output_types, validate
+from dais_verif.machine.model import Block, Connection, Index, Machine, Role, Schedule, Signal, View
+from dais_verif.program import FixedType, Origin, Program
+from dais_verif.program.alir_json import program_of
+from dais_verif.program.checks import validate as validate_program
+from dais_verif.program.gzipped import is_gzip, unpacked
+from dais_verif.program.json_file import looks_like_json
+from dais_verif.program.types import LIMIT
+
+__all__ = ["looks_like_machine", "parse_machine"]
+
+_META = "ALIRFSM"
+_SPEC_VERSION = 4
+#: How deep signals may stand in signals: the index of a view, and its reset.
+_DEEPEST = 16
+
+
+def looks_like_machine(data: bytes) -> bool:
+    """Whether ``data`` is JSON, plain or gzip, that says it is a machine."""
+    if not looks_like_json(data):
+        return False
+    try:
+        text = unpacked(data) if is_gzip(data) else data
+    except ProgramError:
+        return False
+    return f'"{_META}"'.encode() in text and _meta(text) == _META
+
+
+def _meta(text: bytes) -> Any:
+    try:
+        tree = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return tree.get("meta") if isinstance(tree, dict) else None
+
+
+def parse_machine(data: bytes) -> Machine:
+    """The valid machine in ``data``. Raises ``ProgramError`` that names signal, connection or block."""
+    sha256 = hashlib.sha256(data).hexdigest()
+    try:
+        tree = json.loads(unpacked(data) if is_gzip(data) else data)
+    except (ValueError, RecursionError) as error:
+        raise ProgramError(f"JSON: {error}; the file is damaged or no machine") from None
+    if not isinstance(tree, dict) or tree.get("meta") != _META:
+        found = tree.get("meta") if isinstance(tree, dict) else tree
+        raise ProgramError(f"JSON: meta is {_short(found)}, must be {_META}: this is no machine")
+    spec = tree.get("spec_version")
+    if isinstance(spec, bool) or spec != _SPEC_VERSION:
+        raise ProgramError(f"JSON: spec_version is {_short(spec)}, must be {_SPEC_VERSION}")
+    origin = Origin("alir", spec_version=_SPEC_VERSION, file_sha256=sha256)
+    machine = _machine(_mapping(tree.get("fsm"), "fsm"), origin)
+    validate(machine)
+    return machine
+
+
+def _machine(fsm: Mapping[str, Any], origin: Origin) -> Machine:
+    blocks = {
+        name: Block(name, _program(name, model), f"INTERNAL_{name}_inp", f"INTERNAL_{name}_outp")
+        for name, model in _mapping(fsm.get("logic"), "logic").items()
+    }
+    uses = _Uses()
+    connections = tuple(_connection(uses, j, conn) for j, conn in enumerate(_list(fsm.get("conns"), "conns")))
+    driven = {connection.target.signal for connection in connections}
+    signals = uses.signals(driven)
+    for block in blocks.values():
+        for name, types in ((block.inputs, input_types(block)), (block.outputs, output_types(block))):
+            if name not in signals:  # nothing is connected to it
+                signals[name] = Signal(name, types)
+    order = _list(fsm.get("signal_order"), "signal_order")
+    for name in order:
+        if not isinstance(name, str) or name not in signals:
+            raise ProgramError(f"JSON signal_order: {_short(name)} is no signal of any connection")
+    if len(set(order)) != len(order):
+        raise ProgramError("JSON signal_order: a signal stands there twice")
+    ordered = {name: signals[name] for name in [*order, *(name for name in signals if name not in set(order))]}
+    return Machine(blocks, ordered, connections, origin)
+
+
+def _program(name: str, model: Any) -> Program:
+    """The program of a block: a bare list, as its file has only one spec version for all."""
+    try:
+        tree = {"model": model, "meta": "ALIRModel", "spec_version": _SPEC_VERSION}
+        program = program_of(tree, Origin("alir", spec_version=_SPEC_VERSION))
+        validate_program(program)
+    except ProgramError as error:
+        raise ProgramError(f"block {_short(name)}: {error}") from None
+    return program
+
+
+class _Use(NamedTuple):
+    """What one use of a signal says of it."""
+
+    name: str
+    exposed: bool
+    types: tuple[FixedType, ...]
+    reset: View | None
+    initial: tuple[Fraction, ...] | None
+    register: bool
+    schedule: Schedule | None
+    attributes: str | None
+
+
+_Part = TypeVar("_Part")
+
+
+class _Uses:
+    """All uses of all signals, put together."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, _Use] = {}
+
+    def view(self, value: Any, where: str, depth: int = 0) -> View:
+        """The view that a use is, which is taken in with all that it refers to."""
+        if depth > _DEEPEST:
+            raise ProgramError(f"JSON {where}: signals within signals, more than {_DEEPEST} deep")
+        if not isinstance(value, list) or len(value) != 11:
+            raise ProgramError(f"JSON {where}: must be the 11 parts of a signal, not {_short(value)}")
+        name, exposed, types, reset, initial, register, schedule, _mode, attributes, view, dynamic = value
+        if not isinstance(name, str) or not name:
+            raise ProgramError(f"JSON {where}: the name of a signal is {_short(name)}, must be a text")
+        where = f"{where} ({name})"
+        kinds = tuple(_type(kind, where) for kind in _list(types, f"{where} types"))
+        start, stop = (_integer(v, f"{where} view") for v in _list(view, f"{where} view", 2))
+        if not 0 <= start <= stop <= len(kinds):
+            raise ProgramError(f"JSON {where}: view [{start}, {stop}] is not within its {len(kinds)} elements")
+        self._merge(
+            _Use(
+                name,
+                _truth(exposed, f"{where} exposed"),
+                kinds,
+                None if reset is None else self.view(reset, f"{where} rst_if", depth + 1),
+                None if initial is None else _values(initial, kinds, where),
+                _truth(register, f"{where} reg"),
+                None if schedule is None else _schedule(schedule, where),
+                None if attributes is None else str(attributes),
+            )
+        )
+        if dynamic is None:
+            return View(name, start, stop)
+        index, stride = _list(dynamic, f"{where} dynamic", 2)
+        value_of = self.view(index, f"{where} index", depth + 1)
+        return View(name, start, stop, Index(value_of, _integer(stride, f"{where} stride")))
+
+    def _merge(self, use: _Use) -> None:
+        known = self._found.get(use.name)
+        if known is None:
+            self._found[use.name] = use
+            return
+        for field in ("exposed", "types", "register"):
+            if getattr(known, field) != getattr(use, field):
+                raise ProgramError(
+                    f"signal {use.name}: two uses differ in {field}:"
+                    f" {_short(getattr(known, field))} and {_short(getattr(use, field))}"
+                )
+        self._found[use.name] = known._replace(
+            reset=_either(known.reset, use.reset, use.name, "rst_if"),
+            initial=_either(known.initial, use.initial, use.name, "rst_to"),
+            schedule=_either(known.schedule, use.schedule, use.name, "schedule"),
+            attributes=known.attributes if known.attributes is not None else use.attributes,
+        )
+
+    def signals(self, driven: set[str]) -> dict[str, Signal]:
+        """Every signal; what is exposed and driven is an output, what nothing drives an input."""
+        return {use.name: _signal(use, use.name in driven) for use in self._found.values()}
+
+
+def _signal(use: _Use, driven: bool) -> Signal:
+    role = Role.INTERNAL if not use.exposed else Role.OUTPUT if driven or use.register else Role.INPUT
+    initial = use.initial
+    if use.register and use.reset is not None and initial is None:
+        initial = tuple(Fraction(0) for _ in use.types)
+    return Signal(use.name, use.types, role, use.register, initial, use.reset, use.schedule, use.attributes)
+
+
+def _either(known: _Part | None, other: _Part | None, name: str, field: str) -> _Part | None:
+    if known is not None and other is not None and known != other:
+        raise ProgramError(f"signal {name}: two uses differ in {field}: {_short(known)} and {_short(other)}")
+    return other if known is None else known
+
+
+def _connection(uses: _Uses, j: int, conn: Any) -> Connection:
+    where = f"conns[{j}]"
+    fields = _mapping(conn, where)
+    source, target = (uses.view(fields.get(part), f"{where}.{part}") for part in ("src", "dst"))
+    enable, alternative = (
+        None if fields.get(part) is None else uses.view(fields[part], f"{where}.{part}")
+        for part in ("enable_if", "alt_src")
+    )
+    return Connection(source, target, enable, alternative)
+
+
+def _type(value: Any, where: str) -> FixedType:
+    k, i, f = _list(value, f"{where} type", 3)
+    sign = int(_truth(k, f"{where} type: k"))
+    kind = FixedType(sign, _integer(i, f"{where} type: i"), _integer(f, f"{where} type: f"))
+    if max(abs(kind.i), abs(kind.f)) > LIMIT or not 0 <= kind.width <= LIMIT:
+        raise ProgramError(f"JSON {where}: type {_short(value)}: its width, i and f must be at most {LIMIT}")
+    return kind
+
+
+def _values(value: Any, kinds: tuple[FixedType, ...], where: str) -> tuple[Fraction, ...]:
+    numbers = _list(value, f"{where} rst_to", len(kinds))
+    found = []
+    for j, (number, kind) in enumerate(zip(numbers, kinds, strict=True)):
+        real = isinstance(number, int | float) and not isinstance(number, bool)
+        if not real or not math.isfinite(number):
+            raise ProgramError(f"JSON {where} rst_to[{j}] is {_short(number)}, must be a finite number")
+        exact = Fraction(number)
+        raw = exact * Fraction(2) ** kind.f
+        if exact and (raw.denominator != 1 or not kind.raw_min <= raw <= kind.raw_max):
+            raise ProgramError(f"JSON {where} rst_to[{j}] is {_short(number)}, which its type {kind} does not hold")
+        found.append(exact)
+    return tuple(found)
+
+
+def _schedule(value: Any, where: str) -> Schedule:
+    toggles, period = _list(value, f"{where} schedule", 2)
+    times = tuple(_integer(t, f"{where} schedule") for t in _list(toggles, f"{where} schedule"))
+    length = _integer(period, f"{where} schedule period")
+    if length < 0 or (length and (not times or max(times) - min(times) >= length or list(times) != sorted(times))):
+        raise ProgramError(
+            f"JSON {where}: schedule {_short(value)}: toggles must rise and lie within one period, which must not be"
+            " negative"
+        )
+    return Schedule(times, length)
+
+
+def _mapping(value: Any, name: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise ProgramError(f"JSON {name}: must be an object, not {_short(value)}")
+    return value
+
+
+def _list(value: Any, name: str, count: int | None = None) -> list[Any]:
+    if not isinstance(value, list) or (count is not None and len(value) != count):
+        some = "" if count is None else f" of {count}"
+        raise ProgramError(f"JSON {name}: must be a list{some}, not {_short(value)}")
+    return value
+
+
+def _integer(value: Any, where: str) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= 1 << 31:
+        raise ProgramError(f"JSON {where} is {_short(value)}, must be an int32")
+    return value
+
+
+def _truth(value: Any, where: str) -> bool:
+    if value not in (True, False, 0, 1) or isinstance(value, float):
+        raise ProgramError(f"JSON {where} is {_short(value)}, must be true or false")
+    return bool(value)

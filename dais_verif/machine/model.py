@@ -1,0 +1,163 @@
+"""The machine: blocks of logic, signals and connections under one clock, immutable.
+
+A block is a program: its outputs follow its inputs at once. A signal is a row of elements, each with a type of its own;
+it is an input, a wire or a register. A connection copies the elements of one view into those of another: into a wire at
+all times, into a register at the rising edge of the clock. ``docs/machines.md`` says what all that means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from dais_verif.program import FixedType, Origin, Program
+
+__all__ = ["Block", "Connection", "Index", "Machine", "Role", "Schedule", "Signal", "View"]
+
+
+class Role(Enum):
+    """What the outside sees of a signal."""
+
+    INPUT = "input"
+    OUTPUT = "output"
+    INTERNAL = "internal"
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Where a view begins, if data says it: ``stride`` elements times the value of one element, behind its start."""
+
+    value: View
+    stride: int
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The elements ``start .. stop - 1`` of a signal, or with an ``index`` those behind them that it chooses."""
+
+    signal: str
+    start: int
+    stop: int
+    index: Index | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.stop - self.start
+
+    def __str__(self) -> str:
+        if self.index is None:
+            return f"{self.signal}[{self.start}:{self.stop}]"
+        return f"{self.signal}[{self.start}:{self.stop} + {self.index.stride}*{self.index.value}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When a port carries data: from the first of ``toggles`` to the second, and so on, again every ``period`` edges.
+
+    Period 0: always. It is a statement about time and changes nothing in the hardware.
+    """
+
+    toggles: tuple[int, ...]
+    period: int
+
+    def valid(self, edges: int) -> bool:
+        """Whether data is there after ``edges`` edges of the clock."""
+        if self.period == 0:
+            return True
+        first = min(self.toggles)
+        if edges < first:
+            return False
+        place = (edges - first) % self.period
+        return sum(toggle - first <= place for toggle in self.toggles) % 2 == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A row of elements.
+
+    ``initial``: what a register holds before the first edge and after a reset, a value an element; None if nothing says
+    it. ``reset``: one element of one bit; while it is 1, the whole register takes ``initial`` at each edge.
+    """
+
+    name: str
+    types: tuple[FixedType, ...]
+    role: Role = Role.INTERNAL
+    register: bool = False
+    initial: tuple[Fraction, ...] | None = None
+    reset: View | None = None
+    schedule: Schedule | None = None
+    attributes: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """``target`` takes ``source``; with ``enable`` 0 it takes ``alternative``, or a register keeps what it has."""
+
+    source: View
+    target: View
+    enable: View | None = None
+    alternative: View | None = None
+
+    @property
+    def reads(self) -> tuple[View, ...]:
+        """All views whose values decide what becomes of the target, indices included."""
+        direct = [view for view in (self.source, self.enable, self.alternative) if view is not None]
+        indices = [view.index.value for view in (*direct, self.target) if view.index is not None]
+        return (*direct, *indices)
+
+    def __str__(self) -> str:
+        return f"{self.source} -> {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A program, its inputs the elements of the wire ``inputs`` and its outputs those of the wire ``outputs``."""
+
+    name: str
+    program: Program
+    inputs: str
+    outputs: str
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine. Made by ``load_machine``, which checks it; never changed afterwards."""
+
+    blocks: Mapping[str, Block]
+    signals: Mapping[str, Signal]
+    connections: tuple[Connection, ...]
+    origin: Origin
+
+    @property
+    def inputs(self) -> tuple[Signal, ...]:
+        """The signals that the outside drives, in the order of ports."""
+        return tuple(signal for signal in self.signals.values() if signal.role is Role.INPUT)
+
+    @property
+    def outputs(self) -> tuple[Signal, ...]:
+        """The signals that the outside reads, in the order of ports."""
+        return tuple(signal for signal in self.signals.values() if signal.role is Role.OUTPUT)
+
+    @property
+    def registers(self) -> tuple[Signal, ...]:
+        """The signals that change at edges of the clock only."""
+        return tuple(signal for signal in self.signals.values() if signal.register)
+
+    def clocked(self, connection: Connection) -> bool:
+        """Whether a connection acts at edges of the clock."""
+        return self.signals[connection.target.signal].register
+
+    def reach(self, view: View) -> range:
+        """Indices of the elements of its signal that a view can be of, whatever its index is."""
+        if view.index is None:
+            return range(view.start, view.stop)
+        kind = self.signals[view.index.value.signal].types[view.index.value.start]
+        last = min(view.stop + view.index.stride * kind.raw_max, len(self.signals[view.signal].types))
+        return range(view.start, max(last, view.stop))
+
+    def __repr__(self) -> str:
+        n_ops = sum(block.program.n_ops for block in self.blocks.values())
+        return f"<Machine {len(self.blocks)} blocks, {n_ops} ops, {len(self.registers)} registers>"

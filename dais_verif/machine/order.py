@@ -1,0 +1,85 @@
+"""In which order a machine settles: blocks and connections to wires, each after all that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dais_verif.errors import ProgramError
+from dais_verif.machine.model import Block, Connection, Machine, View
+
+__all__ = ["Step", "settling_order"]
+
+#: What happens at once: a connection to a wire, or a block. All outputs of a block depend on all of its inputs.
+Step = Connection | Block
+
+
+def settling_order(machine: Machine) -> tuple[Step, ...]:
+    """All connections to wires and all blocks, each after those that drive what it reads.
+
+    Raises ``ProgramError`` that names a combinational loop.
+    """
+    steps: list[Step] = [c for c in machine.connections if not machine.clocked(c)]
+    steps += machine.blocks.values()
+    drivers: dict[str, dict[int, int]] = {}
+    for number, step in enumerate(steps):
+        target = _written(machine, step)
+        elements = drivers.setdefault(target.signal, {})
+        elements.update(dict.fromkeys(machine.reach(target), number))
+    before: list[set[int]] = []
+    for step in steps:
+        needed: set[int] = set()
+        for view in _read(machine, step):
+            elements = drivers.get(view.signal, {})
+            needed.update(elements[e] for e in machine.reach(view) if e in elements)
+        before.append(needed)
+    return tuple(steps[number] for number in _sorted(steps, before))
+
+
+def _written(machine: Machine, step: Step) -> View:
+    if isinstance(step, Block):
+        return View(step.outputs, 0, len(machine.signals[step.outputs].types))
+    return step.target
+
+
+def _read(machine: Machine, step: Step) -> Iterator[View]:
+    if isinstance(step, Block):
+        yield View(step.inputs, 0, len(machine.signals[step.inputs].types))
+    else:
+        yield from step.reads
+
+
+def _sorted(steps: list[Step], before: list[set[int]]) -> list[int]:
+    """Numbers of ``steps``, each after those in ``before`` of it; otherwise in their own order."""
+    after: list[list[int]] = [[] for _ in steps]
+    left = [len(needed) for needed in before]
+    for number, needed in enumerate(before):
+        for other in needed:
+            after[other].append(number)
+    ready = [number for number, count in enumerate(left) if count == 0]
+    order: list[int] = []
+    while ready:
+        number = ready.pop()
+        order.append(number)
+        for other in after[number]:
+            left[other] -= 1
+            if left[other] == 0:
+                ready.append(other)
+    if len(order) != len(steps):
+        raise ProgramError(f"combinational loop: {_loop(steps, before, left)}; a register must stand somewhere in it")
+    return order
+
+
+def _loop(steps: list[Step], before: list[set[int]], left: list[int]) -> str:
+    """The steps of one loop, in the order in which values would run round it."""
+    path: list[int] = []
+    number = next(n for n, count in enumerate(left) if count)
+    while number not in path:
+        path.append(number)
+        number = min(other for other in before[number] if left[other])
+    names = [_name(steps[n]) for n in reversed(path[path.index(number) :])]
+    shown = names if len(names) <= 4 else [*names[:3], f"{len(names) - 4} more", names[-1]]
+    return ", then ".join(shown)
+
+
+def _name(step: Step) -> str:
+    return f"block {step.name}" if isinstance(step, Block) else str(step)

@@ -1,0 +1,99 @@
+"""ALIRFSM trees for tests, part by part: signals as their 11 parts, blocks as lists of records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from dais_verif.golden.machine import Cycle, run_machine
+from dais_verif.machine import Machine, parse_machine
+
+__all__ = ["BIT", "block", "connect", "counter", "cycles", "machine", "read_tree", "signal", "tree"]
+
+BIT = [False, 1, 0]
+
+
+def signal(
+    name: str,
+    types: Sequence[Sequence[Any]] = (BIT,),
+    *,
+    exposed: bool = False,
+    reg: bool = False,
+    rst_if: list[Any] | None = None,
+    rst_to: Sequence[float] | None = None,
+    view: tuple[int, int] | None = None,
+    dynamic: tuple[list[Any], int] | None = None,
+    schedule: list[Any] | None = None,
+) -> list[Any]:
+    """One use of a signal, as the file has it."""
+    whole = list(view or (0, len(types)))
+    kinds = [list(kind) for kind in types]
+    return [name, exposed, kinds, rst_if, rst_to, reg, schedule, "rw", None, whole, list(dynamic) if dynamic else None]
+
+
+def connect(src: list[Any], dst: list[Any], enable: list[Any] | None = None, alt: list[Any] | None = None) -> Any:
+    """One connection."""
+    return {"src": src, "dst": dst, "enable_if": enable, "alt_src": alt}
+
+
+def block(n_in: int, outputs: Sequence[int], *ops: list[Any]) -> list[Any]:
+    """A block as the file has it; ``ops`` are records without their estimates."""
+    n = len(outputs)
+    return [[n_in, n], [0] * n_in, list(outputs), [0] * n, [False] * n, [[*op, 0, 0] for op in ops], -1, -1, None]
+
+
+def tree(logic: Mapping[str, Any], conns: Sequence[Any]) -> dict[str, Any]:
+    """The whole file; its signals in the order in which they are met."""
+    names: dict[str, None] = {}
+
+    def visit(use: list[Any] | None) -> None:
+        if use is not None:
+            names[use[0]] = None
+            visit(use[3])
+            visit(use[10][0] if use[10] else None)
+
+    for conn in conns:
+        for use in conn.values():
+            visit(use)
+    fsm = {"logic": dict(logic), "conns": list(conns), "signal_order": list(names)}
+    # Through text, so that no two uses of a signal are one list.
+    whole: dict[str, Any] = json.loads(json.dumps({"meta": "ALIRFSM", "spec_version": 4, "fsm": fsm}))
+    return whole
+
+
+def read_tree(of: Any) -> Machine:
+    """The machine in a tree."""
+    return parse_machine(json.dumps(of).encode())
+
+
+def machine(logic: Mapping[str, Any], conns: Sequence[Any]) -> Machine:
+    """A machine from its parts."""
+    return read_tree(tree(logic, conns))
+
+
+def cycles(of: Machine, *, check: bool = True, **inputs: Sequence[Any]) -> list[Cycle]:
+    """All cycles of a run; a row of an input with one element may be a number."""
+    rows = {
+        name: [[Fraction(v) for v in (row if isinstance(row, list | tuple) else [row])] for row in rows]
+        for name, rows in inputs.items()
+    }
+    return list(run_machine(of, rows, check=check))
+
+
+NIBBLE = [[False, 4, 0]]
+
+
+def counter(**of_register: Any) -> dict[str, Any]:
+    """Counts edges in four bits while ``en`` is 1: register ``n``, output ``y``."""
+    n = signal("n", NIBBLE, reg=True, **of_register)
+    increment = block(1, [2], [[], -1, [0], [0, 15, 1]], [[0], 4, [1, 0], [1, 16, 1]], [[1], 3, [0], [0, 15, 1]])
+    return tree(
+        {"inc": increment},
+        [
+            connect(n, signal("INTERNAL_inc_inp", NIBBLE)),
+            connect(signal("INTERNAL_inc_outp", NIBBLE), n, signal("en", exposed=True)),
+            connect(n, signal("y", NIBBLE, exposed=True)),
+        ],
+    )

@@ -1,0 +1,262 @@
+"""Machines: real ones give their traces in every cycle; what the format leaves open is an error or unknown."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from support.machines import BIT, NIBBLE, block, connect, counter, cycles, machine, read_tree, signal, tree
+from support.places import FSM
+
+from dais_verif.errors import InputError, ProgramError, ViolationError
+from dais_verif.golden.machine import run_machine
+from dais_verif.machine import Schedule, load_machine, looks_like_machine
+
+REAL = sorted(path.name for path in FSM.glob("f*"))
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_machines_give_their_traces_before_and_after_each_edge(name: str) -> None:
+    of = load_machine(FSM / name / "fsm.json.gz")
+    given = np.load(FSM / name / "inputs.npz")
+    inputs = {key: [[Fraction(v) for v in row] for row in given[key]] for key in given}
+    before, after = (np.load(FSM / name / f"{file}.npz") for file in ("expected_pre", "expected"))
+    compared = 0
+    for t, cycle in enumerate(run_machine(of, inputs)):
+        for found, expected in ((cycle.before, before), (cycle.after, after)):
+            for key in expected:
+                assert [float(v) for v in found[key] if v is not None] == expected[key][t].tolist(), (t, key)
+                compared += len(found[key])
+    assert compared >= 512
+
+
+def ys(found: list[Any], name: str = "y") -> list[int | None]:
+    """The one element of an output, before the edge of each cycle."""
+    return [None if cycle.before[name][0] is None else int(cycle.before[name][0]) for cycle in found]
+
+
+def test_a_register_counts_while_it_is_enabled() -> None:
+    found = cycles(read_tree(counter(rst_to=[14])), en=[1, 1, 0, 1, 1])
+    assert ys(found) == [14, 15, 0, 0, 1]
+    assert [int(cycle.after["y"][0] or 0) for cycle in found] == [15, 0, 0, 1, 2]
+
+
+def test_what_depends_on_a_register_that_nothing_initialises_is_unknown() -> None:
+    assert ys(cycles(read_tree(counter()), en=[1, 1, 0])) == [None, None, None]
+
+
+def test_reset_comes_before_enable_and_takes_the_whole_register() -> None:
+    reset = signal("rst", exposed=True)
+    found = cycles(read_tree(counter(rst_if=reset, rst_to=[3])), en=[1, 0, 1, 1], rst=[0, 1, 1, 0])
+    assert ys(found) == [3, 4, 3, 3]
+
+
+def test_a_reset_without_a_value_resets_to_zero() -> None:
+    of = read_tree(counter(rst_if=signal("rst", exposed=True)))
+    assert ys(cycles(of, en=[1, 1, 1], rst=[0, 1, 0])) == [0, 1, 0]
+
+
+WORDS = [[True, 3, 0]] * 4
+INDEX = signal("i", [[False, 3, 0]], exposed=True)
+
+
+def memory(writable: bool, **of_memory: Any) -> Any:
+    """Four words, read and perhaps written at ``i``, which can be 4 to 7, too."""
+    read = signal("mem", WORDS, reg=True, view=(0, 1), dynamic=(INDEX, 1), **of_memory)
+    conns = [connect(read, signal("y", WORDS[:1], exposed=True))]
+    if writable:
+        data = signal("d", WORDS[:1], exposed=True)
+        conns.append(connect(data, read, signal("we", exposed=True)))
+    return machine({}, conns)
+
+
+def test_memory_is_read_before_it_is_written() -> None:
+    of = memory(True, rst_to=[1, 2, 3, 4])
+    assert ys(cycles(of, i=[0, 0, 1, 1], d=[-5, 0, 7, 7], we=[1, 0, 1, 0])) == [1, -5, 2, 7]
+
+
+def test_an_index_outside_is_a_broken_promise_or_unknown() -> None:
+    of = memory(True, rst_to=[1, 2, 3, 4])
+    with pytest.raises(ViolationError, match=r"cycle 1: mem\[0:1 \+ 1\*i\[0:1\]\] with index 4 goes beyond the 4"):
+        cycles(of, i=[3, 4], d=[0, 0], we=[0, 0])
+    found = cycles(of, check=False, i=[3, 4, 3], d=[0, 9, 0], we=[0, 1, 0])
+    assert ys(found) == [4, None, 4]
+
+
+def test_a_memory_that_nothing_writes_is_constant() -> None:
+    assert ys(cycles(memory(False, rst_to=[1, 2, 3, -4]), i=[3, 0])) == [-4, 1]
+
+
+def test_a_copy_quantises() -> None:
+    x = signal("x", [[True, 2, 2]], exposed=True)
+    of = machine({}, [connect(x, signal("y", [[False, 2, 0]], exposed=True))])
+    assert ys(cycles(of, x=[-1.25, 3.75])) == [2, 3]
+
+
+def test_a_wire_takes_the_alternative_where_it_is_not_enabled() -> None:
+    a, b = (signal(name, NIBBLE, exposed=True) for name in "ab")
+    of = machine({}, [connect(a, signal("y", NIBBLE, exposed=True), signal("en", exposed=True), b)])
+    assert ys(cycles(of, a=[1, 2], b=[3, 4], en=[1, 0])) == [1, 4]
+
+
+def test_a_mux_on_a_known_condition_does_not_look_at_the_other_arm() -> None:
+    """The unknown register stays unseen while the condition is 1."""
+    n = signal("n", NIBBLE, reg=True)
+    chooses = block(
+        3,
+        [3],
+        [[], -1, [0], [0, 1, 1]],
+        [[], -1, [1], [0, 15, 1]],
+        [[], -1, [2], [0, 15, 1]],
+        [[1, 2, 0], 6, [0], [0, 15, 1]],
+    )
+    wires = [BIT, *NIBBLE, *NIBBLE]
+    of = machine(
+        {"b": chooses},
+        [
+            connect(signal("c", exposed=True), signal("INTERNAL_b_inp", wires, view=(0, 1))),
+            connect(signal("a", NIBBLE, exposed=True), signal("INTERNAL_b_inp", wires, view=(1, 2))),
+            connect(n, signal("INTERNAL_b_inp", wires, view=(2, 3))),
+            connect(signal("INTERNAL_b_outp", NIBBLE), signal("y", NIBBLE, exposed=True)),
+        ],
+    )
+    assert ys(cycles(of, c=[1, 0], a=[5, 5])) == [5, None]
+
+
+def test_a_broken_promise_names_cycle_block_and_op() -> None:
+    narrow = block(1, [1], [[], -1, [0], [0, 15, 1]], [[0], 4, [1, 0], [0, 15, 1]])
+    of = machine(
+        {"inc": narrow},
+        [
+            connect(signal("x", NIBBLE, exposed=True), signal("INTERNAL_inc_inp", NIBBLE)),
+            connect(signal("INTERNAL_inc_outp", NIBBLE), signal("y", NIBBLE, exposed=True)),
+        ],
+    )
+    with pytest.raises(ViolationError, match="cycle 2, block inc: overflow violation at op 1"):
+        cycles(of, x=[0, 14, 15])
+    assert ys(cycles(of, check=False, x=[0, 14, 15])) == [1, 15, 0]
+
+
+def test_two_writes_of_one_word_at_one_edge_are_a_broken_promise_or_unknown() -> None:
+    one = signal("mem", WORDS, reg=True, rst_to=[0] * 4, view=(0, 1), dynamic=(INDEX, 1))
+    two = signal(
+        "mem", WORDS, reg=True, rst_to=[0] * 4, view=(1, 2), dynamic=(signal("j", [[False, 1, 0]], exposed=True), 1)
+    )
+    data = signal("d", WORDS[:1], exposed=True)
+    whole = signal("mem", WORDS, reg=True, rst_to=[0] * 4)
+    of = machine({}, [connect(data, one), connect(data, two), connect(whole, signal("y", WORDS, exposed=True))])
+    with pytest.raises(ViolationError, match=r"cycle 0: mem\[1\] is written twice"):
+        cycles(of, i=[1], j=[0], d=[3])
+    assert cycles(of, check=False, i=[1, 0], j=[0, 1], d=[3, 3])[1].before["y"] == (0, None, 0, 0)
+
+
+def test_inputs_are_checked() -> None:
+    of = read_tree(counter(rst_to=[0]))
+    for inputs, message in (
+        ({}, "inputs are , must be en"),
+        ({"en": [1], "x": [1]}, "inputs are en, x, must be en"),
+        ({"en": [[1, 1]]}, "cycle 0: en has 2 elements, must have 1"),
+    ):
+        with pytest.raises(InputError, match=message):
+            cycles(of, **inputs)
+
+
+@pytest.mark.parametrize(
+    ("toggles", "period", "times"),
+    [((0,), 0, range(6)), ((1, 2), 3, (1, 4)), ((2,), 3, (2, 3, 4, 5)), ((0, 1, 2), 4, (0, 2, 3, 4))],
+)
+def test_schedules(toggles: tuple[int, ...], period: int, times: Any) -> None:
+    assert [t for t in range(6) if Schedule(toggles, period).valid(t)] == list(times)
+
+
+def test_uses_of_one_signal_are_put_together() -> None:
+    """The reset stands in the last use only, as a file has it that was written and read again."""
+    of = counter(rst_to=[3])
+    of["fsm"]["conns"][2]["src"][3] = signal("rst", exposed=True)
+    of["fsm"]["signal_order"].append("rst")
+    assert ys(cycles(read_tree(of), en=[1, 1, 1], rst=[0, 1, 0])) == [3, 4, 3]
+
+
+def test_detected_by_content() -> None:
+    data = json.dumps(counter()).encode()
+    assert looks_like_machine(data) and looks_like_machine(gzip.compress(data))
+    assert not looks_like_machine(b'{"meta": "ALIRModel", "note": "ALIRFSM"}') and not looks_like_machine(b"\0" * 8)
+
+
+def changed(*path: Any, to: Any) -> Any:
+    of = counter(rst_to=[0])
+    place: Any = of["fsm"]
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = to
+    return of
+
+
+N = signal("n", NIBBLE, reg=True)
+Y = signal("y", NIBBLE, exposed=True)
+W, V = signal("w", NIBBLE), signal("v", NIBBLE)
+EN = signal("en", exposed=True)
+A = signal("a", NIBBLE, exposed=True)
+SIGNED = signal("s", [[True, 2, 0]], exposed=True)
+
+REFUSED = {
+    "meta": ({**counter(), "meta": "ALIRModel"}, "meta is 'ALIRModel', must be ALIRFSM"),
+    "spec": ({**counter(), "spec_version": 3}, "spec_version is 3, must be 4"),
+    "no conns": (changed("conns", to=None), "JSON conns: must be a list, not None"),
+    "ten parts": (changed("conns", 0, "src", to=counter()["fsm"]["conns"][0]["src"][:10]), "must be the 11 parts"),
+    "name": (changed("conns", 0, "src", 0, to=3), "the name of a signal is 3"),
+    "view": (changed("conns", 0, "src", 9, to=[0, 2]), "conns[0].src (n): view [0, 2] is not within its 1 elements"),
+    "types differ": (changed("conns", 2, "src", 2, 0, to=[False, 5, 0]), "signal n: two uses differ in types"),
+    "resets differ": (changed("conns", 2, "src", 4, to=[1.0]), "signal n: two uses differ in rst_to"),
+    "type of 5000 bits": (changed("conns", 0, "src", 2, 0, to=[False, 5000, 0]), "must be at most 4096"),
+    "reset value": (changed("conns", 0, "src", 4, to=[16.0]), "rst_to[0] is 16.0, which its type u4.0 does not hold"),
+    "reset value NaN": (changed("conns", 0, "src", 4, to=[float("nan")]), "must be a finite number"),
+    "order": (changed("signal_order", to=["n", "z"]), "signal_order: 'z' is no signal"),
+    "order twice": (changed("signal_order", to=["n", "n"]), "a signal stands there twice"),
+    "block's op": (changed("logic", "inc", 5, 1, 0, 0, to=7), "block 'inc': JSON op 1"),
+    "block's shift": (changed("logic", "inc", 1, 0, to=1), "block inc: input 0 has an inp_shift"),
+    "block's port": (changed("logic", "inc", 5, 0, 3, to=[0, 7, 1]), "block inc: INTERNAL_inc_inp[0] has type u4.0"),
+    "port without block": (changed("logic", to={}), "signal INTERNAL_inc_inp: there is no block of that name"),
+    "schedule": (changed("conns", 0, "src", 6, to=[[3, 1], 8]), "toggles must rise"),
+    "loop": (tree({}, [connect(W, V), connect(V, W)]), "combinational loop: v[0:1] -> w[0:1], then w[0:1] -> v[0:1]"),
+    "wire holds": (tree({}, [connect(A, Y, EN)]), "a wire with an enable needs an alternative"),
+    "alternative alone": (tree({}, [connect(A, Y, None, A)]), "an alternative source needs an enable"),
+    "driven twice": (tree({}, [connect(A, Y), connect(A, Y)]), "signal y[0] is driven twice"),
+    "not driven": (tree({}, [connect(W, Y)]), "signal w[0]: nothing drives it"),
+    "sizes": (
+        tree({}, [connect(signal("x", NIBBLE * 2, exposed=True), Y)]),
+        "x[0:2] has 2 elements, the target 1",
+    ),
+    "wide enable": (tree({}, [connect(A, N, A)]), "its enable is a[0:1], must be one element of type u1.0"),
+    "wire reset": (tree({}, [connect(A, signal("w", NIBBLE, rst_if=EN)), connect(W, Y)]), "a wire cannot be reset"),
+    "mixed sources": (tree({}, [connect(A, Y, EN, N)]), "must both be registers or both be wires"),
+    "signed index": (
+        tree({}, [connect(signal("m", WORDS, reg=True, view=(0, 1), dynamic=(SIGNED, 1)), Y)]),
+        "the index s[0:1] must be one unsigned integer element",
+    ),
+    "stride": (
+        tree({}, [connect(signal("m", WORDS, reg=True, view=(0, 1), dynamic=(INDEX, 0)), Y)]),
+        "is 0, must be at least 1",
+    ),
+    "types do not repeat": (
+        tree({}, [connect(signal("m", [*WORDS, BIT], reg=True, view=(0, 1), dynamic=(INDEX, 1)), Y)]),
+        "the types of m must repeat every 1 elements",
+    ),
+    "wire at an index": (
+        tree({}, [connect(A, signal("w", NIBBLE * 8, view=(0, 1), dynamic=(INDEX, 1)))]),
+        "a wire is driven at fixed places",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    of, message = REFUSED[name]
+    with pytest.raises(ProgramError) as caught:
+        read_tree(of)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 400
