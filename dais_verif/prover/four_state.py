@@ -229,7 +229,18 @@ _BITWISE: dict[str, Callable[[Term, Term], Term]] = {"and": terms.band, "or": te
 band, bor, bxor = map(_bit_by_bit, _BITWISE)
 _SPOILING: tuple[_Rule, ...] = (terms.add, terms.sub, terms.mul, terms.neg, terms.udiv, terms.urem)
 add, sub, mul, neg, udiv, urem = map(_spoiling, _SPOILING)
-eq, ult, slt = map(_spoiling, (terms.eq, terms.ult, terms.slt))
+ult, slt = map(_spoiling, (terms.ult, terms.slt))
+
+
+def eq(a: Term, b: Term) -> Term:
+    """Whether all bits are equal: 0 where two that are defined differ, else undefined where any is (11.4.5)."""
+    if not is_open(a) and not is_open(b):
+        return terms.eq(a, b)
+    (x, m, _), (y, n, _) = parts(a), parts(b)
+    either = terms.bor(m, n)
+    differs = terms.nonzero(terms.band(terms.bxor(x, y), terms.bnot(either)))
+    unknown = terms.band(terms.bnot(differs), terms.nonzero(either))
+    return _joined(Parts(terms.eq(x, y), unknown, _cause((a, b))))
 
 
 def bnot(t: Term) -> Term:

@@ -54,6 +54,13 @@ def shifted(a: str, b: str, left: bool, fill: str) -> str:
     return a
 
 
+def same(a: str, b: str) -> str:
+    """As Icarus has it in nets, statements and conditions: two defined digits that differ decide alone."""
+    if any({x, y} == {"0", "1"} for x, y in zip(a, b, strict=True)):
+        return "0"
+    return "x" if "x" in a + b else "1"
+
+
 AND = {"00": "0", "01": "0", "0x": "0", "11": "1", "1x": "x", "xx": "x"}
 OR = {"00": "0", "01": "1", "0x": "x", "11": "1", "1x": "1", "xx": "x"}
 XOR = {"00": "0", "01": "1", "0x": "x", "11": "0", "1x": "x", "xx": "x"}
@@ -64,7 +71,7 @@ TABLES: dict[str, tuple[Operation, Callable[[str, str], str]]] = {
     "neg": (lambda a, b: four_state.neg(a), lambda a, b: spoiling(lambda x, y: -x)(a, "00")),
     "udiv": (four_state.udiv, spoiling(lambda a, b: a // b if b else 3)),
     "urem": (four_state.urem, spoiling(lambda a, b: a % b if b else a)),
-    "eq": (four_state.eq, spoiling(lambda a, b: a == b, 1)),
+    "eq": (four_state.eq, same),
     "ult": (four_state.ult, spoiling(lambda a, b: a < b, 1)),
     "slt": (four_state.slt, spoiling(lambda a, b: (a ^ 2) < (b ^ 2), 1)),
     "and": (four_state.band, bit_by_bit(AND)),
