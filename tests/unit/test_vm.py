@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from support.places import ALIR
 from support.programs import dense_network, every_opcode
 from support.strategies import batches, programs, random_program, random_rows
 
@@ -23,7 +24,7 @@ from dais_verif.golden.vm import (
 )
 from dais_verif.golden.vm.schedule import assign_slots, order_of
 from dais_verif.golden.vm.verify import first_fault
-from dais_verif.program import Program
+from dais_verif.program import Program, load
 from dais_verif.program.numbers import Batch
 
 FAST = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -48,7 +49,7 @@ def expected_of(program: Program, batch: Batch) -> tuple[list[Any], str | None]:
     return outputs, None
 
 
-@given(batches())
+@given(batches() | batches(alir=True))
 @FAST
 def test_all_schedules_and_levels_agree_with_the_engine(case: tuple[Program, list[list[Any]]]) -> None:
     program, rows = case
@@ -65,8 +66,8 @@ def test_all_schedules_and_levels_agree_with_the_engine(case: tuple[Program, lis
                 assert f"row {row}: {words}" == broken and f"op {op} (" in words
 
 
-@given(batches(promise_keeping=True))
-@settings(FAST, max_examples=60)
+@given(batches(promise_keeping=True) | batches(promise_keeping=True, alir=True))
+@settings(FAST, max_examples=80)
 def test_fast_and_numpy_save_the_same_values(case: tuple[Program, list[list[Any]]]) -> None:
     program, rows = case
     tapes = []
@@ -81,7 +82,7 @@ def test_fast_and_numpy_save_the_same_values(case: tuple[Program, list[list[Any]
     assert tapes[0] == tapes[1]
 
 
-@given(programs())
+@given(programs() | programs(alir=True))
 @FAST
 def test_what_is_compiled_has_no_fault_and_one_instruction_an_op_and_output(case: tuple[Program, Any]) -> None:
     program = case[0]
@@ -95,7 +96,7 @@ def test_what_is_compiled_has_no_fault_and_one_instruction_an_op_and_output(case
         assert fused == 0 or options["fuse"]
 
 
-@given(programs())
+@given(programs() | programs(alir=True))
 @FAST
 def test_operands_come_first_in_either_order(case: tuple[Program, Any]) -> None:
     program = case[0]
@@ -214,14 +215,60 @@ def test_no_rows_no_ops_no_outputs() -> None:
 
 
 def test_corpus(corpus: Any) -> None:
-    from dais_verif.program import load
-
     for folder in sorted(path for path in corpus.iterdir() if path.is_dir()):
         compiled = compile_forward_and_backward(load(folder / "prog.v1.bin"))
         x, expected = np.load(folder / "inputs.npy"), np.load(folder / "expected.npy")
         for engine, level in (("numpy", 1), ("auto", 2), ("auto", 3)):
             run = accept_instructions(compiled.forward, x, opt_level=level, engine=engine)
             assert np.array_equal(run.values, expected), folder.name
+
+
+@pytest.mark.parametrize("name", ["a02_mlp_ternary", "a06_softmax_lut", "a09_wide_acc"])
+def test_real_models_of_alir(name: str) -> None:
+    folder = ALIR / name
+    compiled = compile_forward_and_backward(load(next(folder.glob("alir.json*"))))
+    x, expected = (np.load(folder / f"{part}.npy")[:200] for part in ("inputs", "expected"))
+    for engine, level in (("numpy", 1), ("auto", 2)):
+        assert np.array_equal(
+            accept_instructions(compiled.forward, x, opt_level=level, engine=engine).values, expected
+        ), engine
+
+
+def test_a_sum_of_many_terms_is_an_instruction() -> None:
+    """As many operands as the largest sum has, one of them several times."""
+    ops: list[Any] = [(-1, j, -1, 0, (1, 3, 0)) for j in range(9)]
+    ops += [(11, 0, 12, 0, (1, 12, 0)), (11, 12, 1, 0, (1, 13, 0)), (11, 13, 2, 3, (1, 14, 0))]
+    terms = [(j % 9, j % 3, j & 1) for j in range(12)] + [(9, 0, 1), (-1, 2, 0), (10, 0, 0)]
+    program = Program.build(ops, [(11, 0, 0)], inp_shift=[0] * 9, terms=terms)
+    for options in OPTIONS:
+        iseq = compile_forward_and_backward(program, **options).forward
+        sums = [row for row in iseq if row.node is not None and row.node >= 9]
+        assert [row.op for row in sums] == ["sum", "neg", "add_term", "output"]
+        assert [len(row.args) for row in sums] == [12, 1, 1, 1]
+        x = np.arange(-8, 10).reshape(2, 9) % 8
+        exact = [3 * 4 - sum(row[j] * (1 << shift) * (-1 if sign else 1) for j, shift, sign in terms[:12]) for row in x]
+        for engine in ("numpy", "auto"):
+            assert accept_instructions(iseq, x, opt_level=1, engine=engine).values[:, 0].tolist() == exact
+
+
+def test_a_program_that_is_too_large_for_the_machine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dais_verif.golden.vm.columns._MOST_ENTRIES", 11)
+    ops: list[Any] = [(-1, 0, -1, 0, (1, 3, 0)), (11, 0, 6, 0, (1, 12, 0))]
+    program = Program.build(ops, [(1, 0, 0)], inp_shift=[0], terms=[(0, 0, 0)] * 6)
+    with pytest.raises(InputError, match="op 1 has 6 operands, and there are 2 ops; dais-verif run takes it"):
+        compile_forward_and_backward(program)
+
+
+def test_sums_of_the_same_terms_on_other_ops_are_compiled_once() -> None:
+    kind = (1, 9, 0)
+    sums = [[(0, 0, 0), (1, 1, 1)], [(1, 0, 0), (0, 1, 1)], [(0, 0, 0), (2, 1, 1)], [(0, 0, 0), (1, 1, 0)]]
+    sums += [[(0, 0, 0), (1, 1, 1), (-1, 0, 0)], [(0, 0, 0), (-1, 0, 0), (1, 1, 1)]]
+    ops: list[Any] = [(-1, 0, -1, 0, (1, 3, 0)), (-1, 1, -1, 0, (1, 3, 0)), (-1, 2, -1, 0, (1, 4, 0))]
+    for number, terms in enumerate(sums):
+        ops.append((11, sum(map(len, sums[:number])), len(terms), 0, kind))
+    program = Program.build(ops, [], inp_shift=[0] * 3, terms=[term for terms in sums for term in terms])
+    iseq = compile_forward_and_backward(program, optimize_locality=False).forward
+    assert [row.cached for row in iseq][3:] == [False, True, False, False, False, False]
 
 
 def compilation() -> Compilation:
@@ -271,7 +318,7 @@ def test_an_index_beyond_the_sequence() -> None:
 def test_5_000_programs(chunk: int) -> None:
     for seed in range(chunk * 500, chunk * 500 + 500):
         rng = random.Random(seed)
-        program = random_program(rng, rng.randint(1, 40), promise_keeping=seed % 2 == 0)
+        program = random_program(rng, rng.randint(1, 40), promise_keeping=seed % 2 == 0, alir=seed % 8 < 4)
         batch = Batch.of(random_rows(rng, program, 6), program.n_in)
         outputs, broken = expected_of(program, batch)
         for engine in ("numpy", "auto"):

@@ -16,7 +16,7 @@ from dais_verif.golden import run
 from dais_verif.golden.vm import Pull, accept_instructions, compile_forward_and_backward
 from dais_verif.golden.vm import pullback as rules
 from dais_verif.program import OPCODES, FixedType, Program
-from dais_verif.program.opcodes import high_int32
+from dais_verif.program.opcodes import Code, high_int32
 from dais_verif.program.types import type_of_interval
 
 ROWS = 5
@@ -29,13 +29,14 @@ class Smooth:
         self.rng, self.n_in = rng, rng.randint(1, 3)
         self.rows: list[tuple[int, int, int, int, FixedType]] = []
         self.bounds: list[tuple[int, int, int]] = []
+        self.terms: list[tuple[int, int, int]] = []
         for j in range(self.n_in):
             self.input(j)
         while len(self.rows) < n_ops:
             self.add(rng.choice(codes))
         shifts = [rng.randint(-2, 2) for _ in range(self.n_in)]
         outputs = [(rng.randrange(-1, n_ops), rng.randint(-2, 2), rng.getrandbits(1)) for _ in range(4)]
-        self.program = Program.build(self.rows, [(n_ops - 1, 0, 0), *outputs], inp_shift=shifts)
+        self.program = Program.build(self.rows, [(n_ops - 1, 0, 0), *outputs], inp_shift=shifts, terms=self.terms)
 
     def input(self, j: int) -> None:
         self.rows.append((-1, j, -1, 0, FixedType(1, 3, 3)))
@@ -86,9 +87,32 @@ class Smooth:
             case 7:
                 products = [p * q for p in (lo_a, hi_a) for q in (lo_b, hi_b)]
                 self.put(7, a, b, 0, min(products), max(products), f_a + f_b + s)
+            case Code.SUM:
+                self.sum(a)
+            case Code.SHIFT:
+                self.put(12, a, -1, s, lo_a, hi_a, f_a - s)
+
+    def sum(self, a: int) -> None:
+        """Up to five terms, ``a`` among them and perhaps twice, and a constant or none."""
+        rng, first, n = self.rng, len(self.terms), len(self.rows)
+        read = [a, *(rng.choice((a, rng.randrange(n))) for _ in range(rng.randint(0, 4)))]
+        terms = [(op, rng.choice((0, rng.randint(-3, 3))), rng.getrandbits(1)) for op in read]
+        data = 5 if rng.random() < 0.4 else 0
+        if data:
+            terms.insert(rng.randint(0, len(terms)), (-1, rng.randint(-3, 3), 0))
+        bounds = [self.bounds[op] if op >= 0 else (data, data, 0) for op, _, _ in terms]
+        f = max(point - shift for (_, _, point), (_, shift, _) in zip(bounds, terms, strict=True))
+        low = high = 0
+        for (lo, hi, point), (_, shift, negative) in zip(bounds, terms, strict=True):
+            lo, hi = (-hi, -lo) if negative else (lo, hi)
+            low, high = low + (lo << f - point + shift), high + (hi << f - point + shift)
+        before = len(self.rows)
+        self.put(11, first, len(terms), data, low, high, f)
+        if len(self.rows) > before:
+            self.terms += terms
 
 
-LINEAR = (-1, 0, 1, 2, -2, 3, 3, -3, 4, 5, 6, -6)
+LINEAR = (-1, 0, 1, 2, -2, 3, 3, -3, 4, 5, 6, -6, *[Code.SUM] * 3, Code.SHIFT)
 ALL = (*LINEAR, 7, 7)
 
 
@@ -115,7 +139,9 @@ def evaluate(
         return Fraction(2) ** n if isinstance(xs[0], Fraction) else 2.0**n
 
     values: list[Any] = []
+    moves: list[bool] = []  # whether an input can change it
     for op in program.ops:
+        moves.append(op.code == -1 or any(moves[i] for i in op.operands[: 2 if op.code in (6, -6) else None]))
         a, b = (values[i] if 0 <= i < len(values) else None for i in (op.id0, op.id1))
         match op.code:
             case -1:
@@ -137,6 +163,15 @@ def evaluate(
                 value = choose(msb(program, op.condition, values[op.condition]), a, other)
             case 7:
                 value = a * b
+            case Code.SUM:  # from the last term to the first, which reverse mode meets in their order
+                alone = sum(i >= 0 and moves[i] for i, _, _ in op.terms) == 1
+                value = 0
+                for i, shift, negative in reversed(op.terms):
+                    part = values[i] if i >= 0 else op.data
+                    part = part if alone and shift == 0 else part * two(shift)
+                    value = (-part if negative else part) + value
+            case Code.SHIFT:
+                value = a * two(op.data)
         values.append(value)
     return [
         values[index] * two(shift) * (-1 if negated else 1) if index >= 0 else 0 * two(0)
@@ -239,6 +274,8 @@ WIDE = (1, 20, 8)
         ([(-3, 0, -1, 0, (1, 1, 0))], [5.75, 0], [-1, 0]),
         ([(2, 0, -1, 0, (0, 1, 0))], [5.75, 0], [1, 0]),  # gated by the sign, whatever it is quantised to
         ([(4, 0, -1, 3, WIDE)], [1, 0], [1, 0]),
+        ([(12, 0, -1, 3, (1, 1, 0))], [5.75, 0], [8, 0]),
+        ([(12, 0, -1, -2, WIDE)], [5.75, 0], [0.25, 0]),
         ([(5, -1, -1, 3, WIDE)], [1, 0], [0, 0]),
         ([(6, 0, 1, 1 | 2 << 32, WIDE)], [3, -1], [1, 0]),
         ([(6, 0, 1, 1 | 2 << 32, WIDE)], [3, 0], [0, 4]),
@@ -255,6 +292,32 @@ WIDE = (1, 20, 8)
 def test_one_op(ops: list[Any], x: list[float], expected: list[float]) -> None:
     program = Program.build([X, Y, *ops], [(len(ops) + 1, 0, 0)], inp_shift=[0, 0], tables=[[1, 2, 4, 8]])
     assert gradient(program, [x]).tolist() == [expected]
+
+
+@pytest.mark.parametrize(
+    ("terms", "expected"),
+    [
+        ([(0, 0, 1)], [-1, 0]),
+        ([(0, 2, 0), (1, -1, 1)], [4, -0.5]),
+        ([(0, 2, 0), (1, 0, 0), (0, 0, 1), (1, 1, 0)], [3, 3]),
+        ([(0, 3, 0), (0, 3, 1)], [0, 0]),
+        ([(-1, 4, 0), (1, 0, 0)], [0, 1]),
+        ([(-1, 0, 0)], [0, 0]),
+        ([(0, -1, 0), (1, 0, 0), (2, 4, 0)], [0.5, 1]),  # what no input changes passes nothing on
+    ],
+)
+def test_one_sum(terms: list[tuple[int, int, int]], expected: list[float]) -> None:
+    data = 3 if terms[0][0] < 0 else 0
+    ops = [X, Y, (5, -1, -1, 3, WIDE), (11, 0, len(terms), data, WIDE)]
+    program = Program.build(ops, [(3, 0, 0)], inp_shift=[0, 0], terms=terms)
+    assert gradient(program, [[1, 1]]).tolist() == [expected]
+
+
+def test_a_sum_shares_the_gradient_of_what_it_only_adds_to() -> None:
+    ops = [X, (11, 0, 2, 3, WIDE), (11, 2, 1, 0, WIDE), (12, 2, -1, 3, WIDE)]
+    program = Program.build(ops, [(3, 0, 0)], inp_shift=[0], terms=[(-1, -9, 0), (0, 0, 0), (1, 0, 1)])
+    listed = compile_forward_and_backward(program).backward
+    assert [row.comment for row in listed] == ["g%3 = seed 0", "g%2 = g%3<<3", "g%0 = -g%2", "grad 0 = g%0"]
 
 
 def test_shifts_and_signs_of_inputs_and_outputs() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.errors import InputError
 from dais_verif.golden.integer_width import is_wide
 from dais_verif.golden.vm.codes import ForwardForm
 from dais_verif.program import OPCODES, Program
@@ -17,6 +18,9 @@ __all__ = ["at", "form_of", "operands_of", "shapes_of", "widths_of"]
 
 Ints = NDArray[np.int32]
 
+#: Entries of a column of operands, which has one a term of the largest sum for every op: half a gigabyte.
+_MOST_ENTRIES = 1 << 27
+
 
 def at(column: Ints, indices: NDArray[np.integer[Any]] | Sequence[int]) -> Ints:
     """``column`` at ``indices`` of any shape; -1 stays -1."""
@@ -24,9 +28,23 @@ def at(column: Ints, indices: NDArray[np.integer[Any]] | Sequence[int]) -> Ints:
 
 
 def operands_of(program: Program) -> Ints:
-    """``Op.operands`` of every op, (n_ops, 3), -1 for none."""
+    """``Op.operands`` of every op, (n_ops, 3), -1 for none; wider if a sum has more terms.
+
+    Raises ``InputError`` for a sum with so many of them that the machine cannot take the program.
+    """
     code, id0, id1, data = program.columns[:4]
-    reads = np.full((program.n_ops, 3), -1, dtype=np.int32)
+    terms = program.terms
+    read = terms.op >= 0
+    owner = np.repeat(np.flatnonzero(code == Code.SUM), id1[code == Code.SUM])[read]
+    counts = np.bincount(owner, minlength=program.n_ops)
+    most = int(counts.max(initial=3))
+    if program.n_ops * most > _MOST_ENTRIES:
+        raise InputError(
+            f"the machine cannot take this program: op {int(counts.argmax())} has {most} operands, and there are"
+            f" {program.n_ops} ops; dais-verif run takes it"
+        )
+    reads = np.full((program.n_ops, most), -1, dtype=np.int32)
+    reads[owner, np.arange(len(owner)) - (np.cumsum(counts) - counts)[owner]] = terms.op[read]
     for spec in OPCODES.values():
         of = code == spec.code
         if spec.pattern in (Pattern.UNARY, Pattern.BINARY):
@@ -45,7 +63,10 @@ def widths_of(program: Program) -> Ints:
 
 
 def shapes_of(program: Program) -> NDArray[np.int64]:
-    """All that the computation of every op depends on but the values it reads, (n_ops, 14): opcode, types, data."""
+    """All that the computation of every op depends on but the values it reads, (n_ops, 15): opcode, types, data.
+
+    The last column has the number of the terms of a sum, the same for sums whose terms differ in the ops only.
+    """
     code, data, inputs = program.columns.code, program.columns.data.copy(), program.columns.code == Code.INPUT
     for spec in OPCODES.values():
         if spec.data is Data.NONE:
@@ -55,8 +76,21 @@ def shapes_of(program: Program) -> NDArray[np.int64]:
     data[inputs] = program.inp_shift[program.columns.id0[inputs]]
     own = np.column_stack(program.columns[4:7])
     # Operands that are not there get a type that is none.
-    read = np.concatenate([own, [[-1, -1, -1]]])[operands_of(program)].reshape(-1, 9)
-    return np.column_stack([code, data, own, read])
+    read = np.concatenate([own, [[-1, -1, -1]]])[operands_of(program)[:, :3]].reshape(-1, 9)
+    return np.column_stack([code, data, own, read, _terms(program)])
+
+
+def _terms(program: Program) -> NDArray[np.int64]:
+    """A number for what the terms of every sum are but for the ops that they read; -1 for all other ops."""
+    numbers = np.full(program.n_ops, -1, dtype=np.int64)
+    known: dict[Hashable, int] = {}
+    for index in np.flatnonzero(program.columns.code == Code.SUM).tolist():
+        terms = tuple(
+            (shift, negative, program.ops[op].type if op >= 0 else None)
+            for op, shift, negative in program.ops[index].terms
+        )
+        numbers[index] = known.setdefault(terms, len(known))
+    return numbers
 
 
 def form_of(program: Program, index: int) -> ForwardForm:

@@ -96,6 +96,7 @@ def _forward_columns(
     behind = np.where(delivered >= 0, at(rank, delivered), n_ops)
     row = np.argsort(np.concatenate([np.arange(n_ops), behind]), kind="stable")
     none = np.full(n_out, -1)
+    unread = np.full((reads.shape[1] - 1, n_out), -1)
 
     def joined(of_ops: NDArray[Any], *of_outputs: NDArray[Any]) -> Ints:
         outputs = np.column_stack(of_outputs) if of_ops.ndim == 2 else of_outputs[0]
@@ -103,7 +104,7 @@ def _forward_columns(
 
     code = program.columns.code[order]
     keeps = joined(_kept(program.n_ops, terms)[order], none, none)
-    held = joined(reads[order], delivered, none, none)
+    held = joined(reads[order], delivered, *unread)
     first, form, cached = _compiled(map(bytes, shapes_of(program)[order]))
     columns = Columns(
         code=joined(code, np.full(n_out, OUTPUT)),

@@ -19,6 +19,7 @@ from dais_verif.golden.vm.codes import OUTPUT, ForwardForm, Pull, PullForm
 from dais_verif.golden.vm.comments import comment
 from dais_verif.golden.vm.memory import Allocation, Tape, freeze
 from dais_verif.program import OPCODES, Program
+from dais_verif.program.opcodes import Code
 from dais_verif.program.ranges import PromiseStatus
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ Ints = NDArray[np.int32]
 
 class Columns(NamedTuple):
     """The instructions as int32 columns of shape (n,), or (n, 3) and (n, 2) for operands; -1 stands for none.
+
+    A sum of more than three terms has as many operands, and with it the whole sequence.
 
     Values are numbered: in a forward sequence by the op that makes them, in a pullback by the contribution that
     was added last.
@@ -153,6 +156,8 @@ class InstructionSequence:
         code = int(self.columns.code[position])
         if self.direction == "pullback":
             return Pull(code).name.lower()
+        if code == Code.SUM:  # which ALIR has several words for
+            return self.program.ops[int(self.columns.node[position])].spec.mnemonic
         return "output" if code == OUTPUT else OPCODES[code].mnemonic
 
     @cached_property

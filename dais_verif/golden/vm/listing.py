@@ -82,8 +82,10 @@ def _forward_scalars(iseq: InstructionSequence) -> int:
         match op.spec.data:
             case Data.CONSTANT:
                 count += 1
-            case Data.SHIFT:
+            case Data.SHIFT | Data.SHIFT_ONLY:
                 count += op.data != 0
+            case Data.TERM:  # the constant, and the shifts of what is read
+                count += sum(term.op < 0 or term.shift != 0 for term in op.terms)
             case Data.MUX | Data.TABLE:  # a shift, an offset
                 count += high_int32(op.data) != 0
             case Data.BITWISE:

@@ -85,7 +85,7 @@ def reads_of(terms: Sequence[Contribution]) -> NDArray[np.int32]:
     return reads
 
 
-#: Codes of ops whose gradient is that of their operand.
+#: Codes of ops whose gradient is that of their operand; of a sum it is where it adds to it what no input changes.
 _SHARED = (Code.QUANT, Code.ADD_CONST)
 
 
@@ -97,9 +97,19 @@ def _owners(program: Program) -> tuple[list[int], list[bool]]:
         always = op.code in _SHARED
         operands = [op.id0] if always else [term.operand for term in RULES[op.code](program, op)]
         matters.append(op.code == INPUT or any(matters[i] for i in operands))
+        if op.terms:
+            owner.append(_owner_of_sum(op, owner, matters))
+            continue
         shares = always or (op.code in SUMS and not matters[op.id1])
         owner.append(owner[op.id0] if shares else op.index)
     return owner, matters
+
+
+def _owner_of_sum(op: Op, owner: Sequence[int], matters: Sequence[bool]) -> int:
+    """The op whose gradient the sum ``op`` shares, or itself."""
+    moving = [term for term in op.terms if term.op >= 0 and matters[term.op]]
+    alone = len(moving) == 1 and moving[0].shift == 0 and not moving[0].negative
+    return owner[moving[0].op] if alone else op.index
 
 
 def _sum(program: Program, op: Op) -> Iterator[PullbackTerm]:
@@ -114,6 +124,16 @@ def _relu(program: Program, op: Op) -> Iterator[PullbackTerm]:
 
 def _negation(program: Program, op: Op) -> Iterator[PullbackTerm]:
     yield PullbackTerm(op.id0, PullForm(Pull.SHIFT, 0, True))
+
+
+def _terms(program: Program, op: Op) -> Iterator[PullbackTerm]:
+    for operand, shift, negative in op.terms:
+        if operand >= 0:
+            yield PullbackTerm(operand, PullForm(Pull.SHIFT, shift, negative))
+
+
+def _shifted(program: Program, op: Op) -> Iterator[PullbackTerm]:
+    yield PullbackTerm(op.id0, PullForm(Pull.SHIFT, op.data))
 
 
 def _mux(program: Program, op: Op) -> Iterator[PullbackTerm]:
@@ -150,4 +170,6 @@ RULES: dict[int, Callable[[Program, Op], Iterator[PullbackTerm]]] = {
     Code.BIT_UNARY: _nothing,
     Code.BIT_UNARY_NEG: _nothing,
     Code.BIT_BINARY: _nothing,
+    Code.SUM: _terms,
+    Code.SHIFT: _shifted,
 }

@@ -29,16 +29,15 @@ def order_of(program: Program, *, locality: bool) -> Ints:
     done = bytearray(program.n_ops)
     order: list[int] = []
     for root in (*program.out_idx[program.out_idx >= 0].tolist(), *range(program.n_ops)):
-        stack = [root]
+        stack = [] if done[root] else [(root, iter(operands[root]))]
         while stack:
-            index = stack[-1]
-            waiting = next((i for i in operands[index] if i >= 0 and not done[i]), None)
-            if waiting is not None and not done[index]:
-                stack.append(waiting)
+            index, left = stack[-1]
+            waiting = next((i for i in left if i >= 0 and not done[i]), None)
+            if waiting is not None:
+                stack.append((waiting, iter(operands[waiting])))
                 continue
-            if not done[index]:
-                done[index] = 1
-                order.append(index)
+            done[index] = 1
+            order.append(index)
             stack.pop()
     return np.array(order, dtype=np.int32)
 
@@ -46,9 +45,9 @@ def order_of(program: Program, *, locality: bool) -> Ints:
 def assign_slots(order: Ints, reads: Ints, keep: NDArray[np.bool_], kind: NDArray[np.bool_]) -> tuple[Ints, int]:
     """The slot of every value in ``order``, -1 for the others, and the number of slots.
 
-    ``reads`` (n, 3): the values that go into each value. A slot is free again after the last value that reads it,
-    or at once if none does, unless it is to ``keep``; a value may take the slot of its own operand. The slot that
-    became free last is taken first. Values of different ``kind`` never share one.
+    ``reads`` (n, 3), or wider: the values that go into each value. A slot is free again after the last value that
+    reads it, or at once if none does, unless it is to ``keep``; a value may take the slot of its own operand. The slot
+    that became free last is taken first. Values of different ``kind`` never share one.
     """
     n = len(reads)
     last = np.full(n, -1, dtype=np.int64)

@@ -64,7 +64,7 @@ def _of_slots(iseq: InstructionSequence) -> Iterator[Fault]:
     c, position = iseq.columns, np.arange(len(iseq))
     n_slots = iseq.allocation.n_slots if iseq.direction == "forward" else iseq.allocation.n_gradients
     yield from _faults(ORDER, c.out >= n_slots, lambda p: f"there is no slot {c.out[p]}")
-    for k in range(3):
+    for k in range(c.reads.shape[1]):
         named, slot = c.reads[:, k], c.args[:, k]
         held = _held(iseq, slot, position)
 
@@ -96,8 +96,9 @@ def _of_forward(iseq: InstructionSequence) -> Iterator[Fault]:
     op = np.flatnonzero(~output)
     node = c.node[op]
 
-    reads = np.full((len(iseq), 3), -1, dtype=np.int32)
-    reads[op] = at(holder, operands_of(program)[node])
+    operands = operands_of(program)
+    reads = np.full((len(iseq), operands.shape[1]), -1, dtype=np.int32)
+    reads[op] = at(holder, operands[node])
     reads[output, 0] = at(holder, program.out_idx[c.port[output]])
     yield from _faults(ORDER, (c.reads != reads).any(axis=1), lambda p: f"its operands are {_names(iseq, reads[p])}")
     other = ~output & ((c.value != c.node) | (c.code != at(program.columns.code.astype(np.int32), c.node)))
