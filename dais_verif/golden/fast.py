@@ -51,7 +51,6 @@ _UNWATCHED = np.zeros(0, dtype=np.uint8)
 _PROMISES = [code for code, spec in OPCODES.items() if spec.promise]
 #: Letters of numpy's kinds of numbers, and of the kernel's.
 _KINDS = {"f": "f", "i": "i", "u": "u", "b": "u"}
-_ALIR = [code for code, spec in OPCODES.items() if spec.alir]
 _INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 
 
@@ -155,8 +154,6 @@ class FastProgram:
         self._places = _NO_PLACES if places is None else np.ascontiguousarray(places, dtype=np.int64)
         self._codes: dict[bool, Any] = {}
         self.n_out = program.n_out + len(saved)
-        if np.isin(program.columns.code, _ALIR).any():
-            raise InputError("the fast engine cannot take this program (opcodes of ALIR)")
         self.code(False)
 
     def code(self, checked: bool) -> Any:
@@ -187,6 +184,7 @@ class FastProgram:
             sizes,
             np.concatenate(entries).astype(np.int64) if entries else sizes,
             self._places,
+            *program.terms,
             checked,
             *self._options,
         )

@@ -210,6 +210,7 @@ def _judge(rng: random.Random) -> Iterator[str]:
         promise_keeping=rng.random() < 0.5,
         tables=rng.random() < 0.5,
         widest=rng.choice((4, 8, 16, 40, 64, 70)),
+        alir=rng.random() < 0.4,
     )
     if beyond(program):
         yield "beyond"

@@ -77,6 +77,7 @@ typedef struct {
     int64_t n, n_in, n_out, n_tables;
     const int64_t *code, *id0, *id1, *data, *k, *i, *f;
     const int64_t *inp_shift, *out_idx, *out_neg, *table_size;
+    const int64_t *term_op, *term_shift, *term_negative; /* of the sums; op -1: the constant of the sum */
     const int64_t *tables; /* entries of all, a 0 behind each table */
     const int32_t *narrow; /* the same if all fit, or NULL */
     int checked, fuse, locality;
@@ -194,20 +195,21 @@ static inline int64_t width(const program *p, int64_t op) { return p->k[op] + p-
 static int64_t low32(int64_t data) { return (int32_t)(uint32_t)(uint64_t)data; }
 static int64_t high32(int64_t data) { return (int32_t)(uint32_t)((uint64_t)data >> 32); }
 
-static int operands(const program *p, int64_t op, int64_t out[3]) {
+/* Codes that ALIR alone has. */
+enum { SUM = 11, SHIFT = 12 };
+
+static int64_t n_operands(const program *p, int64_t op) {
     switch (p->code[op]) {
     case -1: case 5: return 0;
-    case 2: case -2: case 3: case -3: case 4: case 8: case 9: case -9:
-        out[0] = p->id0[op];
-        return 1;
-    case 6: case -6:
-        out[2] = low32(p->data[op]);
-        out[0] = p->id0[op];
-        out[1] = p->id1[op];
-        return 3;
-    default:
-        out[0] = p->id0[op];
-        out[1] = p->id1[op];
-        return 2;
+    case 2: case -2: case 3: case -3: case 4: case 8: case 9: case -9: case SHIFT: return 1;
+    case 6: case -6: return 3;
+    case SUM: return p->id1[op];
+    default: return 2;
     }
+}
+
+/* One of them, or -1 for a constant. */
+static inline int64_t operand(const program *p, int64_t op, int64_t j) {
+    if (p->code[op] == SUM) return p->term_op[p->id0[op] + j];
+    return j == 0 ? p->id0[op] : j == 1 ? p->id1[op] : low32(p->data[op]);
 }

@@ -67,6 +67,7 @@ typedef struct {
     lowering l;          /* what lower made; l.p is not kept */
     uint32_t n_planes;
     row_op *rows;        /* row code, or NULL */
+    row_term *row_terms; /* of its sums */
     int64_t n_rows;
     program outputs;     /* of the program: out_idx, out_neg, n_out */
     int64_t *tables;     /* entries that the lookups point into */
@@ -80,6 +81,7 @@ static void code_free(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     lowering_free(&code->l);
     free(code->rows);
+    free(code->row_terms);
     free((void *)code->outputs.out_idx);
     free((void *)code->outputs.out_neg);
     free(code->tables);
@@ -167,7 +169,7 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
             _mm_sfence(); /* streamed outputs are there for every thread */
 #endif
             for (int64_t row = bulk; row < last && broken < 0 && io.bad_row < 0 && finite_row(&io, row); row++) {
-                if (run_row(code->rows, code->n_rows, values, &io, row)) broken = row;
+                if (run_row(code->rows, code->n_rows, code->row_terms, values, &io, row)) broken = row;
                 write_row(&io, values, &code->outputs, row);
             }
             Py_END_ALLOW_THREADS
@@ -228,11 +230,11 @@ static int64_t *copied(const int64_t *from, int64_t n) {
 }
 
 static PyObject *compile_program(PyObject *module, PyObject *args) {
-    Py_buffer b[13];
+    Py_buffer b[16];
     int checked, fuse, locality;
     (void)module;
-    if (!PyArg_ParseTuple(args, "y*y*y*y*y*y*y*y*y*y*y*y*y*ppp", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &b[6], &b[7],
-                          &b[8], &b[9], &b[10], &b[11], &b[12], &checked, &fuse, &locality))
+    if (!PyArg_ParseTuple(args, "y*y*y*y*y*y*y*y*y*y*y*y*y*y*y*y*ppp", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &b[6], &b[7],
+                          &b[8], &b[9], &b[10], &b[11], &b[12], &b[13], &b[14], &b[15], &checked, &fuse, &locality))
         return NULL;
     Code *code = (Code *)((PyTypeObject *)code_type)->tp_alloc((PyTypeObject *)code_type, 0);
     PyObject *result = NULL;
@@ -240,7 +242,8 @@ static PyObject *compile_program(PyObject *module, PyObject *args) {
         program p = {.n = b[0].len / 8, .n_in = b[7].len / 8, .n_out = b[8].len / 8, .n_tables = b[10].len / 8,
                      .code = b[0].buf, .id0 = b[1].buf, .id1 = b[2].buf, .data = b[3].buf, .k = b[4].buf,
                      .i = b[5].buf, .f = b[6].buf, .inp_shift = b[7].buf, .out_idx = b[8].buf,
-                     .out_neg = b[9].buf, .table_size = b[10].buf, .checked = checked, .fuse = fuse,
+                     .out_neg = b[9].buf, .table_size = b[10].buf,
+                     .term_op = b[13].buf, .term_shift = b[14].buf, .term_negative = b[15].buf, .checked = checked, .fuse = fuse,
                      .locality = locality, .places = b[12].len ? b[12].buf : NULL};
         code->n = p.n, code->n_in = p.n_in, code->n_out = p.n_out;
         if (p.places) code->n_seen = p.places[p.n + p.n_out]; /* behind the last */
@@ -261,7 +264,7 @@ static PyObject *compile_program(PyObject *module, PyObject *args) {
             p.tables = code->tables;
             p.narrow = fit ? code->narrow : NULL;
             code->n_planes = lower(&code->l, &p);
-            if (code->n_planes) code->rows = row_code(&code->l, &code->n_rows);
+            if (code->n_planes) code->rows = row_code(&code->l, &code->n_rows, &code->row_terms);
             code->l.p = NULL;
             Py_END_ALLOW_THREADS
         }
@@ -272,7 +275,7 @@ static PyObject *compile_program(PyObject *module, PyObject *args) {
             result = Py_NewRef(Py_None);
         }
     }
-    for (int j = 0; j < 13; j++) PyBuffer_Release(&b[j]);
+    for (int j = 0; j < 16; j++) PyBuffer_Release(&b[j]);
     return result;
 }
 

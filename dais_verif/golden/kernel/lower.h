@@ -67,7 +67,7 @@ static uint32_t lower(lowering *l, const program *p) {
     /* At most a value and three differences an op. */
     if (p->places && !NEW(watched, 4 * n + p->n_out)) return 0;
     for (int64_t t = 0, start = 0; t < p->n_tables; start += p->table_size[t++] + 1) l->table_at[t] = start;
-    uint8_t *seen = calloc((size_t)n + 1, 1);
+    int32_t *seen = calloc((size_t)n + 1, sizeof *seen);
     int32_t *stack = malloc(((size_t)n + 1) * sizeof *stack), *heads = malloc(((size_t)n + 1) * sizeof *heads);
     int32_t *tails = malloc(((size_t)p->n_out + 1) * sizeof *tails);
     if (!seen || !stack || !heads || !tails) {
@@ -84,11 +84,12 @@ static uint32_t lower(lowering *l, const program *p) {
             l->uses[p->out_idx[j]] += 2;
         }
     for (int64_t q = 0; q < last; q++) {
-        int64_t from[3];
-        int count = operands(p, l->order[q], from);
-        for (int j = 0; j < count; j++) {
-            l->uses[from[j]]++;
-            l->reader[from[j]] = l->order[q];
+        int64_t count = n_operands(p, l->order[q]);
+        for (int64_t j = 0; j < count; j++) {
+            int64_t from = operand(p, l->order[q], j);
+            if (from < 0) continue;
+            l->uses[from]++;
+            l->reader[from] = l->order[q];
         }
     }
     for (int64_t q = 0; q < last && !l->failed; q++) {

@@ -18,44 +18,131 @@ static void lower_input(lowering *l, int64_t op) {
     memcpy(l->pool + l->at[op], planes + first, (size_t)w * sizeof(bit));
 }
 
-/* The terms of op: itself, or those of a sum that was deferred into its only reader. */
-static void terms_of(const lowering *l, int64_t op, int64_t shift, int subtract, terms *t) {
-    const program *p = l->p;
-    if (!l->deferred[op]) {
-        put_term(t, shifted(value_of(l, op), shift), subtract);
-        return;
+/* data * 2**-f as a vector over scratch 3. */
+static vector constant(lowering *l, int64_t data, int64_t f) {
+    bit *bits = scratch(l, 3, 64);
+    if (!bits) return NOTHING;
+    for (int j = 0; j < 64; j++) bits[j] = (uint64_t)data >> j & 1 ? ONE : ZERO;
+    vector v = {-f, 64, bits, bits[63]};
+    v = trimmed(v);
+    while (v.n > 0 && v.bits[0] == ZERO) {
+        v.bits++;
+        v.lo++;
+        v.n--;
     }
-    terms_of(l, p->id0[op], shift, subtract, t);
-    terms_of(l, p->id1[op], shift + p->data[op], subtract ^ (p->code[op] == 1), t);
+    return v;
 }
 
-static int is_sum(const program *p, int64_t op) { return p->code[op] == 0 || p->code[op] == 1; }
+/* One term of a sum, before it is quantised: of an ADD or SUB, of an ADD_CONST, of ALIR's sums. */
+typedef struct {
+    int64_t op, shift; /* op -1: the constant */
+    int subtract;
+} addend;
+
+static int64_t n_addends(const program *p, int64_t op) { return p->code[op] == SUM ? p->id1[op] : 2; }
+
+static addend addend_of(const program *p, int64_t op, int64_t j) {
+    if (p->code[op] == SUM) {
+        int64_t t = p->id0[op] + j;
+        return (addend){p->term_op[t], p->term_shift[t], p->term_negative[t] != 0};
+    }
+    if (j == 0) return (addend){p->id0[op], 0, 0};
+    if (p->code[op] == 4) return (addend){-1, -p->f[op], 0};
+    return (addend){p->id1[op], p->data[op], p->code[op] == 1};
+}
+
+static int is_sum(const program *p, int64_t op) {
+    return p->code[op] == 0 || p->code[op] == 1 || p->code[op] == 4 || p->code[op] == SUM;
+}
+
+/* The terms of a sum are put in one place. Those that would be too many are first added up; the result lies in scratch
+ * 1 or 2, in turns. */
+typedef struct {
+    terms t;
+    int64_t lo, need; /* where the lowest of all terms begins; the position from which on nobody looks at the sum */
+    int into;
+} gathered;
+
+static void gather(lowering *l, gathered *g, vector v, int subtract) {
+    /* One that is not subtracted has to come first. */
+    if (g->t.n == MOST_TERMS - (g->t.n == g->t.negative)) {
+        vector some = sum(l, g->into, &g->t, g->need);
+        g->into = 3 - g->into;
+        g->t.n = g->t.negative = 0;
+        put_term(&g->t, some, 0);
+    }
+    int before = g->t.n;
+    put_term(&g->t, v, subtract);
+    if (g->t.n > before) g->lo = min64(g->lo, v.lo);
+}
+
+/* The terms of a value: itself, or those of a sum that was deferred into its only reader. */
+static void gather_value(lowering *l, gathered *g, int64_t op, int64_t shift, int subtract) {
+    if (!l->deferred[op]) {
+        gather(l, g, shifted(value_of(l, op), shift), subtract);
+        return;
+    }
+    for (int64_t j = 0; j < n_addends(l->p, op); j++) {
+        addend a = addend_of(l->p, op, j);
+        gather_value(l, g, a.op, shift + a.shift, subtract ^ a.subtract);
+    }
+}
+
+/* Terms of a sum, those of its deferred operands included. */
+static int64_t count_terms(const lowering *l, int64_t op) {
+    int64_t n = 0;
+    for (int64_t j = 0; j < n_addends(l->p, op); j++) {
+        int64_t from = addend_of(l->p, op, j).op;
+        n += from < 0 ? 1 : max64(l->deferred[from], 1);
+    }
+    return n;
+}
 
 /* Whether the only reader of op is a sum that can take n terms in its place. */
-static int can_defer(const lowering *l, int64_t op, int n) {
+static int can_defer(const lowering *l, int64_t op, int64_t n) {
     const program *p = l->p;
-    if (!p->fuse || p->places || l->uses[op] != 1 || !is_sum(p, l->reader[op])) return 0;
-    int64_t y = l->reader[op], other = p->id0[y] == op ? p->id1[y] : p->id0[y];
-    return n + max64(l->deferred[other], 1) <= MOST_TERMS;
+    int64_t y = l->reader[op];
+    if (!p->fuse || p->places || l->uses[op] != 1 || !is_sum(p, y) || n_addends(p, y) > MOST_TERMS) return 0;
+    return n + count_terms(l, y) - 1 <= MOST_TERMS;
+}
+
+/* The exact sum's range. */
+static interval range_of_sum(const lowering *l, int64_t op) {
+    interval total = {0, 0, 0, 1};
+    for (int64_t j = 0; j < n_addends(l->p, op); j++) {
+        addend a = addend_of(l->p, op, j);
+        interval x = {l->p->data[op], l->p->data[op], 0, 1};
+        if (a.op >= 0) x = interval_of(l, a.op);
+        x.f -= a.shift;
+        if (a.subtract) x = opposite(x);
+        total = j ? sum_of(total, x) : x;
+    }
+    return total;
 }
 
 static void lower_sum(lowering *l, int64_t op) {
     const program *p = l->p;
-    int64_t a = p->id0[op], b = p->id1[op], lo = INT64_MAX;
-    int subtract = p->code[op] == 1, n = (int)(max64(l->deferred[a], 1) + max64(l->deferred[b], 1));
-    interval x = interval_of(l, a), y = interval_of(l, b);
-    y.f -= p->data[op];
-    int fits = settle(l, op, sum_of(x, subtract ? opposite(y) : y));
-    terms t = {.n = 0};
-    terms_of(l, a, 0, 0, &t);
-    terms_of(l, b, p->data[op], subtract, &t);
-    for (int j = 0; j < t.n; j++) lo = min64(lo, t.term[j].lo);
-    if (fits && lo >= -p->f[op] && can_defer(l, op, n)) { /* its reader comes later in the schedule */
-        l->deferred[op] = (uint8_t)n;
+    int fits = settle(l, op, range_of_sum(l, op)), has_constant = 0;
+    gathered g = {.lo = INT64_MAX, .need = needed_of(l, op, fits), .into = 1};
+    for (int64_t j = 0; j < n_addends(p, op); j++) {
+        addend a = addend_of(p, op, j);
+        if (a.op >= 0) {
+            gather_value(l, &g, a.op, a.shift, a.subtract);
+            continue;
+        }
+        /* Adding and subtracting the magnitude are the same; zeros above its top bit cost less than ones. */
+        int64_t data = p->data[op];
+        int opposite = data < 0 && data != INT64_MIN;
+        gather(l, &g, constant(l, opposite ? -data : data, -a.shift), a.subtract ^ opposite);
+        has_constant = 1;
+    }
+    int64_t n = count_terms(l, op);
+    if (fits && g.lo >= -p->f[op] && !has_constant && n <= MOST_TERMS && can_defer(l, op, n)) {
+        l->deferred[op] = (uint8_t)n; /* its reader comes later in the schedule */
         l->safe[op] = 1;
         return;
     }
-    quantise(l, op, sum(l, 0, &t, needed_of(l, op, fits)), fits, promise_of(l, fits));
+    quantise(l, op, sum(l, 0, &g.t, g.need), fits, promise_of(l, fits));
 }
 
 static void lower_relu(lowering *l, int64_t op) {
@@ -92,42 +179,16 @@ static void lower_relu(lowering *l, int64_t op) {
 }
 
 static void lower_quant(lowering *l, int64_t op) {
-    int64_t a = l->p->id0[op], top = -l->p->f[op] + width(l->p, op);
+    int64_t a = l->p->id0[op], top = -l->p->f[op] + width(l->p, op), shift = l->p->code[op] == SHIFT ? l->p->data[op] : 0;
     interval x = interval_of(l, a);
-    vector t = value_of(l, a);
+    vector t = shifted(value_of(l, a), shift);
+    x.f -= shift;
     if (l->p->code[op] < 0) {
         x = opposite(x);
         t = negated(l, 0, t, top);
     }
     settle(l, op, x);
     quantise(l, op, t, 1, IMPLIED);
-}
-
-/* data * 2**-f as a vector over scratch 3. */
-static vector constant(lowering *l, int64_t data, int64_t f) {
-    bit *bits = scratch(l, 3, 64);
-    if (!bits) return NOTHING;
-    for (int j = 0; j < 64; j++) bits[j] = (uint64_t)data >> j & 1 ? ONE : ZERO;
-    vector v = {-f, 64, bits, bits[63]};
-    v = trimmed(v);
-    while (v.n > 0 && v.bits[0] == ZERO) {
-        v.bits++;
-        v.lo++;
-        v.n--;
-    }
-    return v;
-}
-
-static void lower_add_const(lowering *l, int64_t op) {
-    const program *p = l->p;
-    int64_t a = p->id0[op], data = p->data[op];
-    interval c = {data, data, p->f[op], 1};
-    int fits = settle(l, op, sum_of(interval_of(l, a), c));
-    /* Adding and subtracting the magnitude are the same; zeros above its top bit cost less than ones. */
-    int subtract = data < 0 && data != INT64_MIN;
-    vector size = constant(l, subtract ? -data : data, p->f[op]);
-    vector exact = add(l, 0, value_of(l, a), size, subtract, needed_of(l, op, fits));
-    quantise(l, op, exact, fits, promise_of(l, fits));
 }
 
 static void lower_const(lowering *l, int64_t op) {
@@ -258,10 +319,9 @@ static void lower_bit_binary(lowering *l, int64_t op) {
 static void lower_op(lowering *l, int64_t op) {
     switch (l->p->code[op]) {
     case -1: lower_input(l, op); break;
-    case 0: case 1: lower_sum(l, op); break;
+    case 0: case 1: case 4: case SUM: lower_sum(l, op); break;
     case 2: case -2: lower_relu(l, op); break;
-    case 3: case -3: lower_quant(l, op); break;
-    case 4: lower_add_const(l, op); break;
+    case 3: case -3: case SHIFT: lower_quant(l, op); break;
     case 5: lower_const(l, op); break;
     case 6: case -6: lower_mux(l, op); break;
     case 7: lower_mul(l, op); break;

@@ -2,7 +2,7 @@
  *
  * Only for programs all of whose exact results fit 63 bits; otherwise planes serve a single row as well. */
 
-enum { R_INPUT, R_ADD, R_SUB, R_RELU, R_COPY, R_CONST, R_MUX, R_MUL, R_TABLE, R_NOT, R_ANY, R_ALL, R_AND, R_OR, R_XOR };
+enum { R_INPUT, R_ADD, R_SUB, R_RELU, R_COPY, R_CONST, R_MUX, R_MUL, R_TABLE, R_NOT, R_ANY, R_ALL, R_AND, R_OR, R_XOR, R_SUM };
 
 typedef struct {
     uint8_t kind, a_left, b_left, condition_bit;
@@ -10,31 +10,65 @@ typedef struct {
     uint8_t bits, is_signed;  /* of the op's type */
     uint8_t may_break;        /* a promise that needs a check */
     uint8_t negate_a, negate_b;
-    uint32_t a, b, c, to;     /* values; c of R_INPUT: the input; c of R_TABLE: the lookup */
+    uint32_t a, b, c, to;     /* values; c of R_INPUT: the input; of R_TABLE: the lookup; of R_SUM: its first term */
     int64_t data;             /* R_CONST and R_ADD with b = to: the constant; R_INPUT: its lowest bit in the element */
+                              /* R_SUM: the number of its terms */
     double scale;             /* R_INPUT */
 } row_op;
 
+typedef struct {
+    int64_t constant; /* where from is the sum itself */
+    uint32_t from;
+    uint8_t left, negate;
+} row_term;
+
+static int64_t bits_of(int64_t data) {
+    uint64_t size = data < 0 ? ~(uint64_t)data : (uint64_t)data;
+    return size ? 65 - __builtin_clzll(size) : 1;
+}
+
+/* The terms of a sum in row code, and the point and the bits of the exact result. */
+static void row_terms_of(const program *p, int64_t op, row_term *to, int64_t *exact, int64_t *bits) {
+    int64_t count = n_addends(p, op), widest = 1;
+    *exact = INT64_MIN;
+    for (int64_t j = 0; j < count; j++) {
+        addend a = addend_of(p, op, j);
+        *exact = max64(*exact, (a.op < 0 ? 0 : p->f[a.op]) - a.shift);
+    }
+    for (int64_t j = 0; j < count; j++) {
+        addend a = addend_of(p, op, j);
+        int64_t left = *exact - ((a.op < 0 ? 0 : p->f[a.op]) - a.shift), w = a.op < 0 ? bits_of(p->data[op]) : width(p, a.op) + 1;
+        widest = max64(widest, left > 62 ? 99 : w + left);
+        to[j] = (row_term){p->data[op], (uint32_t)(a.op < 0 ? op : a.op), (uint8_t)min64(left, 62), (uint8_t)a.subtract};
+    }
+    *bits = widest + (64 - __builtin_clzll((uint64_t)count));
+}
+
 /* The row code of a lowered program, or NULL if it needs more than int64. */
-static row_op *row_code(const lowering *l, int64_t *count) {
+static row_op *row_code(const lowering *l, int64_t *count, row_term **terms) {
     const program *p = l->p;
-    int64_t last = p->checked ? p->n : l->needed, lookups = 0;
+    int64_t last = p->checked ? p->n : l->needed, lookups = 0, n_terms = 0;
+    for (int64_t q = 0; q < last; q++)
+        if (p->code[l->order[q]] == SUM) n_terms += p->id1[l->order[q]];
     row_op *code = malloc(((size_t)last + 1) * sizeof *code);
+    *terms = malloc(((size_t)n_terms + 1) * sizeof **terms);
+    if (!*terms) {
+        free(code);
+        return NULL;
+    }
+    n_terms = 0;
     for (int64_t q = 0; code && q < last; q++) {
-        int64_t op = l->order[q], w = width(p, op), f = p->f[op], from[3], a = 0, b = 0, exact = f, bits = 0;
-        int n = operands(p, op, from), opcode = (int)p->code[op];
+        int64_t op = l->order[q], w = width(p, op), f = p->f[op], a = 0, b = 0, exact = f, bits = 0;
+        int opcode = (int)p->code[op], n = opcode == SUM ? 0 : (int)n_operands(p, op);
         int64_t data = p->data[op], shift = opcode == 0 || opcode == 1 ? data : opcode == 10 ? low32(data) : 0;
         if (opcode == 6 || opcode == -6) shift = high32(data);
-        if (n > 0) a = from[0];
-        if (n > 1) b = from[1];
-        int64_t fa = n > 0 ? p->f[a] : f, fb = n > 1 ? p->f[b] - shift : opcode == 4 ? f : fa;
+        if (n > 0) a = p->id0[op];
+        if (n > 1) b = p->id1[op];
+        int64_t fa = n > 0 ? p->f[a] - (opcode == SHIFT ? data : 0) : f, fb = n > 1 ? p->f[b] - shift : opcode == 4 ? f : fa;
         int64_t wa = n > 0 ? width(p, a) : 0, wb = n > 1 ? width(p, b) : opcode == 4 ? 64 : 0;
         row_op r = {.bits = (uint8_t)w, .is_signed = w && p->k[op], .a = (uint32_t)a, .b = (uint32_t)b, .to = (uint32_t)op};
         int promise = 1;
-        if (opcode == 4) {
-            uint64_t size = data < 0 ? ~(uint64_t)data : (uint64_t)data;
-            wb = size ? 65 - __builtin_clzll(size) : 1;
-        }
+        if (opcode == 4) wb = bits_of(data);
         exact = max64(fa, fb);
         bits = max64(wa + exact - fa, wb + exact - fb) + 2;
         if (exact - fa > 62 || exact - fb > 62) bits = 99;
@@ -52,7 +86,7 @@ static row_op *row_code(const lowering *l, int64_t *count) {
         case 0: r.kind = R_ADD; break;
         case 1: r.kind = R_SUB; break;
         case 2: case -2: r.kind = R_RELU, r.negate_a = opcode < 0, promise = 0; break;
-        case 3: case -3: r.kind = R_COPY, r.negate_a = opcode < 0, promise = 0; break;
+        case 3: case -3: case SHIFT: r.kind = R_COPY, r.negate_a = opcode < 0, promise = 0; break;
         case 4:
             r.kind = R_ADD, r.b = (uint32_t)op; /* its own value holds the constant until it is computed */
             r.data = bits > 63 ? 0 : data;
@@ -61,8 +95,13 @@ static row_op *row_code(const lowering *l, int64_t *count) {
             r.kind = R_CONST, r.data = data, exact = f;
             bits = 64 - (data < 0 ? __builtin_clzll(~(uint64_t)data | 1) : __builtin_clzll((uint64_t)data | 1)) + 1;
             break;
+        case SUM:
+            r.kind = R_SUM, r.a = r.b = (uint32_t)op, r.c = (uint32_t)n_terms, r.data = p->id1[op];
+            row_terms_of(p, op, *terms + n_terms, &exact, &bits);
+            n_terms += p->id1[op];
+            break;
         case 6: case -6: {
-            int64_t c = from[2];
+            int64_t c = low32(data);
             r.kind = R_MUX, r.c = (uint32_t)c, r.condition_bit = (uint8_t)max64(width(p, c) - 1, 0);
             r.negate_b = opcode < 0, promise = 0;
             bits = max64(bits, width(p, c) + 1);
@@ -126,7 +165,7 @@ static int64_t read_row(block *io, const row_op *r, int64_t row) {
 }
 
 /* One row; returns whether it breaks a promise. */
-static int run_row(const row_op *code, int64_t n, int64_t *v, block *io, int64_t row) {
+static int run_row(const row_op *code, int64_t n, const row_term *terms, int64_t *v, block *io, int64_t row) {
     int broken = 0;
     for (const row_op *r = code; r < code + n; r++) {
         int64_t x, a = v[r->a], b = v[r->b];
@@ -148,6 +187,13 @@ static int run_row(const row_op *code, int64_t n, int64_t *v, block *io, int64_t
             x = v[r->c] >> r->condition_bit & 1 ? (int64_t)((uint64_t)a << r->a_left) : (int64_t)((uint64_t)b << r->b_left);
             break;
         case R_MUL: x = a * b; break;
+        case R_SUM:
+            x = 0;
+            for (const row_term *t = terms + r->c; t < terms + r->c + r->data; t++) {
+                uint64_t y = (uint64_t)(t->from == r->to ? t->constant : v[t->from]) << t->left;
+                x = (int64_t)(t->negate ? (uint64_t)x - y : (uint64_t)x + y);
+            }
+            break;
         case R_TABLE: {
             const lookup *t = &io->lookups[r->c];
             uint32_t index = (uint32_t)a - (uint32_t)t->offset;

@@ -119,6 +119,10 @@ static void watch_op(lowering *l, int64_t op) {
     vector t = NOTHING;
     switch (p->code[op]) {
     case 2: case 3: t = value_of(l, p->id0[op]); break;
+    case SHIFT:
+        if (p->places[op + 1] - place < 6) return; /* nobody asks */
+        t = shifted(value_of(l, p->id0[op]), p->data[op]);
+        break;
     case -2: case -3: t = trimmed(negated(l, 0, value_of(l, p->id0[op]), EVERYTHING)); break;
     case 6: case -6: watch_mux(l, op, place); return;
     case 8: watch_entries(l, op, place); return;
