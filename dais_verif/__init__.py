@@ -1,7 +1,7 @@
 """dais-verif: does this RTL compute this DAIS program, bit for bit?
 
 ``load`` reads a program, ``run`` evaluates it on the golden model, ``Golden`` does so many times.
-``simulate``, ``prove``, ``check``, ``diff``, ``cover``, ``rank_sensitivity``, ``run_on_board``, ``emit``,
+``simulate``, ``prove``, ``check``, ``diff``, ``convert``, ``cover``, ``rank_sensitivity``, ``run_on_board``, ``emit``,
 ``synthesize``, ``regress``, ``sign_off`` and ``verify_certificate`` do what the verbs of the command line do, and
 return records.
 """
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from dais_verif.api.campaigns import regress, sign_off, verify_certificate
     from dais_verif.api.designs import prove, run_on_board, simulate
     from dais_verif.api.hardware import emit, synthesize
-    from dais_verif.api.programs import check, cover, diff, rank_sensitivity
+    from dais_verif.api.programs import check, convert, cover, diff, rank_sensitivity
     from dais_verif.flows.check import CheckRequest
+    from dais_verif.flows.convert import ConversionRequest
     from dais_verif.flows.cover import CoverageRequest
     from dais_verif.flows.designs import DesignRequest
     from dais_verif.flows.diff import DiffRequest
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from dais_verif.program import Program, load
     from dais_verif.record.certificate import CertificateRecord
     from dais_verif.record.check import CheckRecord
+    from dais_verif.record.conversion import ConversionRecord
     from dais_verif.record.coverage import CoverageRecord
     from dais_verif.record.diff import DiffRecord
     from dais_verif.record.emission import EmissionRecord
@@ -67,6 +69,7 @@ __all__ = [
     # what the verbs do
     "Progress",
     "check",
+    "convert",
     "cover",
     "diff",
     "emit",
@@ -81,6 +84,7 @@ __all__ = [
     # what they return
     "CertificateRecord",
     "CheckRecord",
+    "ConversionRecord",
     "CoverageRecord",
     "DiffRecord",
     "EmissionRecord",
@@ -94,6 +98,7 @@ __all__ = [
     "BoardRequest",
     "CertificateRequest",
     "CheckRequest",
+    "ConversionRequest",
     "CoverageRequest",
     "DesignRequest",
     "DiffRequest",
@@ -123,7 +128,7 @@ __version__ = VERSION
 
 #: Imported when they are asked for: the bench, inside a simulator, has no use for them.
 _LATER = {
-    **dict.fromkeys(("check", "cover", "diff", "rank_sensitivity"), "api.programs"),
+    **dict.fromkeys(("check", "convert", "cover", "diff", "rank_sensitivity"), "api.programs"),
     **dict.fromkeys(("prove", "run_on_board", "simulate"), "api.designs"),
     **dict.fromkeys(("emit", "synthesize"), "api.hardware"),
     **dict.fromkeys(("regress", "sign_off", "verify_certificate"), "api.campaigns"),
@@ -135,6 +140,7 @@ _LATER = {
     # records
     "CertificateRecord": "record.certificate",
     "CheckRecord": "record.check",
+    "ConversionRecord": "record.conversion",
     "CoverageRecord": "record.coverage",
     "DiffRecord": "record.diff",
     "EmissionRecord": "record.emission",
@@ -148,6 +154,7 @@ _LATER = {
     "BoardRequest": "flows.run_on_board",
     "CertificateRequest": "flows.verify_certificate",
     "CheckRequest": "flows.check",
+    "ConversionRequest": "flows.convert",
     "CoverageRequest": "flows.cover",
     "DesignRequest": "flows.designs",
     "DiffRequest": "flows.diff",

@@ -1,4 +1,4 @@
-"""What is done with programs alone: check, compare, cover, rank what a wrong bit would do."""
+"""What is done with programs alone: check, convert, compare, cover, rank what a wrong bit would do."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from dais_verif.flows.arguments import path_from, paths_from
+from dais_verif.flows.arguments import path_from, paths_from, required_path
 from dais_verif.flows.programs import AnyProgram
 from dais_verif.flows.progress import Progress, listener
 
 if TYPE_CHECKING:
     from dais_verif.golden import Engine
     from dais_verif.record.check import CheckRecord
+    from dais_verif.record.conversion import ConversionRecord
     from dais_verif.record.coverage import CoverageRecord
     from dais_verif.record.diff import DiffRecord
     from dais_verif.record.sensitivity import SensitivityRecord
 
-__all__ = ["check", "cover", "diff", "rank_sensitivity"]
+__all__ = ["check", "convert", "cover", "diff", "rank_sensitivity"]
 
 _Path = str | PathLike[str]
 
@@ -41,6 +42,27 @@ def check(
     from dais_verif.flows.check import check as flow
 
     request = CheckRequest(program=program, layout=layout, proof=proof, everything=everything, timeout=timeout)
+    return flow(request, progress=listener(progress))
+
+
+def convert(
+    program: AnyProgram,
+    output: _Path,
+    *,
+    to: str | None = None,
+    layout: str | None = None,
+    progress: Progress | None = None,
+) -> ConversionRecord:
+    """Write a program into the file ``output`` in another form; it computes the same for every input.
+
+    ``to``: ``alir``, ``json`` (da4ml's), ``v1``, ``published``, ``headerless`` or ``dais``; without it the suffix says:
+    ``.json`` or ``.alir`` ALIR, ``.bin`` a binary, ``.dais`` text, each but text with ``.gz`` behind it if it is to be
+    compressed. ``layout``: of what is read. Raises ``InputError`` that names the op for what cannot be said.
+    """
+    from dais_verif.flows.convert import ConversionRequest
+    from dais_verif.flows.convert import convert as flow
+
+    request = ConversionRequest(program=program, output=required_path("output", output), to=to, layout=layout)
     return flow(request, progress=listener(progress))
 
 

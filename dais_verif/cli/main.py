@@ -32,6 +32,7 @@ _VERBS = (
     "check",
     "show",
     "asm",
+    "convert",
     "run",
     "explain",
     "profile",
@@ -77,6 +78,7 @@ def cli() -> None:
     dais-verif check prog.bin        is it a valid program? can anything overflow?
     dais-verif show prog.bin         the program as text
     dais-verif asm prog.dais -o prog.bin               text to binary
+    dais-verif convert prog.bin prog.json              DAIS to ALIR and back
     dais-verif run prog.bin --inputs x.npy -o y.npy    the golden model's outputs
     dais-verif explain prog.bin --row 3                every value on the way to the outputs
     dais-verif profile prog.bin      where the golden model's time goes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-__all__ = ["SHAPES", "AlirCode", "Shape"]
+__all__ = ["SHAPES", "AlirCode", "Shape", "constant_in_steps"]
 
 
 class AlirCode(IntEnum):
@@ -51,3 +51,13 @@ SHAPES: Final[dict[int, Shape]] = {
     AlirCode.BIT_BINARY: Shape("binary bit operation", 2, 2),
     AlirCode.SUM: Shape("shifted sum", None, None),
 }
+
+
+def constant_in_steps(value: int, left: int) -> int | None:
+    """Return ``value`` shifted ``left``: a constant in units of a type's step, as DAIS has it; None if no data word."""
+    if value == 0:
+        return 0
+    if left > 64 or (left < 0 and (value & -value).bit_length() - 1 < -left):
+        return None
+    data = value << left if left >= 0 else value >> -left
+    return data if -(1 << 63) <= data < 1 << 63 else None

@@ -16,17 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.errors import ProgramError
-from dais_verif.program.alir_codes import SHAPES, AlirCode
+from dais_verif.program.alir_codes import SHAPES, AlirCode, constant_in_steps
 from dais_verif.program.json_fields import as_int32, as_integer, as_integers, as_list, as_type
 from dais_verif.program.model import Columns, Estimates, Origin, Program, Terms
 from dais_verif.program.opcodes import Code
 from dais_verif.program.types import FixedType
 
-__all__ = ["SPEC_VERSIONS", "has_alir_records", "program_of"]
+__all__ = ["NOTES", "SPEC_VERSIONS", "has_alir_records", "program_of"]
 
 #: The generations that alkaid 0.8 reads; it writes the last.
 SPEC_VERSIONS = (2, 3, 4)
 _METAS = ("ALIRModel", "DAISModel")
+#: Where a file says what it was converted from; alkaid passes over it.
+NOTES = "dais"
 
 
 class _Record(NamedTuple):
@@ -73,7 +75,13 @@ def program_of(tree: Any, origin: Origin) -> Program:
         origin=Origin(**{**vars(origin), "spec_version": spec}),
         terms=Terms.of(reader.terms),
         estimates=reader.estimates(as_integer(model[6], "carry_size"), as_integer(model[7], "adder_size")),
+        notes=_notes(tree),
     )
+
+
+def _notes(tree: Any) -> dict[str, Any] | None:
+    notes = tree.get(NOTES) if isinstance(tree, dict) else None
+    return notes if isinstance(notes, dict) else None
 
 
 def _model(tree: Any) -> tuple[list[Any], int]:
@@ -267,9 +275,10 @@ def _quantisation(c: _Context) -> _Row:
 def _add_constant(c: _Context) -> _Row:
     """A constant that is a multiple of the type's step is DAIS' own; another is a term of its own."""
     value, point = c.constant(), c.word(1)
-    return _with_constant(value, c.kind.f - point, c.a) or _Row(
-        Code.SUM, data=value, terms=((c.a, 0, 0), (-1, -point, 0))
-    )
+    steps = constant_in_steps(value, c.kind.f - point)
+    if steps is not None:
+        return _Row(Code.ADD_CONST, c.a, data=steps)
+    return _Row(Code.SUM, data=value, terms=((c.a, 0, 0), (-1, -point, 0)))
 
 
 def _constant(c: _Context) -> _Row:
@@ -278,16 +287,6 @@ def _constant(c: _Context) -> _Row:
     if value == 0 or c.kind.width:
         return _Row(Code.CONST, data=value)
     raise ProgramError(f"{c.name}: data[0] is {value}, but its interval {_short(c.interval)} says that it is 0")
-
-
-def _with_constant(value: int, left: int, operand: int) -> _Row | None:
-    """``operand`` plus ``value`` shifted ``left``, in units of the type's step; None if that is no data word."""
-    if value == 0:
-        return _Row(Code.ADD_CONST, operand)
-    if left > 64 or (left < 0 and (value & -value).bit_length() - 1 < -left):
-        return None
-    data = value << left if left >= 0 else value >> -left
-    return _Row(Code.ADD_CONST, operand, data=data) if -(1 << 63) <= data < 1 << 63 else None
 
 
 def _mux(c: _Context) -> _Row:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dais_verif.errors import InputError, ProgramError
 from dais_verif.program.checks import validate
 from dais_verif.program.model import Columns, Origin, Program, meaningful_data
-from dais_verif.program.opcodes import OPCODES
+from dais_verif.program.opcodes import OPCODES, Code
 from dais_verif.program.ranges import PromiseStatus, analyse
 
 __all__ = ["LAYOUTS", "AssumedLayoutWarning", "detect", "read_binary", "write_binary"]
@@ -229,7 +229,11 @@ def write_binary(program: Program, layout: str) -> bytes:
     if layout not in LAYOUTS:
         raise InputError(f"layout must be one of {', '.join(LAYOUTS)}, not {layout!r}")
     if layout != "v1" and program.tables:
-        raise InputError(f"the {layout} layout carries no tables and the program has {len(program.tables)}; write v1")
+        lookups = np.flatnonzero(program.columns.code == Code.LOOKUP).tolist()
+        reader = f", read by {program.ops[lookups[0]]}" if lookups else ""
+        raise InputError(
+            f"the {layout} layout carries no tables and the program has {len(program.tables)}{reader}; write v1"
+        )
     _refuse_alir(program, layout)
     origin = program.origin
     counts = [program.n_in, program.n_out, program.n_ops]

@@ -6,10 +6,10 @@ An op reads earlier ops only (by index), or an input, or nothing. Value ``i`` is
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,7 +126,8 @@ class Program:
     ``inp_shift`` (n_in,), ``out_idx``, ``out_shift``, ``out_neg`` (n_out,), columns (n_ops,): int64, read-only.
     ``tables``: raw integers, one int64 array a table. ``intervals``: raw (min, max) an op where the source
     declares them (da4ml's JSON, ALIR), else None; only those of ``input`` ops bound anything. ``terms``: of ALIR's
-    sums, whose columns ``id0`` and ``id1`` are the index of the first and their number.
+    sums, whose columns ``id0`` and ``id1`` are the index of the first and their number. ``notes``: what a file of ALIR
+    says of the binary that it was made of, not yet believed (``conversion.kept``).
     """
 
     inp_shift: Ints
@@ -139,6 +140,7 @@ class Program:
     origin: Origin = field(default_factory=Origin)
     terms: Terms = NO_TERMS
     estimates: Estimates | None = None
+    notes: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         for array in (

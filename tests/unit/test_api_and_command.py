@@ -17,6 +17,7 @@ import dais_verif
 from dais_verif.cli import main
 from dais_verif.emitter import emit_verilog
 from dais_verif.flows.check import CheckRequest
+from dais_verif.flows.convert import ConversionRequest
 from dais_verif.flows.cover import CoverageRequest
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.diff import DiffRequest
@@ -40,6 +41,7 @@ _VARYING = {"seconds", "build_seconds", "run_seconds", "times", "profile", "cach
 #: The command, and the same as a call.
 CASES: dict[str, tuple[str, Callable[[], Any]]] = {
     "check": ("check a.bin --no-proof", lambda: dais_verif.check("a.bin", proof=False)),
+    "convert": ("convert a.bin a.json", lambda: dais_verif.convert("a.bin", "a.json")),
     "diff": (
         "diff a.bin b.bin --vectors 20 --seed 3 -o w.csv",
         lambda: dais_verif.diff("a.bin", "b.bin", vectors=20, seed=3, output="w.csv"),
@@ -129,6 +131,7 @@ def default_of(option: click.Parameter) -> object:
 #: The function, its verb, and the requests that it makes.
 REQUESTS: dict[str, tuple[Callable[..., Any], str, tuple[type, ...]]] = {
     "check": (dais_verif.check, "check", (CheckRequest,)),
+    "convert": (dais_verif.convert, "convert", (ConversionRequest,)),
     "diff": (dais_verif.diff, "diff", (DiffRequest,)),
     "cover": (dais_verif.cover, "coverage", (CoverageRequest,)),
     "rank_sensitivity": (dais_verif.rank_sensitivity, "sensitivity", (SensitivityRequest,)),
@@ -168,4 +171,4 @@ def test_defaults_are_the_same(name: str) -> None:
                 ):
                     assert default_of(options[field.name]) == field.default, f"{verb} --{field.name}"
                 compared += 1
-    assert compared >= 4
+    assert compared >= (2 if name == "convert" else 4)

@@ -91,7 +91,7 @@ def test_a_program_without_anything_is_valid_in_every_layout() -> None:
 def test_tables_need_v1() -> None:
     program = small((8, 0, -1, 0, U4), tables=[[1] * 16])
     for layout in ("headerless", "published"):
-        with pytest.raises(InputError, match=f"{layout} layout carries no tables and the program has 1; write v1"):
+        with pytest.raises(InputError, match=f"{layout} layout carries no tables and the program has 1, read by op 1 "):
             write_binary(program, layout)
 
 

@@ -1,0 +1,46 @@
+"""``dais-verif convert``: a program in another form, ALIR, DAIS or text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dais_verif.cli.common import json_option, layout_option, output_path, program_argument, reproduce, tell_written
+from dais_verif.cli.terminal import TerminalProgress
+from dais_verif.cli.verb import Verb
+from dais_verif.flows.convert import TARGETS, ConversionRequest
+from dais_verif.flows.convert import convert as run_convert
+
+
+@click.command(cls=Verb)
+@program_argument
+@click.argument("output", type=output_path)
+@click.option("--to", type=click.Choice(TARGETS), help="What to write, instead of what the suffix of OUTPUT says.")
+@layout_option
+@json_option
+def convert(program: Path, output: Path, to: str | None, layout: str | None, as_json: bool) -> None:
+    """Write PROGRAM into OUTPUT in another form; it computes the same for every input.
+
+    \b
+    dais-verif convert prog.bin prog.json           DAIS to ALIR, for alkaid 0.8
+    dais-verif convert prog.json.gz prog.bin        ALIR to DAIS
+    dais-verif convert old.json new.json            ALIR of spec 2 or 3 to spec 4
+    dais-verif convert prog.json da4ml.json --to json         for da4ml 0.6
+    dais-verif convert prog.json prog.dais          as text
+
+    \b
+    alir        ALIR of spec 4: .json, .alir
+    v1          a binary: .bin; if an ALIR file was made of a binary, that binary, byte for byte
+    published, headerless     binaries of the older layouts
+    json        da4ml's JSON
+    dais        the text form: .dais
+
+    What the target cannot say is an error that names the op. docs/alir.md tells how each op is said.
+    """
+    request = ConversionRequest(program=program, output=output, to=to, layout=layout, command=reproduce())
+    record = run_convert(request, progress=TerminalProgress())
+    if as_json:
+        click.echo(record.to_json())
+    else:
+        tell_written(output, f"{record.target}, {record.written.n_ops} ops, of {record.program.n_ops} that were read")

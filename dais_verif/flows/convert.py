@@ -1,0 +1,129 @@
+"""Write a program in another form: ALIR, da4ml's JSON, a binary of any layout, text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dais_verif.errors import DaisError, RequestError
+from dais_verif.files import write_atomically
+from dais_verif.flows.arguments import require_types
+from dais_verif.flows.no_loss import require_no_loss
+from dais_verif.flows.programs import AnyProgram, path_of, read_program
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.words import option_words
+from dais_verif.own_command import own_command
+from dais_verif.program import LAYOUTS, Program, assemble, parse, write_binary
+from dais_verif.program.conversion import as_it_was, notes_of, to_alir, to_da4ml, to_dais
+from dais_verif.program.json_writers import alir_json, compressed, da4ml_json
+from dais_verif.program.listing import listing
+from dais_verif.record.conversion import ConversionRecord
+from dais_verif.record.program import ProgramInfo
+from dais_verif.verdict import Verdict
+
+__all__ = ["TARGETS", "ConversionRequest", "convert"]
+
+#: What can be written: JSON of alkaid and of da4ml, binaries, text.
+TARGETS = ("alir", "json", *LAYOUTS, "dais")
+#: By the suffix of the file, ``.gz`` left out.
+_SUFFIXES = {".json": "alir", ".alir": "alir", ".bin": "v1", ".dais": "dais"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConversionRequest:
+    """A program and the file to write; its suffix says what, unless ``to`` does. ``layout``: of what is read.
+
+    ``.json``, ``.alir``: ALIR; ``.bin``: the layout of the binary that ALIR was made of, else v1; ``.dais``: text. With
+    ``.gz`` behind it, it is compressed.
+    """
+
+    program: AnyProgram
+    output: Path
+    to: str | None = None
+    layout: str | None = None
+    command: str | None = None
+
+    def __post_init__(self) -> None:
+        require_types(self)
+        if self.to not in (None, *TARGETS):
+            raise RequestError(f"--to must be one of {', '.join(TARGETS)}, not {self.to!r}.")
+        if self.to is None and self._suffix() not in _SUFFIXES:
+            raise RequestError(
+                f"the name {self.output.name!r} does not say what to write: end it with {', '.join(_SUFFIXES)} (and"
+                " .gz), or say it with --to."
+            )
+        if self.compressed and self.target == "dais":
+            raise RequestError(f"a text is not compressed: name the output {self.output.stem!r}.")
+        require_no_loss(self.output, program=self.program)
+
+    @property
+    def compressed(self) -> bool:
+        """Whether to write gzip."""
+        return self.output.suffix == ".gz"
+
+    @property
+    def target(self) -> str:
+        """What to write, one of ``TARGETS``."""
+        return self.to or _SUFFIXES[self._suffix()]
+
+    def _suffix(self) -> str:
+        return Path(self.output.stem).suffix if self.compressed else self.output.suffix
+
+    def words(self) -> list[str]:
+        """Return the words after ``dais-verif`` that ask for this."""
+        options = option_words({"--to": self.to, "--layout": self.layout}, {})
+        return ["convert", path_of(self.program), str(self.output), *options]
+
+
+def convert(request: ConversionRequest, *, progress: Progress = SILENT) -> ConversionRecord:
+    """Write the program. What it computes is the same for every input, and what breaks a promise breaks it there, too.
+
+    Raises ``InputError`` that names the op for what the target cannot say, ``ProgramError`` if there is no valid
+    program.
+    """
+    program, warnings = read_program(request.program, request.layout, progress)
+    was = as_it_was(program)
+    target = request.target
+    if request.to is None and target in LAYOUTS and was is not None:
+        target = was.origin.layout
+    with progress.working("converting"):
+        made, data = _made(program, was, target)
+        back = _read_back(made, data, target)
+    data = compressed(data) if request.compressed else data
+    write_atomically(request.output, data)
+    restored = was is not None and target in LAYOUTS
+    how = "the binary that it was made of" if restored else "not compared; diff --prove does"
+    return ConversionRecord(
+        verdict=Verdict.PASS,
+        message=f"written as {target}, {back.n_ops} ops of {program.n_ops}: {how}",
+        program=ProgramInfo.of(program),
+        written=replace(ProgramInfo.of(back), path=str(request.output)),
+        output=str(request.output),
+        target=target,
+        restored=restored,
+        compressed=request.compressed,
+        warnings=warnings,
+        reproduce=own_command(request.words()) if request.command is None else request.command,
+    )
+
+
+def _made(program: Program, was: Program | None, target: str) -> tuple[Program, bytes]:
+    """The program that ``target`` can say, and the bytes of its file."""
+    if target == "alir":
+        made = to_alir(program)
+        return made, alir_json(made, program.notes if was is not None else notes_of(program, made))
+    if target == "json":
+        made = to_da4ml(program)
+        return made, da4ml_json(made)
+    if target == "dais":
+        return program, listing(program).encode()
+    made = was if was is not None else to_dais(program)
+    return made, write_binary(made, target)
+
+
+def _read_back(made: Program, data: bytes, target: str) -> Program:
+    """What a reader finds in ``data``, which must be ``made``."""
+    back = assemble(data) if target == "dais" else parse(data, layout=target)
+    if back.hash != made.hash:
+        raise DaisError(f"what was written as {target} does not read back as the same program; please report it")
+    return back

@@ -1,0 +1,179 @@
+"""ALIR to DAIS.
+
+A sum becomes a chain of sums of two. What is between has exact types, so that only its last op, which has the type of
+the sum, can break a promise. A negation goes into the only op that reads it, if that has a form that negates.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from dais_verif.errors import InputError
+from dais_verif.program.conversion.building import Builder
+from dais_verif.program.model import Op, Origin, Program
+from dais_verif.program.opcodes import OPCODES, Code, Term, high_int32, opcode_of_sum
+from dais_verif.program.types import LIMIT, FixedType, type_of_interval
+
+__all__ = ["to_dais"]
+
+_WITH_NEGATION = {
+    Code.RELU: Code.RELU_NEG,
+    Code.QUANT: Code.QUANT_NEG,
+    Code.MUX: Code.MUX_NEG,
+    Code.BIT_UNARY: Code.BIT_UNARY_NEG,
+}
+_NEGATE_A, _NEGATE_B = 1 << 32, 1 << 33
+
+
+def to_dais(program: Program, *, keep_windows: bool = False) -> Program:
+    """Return the DAIS program that computes what ``program`` does.
+
+    ``keep_windows``: keep ops that do nothing but say where a table begins, as JSON needs them. Raises ``InputError``
+    that names the op if a sum needs a type beyond the limits.
+    """
+    if program.origin.layout != "alir" and not any(OPCODES[code].alir for code in set(program.columns.code.tolist())):
+        return program
+    lowering = _Lowering(program, keep_windows)
+    for op in program.ops:
+        lowering.take(op)
+    known = program.origin
+    made = lowering.made.program(Origin("memory", file_sha256=known.file_sha256, path=known.path))
+    return made if program.intervals is not None else replace(made, intervals=None)
+
+
+class _Lowering:
+    def __init__(self, program: Program, keep_windows: bool) -> None:
+        self.source, self.made = program, Builder(program)
+        readers = Counter(operand for op in program.ops for operand in op.operands)
+        readers.update(index for index in program.out_idx.tolist() if index >= 0)
+        last_reader = {operand: op for op in program.ops for operand in op.operands}
+        #: Negations that are left to the op that reads them, and quantisations that change nothing: what they read.
+        self.negated: dict[int, int] = {}
+        self.passed: dict[int, int] = {}
+        for op in program.ops:
+            reader = last_reader.get(op.index)
+            if readers[op.index] != 1 or reader is None or op.code not in (Code.SUM, Code.QUANT):
+                continue
+            if self._is_negation(op) and self._takes_negation(reader, op):
+                self.negated[op.index] = op.terms[0].op
+            elif not keep_windows and reader.code == Code.LOOKUP and self._changes_nothing(op):
+                self.passed[op.index] = op.id0
+
+    def _is_negation(self, op: Op) -> bool:
+        """Whether ``op`` is a negation that no value makes too large for its type."""
+        if op.code != Code.SUM or opcode_of_sum(op.terms).number != -2:
+            return False
+        operand, kind = self.source.ops[op.terms[0].op].type, op.type
+        if not operand.width:
+            return True
+        exact = type_of_interval(-operand.raw_max, -operand.raw_min, operand.f)
+        return kind.k >= exact.k and kind.i >= exact.i and kind.f >= exact.f
+
+    def _changes_nothing(self, op: Op) -> bool:
+        """Whether ``op`` quantises to the type that its operand has."""
+        return op.code == Code.QUANT and self.source.ops[op.id0].type == op.type
+
+    def _takes_negation(self, reader: Op, op: Op) -> bool:
+        """Whether ``reader`` has a form that negates ``op``'s operand itself."""
+        if reader.code == Code.MUX:
+            return reader.id1 == op.index
+        if reader.code == Code.BIT_UNARY:  # whose result depends on the type of what it reads
+            operand = self.source.ops[op.terms[0].op].type
+            same = operand.width > 0 and operand.f == op.type.f
+            return reader.data == 1 or (same and reader.data == 0 and reader.type.k == 1)
+        return reader.code in (Code.RELU, Code.QUANT, Code.BIT_BINARY)
+
+    def value(self, index: int) -> int:
+        """The number of what holds the value of ``index``, or that before it is negated."""
+        index = self.negated.get(index, index)
+        return self.made.index[self.passed.get(index, index)]
+
+    def take(self, op: Op) -> None:
+        if op.index in self.negated or op.index in self.passed:
+            return
+        made, kind = self.made, op.type
+        interval = self.source.intervals[op.index] if self.source.intervals else None
+        if op.code == Code.SUM:
+            self.sum(op, interval)
+            return
+        if op.code == Code.SHIFT:
+            self.shift(op, interval)
+            return
+        id0 = op.id0 if op.code == Code.INPUT or op.id0 < 0 else self.value(op.id0)
+        id1 = op.id1 if op.id1 < 0 else self.value(op.id1)
+        code, data = op.code, op.data
+        if op.code == Code.MUX or op.code == Code.MUX_NEG:
+            data = high_int32(data) << 32 | self.value(op.condition)
+        if op.code == Code.BIT_BINARY:
+            data |= (_NEGATE_A if op.id0 in self.negated else 0) | (_NEGATE_B if op.id1 in self.negated else 0)
+        elif op.operands and (op.id0 in self.negated or op.id1 in self.negated) and op.code != Code.INPUT:
+            code = _WITH_NEGATION[Code(op.code)]
+        made.add(code, kind, id0, id1, data, interval=interval, of=op.index)
+
+    def shift(self, op: Op, interval: tuple[int, int] | None) -> None:
+        """Shifted exactly, then quantised."""
+        made, a = self.made, self.value(op.id0)
+        kind = made.types[a]
+        exact = kind._replace(i=kind.i + op.data, f=kind.f - op.data)
+        _require_type(op, exact)
+        if exact == op.type:
+            made.add(Code.ADD, exact, made.zero(), a, op.data, interval=interval, of=op.index)
+            return
+        shifted = made.add(Code.ADD, exact, made.zero(), a, op.data)
+        made.add(Code.QUANT, op.type, shifted, interval=interval, of=op.index)
+
+    def sum(self, op: Op, interval: tuple[int, int] | None) -> None:
+        made = self.made
+        if self._is_negation(op):  # which quantises to the same
+            made.add(Code.QUANT_NEG, op.type, self.value(op.terms[0].op), interval=interval, of=op.index)
+            return
+        total, terms = self.first(op)
+        kind = made.types[total]
+        lo, hi, f = kind.raw_min, kind.raw_max, kind.f
+        for place, (index, shift, negative) in enumerate(terms):
+            b = self.value(index) if index >= 0 else made.zero()
+            code = Code.SUB if negative else Code.ADD
+            if place == len(terms) - 1:
+                made.add(code, op.type, total, b, shift, interval=interval, of=op.index)
+                return
+            lo, hi, f = _sum((lo, hi, f), made.types[b], shift, negative)
+            exact = type_of_interval(lo, hi, f)
+            _require_type(op, exact)
+            total = made.add(code, exact, total, b, shift, interval=(lo, hi))
+
+    def first(self, op: Op) -> tuple[int, list[Term]]:
+        """What the chain begins with, and the terms that are added to it, at least one."""
+        made, terms = self.made, list(op.terms)
+        for term in op.terms:
+            if term.op < 0:
+                kind = type_of_interval(op.data, op.data, -term.shift)
+                _require_type(op, kind)
+                terms.remove(term)
+                total = made.add(Code.CONST, kind, data=op.data, interval=(op.data, op.data))
+                return total, terms or [Term(-1, 0, False)]
+        for term in op.terms:
+            if not term.negative and term.shift == 0 and len(terms) > 1:
+                terms.remove(term)
+                return self.value(term.op), terms
+        return made.zero(), terms
+
+
+def _sum(total: tuple[int, int, int], kind: FixedType, shift: int, negative: bool) -> tuple[int, int, int]:
+    """The range, raw, and its fractional bits, of a range plus or minus any shifted value of type ``kind``."""
+    lo, hi, f = total
+    if not kind.width:
+        return total
+    ends = (-kind.raw_max, -kind.raw_min) if negative else (kind.raw_min, kind.raw_max)
+    point = kind.f - shift
+    common = max(f, point)
+    return (
+        (lo << (common - f)) + (ends[0] << (common - point)),
+        (hi << (common - f)) + (ends[1] << (common - point)),
+        common,
+    )
+
+
+def _require_type(op: Op, kind: FixedType) -> None:
+    if max(abs(kind.i), abs(kind.f), kind.width) > LIMIT:
+        raise InputError(f"{op}: DAIS would need the type {kind} on the way to it, beyond the limit of {LIMIT} bits")

@@ -1,0 +1,131 @@
+"""DAIS to ALIR.
+
+ALIR has no opcodes that negate first, so an exact negation stands before. The type of an op that is always 0 has no
+step there, so what depends on it is said with a constant of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dais_verif.program.alir_codes import AlirCode, constant_in_steps
+from dais_verif.program.conversion.building import Builder
+from dais_verif.program.conversion.lookups import Tables, add_lookup
+from dais_verif.program.conversion.spelling import spelt
+from dais_verif.program.model import Op, Origin, Program
+from dais_verif.program.opcodes import Code, Term, high_int32, opcode_of_sum
+from dais_verif.program.types import FixedType, type_of_interval
+
+__all__ = ["to_alir"]
+
+#: The spec version that is written.
+SPEC = 4
+_NOTHING = FixedType(0, 0, 0)
+_WITHOUT_NEGATION = {Code.RELU_NEG: Code.RELU, Code.QUANT_NEG: Code.QUANT, Code.MUX_NEG: Code.MUX}
+#: Bits of the data word of opcode 10 that negate its operands.
+_NEGATE_A, _NEGATE_B = 1 << 32, 1 << 33
+
+
+def to_alir(program: Program) -> Program:
+    """Return the ALIR program that computes what ``program`` does, op by op; those of ALIR alone stay as they are.
+
+    Every op has an interval, as declared or of its type. Raises ``ProgramError`` if a type passes the limits.
+    """
+    raising = _Raising(program)
+    for op in program.ops:
+        raising.take(op)
+    known = program.origin
+    return raising.made.program(Origin("alir", spec_version=SPEC, file_sha256=known.file_sha256, path=known.path))
+
+
+class _Raising:
+    def __init__(self, program: Program) -> None:
+        self.source, self.made = program, Builder(program)
+        self.tables = Tables(self.made)
+
+    def take(self, op: Op) -> None:
+        made = self.made
+        kind = op.type if op.type.width else _NOTHING
+        own = self.source.intervals[op.index] if self.source.intervals else (kind.raw_min, kind.raw_max)
+        interval = spelt(kind, own)
+        a, b = made.index.get(op.id0, -1), made.index.get(op.id1, -1)
+        match op.code:
+            case Code.INPUT:
+                made.add(op.code, kind, op.id0, interval=interval, of=op.index)
+            case Code.RELU_NEG | Code.QUANT_NEG:
+                made.add(_WITHOUT_NEGATION[Code(op.code)], kind, self.negated(a), interval=interval, of=op.index)
+            case Code.MUX | Code.MUX_NEG:
+                b = self.negated(b) if op.code == Code.MUX_NEG else b
+                data = high_int32(op.data) << 32 | made.index[op.condition]
+                made.add(Code.MUX, kind, a, b, data, interval=interval, of=op.index)
+            case Code.BIT_UNARY | Code.BIT_UNARY_NEG:
+                self.reduction(op, a, kind, interval)
+            case Code.BIT_BINARY:
+                a = self.negated(a) if op.data & _NEGATE_A else a
+                b = self.negated(b) if op.data & _NEGATE_B else b
+                made.add(op.code, kind, a, b, op.data & ~(_NEGATE_A | _NEGATE_B), interval=interval, of=op.index)
+            case Code.LOOKUP:
+                add_lookup(made, replace(op, type=kind), a, self.tables, interval)
+            case Code.CONST | Code.ADD_CONST if op.data and not kind.width:
+                # Its type says in which units the data counts, and 0 has none.
+                self.sum(op, kind, interval, (*([Term(a, 0, False)] if a >= 0 else ()), Term(-1, -op.type.f, False)))
+            case Code.SUM:
+                self.sum(op, kind, interval, tuple(t._replace(op=made.index.get(t.op, -1)) for t in op.terms))
+            case Code.RELU | Code.QUANT | Code.MUL:  # what their data words hold means nothing
+                made.add(op.code, kind, a, b, interval=interval, of=op.index)
+            case _:
+                made.add(op.code, kind, a, b, op.data, interval=interval, of=op.index)
+
+    def negated(self, a: int) -> int:
+        """The exact negation of value ``a``; that of 0 is 0."""
+        kind = self.made.types[a]
+        if not kind.width:
+            return a
+        ends = (-kind.raw_max, -kind.raw_min)
+        exact = type_of_interval(*ends, kind.f)
+        return self.made.add(Code.SUM, exact, terms=(Term(a, 0, True),), interval=spelt(exact, ends))
+
+    def reduction(self, op: Op, a: int, kind: FixedType, interval: tuple[int, int]) -> None:
+        """The bits of the negation are those of the operand's width, unless all of them are asked for."""
+        made, operand = self.made, self.source.ops[op.id0].type
+        inverts = op.data == 0
+        if inverts and kind.k and not operand.width and operand.f:  # -1 in units that 0 has no more
+            self.sum(op, kind, interval, (Term(a, 0, False), Term(-1, -operand.f, False)), -1)
+            return
+        if op.code == Code.BIT_UNARY_NEG and operand.width:
+            a = self.negated(a)
+            if op.data == 2 or (inverts and not kind.k):
+                bits = FixedType(0, operand.width - operand.f, operand.f)
+                a = made.add(Code.QUANT, bits, a, interval=spelt(bits, (0, bits.raw_max)))
+        made.add(Code.BIT_UNARY, kind, a, data=op.data, interval=interval, of=op.index)
+
+    def sum(
+        self,
+        op: Op,
+        kind: FixedType,
+        interval: tuple[int, int],
+        terms: tuple[Term, ...],
+        data: int | None = None,
+    ) -> None:
+        """A sum as ALIR has it: a negation, a value and a constant, or two values and more."""
+        made, data = self.made, op.data if data is None else data
+        shape = opcode_of_sum(terms).number
+        value, constant = (*terms, terms[0])[:2]
+        if shape == AlirCode.ADD_CONST and value.op >= 0 and value.shift == 0 and not value.negative:
+            steps = constant_in_steps(data, kind.f + constant.shift)
+            if steps is not None:
+                made.add(Code.ADD_CONST, kind, value.op, data=steps, interval=interval, of=op.index)
+                return
+        elif shape != AlirCode.NEG:
+            terms = tuple(self.as_value(term, data) for term in terms)
+            terms = terms if len(terms) > 1 else (*terms, Term(made.zero(), 0, False))
+            data = 0
+        made.add(Code.SUM, kind, data=data, terms=terms, interval=interval, of=op.index)
+
+    def as_value(self, term: Term, data: int) -> Term:
+        """A constant term as one that reads a constant."""
+        if term.op >= 0:
+            return term
+        kind = type_of_interval(data, data, -term.shift)
+        exact = spelt(kind, (data, data)) if kind.width else (0, 0)
+        return Term(self.made.add(Code.CONST, kind, data=data, interval=exact), 0, False)

@@ -1,0 +1,58 @@
+"""What JSON can say of a type: the least and the greatest value and the step, each a number that readers take exactly.
+
+An integer of JSON may be of any size; another number is read as a double, which holds 53 bits.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dais_verif.errors import InputError
+from dais_verif.program.types import FixedType, type_of_interval
+
+__all__ = ["as_numbers", "spelt"]
+
+_BITS = 53
+
+
+def spelt(kind: FixedType, interval: tuple[int, int]) -> tuple[int, int]:
+    """Return the raw ``interval`` of an op of type ``kind``, or where no numbers say it the nearest that they do.
+
+    The type is still the smallest that holds it, so that it is what a reader makes of it.
+    """
+    if kind.f <= 0:
+        return interval
+    lo, hi = interval
+    near = (-_cut(-lo), _cut(hi))
+    if type_of_interval(*near, kind.f) != kind:  # the least needs a bit that it has lost: away from 0 instead
+        near = (-_cut(-lo + (1 << max((-lo).bit_length() - _BITS, 0))), near[1])
+    return near
+
+
+def _cut(value: int) -> int:
+    """``value`` without the bits that a double has no place for, nearer to 0."""
+    extra = max(abs(value).bit_length() - _BITS, 0)
+    cut = abs(value) >> extra << extra
+    return cut if value >= 0 else -cut
+
+
+def as_numbers(kind: FixedType, interval: tuple[int, int], where: str) -> list[int | float]:
+    """Return ``[min, max, step]``. Raises ``InputError``, which begins with ``where``, if no numbers say it."""
+    if not kind.width:
+        return [0.0, 0.0, 1.0]
+    step = Fraction(2) ** -kind.f
+    numbers = [_number(value * step) for value in interval]
+    least = _number(step)
+    if least is None or None in numbers:
+        raise InputError(
+            f"{where}: type {kind} lies beyond what the numbers of JSON say exactly (doubles, down to 2**-1074); write "
+            "a binary or a text"
+        )
+    return [number for number in (*numbers, least) if number is not None]
+
+
+def _number(value: Fraction) -> int | float | None:
+    if value.denominator == 1 and abs(value) >= 1 << _BITS:
+        return int(value)
+    number = float(value)
+    return number if Fraction(number) == value else None
