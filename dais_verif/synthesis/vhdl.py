@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dais_verif.errors import InputError, ToolError
+from dais_verif.synthesis.ghdl_selectors import with_settled_selectors
+from dais_verif.synthesis.ghdl_variants import with_lost_variants
 from dais_verif.synthesis.vhdl_events import refuse_events
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.data_files import DataFile, copy_into
@@ -49,21 +51,35 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
             if _ERROR.search(said):
                 raise InputError(f"{_first_error(said, sources)}; correct the RTL") from None
             raise
-    log = folder / "ghdl_synthesis.log"
-    script = 'exec "$1" --synth "$2" --out=verilog "$3" > "$4"'
+    _synthesize([ghdl, "--synth", _STANDARD, "--out=verilog", top], folder / FORM, sources, limits)
+    refuse_events(sources)
+    # VHDL knows no upper case, and GHDL leaves it where it is.
+    form = folder / FORM
+    text = form.read_text(encoding="latin-1").lower()
+
+    def variant(entity: str, values: dict[str, int]) -> str:
+        generics = [f"-g{name.upper()}={value}" for name, value in values.items()]
+        other = folder / "variant.v"
+        _synthesize([ghdl, "--synth", _STANDARD, "--out=verilog", *generics, entity], other, sources, limits)
+        return other.read_text(encoding="latin-1")
+
+    text = with_settled_selectors(with_lost_variants(text, sources, variant))
+    form.write_text(text, encoding="latin-1")
+    return form
+
+
+def _synthesize(command: Sequence[str], form: Path, sources: Sequence[Path], limits: Limits) -> None:
+    """Write what ``command`` prints into ``form``. Raises ``ToolError`` with what GHDL does not take."""
+    log = form.with_name("ghdl_synthesis.log")
+    script = 'form="$1"; shift; exec "$@" > "$form"'
     try:
-        run_limited("ghdl", ["/bin/sh", "-c", script, "sh", ghdl, _STANDARD, top, FORM], log, limits)
+        run_limited("ghdl", ["/bin/sh", "-c", script, "sh", form.name, *command], log, limits)
     except ToolError as error:
         said = log.read_text(encoding="utf-8", errors="replace")
         text = _first_error(said, sources) if _ERROR.search(said) else str(error)
         raise ToolError(
             f"GHDL's synthesis, by which a proof reads VHDL, does not take {text}; `dais-verif sim` simulates it"
         ) from None
-    refuse_events(sources)
-    # VHDL knows no upper case, and GHDL leaves it where it is.
-    form = folder / FORM
-    form.write_text(form.read_text(encoding="latin-1").lower(), encoding="latin-1")
-    return form
 
 
 def _first_error(said: str, sources: Sequence[Path]) -> str:

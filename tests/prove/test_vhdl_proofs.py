@@ -130,3 +130,45 @@ def test_two_languages_are_refused(tmp_path: Path) -> None:
     run = proved(MODEL, tmp_path, "--rtl", str(tmp_path / "other.v"))
     assert run.ending == ("INVALID_INPUT", 2)
     assert "two languages" in run.tree["message"]
+
+
+TABLE = """
+library ieee;
+use ieee.std_logic_1164.all;
+use ieee.numeric_std.all;
+entity model is
+  port (model_inp : in std_logic_vector(1 downto 0); model_out : out std_logic_vector(2 downto 0));
+end entity;
+architecture rtl of model is
+begin
+  process (model_inp)
+  begin
+    case to_integer(unsigned(model_inp)) is
+      when 0 => model_out <= "101";
+      when 1 => model_out <= "001";
+      when 2 => model_out <= "111";
+      when 3 => model_out <= "010";
+      when others => model_out <= (others => 'X');
+    end case;
+  end process;
+end architecture;
+"""
+
+LOOKUP = Program.build(
+    [(-1, 0, -1, 0, (0, 2, 0)), (8, 0, -1, 0, (0, 3, 0))], [(1, 0, 0)], inp_shift=[0], tables=[[5, 1, 7, 2]]
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("", "", "PASS"),
+        ('when 2 => model_out <= "111"', 'when 2 => model_out <= "110"', "RTL_MISMATCH"),
+        ('      when 3 => model_out <= "010";\n', "", "X_IN_OUTPUT"),
+    ],
+    ids=["right", "wrong entry", "missing entry"],
+)
+def test_a_table_written_as_a_case(old: str, new: str, verdict: str, tmp_path: Path) -> None:
+    (tmp_path / "table.vhd").write_text(TABLE.replace(old, new))
+    run = run_prove(LOOKUP, tmp_path, "--rtl", tmp_path / "table.vhd", "-o", tmp_path / "out")
+    assert run.tree["verdict"] == verdict, (run.tree["message"], run.stderr)
