@@ -102,6 +102,23 @@ def _add(op: Op, model: DelayModel, a: int, b: int) -> float:
     return model.adder(op.type.width) if adds else 0.0
 
 
+def _sum(op: Op, model: DelayModel, *widths: int) -> float:
+    """Terms are compressed, three to two, until an adder can take the last two."""
+    wide = iter(widths)
+    summed = [term for term in op.terms if (next(wide) if term.op >= 0 else op.data)]
+    # Minus is the inverse plus one: every compressor and the adder take a one for nothing, one less than there are terms.
+    rows = len(summed) + (bool(summed) and all(term.negative for term in summed))
+    return model.adder(op.type.width) + model.lut * _compressions(rows) if rows > 1 else 0.0
+
+
+def _compressions(rows: int) -> int:
+    """Levels of compressors, each of three rows to two, until two rows are left."""
+    levels = 0
+    while rows > 2:
+        rows, levels = rows - rows // 3, levels + 1
+    return levels
+
+
 def _relu(op: Op, model: DelayModel, a: int) -> float:
     return model.lut + (model.adder(a) if op.spec.negate else 0.0)
 
@@ -153,6 +170,8 @@ _RULES: dict[int, Callable[..., float]] = {
     Code.BIT_UNARY: _bit_unary,
     Code.BIT_UNARY_NEG: _bit_unary,
     Code.BIT_BINARY: _bit_binary,
+    Code.SUM: _sum,
+    Code.SHIFT: _wires,
 }
 
 

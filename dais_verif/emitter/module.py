@@ -37,6 +37,10 @@ _WAIVERS = (
     ("UNUSEDSIGNAL", "programs may hold inputs, ops and bits that nothing reads"),
 )
 
+#: Longer assignments are wrapped, and longer comments cut short: only sums of hundreds of terms are so long.
+_LONGEST_LINE = 4000
+_LONGEST_COMMENT = 1000
+
 #: Assignments of one op, and what is said of it.
 Computed = tuple[Sequence[Statement], str]
 
@@ -52,7 +56,8 @@ def header(
     control: Sequence[str] = (),
 ) -> None:
     """Comments and ports. ``kind``: what the module is; ``control``: declarations of ports beside the two of data."""
-    out.line(f"// DAIS program {program.hash}")
+    kind_of_program = "ALIR" if any(op.spec.alir for op in program.ops) else "DAIS"
+    out.line(f"// {kind_of_program} program {program.hash}")
     out.line(f"// {program.n_in} inputs, {program.n_out} outputs, {program.n_ops} ops; {kind}.")
     out.line("// op_N is the value of op N: an integer in units of 2^-f, in two's complement; an unsigned one has")
     out.line(
@@ -99,7 +104,7 @@ def constants(out: Writer, program: Program, ports: Ports, ops: Iterable[Op]) ->
     """``ops``, which no input reaches, as wires: a block that reads nothing that changes would never run."""
     for op in ops:
         for one in statements(program, ports, op):
-            out.line(f"wire {range_of(one.bits)} {one.target} = {one.text};  // {comment(program, op)}")
+            _assign(out, f"wire {range_of(one.bits)} {one.target} = ", one.text, f";  // {comment(program, op)}")
 
 
 def block(out: Writer, lines: Sequence[Computed], sensitive: Sequence[str]) -> None:
@@ -111,9 +116,16 @@ def block(out: Writer, lines: Sequence[Computed], sensitive: Sequence[str]) -> N
     with out.indent():
         for (*helpers, last), said in lines:
             for statement in helpers:
-                out.line(f"{statement.target} = {statement.text};")
-            out.line(f"{last.target} = {last.text};  // {said}")
+                _assign(out, f"{statement.target} = ", statement.text, ";")
+            _assign(out, f"{last.target} = ", last.text, f";  // {said}")
     out.line("end")
+
+
+def _assign(out: Writer, head: str, text: str, tail: str) -> None:
+    if len(text) > _LONGEST_LINE:
+        out.wrapped(head.rstrip(), text.split(" "), tail)
+    else:
+        out.line(f"{head}{text}{tail}")
 
 
 def range_of(bits: int) -> str:
@@ -123,7 +135,10 @@ def range_of(bits: int) -> str:
 
 def comment(program: Program, op: Op) -> str:
     """What is said of an op behind its line."""
-    return f"{op.type} {op.spec.mnemonic}: {in_words(program, op)}"
+    words = in_words(program, op)
+    if len(words) > _LONGEST_COMMENT:
+        words = f"{words[: words.rindex(' ', 0, _LONGEST_COMMENT)]} ... of {len(op.terms)} terms"
+    return f"{op.type} {op.spec.mnemonic}: {words}"
 
 
 def sensitivity(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from dais_verif.emitter.expressions import Expression, bits_for, literal, mask, storage_bits
 from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.opcodes import Code, bitwise_fields, high_int32, low_int32
+from dais_verif.program.opcodes import Code, Term, bitwise_fields, high_int32, low_int32
 from dais_verif.program.ports import Ports
 
 __all__ = ["Statement", "signal", "statements", "table"]
@@ -110,6 +110,29 @@ def _add(s: Scope) -> Expression:
     return Expression(f"({a.text} + {b.text})", f, a.lo + b.lo, a.hi + b.hi)
 
 
+def _sum(s: Scope) -> Expression:
+    """All terms on the finest grid of any: they carry into each other, so none may be floored by itself."""
+    terms = [_term(s, term) for term in s.op.terms]
+    f = max(value.f for _, value in terms)
+    (negative, first), *others = [(negative, value.aligned(f)) for negative, value in terms]
+    if not negative and not others:
+        return first
+    text = f"-{first.text}" if negative else first.text
+    lo, hi = (-first.hi, -first.lo) if negative else (first.lo, first.hi)
+    for minus, value in others:
+        text += f" {'-' if minus else '+'} {value.text}"
+        lo, hi = (lo - value.hi, hi - value.lo) if minus else (lo + value.lo, hi + value.hi)
+    return Expression(f"({text})", f, lo, hi)
+
+
+def _term(s: Scope, term: Term) -> tuple[bool, Expression]:
+    """Whether a term is subtracted, and what is."""
+    if term.op >= 0:
+        return term.negative, s.operand(term.op).shifted(term.shift)
+    size = abs(s.op.data)
+    return s.op.data < 0, Expression(literal(size), -term.shift, size, size)
+
+
 def _relu(s: Scope) -> Expression:
     sign = f"{s.a.text}[{storage_bits(s.type_of(s.op.id0)) - 1}]"
     # Flooring keeps order and 0, so it may come before the max, where it costs no helper.
@@ -120,6 +143,10 @@ def _relu(s: Scope) -> Expression:
 
 def _quant(s: Scope) -> Expression:
     return s.signed_a
+
+
+def _shift(s: Scope) -> Expression:
+    return s.a.shifted(s.op.data)
 
 
 def _add_const(s: Scope) -> Expression:
@@ -220,4 +247,6 @@ RULES: dict[int, Callable[[Scope], Expression]] = {
     Code.BIT_UNARY: _bit_unary,
     Code.BIT_UNARY_NEG: _bit_unary,
     Code.BIT_BINARY: _bit_binary,
+    Code.SUM: _sum,
+    Code.SHIFT: _shift,
 }
