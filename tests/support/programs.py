@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dais_verif.program import FixedType, Program
 from dais_verif.program.types import type_of_interval
 
-__all__ = ["dense_network", "every_opcode", "overflowing", "unproved"]
+__all__ = ["dense_network", "every_opcode", "overflowing", "sum_of_many", "unproved"]
 
 Row = tuple[int, int, int, int, tuple[int, int, int]]
 
@@ -98,6 +98,14 @@ def overflowing() -> Program:
     """One input plus 1 in a type that does not hold the largest sum: 127 + 1 becomes -128."""
     rows = [(-1, 0, -1, 0, (1, 7, 0)), (4, 0, -1, 1, (1, 7, 0))]
     return Program.build(rows, [(1, 0, 0)], inp_shift=[0])
+
+
+def sum_of_many(terms: int) -> Program:
+    """One sum of so many inputs, every second one subtracted."""
+    rows: list[Row] = [(-1, j, -1, 0, (1, 3, 0)) for j in range(terms)]
+    rows.append((11, 0, terms, 0, (1, 7 + terms.bit_length(), 0)))
+    flat = [(j, j % 5, j % 2) for j in range(terms)]
+    return Program.build(rows, [(terms, 0, 0)], inp_shift=[0] * terms, terms=flat)
 
 
 def unproved() -> Program:

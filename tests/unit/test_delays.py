@@ -22,6 +22,14 @@ def test_every_opcode_has_a_rule() -> None:
     assert set(_RULES) == set(OPCODES)
 
 
+def sum_delay(*terms: tuple[int, int, int], data: int = 0) -> int:
+    """Of a sum of s4 (0), s8 (1) and a value without bits (2) that has eight bits."""
+    rows = [(-1, j, -1, 0, kind) for j, kind in enumerate((S4, S8, NONE))]
+    rows.append((11, 0, len(terms), data, S8))
+    program = Program.build(rows, [(3, 0, 0)], inp_shift=[0] * 3, terms=terms)
+    return delay_of(program, program.ops[3], DEFAULT)
+
+
 def delay(code: int, *, id1: int | None = None, data: int = 0, kind: tuple[int, int, int] = S8, id0: int = 1) -> int:
     """Of an op of ``code`` on s4 (0), s8 (1), u6 (2) and a value without bits (3)."""
     rows = [(-1, j, -1, 0, kind_) for j, kind_ in enumerate((S4, S8, U6, NONE))]
@@ -67,6 +75,19 @@ def delay(code: int, *, id1: int | None = None, data: int = 0, kind: tuple[int, 
         (delay(10, data=XOR | NEGATE_A), 2600),
         (delay(10, data=XOR | NEGATE_B), 2400),
         (delay(10, data=XOR | NEGATE_A | NEGATE_B), 2600),
+        (delay(12, data=3), 0),
+        (sum_delay((0, 3, 0)), 0),
+        (sum_delay((0, 0, 1)), 1600),  # a negation
+        (sum_delay((0, 0, 0), (1, 0, 0)), 1600),
+        (sum_delay((0, 0, 0), (1, 0, 1)), 1600),
+        (sum_delay((0, 0, 1), (1, 0, 1)), 2600),  # two ones to be added, and room for one
+        (sum_delay((0, 0, 0), (2, 0, 0)), 0),  # plus nothing
+        (sum_delay((0, 0, 0), (-1, 0, 0)), 0),
+        (sum_delay((0, 0, 0), (-1, 0, 0), data=1), 1600),
+        (sum_delay((0, 0, 0), (1, 0, 1), (1, 2, 1)), 2600),  # one level of compressors
+        (sum_delay(*[(1, n, 0) for n in range(4)]), 3600),
+        (sum_delay(*[(1, n, 0) for n in range(6)]), 4600),
+        (sum_delay(*[(1, n, 0) for n in range(9)]), 5600),
     ],
 )
 def test_thousandths_of_a_level(found: int, expected: int) -> None:

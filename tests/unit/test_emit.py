@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.odd_programs import ODD_PROGRAMS
-from support.programs import dense_network, every_opcode
+from support.programs import dense_network, every_opcode, sum_of_many
 from support.strategies import random_program
 
 from dais_verif.emitter import emit_verilog
@@ -26,6 +26,8 @@ PROGRAMS = {
     "dense network": dense_network(),
     **ODD_PROGRAMS,
     **{f"random {seed}": random_program(random.Random(seed), 200) for seed in range(6)},
+    **{f"random ALIR {seed}": random_program(random.Random(seed), 200, alir=True) for seed in range(2)},
+    "sum of 200 terms": sum_of_many(200),
 }
 
 
@@ -69,8 +71,41 @@ def test_one_named_signal_an_op(program: Program) -> None:
         op = program.ops[int(index)]
         headroom = op.type.width == 0 or not op.type.k
         assert int(msb) + 1 == op.type.width + headroom
-    assigned = re.findall(r"^ *op_(\d+) = |^ *wire signed \S+ op_(\d+) = ", text, re.MULTILINE)
+    assigned = re.findall(r"^ *op_(\d+) =\s|^ *wire signed \S+ op_(\d+) = ", text, re.MULTILINE)
     assert sorted(int(a or b) for a, b in assigned) == list(range(program.n_ops))
+
+
+def test_a_long_sum_is_wrapped_and_its_comment_cut_short() -> None:
+    """Icarus has no room for a line of 30,000 columns, nor for a comment of so many."""
+    text = emit_verilog(sum_of_many(3000))
+    assert max(map(len, text.splitlines())) < 1200
+    assert " ... of 3000 terms\n" in text and "(op_2999 <<< 4)" in text
+
+
+@pytest.mark.parametrize(
+    ("terms", "data", "kind", "expected"),
+    [
+        ([(0, 0, 1)], 0, (1, 4, 0), "-op_0;  // s5.0 neg: "),
+        ([(0, 0, 0), (1, -2, 1), (0, 3, 0)], 0, (1, 9, 2), "(op_0 <<< 2) - op_1 + (op_0 <<< 5);  // s12.2 sum: "),
+        ([(0, 0, 0), (-1, -3, 0)], -5, (1, 4, 3), "(op_0 <<< 3) - 4'sd5;  // s8.3 add_term: "),
+        ([(-1, 1, 0), (1, 0, 1), (1, 0, 1)], 3, (1, 5, 0), "(3'sd3 <<< 1) - op_1 - op_1;  // s6.0 sum: "),
+        ([(0, 2, 0)], 0, (1, 5, -2), "op_0;  // s4.-2 sum: "),
+        ([(0, -2, 0)], 0, (1, 3, 0), "op_0 >>> 2;  // s4.0 sum: "),
+        ([(0, 0, 0), (0, -1, 0)], 0, (1, 4, 0), "op_2_exact >>> 1;  // s5.0 sum: "),
+    ],
+    ids=["negation", "three-terms", "constant", "constant-first", "one-term", "one-floored", "floored"],
+)
+def test_a_sum_is_one_expression(
+    terms: list[tuple[int, int, int]], data: int, kind: tuple[int, int, int], expected: str
+) -> None:
+    rows = [(-1, j, -1, 0, (1, 3, 0)) for j in range(2)]
+    program = Program.build([*rows, (11, 0, len(terms), data, kind)], [(2, 0, 0)], inp_shift=[0, 0], terms=terms)
+    assert f" op_2 = {expected}" in emit_verilog(program)
+
+
+def test_the_header_says_which_language_the_program_is_of() -> None:
+    assert emit_verilog(sum_of_many(3)).startswith("// ALIR program ")
+    assert emit_verilog(every_opcode()).startswith("// DAIS program ")
 
 
 @ALL

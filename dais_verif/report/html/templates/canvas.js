@@ -7,7 +7,7 @@ const FAMILIES = {
   input: ["#56b4e9", "in"], const: ["#b9b9b9", "c"], sum: ["#0072b2", "+"], relu: ["#009e73", "max"],
   quant: ["#f0e442", "q"], mux: ["#e69f00", "?:"], mul: ["#d55e00", "×"], lookup: ["#cc79a7", "[ ]"], bits: ["#4d4d4d", "&"],
 };
-const GLYPHS = { sub: "−", add_const: "+c", bit_unary: "~", bit_unary_neg: "~" };
+const GLYPHS = { sub: "−", add_const: "+c", sum: "Σ", add_term: "+c", neg: "−x", quant_shift: "q«", bit_unary: "~", bit_unary_neg: "~" };
 // From dark to light, evenly, so that it also reads in grey.
 const RAMP = ["#35105c", "#3b3f8c", "#2c6d8e", "#1f988b", "#4fc06a", "#b5de2b", "#fde725"];
 // What is as it should be is calm; what is not stands out.
