@@ -106,7 +106,7 @@ def _sum(op: Op, model: DelayModel, *widths: int) -> float:
     """Terms are compressed, three to two, until an adder can take the last two."""
     wide = iter(widths)
     summed = [term for term in op.terms if (next(wide) if term.op >= 0 else op.data)]
-    # Minus is the inverse plus one: every compressor and the adder take a one for nothing, one less than there are terms.
+    # Minus is the inverse plus one: compressors and adder each take a one for nothing, one less than there are terms.
     rows = len(summed) + (bool(summed) and all(term.negative for term in summed))
     return model.adder(op.type.width) + model.lut * _compressions(rows) if rows > 1 else 0.0
 
