@@ -15,8 +15,10 @@ from dais_verif.program import LAYOUTS
 
 @click.command(cls=Verb)
 @click.argument("text", type=file_path)
-@click.option("-o", "--output", type=output_path, required=True, help="Binary to write.")
-@click.option("--layout", type=click.Choice(LAYOUTS), help="Layout to write, instead of the one that the text names.")
+@click.option("-o", "--output", type=output_path, required=True, help="Binary to write; JSON if the layout is alir.")
+@click.option(
+    "--layout", type=click.Choice((*LAYOUTS, "alir")), help="Layout to write, instead of the one that the text names."
+)
 @json_option
 def asm(text: Path, output: Path, layout: str | None, as_json: bool) -> None:
     """Assemble TEXT, as show writes it or as you do, into a DAIS binary.
@@ -37,4 +39,5 @@ def asm(text: Path, output: Path, layout: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(record.to_json())
     else:
-        tell_written(output, f"a binary, layout {record.program.layout}, {record.program.n_ops} ops")
+        what = "ALIR" if record.program.layout == "alir" else f"a binary, layout {record.program.layout}"
+        tell_written(output, f"{what}, {record.program.n_ops} ops")

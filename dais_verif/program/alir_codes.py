@@ -5,7 +5,11 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-__all__ = ["SHAPES", "AlirCode", "Shape", "constant_in_steps"]
+__all__ = ["SHAPES", "SPEC_VERSIONS", "AlirCode", "Shape", "constant_in_steps"]
+
+
+#: The generations that alkaid 0.8 reads; it writes the last.
+SPEC_VERSIONS: Final = (2, 3, 4)
 
 
 class AlirCode(IntEnum):

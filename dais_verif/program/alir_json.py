@@ -16,16 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.errors import ProgramError
-from dais_verif.program.alir_codes import SHAPES, AlirCode, constant_in_steps
+from dais_verif.program.alir_codes import SHAPES, SPEC_VERSIONS, AlirCode, constant_in_steps
 from dais_verif.program.json_fields import as_int32, as_integer, as_integers, as_list, as_type
 from dais_verif.program.model import Columns, Estimates, Origin, Program, Terms
 from dais_verif.program.opcodes import Code
 from dais_verif.program.types import FixedType
 
-__all__ = ["NOTES", "SPEC_VERSIONS", "has_alir_records", "program_of"]
+__all__ = ["NOTES", "has_alir_records", "program_of"]
 
-#: The generations that alkaid 0.8 reads; it writes the last.
-SPEC_VERSIONS = (2, 3, 4)
 _METAS = ("ALIRModel", "DAISModel")
 #: Where a file says what it was converted from; alkaid passes over it.
 NOTES = "dais"

@@ -9,16 +9,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from dais_verif.errors import InputError
-from dais_verif.program.alir_codes import AlirCode
+from dais_verif.program.alir_codes import SPEC_VERSIONS, AlirCode
 from dais_verif.program.alir_json import NOTES
 from dais_verif.program.conversion.spelling import as_numbers, spelt
 from dais_verif.program.model import Op, Program
 from dais_verif.program.opcodes import OPCODES, Code, high_int32, low_int32
 from dais_verif.program.types import FixedType
 
-__all__ = ["SPEC_VERSION", "alir_json", "compressed", "da4ml_json"]
+__all__ = ["alir_json", "compressed", "da4ml_json"]
 
-SPEC_VERSION = 4
 #: What is the same in every file of the same program, whenever it is written.
 _NO_TIME = 0
 
@@ -34,7 +33,7 @@ def alir_json(program: Program, notes: Mapping[str, Any] | None = None) -> bytes
     ``notes``: what to say of the binary that it was made of. Raises ``InputError`` that names the op for a type that
     JSON cannot say.
     """
-    tree = {"model": _parts(program, _alir_record), "meta": "ALIRModel", "spec_version": SPEC_VERSION}
+    tree = {"model": _parts(program, _alir_record), "meta": "ALIRModel", "spec_version": max(SPEC_VERSIONS)}
     if notes is not None:
         tree[NOTES] = dict(notes)
     return _text(tree)

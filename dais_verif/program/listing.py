@@ -6,7 +6,16 @@ from collections.abc import Iterator
 
 from dais_verif.program.layouts import LAYOUTS
 from dais_verif.program.model import Op, Origin, Program
-from dais_verif.program.opcodes import BITWISE_NAMES, REDUCE_NAMES, Code, Data, bitwise_fields, high_int32, low_int32
+from dais_verif.program.opcodes import (
+    BITWISE_NAMES,
+    OPCODES,
+    REDUCE_NAMES,
+    Code,
+    Data,
+    bitwise_fields,
+    high_int32,
+    low_int32,
+)
 
 __all__ = ["in_words", "listing"]
 
@@ -19,8 +28,8 @@ _PLACES, _CHARACTERS = 16, 20
 def listing(program: Program) -> str:
     """The whole program, ended by a newline; ``assemble`` gives back what ``write_binary`` writes byte for byte.
 
-    A program that came from no binary (``json``, ``memory``) is listed as ``v1``. What no binary holds, the
-    declared intervals of da4ml's JSON, is not in the text.
+    A program that came from no binary (``json``, ``memory``) is listed as ``v1``, one of ALIR as ``alir``. What no
+    binary holds, declared intervals and estimates, is not in the text.
     """
     return "\n".join(_lines(program)) + "\n"
 
@@ -28,7 +37,7 @@ def listing(program: Program) -> str:
 def _lines(program: Program) -> Iterator[str]:
     yield f"; {program.n_in} inputs, {program.n_out} outputs, {program.n_ops} ops"
     yield f"; hash {program.hash}"
-    yield _layout(program.origin)
+    yield _layout(program)
     for j, shift in enumerate(program.inp_shift.tolist()):
         yield f"input {j}{_shift(shift)}"
     for t, table in enumerate(program.tables):
@@ -43,7 +52,10 @@ def _lines(program: Program) -> Iterator[str]:
         yield f"output {j} = {'-' if negated else ''}{value}{_shift(shift)}  ; {type_}"
 
 
-def _layout(origin: Origin) -> str:
+def _layout(program: Program) -> str:
+    origin = program.origin
+    if origin.layout == "alir" or any(OPCODES[code].alir for code in set(program.columns.code.tolist())):
+        return "layout alir"
     line = f"layout {origin.layout if origin.layout in LAYOUTS else 'v1'}"
     if origin.spec_version != Origin.spec_version:
         line += f" spec {origin.spec_version}"
@@ -88,7 +100,7 @@ def in_words(program: Program, op: Op) -> str:
         case Code.BIT_UNARY | Code.BIT_UNARY_NEG:
             return f"{REDUCE_NAMES[op.data]}({minus}{a})"
         case Code.SHIFT:
-            return f"quant({a}{_shift(op.data)})"
+            return f"quant({a}{_shift(op.data) or '<<0'})"
         case Code.SUM:
             return _sum(op)
         case _:

@@ -27,7 +27,7 @@ WITHOUT_HEAD = [
     ("s8.3 1", "1:1", "expected 'NAME = ...'", "found 's8.3'"),
     ("a[0] = s8.3 1", "1:1", "expected 'NAME = ...'", "found 'a'"),
     # layout
-    ("layout", "1:7", "expected a layout (published, headerless, v1), found the end of the line"),
+    ("layout", "1:7", "expected a layout (published, headerless, v1, alir), found the end of the line"),
     ("layout v2", "1:8", "expected a layout", "found 'v2'"),
     ("layout headerles", "1:8", "(did you mean 'headerless'?)"),
     ("layout v1 spec", "1:15", "expected a number (spec version), found the end of the line"),
@@ -38,6 +38,17 @@ WITHOUT_HEAD = [
     ("layout published spec 1", "1:18", "the published layout has no spec version; only v1 has"),
     ("layout headerless firmware 1", "1:19", "the headerless layout has no firmware version; only v1 has"),
     ("input x\nlayout v1", "2:1", "layout must be the first statement"),
+    ("layout alir spec 4", "1:13", "the alir layout has no spec version; only v1 has"),
+    (
+        "layout v1\ninput x\na = s4.0 input x\nb = s9.3 sum(a, a, a)",
+        "4:10",
+        "is of ALIR, which the v1 layout cannot say",
+    ),
+    ("layout headerless\ninput x\na = s4.0 input x\nb = s9.3 quant(a<<1)", "4:10", "write 'layout alir'"),
+    ("input x\na = s4.0 input x\nb = s9.3 sum(a, 1, 2)", "3:20", "a sum has at most one constant; add them up"),
+    ("input x\na = s4.0 input x\nb = s9.3 sum()", "3:14", "expected a value, found ')'"),
+    ("input x\na = s4.0 input x\nb = s9.3 sum(a, 0.5)", "3:17", "constant is 0.5, must be an integer"),
+    ("input x\na = s4.0 input x\nb = s9.3 quant(-a<<1)", "3:18", "expected ')', found '<<'"),
     ("layout v1\nlayout v1", "2:1", "layout must be the first statement"),
     # inputs
     ("input", "1:6", "expected a name or the number 0, found the end of the line"),
@@ -153,7 +164,7 @@ WITH_HEAD = [
     ("b = s9.3 a + a << b", "3:19", "expected a number (shift), found 'b'"),
     # functions
     ("b = s9.3 quantise(a)", "3:10", "unknown function 'quantise'", "(did you mean 'quant'?)"),
-    ("b = s9.3 max(a, 0)", "3:10", "unknown function 'max'; must be one of relu, quant, msb, not, any, all"),
+    ("b = s9.3 max(a, 0)", "3:10", "unknown function 'max'; must be one of relu, quant, msb, sum, not, any, all"),
     ("b = s9.3 relu a", "3:15", "expected '(', found 'a'"),
     ("b = s9.3 relu(a", "3:16", "expected ')', found the end of the line"),
     ("b = s9.3 any(a, a)", "3:15", "expected ')', found ','"),

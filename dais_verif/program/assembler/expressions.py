@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dais_verif.program.assembler.names import KEYWORDS, Scope, did_you_mean
 from dais_verif.program.assembler.tokens import Cursor, Token
-from dais_verif.program.opcodes import BITWISE_NAMES, OPCODES, REDUCE_NAMES, Data
+from dais_verif.program.opcodes import BITWISE_NAMES, OPCODES, REDUCE_NAMES, Data, Term
 from dais_verif.program.types import FixedType
 
 __all__ = ["INT32", "Expressions", "Row"]
@@ -18,7 +18,7 @@ INT64 = (-(1 << 63), (1 << 63) - 1)
 #: No literal times a power of two beyond it, or its inverse, is a data word.
 _FARTHEST_POINT = 1000
 
-_FUNCTIONS = ("relu", "quant", "msb", *REDUCE_NAMES)
+_FUNCTIONS = ("relu", "quant", "msb", "sum", *REDUCE_NAMES)
 _SPECS = {spec.mnemonic: spec for spec in OPCODES.values()}
 
 
@@ -29,6 +29,7 @@ class Row(NamedTuple):
     id0: int
     id1: int
     data: int
+    terms: tuple[Term, ...] = ()
 
 
 def _row(mnemonic: str, id0: int, id1: int = -1, data: int = 0) -> Row:
@@ -97,10 +98,14 @@ class Expressions:
         cursor = self.cursor
         text = cursor.token.text
         if text in ("relu", "quant"):
-            negated, a = self._argument()
+            negated, a, shift = self._argument(shifted=text == "quant")
+            if shift is not None:
+                return _row("quant_shift", a, data=shift)
             return _row(f"{text}_neg" if negated else text, a)
+        if text == "sum" and cursor.following.text == "(":  # else a value that is called so
+            return self._sum()
         if text in REDUCE_NAMES:
-            negated, a = self._argument()
+            negated, a, _ = self._argument()
             return _row("bit_unary_neg" if negated else "bit_unary", a, data=REDUCE_NAMES.index(text))
         if text == "msb":
             return self._mux()
@@ -118,14 +123,38 @@ class Expressions:
             cursor.refuse(f"unknown function {cursor.token}; must be one of {', '.join(_FUNCTIONS)}{hint}")
         return self._two_operands(kind, minus if negated else None)
 
-    def _argument(self) -> tuple[bool, int]:
-        """``relu(-a)`` and its like: whether negated, and the value."""
-        self.cursor.take()
-        self.cursor.expect("(")
-        negated = self.cursor.accept("-")
-        a = self.value()
-        self.cursor.expect(")")
-        return negated, a
+    def _argument(self, shifted: bool = False) -> tuple[bool, int, int | None]:
+        """``relu(-a)`` and its like: whether negated, the value, and if it is ``shifted``, which may be, by what."""
+        cursor = self.cursor
+        cursor.take()
+        cursor.expect("(")
+        negated = cursor.accept("-")
+        a, shift = self.value(), None
+        if shifted and not negated and cursor.token.text in ("<<", ">>"):
+            shift = self.shift()
+        cursor.expect(")")
+        return negated, a, shift
+
+    def _sum(self) -> Row:
+        """``sum(a<<2, -b, 5>>3)``: values, and at most one integer."""
+        cursor, data = self.cursor, 0
+        terms: list[Term] = []
+        cursor.take()
+        cursor.expect("(")
+        while True:
+            negative = cursor.accept("-")
+            if cursor.token.kind == "number":
+                if any(term.op < 0 for term in terms):
+                    cursor.refuse("a sum has at most one constant; add them up")
+                data = cursor.integer("constant", 0, -INT64[0] if negative else INT64[1])
+                data, negative = -data if negative else data, False
+                terms.append(Term(-1, self.shift(), False))
+            else:
+                terms.append(Term(self.value(), self.shift(), negative))
+            if not cursor.accept(","):
+                break
+        cursor.expect(")")
+        return Row(_SPECS["sum"].code, -1, len(terms), data, tuple(terms))
 
     def _mux(self) -> Row:
         """``msb(c) ? a : -b<<s``."""

@@ -9,16 +9,20 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
-from dais_verif.program.assembler.expressions import INT32, Expressions
+from dais_verif.program.alir_codes import SPEC_VERSIONS as ALIR_VERSIONS
+from dais_verif.program.assembler.expressions import INT32, Expressions, Row
 from dais_verif.program.assembler.names import Scope, did_you_mean
 from dais_verif.program.assembler.tokens import Cursor, Place, Token, error_at
 from dais_verif.program.checks import BrokenRule
 from dais_verif.program.layouts import LAYOUTS, SPEC_VERSIONS
 from dais_verif.program.model import Origin, Program
+from dais_verif.program.opcodes import OPCODES, Term
 from dais_verif.program.types import FixedType
 
 __all__ = ["assemble"]
 
+_LAYOUTS = (*LAYOUTS, "alir")
+_ALIR = Origin("alir", spec_version=max(ALIR_VERSIONS))
 _STATEMENTS = ("layout", "input", "table", "output")
 
 
@@ -52,12 +56,14 @@ class _Assembler:
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
         self.origin = Origin("v1")
+        self.said: str | None = None
         self.started = False
         self.inputs, self.tables, self.values, self.outputs = map(Scope, ("input", "table", "value", "output"))
         self.expressions = Expressions(cursor, self.inputs, self.tables, self.values)
         self.inp_shift: list[int] = []
         self.entries: list[list[int]] = []
         self.rows: list[tuple[int, int, int, int, FixedType]] = []
+        self.terms: list[Term] = []
         self.out_rows: list[tuple[int, int, int]] = []
         self.places: dict[str, list[Place]] = {
             "op": [],
@@ -78,7 +84,9 @@ class _Assembler:
                 cursor.unexpected("the end of the line")
             self.started = True
         try:
-            program = Program.build(self.rows, self.out_rows, inp_shift=self.inp_shift, tables=self.entries)
+            program = Program.build(
+                self.rows, self.out_rows, inp_shift=self.inp_shift, tables=self.entries, terms=self.terms
+            )
         except BrokenRule as error:
             raise error_at(cursor.name, self.places[error.part][error.index], error.finding) from None
         return replace(program, origin=self.origin)
@@ -90,9 +98,10 @@ class _Assembler:
             cursor.refuse("layout must be the first statement")
         cursor.take()
         layout = cursor.token.text
-        if layout not in LAYOUTS:
-            cursor.unexpected(f"a layout ({', '.join(LAYOUTS)})", did_you_mean(layout, LAYOUTS))
+        if layout not in _LAYOUTS:
+            cursor.unexpected(f"a layout ({', '.join(_LAYOUTS)})", did_you_mean(layout, _LAYOUTS))
         cursor.take()
+        self.said = layout
         versions = {"spec": Origin.spec_version, "firmware": Origin.firmware_version}
         for word, (low, high) in (("spec", (0, max(SPEC_VERSIONS))), ("firmware", INT32)):
             if cursor.token.text == word:
@@ -101,6 +110,8 @@ class _Assembler:
                 cursor.take()
                 versions[word] = cursor.integer(f"{word} version", low, high)
         self.origin = Origin(layout, spec_version=versions["spec"], firmware_version=versions["firmware"])
+        if layout == "alir":
+            self.origin = _ALIR
 
     def input(self) -> None:
         """``input x<<2, y``."""
@@ -114,7 +125,7 @@ class _Assembler:
     def table(self) -> None:
         """``table t = [1, -2, 3]``; the entries may stand on several lines."""
         cursor = self.cursor
-        if self.origin.layout != "v1":
+        if self.origin.layout not in ("v1", "alir"):
             cursor.refuse(f"the {self.origin.layout} layout carries no tables; write 'layout v1'")
         cursor.take()
         self.label(self.tables)
@@ -180,5 +191,21 @@ class _Assembler:
         self.places["type"].append(cursor.token.place)
         kind = self.expressions.type()
         self.places["op"].append(cursor.token.place)
-        self.rows.append((*self.expressions.expression(kind), kind))
+        row = self.expressions.expression(kind)
+        if OPCODES[row.code].alir:
+            self.require_alir(row)
+        if row.terms:
+            row = row._replace(id0=len(self.terms))
+            self.terms += row.terms
+        self.rows.append((*row[:4], kind))
         self.values.declare(name, token.place)
+
+    def require_alir(self, row: Row) -> None:
+        """Take the text for ALIR from here on, unless it says that it is not."""
+        if self.said is not None and self.said != "alir":
+            _, column = self.places["op"][-1]
+            message = (
+                f"{OPCODES[row.code].words} is of ALIR, which the {self.said} layout cannot say; write 'layout alir'"
+            )
+            raise error_at(self.cursor.name, Place(self.cursor.token.line, column), message)
+        self.origin = _ALIR

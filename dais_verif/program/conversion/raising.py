@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dais_verif.program.alir_codes import AlirCode, constant_in_steps
+from dais_verif.program.alir_codes import SPEC_VERSIONS, AlirCode, constant_in_steps
 from dais_verif.program.conversion.building import Builder
 from dais_verif.program.conversion.lookups import Tables, add_lookup
 from dais_verif.program.conversion.spelling import spelt
@@ -18,8 +18,6 @@ from dais_verif.program.types import FixedType, type_of_interval
 
 __all__ = ["to_alir"]
 
-#: The spec version that is written.
-SPEC = 4
 _NOTHING = FixedType(0, 0, 0)
 _WITHOUT_NEGATION = {Code.RELU_NEG: Code.RELU, Code.QUANT_NEG: Code.QUANT, Code.MUX_NEG: Code.MUX}
 #: Bits of the data word of opcode 10 that negate its operands.
@@ -35,7 +33,9 @@ def to_alir(program: Program) -> Program:
     for op in program.ops:
         raising.take(op)
     known = program.origin
-    return raising.made.program(Origin("alir", spec_version=SPEC, file_sha256=known.file_sha256, path=known.path))
+    return raising.made.program(
+        Origin("alir", spec_version=max(SPEC_VERSIONS), file_sha256=known.file_sha256, path=known.path)
+    )
 
 
 class _Raising:
@@ -126,6 +126,5 @@ class _Raising:
         """A constant term as one that reads a constant."""
         if term.op >= 0:
             return term
-        kind = type_of_interval(data, data, -term.shift)
-        exact = spelt(kind, (data, data)) if kind.width else (0, 0)
-        return Term(self.made.add(Code.CONST, kind, data=data, interval=exact), 0, False)
+        kind = type_of_interval(data, data, 0)
+        return Term(self.made.add(Code.CONST, kind, data=data, interval=(data, data)), term.shift, False)
