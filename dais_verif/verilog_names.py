@@ -1,12 +1,13 @@
-"""What a module of Verilog can be named."""
+"""What modules and signals of Verilog can be named."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from dais_verif.errors import RequestError
 
-__all__ = ["is_module_name", "require_module_name"]
+__all__ = ["Names", "is_module_name", "require_module_name"]
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 
@@ -45,3 +46,27 @@ def require_module_name(top: str) -> None:
         raise RequestError(
             f"--top must be a Verilog module name (letters, digits, _ and $, and no keyword), not {top!r}."
         )
+
+
+class Names:
+    """The names of one scope: each is an identifier, and no two are equal."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+
+    def take(self, wanted: str) -> str:
+        """Return a name that is free, and take it: ``wanted`` itself if it can be."""
+        name = re.sub(r"[^A-Za-z0-9_]", "_", wanted)
+        name = name if is_module_name(name) else f"s_{name}"
+        free, number = name, 2
+        while free in self._taken:
+            free, number = f"{name}_{number}", number + 1
+        self._taken.add(free)
+        return free
+
+    def take_all(self, wanted: Iterable[str]) -> dict[str, str]:
+        """Return a name for each of ``wanted``; those that are identifiers keep theirs, whatever others become."""
+        names = list(wanted)
+        first = [name for name in names if re.fullmatch(r"\w+", name, re.ASCII) and is_module_name(name)]
+        found = {name: self.take(name) for name in dict.fromkeys([*first, *names])}
+        return {name: found[name] for name in names}

@@ -75,6 +75,8 @@ def emit(
     `dais-verif hil` talks to the board. -o then names a folder, which receives all that synthesis needs: RTL, file
     lists, constraints, a README. A folder that is not as an earlier call left it is never replaced.
 
+    PROGRAM may be a machine (ALIRFSM): its ports are its signals, clk first if it has registers.
+
     \b
     dais-verif emit prog.bin -o model.v
     dais-verif emit prog.bin --stages 4 --enable -o model.v

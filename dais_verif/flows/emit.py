@@ -1,4 +1,4 @@
-"""Write a program as Verilog: a module, a pipeline of it, or a folder with a wrapper and all that synthesis needs."""
+"""Write a program or a machine as Verilog: a module, a pipeline, or a folder with all that synthesis needs."""
 
 from __future__ import annotations
 
@@ -17,13 +17,21 @@ from dais_verif.emitter.wrapper import WRAPS
 from dais_verif.errors import InputError, RequestError
 from dais_verif.files import make_folder, replace_folder, write_atomically
 from dais_verif.flows.arguments import require_types
+from dais_verif.flows.machines.emit import emit_machine
+from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.no_loss import require_no_loss
 from dais_verif.flows.pipelines import PipelineRequest
 from dais_verif.flows.programs import AnyProgram, read_program, require_number, require_range
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.program import Program
 from dais_verif.program.ports import Element, ports_of
-from dais_verif.record.emission import EmissionRecord, PipelineInfo, PortElement, PortElements, WrapperFolderInfo
+from dais_verif.record.emission import (
+    EmissionRecord,
+    PipelineInfo,
+    PortElement,
+    PortElements,
+    WrapperFolderInfo,
+)
 from dais_verif.record.program import ProgramInfo
 from dais_verif.verilog_names import require_module_name
 
@@ -108,6 +116,9 @@ def emit(request: EmitRequest, *, progress: Progress = SILENT) -> EmissionRecord
     Raises ``ProgramError`` if there is no valid program, ``InputError`` for a pipeline that cannot be made or a place
     that cannot be written; a folder that is not as an earlier call left it is never replaced.
     """
+    machine = find_machine(request.program)
+    if machine is not None:
+        return emit_machine(machine, request)
     program, _ = read_program(request.program, request.layout, progress)
     options = request.pipeline.options()
     if request.wrapper.wrap is not None:

@@ -1,13 +1,14 @@
-"""The record of ``emit``: the Verilog that was made of a program, its ports, its pipeline and its wrapper."""
+"""The record of ``emit``: the Verilog that was made of a program or machine, its ports, pipeline and wrapper."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from dais_verif.record.base import NOT_KEPT, Record
 from dais_verif.record.program import ProgramInfo
 
-__all__ = ["EmissionRecord", "PipelineInfo", "PortElement", "PortElements", "WrapperFolderInfo"]
+__all__ = ["EmissionRecord", "PipelineInfo", "PortElement", "PortElements", "SignalPort", "WrapperFolderInfo"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,16 @@ class PortElements:
 
     model_inp: list[PortElement]
     model_out: list[PortElement]
+
+
+@dataclass(frozen=True)
+class SignalPort:
+    """The port of a machine's signal: its name in the module, ``input`` or ``output``, and its elements."""
+
+    signal: str
+    port: str
+    direction: str
+    elements: list[PortElement]
 
 
 @dataclass(frozen=True)
@@ -59,7 +70,12 @@ class WrapperFolderInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class EmissionRecord(Record):
-    """What ``emit`` made. ``output``: the file or folder that was written. ``verilog``: the module; not in JSON."""
+    """What ``emit`` made. ``output``: the file or folder that was written. ``verilog``: the module; not in JSON.
+
+    ``signals``: of a machine its ports, beside the clock; it has none of the two ports that modules of programs have.
+    """
+
+    LEFT_OUT_IF_NONE: ClassVar = ("signals",)
 
     program: ProgramInfo
     top: str
@@ -67,4 +83,5 @@ class EmissionRecord(Record):
     ports: PortElements
     pipeline: PipelineInfo | None
     wrapped: WrapperFolderInfo | None
+    signals: list[SignalPort] | None = None
     verilog: str = field(default="", repr=False, compare=False, metadata=NOT_KEPT)

@@ -1,9 +1,10 @@
-"""Which program a run was of."""
+"""Which program, or which machine, a run was of."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dais_verif.machine import Machine
 from dais_verif.program import Program
 
 __all__ = ["ProgramInfo"]
@@ -11,7 +12,10 @@ __all__ = ["ProgramInfo"]
 
 @dataclass(frozen=True)
 class ProgramInfo:
-    """Which program, and how it was read."""
+    """Which program, and how it was read.
+
+    Of a machine, whose layout is ``alirfsm``: the elements of its inputs and outputs, and the ops of all of its blocks.
+    """
 
     path: str | None
     hash: str
@@ -36,3 +40,12 @@ class ProgramInfo:
             program.n_out,
             program.n_ops,
         )
+
+    @classmethod
+    def of_machine(cls, machine: Machine) -> ProgramInfo:
+        """Return the facts about ``machine``; its hash is that of its file."""
+        origin = machine.origin
+        n_in, n_out = (sum(len(signal.types) for signal in side) for side in (machine.inputs, machine.outputs))
+        n_ops = sum(block.program.n_ops for block in machine.blocks.values())
+        sha256 = origin.file_sha256
+        return cls(origin.path, sha256 or "", sha256, "alirfsm", False, n_in, n_out, n_ops)

@@ -20,11 +20,11 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
     "program": (set(), "it is what all others stand on"),
     "machine": ({"program"}, "it is made of programs, and what all others stand on as they do on those"),
     "golden": ({"program", "machine"}, "what judges the RTL must not share its bugs"),
-    "emitter": ({"program"}, "what is judged must not know the judge"),
+    "emitter": ({"program", "machine"}, "what is judged must not know the judge"),
     "dut": ({"program"}, "both judges look at a design through it"),
     "prover": ({"program", "dut", "record"}, "a third opinion must be its own; what it says is kept as it says it"),
-    "stimulus": ({"program"}, "vectors come from the program alone"),
-    "record": ({"program"}, "it is the ground floor: what is kept of a run, for all who write or read it"),
+    "stimulus": ({"program", "machine"}, "vectors come from the program or machine alone"),
+    "record": ({"program", "machine"}, "it is the ground floor: what is kept of a run, for all who write or read it"),
     "toolchain": (set(), "it knows tools and files, not what they are used for"),
     "synthesis": ({"toolchain"}, "it knows RTL alone"),
     "report": ({"program", "record"}, "a record holds facts and finds none"),
@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
         "it speaks of programs and vectors, whatever hardware they run on",
     ),
     "simulation": (
-        {"program", "golden", "dut", "emitter", "stimulus", "record", "report", "toolchain"},
+        {"program", "machine", "golden", "dut", "emitter", "stimulus", "record", "report", "toolchain"},
         "it is called by flows, and knows neither their other stages nor the prover",
     ),
     "confirmation": (
@@ -47,6 +47,7 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
     "flows": (
         {
             "program",
+            "machine",
             "golden",
             "dut",
             "emitter",

@@ -1,0 +1,94 @@
+"""Which registers are memories in the module, as arrays of words that tools make RAM of; all others are vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dais_verif.machine import Machine, Role, Signal, View
+from dais_verif.machine.ports import bits_of
+
+__all__ = ["Memory", "Window", "memory_of", "window_of"]
+
+
+class Memory(NamedTuple):
+    """``words`` words, each of ``size`` elements, which have ``width`` bits."""
+
+    words: int
+    size: int
+    width: int
+
+
+def memory_of(machine: Machine, signal: Signal) -> Memory | None:
+    """How ``signal`` is a memory; None if it is a vector.
+
+    A memory is an internal register without a reset, as a RAM has none, of which whole words alone are read and
+    written, at least once at an index, and whose words are all of the same types.
+    """
+    if not signal.register or signal.role is not Role.INTERNAL or signal.reset is not None:
+        return None
+    copies = [view for view in _copied(machine) if view.signal == signal.name]
+    if not any(view.index for view in copies) or any(view.signal == signal.name for view in _conditions(machine)):
+        return None
+    size, count = copies[0].size, len(signal.types)
+    word = signal.types[:size]
+    aligned = all(
+        view.size == size and view.start % size == 0 and (view.index is None or view.index.stride % size == 0)
+        for view in copies
+    )
+    if not aligned or count % size or count == size or word * (count // size) != signal.types or not bits_of(word):
+        return None
+    return Memory(count // size, size, bits_of(word))
+
+
+def _copied(machine: Machine) -> Iterator[View]:
+    """All views whose elements are read or written as such."""
+    for connection in machine.connections:
+        yield connection.source
+        yield connection.target
+        if connection.alternative is not None:
+            yield connection.alternative
+
+
+def _conditions(machine: Machine) -> Iterator[View]:
+    """All views that are an enable, an index or a reset."""
+    for signal in machine.signals.values():
+        if signal.reset is not None:
+            yield signal.reset
+    for connection in machine.connections:
+        if connection.enable is not None:
+            yield connection.enable
+    for view in _copied(machine):
+        if view.index is not None:
+            yield view.index.value
+
+
+class Window(NamedTuple):
+    """Where a view with an index can be. ``last``: the largest index with which all of it is within its signal.
+
+    ``reach``: the largest with which any of it is; ``index_max``: the largest that the index can be.
+    """
+
+    last: int
+    reach: int
+    index_max: int
+
+    @property
+    def leaves(self) -> bool:
+        """Whether the index can be too large."""
+        return self.index_max > self.last
+
+    @property
+    def torn(self) -> bool:
+        """Whether the index can be such that a part of the view is within its signal, and a part is not."""
+        return self.index_max > self.last < self.reach
+
+
+def window_of(machine: Machine, view: View) -> Window:
+    """Where ``view``, which has an index, can be."""
+    assert view.index is not None
+    value, count = view.index.value, len(machine.signals[view.signal].types)
+    index_max = machine.signals[value.signal].types[value.start].raw_max
+    stride = view.index.stride
+    last, reach = (count - view.stop) // stride, (count - 1 - view.start) // stride
+    return Window(min(last, index_max), min(reach, index_max), index_max)

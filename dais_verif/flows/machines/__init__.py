@@ -1,0 +1,1 @@
+"""Use cases with a machine in the place of a program: they are asked for, and recorded, as those of programs."""

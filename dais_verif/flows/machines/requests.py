@@ -1,0 +1,45 @@
+"""Machines in requests: a file, or its bytes, in the place of a program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dais_verif.errors import RequestError
+from dais_verif.flows.programs import AnyProgram
+from dais_verif.machine import Machine, load_machine, looks_like_machine
+from dais_verif.program import Program
+
+__all__ = ["find_machine", "require_no_options"]
+
+_GZIP = b"\x1f\x8b"
+
+
+def find_machine(program: AnyProgram) -> Machine | None:
+    """The machine that ``program`` is, by its content; None if it is something else, or cannot be read.
+
+    Raises ``ProgramError`` if it says that it is a machine and is no valid one.
+    """
+    if isinstance(program, Program):
+        return None
+    if isinstance(program, bytes):
+        return load_machine(program) if looks_like_machine(program) else None
+    path = Path(program)
+    try:
+        if not path.is_file():
+            return None
+        with path.open("rb") as file:
+            begin = file.read(64)
+            if not (begin.startswith(_GZIP) or begin.lstrip()[:1] == b"{"):
+                return None
+            found = looks_like_machine(begin + file.read())
+    except (OSError, ValueError):
+        return None
+    return load_machine(path) if found else None
+
+
+def require_no_options(**options: object) -> None:
+    """Raise ``RequestError`` for the first of ``options``, by their names, that is given: they are for programs."""
+    for name, value in options.items():
+        if value:
+            option = name.replace("_", "-")
+            raise RequestError(f"--{option} is for programs, and this is a machine (ALIRFSM): leave it out.")

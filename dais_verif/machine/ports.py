@@ -1,0 +1,42 @@
+"""How the signals of a machine lie in the ports and vectors of a module, and what those are called.
+
+Element 0 takes the least significant bits, there are no gaps, an element without bits takes none, and a port without
+any bits is one bit wide, ignored or tied to 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dais_verif.machine.model import Machine, Role, Signal
+from dais_verif.program import FixedType
+from dais_verif.verilog_names import Names
+
+__all__ = ["CLOCK", "bits_of", "offsets_of", "port_names", "ports"]
+
+#: The port that clocks all registers; there is none if there are no registers.
+CLOCK = "clk"
+
+
+def bits_of(types: Iterable[FixedType]) -> int:
+    """Bits that elements of ``types`` take together."""
+    return sum(kind.width for kind in types)
+
+
+def offsets_of(types: Sequence[FixedType]) -> tuple[int, ...]:
+    """Where each element begins, in bits; and last, where all end."""
+    found = [0]
+    for kind in types:
+        found.append(found[-1] + kind.width)
+    return tuple(found)
+
+
+def ports(machine: Machine) -> tuple[Signal, ...]:
+    """The signals that are ports, in the order of ports; the clock stands before them."""
+    return tuple(signal for signal in machine.signals.values() if signal.role is not Role.INTERNAL)
+
+
+def port_names(machine: Machine) -> dict[str, str]:
+    """The name of the port of each signal that is one: its own, where that is an identifier and not the clock's."""
+    names = Names([CLOCK] if machine.registers else [])
+    return names.take_all(signal.name for signal in ports(machine))
