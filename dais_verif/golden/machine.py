@@ -53,7 +53,9 @@ class _Run:
         self.order = settling_order(machine)
         self.clocked = [connection for connection in machine.connections if machine.clocked(connection)]
         self.values: dict[str, list[Value]] = {
-            signal.name: list(signal.initial) if signal.register and signal.initial else [None] * len(signal.types)
+            signal.name: list(signal.initial)
+            if signal.register and signal.initial
+            else [_copied(None, kind) for kind in signal.types]
             for signal in machine.signals.values()
         }
         self.cycle = 0

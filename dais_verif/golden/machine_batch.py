@@ -1,0 +1,232 @@
+"""Machines fast: many sequences at once, a lane each, every cycle one call of the engine of programs.
+
+One cycle of a machine is a program (``machine/step``), so the C kernel runs it on the inputs and the state of all
+sequences. It must give what the oracle gives; where something may be unknown, the oracle itself runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.errors import InputError, ViolationError
+from dais_verif.golden import Golden
+from dais_verif.golden.machine import Value, run_machine
+from dais_verif.machine.model import Machine
+from dais_verif.machine.step import Element, Step, step_of
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch, doubles_of_raw, floor_to_grid
+
+__all__ = ["MACHINE_ENGINES", "MachineRun", "run_sequences"]
+
+Reals = NDArray[np.float64]
+Ints = NDArray[np.signedinteger[Any]]
+
+#: Who computes: the C kernel, a sequence a lane, or the oracle; ``auto`` takes the kernel wherever it can.
+MACHINE_ENGINES = ("auto", "fast", "exact")
+
+_NO_DOUBLE = "output {} has a value that a float64 cannot hold exactly"
+#: Raw integers of more bits are no numpy integers.
+_WIDEST = 62
+
+
+@dataclass(frozen=True)
+class MachineRun:
+    """The outputs of all sequences: float64 (sequences, cycles, elements) a signal, and the ``engine`` that found them.
+
+    NaN: unknown, as it depends on a register that nothing has initialised.
+    """
+
+    outputs: dict[str, Reals]
+    engine: str
+
+
+def run_sequences(
+    machine: Machine, inputs: Mapping[str, Reals], *, after: bool = False, check: bool = True, engine: str = "auto"
+) -> MachineRun:
+    """Outputs of independent sequences, each from power-up, before the edge of each cycle, or ``after`` it.
+
+    ``inputs``: for each input signal an array (sequences, cycles, elements) of floats or integers, taken exactly.
+    ``check``: raise ``ViolationError`` for the first broken promise, with its sequence, cycle, block and op; the first
+    is that of the earliest cycle.
+    ``engine``: one of ``MACHINE_ENGINES``. Raises ``InputError`` for inputs that do not fit the machine, and if
+    ``engine`` is ``fast`` and the machine is beyond it.
+    """
+    if engine not in MACHINE_ENGINES:
+        raise InputError(f"engine must be one of {', '.join(MACHINE_ENGINES)}, not {engine!r}")
+    given = {name: np.asarray(array) for name, array in inputs.items()}
+    _require_fitting(machine, given)
+    if engine != "exact":
+        problem = _beyond(machine)
+        step = None if problem else step_of(machine)
+        if step is not None and not check and step.indexed:
+            problem = "an index may leave its memory, and what is read there is unknown"
+        if problem is None and step is not None:
+            return MachineRun(_Lanes(machine, step, given, after, check).run(), "fast")
+        if engine == "fast":
+            raise InputError(f"engine fast: {problem}; engine exact gives the results")
+    return MachineRun(_exactly(machine, given, after, check), "exact")
+
+
+def _require_fitting(machine: Machine, given: Mapping[str, NDArray[Any]]) -> None:
+    names = [signal.name for signal in machine.inputs]
+    if sorted(given) != sorted(names):
+        raise InputError(
+            f"inputs are {', '.join(sorted(given)) or 'none'}, must be {', '.join(sorted(names)) or 'none'}"
+        )
+    shapes = {array.shape[:2] for array in given.values()}
+    if len(shapes) > 1:
+        raise InputError("the inputs differ in their numbers of sequences or cycles: " + _shapes(given))
+    for signal in machine.inputs:
+        array = given[signal.name]
+        if array.ndim != 3 or array.shape[2] != len(signal.types):
+            raise InputError(
+                f"input {signal.name} has shape {array.shape}, must be (sequences, cycles, {len(signal.types)})"
+            )
+        if array.dtype.kind not in "fiub" or (array.dtype.kind == "f" and not np.isfinite(array).all()):
+            raise InputError(f"input {signal.name} must hold finite numbers")
+
+
+def _shapes(given: Mapping[str, NDArray[Any]]) -> str:
+    return ", ".join(f"{name} {array.shape}" for name, array in given.items())
+
+
+def _beyond(machine: Machine) -> str | None:
+    """Why the fast engine cannot run ``machine``; None if it can."""
+    for signal in machine.signals.values():
+        if signal.register and signal.initial is None and any(kind.width for kind in signal.types):
+            return f"register {signal.name} has no initial value, so some values are unknown"
+        widest = max((kind.width for kind in signal.types), default=0)
+        if widest > _WIDEST:
+            return f"{signal.name} has elements of {widest} bits, more than {_WIDEST}"
+    clocked = [connection for connection in machine.connections if machine.clocked(connection)]
+    for a, b in combinations([c for c in clocked if c.target.index is not None], 2):
+        if a.target.signal == b.target.signal and set(machine.reach(a.target)) & set(machine.reach(b.target)):
+            return f"{a} and {b} may write one word at one edge"
+    for a in clocked:
+        for b in clocked:
+            one = a.target.index is not None and b.target.index is None and a.target.signal == b.target.signal
+            if one and set(machine.reach(a.target)) & set(machine.reach(b.target)):
+                return f"{a} and {b} may write one word at one edge"
+    return None
+
+
+class _Lanes:
+    """All sequences at work: raw integers, a row an element of input or state, a column a sequence."""
+
+    def __init__(
+        self, machine: Machine, step: Step, given: Mapping[str, NDArray[Any]], after: bool, check: bool
+    ) -> None:
+        self.machine, self.step, self.given, self.after, self.check = machine, step, given, after, check
+        self.sequences, self.cycles = next(iter(given.values())).shape[:2] if given else (1, 0)
+        self.golden = Golden(step.program)
+        n_out = len(step.outputs)
+        self.settled = Golden(_with_outputs(step.program, n_out)) if after else None
+        self.rows = np.zeros((len(step.inputs) + len(step.state), self.sequences), dtype=np.int64)
+        self.found = np.zeros((step.program.n_out, self.sequences), dtype=np.int64)
+
+    def run(self) -> dict[str, Reals]:
+        """The outputs of all cycles."""
+        step, n_in, n_out = self.step, len(self.step.inputs), len(self.step.outputs)
+        driven = [self.raw(element) for element in step.inputs]
+        for row, element in zip(self.rows[n_in:], step.state, strict=True):
+            row[:] = self.initial(element)
+        kept = np.zeros((self.cycles, n_out, self.sequences), dtype=np.int64)
+        for t in range(self.cycles):
+            for row, column in zip(self.rows, driven, strict=False):
+                row[:] = column[t]
+            try:
+                self.golden.run_planar(self.rows, check=self.check, jobs=1, out=self.found)
+            except ViolationError as error:
+                self.explain(t, error)
+            self.rows[n_in:] = self.found[n_out:]
+            if self.settled is None:
+                kept[t] = self.found[:n_out]
+            elif n_out:
+                self.settled.run_planar(self.rows, check=False, jobs=1, out=kept[t])
+        return self.signals(kept)
+
+    def raw(self, element: Element) -> Ints:
+        """An input element in units of its type's last bit, (cycles, sequences)."""
+        kind = self.machine.signals[element.signal].types[element.place]
+        values = self.given[element.signal][:, :, element.place].T
+        column = floor_to_grid(Batch.of(np.ascontiguousarray(values).reshape(-1, 1), 1).columns[0], kind.f)
+        if column.dtype == object:  # only the bits of the type count, and these fit
+            column = (column & ((1 << kind.width) - 1)).astype(np.int64)
+        return column.reshape(values.shape)
+
+    def initial(self, element: Element) -> int:
+        signal = self.machine.signals[element.signal]
+        if signal.initial is None:  # without bits, or the engine would not have been taken
+            return 0
+        return int(signal.initial[element.place] * Fraction(2) ** signal.types[element.place].f)
+
+    def signals(self, kept: NDArray[np.int64]) -> dict[str, Reals]:
+        found = {
+            s.name: np.zeros((self.sequences, self.cycles, len(s.types)), dtype=np.float64)
+            for s in self.machine.outputs
+        }
+        for number, (name, place) in enumerate(self.step.outputs):
+            kind = self.machine.signals[name].types[place]
+            try:
+                real = doubles_of_raw(kept[:, number, :].ravel(), kind.f, number)
+            except InputError:
+                raise InputError(_NO_DOUBLE.format(name)) from None
+            found[name][:, :, place] = real.reshape(self.cycles, self.sequences).T
+        return found
+
+    def explain(self, cycle: int, error: ViolationError) -> None:
+        """Raise what the oracle says of the sequence that breaks a promise in ``cycle``."""
+        for number in range(self.sequences):
+            one = {name: array[number : number + 1, : cycle + 1] for name, array in self.given.items()}
+            try:
+                _exactly(self.machine, one, False, True, number)
+            except ViolationError as found:
+                raise found from None
+        raise AssertionError(f"the fast engine and the oracle differ in cycle {cycle}: {error}")
+
+
+def _with_outputs(program: Program, count: int) -> Program:
+    """The program with its first outputs only."""
+    return replace(
+        program,
+        out_idx=program.out_idx[:count].copy(),
+        out_shift=program.out_shift[:count].copy(),
+        out_neg=program.out_neg[:count].copy(),
+    )
+
+
+def _exactly(
+    machine: Machine, given: Mapping[str, NDArray[Any]], after: bool, check: bool, first: int = 0
+) -> dict[str, Reals]:
+    """The same by the oracle, sequence by sequence."""
+    sequences, cycles = next(iter(given.values())).shape[:2] if given else (1, 0)
+    found = {s.name: np.full((sequences, cycles, len(s.types)), np.nan) for s in machine.outputs}
+    runs = []
+    for number in range(sequences):
+        inputs = {name: [[Fraction(v) for v in row] for row in array[number].tolist()] for name, array in given.items()}
+        runs.append(run_machine(machine, inputs, check=check))
+    for t in range(cycles):  # all sequences side by side: the first broken promise is that of the first cycle
+        for number, run in enumerate(runs):
+            try:
+                cycle = next(run)
+            except ViolationError as error:
+                raise ViolationError(f"sequence {first + number}, {error}") from None
+            values = cycle.after if after else cycle.before
+            for name, array in found.items():
+                array[number, t] = [_double(value, name) for value in values[name]]
+    return found
+
+
+def _double(value: Value, name: str) -> float:
+    if value is None:
+        return float("nan")
+    if Fraction(float(value)) != value:
+        raise InputError(_NO_DOUBLE.format(name))
+    return float(value)

@@ -1,0 +1,311 @@
+"""One cycle of a machine as a program: from inputs and what registers hold to outputs and what they hold next.
+
+Every block is inlined, op by op; a copy is a quantisation, an enable and a reset are muxes, and a memory is muxes over
+the words that its index can choose. So whatever is known of programs is known of one cycle of a machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+from dais_verif.errors import InputError
+from dais_verif.machine.model import Block, Connection, Machine, View
+from dais_verif.machine.order import settling_order
+from dais_verif.program import FixedType, Program, Term
+from dais_verif.program.opcodes import INPUT, MUXES, Code, high_int32, low_int32
+from dais_verif.program.types import type_of_interval
+
+__all__ = ["Element", "Step", "step_of"]
+
+#: More muxes than that for one memory are no help to anybody.
+_MOST_WORDS = 1 << 16
+_CONDITION = FixedType(0, 1, 0)
+_ZERO = FixedType(0, 0, 0)
+
+
+class Element(NamedTuple):
+    """One element of a signal."""
+
+    signal: str
+    place: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """``program`` reads ``inputs`` and then ``state``, and gives ``outputs`` and then what ``state`` holds next.
+
+    ``state``: the elements of registers that something writes; others are constants. ``owners``: of each op the block
+    and the op in it that it stands for; None for what connections are made of. ``indexed``: whether an index can leave
+    its memory, which is a broken promise of the program.
+    """
+
+    program: Program
+    inputs: tuple[Element, ...]
+    outputs: tuple[Element, ...]
+    state: tuple[Element, ...]
+    owners: tuple[tuple[str, int] | None, ...]
+    indexed: bool
+
+
+def step_of(machine: Machine) -> Step:
+    """One cycle of a valid ``machine`` as a program.
+
+    Raises ``InputError`` for a memory that is read or written at an index and has more than 65,536 elements.
+    """
+    return _Lowering(machine).step()
+
+
+class _Lowering:
+    """Ops made so far, and which of them holds each element of each signal."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.rows: list[tuple[int, int, int, int, FixedType]] = []
+        self.terms: list[tuple[int, int, int]] = []
+        self.tables: list[Sequence[int]] = []
+        self.owners: list[tuple[str, int] | None] = []
+        self.values: dict[str, list[int]] = {s.name: [-1] * len(s.types) for s in machine.signals.values()}
+        self._known: dict[tuple[int, int, int, int, FixedType], int] = {}
+        self.indexed = False
+
+    def step(self) -> Step:
+        machine = self.machine
+        inputs = tuple(Element(s.name, e) for s in machine.inputs for e in range(len(s.types)))
+        state = self.state()
+        for number, (name, place) in enumerate((*inputs, *state)):
+            self.values[name][place] = self.op(Code.INPUT, number, -1, 0, machine.signals[name].types[place])
+        for step in settling_order(machine):
+            if isinstance(step, Block):
+                self.inline(step)
+            else:
+                target = machine.signals[step.target.signal]
+                for place, value in zip(range(step.target.start, step.target.stop), self.chosen(step), strict=True):
+                    self.values[target.name][place] = self.copied(value, target.types[place])
+        outputs = tuple(Element(s.name, e) for s in machine.outputs for e in range(len(s.types)))
+        found = [self.copied(self.values[name][place], machine.signals[name].types[place]) for name, place in outputs]
+        found += self.next_state(state)
+        program = Program.build(
+            self.rows,
+            [(index, 0, 0) for index in found],
+            inp_shift=[0] * (len(inputs) + len(state)),
+            tables=self.tables,
+            terms=self.terms,
+        )
+        return Step(program, inputs, outputs, state, tuple(self.owners), self.indexed)
+
+    def state(self) -> tuple[Element, ...]:
+        """The elements of registers that can change; of the others ``values`` has the constants from now on."""
+        machine = self.machine
+        written = {
+            Element(c.target.signal, e)
+            for c in machine.connections
+            if machine.clocked(c)
+            for e in machine.reach(c.target)
+        }
+        state = []
+        for signal in machine.registers:
+            for place, kind in enumerate(signal.types):
+                if Element(signal.name, place) in written or signal.initial is None:
+                    state.append(Element(signal.name, place))
+                else:
+                    self.values[signal.name][place] = self.constant(signal.initial[place], kind)
+        return tuple(state)
+
+    def constant(self, value: Fraction, kind: FixedType) -> int:
+        return self.op(Code.CONST, -1, -1, int(value * Fraction(2) ** kind.f), kind)
+
+    # ops
+
+    def op(self, code: int, a: int, b: int, data: int, kind: FixedType) -> int:
+        """An op that connections need; the same one again is the same op."""
+        row = (int(code), a, b, data, kind)
+        known = self._known.get(row)
+        if known is None:
+            known = self._known[row] = self.new(row, None)
+        return known
+
+    def new(self, row: tuple[int, int, int, int, FixedType], owner: tuple[str, int] | None) -> int:
+        self.rows.append(row)
+        self.owners.append(owner)
+        return len(self.rows) - 1
+
+    def type_of(self, op: int) -> FixedType:
+        return self.rows[op][4]
+
+    def copied(self, op: int, kind: FixedType) -> int:
+        """The value of ``op`` in another type; what nothing drives has no bits, and is 0."""
+        if op < 0:
+            return self.op(Code.CONST, -1, -1, 0, kind)
+        return op if self.type_of(op) == kind else self.op(Code.QUANT, op, -1, 0, kind)
+
+    def mux(self, condition: int, one: int, other: int) -> int:
+        """``one`` where the bit ``condition`` is 1; both have one type."""
+        if one == other:
+            return one
+        return self.op(Code.MUX, one, other, condition, self.type_of(one))
+
+    def inline(self, block: Block) -> None:
+        """The ops of a block, on the elements of its input wire."""
+        program, first = block.program, len(self.tables)
+        self.tables += [table.tolist() for table in program.tables]
+        given = self.values[block.inputs]
+        at: list[int] = []
+        for op in program.ops:
+            owner = (block.name, op.index)
+            if op.code == INPUT:
+                at.append(self.copied(given[op.id0], op.type))
+                continue
+            a, b, data = op.id0, op.id1, op.data
+            if op.code == Code.SUM:
+                a, b = len(self.terms), len(op.terms)
+                self.terms += [_moved(term, at) for term in op.terms]
+            else:
+                a, b = (at[operand] if operand >= 0 else -1 for operand in (a, b))
+            if op.code in MUXES:
+                data = high_int32(data) << 32 | at[op.condition]
+            elif op.code == Code.LOOKUP:
+                data = high_int32(data) << 32 | first + low_int32(data)
+            at.append(self.new((op.code, a, b, data, op.type), owner))
+        types = self.machine.signals[block.outputs].types
+        for place, (index, shift, negated) in enumerate(program.outputs):
+            self.values[block.outputs][place] = self.output(at, index, shift, negated, types[place])
+
+    def output(self, at: list[int], index: int, shift: int, negated: bool, kind: FixedType) -> int:
+        """An output of a block, as its wire carries it."""
+        if index < 0 or kind.width == 0:
+            return self.op(Code.CONST, -1, -1, 0, kind)
+        if negated or shift:
+            exact = self.type_of(at[index])
+            exact = FixedType(1, exact.i + exact.k, exact.f) if negated else exact
+            exact = FixedType(exact.k, exact.i + shift, exact.f - shift)
+            self.terms.append((at[index], shift, int(negated)))
+            moved = self.new((int(Code.SUM), len(self.terms) - 1, 1, 0, exact), None)
+            return self.copied(moved, kind)
+        return self.copied(at[index], kind)
+
+    # connections
+
+    def chosen(self, connection: Connection) -> list[int]:
+        """What a connection copies, in the types of its source, or in those of its target where it chooses."""
+        source = self.read(connection.source)
+        if connection.alternative is None:
+            return source
+        enable = self.condition(connection.enable)
+        alternative = self.read(connection.alternative)
+        types = self.machine.signals[connection.target.signal].types
+        kinds = types[connection.target.start : connection.target.stop]
+        return [
+            self.mux(enable, self.copied(a, kind), self.copied(b, kind))
+            for a, b, kind in zip(source, alternative, kinds, strict=True)
+        ]
+
+    def condition(self, view: View | None) -> int:
+        assert view is not None
+        return self.values[view.signal][view.start]
+
+    def read(self, view: View) -> list[int]:
+        """The elements of a view; of one with an index, chosen bit by bit of that index."""
+        values = self.values[view.signal]
+        if view.index is None:
+            return values[view.start : view.stop]
+        words = self.words(view)
+        index = self.index(view)
+        self.held(index, len(words), self.type_of(index).raw_max + 1)
+        return [self.selected(index, [values[word[e]] for word in words]) for e in range(view.size)]
+
+    def index(self, view: View) -> int:
+        assert view.index is not None
+        return self.condition(view.index.value)
+
+    def words(self, view: View) -> list[range]:
+        """The elements that each value of the index stands for, as far as all of them are there."""
+        assert view.index is not None
+        stride = view.index.stride
+        most = self.type_of(self.index(view)).raw_max
+        count = len(self.machine.signals[view.signal].types)
+        last = min(most, (count - view.stop) // stride)
+        if (last + 1) * view.size > _MOST_WORDS:
+            raise InputError(
+                f"{view} is of {last + 1} words: too many for the muxes of one cycle, {_MOST_WORDS} at most"
+            )
+        return [range(view.start + n * stride, view.stop + n * stride) for n in range(last + 1)]
+
+    def held(self, index: int, words: int, values: int) -> None:
+        """An op that breaks its promise where the index is beyond the words: a table with an entry for each."""
+        if words < values:
+            self.indexed = True
+            self.tables.append([0] * words)
+            self.new((int(Code.LOOKUP), index, -1, len(self.tables) - 1, _ZERO), None)
+
+    def selected(self, index: int, choices: list[int]) -> int:
+        """The choice that ``index`` names; beyond the last one, which is a broken promise, any of them."""
+        width = self.type_of(index).i
+        level = choices
+        for bit in range(width):
+            if len(level) == 1:
+                break
+            odd = self.bit(index, bit)
+            pairs = [level[n : n + 2] for n in range(0, len(level), 2)]
+            level = [self.mux(odd, pair[-1], pair[0]) for pair in pairs]
+        return level[0]
+
+    def bit(self, index: int, bit: int) -> int:
+        """An op whose highest bit is bit ``bit`` of the unsigned integer ``index``."""
+        return self.copied(index, FixedType(0, bit + 1, 0))
+
+    def next_state(self, registers: Iterable[Element]) -> list[int]:
+        """What each element of a register holds after the edge."""
+        new = {name: list(values) for name, values in self.values.items()}
+        for connection in self.machine.connections:
+            if self.machine.clocked(connection):
+                self.write(connection, new)
+        for signal in self.machine.registers:
+            if signal.reset is None:
+                continue
+            assert signal.initial is not None
+            reset = self.condition(signal.reset)
+            for place, (kind, value) in enumerate(zip(signal.types, signal.initial, strict=True)):
+                new[signal.name][place] = self.mux(reset, self.constant(value, kind), new[signal.name][place])
+        return [new[name][place] for name, place in registers]
+
+    def write(self, connection: Connection, new: dict[str, list[int]]) -> None:
+        """What one connection writes at the edge, into ``new``."""
+        target = connection.target
+        types = self.machine.signals[target.signal].types
+        values = new[target.signal]
+        holds = connection.enable is not None and connection.alternative is None
+        enable = self.condition(connection.enable) if holds else None
+        data = self.chosen(connection)
+        if target.index is None:
+            for place, value in zip(range(target.start, target.stop), data, strict=True):
+                taken = self.copied(value, types[place])
+                values[place] = taken if enable is None else self.mux(enable, taken, values[place])
+            return
+        index, words = self.index(target), self.words(target)
+        self.held(self.only(enable, index), len(words), self.type_of(index).raw_max + 1)
+        for number, word in enumerate(words):
+            elsewhere = self.differs(index, number)
+            for place, value in zip(word, data, strict=True):
+                taken = self.copied(value, types[place])
+                taken = taken if enable is None else self.mux(enable, taken, values[place])
+                values[place] = self.mux(elsewhere, values[place], taken)
+
+    def only(self, enable: int | None, index: int) -> int:
+        """The index where it is used, else 0."""
+        if enable is None:
+            return index
+        return self.mux(enable, index, self.op(Code.CONST, -1, -1, 0, self.type_of(index)))
+
+    def differs(self, index: int, number: int) -> int:
+        """The bit that is 1 unless ``index`` is ``number``."""
+        kind = self.type_of(index)
+        constant = self.op(Code.CONST, -1, -1, number, type_of_interval(number, number, 0))
+        exclusive = self.op(Code.BIT_BINARY, index, constant, 2 << 56, kind)
+        return self.op(Code.BIT_UNARY, exclusive, -1, 1, _CONDITION)
+
+
+def _moved(term: Term, at: list[int]) -> tuple[int, int, int]:
+    return at[term.op] if term.op >= 0 else -1, term.shift, int(term.negative)

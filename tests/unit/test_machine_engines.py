@@ -1,0 +1,125 @@
+"""One cycle of a machine as a program, and the engine that runs it for many sequences: they equal the oracle."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from support.machines import NIBBLE, block, connect, counter, machine, read_tree, signal
+from support.places import FSM
+from support.random_machines import random_inputs, random_machine
+
+from dais_verif.errors import InputError, ViolationError
+from dais_verif.golden.machine_batch import MachineRun, run_sequences
+from dais_verif.machine import Machine, load_machine
+from dais_verif.machine.step import Element, step_of
+
+REAL = sorted(path.name for path in FSM.glob("f*"))
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("name", REAL)
+def test_real_machines_in_many_lanes(name: str, after: bool) -> None:
+    of = load_machine(FSM / name / "fsm.json.gz")
+    inputs = np.load(FSM / name / "inputs.npz")
+    expected = np.load(FSM / name / ("expected.npz" if after else "expected_pre.npz"))
+    # Lane 1 sees the inputs some cycles later, so that lanes differ.
+    both = {key: np.stack([inputs[key], np.roll(inputs[key], 3, axis=0)]) for key in inputs}
+    found = run_sequences(of, both, after=after, engine="fast")
+    exact = run_sequences(of, {key: both[key][:, :40] for key in both}, after=after, engine="exact")
+    assert found.engine == "fast" and exact.engine == "exact"
+    for key in expected:
+        assert np.array_equal(found.outputs[key][0], expected[key])
+        assert np.array_equal(found.outputs[key][:, :40], exact.outputs[key])
+
+
+def outcome(of: Machine, inputs: Any, **asked: Any) -> MachineRun | str:
+    try:
+        return run_sequences(of, inputs, **asked)
+    except ViolationError as error:
+        return str(error).split(":")[0]
+    except InputError as error:  # outputs beyond a float64
+        return str(error)
+
+
+def same(of: Machine, rng: random.Random, **asked: Any) -> str:
+    """What became of a run by both engines, which must be one thing."""
+    inputs = random_inputs(rng, of, 2, 5)
+    found, exact = (outcome(of, inputs, engine=engine, **asked) for engine in ("auto", "exact"))
+    if isinstance(found, str) or isinstance(exact, str):
+        assert found == exact
+        return "violation"
+    for key, array in exact.outputs.items():
+        assert np.array_equal(found.outputs[key], array, equal_nan=True), key
+    return found.engine
+
+
+def check(seed: int) -> set[str]:
+    """One random machine, by both engines in all ways."""
+    rng = random.Random(seed)
+    of = random_machine(rng, initialised=rng.random() < 0.8, inside=rng.random() < 0.7)
+    return {
+        same(of, random.Random(seed), after=after, check=checked)
+        for after in (False, True)
+        for checked in (False, True)
+    }
+
+
+def test_random_machines() -> None:
+    found = set().union(*(check(seed) for seed in range(60)))
+    assert found == {"fast", "exact", "violation"}
+
+
+@pytest.mark.slow
+def test_a_thousand_random_machines() -> None:
+    for seed in range(1000, 2000):
+        check(seed)
+
+
+def test_a_violation_names_sequence_cycle_block_and_op() -> None:
+    narrow = block(1, [1], [[], -1, [0], [0, 15, 1]], [[0], 4, [1, 0], [0, 15, 1]])
+    of = machine(
+        {"inc": narrow},
+        [
+            connect(signal("x", NIBBLE, exposed=True), signal("INTERNAL_inc_inp", NIBBLE)),
+            connect(signal("INTERNAL_inc_outp", NIBBLE), signal("y", NIBBLE, exposed=True)),
+        ],
+    )
+    x = np.array([[0, 1, 2], [3, 15, 4]]).reshape(2, 3, 1)
+    for engine in ("fast", "exact"):
+        with pytest.raises(ViolationError, match=r"^sequence 1, cycle 1, block inc: overflow violation at op 1"):
+            run_sequences(of, {"x": x}, engine=engine)
+    assert run_sequences(of, {"x": x}, check=False, engine="fast").outputs["y"][1, 1] == 0
+
+
+def test_what_may_be_unknown_is_left_to_the_oracle() -> None:
+    of, en = read_tree(counter()), {"en": np.ones((1, 2, 1))}
+    found = run_sequences(of, en)
+    assert found.engine == "exact" and np.isnan(found.outputs["y"]).all()
+    with pytest.raises(InputError, match="register n has no initial value"):
+        run_sequences(of, en, engine="fast")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({}, "inputs are none, must be en"),
+        ({"en": np.ones((1, 2))}, r"has shape \(1, 2\), must be \(sequences, cycles, 1\)"),
+        ({"en": np.full((1, 2, 1), np.nan)}, "must hold finite numbers"),
+        ({"en": np.array([[["1"]]])}, "must hold finite numbers"),
+    ],
+)
+def test_inputs_that_do_not_fit(inputs: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        run_sequences(read_tree(counter(rst_to=[0])), inputs)
+
+
+def test_constants_are_no_state_and_ops_are_named() -> None:
+    of = load_machine(FSM / "f05_dense_folded" / "fsm.json.gz")
+    step = step_of(of)
+    assert {element.signal for element in step.state} == {"cnt", "xreg", "y"}
+    assert Element("rst", 0) in step.inputs and len(step.owners) == step.program.n_ops
+    (dot,) = {owner[0] for owner in step.owners if owner} - {"ctl"}
+    assert dot == "dot"
