@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from dais_verif.coverage.bins import Bins
 from dais_verif.coverage.count import count, count_batch
-from dais_verif.coverage.linear import sharp_ranges
 from dais_verif.coverage.unreachable import by_ranges
 from dais_verif.golden.coverage_probes import CoverageProbes, ProbeBytes
+from dais_verif.program.linear_ranges import sharp_ranges
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ranges import Analysis
 from dais_verif.stimulus import Vectors

@@ -19,6 +19,8 @@ from dais_verif.flows.vectors import decimal, real_inputs
 from dais_verif.program import OPCODES, Program
 from dais_verif.program.checks import meaningless_data
 from dais_verif.program.graph import dead_ops, depths
+from dais_verif.program.linear_ranges import sharp_ranges
+from dais_verif.program.opcodes import Code
 from dais_verif.program.ports import ports_of
 from dais_verif.program.ranges import PromiseStatus, analyse
 from dais_verif.record.check import CheckRecord, NamedOp, Overflow, PortWidths, WidthSummary
@@ -66,7 +68,6 @@ def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
         overflow = _by_proof(program, overflow, request, progress)
     verdict, message = _judge(overflow)
     widths, ports = [op.type.width for op in program.ops], ports_of(program)
-    codes = Counter(program.columns.code.tolist())
     return CheckRecord(
         verdict=verdict,
         message=message,
@@ -75,7 +76,7 @@ def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
         spec_version=program.origin.spec_version,
         firmware_version=program.origin.firmware_version,
         tables=[len(table) for table in program.tables],
-        opcodes={f"{code} {OPCODES[code].mnemonic}": codes[code] for code in sorted(codes)},
+        opcodes=_opcodes(program),
         width=WidthSummary(max(widths, default=0), widths.count(0), sum(widths)),
         widths=dict(sorted(Counter(widths).items())),
         depth=max(depths(program), default=0),
@@ -87,8 +88,20 @@ def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
     )
 
 
+def _opcodes(program: Program) -> dict[str, int]:
+    """How many ops there are of each opcode, by number and word."""
+    codes = Counter(program.columns.code.tolist())
+    counts = Counter({OPCODES[code]: count for code, count in codes.items() if code != Code.SUM})
+    if Code.SUM in codes:  # which ALIR has several numbers for
+        counts.update(op.spec for op in program.ops if op.terms)
+    rows = sorted(counts, key=lambda row: (row.number, row.mnemonic))
+    return {f"{row.number} {row.mnemonic}": counts[row] for row in rows}
+
+
 def _by_intervals(program: Program) -> Overflow:
     analysis = analyse(program, declared=True)
+    if analysis.promises(PromiseStatus.POSSIBLE):
+        analysis = sharp_ranges(program, declared=True)
     possible, certain = (
         [_named(program, index) for index in analysis.promises(status)]
         for status in (PromiseStatus.POSSIBLE, PromiseStatus.CERTAIN)

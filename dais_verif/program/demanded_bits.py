@@ -49,10 +49,8 @@ def of_operands(program: Program, op: Op, mask: int) -> tuple[int, ...]:
             return (kept(mask, gaps[0], kinds[0]),)
         case Code.SHIFT:
             return (_in_place(mask, gaps[0] - op.data, kinds[0]),)
-        case Code.SUM:  # carries may come from any term
-            shifts = [term.shift for term in op.terms if term.op >= 0]
-            triples = zip(kinds, gaps, shifts, strict=True)
-            return tuple(_with_carries(mask, gap - shift, kind) for kind, gap, shift in triples)
+        case Code.SUM:
+            return _terms(op, mask, kinds, gaps)
         case Code.ADD_CONST if op.data:
             return (_summand(mask, gaps[0], kinds[0], (op.data & -op.data).bit_length() - 1),)
         case Code.ADD_CONST:
@@ -74,6 +72,27 @@ def of_operands(program: Program, op: Op, mask: int) -> tuple[int, ...]:
             return kept_a(mask, gaps[0], kinds[0]), kept_b(mask, gaps[1] - fields.shift, kinds[1])
         case _:  # a table's index and a reduction take every bit; inputs and constants have no operand
             return tuple(_ones(kind.width) for kind in kinds)
+
+
+def _terms(op: Op, mask: int, kinds: list[FixedType], gaps: list[int]) -> tuple[int, ...]:
+    """Of every term that is an op; those without bits, and the constant 0, bring no carries."""
+    read = [term for term in op.terms if term.op >= 0]
+    gaps = [gap - term.shift for term, gap in zip(read, gaps, strict=True)]
+    # The result's bit at which each begins.
+    lowest = [-gap for gap, kind in zip(gaps, kinds, strict=True) if kind.width]
+    lowest += [
+        (op.data & -op.data).bit_length() - 1 + term.shift + op.type.f for term in op.terms if term.op < 0 and op.data
+    ]
+    first, *others = sorted(lowest) or [0]
+    found = []
+    for term, gap, kind in zip(read, gaps, kinds, strict=True):
+        if term.negative:  # the negation carries from the lowest bit on
+            found.append(_with_carries(mask, gap, kind))
+        elif not others:
+            found.append(_in_place(mask, gap, kind))
+        else:
+            found.append(_summand(mask, gap, kind, others[0] if -gap == first else first))
+    return tuple(found)
 
 
 def _in_place(mask: int, gap: int, kind: FixedType) -> int:

@@ -69,21 +69,23 @@ def analyse(program: Program, *, declared: bool = False, sharpen: Sharpen | None
     """Intervals of every op of a valid ``program``.
 
     ``declared``: trust the input intervals that the source declares (da4ml's JSON). Without it the types alone
-    bound the inputs, which is what holds for any input whatever. ``sharpen``: what else is known of a value, from the
-    op, the intervals of those before it, and what was found of it.
+    bound the inputs, which is what holds for any input whatever. ``sharpen``: what else is known of a value and of its
+    quantisation, from the op, the intervals of those before it, and what was found of it.
     """
     intervals: list[Interval] = []
     changes: list[PromiseStatus] = []
     trusted = program.intervals if declared else None
     for op in program.ops:
         interval, change = _RULES[op.code](program, op, intervals, trusted)
-        intervals.append(interval if sharpen is None else sharpen(op, intervals, interval, change))
+        if sharpen is not None:
+            interval, change = sharpen(op, intervals, interval, change)
+        intervals.append(interval)
         changes.append(change)
     return Analysis(program, tuple(intervals), tuple(changes))
 
 
 Known = list[Interval]
-Sharpen = Callable[[Op, Sequence[Interval], Interval, PromiseStatus], Interval]
+Sharpen = Callable[[Op, Sequence[Interval], Interval, PromiseStatus], tuple[Interval, PromiseStatus]]
 Declared = tuple[tuple[int, int], ...] | None
 Outcome = tuple[Interval, PromiseStatus]
 

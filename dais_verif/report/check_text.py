@@ -18,6 +18,7 @@ SHOWN = 10
 def print_check(record: CheckRecord, out: Console, *, everything: bool = False) -> None:
     """Print ``record`` for a person; ``everything``: every op concerned, not only the first ``SHOWN``."""
     info, overflow = record.program, record.overflow
+    alir = info.layout == "alir"
     assumed = " (assumed)" if info.layout_assumed else ""
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(style="bold")
@@ -26,10 +27,10 @@ def print_check(record: CheckRecord, out: Console, *, everything: bool = False) 
         ("program", info.path),
         *([] if record.project is None else [("project", str(record.project))]),
         ("hash", info.hash),
-        ("layout", f"{info.layout}{assumed}"),
+        ("layout", f"{info.layout}, spec {record.spec_version}" if alir else f"{info.layout}{assumed}"),
         ("shape", f"{info.n_in} inputs, {info.n_out} outputs, {info.n_ops} ops"),
         ("ports", f"model_inp {record.ports.model_inp} bits, model_out {record.ports.model_out} bits"),
-        ("ops", ", ".join(f"{name.split()[1]} {count}" for name, count in record.opcodes.items()) or "none"),
+        ("ops", ", ".join(f"{_name(name, alir)} {count}" for name, count in record.opcodes.items()) or "none"),
         ("tables", ", ".join(map(str, record.tables)) or "none"),
         ("widths", f"up to {record.width.max} bits, {record.width.zero} ops of width 0"),
         ("depth", f"{record.depth} ops"),
@@ -45,6 +46,12 @@ def print_check(record: CheckRecord, out: Console, *, everything: bool = False) 
         table.add_row(name, str(value))
     out.print(table, markup=False)
     out.print(f"{record.verdict.value}: {record.message}")
+
+
+def _name(opcode: str, alir: bool) -> str:
+    """The opcode's word; in ALIR its number too, as -2, 3 and 4 are not those of DAIS."""
+    number, word = opcode.split()
+    return f"{word} ({number})" if alir else word
 
 
 def _proof_rows(overflow: Overflow, everything: bool) -> list[tuple[str, str]]:

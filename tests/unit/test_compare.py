@@ -83,7 +83,7 @@ def test_what_is_found_is_what_the_oracle_shows(seed: int) -> None:
         assert index >= (first_different_op(a, b) or 0)
 
 
-@given(batches())
+@given(batches() | batches(alir=True))
 @FAST
 def test_a_program_never_differs_from_itself(case: tuple[Program, list[list[Any]]]) -> None:
     program, rows = case

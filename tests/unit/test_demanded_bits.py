@@ -21,7 +21,7 @@ S8 = (1, 7, 0)
 X, Y = (-1, 0, -1, 0, S8), (-1, 1, -1, 0, S8)
 
 
-@given(batches(rows=4))
+@given(batches(rows=4) | batches(rows=4, alir=True))
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_bit_that_is_not_demanded_changes_no_output(case: tuple[Program, list[list[Any]]]) -> None:
     program, rows = case
@@ -64,6 +64,24 @@ CASES = {
     "bitwise": ((10, 0, 1, 2, (1, 5, -2)), "00111100", "00001111"),
     "bitwise, both negated": ((10, 0, 1, (3 << 32) | 2, (1, 5, -2)), "00111111", "00001111"),
     "table": ((8, 0, -1, 0, (0, 1, 0)), "11111111", "00000000"),
+    "shifted up, quantised": ((12, 0, -1, 2, (1, 5, -1)), "00001111", "00000000"),
+    "shifted down, more fraction": ((12, 0, -1, -2, (0, 2, 3)), "00001111", "00000000"),
+    "shifted past the top": ((12, 0, -1, 4096, (1, 5, 0)), "00000000", "00000000"),
+    "shifted past the bottom": ((12, 0, -1, -4096, (1, 5, 0)), "10000000", "00000000"),
+}
+
+#: Of a sum s4.0 its terms and constant; what is demanded of the two inputs.
+SUMS = {
+    "two": ([(0, 0, 0), (1, 2, 0)], 0, "00001111", "00000011"),
+    "first finer": ([(0, -3, 0), (1, 0, 0)], 0, "01111000", "00001111"),
+    "one negative, finer": ([(0, -3, 1), (1, 0, 0)], 0, "01111111", "00001111"),
+    "one": ([(0, -2, 0)], 0, "00111100", "00000000"),
+    "negation of one": ([(0, -2, 1)], 0, "00111111", "00000000"),
+    "twice the same": ([(0, -2, 0), (0, -2, 0)], 0, "00111111", "00000000"),
+    "a constant below": ([(0, -2, 0), (-1, -1, 0)], 5, "00111110", "00000000"),
+    "a constant at the lowest bit": ([(-1, -4, 0), (0, -2, 0)], 4, "00111111", "00000000"),
+    "the constant 0": ([(-1, -4, 0), (0, -2, 0)], 0, "00111100", "00000000"),
+    "far beyond either end": ([(0, 4096, 0), (1, -4096, 0), (0, 0, 0)], 0, "00001111", "10000000"),
 }
 
 
@@ -74,6 +92,14 @@ def test_demand_of_one_op(name: str) -> None:
     masks = demanded_bits(program)
     assert [format(mask, "08b") for mask in masks[:2]] == expected
     assert masks[2] == (1 << program.ops[2].type.width) - 1
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_demand_of_a_sum(name: str) -> None:
+    terms, data, *expected = SUMS[name]
+    ops = [X, Y, (11, 0, len(terms), data, (1, 3, 0))]
+    program = Program.build(ops, [(2, 0, 0)], inp_shift=[0, 0], terms=terms)
+    assert [format(mask, "08b") for mask in demanded_bits(program)[:2]] == expected
 
 
 #: Where more is demanded than any vector can show: what a floor drops after a product is not followed.

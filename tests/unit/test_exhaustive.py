@@ -21,7 +21,7 @@ from dais_verif.program.ports import ports_of
 from dais_verif.stimulus.pseudo_exhaustive.plan import LeftOut, plan
 
 
-@given(programs(widest=8))
+@given(programs(widest=8) | programs(widest=8, alir=True))
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_bit_outside_the_cone_changes_nothing(case: tuple[Program, random.Random]) -> None:
     program, rng = case
@@ -39,7 +39,7 @@ def test_a_bit_outside_the_cone_changes_nothing(case: tuple[Program, random.Rand
                     assert found[output] == expected[output], f"output {output}, flipped {flipped:#x} of {port:#x}"
 
 
-@given(programs(widest=8))
+@given(programs(widest=8) | programs(widest=8, alir=True))
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_bits_outside_the_cone_changed_together_change_nothing(case: tuple[Program, random.Random]) -> None:
     program, rng = case
@@ -55,7 +55,7 @@ def test_bits_outside_the_cone_changed_together_change_nothing(case: tuple[Progr
             assert first == second
 
 
-@given(programs(widest=5))
+@given(programs(widest=5) | programs(widest=5, alir=True))
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_every_output_that_is_exhausted_has_met_all_its_values(case: tuple[Program, random.Random]) -> None:
     program, _ = case

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dais_verif.program import Op, Program
+from dais_verif.program.model import Op, Program
 from dais_verif.program.opcodes import RELUS, Code
 from dais_verif.program.ranges import Analysis, Interval, PromiseStatus, analyse
 
@@ -47,6 +47,10 @@ class _Sum(NamedTuple):
                 del factors[source]
         return _Sum(factors, a.constant + sign * b.constant, f)
 
+    def is_multiple(self, of: int) -> bool:
+        """Whether it is one of ``of``, whatever its sources are."""
+        return not (self.constant % of or any(factor % of for factor in self.factors.values()))
+
     def range(self, known: Sequence[Interval]) -> tuple[int, int]:
         """The least and the greatest value."""
         lo = hi = self.constant
@@ -70,23 +74,26 @@ class _Sums:
     def __init__(self) -> None:
         self._sums: list[_Sum] = []
 
-    def sharpened(self, op: Op, known: Sequence[Interval], found: Interval, change: PromiseStatus) -> Interval:
-        """The interval of ``op``, of which ``found`` and ``change`` are known, from those of the ops before it."""
+    def sharpened(
+        self, op: Op, known: Sequence[Interval], found: Interval, change: PromiseStatus
+    ) -> tuple[Interval, PromiseStatus]:
+        """What is known of ``op``, of which intervals said ``found`` and ``change``, from the ops before it."""
         exact = self._exact(op)
         if exact is not None and len(exact.factors) <= _MOST_SOURCES:
             lo, hi = exact.range(known)
             rectified = op.code in RELUS and lo < 0  # it is the sum only where that is positive
             by = op.type.f - exact.f
-            fine = by >= 0 or change is PromiseStatus.SAFE  # nothing is lost at the bottom
+            # Nothing is lost at the bottom.
+            fine = by >= 0 or change is PromiseStatus.SAFE or exact.is_multiple(1 << -by)
             if by >= 0:
                 exact, lo, hi = exact.at(op.type.f), lo << by, hi << by
             elif fine:
                 lo, hi = -(-lo >> -by), hi >> -by
             if fine and op.type.raw_min <= lo and hi <= op.type.raw_max and not rectified:
                 self._sums.append(exact)
-                return _common(found, lo, hi)
+                return _common(found, lo, hi), PromiseStatus.SAFE
         self._sums.append(_Sum({op.index: 1}, 0, op.type.f))
-        return found
+        return found, change
 
     def _exact(self, op: Op) -> _Sum | None:
         """The exact result of ``op``, if it is a sum; of a relu, what it is unless it is 0."""
@@ -99,6 +106,14 @@ class _Sums:
                 return _Sum({}, 0, op.type.f).plus(self._sums[op.id0], -1)
             case Code.ADD_CONST:
                 return self._sums[op.id0].plus(_Sum({}, op.data, op.type.f), 1)
+            case Code.SUM:
+                total = _Sum({}, 0, 0)
+                for term in op.terms:
+                    value = self._sums[term.op] if term.op >= 0 else _Sum({}, op.data, 0)
+                    total = total.plus(value.moved(term.shift), -1 if term.negative else 1)
+                return total
+            case Code.SHIFT:
+                return self._sums[op.id0].moved(op.data)
         return None
 
 
