@@ -1,4 +1,4 @@
-"""da4ml in the release that the tests here speak of; without it they are skipped, but never in CI."""
+"""da4ml and alkaid in the releases that the tests here speak of; without it they are skipped, but never in CI."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
-from interop.peer import VERSION
+from interop.peer import ALKAID_VERSION, VERSION
 
 # bench/ is no part of the package; it is imported from the root of the repository, as ``python -m bench.golden`` does.
 sys.path.append(str(Path(__file__).parents[2]))
@@ -16,12 +16,21 @@ sys.path.append(str(Path(__file__).parents[2]))
 
 @pytest.fixture(scope="session")
 def da4ml() -> None:
+    require("da4ml", VERSION)
+
+
+@pytest.fixture(scope="session")
+def alkaid() -> None:
+    require("alkaid", ALKAID_VERSION)
+
+
+def require(package: str, wanted: str) -> None:
     try:
-        found = version("da4ml")
+        found = version(package)
     except PackageNotFoundError:
         found = "none"
-    if found != VERSION:
-        message = f"da4ml {VERSION} is needed, {found} is installed; pip install da4ml=={VERSION}"
+    if found != wanted:
+        message = f"{package} {wanted} is needed, {found} is installed; pip install {package}=={wanted}"
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)

@@ -72,15 +72,19 @@ def unshared_inputs(program: Program) -> Program:
         rows.append((op.code, n_in if op.code == -1 else op.id0, op.id1, op.data, op.type))
         n_in += op.code == -1
     tables = [table.tolist() for table in program.tables]
-    return Program.build(rows, program.outputs, inp_shift=[0] * n_in, tables=tables)
+    return Program.build(rows, program.outputs, inp_shift=[0] * n_in, tables=tables, terms=_terms(program))
 
 
-def with_muxes(rng: random.Random, program: Program, count: int = 3) -> Program:
+def _terms(program: Program) -> list[tuple[int, int, int]]:
+    return [term for op in program.ops for term in op.terms]
+
+
+def with_muxes(rng: random.Random, program: Program, count: int = 3, codes: Sequence[int] = (6, -6)) -> Program:
     """``program`` and so many ±6 of its ops, whose types hold both arms: a random type seldom does."""
     rows: list[Row] = [(op.code, op.id0, op.id1, op.data, op.type) for op in program.ops]
     for _ in range(count):
         a, b, condition = (rng.randrange(program.n_ops) for _ in range(3))
-        code, shift = rng.choice((6, -6)), rng.randint(-3, 3)
+        code, shift = rng.choice(codes), rng.randint(-3, 3)
         first, second = program.ops[a].type, program.ops[b].type
         f = max(first.f, second.f - shift)
         ends = [end << (f - first.f) for end in (first.raw_min, first.raw_max)]
@@ -89,7 +93,7 @@ def with_muxes(rng: random.Random, program: Program, count: int = 3) -> Program:
         rows.append((code, a, b, shift << 32 | condition, type_of_interval(min(ends), max(ends), f)))
     outputs = [*program.outputs, *((index, 0, 0) for index in range(program.n_ops, len(rows)))]
     tables = [table.tolist() for table in program.tables]
-    return Program.build(rows, outputs, inp_shift=program.inp_shift.tolist(), tables=tables)
+    return Program.build(rows, outputs, inp_shift=program.inp_shift.tolist(), tables=tables, terms=_terms(program))
 
 
 def doubles(program: Program, rows: Sequence[Sequence[Any]]) -> list[list[float]]:

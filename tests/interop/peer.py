@@ -1,4 +1,4 @@
-"""The door to da4ml: its C++ interpreter and its Python executor, run in a process of their own.
+"""The door to da4ml and alkaid: their C++ interpreters and Python executors, run in a process of their own.
 
 Some programs make them read memory that is not theirs, so they never run in the process of the tests: one that
 dies or hangs is an answer like any other. That process runs this file as a script.
@@ -18,12 +18,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.program import FixedType, Program, write_binary
+from dais_verif.program.conversion import to_alir
+from dais_verif.program.json_writers import alir_json
 from dais_verif.program.opcodes import low_int32
 
-__all__ = ["CRASHES", "HANGS", "NAN", "PEERS", "THROWS", "VERSION", "Answer", "Job", "answers"]
+__all__ = [
+    "ALIR_PEERS",
+    "ALKAID_VERSION",
+    "CRASHES",
+    "HANGS",
+    "NAN",
+    "PEERS",
+    "THROWS",
+    "VERSION",
+    "Answer",
+    "Job",
+    "answers",
+]
 
-#: The release that the table of cases speaks of.
+#: The releases that the tables of cases speak of: da4ml's, and alkaid's.
 VERSION = "0.6.0"
+ALKAID_VERSION = "0.8.2"
 
 THROWS, CRASHES, HANGS, NAN = "throws", "crashes", "hangs", "nan"
 
@@ -100,7 +115,34 @@ def python(job: Job) -> NDArray[np.float64]:
     return np.array(outputs, dtype=np.float64).reshape(len(outputs), job.program.n_out)
 
 
+def alkaid_logic(job: Job) -> Any:
+    """alkaid's ``CombLogic`` of the ALIR that we write of the program."""
+    from alkaid.types import CombLogic
+
+    return CombLogic.from_dict(json.loads(alir_json(to_alir(job.program))))
+
+
+def alkaid_cpp(job: Job) -> NDArray[np.float64]:
+    """alkaid's C++ interpreter."""
+    outputs = alkaid_logic(job).predict(job.matrix, n_threads=1)
+    return np.array(outputs, dtype=np.float64).reshape(len(job.rows), job.program.n_out)
+
+
+def alkaid_python(job: Job) -> NDArray[np.float64]:
+    """alkaid's Python executor, told to quantise the inputs itself."""
+    logic = alkaid_logic(job)
+    with np.errstate(all="ignore"):
+        outputs = [logic(row, quantize=True) for row in job.matrix]
+    return np.array(outputs, dtype=np.float64).reshape(len(outputs), job.program.n_out)
+
+
+#: Of da4ml.
 PEERS: dict[str, Callable[[Job], NDArray[np.float64]]] = {"cpp": cpp, "python": python}
+#: Of alkaid.
+ALIR_PEERS: dict[str, Callable[[Job], NDArray[np.float64]]] = {
+    "alkaid-cpp": alkaid_cpp,
+    "alkaid-python": alkaid_python,
+}
 
 
 def json_tree(program: Program) -> list[Any]:
@@ -135,7 +177,7 @@ def _serve(stdin: BinaryIO, stdout: BinaryIO) -> None:
     for fields in pickle.load(stdin):
         job = Job(*fields)
         try:
-            answer: Answer = PEERS[job.peer](job)
+            answer: Answer = (PEERS | ALIR_PEERS)[job.peer](job)
         except Exception as error:
             answer = f"{THROWS} {type(error).__name__}: {error}"
         pickle.dump(answer, stdout)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 
+from interop.alkaid_cases import CASES as ALIR_CASES
+from interop.alkaid_cases import AlirCase
 from interop.cases import CASES, RIGHT, Case, Wrong
 from interop.rtl_cases import RTL, cell
 from interop.shapes import part_of_a_table
@@ -23,6 +25,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "peers.md"
 _MARKS = (
     ("<!-- table: from tests/interop/cases.py -->", "<!-- end of table -->"),
     ("<!-- witnesses: from tests/interop/cases.py -->", "<!-- end of witnesses -->"),
+    ("<!-- table: from tests/interop/alkaid_cases.py -->", "<!-- end of table -->"),
+    ("<!-- witnesses: from tests/interop/alkaid_cases.py -->", "<!-- end of witnesses -->"),
 )
 
 
@@ -47,11 +51,12 @@ def clean(peer: str, program: Program) -> list[bool]:
     return found
 
 
-def written(text: str, cases: Sequence[Case] = CASES) -> str:
-    """The page ``text`` with its parts written anew from ``cases``."""
-    for (begin, end), part in zip(_MARKS, (_table(cases), _witnesses(cases)), strict=True):
+def written(text: str, cases: Sequence[Case] = CASES, alir: Sequence[AlirCase] = ALIR_CASES) -> str:
+    """The page ``text`` with its parts written anew from ``cases`` of da4ml and ``alir``, those of alkaid."""
+    parts = (_table(cases), _witnesses(cases), _alir_table(alir), _alir_witnesses(alir))
+    for (begin, end), part in zip(_MARKS, parts, strict=True):
         head, rest = text.split(begin + "\n")
-        text = f"{head}{begin}\n{part}{end}{rest.split(end)[1]}"
+        text = f"{head}{begin}\n{part}{end}{rest.split(end, 1)[1]}"
     return text
 
 
@@ -78,6 +83,28 @@ def _answer(expected: Wrong | None) -> str:
         return "right"
     words = expected.gives if isinstance(expected.gives, str) else _values(map(Fraction, expected.gives))
     return f"**{words}**"
+
+
+def _alir_table(cases: Sequence[AlirCase]) -> str:
+    lines = ["| case | witness | exact | C++ interpreter | Python executor |", "|---|---|---|---|---|"]
+    for case in cases:
+        cells = (case.what, f"`{case.name}`", _alir_exact(case), _answer(case.cpp), _answer(case.python))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _alir_exact(case: AlirCase) -> str:
+    values = _values(case.exact)
+    return values if case.breaks is None else f"violation (unchecked {values})"
+
+
+def _alir_witnesses(cases: Sequence[AlirCase]) -> str:
+    found = []
+    for case in cases:
+        inputs = _values(map(Fraction, case.inputs)) or "nothing"
+        narrow = "".join(f"; the interval of %{index} is {ends}" for index, ends in case.intervals.items())
+        found.append(f"; {case.name}: {inputs} -> {_alir_exact(case)}{narrow}\nlayout alir\n{case.text}")
+    return "```text\n" + "\n".join(found) + "```\n"
 
 
 def _values(values: Iterable[Fraction]) -> str:

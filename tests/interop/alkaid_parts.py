@@ -1,0 +1,83 @@
+"""ALIR programs cut down to the ops that alkaid must get right."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from interop.alkaid_cases import CASES
+from interop.cases import RIGHT
+from interop.parts import doubles, unshared_inputs, with_muxes
+from interop.peer import Job
+from support.strategies import random_program, random_rows
+
+from dais_verif.errors import InputError
+from dais_verif.program import Op, Program
+from dais_verif.program.conversion import to_alir
+from dais_verif.program.json_writers import alir_json
+from dais_verif.program.opcodes import Code, high_int32
+
+__all__ = ["clean", "part", "random_jobs", "reason"]
+
+#: Powers of two beyond which a double is not asked for.
+_FAR = 900
+_DOUBLE_BITS = 53
+
+
+def reason(peer: str, program: Program, op: Op) -> str | None:
+    """The case that may befall ``op`` in ``peer``, by its shape alone; None if there is none."""
+    for case in CASES:
+        expected = case.of(peer)
+        if expected is not RIGHT and expected.shape is not None and expected.shape(program, op):
+            return case.name
+    return None
+
+
+def clean(peer: str, program: Program) -> list[bool]:
+    """For every op, whether no case can befall it or anything that it depends on."""
+    found: list[bool] = []
+    for op in program.ops:
+        found.append(all(found[index] for index in op.operands) and reason(peer, program, op) is None)
+    return found
+
+
+def part(peer: str, program: Program) -> Program:
+    """The ops of ``program`` that no case can befall in ``peer``; each that fits a double is an output, too."""
+    kept = clean(peer, program)
+    place = {index: number for number, index in enumerate(index for index, keep in enumerate(kept) if keep)}
+    place[-1] = -1
+    rows, terms = [], []
+    for op in program.ops:
+        if not kept[op.index]:
+            continue
+        id0, id1, data = place.get(op.id0, -1), place.get(op.id1, -1), op.data
+        if op.code == Code.INPUT:
+            id0 = op.id0
+        elif op.code == Code.MUX:
+            data = high_int32(op.data) << 32 | place[op.condition]
+        elif op.code == Code.SUM:
+            id0, id1 = len(terms), len(op.terms)
+            terms += [(place[term.op], term.shift, int(term.negative)) for term in op.terms]
+        rows.append((int(op.code), id0, id1, data, op.type))
+    outputs = [(place[index], shift, int(neg)) for index, shift, neg in program.outputs if index in place]
+    outputs += [(number, 0, 0) for number in range(len(rows))]
+    exact = [one for one in outputs if abs(one[1]) < _FAR and (one[0] < 0 or rows[one[0]][4].width <= _DOUBLE_BITS)]
+    tables = [table.tolist() for table in program.tables]
+    return Program.build(rows, exact, inp_shift=program.inp_shift.tolist(), tables=tables, terms=terms)
+
+
+def random_jobs(peer: str, seeds: range) -> Iterator[Job]:
+    """Random programs that keep their promises, cut down for ``peer``, each with a few vectors."""
+    for seed in seeds:
+        rng = random.Random(seed)
+        size, widest = rng.randint(4, 24), rng.choice((12, 30, 60))
+        try:
+            program = to_alir(random_program(rng, size, promise_keeping=True, widest=widest, alir=True))
+            cut = part(peer, unshared_inputs(program) if peer == "alkaid-python" else program)
+            if cut.n_ops:
+                cut = part(peer, with_muxes(rng, cut, codes=(6,)))
+            alir_json(to_alir(cut))
+        except InputError:  # a type that JSON cannot say
+            continue
+        if cut.n_ops and cut.n_in and cut.n_out:
+            yield Job(peer, cut, doubles(cut, random_rows(rng, cut)))
