@@ -14,9 +14,13 @@ Anything else that escapes is a bug of ours.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from dais_verif.verdict import Verdict
 
 __all__ = [
+    "Argument",
     "DaisError",
     "InputError",
     "ProgramError",
@@ -28,10 +32,41 @@ __all__ = [
 ]
 
 
+_Error = TypeVar("_Error", bound="DaisError")
+
+
+class Argument(str):
+    """The name of an argument of our functions, as a value that ``DaisError.of`` is given."""
+
+    __slots__ = ()
+
+
 class DaisError(Exception):
     """Base of every error that is meant for the user; never raised itself."""
 
     verdict = Verdict.INVALID_INPUT
+
+    #: What ``of`` was given.
+    _parts: tuple[str, dict[str, object]] | None = None
+
+    @classmethod
+    def of(cls: type[_Error], text: str, /, **values: object) -> _Error:
+        """Return an error that names arguments of functions: each ``{name}`` in ``text`` that ``values`` does not hold.
+
+        Its message calls them as callers of functions know them; ``spelled`` as others do.
+        """
+        error = cls("")
+        error._name(text, **values)
+        return error
+
+    def _name(self, text: str, /, **values: object) -> None:
+        """Take the message of ``of``, for classes that are made of other things than a text."""
+        self.args = (_spelled(text, values, str),)
+        self._parts = text, values
+
+    def spelled(self, spell: Callable[[str], str]) -> str:
+        """Return the message with each argument that it names as ``spell`` gives it."""
+        return str(self) if self._parts is None else _spelled(*self._parts, spell)
 
 
 class ProgramError(DaisError):
@@ -46,7 +81,7 @@ class InputError(DaisError):
 
 
 class RequestError(InputError):
-    """What is asked for contradicts itself or lacks something. Options are named as on the command line."""
+    """What is asked for contradicts itself or lacks something."""
 
 
 class StateError(InputError):
@@ -85,3 +120,24 @@ class VerdictError(DaisError):
     def __reduce__(self) -> tuple[type[VerdictError], tuple[Verdict, str]]:
         """Return how to make it again: pools of processes pickle what was raised."""
         return type(self), (self.verdict, self.message)
+
+
+def _spelled(text: str, values: dict[str, object], spell: Callable[[str], str]) -> str:
+    return text.format_map(_Names(values, spell))
+
+
+class _Names(dict[str, object]):
+    """What stands for each name in braces."""
+
+    def __init__(self, values: dict[str, object], spell: Callable[[str], str]) -> None:
+        super().__init__(values)
+        self._spell = spell
+
+    def __missing__(self, name: str) -> str:
+        return self._spell(name)
+
+    def __getitem__(self, name: str) -> object:
+        value = super().__getitem__(name)
+        if isinstance(value, DaisError):
+            return value.spelled(self._spell)
+        return self._spell(value) if isinstance(value, Argument) else value

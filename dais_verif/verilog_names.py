@@ -43,8 +43,8 @@ def is_module_name(text: object) -> bool:
 def require_module_name(top: str) -> None:
     """Raise ``RequestError`` unless ``top`` can be the name of a module."""
     if not is_module_name(top):
-        raise RequestError(
-            f"--top must be a Verilog module name (letters, digits, _ and $, and no keyword), not {top!r}."
+        raise RequestError.of(
+            "{top} must be a Verilog module name (letters, digits, _ and $, and no keyword), not {value!r}.", value=top
         )
 
 

@@ -16,6 +16,7 @@ from typing import TextIO
 import click
 
 from dais_verif import __version__
+from dais_verif.cli.spelling import option_of
 from dais_verif.errors import DaisError, RequestError, StateError
 from dais_verif.interrupts import take_interrupts
 from dais_verif.packages import missing_packages
@@ -169,9 +170,13 @@ def _run(arguments: list[str]) -> int:
         code = cli.main(arguments, prog_name="dais-verif", standalone_mode=False, obj=arguments)
     except RequestError as error:
         verb = next(filter(_VERBS.__contains__, arguments), "")
-        return _report(arguments, error.verdict, f"{error} See: {f'dais-verif {verb}'.strip()} --help")
+        return _report(
+            arguments, error.verdict, f"{error.spelled(option_of)} See: {f'dais-verif {verb}'.strip()} --help"
+        )
     except DaisError as error:
-        return _report(arguments, error.verdict, str(error), "state" if isinstance(error, StateError) else "")
+        return _report(
+            arguments, error.verdict, error.spelled(option_of), "state" if isinstance(error, StateError) else ""
+        )
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return Verdict.INVALID_INPUT.exit_code

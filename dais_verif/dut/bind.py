@@ -84,16 +84,27 @@ def _packed(
     if known is None:
         return first, (Wire(name, 0, first.bits),)
     if name not in known:
-        raise InputError(
-            f"the design has no {what} port {name}; the program needs {name} with {max(first.bits, 1)} bits "
-            f"({_in_words(first, what)}); the design has {_listed(found)}: name its ports in a --ports file"
+        raise InputError.of(
+            "the design has no {what} port {name}; the program needs {name} with {bits} bits ({first}); the design "
+            "has {found}: name its ports in a {ports} file",
+            what=what,
+            name=name,
+            bits=max(first.bits, 1),
+            first=_in_words(first, what),
+            found=_listed(found),
         )
     fitting = [sizing for sizing in candidates if max(sizing.bits, 1) == known[name]]
     if not fitting:
         others = "".join(f", or {max(other.bits, 1)} by {other.how}" for other in candidates[1:])
-        raise InputError(
-            f"port {name} of the design has {known[name]} bits; the program needs {max(first.bits, 1)} by "
-            f"{first.how}{others} ({_in_words(first, what)}): give the types in a --ports file if they differ"
+        raise InputError.of(
+            "port {name} of the design has {known} bits; the program needs {bits} by {how}{others} ({first}): give "
+            "the types in a {ports} file if they differ",
+            name=name,
+            known=known[name],
+            bits=max(first.bits, 1),
+            how=first.how,
+            others=others,
+            first=_in_words(first, what),
         )
     return fitting[0], (Wire(name, 0, fitting[0].bits),)
 
@@ -170,9 +181,10 @@ def _check_driven(interface: DesignInterface, found: Sequence[Port]) -> None:
     for port in found:
         for name in port.wires if port.direction != "out" else ():
             if name not in taken:
-                raise InputError(
-                    f"nothing drives port {port} of the design: name it as --clock, --reset, --enable or --valid-in, "
-                    "or give it a value under [tie] in a --ports file"
+                raise InputError.of(
+                    "nothing drives port {port} of the design: name it as {clock}, {reset}, {enable} or {valid_in}, "
+                    "or give it a value under [tie] in a {ports} file",
+                    port=port,
                 )
 
 

@@ -55,7 +55,11 @@ def ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
         names = _modules(compilation)
         if not names:
             return None
-        raise InputError(f"no module {top} in the RTL; it holds {_shown(names)}: name the top module with --top")
+        raise InputError.of(
+            "no module {top_given} in the RTL; it holds {names}: name the top module with {top}",
+            top_given=top,
+            names=_shown(names),
+        )
     ports = [_port(symbol) for symbol in instances[0].body.portList]
     known = [port for port in ports if port is not None]
     return tuple(known) if len(known) == len(ports) else None
@@ -94,8 +98,10 @@ def interface_of(sources: Sequence[Path], top: str, instance: str) -> Interface 
         return None
     if isinstance(inner, ast.UninstantiatedDefSymbol):
         names = _shown([found for found in _modules(compilation) if found != top])
-        raise InputError(
-            f"no module {inner.definitionName} in the RTL; it holds {names}: name the top module with --top"
+        raise InputError.of(
+            "no module {definitionname} in the RTL; it holds {names}: name the top module with {top}",
+            definitionname=inner.definitionName,
+            names=names,
         )
     if not isinstance(inner, ast.InstanceSymbol):
         return None

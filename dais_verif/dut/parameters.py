@@ -44,20 +44,26 @@ def with_parameters(
     """
     name = f"{top}_with_parameters"
     if not _NAME.fullmatch(top):
-        raise InputError(f"--param: the module must have a plain name, not {top!r}; write a module around it yourself")
+        raise InputError.of(
+            "{parameters}: the module must have a plain name, not {top!r}; write a module around it yourself", top=top
+        )
     given = ", ".join(f".{key}({value})" for key, value in parameters.items())
     path = folder / f"{name}.sv"
     write_atomically(path, f"module {name};\n  {top} #({given}) dut ();\nendmodule\n".encode())
     offered = interface_of([*sources, path], name, "dut")
     if offered is None:
-        raise InputError(f"--param: module {top} cannot be read with these parameters; see what a simulator says of it")
+        raise InputError.of(
+            "{parameters}: module {top} cannot be read with these parameters; see what a simulator says of it", top=top
+        )
     _check(top, parameters, offered)
     lines = []
     for key, port in offered.ports.items():
         if port is None or port.direction == "inout" or not _NAME.fullmatch(key):
-            raise InputError(
-                f"--param: port {key} of {top} cannot be passed on: it must be an input or output of bits with a plain"
-                " name; write a module around it yourself"
+            raise InputError.of(
+                "{parameters}: port {key} of {top} cannot be passed on: it must be an input or output of bits with a "
+                "plain name; write a module around it yourself",
+                key=key,
+                top=top,
             )
         lines.append(f"  {_declared(port)}")
     passed = ", ".join(f".{key}({key})" for key in offered.ports)
@@ -70,12 +76,22 @@ def _check(top: str, parameters: Mapping[str, str], offered: Interface) -> None:
     for name, value in parameters.items():
         if name not in offered.parameters:
             known = ", ".join(offered.parameters) or "none"
-            raise InputError(f"--param: module {top} has no parameter {name}; it has {known}")
+            raise InputError.of(
+                "{parameters}: module {top} has no parameter {name}; it has {known}", top=top, name=name, known=known
+            )
         held, wanted = offered.parameters[name], _number(value)
         if held is False:
-            raise InputError(f"--param: parameter {name} of {top} cannot be {value}")
+            raise InputError.of(
+                "{parameters}: parameter {name} of {top} cannot be {value}", name=name, top=top, value=value
+            )
         if held is not True and wanted is not None and held != wanted:
-            raise InputError(f"--param: parameter {name} of {top} cannot be {value}: by its type it would be {held}")
+            raise InputError.of(
+                "{parameters}: parameter {name} of {top} cannot be {value}: by its type it would be {held}",
+                name=name,
+                top=top,
+                value=value,
+                held=held,
+            )
 
 
 def _number(text: str) -> int | None:

@@ -60,8 +60,9 @@ _ALKAID = _Generation(
 class ProjectFolder:
     """What was found in ``folder``. ``dialect``: DAIS or ALIR, as the model is written.
 
-    ``model``: the program; None if there is none, and then ``without_model`` says why. ``sources``: what the top needs,
-    ``data``: memory files. ``latency``: in clock edges from an input to its output, as the folder says.
+    ``model``: the program; None if there is none, and then ``without_model`` says why, as ``DaisError.of`` takes texts.
+    ``sources``: what the top needs, ``data``: memory files. ``latency``: in clock edges from an input to its output, as
+    the folder says.
     """
 
     folder: Path
@@ -79,7 +80,7 @@ class ProjectFolder:
     def require_model(self) -> Path:
         """Return the path of the model. Raises ``InputError`` if the folder has none that is a program."""
         if self.model is None:
-            raise InputError(f"{str(self.folder)!r}: {self.without_model}")
+            raise InputError.of("{folder!r}: " + self.without_model, folder=str(self.folder))
         return self.model
 
 
@@ -116,11 +117,11 @@ class _Reader:
         needed = needed_files(texts, top, vhdl=flavor == "vhdl")
         if not needed:
             names = "the module" if flavor == "verilog" else "the entity"
-            self._refuse(f"no file among its {len(files)} of {language} declares {names} {top}: name it with --top")
+            self._refuse(f"no file among its {len(files)} of {language} declares {names} {top}", ": name it with {top}")
         doubled = next((unit for unit, paths in needed.units.items() if len(paths) > 1), None)
         if doubled is not None:
             first, second = (str(path.relative_to(self._folder)) for path in needed.units[doubled][:2])
-            self._refuse(f"{first} and {second} both declare {doubled}: give the files that are meant with --rtl")
+            self._refuse(f"{first} and {second} both declare {doubled}", ": give the files that are meant with {rtl}")
         if clock is None and declares_clock(texts[needed.files[0]], top, _CLOCK, vhdl=flavor == "vhdl"):
             clock = _CLOCK
         return ProjectFolder(
@@ -155,7 +156,8 @@ class _Reader:
             first, second = (there[one][0] for one in found[:2])
             self._refuse(
                 f"holds {first} of {found[0].writer} and {second} of {found[1].writer}, so it does not say which was "
-                f"written last: name the model as PROGRAM and the RTL with --rtl"
+                "written last",
+                ": name the model as {program} and the RTL with {rtl}",
             )
         return found[0]
 
@@ -172,12 +174,12 @@ class _Reader:
         other = generation.others[0]
         if generation is _ALKAID:
             return None, (
-                f"{other} is a state machine, which is not read yet; if it was made of a program, name that as PROGRAM "
-                "and this folder with --rtl"
+                f"{other} is a state machine, which is not read yet; if it was made of a program, name that as "
+                "{program} and this folder with {rtl}"
             )
         return None, (
-            f"{other} holds the stages of a pipeline and not the program that they were made of; name that as PROGRAM "
-            "(CombLogic.save wrote it) and this folder with --rtl"
+            f"{other} holds the stages of a pipeline and not the program that they were made of; name that as "
+            "{program} (CombLogic.save wrote it) and this folder with {rtl}"
         )
 
     def _metadata(self, name: str) -> dict[str, Any]:
@@ -196,8 +198,8 @@ class _Reader:
         flavor = metadata.get("flavor")
         if isinstance(flavor, str) and flavor in ("vitis", "hlslib", "oneapi"):
             self._refuse(
-                f"holds C++ for high-level synthesis (flavor {flavor}): what is verified is RTL; give the Verilog that "
-                "is synthesized from it with --rtl, and the model as PROGRAM"
+                f"holds C++ for high-level synthesis (flavor {flavor}): what is verified is RTL",
+                "; give the Verilog that is synthesized from it with {rtl}, and the model as {program}",
             )
         if flavor is not None and not (isinstance(flavor, str) and flavor in _LANGUAGES):
             self._refuse(f"{generation.metadata} says flavor {str(flavor)[:40]!r}, must be verilog or vhdl")
@@ -211,11 +213,10 @@ class _Reader:
                 )
             return str(flavor)
         if len(there) != 1:
-            self._refuse(
-                f"holds Verilog and VHDL, and no {generation.metadata} that says which: give the files with --rtl"
-                if there
-                else f"{generation.sources[0]} holds neither *.v nor *.vhd; write the folder again"
-            )
+            if there:
+                problem = f"holds Verilog and VHDL, and no {generation.metadata} that says which"
+                self._refuse(problem, ": give the files with {rtl}")
+            self._refuse(f"{generation.sources[0]} holds neither *.v nor *.vhd; write the folder again")
         return there[0]
 
     def _rtl(self, generation: _Generation, suffix: str) -> list[Path]:
@@ -226,14 +227,16 @@ class _Reader:
         said = metadata.get("top_module")
         if said is not None:
             if not isinstance(said, str) or not said.isidentifier():
-                self._refuse(f"metadata.json says top_module {str(said)[:60]!r}, must be a name: give it with --top")
+                self._refuse(
+                    f"metadata.json says top_module {str(said)[:60]!r}, must be a name", ": give it with {top}"
+                )
             return said
         stems = {path.stem for path in files}
         tops = sorted(stem for stem in stems if f"{stem}_wrapper" in stems)
         if len(tops) == 1:
             return tops[0]
         problem = f"may mean {', '.join(tops[:5])}" if tops else f"no *_wrapper{suffix} tells which module is the top"
-        self._refuse(f"{problem}: name the top with --top")
+        self._refuse(problem, ": name the top with {top}")
 
     def _data(self) -> tuple[Path, ...]:
         return tuple(self._files("src/memfiles", ""))
@@ -244,8 +247,8 @@ class _Reader:
         if stages is None:
             if clock is not None:
                 self._refuse(
-                    f"{top} has a clock, {clock}, but {generation.metadata} says nothing of a latency: give it with "
-                    "--latency, or --latency auto to have it found"
+                    f"{top} has a clock, {clock}, but {generation.metadata} says nothing of a latency",
+                    ": give it with {latency}, or {latency} auto to have it found",
                 )
             return None
         if isinstance(stages, float) and stages.is_integer():
@@ -254,8 +257,8 @@ class _Reader:
             self._refuse(f"{generation.metadata} says latency {str(stages)[:40]!r}, must be a number of stages above 0")
         if clock is None:
             self._refuse(
-                f"{generation.metadata} says latency {stages}, but {top} has no port {_CLOCK}: name the clock with "
-                "--clock, or write the folder again"
+                f"{generation.metadata} says latency {stages}, but {top} has no port {_CLOCK}",
+                ": name the clock with {clock}, or write the folder again",
             )
         return stages * self._layers(generation, top, stages) + 1  # registers before the first stage, and after each
 
@@ -270,7 +273,8 @@ class _Reader:
         if edges % stages or not edges:
             self._refuse(
                 f"{generation.metadata} says {stages} stages and {name} a latency of {edges}, which is not a multiple "
-                "of them: give the latency with --latency, or --latency auto to have it found"
+                "of them",
+                ": give the latency with {latency}, or {latency} auto to have it found",
             )
         return edges // stages
 
@@ -306,6 +310,8 @@ class _Reader:
         prefix = "" if folder == "." else f"{folder}/"
         return [self._file(f"{prefix}{name}", "file") for name in names]
 
-    def _refuse(self, problem: str) -> NoReturn:
+    def _refuse(self, problem: str, advice: str = "") -> NoReturn:
+        """Raise ``InputError``. ``advice`` may name arguments, as ``DaisError.of`` has them."""
         joint = " " if problem.startswith(("is ", "holds ", "may ")) else ": "
-        raise InputError(f"{str(self._folder)!r}{joint}{problem}")
+        text = "{folder!r}{joint}{problem}" + advice
+        raise InputError.of(text, folder=str(self._folder), joint=joint, problem=problem)

@@ -99,12 +99,16 @@ def emit_pipeline(
 def _asked(program: Program, flow: Flow, options: PipelineOptions) -> tuple[int, int]:
     """How many stages there shall be, and the longest path that each may have."""
     if (options.stages is None) == (options.max_depth is None):
-        raise InputError("a pipeline has either a number of stages or a largest depth: give --stages or --max-depth")
+        raise InputError.of("a pipeline has either a number of stages or a largest depth: give {stages} or {max_depth}")
     if options.reset and not options.valid:
-        raise InputError("--reset clears the valid bits, and there are none: add --valid, or leave out --reset")
+        raise InputError.of("{reset} clears the valid bits, and there are none: add {valid}, or leave out {reset}")
     if options.stages is not None:
         if not 1 <= options.stages <= MOST_STAGES:
-            raise InputError(f"{options.stages} stages, must be 1 to {MOST_STAGES}; without --stages there is no clock")
+            raise InputError.of(
+                "{stages_given} stages, must be 1 to {most_stages}; without {stages} there is no clock",
+                stages_given=options.stages,
+                most_stages=MOST_STAGES,
+            )
         return options.stages, least_depth(flow, options.stages)
     return _within(program, flow, options, options.max_depth)
 
@@ -113,19 +117,28 @@ def _within(program: Program, flow: Flow, options: PipelineOptions, depth: float
     assert depth is not None
     unit = options.delays.unit
     if not 0 <= depth < 1e9:
-        raise InputError(f"--max-depth {depth:g} must be a number of {unit} from 0 to 1e9")
+        raise InputError.of("{max_depth} {depth:g} must be a number of {unit} from 0 to 1e9", depth=depth, unit=unit)
     bound = int(depth * SCALE + 1e-6)
     slowest = max(flow.order, key=flow.delays.__getitem__, default=None)
     if slowest is not None and flow.delays[slowest] > bound:
         least = f"{flow.delays[slowest] / SCALE:g} {unit}"
         who = next((f"minus op {n}, for an output," for n, v in flow.negations.items() if v == slowest), None)
-        raise InputError(
-            f"{who or program.ops[slowest]} alone takes {least}, more than --max-depth {depth:g}, and no register "
-            f"can cut an op in two; give at least {flow.delays[slowest] / SCALE:g}"
+        raise InputError.of(
+            "{value} alone takes {least}, more than {max_depth} {depth:g}, and no register can cut an op in two; "
+            "give at least {value2:g}",
+            value=who or program.ops[slowest],
+            least=least,
+            depth=depth,
+            value2=flow.delays[slowest] / SCALE,
         )
     stages = fewest_stages(flow, bound)
     if stages > MOST_STAGES:
-        raise InputError(f"--max-depth {depth:g} needs {stages} stages, more than {MOST_STAGES}; give a larger depth")
+        raise InputError.of(
+            "{max_depth} {depth:g} needs {stages} stages, more than {most_stages}; give a larger depth",
+            depth=depth,
+            stages=stages,
+            most_stages=MOST_STAGES,
+        )
     return stages, bound
 
 

@@ -53,5 +53,9 @@ def wrap(
         made[f"{core}_axis.v"] = emit_axis_top(core, **bits, user_bits=user_bits, axil=axil)
     for name in made.keys() & files.keys():
         module = name.removesuffix(".v")
-        raise InputError(f"--top {core} gives a module {module}, a name of the hand-written RTL; choose another --top")
+        raise InputError.of(
+            "{top} {core} gives a module {module}, a name of the hand-written RTL; choose another {top}",
+            core=core,
+            module=module,
+        )
     return Wrapper(f"{core}_{kind}", {**files, **made})

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from dais_verif.errors import RequestError
+from dais_verif.errors import Argument, RequestError
 from dais_verif.program import ALL_LAYOUTS, Program
 
 __all__ = [
@@ -111,13 +111,15 @@ def require_types(request: Any) -> None:
         if value is None and kind.endswith(" | None"):
             continue
         if (rule := RULES.get(kind.removesuffix(" | None"))) is not None and not rule[0](value):
-            option = field.name.replace("_", "-")
-            raise RequestError(f"--{option} must be {rule[1]}, not {shown(value)}.")
+            name = Argument(field.name)
+            raise RequestError.of("{name} must be {rule}, not {value}.", name=name, rule=rule[1], value=shown(value))
         if field.name in ("layout", "layout_b") and value not in ALL_LAYOUTS:
-            option = field.name.replace("_", "-")
-            raise RequestError(f"--{option} must be one of {', '.join(ALL_LAYOUTS)}, not {shown(value)}.")
+            name, layouts = Argument(field.name), ", ".join(ALL_LAYOUTS)
+            raise RequestError.of(
+                "{name} must be one of {layouts}, not {value}.", name=name, layouts=layouts, value=shown(value)
+            )
         if field.name == "jobs" and value < 1:
-            raise RequestError(f"--jobs must be a number of threads, 1 or more, not {shown(value)}.")
+            raise RequestError.of("{jobs} must be a number of threads, 1 or more, not {value}.", value=shown(value))
 
 
 def path_from(name: str, value: object) -> Path | None:

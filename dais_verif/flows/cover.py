@@ -62,7 +62,7 @@ class CoverageRequest:
         require_types(self)
         require_counts(vectors=self.vectors, seed=self.seed)
         if not 0 <= self.timeout <= 1e9:
-            raise RequestError(f"--timeout must be a number of seconds, 0 to 1e9, not {self.timeout!r}.")
+            raise RequestError.of("{timeout} must be a number of seconds, 0 to 1e9, not {value!r}.", value=self.timeout)
         if self.floor is not None and not 0 <= self.floor <= 100:
             raise InputError(f"the floor must be 0 to 100 percent, not {self.floor}")
         require_no_loss(self.output, _WRITTEN, program=self.program, inputs=self.inputs)

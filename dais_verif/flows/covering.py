@@ -73,9 +73,9 @@ class Covering:
     def check(self, simulators: Sequence[str], wrapped: bool) -> None:
         """Raise ``RequestError`` where coverage of the RTL cannot be had."""
         if self.rtl and wrapped:
-            raise RequestError("--rtl-coverage is not for --wrapped: it is of a core, verified without.")
+            raise RequestError.of("{rtl_coverage} is not for {wrapped}: it is of a core, verified without.")
         if self.rtl and "verilator" not in simulators:
-            raise RequestError("--rtl-coverage is counted in Verilator; use --sim verilator or both.")
+            raise RequestError.of("{rtl_coverage} is counted in Verilator; use {simulators} verilator or both.")
 
     def of_rtl(self, record: SimulationRecord, folder: Path) -> SimulationRecord:
         """The record with the coverage of the RTL, if it was asked for and Verilator has run."""

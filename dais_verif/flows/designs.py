@@ -68,9 +68,9 @@ class DesignRequest:
         require_module_name(self.module)
         require_types(self)
         if self.data and not self.rtl:
-            raise RequestError("--data is for RTL that reads files; give the RTL with --rtl.")
+            raise RequestError.of("{data} is for RTL that reads files; give the RTL with {rtl}.")
         if self.parameters and not self.rtl:
-            raise RequestError("--param is for a module of somebody else's; give the RTL with --rtl.")
+            raise RequestError.of("{parameters} is for a module of somebody else's; give the RTL with {rtl}.")
 
     @property
     def module(self) -> str:
@@ -166,7 +166,7 @@ def given(asked: DesignRequest, folder: Path) -> tuple[RtlDesign, PortsFile]:
     Raises ``InputError`` if a file cannot be read, or an option is for our own module.
     """
     if asked.pipeline:
-        raise InputError("--stages and --max-depth shape our own module; of others, name the clock: --clock")
+        raise InputError.of("{stages} and {max_depth} shape our own module; of others, name the clock: {clock}")
     for source in asked.rtl:
         if not source.is_file():
             problem = "is a folder" if source.is_dir() else "does not exist"
@@ -177,7 +177,7 @@ def given(asked: DesignRequest, folder: Path) -> tuple[RtlDesign, PortsFile]:
     sources = tuple(source.absolute() for source in asked.rtl)
     vhdl = any(map(is_vhdl, sources))
     if vhdl and asked.parameters:
-        raise InputError("--param is for RTL in Verilog; give the generics of VHDL in an entity around it")
+        raise InputError.of("{parameters} is for RTL in Verilog; give the generics of VHDL in an entity around it")
     data, top = data_files(sources, asked.data), asked.module.lower() if vhdl else asked.module
     if asked.parameters:
         sources, top = with_parameters(sources, top, dict(asked.parameters), folder)
@@ -188,8 +188,8 @@ def given(asked: DesignRequest, folder: Path) -> tuple[RtlDesign, PortsFile]:
 def emitted(program: Program, asked: DesignRequest, folder: Path) -> RtlDesign:
     """Return our own RTL, written into ``folder``. Raises ``InputError`` for options that are for somebody else's."""
     if asked.pins.given or asked.ports:
-        raise InputError(
-            "our own module has its own ports: --clock and --ports need --rtl (ours is clocked with --stages)"
+        raise InputError.of(
+            "our own module has its own ports: {clock} and {ports} need {rtl} (ours is clocked with {stages})"
         )
     source = folder / f"{asked.module}.v"
     if asked.pipeline is None:

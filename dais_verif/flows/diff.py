@@ -62,7 +62,9 @@ class DiffRequest:
     def __post_init__(self) -> None:
         require_types(self)
         if self.engine not in ENGINES:
-            raise RequestError(f"--engine must be one of {', '.join(ENGINES)}, not {self.engine!r}.")
+            raise RequestError.of(
+                "{engine} must be one of {engines}, not {value!r}.", engines=", ".join(ENGINES), value=self.engine
+            )
         require_counts(vectors=self.vectors, seed=self.seed)
         require_positive(timeout=self.timeout)
         require_no_loss(self.output, a=self.a, b=self.b, inputs=self.inputs)

@@ -14,7 +14,7 @@ from dais_verif.cache_folder import cache_dir
 from dais_verif.emitter import Pipeline, PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.emitter.folder import MANIFEST, WrapperOptions, project_folder
 from dais_verif.emitter.wrapper import WRAPS
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import Argument, InputError, RequestError
 from dais_verif.files import make_folder, replace_folder, write_atomically
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.machines.emit import emit_machine
@@ -58,22 +58,28 @@ class WrapRequest:
     def __post_init__(self) -> None:
         require_types(self)
         require_number("period", self.period)
-        require_range("user-bits", self.user_bits, 0, 4096)
-        require_range("check-beats", self.check_beats, 1, 1 << 20)
+        require_range("user_bits", self.user_bits, 0, 4096)
+        require_range("check_beats", self.check_beats, 1, 1 << 20)
         if self.wrap not in (None, *WRAPS):
-            raise RequestError(f"--wrap must be one of {', '.join(WRAPS)}, not {self.wrap!r}.")
-        streams = {"axil": self.axil or None, "user-bits": self.user_bits, "check-beats": self.check_beats}
+            raise RequestError.of(
+                "{wrap} must be one of {wraps}, not {value!r}.", wraps=", ".join(WRAPS), value=self.wrap
+            )
+        streams = {"axil": self.axil or None, "user_bits": self.user_bits, "check_beats": self.check_beats}
         for name, value in {**streams, "period": self.period}.items():
             if value is not None and self.wrap is None:
-                raise InputError(f"--{name} is for wrapped modules: add --wrap axis")
+                raise InputError.of("{name} is for wrapped modules: add {wrap} axis", name=Argument(name))
             if value is not None and self.wrap != "axis" and name in streams:
-                raise InputError(
-                    f"--{name} is for AXI4-Stream, not for --wrap {self.wrap}: leave it out, or use --wrap axis"
+                raise InputError.of(
+                    "{name} is for AXI4-Stream, not for {wrap} {wrap_given}: leave it out, or use {wrap} axis",
+                    name=Argument(name),
+                    wrap_given=self.wrap,
                 )
         if self.check_beats is not None and not self.axil:
-            raise InputError("--check-beats is for the self-check, which is started over AXI4-Lite: add --axil")
+            raise InputError.of("{check_beats} is for the self-check, which is started over AXI4-Lite: add {axil}")
         if self.period is not None and not (math.isfinite(self.period) and self.period > 0):
-            raise InputError(f"--period is {self.period}, must be a number of nanoseconds greater than 0")
+            raise InputError.of(
+                "{period} is {period_given}, must be a number of nanoseconds greater than 0", period_given=self.period
+            )
 
     def options(self, kind: str, latency: int) -> WrapperOptions:
         """Return how a core of ``latency`` clock edges is wrapped, as ``kind``."""
@@ -106,7 +112,7 @@ class EmitRequest:
         require_module_name(self.top)
         require_types(self)
         if self.wrapper.wrap is not None and self.output is None:
-            raise InputError("--wrap writes several files; name a folder for them with -o")
+            raise InputError.of("{wrap} writes several files; name a folder for them with {output}")
         require_no_loss(self.output, program=self.program, delay_model=self.pipeline.delay_model)
 
 
@@ -147,8 +153,8 @@ def _held(options: PipelineOptions | None) -> PipelineOptions | None:
     if options is None:
         return None
     if options.reset or options.valid:
-        raise InputError(
-            "--reset and --valid cannot be wrapped: the wrapper itself knows what is valid; leave them out"
+        raise InputError.of(
+            "{reset} and {valid} cannot be wrapped: the wrapper itself knows what is valid; leave them out"
         )
     return replace(options, enable=True)
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from dais_verif.dut.interface import Clocking
 from dais_verif.dut.ports_file import latency_of
-from dais_verif.errors import RequestError
+from dais_verif.errors import Argument, RequestError
 from dais_verif.flows.arguments import require_types
 
 __all__ = ["Pins", "latency_of"]
@@ -30,23 +30,28 @@ class Pins:
             try:
                 latency_of(self.latency)
             except ValueError as error:
-                raise RequestError(f"--{error}.") from None
+                raise RequestError.of("{latency} {why}.", why=str(error).removeprefix("latency ")) from None
         _, _, level = (self.reset or "").partition(":")
         if level not in ("", "low", "high"):
             name = (self.reset or "").partition(":")[0]
-            raise RequestError(f"--reset {self.reset} must be a port, or one with its active level: {name}:low.")
+            raise RequestError.of(
+                "{reset} {value} must be a port, or one with its active level: {port}:low.", value=self.reset, port=name
+            )
 
     @property
     def given(self) -> list[str]:
-        """The options that are given."""
-        names = [field.name for field in fields(self) if getattr(self, field.name) is not None]
-        return [f"--{name.replace('_', '-')}" for name in names]
+        """The names of those that are given."""
+        return [field.name for field in fields(self) if getattr(self, field.name) is not None]
 
     def over(self, said: Clocking | None, without: str) -> Clocking | None:
         """Return ``said``, which is a ports file's, with what is given in its place. ``without``: why it is None."""
         if said is None and self.clock is None:
             if self.given:
-                raise RequestError(f"{self.given[0]} needs --clock: only a clocked design has one; {without}.")
+                raise RequestError.of(
+                    "{first} needs {clock}: only a clocked design has one; {without}.",
+                    first=Argument(self.given[0]),
+                    without=without,
+                )
             return None
         pins = said or Clocking(self.clock or "")
         pins = replace(
@@ -62,5 +67,5 @@ class Pins:
             name, _, level = self.reset.partition(":")
             pins = replace(pins, reset=name or None, reset_low=level == "low")
         if pins.valid_out and not pins.valid_in:
-            raise RequestError("--valid-out needs --valid-in: what goes in says when something must come out.")
+            raise RequestError.of("{valid_out} needs {valid_in}: what goes in says when something must come out.")
         return pins

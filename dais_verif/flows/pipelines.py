@@ -8,7 +8,7 @@ from pathlib import Path
 from dais_verif.emitter import PipelineOptions, read_delay_model
 from dais_verif.emitter.delays import DEFAULT
 from dais_verif.emitter.pipeline import MOST_STAGES
-from dais_verif.errors import InputError
+from dais_verif.errors import Argument, InputError
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.programs import require_number, require_range
 
@@ -32,12 +32,11 @@ class PipelineRequest:
     def __post_init__(self) -> None:
         require_types(self)
         require_range("stages", self.stages, 1, MOST_STAGES)
-        require_number("max-depth", self.max_depth)
+        require_number("max_depth", self.max_depth)
         if not self.wanted:
             for name in ("delay_model", "reset", "enable", "valid"):
                 if getattr(self, name):
-                    option = name.replace("_", "-")
-                    raise InputError(f"--{option} is for pipelines: add --stages or --max-depth")
+                    raise InputError.of("{name} is for pipelines: add {stages} or {max_depth}", name=Argument(name))
 
     @property
     def wanted(self) -> bool:

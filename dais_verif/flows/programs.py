@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 
 from dais_verif.dut.project_folder import read_project
-from dais_verif.errors import RequestError
+from dais_verif.errors import Argument, RequestError
 from dais_verif.flows.progress import Progress
 from dais_verif.program import AssumedLayoutWarning, Program, load, parse
 
@@ -40,7 +40,9 @@ def read_program(program: AnyProgram, layout: str | None, progress: Progress) ->
     """
     if isinstance(program, Program):
         if layout is not None:
-            raise RequestError(f"--layout {layout} says how a file is read: a Program has been read; leave it out.")
+            raise RequestError.of(
+                "{layout} {value} says how a file is read: a Program has been read; leave it out.", value=layout
+            )
         return program, []
     if is_folder(program):
         program = read_project(Path(str(program))).require_model()
@@ -61,28 +63,36 @@ def path_of(program: AnyProgram, without: str = "PROGRAM") -> str:
 
 
 def require_counts(**counts: int) -> None:
-    """Raise ``RequestError`` unless each of ``counts``, options by their names, is an integer of 0 or more."""
+    """Raise ``RequestError`` unless each of ``counts``, arguments by their names, is an integer of 0 or more."""
     for name, value in counts.items():
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise RequestError(f"--{name} must be a number, 0 or more, not {value!r}.")
+            raise RequestError.of(
+                "{name} must be a number, 0 or more, not {value!r}.", name=Argument(name), value=value
+            )
 
 
-def require_range(option: str, value: int | None, least: int, most: int) -> None:
-    """Raise ``RequestError`` unless ``value`` of ``--option`` is an integer in the range, or None."""
+def require_range(name: str, value: int | None, least: int, most: int) -> None:
+    """Raise ``RequestError`` unless ``value`` of argument ``name`` is an integer in the range, or None."""
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most):
-        raise RequestError(f"--{option} must be {least} to {most}, not {value!r}.")
+        raise RequestError.of(
+            "{name} must be {least} to {most}, not {value!r}.", name=Argument(name), least=least, most=most, value=value
+        )
 
 
-def require_number(option: str, value: float | None) -> None:
-    """Raise ``RequestError`` unless ``value`` of ``--option`` is a number, or None."""
+def require_number(name: str, value: float | None) -> None:
+    """Raise ``RequestError`` unless ``value`` of argument ``name`` is a number, or None."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise RequestError(f"--{option} must be a number, not {value!r}.")
+        raise RequestError.of("{name} must be a number, not {value!r}.", name=Argument(name), value=value)
 
 
 def require_positive(**seconds: float | None) -> None:
-    """Raise ``RequestError`` unless each of ``seconds``, options by name, is None or a finite number above 0."""
+    """Raise ``RequestError`` unless each of ``seconds``, arguments by name, is None or a finite number above 0."""
     for name, value in seconds.items():
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1e9:
-            raise RequestError(f"--{name} must be a number of seconds above 0, up to 1e9, not {value!r}.")
+            raise RequestError.of(
+                "{name} must be a number of seconds above 0, up to 1e9, not {value!r}.",
+                name=Argument(name),
+                value=value,
+            )

@@ -34,9 +34,14 @@ class Opened:
         found = _DIALECTS.get(program.origin.layout, "DAIS")
         if found != self.project.dialect:
             writer, theirs = self.project.writer, self.project.dialect
-            raise InputError(
-                f"{self.project.folder!r}: {self.project.model} is {found}, but {writer} wrote the folder, and writes "
-                f"{theirs}: name the model as PROGRAM and the RTL with --rtl"
+            raise InputError.of(
+                "{folder!r}: {model} is {found}, but {writer} wrote the folder, and writes {theirs}: name the model as "
+                "{program} and the RTL with {rtl}",
+                folder=self.project.folder,
+                model=self.project.model,
+                found=found,
+                writer=writer,
+                theirs=theirs,
             )
 
 
@@ -51,16 +56,20 @@ def open_projects(program: AnyProgram, design: DesignRequest) -> Opened:
     model = program if own is None else own.require_model()
     if folders:
         if len(design.rtl) > 1:
-            raise RequestError(f"--rtl {str(folders[0])!r} is a folder with all of the RTL: give it alone.")
+            raise RequestError.of(
+                "{rtl} {folder!r} is a folder with all of the RTL: give it alone.", folder=str(folders[0])
+            )
         theirs = _read(folders[0], design)
     elif own is None or design.rtl or design.netlist or design.wrapped:
         return Opened(model, design, None if own is None else _info(own, own.model, rtl=False))
     else:
         theirs = own
         if design.pipeline is not None:
-            raise RequestError(
-                f"--stages and --max-depth make RTL of ours, and {str(own.folder)!r} has its own: name its model, "
-                f"{str(own.model)!r}, to have ours."
+            raise RequestError.of(
+                "{stages} and {max_depth} make RTL of ours, and {folder!r} has its own: name its model, {model!r}, to "
+                "have ours.",
+                folder=str(own.folder),
+                model=str(own.model),
             )
     found = _with_rtl(design, theirs)
     used = own.model if own is not None and own.folder == theirs.folder else None
@@ -79,7 +88,11 @@ def _with_rtl(design: DesignRequest, project: ProjectFolder) -> DesignRequest:
     lost = [name for name in mentioned(project.sources) if Path(name).name not in known]
     lost = [name for name in lost if name not in never_read(project.sources)] if lost else []
     if lost:
-        raise InputError(f"{str(project.folder)!r}: the RTL reads {lost[0]!r}, which is not there: give it with --data")
+        raise InputError.of(
+            "{folder!r}: the RTL reads {lost!r}, which is not there: give it with {data}",
+            folder=str(project.folder),
+            lost=lost[0],
+        )
     pins = design.pins
     if design.ports is None:
         latency = project.latency if pins.latency is None else pins.latency

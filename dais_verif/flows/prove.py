@@ -168,7 +168,7 @@ def _answer(
 def _written(statements: Path, task: ProofTask, found: _Answer) -> WrittenStatements | None:
     """Write all that the proof rests on."""
     if found.proof.bits:
-        raise InputError("a netlist is proved bit by bit: there are no obligations of ops for --dump-smt to write")
+        raise InputError.of("a netlist is proved bit by bit: there are no obligations of ops for {dump_smt} to write")
     if not found.proof.outputs:
         return None
     return write_statements(statements, ProgramInfo.of(task.program), *state_obligations(task, found.dut, found.proof))

@@ -79,25 +79,31 @@ class RegressionRequest:
     def __post_init__(self) -> None:
         require_types(self)
         if not self.paths:
-            raise RequestError("PATHS must name programs, folders, globs or manifests.")
+            raise RequestError.of("{paths} must name programs, folders, globs or manifests.")
         if sum((bool(self.seeds), self.seed_from is not None, self.fresh_seed)) > 1:
-            raise RequestError("--seed, --seed-from and --fresh-seed exclude each other.")
+            raise RequestError.of("{seeds}, {seed_from} and {fresh_seed} exclude each other.")
         if self.resume and self.rerun_failed:
-            raise RequestError("--resume takes over what failed, too, and --rerun-failed does not: give one of them.")
+            raise RequestError.of(
+                "{resume} takes over what failed, too, and {rerun_failed} does not: give one of them."
+            )
         for simulator in self.simulators:
             if simulator not in SIMULATORS:
-                raise RequestError(f"--sim must be one of {', '.join(SIMULATORS)}, not {simulator!r}.")
+                raise RequestError.of(
+                    "{simulators} must be one of {known}, not {value!r}.", known=", ".join(SIMULATORS), value=simulator
+                )
         for seed in self.seeds:
-            require_counts(seed=seed)
+            require_counts(seeds=seed)
         for stages in self.stages:
             require_counts(stages=stages)
         require_counts(vectors=self.vectors or 0, retries=self.retries)
         if self.retries > _MOST_RETRIES:
-            raise RequestError(f"--retries {self.retries} must be at most {_MOST_RETRIES}.")
+            raise RequestError.of("{retries} {value} must be at most {most}.", value=self.retries, most=_MOST_RETRIES)
         if self.timeout is not None and not 0 < self.timeout <= 1e9:
-            raise RequestError(f"--timeout {self.timeout} must be seconds above 0.")
+            raise RequestError.of("{timeout} {value} must be seconds above 0.", value=self.timeout)
         if self.shard is not None and not 1 <= self.shard[0] <= self.shard[1] <= _MOST_SHARDS:
-            raise RequestError(f"--shard {self.shard[0]}/{self.shard[1]} must be like 2/5: the second of five.")
+            raise RequestError.of(
+                "{shard} {part}/{parts} must be like 2/5: the second of five.", part=self.shard[0], parts=self.shard[1]
+            )
 
     def words(self) -> list[str]:
         """Return the words after ``dais-verif`` that ask for this."""
@@ -172,8 +178,10 @@ def _seeds(request: RegressionRequest, progress: Progress) -> tuple[int, ...]:
         return request.seeds
     record = read_record(request.seed_from)
     if not isinstance(record, RegressionRecord) or not record.jobs:
-        name = str(request.seed_from)
-        raise InputError(f"--seed-from {name!r}: must be a regression with jobs, its folder or regression.json")
+        raise InputError.of(
+            "{seed_from} {name!r}: must be a regression with jobs, its folder or regression.json",
+            name=str(request.seed_from),
+        )
     return tuple(sorted({result.job.seed for result in record.jobs}))
 
 

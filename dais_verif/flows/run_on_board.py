@@ -62,7 +62,7 @@ class BoardRequest:
         require_counts(vectors=self.vectors, seed=self.seed)
         require_positive(timeout=self.timeout)
         if self.resume and self.output is None:
-            raise RequestError("--resume needs the folder of the run that was broken off: -o DIR.")
+            raise RequestError.of("{resume} needs the folder of the run that was broken off: {output} DIR.")
         require_no_loss(self.output, ("result.json",), program=self.program, inputs=self.inputs)
 
     def words(self) -> list[str]:

@@ -62,7 +62,7 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
     simulators = simulators_for(request.simulator, asked.rtl)
     paired = len(simulators) > 1 and asked.wrapped is None
     if request.icarus_vectors not in (None, ALL) and not paired:
-        raise RequestError("--icarus-vectors is for runs in both simulators; one alone compares all vectors.")
+        raise RequestError.of("{icarus_vectors} is for runs in both simulators; one alone compares all vectors.")
     request.covering.check(simulators, asked.wrapped is not None)
     with watch.stage("read"):
         program, warnings = read_program(opened.program, request.layout, progress)

@@ -60,12 +60,14 @@ class SimulationRequest:
     def __post_init__(self) -> None:
         require_types(self)
         if self.design.wrapped is not None and self.exhaustive:
-            raise RequestError("--exhaustive is not for --wrapped: exhaust the core, which sim verifies without it.")
+            raise RequestError.of("{exhaustive} is not for {wrapped}: exhaust the core, which sim verifies without it.")
         if not 0 <= self.exhaustive_bits <= MAX_BITS:
-            raise RequestError(f"--exhaustive-bits {self.exhaustive_bits} must be 0 to {MAX_BITS}.")
+            raise RequestError.of(
+                "{exhaustive_bits} {value} must be 0 to {most}.", value=self.exhaustive_bits, most=MAX_BITS
+            )
         require_counts(vectors=self.vectors, seed=self.seed)
         require_positive(timeout=self.timeout)
-        require_range("icarus-vectors", self.icarus_vectors, 1, ALL)
+        require_range("icarus_vectors", self.icarus_vectors, 1, ALL)
         written = ("result.json", DIRECTED, *self.design.written)
         require_no_loss(self.output, written, program=self.program, inputs=self.inputs, **self.design.read)
 

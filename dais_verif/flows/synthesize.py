@@ -63,12 +63,18 @@ class SynthesisRequest:
         require_positive(timeout=self.timeout)
         require_range("memory", self.memory, 64, 1 << 30)
         if self.target not in tuple(TARGETS):
-            raise RequestError(f"--target must be one of {', '.join(TARGETS)}, not {self.target!r}.")
+            raise RequestError.of(
+                "{target} must be one of {known}, not {value!r}.", known=", ".join(TARGETS), value=self.target
+            )
         if self.rtl and self.pipeline.wanted:
-            raise RequestError("--stages and --max-depth are for the RTL that we write, --rtl names another.")
+            raise RequestError.of("{stages} and {max_depth} are for the RTL that we write, {rtl} names another.")
         if self.pnr and TARGETS[self.target].board is None:
             able = ", ".join(name for name, other in TARGETS.items() if other.board)
-            raise RequestError(f"--pnr: no free tool places and routes {self.target}; there is one for {able}.")
+            raise RequestError.of(
+                "{pnr}: no free tool places and routes {family}; there is one for {able}.",
+                family=self.target,
+                able=able,
+            )
         written = (RECORD, *FILES, *(() if self.rtl else ("rtl.v",)))
         delays = self.pipeline.delay_model
         require_no_loss(self.output, written, program=self.program, rtl=self.rtl, delay_model=delays)

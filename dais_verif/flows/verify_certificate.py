@@ -47,9 +47,9 @@ class CertificateRequest:
     def __post_init__(self) -> None:
         require_types(self)
         if self.verify_time is not None and self.allowed_signers is None:
-            raise RequestError("--verify-time judges the signer; give it with --allowed-signers.")
+            raise RequestError.of("{verify_time} judges the signer; give it with {allowed_signers}.")
         if self.verify_time is not None and self.verify_time.tzinfo is None:
-            raise RequestError(f"--verify-time {self.verify_time} must say its time zone.")
+            raise RequestError.of("{verify_time} {value} must say its time zone.", value=self.verify_time)
 
     def words(self) -> list[str]:
         """Return the words after ``dais-verif`` that ask for this."""

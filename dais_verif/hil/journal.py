@@ -52,15 +52,21 @@ class Journal:
                 answer[name] = answer[name] and Difference(**answer[name])
             self.rows, self.answer = rows, Answer(**answer)
         except FileNotFoundError:
-            raise InputError(
-                f"there is nothing to resume in {str(self._path.parent)!r}: no run was broken off there;"
-                " leave out --resume"
+            raise InputError.of(
+                "there is nothing to resume in {parent!r}: no run was broken off there; leave out {resume}",
+                parent=str(self._path.parent),
             ) from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{str(self._path)!r} cannot be read ({error}); start afresh without --resume") from None
+            raise InputError.of(
+                "{path!r} cannot be read ({error}); start afresh without {resume}", path=str(self._path), error=error
+            ) from None
         for name in self._of:
             if of.get(name) != self._of[name]:
-                raise InputError(
-                    f"the run in {str(self._path.parent)!r} was another one: {name} was {of.get(name)}, is now"
-                    f" {self._of[name]}; resume it with the options it had, or start afresh without --resume"
+                raise InputError.of(
+                    "the run in {parent!r} was another one: {name} was {get}, is now {of}; resume it with the "
+                    "options it had, or start afresh without {resume}",
+                    parent=str(self._path.parent),
+                    name=name,
+                    get=of.get(name),
+                    of=self._of[name],
                 )

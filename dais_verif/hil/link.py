@@ -50,16 +50,23 @@ def parse_target(text: str) -> Target:
         options = parse_qs(url.query, keep_blank_values=True, strict_parsing=bool(url.query))
         baud = int(options.pop("baud", [str(BAUD)])[-1]) if scheme == "serial" else BAUD
     except ValueError as error:
-        raise InputError(f"--target {text!r}: {error}; must be like {_EXAMPLES}") from None
+        raise InputError.of(
+            "{target} {text!r}: {error}; must be like {examples}", text=text, error=error, examples=_EXAMPLES
+        ) from None
     if options:
-        raise InputError(f"--target {text!r}: unknown option {next(iter(options))!r}; must be like {_EXAMPLES}")
+        raise InputError.of(
+            "{target} {text!r}: unknown option {options!r}; must be like {examples}",
+            text=text,
+            options=next(iter(options)),
+            examples=_EXAMPLES,
+        )
     if scheme == "serial" and not place and url.path and baud > 0:
         return Target(text, scheme, url.path, baud=baud)
     if scheme == "tcp" and place and port and not url.path.strip("/"):
         return Target(text, scheme, place, port)
     if scheme == "sim" and place in ("uart", "fifo") and not url.path.strip("/"):
         return Target(text, scheme, place)
-    raise InputError(f"--target {text!r} cannot be used; must be like {_EXAMPLES}")
+    raise InputError.of("{target} {text!r} cannot be used; must be like {examples}", text=text, examples=_EXAMPLES)
 
 
 class Link:

@@ -70,7 +70,7 @@ class Run:
         rows = self.vectors.rows
         self._starts = [*range(0, rows, _CHUNK), rows]
         if self.journal.rows not in self._starts or self.journal.rows != self.journal.answer.rows:
-            raise InputError("what the earlier run has left cannot be used; start afresh without --resume")
+            raise InputError.of("what the earlier run has left cannot be used; start afresh without {resume}")
         self._board = Scoreboard(
             Job(
                 chunks="",
@@ -226,7 +226,7 @@ def _words(found: Bytes, bits: int) -> Words:
     octets[:, : found.shape[1]] = found
     if bits % 8 and (found[:, -1] >> bits % 8).any():
         raise ToolError(
-            "the board sets bits beyond its output port: its bridge does not keep the protocol;"
-            " make its bitstream again (dais-verif emit --wrap)"
+            "the board sets bits beyond its output port: its bridge does not keep the protocol; make its bitstream "
+            "again (dais-verif emit --wrap)"
         )
     return octets.view("<u8")

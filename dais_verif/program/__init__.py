@@ -76,7 +76,11 @@ def load(path: str | Path | bytes, *, layout: str | None = None) -> Program:
     data = read_plain(Path(path), _MOST_BYTES, advice="give the path of a DAIS program")
     if _is_text(str(path), data):
         if layout is not None:
-            raise InputError(f"{path}: a text says its layout itself and is not read as {layout}; leave --layout out")
+            raise InputError.of(
+                "{path}: a text says its layout itself and is not read as {layout_given}; leave {layout} out",
+                path=path,
+                layout_given=layout,
+            )
         program = assemble(data, str(path))
         return replace(program, origin=replace(program.origin, path=str(path)))
     try:

@@ -35,11 +35,13 @@ Mask = NDArray[np.bool_]
 class BrokenRule(ProgramError):
     """A rule, and who breaks it, for those who know more than the binary does of where that stands.
 
-    ``part``: ``op``, ``type`` (of an op), ``input`` or ``output``. ``finding``: the message without its remedy.
+    ``part``: ``op``, ``type`` (of an op), ``input`` or ``output``. ``finding``: the message without its
+    remedy, which may name arguments, as ``DaisError.of`` has them.
     """
 
     def __init__(self, part: str, index: int, finding: str, remedy: str) -> None:
-        super().__init__(f"{finding}; {remedy}")
+        super().__init__()
+        self._name("{finding}; " + remedy, finding=finding)
         self.part, self.index, self.finding = part, index, finding
 
 
@@ -81,9 +83,9 @@ def _refuse_element(bad: Mask, what: str, field: str, values: Ints, rule: str, r
         raise BrokenRule(what, index, f"{what} {index}: {field} is {int(values[index])}, {rule}", remedy)
 
 
-_LAYOUT = "the file is damaged or has another layout (see --layout)"
+_LAYOUT = "the file is damaged or has another layout (see {layout})"
 _WRITER = "the writer of the program must be mended"
-_SSA = "ops read only what stands before them, so the file is damaged or has another layout (see --layout)"
+_SSA = "ops read only what stands before them, so the file is damaged or has another layout (see {layout})"
 _EARLIER = "must name an earlier op, 0 to {index} - 1"
 #: Where programs come from that may hold what only ALIR has.
 _ALIR_LAYOUTS = ("alir", "memory")

@@ -53,14 +53,14 @@ def _dialect(tree: Any) -> str:
     """``json`` for da4ml's bare list, ``alir`` for what alkaid writes. Raises ``ProgramError`` if it could be both."""
     if isinstance(tree, list):
         if alir_json.has_alir_records(tree):
-            raise ProgramError(
-                "JSON: a bare list, as da4ml writes DAIS, whose ops are records of ALIR (spec 3 or 4), where opcode -2"
-                " means another thing; --layout alir reads it as ALIR, --layout json as DAIS"
+            raise ProgramError.of(
+                "JSON: a bare list, as da4ml writes DAIS, whose ops are records of ALIR (spec 3 or 4), where opcode "
+                "-2 means another thing; {layout} alir reads it as ALIR, {layout} json as DAIS"
             )
         return "json"
     if isinstance(tree, dict) and tree.get("meta") == "DAISModel" and "spec_version" not in tree:
-        raise ProgramError(
-            "JSON: meta is DAISModel without a spec_version: opcode -2 is relu(-x) if it is da4ml's DAIS, and -x if it"
-            " is an early ALIR; --layout json reads it as DAIS, --layout alir as ALIR"
+        raise ProgramError.of(
+            "JSON: meta is DAISModel without a spec_version: opcode -2 is relu(-x) if it is da4ml's DAIS, and -x if "
+            "it is an early ALIR; {layout} json reads it as DAIS, {layout} alir as ALIR"
         )
     return "alir"

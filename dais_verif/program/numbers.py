@@ -239,8 +239,12 @@ def _double(raw: int, f: int, row: int, output: int) -> float:
     except OverflowError:
         value = float("inf")
     if value in (float("inf"), float("-inf")) or Fraction(value) != exact:
-        raise InputError(
-            f"row {row}, output {output}: the value {raw} * 2**{-f} does not fit a float64 exactly; "
-            "ask for raw integers (--raw)"
+        raise InputError.of(
+            "row {row}, output {output}: the value {raw_given} * 2**{value} does not fit a float64 exactly; ask for "
+            "raw integers ({raw})",
+            row=row,
+            output=output,
+            raw_given=raw,
+            value=-f,
         )
     return value

@@ -102,9 +102,10 @@ class Boundary:
         if signal in self.constants:
             return const(width, self.constants[signal] >> low)
         if signal in self.others:
-            raise InputError(
-                f"an output or an op depends on input {signal.name!r}, which carries no data;"
-                " give it a value under [tie] in a --ports file"
+            raise InputError.of(
+                "an output or an op depends on input {name!r}, which carries no data; give it a value under [tie] in "
+                "a {ports} file",
+                name=signal.name,
             )
         if signal not in self.pieces:
             return None

@@ -47,9 +47,10 @@ _busy: set[str] = set()
 def check_name(name: str) -> None:
     """Raises ``InputError`` if no cluster is called so."""
     if not _NAME.fullmatch(name):
-        raise InputError(
-            f"--cluster {name}: must be local, slurm or lsf, each with :N for so many workers, or the address of a"
-            " Dask scheduler, tcp://host:port"
+        raise InputError.of(
+            "{cluster} {name}: must be local, slurm or lsf, each with :N for so many workers, or the address of a "
+            "Dask scheduler, tcp://host:port",
+            name=name,
         )
 
 
@@ -103,18 +104,24 @@ def _connect(name: str, jobs: int) -> tuple[Any, Any]:
         dask.config.set({"logging.distributed": "critical"})
         distributed = importlib.import_module("distributed")
     except ImportError:
-        raise ToolError(f"--cluster needs dask.distributed, which is not installed: {_INSTALL}") from None
+        raise ToolError.of(
+            "{cluster} needs dask.distributed, which is not installed: {install}", install=_INSTALL
+        ) from None
     kind, _, number = name.partition(":")
     if "://" in name:
         try:
             client = distributed.Client(name, timeout=_CONNECT_SECONDS)
         except (OSError, ValueError) as error:
-            raise ToolError(f"--cluster {name}: no scheduler answers there ({error})") from None
+            raise ToolError.of(
+                "{cluster} {name}: no scheduler answers there ({error})", name=name, error=error
+            ) from None
         try:
             client.wait_for_workers(1, timeout=_JOIN_SECONDS)
         except TimeoutError:
             client.close()
-            raise ToolError(f"--cluster {name}: the scheduler has no worker; start one with `dask worker`") from None
+            raise ToolError.of(
+                "{cluster} {name}: the scheduler has no worker; start one with `dask worker`", name=name
+            ) from None
         return None, client
     workers = int(number) if number else jobs
     if kind == "local":
@@ -131,14 +138,18 @@ def _queue(kind: str) -> Any:
     try:
         dask_jobqueue = importlib.import_module("dask_jobqueue")
     except ImportError:
-        raise ToolError(f"--cluster {kind} needs dask-jobqueue, which is not installed: {_INSTALL}") from None
+        raise ToolError.of(
+            "{cluster} {kind} needs dask-jobqueue, which is not installed: {install}", kind=kind, install=_INSTALL
+        ) from None
     make = {"slurm": "SLURMCluster", "lsf": "LSFCluster"}[kind]
     try:
         return getattr(dask_jobqueue, make)()
     except (OSError, ValueError, TypeError) as error:
         problem = " ".join(str(error).split())
-        raise ToolError(
-            f"--cluster {kind}: {problem}; say in ~/.config/dask/jobqueue.yaml what a job of the queue is to be"
+        raise ToolError.of(
+            "{cluster} {kind}: {problem}; say in ~/.config/dask/jobqueue.yaml what a job of the queue is to be",
+            kind=kind,
+            problem=problem,
         ) from None
 
 

@@ -94,9 +94,10 @@ def sign_off(
     listener, policy = listener or SignOffListener(), given.policy
     _clear(folder)
     if program.origin.assumed:
-        raise InputError(
-            f"{path}: the file is valid as headerless and as published and they differ; a sign-off does not assume "
-            "which is meant: give --layout"
+        raise InputError.of(
+            "{path}: the file is valid as headerless and as published and they differ; a sign-off does not assume "
+            "which is meant: give {layout}",
+            path=path,
         )
     times = Times(datetime.now(timezone.utc).isoformat(timespec="seconds"), 0.0)
     began = time.monotonic()  # after the other clock, so that both never add up to the future

@@ -63,7 +63,7 @@ def selfcheck_signatures(program: Program, beats: Iterable[int]) -> dict[int, in
         raise InputError(f"a self-check has 1 to {MOST_BEATS} beats, not {wrong[0] if wrong else 'none'}")
     ports, golden = ports_of(program), Golden(program)
     if not ports.output_bits:
-        raise InputError("the program has no output bits, so a self-check would compare nothing; leave out --axil")
+        raise InputError.of("the program has no output bits, so a self-check would compare nothing; leave out {axil}")
     count = -(-ports.output_bits // _LANE)
     lanes = np.full(count, 0xFFFFFFFF, dtype=np.uint32)
     found: dict[int, int] = {}

@@ -41,23 +41,27 @@ def elaborated(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
     (folder / SCRIPT).write_text("\n".join([*lines, ""]), encoding="utf-8")
     try:
         command = [str(yosys), "-s", SCRIPT]
-        run_limited("yosys", command, folder / LOG, limits, advice=lambda option: "leave Yosys out: --front-end slang")
+        run_limited("yosys", command, folder / LOG, limits, advice=lambda _: "leave Yosys out: {front_end} slang")
     except ToolError:
         said = _ERROR.search((folder / LOG).read_text(encoding="utf-8", errors="replace"))
         if said is None:
             raise
         place, text = (shown(" ".join((part or "").split()), sources) for part in said.groups())
-        raise InputError(_refusal(place, text, top)) from None
+        raise _refusal(place, text, top) from None
     return folder / FORM
 
 
-def _refusal(place: str, text: str, top: str) -> str:
+def _refusal(place: str, text: str, top: str) -> InputError:
     if re.fullmatch(rf"Module `\\?{re.escape(top)}' not found!", text):
-        return f"the RTL has no module {top!r}; name its top module with --top"
+        return InputError.of("the RTL has no module {module!r}; name its top module with {top}", module=top)
     missing = re.search(r"Can not open file `(.*)` for", text)
     if missing:
-        return f"memory file {missing[1]!r} was not found; give it with --data"
+        return InputError.of("memory file {name!r} was not found; give it with {data}", name=missing[1])
     if place:
         name, _, line = place.rpartition(":")
         place = f"{os.path.relpath(name)}:{line}: "
-    return f"{place}Yosys: {text.rstrip('.!')}; correct the RTL, or leave Yosys out: --front-end slang"
+    return InputError.of(
+        "{place}Yosys: {text}; correct the RTL, or leave Yosys out: {front_end} slang",
+        place=place,
+        text=text.rstrip(".!"),
+    )

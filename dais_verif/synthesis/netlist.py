@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import Argument, InputError, ToolError
 from dais_verif.files import read_plain, write_atomically
 from dais_verif.synthesis.targets import NETLISTS, TARGETS, Target
 from dais_verif.synthesis.yosys import CELLS, NETLIST
@@ -45,7 +45,11 @@ def find_netlist(path: Path, target: str | None) -> SynthesizedNetlist:
         if not path.is_file():
             raise InputError(f"netlist {str(path)!r} does not exist; `dais-verif synth ... -o DIR` makes one")
         if target is None:
-            raise InputError(f"netlist {str(path)!r}: name the cells it is made of, --target {'|'.join(NETLISTS)}")
+            raise InputError.of(
+                "netlist {path!r}: name the cells it is made of, {target} {known}",
+                path=str(path),
+                known="|".join(NETLISTS),
+            )
         return SynthesizedNetlist(path, target)
     try:
         record = json.loads(read_plain(path / RECORD, 1 << 28))
@@ -57,7 +61,12 @@ def find_netlist(path: Path, target: str | None) -> SynthesizedNetlist:
     if made_for not in TARGETS or not (path / NETLIST).is_file():
         raise InputError(f"{str(path)!r} holds no netlist; call `dais-verif synth ... -o DIR` again")
     if target not in (None, made_for):
-        raise InputError(f"the netlist in {str(path)!r} was made for {made_for}, not for --target {target}")
+        raise InputError.of(
+            "the netlist in {path!r} was made for {made_for}, not for {target} {target_given}",
+            path=str(path),
+            made_for=made_for,
+            target_given=target,
+        )
     return SynthesizedNetlist(path / NETLIST, made_for)
 
 
@@ -92,9 +101,11 @@ def models(netlist: str, target: Target) -> str:
             chosen[name] = available[name]
             wanted |= _words(available[name])
     if empty := sorted(name for name, module in chosen.items() if not _computes(module)):
-        raise InputError(
-            f"Yosys has no model that simulates {', '.join(empty)}, which the netlist uses; synthesize with --no-bram"
-            " if these are block RAMs, or give netlist and the vendor's models with --rtl"
+        raise InputError.of(
+            "Yosys has no model that simulates {known}, which the netlist uses; synthesize with {without} if these "
+            "are block RAMs, or give netlist and the vendor's models with {rtl}",
+            known=", ".join(empty),
+            without=Argument("bram=False"),
         )
     if not chosen:
         return ""

@@ -58,7 +58,9 @@ def place(done: Synthesis, clock: str, limits: Limits, *, tell: Tell = lambda st
     target, folder, begun = TARGETS[done.target], done.folder, time.monotonic()
     if target.board is None:
         able = ", ".join(name for name, other in TARGETS.items() if other.board)
-        raise InputError(f"no free tool places and routes {done.target}: --pnr takes {able}")
+        raise InputError.of(
+            "no free tool places and routes {target}: {pnr} takes {able}", target=done.target, able=able
+        )
     found = tools.nextpnr(target.board.family)
     ports = netlist_ports(folder / RTLIL, done.top)
     (folder / _HARNESS).write_text(harness(done.top, ports, clock), encoding="utf-8")

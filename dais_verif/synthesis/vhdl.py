@@ -47,7 +47,9 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
         except ToolError:
             said = log.read_text(encoding="utf-8", errors="replace")
             if _NO_TOP.search(said):
-                raise InputError(f"the RTL has no entity {top!r}; name its top entity with --top") from None
+                raise InputError.of(
+                    "the RTL has no entity {top_given!r}; name its top entity with {top}", top_given=top
+                ) from None
             if _ERROR.search(said):
                 raise InputError(f"{_first_error(said, sources)}; correct the RTL") from None
             raise

@@ -124,4 +124,9 @@ def _add(files: dict[str, Path], name: str, path: Path) -> None:
     path = path.absolute()
     other = files.setdefault(name, path)
     if other != path and other.read_bytes() != path.read_bytes():
-        raise InputError(f"{name!r} may be {str(other)!r} or {str(path)!r}; name the right one with --data")
+        raise InputError.of(
+            "{name!r} may be {other!r} or {path!r}; name the right one with {data}",
+            name=name,
+            other=str(other),
+            path=str(path),
+        )

@@ -22,8 +22,8 @@ _EXHAUSTED = re.compile(
 _END = 20_000
 
 
-def _allow_more(option: str) -> str:
-    return f"try a smaller program or another target, or allow more with {option}"
+def _allow_more(argument: str) -> str:
+    return f"try a smaller program or another target, or allow more with {{{argument}}}"
 
 
 class Limits(NamedTuple):
@@ -46,7 +46,7 @@ def run_limited(
     """Run ``command`` in the folder of its ``log``. Raises ``ToolError`` if it fails or meets a limit.
 
     ``tell`` hears what the first group of ``step`` last matched in the log. ``advice``: what to do about a limit,
-    for which there is an option.
+    for which there is an argument of that name, as ``DaisError.of`` takes texts.
     """
     kilobytes = "unlimited" if limits.megabytes is None else str(limits.megabytes * 1024)
     limited = ["/bin/sh", "-c", 'ulimit -v "$1" || exit; shift; exec "$@"', "sh", kilobytes, *command]
@@ -58,12 +58,13 @@ def run_limited(
         except ToolError as error:
             if time.monotonic() - begun < limits.seconds:
                 raise
-            raise ToolError(f"{error}; {advice('--timeout')}") from None
+            raise ToolError.of("{error}; " + advice("timeout"), error=error) from None
     if code == 0:
         return
     if code == -9 or _EXHAUSTED.search(log.read_text(encoding="utf-8", errors="replace")[-_END:]):
         allowed = "" if limits.megabytes is None else f": a process may take {limits.megabytes} MB"
-        raise ToolError(f"{tool} ran out of memory{allowed} (output: {log}); {advice('--memory')}")
+        text = f"{tool} ran out of memory{allowed} (output: {log})"
+        raise ToolError.of("{text}; " + advice("memory"), text=text)
     raise ToolError(f"{tool} {describe_exit(code)}: {last_error(log)} (full output: {log})")
 
 

@@ -30,9 +30,9 @@ def confined(command: Sequence[str], cwd: Path, writable: Sequence[Path] = ()) -
     """``command`` so that it can write in ``cwd`` and ``writable`` only. Raises ``ToolError`` without bubblewrap."""
     bwrap = shutil.which("bwrap")
     if bwrap is None:
-        raise ToolError(
-            "--sandbox needs bubblewrap (bwrap), which was not found on PATH; install it (Debian: apt-get install"
-            " bubblewrap), or leave --sandbox out"
+        raise ToolError.of(
+            "{sandbox} needs bubblewrap (bwrap), which was not found on PATH; install it (Debian: apt-get install "
+            "bubblewrap), or leave {sandbox} out"
         )
     places = [str(path.absolute()) for path in (*writable, cwd)]
     binds = [word for place in dict.fromkeys(places) for word in ("--bind", place, place)]

@@ -119,7 +119,7 @@ def test_minus_two_is_negation_in_every_spec_and_relu_in_da4ml() -> None:
 def test_dialect_that_nothing_tells_is_refused_with_both_readings() -> None:
     untold = {"model": model()["model"], "meta": "DAISModel"}
     for tree in (model([[0], -2, [], [-8, 8, 0.5], 0, 0])["model"], untold):
-        with pytest.raises(ProgramError, match="--layout") as caught:
+        with pytest.raises(ProgramError, match="layout") as caught:
             read(tree)
         assert "DAIS" in str(caught.value) and "ALIR" in str(caught.value)
         assert read(tree, "alir").origin.layout == "alir"

@@ -66,11 +66,11 @@ def test_what_cannot_be_used_raises(tmp_path: Path, bug: Path) -> None:
         dais_verif.simulate(SUM, rtl=tmp_path / "nowhere.v")
     for function in (dais_verif.simulate, dais_verif.cover, dais_verif.rank_sensitivity):
         for wrong in (-1, "x"):
-            with pytest.raises(dais_verif.RequestError, match="--vectors must be a number"):
+            with pytest.raises(dais_verif.RequestError, match="vectors must be a number"):
                 function(SUM, vectors=wrong)  # type: ignore[operator]
     with pytest.raises(dais_verif.RequestError, match="simulators must be"):
         dais_verif.simulate(SUM, simulators=["icarus", "modelsim"])
-    with pytest.raises(dais_verif.RequestError, match="--latency needs --clock"):
+    with pytest.raises(dais_verif.RequestError, match="latency needs clock"):
         dais_verif.simulate(SUM, rtl=bug, latency=3)
     with pytest.raises(dais_verif.RequestError, match="rtl and netlist both name"):
         dais_verif.simulate(SUM, rtl=bug, netlist=bug)
@@ -158,17 +158,17 @@ def test_emit_returns_the_text_and_what_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"top": "module"}, "--top must be a Verilog module name"),
-        ({"top": "a; endmodule"}, "--top must be a Verilog module name"),
-        ({"top": None}, "--top must be a Verilog module name"),
-        ({"stages": 0}, "--stages must be 1 to"),
-        ({"max_depth": "3"}, "--max-depth must be a number"),
-        ({"wrap": "axis", "period": "5", "output": "x"}, "--period must be a number"),
-        ({"valid": True}, "--valid is for pipelines"),
-        ({"wrap": "pcie", "output": "x"}, "--wrap must be one of axis, uart, fifo"),
+        ({"top": "module"}, "top must be a Verilog module name"),
+        ({"top": "a; endmodule"}, "top must be a Verilog module name"),
+        ({"top": None}, "top must be a Verilog module name"),
+        ({"stages": 0}, "stages must be 1 to"),
+        ({"max_depth": "3"}, "max_depth must be a number"),
+        ({"wrap": "axis", "period": "5", "output": "x"}, "period must be a number"),
+        ({"valid": True}, "valid is for pipelines"),
+        ({"wrap": "pcie", "output": "x"}, "wrap must be one of axis, uart, fifo"),
         ({"wrap": "axis"}, "name a folder"),
         ({"wrap": "uart", "axil": True, "output": "x"}, "is for AXI4-Stream"),
-        ({"wrap": "axis", "user_bits": -1, "output": "x"}, "--user-bits must be 0 to 4096"),
+        ({"wrap": "axis", "user_bits": -1, "output": "x"}, "user_bits must be 0 to 4096"),
     ],
     ids=[
         "keyword",
@@ -201,11 +201,11 @@ def test_synthesize_counts_cells_and_keeps_a_netlist(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"target": "vax"}, "--target must be one of ice40"),
+        ({"target": "vax"}, "target must be one of ice40"),
         ({"target": "xilinx", "pnr": True}, "no free tool places and routes xilinx"),
-        ({"target": "ice40", "timeout": 0}, "--timeout must be a number of seconds"),
-        ({"target": "ice40", "memory": 1}, "--memory must be 64 to"),
-        ({"target": "ice40", "rtl": "a.v", "stages": 2}, "--rtl names another"),
+        ({"target": "ice40", "timeout": 0}, "timeout must be a number of seconds"),
+        ({"target": "ice40", "memory": 1}, "memory must be 64 to"),
+        ({"target": "ice40", "rtl": "a.v", "stages": 2}, "rtl names another"),
     ],
     ids=["target", "pnr", "timeout", "memory", "stages"],
 )

@@ -107,7 +107,7 @@ def test_what_a_pattern_did_not_find_is_not_our_own_rtl(empty: Any) -> None:
 
 
 def test_errors_survive_pickling() -> None:
-    for name in errors.__all__:
+    for name in set(errors.__all__) - {"Argument"}:
         error = getattr(errors, name)
         made = error(dais_verif.Verdict.UNKNOWN, "why") if name == "VerdictError" else error("why")
         again = pickle.loads(pickle.dumps(made))
@@ -184,11 +184,11 @@ def test_of_regressions_and_sign_offs() -> None:
         refused(lambda given=given: D.regress("a.bin", **given), "must be")
     refused(lambda: D.sign_off(b"x"), "program must be a path")
     refused(lambda: D.sign_off("a.bin", passphrase="secret"), "passphrase must be a function")
-    refused(lambda: D.verify_certificate("out", allowed_signers="x", verify_time="now"), "verify-time must be a date")
+    refused(lambda: D.verify_certificate("out", allowed_signers="x", verify_time="now"), "verify_time must be a date")
     with pytest.raises(dais_verif.InputError, match="jobs is 'x'"):
         D.run(SUM, [[1, 2]], jobs="x")
     refused(lambda: D.verify_certificate(None), "certificate must be a path")
-    with pytest.raises(dais_verif.InputError, match="--target '5'"):
+    with pytest.raises(dais_verif.InputError, match="target '5'"):
         D.run_on_board(SUM, "5")
     refused(lambda: D.run_on_board(SUM, 5), "target must be text")
 

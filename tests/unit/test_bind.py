@@ -229,7 +229,7 @@ class TestDiscovery:
         assert found is not None and [port.width for port in found] == [3, 1]
 
     def test_another_top(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match=r"no module m in the RTL; it holds other: name the top module with --top"):
+        with pytest.raises(InputError, match=r"no module m in the RTL; it holds other: name the top module with top"):
             self.find(tmp_path, "module other; endmodule")
 
     @pytest.mark.parametrize("text", ["", "module m(", "\x7fELF", "module m(input real x); endmodule"])

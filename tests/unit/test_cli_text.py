@@ -118,7 +118,7 @@ def test_load_takes_a_text(folder: Path) -> None:
     program = dais_verif.load("t.dais")
     assert run(program, [[0], [3]]).tolist() == [[4], [7]]
     assert (program.origin.path, program.origin.layout, program.origin.assumed) == ("t.dais", "v1", False)
-    with pytest.raises(InputError, match="leave --layout out"):
+    with pytest.raises(InputError, match="leave layout out"):
         load("t.dais", layout="headerless")
     (folder / "bad.dais").write_text("input x\n oops")
     with pytest.raises(ProgramError, match=r"^bad\.dais:2:2: expected"):

@@ -81,7 +81,7 @@ def test_two_that_may_be_meant(folder: Path) -> None:
     file(folder, "src/old/a.mem")
     assert data_files([source(folder, "a.mem")]) == (DataFile("a.mem", one),)  # the same text: no matter
     file(folder, "src/old/a.mem", "1\n")
-    with pytest.raises(InputError, match=r"'a.mem' may be '.*' or '.*'; name the right one with --data"):
+    with pytest.raises(InputError, match=r"'a.mem' may be '.*' or '.*'; name the right one with data"):
         data_files([source(folder, "a.mem")])
 
 

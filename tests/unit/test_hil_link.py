@@ -60,7 +60,7 @@ def test_targets(text: str, scheme: str, place: str, port: int, baud: int) -> No
 )
 def test_what_is_no_target(text: str) -> None:
     with pytest.raises(
-        InputError, match=r"--target .*; must be like serial:///dev/ttyUSB0\?baud=115200, tcp://host:port"
+        InputError, match=r"target .*; must be like serial:///dev/ttyUSB0\?baud=115200, tcp://host:port"
     ):
         parse_target(text)
 

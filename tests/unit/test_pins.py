@@ -44,11 +44,11 @@ def test_options_alone() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(RequestError, match=r"--latency needs --clock: .*; no ports file says which"):
+    with pytest.raises(RequestError, match=r"latency needs clock: .*; no ports file says which"):
         Pins(latency=2).over(None, "no ports file says which")
-    with pytest.raises(RequestError, match="--valid-out needs --valid-in"):
+    with pytest.raises(RequestError, match="valid_out needs valid_in"):
         Pins(valid_out="v").over(Clocking("clk"), "")
-    with pytest.raises(RequestError, match=r"--reset r:down must be a port, .*: r:low"):
+    with pytest.raises(RequestError, match=r"reset r:down must be a port, .*: r:low"):
         Pins(reset="r:down")
 
 
@@ -93,5 +93,5 @@ def test_widths_of_the_ports_file(tmp_path: Path) -> None:
 
 
 def test_options_without_a_clock_table(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match=r"--latency needs --clock: .*ports\.toml' has no \[clock\]"):
+    with pytest.raises(RequestError, match=r"latency needs clock: .*ports\.toml' has no \[clock\]"):
         decisions(tmp_path, "", Pins(latency=1))

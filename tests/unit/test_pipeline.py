@@ -152,7 +152,7 @@ class TestDepth:
     def test_the_op_is_named(self) -> None:
         rows = [(-1, 0, -1, 0, (1, 7, 0)), (7, 0, 0, 0, (1, 15, 0)), (3, 1, -1, 0, (1, 7, 0))]
         program = Program.build(rows, [(2, 0, 0)], inp_shift=[0])
-        with pytest.raises(InputError, match=r"^op 1 \(mul\) alone takes 5\.3 LUT levels, more than --max-depth 3\.5"):
+        with pytest.raises(InputError, match=r"^op 1 \(mul\) alone takes 5\.3 LUT levels, more than max_depth 3\.5"):
             emit_pipeline(program, "model", PipelineOptions(max_depth=3.5))
 
     def test_so_is_the_negation_of_an_output(self) -> None:

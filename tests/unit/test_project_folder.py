@@ -96,7 +96,7 @@ def test_what_a_top_does_not_need_is_left_out(tmp_path: Path) -> None:
 
 def test_the_top_of_several_is_that_of_the_option(tmp_path: Path) -> None:
     folder = da4ml_folder(da4ml_folder(tmp_path), "other")
-    with pytest.raises(InputError, match="may mean layer, other: name the top with --top"):
+    with pytest.raises(InputError, match="may mean layer, other: name the top with top"):
         read_project(folder)
     assert read_project(folder, top="other").top == "other"
 

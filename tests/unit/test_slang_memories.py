@@ -81,5 +81,5 @@ def test_a_folder_in_the_place_of_a_file(tmp_path: Path) -> None:
 
 
 def test_a_file_that_nobody_gave(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="memory file 'words' was not found; give it with --data"):
+    with pytest.raises(InputError, match="memory file 'words' was not found; give it with data"):
         elaborated(MODULE.format(call="$readmemh"), tmp_path, "slang")

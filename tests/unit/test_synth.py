@@ -158,7 +158,7 @@ class TestFindNetlist:
         (tmp_path / "synth.json").write_text(json.dumps({"target": "ecp5"}))
         (tmp_path / "netlist.v").write_text("")
         assert find_netlist(tmp_path, None) == find_netlist(tmp_path, "ecp5") == (tmp_path / "netlist.v", "ecp5")
-        with pytest.raises(InputError, match="was made for ecp5, not for --target ice40"):
+        with pytest.raises(InputError, match="was made for ecp5, not for target ice40"):
             find_netlist(tmp_path, "ice40")
 
     @pytest.mark.parametrize("record", [None, "", "[]", "{}", '{"target": "asic"}', '{"target": ["ice40"]}'])
@@ -177,7 +177,7 @@ class TestFindNetlist:
     def test_a_file_needs_its_target(self, tmp_path: Path) -> None:
         (tmp_path / "n.v").write_text("")
         assert find_netlist(tmp_path / "n.v", "xilinx") == (tmp_path / "n.v", "xilinx")
-        with pytest.raises(InputError, match=r"--target ice40\|ecp5\|xilinx\|generic"):
+        with pytest.raises(InputError, match=r"target ice40\|ecp5\|xilinx\|generic"):
             find_netlist(tmp_path / "n.v", None)
 
     def test_nothing_there(self, tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ class TestModels:
                 "  specify\n    (A => O) = 3;\n  endspecify\nendmodule\n"
             )
         with pytest.raises(
-            InputError, match=r"no model that simulates HOLLOW, which .* --no-bram if these are block RAMs"
+            InputError, match=r"no model that simulates HOLLOW, which .* bram=False if these are block RAMs"
         ):
             models("module m(output o); HOLLOW l(1'b0, o); LUT k(); endmodule", TARGETS["ice40"])
 

@@ -67,7 +67,7 @@ def explain(request: ExplanationRequest, *, progress: Progress = SILENT) -> Expl
     batch = batch_of([program], request.inputs, request.vectors, request.seed)
     row = request.row
     if row >= batch.rows:
-        raise InputError(f"--row {row}: there are {batch.rows} vectors, numbered from 0 on")
+        raise InputError.of("{row} {value}: there are {rows} vectors, numbered from 0 on", value=row, rows=batch.rows)
     text = io.StringIO()
     with (
         progress.working("explaining"),

@@ -54,13 +54,19 @@ class ProveRequest:
         require_types(self)
         require_counts(seed=self.seed)
         if self.front_end not in FRONT_ENDS:
-            raise RequestError(f"--front-end must be one of {', '.join(FRONT_ENDS)}, not {self.front_end!r}.")
+            raise RequestError.of(
+                "{front_end} must be one of {known}, not {value!r}.", known=", ".join(FRONT_ENDS), value=self.front_end
+            )
         if self.simulator not in (None, *SIMULATORS, "both"):
-            raise RequestError(f"--sim must be one of {', '.join(SIMULATORS)}, both, not {self.simulator!r}.")
+            raise RequestError.of(
+                "{simulators} must be one of {known}, both, not {value!r}.",
+                known=", ".join(SIMULATORS),
+                value=self.simulator,
+            )
         if not 0 <= self.sample <= 100:
-            raise RequestError(f"--sample must be 0 to 100 percent, not {self.sample}.")
+            raise RequestError.of("{sample} must be 0 to 100 percent, not {value}.", value=self.sample)
         if not 0 < self.timeout < float("inf"):
-            raise RequestError(f"--timeout must be a number of seconds above 0, not {self.timeout}.")
+            raise RequestError.of("{timeout} must be a number of seconds above 0, not {value}.", value=self.timeout)
         if self.design.wrapped is not None:
             raise RequestError("a wrapped design cannot be proved: prove its core, and simulate its streams.")
         written = ("result.json", *self.design.written)

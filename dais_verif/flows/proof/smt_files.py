@@ -41,7 +41,9 @@ def empty_folder(path: Path) -> Path:
     """Return the folder ``path``, made if need be. Raises ``InputError`` if there is something in it."""
     make_folder(path)
     if any(path.iterdir()):
-        raise InputError(f"folder {str(path)!r} is not empty; --dump-smt wants a new one, for it fills it with files")
+        raise InputError.of(
+            "folder {folder!r} is not empty; {dump_smt} wants a new one, for it fills it with files", folder=str(path)
+        )
     return path
 
 

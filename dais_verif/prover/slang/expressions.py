@@ -85,9 +85,9 @@ class Converter:
         if refusal is not None:
             raise self.refused(e, refusal)
 
-    def refused(self, e: Any, text: str) -> InputError:
-        """The error that names the place of ``e``."""
-        return InputError(f"{self.design.where(e.sourceRange.start)}: {text}")
+    def refused(self, e: Any, text: str, advice: str = "") -> InputError:
+        """The error that names the place of ``e``. ``advice`` may name arguments, as ``DaisError.of`` has them."""
+        return InputError.of("{where}: {text}" + advice, where=self.design.where(e.sourceRange.start), text=text)
 
     def stateful(self, e: Any, text: str) -> StateError:
         """The error that names the place of ``e``, which makes the RTL no function of its inputs."""

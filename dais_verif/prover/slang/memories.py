@@ -84,7 +84,7 @@ class _Filling(Execution):
         name = _text(self.convert, name_term)
         path = self.design.files.get(name)
         if path is None:
-            raise self.convert.refused(e, f"memory file {name!r} was not found; give it with --data")
+            raise self.convert.refused(e, f"memory file {name!r} was not found", "; give it with {data}")
         base = 16 if e.subroutineName == "$readmemh" else 2
         try:
             _fill(memory, path.read_bytes().decode("ascii", errors="replace"), base)

@@ -55,9 +55,11 @@ class _Search:
                 self._path, "Yosys takes a hierarchical name for an escaped one with a dot; rename that"
             )
 
-    def _refused(self, e: Any, text: str) -> InputError:
+    def _refused(self, e: Any, text: str, advice: str = "") -> InputError:
         where = self._design.where(e.sourceRange.start)
-        return InputError(f"{where}: {text}, or leave Yosys out: --front-end slang")
+        return InputError.of(
+            "{where}: {text}" + advice + ", or leave Yosys out: {front_end} slang", where=where, text=text
+        )
 
     def _visit(self, e: Any) -> Any:
         kind = type(e)
@@ -139,4 +141,4 @@ class _Search:
         name = value.convertToStr().value if value else None
         if name is None or str(name).lstrip("\0") not in self._design.files:
             told = "a file whose name is no constant" if name is None else repr(str(name).lstrip("\0"))
-            raise self._refused(e, f"this reads {told}, which is none of the files that were given; use --data")
+            raise self._refused(e, f"this reads {told}, which is none of the files that were given", "; use {data}")

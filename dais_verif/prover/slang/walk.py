@@ -62,9 +62,11 @@ def elaborate(
             lines = pyslang.DiagnosticEngine.reportAll(manager, [diagnostic]).strip().split("\n")
             text = next((line for line in lines if "error: " in line or "warning: " in line), lines[0])
             if "not a valid top-level module" in text:
-                raise InputError(f"the RTL has no module {top!r}; name its top module with --top")
+                raise InputError.of(
+                    "the RTL has no module {top_given!r}; name its top module with {top}", top_given=top
+                )
             if diagnostic.code == pyslang.Diags.UnknownModule:
-                raise InputError(f"{text}; give the file that holds it, or a model of it, with --rtl, too")
+                raise InputError.of("{text}; give the file that holds it, or a model of it, with {rtl}, too", text=text)
             raise InputError(f"{text}; correct the RTL")
     (instance,) = (instance for instance in root.topInstances if instance.name == top)
     netlist = _Walk(SlangDesign(manager, files or {}, call_value, bitwise), compilation).netlist(instance)

@@ -34,7 +34,7 @@ def elaborate(form: Path, top: str) -> Netlist:
     """Module ``top`` of the JSON file ``form``. Raises ``InputError`` for what is not supported."""
     modules = read_form(form)
     if top not in modules:
-        raise InputError(f"the RTL has no module {top!r}; name its top module with --top")
+        raise InputError.of("the RTL has no module {top_given!r}; name its top module with {top}", top_given=top)
     ports = modules[top].ports
     other = next((name for name, port in ports.items() if port.direction not in _WAYS), None)
     if other is not None:

@@ -62,12 +62,16 @@ def simulators_for(choice: str | None, sources: Sequence[Path]) -> tuple[str, ..
         )
     if choice in VHDL_SIMULATORS and not vhdl:
         what = f"{str(verilog[0])!r} is Verilog" if verilog else "the RTL that dais-verif emits is Verilog"
-        raise InputError(
-            f"GHDL simulates VHDL, and {what}; give VHDL with --rtl, or use --sim icarus, verilator or both"
+        raise InputError.of(
+            "GHDL simulates VHDL, and {what}; give VHDL with {rtl}, or use {simulators} icarus, verilator or both",
+            what=what,
         )
     if choice not in (None, *VHDL_SIMULATORS) and vhdl:
-        raise InputError(
-            f"--sim {choice} is for Verilog, and {str(vhdl[0])!r} is VHDL; leave --sim out, or use --sim ghdl"
+        raise InputError.of(
+            "{simulators} {choice} is for Verilog, and {vhdl!r} is VHDL; leave {simulators} out, or use {simulators} "
+            "ghdl",
+            choice=choice,
+            vhdl=str(vhdl[0]),
         )
     if choice in (None, "both"):
         return VHDL_SIMULATORS if vhdl else SIMULATORS

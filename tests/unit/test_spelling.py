@@ -1,0 +1,211 @@
+"""Errors name arguments as callers of functions know them, and the command line calls each by its option."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import pickle
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+import click
+import pytest
+from support.door import save
+from support.programs import every_opcode
+
+import dais_verif
+from dais_verif.cli.main import cli, main
+from dais_verif.cli.spelling import option_of
+from dais_verif.errors import Argument, DaisError, InputError, RequestError, ToolError
+
+EVERY = every_opcode()
+PACKAGE = Path(dais_verif.__file__).parent
+ERRORS = {"RequestError", "InputError", "ProgramError", "StateError", "ToolError", "ViolationError", "EventError"}
+
+#: An option; what is in backquotes, or in brackets behind the name of a program, is a command and not an argument.
+OPTION = re.compile(r"(?<![\w-])--[a-z]")
+COMMAND = re.compile(r"`[^`]*`|\([^()]*\b(?:dais-verif|emit|pip|apt-get) [^()]*\)|\(Debian: [^()]*")
+
+
+#: What only the command line calls.
+OF_COMMANDS = {"cli", "html"}
+
+
+def trees() -> Iterator[tuple[Path, ast.Module]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if OF_COMMANDS.isdisjoint(path.relative_to(PACKAGE).parts):
+            yield path.relative_to(PACKAGE), ast.parse(path.read_text())
+
+
+def written(call: ast.Call) -> str:
+    """The literal text in the arguments of ``call``."""
+    parts = [node.value for node in ast.walk(call) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return COMMAND.sub("", "".join(parts))
+
+
+def test_no_error_names_an_option() -> None:
+    found = [
+        f"{path}:{node.lineno}"
+        for path, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and (name := node.func.value if isinstance(node.func, ast.Attribute) else node.func)
+        and isinstance(name, ast.Name)
+        and name.id in ERRORS
+        and OPTION.search(written(node))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("raise InputError(f'{x} is not there; give it with --data')", True),
+        ("raise InputError.of('{x}; --data', x=x)", True),
+        ("raise InputError('`dais-verif emit --wrap axis` wrote none')", False),
+        ("raise InputError('write it again (dais-verif emit --wrap)')", False),
+    ],
+)
+def test_an_option_would_be_found(code: str, expected: bool) -> None:
+    (call,) = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
+    assert bool(OPTION.search(written(call))) is expected
+
+
+def named() -> dict[str, str]:
+    """The arguments that errors name, each with a place where one does."""
+    found: dict[str, str] = {}
+    for path, tree in trees():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "of":
+                if not (isinstance(node.func.value, ast.Name) and node.func.value.id in ERRORS):
+                    continue
+                values = {word.arg for word in node.keywords}
+                for part in ast.walk(node.args[0]):
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                        used = {name for _, name, _, _ in Formatter().parse(part.value) if name}
+                        found |= dict.fromkeys(used - values, f"{path}:{node.lineno}")
+    return found
+
+
+def arguments() -> set[str]:
+    """The names of the arguments of our functions, and of the fields of all requests."""
+    public = [getattr(dais_verif, name) for name in dais_verif.__all__]
+    names = {name for one in public if inspect.isroutine(one) for name in inspect.signature(one).parameters}
+    requests = [
+        node
+        for path, tree in trees()
+        for node in tree.body
+        if path.parts[0] == "flows" and isinstance(node, ast.ClassDef)
+    ]
+    lines = [line for request in requests for line in request.body]
+    return names | {
+        line.target.id for line in lines if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name)
+    }
+
+
+def test_what_is_named_is_an_argument_and_an_option() -> None:
+    commands = [command for name in cli.list_commands(None) if (command := cli.get_command(None, name))]  # type: ignore[arg-type]
+    options = {word for command in commands for one in command.params for word in (*one.opts, *one.secondary_opts)}
+    options |= {one.human_readable_name for command in commands for one in command.params}
+    places = named()
+    assert len(places) > 40
+    # Of a whole process.
+    assert {name for name in places if name not in arguments()} == {"sandbox"}
+    assert {name: place for name, place in places.items() if option_of(name) not in options} == {}
+
+
+def test_of() -> None:
+    inner = ToolError.of("no tool; leave {sandbox} out")
+    error = InputError.of(
+        "{path!r}: {why} ({name}, {inner}); {max_depth} {value:g}",
+        path="a {top} b",
+        why="{}",
+        name=Argument("user_bits"),
+        inner=inner,
+        value=2.5,
+    )
+    for one in (error, pickle.loads(pickle.dumps(error))):
+        assert str(one) == "'a {top} b': {} (user_bits, no tool; leave sandbox out); max_depth 2.5"
+        expected = "'a {top} b': {} (--user-bits, no tool; leave --sandbox out); --max-depth 2.5"
+        assert one.spelled(option_of) == expected
+    assert InputError("{top} is text").spelled(option_of) == "{top} is text"
+
+
+Ask = Callable[[Path], Any]
+
+#: What a function is asked for, the same on a command line, and the message with the argument's name in braces.
+ASKED: dict[str, tuple[Ask, list[str], str]] = {
+    "data without RTL": (
+        lambda path: dais_verif.simulate(path, data=["x.mem"]),
+        ["sim", "PROGRAM", "--data", "x.mem"],
+        "{data} is for RTL that reads files; give the RTL with {rtl}.",
+    ),
+    "values of parameters without RTL": (
+        lambda path: dais_verif.simulate(path, parameters={"W": 4}),
+        ["sim", "PROGRAM", "--param", "W=4"],
+        "{parameters} is for a module of somebody else's; give the RTL with {rtl}.",
+    ),
+    "a pin without a clock": (
+        lambda path: dais_verif.prove(path, rtl=[path.parent / "model.v"], valid_in="go"),
+        ["prove", "PROGRAM", "--rtl", "model.v", "--valid-in", "go"],
+        "{valid_in} needs {clock}: only a clocked design has one",
+    ),
+    "seeds two ways": (
+        lambda path: dais_verif.regress([path], seeds=[1], fresh_seed=True),
+        ["regress", "PROGRAM", "--seed", "1", "--fresh-seed"],
+        "{seeds}, {seed_from} and {fresh_seed} exclude each other.",
+    ),
+    "a part of nothing": (
+        lambda path: dais_verif.regress([path], shard=(3, 2)),
+        ["regress", "PROGRAM", "--shard", "3/2"],
+        "{shard}",
+    ),
+    "a wrapper's option without one": (
+        lambda path: dais_verif.emit(path, user_bits=3),
+        ["emit", "PROGRAM", "--user-bits", "3"],
+        "{user_bits} is for wrapped modules: add {wrap} axis",
+    ),
+    "a port of a pipeline without one": (
+        lambda path: dais_verif.emit(path, valid=True),
+        ["emit", "PROGRAM", "--valid"],
+        "{valid} is for pipelines: add {stages} or {max_depth}",
+    ),
+    "a top that cannot be": (
+        lambda path: dais_verif.emit(path, top="module"),
+        [],  # click says it itself
+        "{top} must be a Verilog module name",
+    ),
+    "another layout": (
+        lambda path: dais_verif.check(EVERY, layout="v1"),
+        [],
+        "{layout} v1 says how a file is read: a Program has been read; leave it out.",
+    ),
+}
+
+
+def in_full(message: str, spell: Callable[[str], str]) -> str:
+    return re.sub(r"\{(\w+)\}", lambda found: spell(found[1]), message)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_functions_and_commands_say_the_same(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ask, words, message = ASKED[name]
+    path = save(EVERY, tmp_path)
+    (tmp_path / "model.v").write_text("module model; endmodule\n")
+    with pytest.raises(DaisError) as caught:
+        ask(path)
+    assert in_full(message, str) in str(caught.value) and not OPTION.search(str(caught.value))
+    if words:
+        places = {"PROGRAM": str(path), "model.v": str(tmp_path / "model.v")}
+        with pytest.raises(SystemExit) as ended:
+            main([places.get(word, word) for word in words])
+        assert ended.value.code == 2
+        assert in_full(message, option_of) in capsys.readouterr().err
+
+
+def test_options_are_those_of_commands() -> None:
+    assert option_of("max_depth") == "--max-depth"
+    assert isinstance(cli, click.Group) and issubclass(RequestError, InputError)
