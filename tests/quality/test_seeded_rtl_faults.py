@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 from support.door import mutant, run_sim
-from support.programs import dense_network, every_opcode
-from support.rtl_bugs import BUGS, VARIANTS, Bug
+from support.programs import dense_network, every_opcode, sums_and_shifts
+from support.rtl_bugs import ALIR_BUGS, ALIR_VARIANTS, BUGS, VARIANTS, Bug
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program
 
 EVERY = every_opcode()
 DENSE = dense_network()
+SUMS = sums_and_shifts()
 VECTORS = ("--vectors", 400)
 
 MISMATCH = ("RTL_MISMATCH", 1)
@@ -35,7 +36,23 @@ def test_a_bug_in_an_op_is_found_and_the_op_named(bug: Bug, tmp_path: Path) -> N
     assert run.blame["expected"] != run.blame["found"]
 
 
-@pytest.mark.parametrize("program", [EVERY, DENSE], ids=["every-opcode", "dense-network"])
+@pytest.mark.parametrize(
+    "bug",
+    [
+        pytest.param(bug, id=bug.name.replace(" ", "-"), marks=[pytest.mark.slow] if bug in ALIR_VARIANTS else [])
+        for bug in [*ALIR_BUGS, *ALIR_VARIANTS]
+    ],
+)
+def test_a_bug_in_an_op_of_alir_is_found_and_the_op_named(bug: Bug, tmp_path: Path) -> None:
+    run = run_sim(SUMS, tmp_path, *VECTORS, rtl=mutant(SUMS, bug.line, bug.old, bug.new))
+    assert run.ending == MISMATCH
+    assert (run.blame["kind"], run.blame["op"]) == ("op", bug.op), run.blame
+    assert run.blame["mnemonic"] == SUMS.ops[bug.op].spec.mnemonic
+    assert f"op {bug.op} ({run.blame['mnemonic']}) is the first op whose value diverges" in run.blame["text"]
+    assert run.record["program"]["layout"] == "alir"
+
+
+@pytest.mark.parametrize("program", [EVERY, DENSE, SUMS], ids=["every-opcode", "dense-network", "sums-and-shifts"])
 def test_the_same_programs_without_a_bug_pass(program: Program, tmp_path: Path) -> None:
     run = run_sim(program, tmp_path, *VECTORS, rtl=emit_verilog(program), simulator="both")
     assert run.ending == ("PASS", 0)

@@ -15,6 +15,8 @@ from typing import Any
 from dais_verif.cli import main
 from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program, write_binary
+from dais_verif.program.conversion import to_alir
+from dais_verif.program.json_writers import alir_json
 
 __all__ = ["Run", "command", "environment", "mutant", "run_sim", "save"]
 
@@ -45,6 +47,10 @@ class Run:
 def save(program: Program, folder: Path, layout: str = "v1") -> Path:
     """Write ``program`` into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
+    if any(op.spec.alir for op in program.ops):  # no binary holds it
+        path = folder / "prog.json"
+        path.write_bytes(alir_json(to_alir(program)))
+        return path
     path = folder / "prog.bin"
     path.write_bytes(write_binary(program, layout))
     return path

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dais_verif.program import FixedType, Program
 from dais_verif.program.types import type_of_interval
 
-__all__ = ["dense_network", "every_opcode", "overflowing", "sum_of_many", "unproved"]
+__all__ = ["dense_network", "every_opcode", "overflowing", "sum_of_many", "sums_and_shifts", "unproved"]
 
 Row = tuple[int, int, int, int, tuple[int, int, int]]
 
@@ -92,6 +92,34 @@ OUTPUTS = [
 def every_opcode() -> Program:
     """Some thirty ops, every opcode among them."""
     return Program.build(EVERY_OPCODE, OUTPUTS, inp_shift=[0, 1, 0], tables=[SINE_LIKE, STEPS])
+
+
+#: ALIR's sums of every kind and its quantisations that shift, after three inputs as above.
+SUMS_AND_SHIFTS: list[Row] = [
+    *EVERY_OPCODE[:3],
+    (11, 0, 3, 0, (1, 6, 4)),  # 3: a sum of three
+    (11, 3, 1, 0, (1, 5, 0)),  # 4: a negation
+    (11, 4, 2, 0, (1, 6, 4)),  # 5: five times input 0
+    (11, 6, 2, -3, (1, 4, 6)),  # 6: minus 3/64
+    (12, 3, -1, 2, (1, 5, 0)),  # 7: shifted left, floored and wrapped
+    (12, 1, -1, -3, (0, 1, 4)),  # 8: shifted right and floored
+    (11, 8, 6, 0, (1, 8, 6)),  # 9: a sum of six
+    (11, 14, 2, 0, (1, 5, 4)),  # 10: two, both negative
+]
+TERMS = [
+    *[(0, 0, 0), (1, 1, 1), (2, -1, 0)],
+    (2, 0, 1),
+    *[(0, 0, 0), (0, 2, 0)],
+    *[(0, 0, 0), (-1, -6, 0)],
+    *[(3, 0, 0), (4, 1, 1), (5, -2, 0), (7, 0, 0), (8, 0, 1), (2, -1, 1)],
+    *[(0, 0, 1), (2, 0, 1)],
+]
+
+
+def sums_and_shifts() -> Program:
+    """What ALIR has and DAIS has not; every op reaches an output, and no promise can be broken."""
+    outputs = [(6, 0, 0), (9, 0, 0), (10, 0, 0)]
+    return Program.build(SUMS_AND_SHIFTS, outputs, inp_shift=[0, 1, 0], terms=TERMS)
 
 
 def overflowing() -> Program:

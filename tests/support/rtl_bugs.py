@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["BUGS", "Bug", "VARIANTS"]
+__all__ = ["ALIR_BUGS", "ALIR_VARIANTS", "BUGS", "Bug", "VARIANTS"]
 
 
 class Bug(NamedTuple):
@@ -40,6 +40,24 @@ BUGS = [
     Bug("XOR became OR", 23, "op_23 =", "^", "|"),
     # seldom
     Bug("wrong for one value in 2048", 4, "op_4 =", "op_0 +", "(op_0 == -8'sd128 ? 8'sd127 : op_0) +"),
+]
+
+#: The same, in the sums and shifts of ALIR.
+ALIR_BUGS = [
+    Bug("sign of a term flipped", 3, "op_3 =", "- (op_1", "+ (op_1"),
+    Bug("shift of a term off by one", 9, "op_9 =", "op_7 <<< 6", "op_7 <<< 5"),
+    Bug("term dropped", 9, "op_9 =", " - (op_8 <<< 2)", ""),
+    Bug("shift of a quantisation off by one", 7, "op_7 =", ">>> 2", ">>> 1"),
+]
+ALIR_VARIANTS = [
+    Bug("sign of the first term flipped", 10, "op_10 =", "-op_0", "op_0"),
+    Bug("term of another op", 9, "op_9 =", "op_5", "op_3"),
+    Bug("operand counted once", 5, "op_5 =", "op_0 + ", ""),
+    Bug("negation dropped", 4, "op_4 =", "-op_2", "op_2"),
+    Bug("negation became NOT", 4, "op_4 =", "-op_2", "~op_2"),
+    Bug("term read unsigned", 3, "op_3 =", "op_0 -", "{1'b0, op_0} -"),
+    Bug("carry of a sum lost", 9, "op_9 =", "(op_7 <<< 6)", "(op_7[4:0] <<< 6)"),
+    Bug("shift of a quantisation the other way", 8, "op_8 =", ">>> 1", "<<< 1"),
 ]
 
 #: Variants of these, and others of the same kinds of op, for the long run.
