@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from dais_verif.coverage.inputs import READ, Readers
 from dais_verif.golden.coverage_probes import ARM, LOST, WRAPPED, Places
-from dais_verif.program import OPCODES, Program
-from dais_verif.program.opcodes import MUXES, QUANTS, RELUS, Code, low_int32
+from dais_verif.program import Program
+from dais_verif.program.opcodes import MUXES, QUANTISATIONS, RELUS, Code, low_int32
 
 __all__ = ["GROUPS", "Bins", "bins_of"]
 
@@ -106,8 +106,7 @@ class Bins:
                 names = dict(zip(GROUPS[4:9], (_CONDITION, _ARM, _RELU, _WRAP, _TRUNCATION), strict=True))
                 what = (names | {"sign": _SIGN})[name][which]
         if op is not None:
-            code = OPCODES[int(self.program.columns.code[op])].mnemonic
-            return f"op {op} ({code}): {_said(name, what)}"
+            return f"{self.program.ops[op]}: {_said(name, what)}"
         return f"input {source}: {what}" if output is None else f"output {output}: {_said(name, what)}"
 
     @cached_property
@@ -225,7 +224,7 @@ def _add_relus(made: _Columns, program: Program, places: Places, never: int, alw
 
 def _add_changes(made: _Columns, program: Program, places: Places, never: int) -> None:
     """Quantisation that changes a value, where it is an op's meaning; what a relu quantises is never negative."""
-    ops = _of(program, places, *RELUS, *QUANTS, *MUXES)
+    ops = _of(program, places, *RELUS, *QUANTISATIONS, *MUXES)
     for name, change in (("wrap", WRAPPED), ("truncation", LOST)):
         at = places.more[ops] + change
         made.add(name, ops, 0, at, at + 1)

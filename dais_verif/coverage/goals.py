@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from dais_verif.coverage.bins import GROUPS, Bins
 from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.opcodes import INPUT, MUXES, high_int32
+from dais_verif.program.opcodes import INPUT, MUXES, Code, high_int32
 
 __all__ = ["Goal", "Wish", "goal_of", "wishes"]
 
@@ -114,7 +114,8 @@ class _Arm(NamedTuple):
 
 def _quantised(program: Program, op: Op, now: Now) -> _Arm:
     if op.code not in MUXES:
-        return _Arm(op.id0, op.spec.negate, program.ops[op.id0].type.f)
+        shift = op.data if op.code == Code.SHIFT else 0
+        return _Arm(op.id0, op.spec.negate, program.ops[op.id0].type.f - shift)
     kind = program.ops[op.condition].type
     if kind.width and now[op.condition] >> kind.width - 1 & 1:
         return _Arm(op.id0, False, program.ops[op.id0].type.f)

@@ -94,6 +94,8 @@ def _slope(program: Program, op: Op, operand: int, now: Now) -> float:
     """How much the op's value changes with that of an operand, more or less."""
     if op.code in SUMS and operand == op.id1:
         return 2.0 ** min(op.data, 60)
+    if op.terms:
+        return 2.0 ** max(min(term.shift, 60) for term in op.terms if term.op == operand)
     if op.code == Code.MUL:
         other = op.id1 if operand == op.id0 else op.id0
         return min(abs(now[other]), 1 << 60) * 2.0 ** -min(max(program.ops[other].type.f, -60), 60) + 1e-9
@@ -150,6 +152,31 @@ def _relu(program: Program, op: Op, raw: int, now: Now, rng: random.Random, know
 
 def _quant(program: Program, op: Op, raw: int, now: Now, rng: random.Random, known: Known) -> Pairs:
     return _through(program, op, op.id0, op.spec.negate, 0, raw, now, rng, known)
+
+
+def _shift(program: Program, op: Op, raw: int, now: Now, rng: random.Random, known: Known) -> Pairs:
+    return _through(program, op, op.id0, False, op.data, raw, now, rng, known)
+
+
+def _terms(program: Program, op: Op, raw: int, now: Now, rng: random.Random, known: Known) -> Pairs:
+    """As much as it can from one operand, then from up to three others."""
+    points = [-term.shift + (program.ops[term.op].type.f if term.op >= 0 else 0) for term in op.terms]
+    f = max(op.type.f, *points)
+    weights: dict[int, int] = {}
+    missing = _moved(raw, f - op.type.f)
+    for term, point in zip(op.terms, points, strict=True):
+        weight = (-1 if term.negative else 1) << f - point
+        missing -= weight * (now[term.op] if term.op >= 0 else op.data)
+        if term.op >= 0:
+            weights[term.op] = weights.get(term.op, 0) + weight
+    moving = [index for index, weight in weights.items() if weight]
+    found: Pairs = []
+    for index in rng.sample(moving, min(len(moving), 4)):
+        some = missing // 2 if not found and rng.random() < 0.2 else missing  # a part, so that others do something
+        wanted = min(max(now[index] + some // weights[index], known[index].lo), known[index].hi)
+        missing -= weights[index] * (wanted - now[index])
+        found.append((index, wanted))
+    return found
 
 
 def _through(
@@ -277,4 +304,6 @@ _RULES: dict[int, _Rule] = {
     Code.BIT_UNARY: _bit_unary,
     Code.BIT_UNARY_NEG: _bit_unary,
     Code.BIT_BINARY: _bit_binary,
+    Code.SUM: _terms,
+    Code.SHIFT: _shift,
 }

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from dais_verif.coverage.goals import Goal
 from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.opcodes import INPUT, MUXES, RELUS, high_int32
+from dais_verif.program.opcodes import INPUT, MUXES, RELUS, Code, high_int32
 from dais_verif.program.ports import Ports, ports_of
 from dais_verif.prover.op_semantics import aligned, as_type, bits_of, interpret_op, interpret_output
 from dais_verif.prover.solving.smt import satisfy
@@ -104,7 +104,7 @@ class GoalSolver:
     def chosen(self, op: Op, about: Callable[[int, bool, int], Term]) -> Term:
         """``about`` (operand, negated, shift) of what ``op`` quantises: of the arm that is chosen, if it is a mux."""
         if op.code not in MUXES:
-            return about(op.id0, op.spec.negate, 0)
+            return about(op.id0, op.spec.negate, op.data if op.code == Code.SHIFT else 0)
         first, second = about(op.id0, False, 0), about(op.id1, op.spec.negate, high_int32(op.data))
         return ite(self.msb(op), first, second)
 

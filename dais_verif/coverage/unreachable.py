@@ -56,6 +56,8 @@ def _beyond_the_value(found: Analysis, op: Op, impossible: Mask) -> None:
         _changes([Interval(max(x.lo, 0), max(x.hi, 0), x.f, x.zeros)], op.type, impossible)
     elif op.code in QUANTS:
         _changes([_negated(known[0]) if op.spec.negate else known[0]], op.type, impossible)
+    elif op.code == Code.SHIFT:
+        _changes([known[0]._replace(f=known[0].f - op.data)], op.type, impossible)
     elif op.code in MUXES:
         a, b, condition = known
         b = (_negated(b) if op.spec.negate else b)._replace(f=b.f - high_int32(op.data))

@@ -123,7 +123,8 @@ def _unequal(x: IntArray, f_x: int, y: IntArray, f_y: int) -> NDArray[np.bool_]:
 def first_different_op(a: Program, b: Program) -> int | None:
     """Index of the first op that is not the same in both programs, or that only one has; None if there is none.
 
-    The same means: opcode, operands, type, meaningful data, and the ``inp_shift`` or the table that it refers to.
+    The same means: opcode, operands, type, meaningful data, and the ``inp_shift`` or the table that it refers to; of
+    a sum all of its terms.
     """
     pairs = zip_longest(_identities(a), _identities(b))
     return next((index for index, (x, y) in enumerate(pairs) if x != y), None)
@@ -136,7 +137,10 @@ def _identities(program: Program) -> Iterator[Hashable]:
             extra = int(program.inp_shift[op.id0])
         elif op.code == Code.LOOKUP:
             extra = high_int32(data), program.tables[low_int32(data)].tobytes()
-        yield op.code, op.id0, op.id1, op.type, extra
+        if op.terms:  # which say all that the columns do
+            yield op.code, op.terms, op.type, extra
+        else:
+            yield op.code, op.id0, op.id1, op.type, extra
 
 
 def _witness(a: Program, b: Program, row: int, output: int, shown: Sequence[Vector], check: bool) -> Witness:
@@ -196,4 +200,4 @@ def _first_different_value(
 
 
 def _skeleton(op: Op) -> Hashable:
-    return op.code, op.id0, op.id1, op.operands
+    return (op.code, op.operands) if op.terms else (op.code, op.id0, op.id1, op.operands)

@@ -18,7 +18,7 @@ from dais_verif.golden.fast import FastProgram
 from dais_verif.golden.integer_width import is_wide
 from dais_verif.program import FixedType, Op, Program
 from dais_verif.program.numbers import Batch, IntArray
-from dais_verif.program.opcodes import MUXES, QUANTS, RELUS, Code, high_int32, low_int32
+from dais_verif.program.opcodes import MUXES, QUANTISATIONS, RELUS, Code, high_int32, low_int32
 
 __all__ = ["ARM", "LOST", "WRAPPED", "Places", "ProbeBytes", "CoverageProbes"]
 
@@ -47,7 +47,7 @@ class Places:
         #: Bits of each op, then of each output.
         self.widths = np.concatenate([op_widths, out_widths])
         more = np.zeros(program.n_ops, dtype=np.int64)
-        more[np.isin(columns.code, (*RELUS, *QUANTS))] = ARM
+        more[np.isin(columns.code, (*RELUS, *QUANTISATIONS))] = ARM
         more[np.isin(columns.code, MUXES)] = ARM + 3
         sizes = np.array([len(table) for table in program.tables], dtype=np.int64)
         lookups = np.flatnonzero(columns.code == Code.LOOKUP)
@@ -168,7 +168,7 @@ def _value(raw: IntArray, width: int, seen: ProbeBytes) -> None:
 
 def _beyond_the_value(s: Step, seen: ProbeBytes) -> None:
     op = s.op
-    if op.code in RELUS or op.code in QUANTS:
+    if op.code in RELUS or op.code in QUANTISATIONS:
         exact = RULES[op.code](s)
         _changes(*_change(s.widened(exact.raw), exact.f, op.type), exact.raw < 0, seen)
     elif op.code in MUXES:

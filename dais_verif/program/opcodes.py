@@ -26,6 +26,7 @@ __all__ = [
     "INPUT",
     "MUXES",
     "QUANTS",
+    "QUANTISATIONS",
     "REDUCTIONS",
     "RELUS",
     "SUMS",
@@ -176,6 +177,7 @@ INPUT: Final = Code.INPUT
 SUMS: Final = (Code.ADD, Code.SUB)
 RELUS: Final = (Code.RELU, Code.RELU_NEG)
 QUANTS: Final = (Code.QUANT, Code.QUANT_NEG)
+QUANTISATIONS: Final = (*QUANTS, Code.SHIFT)
 MUXES: Final = (Code.MUX, Code.MUX_NEG)
 REDUCTIONS: Final = (Code.BIT_UNARY, Code.BIT_UNARY_NEG)
 

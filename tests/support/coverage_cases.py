@@ -33,11 +33,11 @@ def names(bins: Bins) -> list[Bin]:
     return found
 
 
-def small_program(rng: random.Random, bits: int = 10, *, promise_keeping: bool = False) -> Program:
+def small_program(rng: random.Random, bits: int = 10, *, promise_keeping: bool = False, alir: bool = False) -> Program:
     """A random program with at most so many bits of inputs, and at least one."""
     while True:
         sizes, widest = rng.choice((4, 8, 12, 20)), rng.choice((3, 4, 6))
-        program = random_program(rng, sizes, widest=widest, promise_keeping=promise_keeping)
+        program = random_program(rng, sizes, widest=widest, promise_keeping=promise_keeping, alir=alir)
         if 0 < ports_of(program).input_bits <= bits:
             return program
 

@@ -31,7 +31,7 @@ def all_bins(program: Program, *, declared: bool = True) -> set[Bin]:
             more |= {"mux condition": (0, 1), "mux arm": (0, 1)}
         if op.code in (2, -2):
             more |= {"relu": (0, 1, 2)}
-        if op.code in (-1, 2, -2, 3, -3, 6, -6):
+        if op.code in (-1, 2, -2, 3, -3, 6, -6, 12):
             more |= {"wrap": (0, 1), "truncation": (0, 1) if abs(op.code) == 2 else (0, 1, 2)}
         if op.code == 8:
             more |= {"table entry": range(len(program.tables[op.data & 0xFFFF_FFFF]))}
@@ -115,6 +115,8 @@ def _op_bins(program: Program, op: Any, values: list[Fraction], inputs: list[Fra
         yield from _change(op.type, inputs[op.id0] * two ** int(program.inp_shift[op.id0]), False)
     if op.code in (3, -3):
         yield from _change(op.type, values[op.id0] * (1 if op.code > 0 else -1), False)
+    if op.code == 12:
+        yield from _change(op.type, values[op.id0] * two**op.data, False)
     if op.code in (2, -2):
         x = values[op.id0] * (1 if op.code > 0 else -1)
         yield "relu", 0 if x < 0 else 1 if x == 0 else 2

@@ -246,3 +246,38 @@ def test_a_difference_in_input_types_is_met_by_common_vectors() -> None:
     a, b = (build([(-1, 0, -1, 0, kind)], n_in=1) for kind in (S4, S5))
     found = compare(a, b, generate_common([a, b], 20, 0))
     assert found.witness is not None
+
+
+def test_terms_are_what_a_sum_is() -> None:
+    """A shift, a sign, an operand or the constant of another is another op; what stands before it moves no terms."""
+    x, kind = (-1, 0, -1, 0, S4), (1, 8, 0)
+
+    def sums(*terms: tuple[int, int, int], data: int = 0) -> Program:
+        first = [(0, 0, 0), (1, 0, 0)]
+        rows = [x, (-1, 1, -1, 0, S4), (11, 0, 2, 0, kind), (11, 2, len(terms), data, kind)]
+        return Program.build(rows, [(3, 0, 0)], inp_shift=[0, 0], terms=[*first, *terms])
+
+    a = sums((2, 0, 0), (0, 1, 1), (-1, 0, 0), data=3)
+    others = {
+        "shift": sums((2, 0, 0), (0, 2, 1), (-1, 0, 0), data=3),
+        "sign": sums((2, 0, 0), (0, 1, 0), (-1, 0, 0), data=3),
+        "operand": sums((2, 0, 0), (1, 1, 1), (-1, 0, 0), data=3),
+        "constant": sums((2, 0, 0), (0, 1, 1), (-1, 0, 0), data=4),
+        "no constant": sums((2, 0, 0), (0, 1, 1)),
+    }
+    for name, b in others.items():
+        assert first_different_op(a, b) == 3, name
+        witness = compare(a, b, Batch.of([[1, 2], [-8, 7], [3, 0]], 2)).witness
+        assert witness is not None, name
+        assert (witness.a, witness.b) == (outputs(a, witness.inputs)[0], outputs(b, witness.inputs)[0])
+        # With another operand the ops correspond no longer.
+        assert (None if witness.op is None else witness.op.index) == (None if name == "operand" else 3), name
+    # One term fewer in op 2: the terms of op 3 stand one place lower, and are the same.
+    fewer = Program.build(
+        [x, (-1, 1, -1, 0, S4), (11, 0, 1, 0, kind), (11, 1, 3, 3, kind)],
+        [(3, 0, 0)],
+        inp_shift=[0, 0],
+        terms=[(0, 0, 0), (2, 0, 0), (0, 1, 1), (-1, 0, 0)],
+    )
+    assert first_different_op(a, fewer) == 2
+    assert first_different_op(a, replace(a)) is None

@@ -40,7 +40,7 @@ def slowly(program: Program, batch: Batch) -> set[Bin]:
 
 @pytest.mark.parametrize("engine", ["auto", "numpy"])
 @settings(max_examples=50, deadline=None)
-@given(case=batches(rows=6))
+@given(case=batches(rows=6) | batches(rows=6, alir=True))
 def test_it_is_counted_as_the_slow_counter_does(engine: str, case: Case) -> None:
     program, rows = case
     batch = Batch.of(rows, program.n_in)
@@ -141,7 +141,9 @@ def test_a_bug_in_counting_is_caught(bug: str) -> None:
 def test_many_programs(start: int) -> None:
     for seed in range(start, start + 500):
         rng = random.Random(seed)
-        program = random_program(rng, rng.choice((2, 5, 10, 20)), widest=rng.choice((4, 8, 16, 40, 70)))
+        program = random_program(
+            rng, rng.choice((2, 5, 10, 20)), widest=rng.choice((4, 8, 16, 40, 70)), alir=seed % 2 == 1
+        )
         batch = Batch.of(random_rows(rng, program, 5), program.n_in)
         expected = slowly(program, batch)
         for engine in ("auto", "numpy"):
