@@ -169,7 +169,7 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
             _mm_sfence(); /* streamed outputs are there for every thread */
 #endif
             for (int64_t row = bulk; row < last && broken < 0 && io.bad_row < 0 && finite_row(&io, row); row++) {
-                if (run_row(code->rows, code->n_rows, code->row_terms, values, &io, row)) broken = row;
+                if (run_row(code->rows, code->n_rows, values, &io, row)) broken = row;
                 write_row(&io, values, &code->outputs, row);
             }
             Py_END_ALLOW_THREADS

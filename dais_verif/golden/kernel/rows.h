@@ -10,13 +10,15 @@ typedef struct {
     uint8_t bits, is_signed;  /* of the op's type */
     uint8_t may_break;        /* a promise that needs a check */
     uint8_t negate_a, negate_b;
-    uint32_t a, b, c, to;     /* values; c of R_INPUT: the input; of R_TABLE: the lookup; of R_SUM: its first term */
+    uint32_t a, b, c, to;     /* values; c of R_INPUT: the input; of R_TABLE: the lookup; of R_SUM: its terms */
     int64_t data;             /* R_CONST and R_ADD with b = to: the constant; R_INPUT: its lowest bit in the element */
-                              /* R_SUM: the number of its terms */
-    double scale;             /* R_INPUT */
+    union {
+        double scale;                 /* R_INPUT */
+        const struct row_term *terms; /* R_SUM */
+    };
 } row_op;
 
-typedef struct {
+typedef struct row_term {
     int64_t constant; /* where from is the sum itself */
     uint32_t from;
     uint8_t left, negate;
@@ -96,7 +98,7 @@ static row_op *row_code(const lowering *l, int64_t *count, row_term **terms) {
             bits = 64 - (data < 0 ? __builtin_clzll(~(uint64_t)data | 1) : __builtin_clzll((uint64_t)data | 1)) + 1;
             break;
         case SUM:
-            r.kind = R_SUM, r.a = r.b = (uint32_t)op, r.c = (uint32_t)n_terms, r.data = p->id1[op];
+            r.kind = R_SUM, r.a = r.b = (uint32_t)op, r.c = (uint32_t)p->id1[op], r.terms = *terms + n_terms;
             row_terms_of(p, op, *terms + n_terms, &exact, &bits);
             n_terms += p->id1[op];
             break;
@@ -164,8 +166,18 @@ static int64_t read_row(block *io, const row_op *r, int64_t row) {
     return by < 64 ? (int64_t)(v >> by) : 0;
 }
 
+/* Apart, so that the registers of the other ops stay as they are. */
+static __attribute__((noinline)) int64_t sum_row(const row_op *r, const int64_t *v) {
+    uint64_t x = 0;
+    for (const row_term *t = r->terms, *end = t + r->c; t < end; t++) {
+        uint64_t y = (uint64_t)(t->from == r->to ? t->constant : v[t->from]) << t->left;
+        x = t->negate ? x - y : x + y;
+    }
+    return (int64_t)x;
+}
+
 /* One row; returns whether it breaks a promise. */
-static int run_row(const row_op *code, int64_t n, const row_term *terms, int64_t *v, block *io, int64_t row) {
+static int run_row(const row_op *code, int64_t n, int64_t *v, block *io, int64_t row) {
     int broken = 0;
     for (const row_op *r = code; r < code + n; r++) {
         int64_t x, a = v[r->a], b = v[r->b];
@@ -187,13 +199,7 @@ static int run_row(const row_op *code, int64_t n, const row_term *terms, int64_t
             x = v[r->c] >> r->condition_bit & 1 ? (int64_t)((uint64_t)a << r->a_left) : (int64_t)((uint64_t)b << r->b_left);
             break;
         case R_MUL: x = a * b; break;
-        case R_SUM:
-            x = 0;
-            for (const row_term *t = terms + r->c; t < terms + r->c + r->data; t++) {
-                uint64_t y = (uint64_t)(t->from == r->to ? t->constant : v[t->from]) << t->left;
-                x = (int64_t)(t->negate ? (uint64_t)x - y : (uint64_t)x + y);
-            }
-            break;
+        case R_SUM: x = sum_row(r, v); break;
         case R_TABLE: {
             const lookup *t = &io->lookups[r->c];
             uint32_t index = (uint32_t)a - (uint32_t)t->offset;
