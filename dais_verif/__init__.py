@@ -1,6 +1,7 @@
 """dais-verif: does this RTL compute this DAIS program, bit for bit?
 
-``load`` reads a program, ``run`` evaluates it on the golden model, ``Golden`` does so many times.
+``load`` reads a program, ``run`` evaluates it on the golden model, ``Golden`` does so many times; ``load_machine`` and
+``run_machine`` do so with machines.
 ``simulate``, ``prove``, ``check``, ``diff``, ``convert``, ``cover``, ``rank_sensitivity``, ``run_on_board``, ``emit``,
 ``synthesize``, ``regress``, ``sign_off`` and ``verify_certificate`` do what the verbs of the command line do, and
 return records.
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from dais_verif.flows.synthesize import SynthesisRequest
     from dais_verif.flows.verify_certificate import CertificateRequest
     from dais_verif.golden import Golden, run
+    from dais_verif.golden.machine_batch import MachineRun, run_machine
+    from dais_verif.machine import Machine, load_machine
     from dais_verif.program import Program, load
     from dais_verif.record.certificate import CertificateRecord
     from dais_verif.record.check import CheckRecord
@@ -66,6 +69,11 @@ __all__ = [
     "Program",
     "load",
     "run",
+    # machines
+    "Machine",
+    "MachineRun",
+    "load_machine",
+    "run_machine",
     # what the verbs do
     "Progress",
     "check",
@@ -135,7 +143,11 @@ _LATER = {
     "Golden": "golden",
     "Program": "program",
     "Progress": "flows.progress",
+    "Machine": "machine",
+    "MachineRun": "golden.machine_batch",
     "load": "program",
+    "load_machine": "machine",
+    "run_machine": "golden.machine_batch",
     "run": "golden",
     # records
     "CertificateRecord": "record.certificate",

@@ -30,6 +30,13 @@ from dais_verif.flows.golden.evaluate import ENGINES, EvaluationRequest, evaluat
 @click.option("-o", "--output", type=output_path, help="File to write: .npy, else CSV; CSV on stdout if not given.")
 @click.option("--raw", is_flag=True, help="Write raw integers, in units of each output's 2**-f, not real values.")
 @click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True, help="Golden engine.")
+@click.option(
+    "--sample",
+    type=click.Choice(["before", "after"]),
+    default="before",
+    show_default=True,
+    help="Of a machine: outputs before the edge of each cycle, or after it with the same inputs.",
+)
 @jobs_option
 @unchecked_option
 @json_option
@@ -37,12 +44,18 @@ def run(output: Path | None, raw: bool, as_json: bool, **asked: Any) -> None:
     """Evaluate PROGRAM on the vectors of a file: float64 rows x n_out, exact, or raw integers.
 
     Ends in PROGRAM_INVALID (exit code 2) with row and op if a promise of the program is broken.
+
+    PROGRAM may be a machine (ALIRFSM). Then --inputs is an .npz file with an array of each input signal, (cycles,
+    elements) or (sequences, cycles, elements), every sequence begins at power-up, and -o writes .npz or CSV; NaN
+    depends on a register that nothing has initialised.
     """
     done = evaluate(EvaluationRequest(output=output, raw=raw, **asked), progress=TerminalProgress())
     if as_json:
         click.echo(done.record.to_json())
     elif output is not None:
         form = "raw integers" if raw else "real numbers"
-        tell_written(output, f"{done.record.rows} rows of {done.record.program.n_out} outputs, {form}")
+        of = done.record
+        rows = f"{of.rows} rows" if of.cycles is None else f"{of.sequences} sequences of {of.cycles} cycles"
+        tell_written(output, f"{rows} of {of.program.n_out} outputs, {form}")
     else:
         click.echo(done.csv(), nl=False)

@@ -1,4 +1,4 @@
-"""Check a program: its structure, what is in it, and what is known of overflow.
+"""Check a program or a machine: its structure, what is in it, and what is known of overflow.
 
 What intervals cannot exclude is put to the prover, which proves that it never happens or finds an input for it.
 """
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.machines.check import check_machine
+from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.programs import AnyProgram, read_program, require_positive
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import open_projects
@@ -60,6 +62,9 @@ def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
     Verdicts: PASS, PROGRAM_INVALID where an input breaks a promise, UNKNOWN where neither was shown. Raises
     ``ProgramError`` if there is no valid program, ``InputError`` if a file cannot be read.
     """
+    machine = find_machine(request.program)
+    if machine is not None:
+        return check_machine(machine, request)
     opened = open_projects(request.program, DesignRequest())
     program, warnings = read_program(opened.program, request.layout, progress)
     opened.require_dialect(program)

@@ -17,7 +17,7 @@ from dais_verif.machine.order import settling_order
 from dais_verif.program import FixedType, Op, Program
 from dais_verif.program.opcodes import INPUT, MUXES
 
-__all__ = ["Cycle", "Value", "Values", "run_machine"]
+__all__ = ["Cycle", "Value", "Values", "trace_machine"]
 
 #: A number, or None if it is unknown.
 Value = Fraction | None
@@ -33,7 +33,7 @@ class Cycle:
     after: Values
 
 
-def run_machine(
+def trace_machine(
     machine: Machine, inputs: Mapping[str, Sequence[Sequence[Fraction]]], *, check: bool = True
 ) -> Iterator[Cycle]:
     """Every cycle of a run from power-up: ``inputs`` has for each input signal a row of exact numbers a cycle.

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from dais_verif.errors import InputError, ViolationError
 from dais_verif.golden import Golden
-from dais_verif.golden.machine import Value, run_machine
+from dais_verif.golden.machine import Value, trace_machine
 from dais_verif.machine.model import Machine
 from dais_verif.machine.step import Element, Step, step_of
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch, doubles_of_raw, floor_to_grid
 
-__all__ = ["MACHINE_ENGINES", "MachineRun", "run_sequences"]
+__all__ = ["MACHINE_ENGINES", "MachineRun", "run_machine"]
 
 Reals = NDArray[np.float64]
 Ints = NDArray[np.signedinteger[Any]]
@@ -47,7 +47,7 @@ class MachineRun:
     engine: str
 
 
-def run_sequences(
+def run_machine(
     machine: Machine, inputs: Mapping[str, Reals], *, after: bool = False, check: bool = True, engine: str = "auto"
 ) -> MachineRun:
     """Outputs of independent sequences, each from power-up, before the edge of each cycle, or ``after`` it.
@@ -211,7 +211,7 @@ def _exactly(
     runs = []
     for number in range(sequences):
         inputs = {name: [[Fraction(v) for v in row] for row in array[number].tolist()] for name, array in given.items()}
-        runs.append(run_machine(machine, inputs, check=check))
+        runs.append(trace_machine(machine, inputs, check=check))
     for t in range(cycles):  # all sequences side by side: the first broken promise is that of the first cycle
         for number, run in enumerate(runs):
             try:

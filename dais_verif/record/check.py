@@ -14,18 +14,23 @@ __all__ = ["CheckRecord", "NamedOp", "Overflow", "PortWidths", "WidthSummary"]
 
 @dataclass(frozen=True, kw_only=True)
 class NamedOp:
-    """An op with what a reader knows it by. ``how``: what a proof rests on. ``inputs``: exact values that break it."""
+    """An op with what a reader knows it by. ``how``: what a proof rests on. ``inputs``: exact values that break it.
 
-    LEFT_OUT_IF_NONE: ClassVar = ("how", "inputs")
+    ``block``: of a machine, in which ``op`` counts; ``connections`` for what looks at an index.
+    """
+
+    LEFT_OUT_IF_NONE: ClassVar = ("how", "inputs", "block")
 
     op: int
     mnemonic: str
     type: str
     how: str | None = None
     inputs: list[str] | None = None
+    block: str | None = None
 
     def __str__(self) -> str:
-        return f"op {self.op} ({self.mnemonic} {self.type})"
+        where = "" if self.block is None else f"{self.block} "
+        return f"{where}op {self.op} ({self.mnemonic} {self.type})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +63,23 @@ class WidthSummary:
 
 
 @dataclass(frozen=True)
+class MachineSummary:
+    """What a machine consists of: ops of each block, and how many of them nothing reads; elements of each port.
+
+    ``uninitialised``: registers that hold nothing known before something is written.
+    """
+
+    blocks: dict[str, int]
+    dead_ops: dict[str, int]
+    inputs: dict[str, int]
+    outputs: dict[str, int]
+    registers: int
+    state_bits: int
+    uninitialised: list[str]
+    connections: int
+
+
+@dataclass(frozen=True)
 class PortWidths:
     """Widths of the packed ports, in bits."""
 
@@ -69,7 +91,8 @@ class PortWidths:
 class CheckRecord(RunRecord):
     """A run of ``check``. ``tables``: their lengths. ``opcodes``: how many ops of each; ``widths``: of each width.
 
-    ``project``: the folder that was given, and what was found in it.
+    ``project``: the folder that was given, and what was found in it. ``machine``: of a machine, whose ops are counted
+    over all blocks, and whose depth is of one cycle.
     ``depth``: of the longest chain of ops. ``meaningless_data``: ops with data that their opcode has no use for.
     """
 
@@ -87,3 +110,4 @@ class CheckRecord(RunRecord):
     meaningless_data: list[int]
     overflow: Overflow
     project: ProjectInfo | None = None
+    machine: MachineSummary | None = None

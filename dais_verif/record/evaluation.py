@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from dais_verif.record.base import Record
 from dais_verif.record.program import ProgramInfo
@@ -28,13 +29,21 @@ class _Done(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationRecord(_Done):
-    """A run of ``run``: ``rows`` of outputs, by golden engine ``engine``. ``output``: the file that was written."""
+    """A run of ``run``: ``rows`` of outputs, by golden engine ``engine``. ``output``: the file that was written.
+
+    Of a machine: how many ``sequences`` of how many ``cycles``, and whether outputs are those before or after edges.
+    """
+
+    LEFT_OUT_IF_NONE: ClassVar = ("sequences", "cycles", "sample")
 
     program: ProgramInfo
     rows: int
     engine: str
     unchecked: bool
     output: str | None
+    sequences: int | None = None
+    cycles: int | None = None
+    sample: str | None = None
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ def print_check(record: CheckRecord, out: Console, *, everything: bool = False) 
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(style="bold")
     table.add_column()
-    rows = [
+    rows: list[tuple[str, object]] = [
         ("program", info.path),
         *([] if record.project is None else [("project", str(record.project))]),
         ("hash", info.hash),
@@ -42,6 +42,8 @@ def print_check(record: CheckRecord, out: Console, *, everything: bool = False) 
     ]
     if record.meaningless_data:
         rows.append(("note", f"data without meaning kept in ops {_listing(record.meaningless_data, everything)}"))
+    if record.machine is not None:
+        rows = _machine_rows(record, rows, everything)
     for name, value in rows:
         table.add_row(name, str(value))
     out.print(table, markup=False)
@@ -52,6 +54,28 @@ def _name(opcode: str, alir: bool) -> str:
     """The opcode's word; in ALIR its number too, as -2, 3 and 4 are not those of DAIS."""
     number, word = opcode.split()
     return f"{word} ({number})" if alir else word
+
+
+#: Rows that a machine has, too.
+_OF_ALL = ("program", "hash", "layout", "ops", "tables", "widths", "overflow", "  possible", "  certain")
+
+
+def _machine_rows(
+    record: CheckRecord, rows: Sequence[tuple[str, object]], everything: bool
+) -> list[tuple[str, object]]:
+    """What is said of a machine: its parts in the place of a program's shape."""
+    of = record.machine
+    assert of is not None
+    parts = [
+        ("blocks", ", ".join(f"{name} {ops}" for name, ops in of.blocks.items()) or "none"),
+        ("registers", f"{of.registers} of {of.state_bits} bits, {of.connections} connections"),
+        ("not initialised", _listing(of.uninitialised, everything)),
+        ("inputs", ", ".join(f"{name}[{n}]" for name, n in of.inputs.items()) or "none"),
+        ("outputs", ", ".join(f"{name}[{n}]" for name, n in of.outputs.items()) or "none"),
+        ("depth", f"{record.depth} ops in one cycle"),
+    ]
+    kept = [row for row in rows if row[0] in _OF_ALL]
+    return [*kept[:3], *parts, *kept[3:]]
 
 
 def _proof_rows(overflow: Overflow, everything: bool) -> list[tuple[str, str]]:

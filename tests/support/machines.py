@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from dais_verif.golden.machine import Cycle, run_machine
+from dais_verif.golden.machine import Cycle, trace_machine
 from dais_verif.machine import Machine, parse_machine
 
 __all__ = ["BIT", "block", "connect", "counter", "cycles", "machine", "read_tree", "signal", "tree"]
@@ -79,7 +79,7 @@ def cycles(of: Machine, *, check: bool = True, **inputs: Sequence[Any]) -> list[
         name: [[Fraction(v) for v in (row if isinstance(row, list | tuple) else [row])] for row in rows]
         for name, rows in inputs.items()
     }
-    return list(run_machine(of, rows, check=check))
+    return list(trace_machine(of, rows, check=check))
 
 
 NIBBLE = [[False, 4, 0]]

@@ -13,7 +13,7 @@ from support.machines import BIT, NIBBLE, block, connect, counter, cycles, machi
 from support.places import FSM
 
 from dais_verif.errors import InputError, ProgramError, ViolationError
-from dais_verif.golden.machine import run_machine
+from dais_verif.golden.machine import trace_machine
 from dais_verif.machine import Schedule, load_machine, looks_like_machine
 
 REAL = sorted(path.name for path in FSM.glob("f*"))
@@ -26,7 +26,7 @@ def test_real_machines_give_their_traces_before_and_after_each_edge(name: str) -
     inputs = {key: [[Fraction(v) for v in row] for row in given[key]] for key in given}
     before, after = (np.load(FSM / name / f"{file}.npz") for file in ("expected_pre", "expected"))
     compared = 0
-    for t, cycle in enumerate(run_machine(of, inputs)):
+    for t, cycle in enumerate(trace_machine(of, inputs)):
         for found, expected in ((cycle.before, before), (cycle.after, after)):
             for key in expected:
                 assert [float(v) for v in found[key] if v is not None] == expected[key][t].tolist(), (t, key)

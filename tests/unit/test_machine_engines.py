@@ -12,7 +12,7 @@ from support.places import FSM
 from support.random_machines import random_inputs, random_machine
 
 from dais_verif.errors import InputError, ViolationError
-from dais_verif.golden.machine_batch import MachineRun, run_sequences
+from dais_verif.golden.machine_batch import MachineRun, run_machine
 from dais_verif.machine import Machine, load_machine
 from dais_verif.machine.step import Element, step_of
 
@@ -27,8 +27,8 @@ def test_real_machines_in_many_lanes(name: str, after: bool) -> None:
     expected = np.load(FSM / name / ("expected.npz" if after else "expected_pre.npz"))
     # Lane 1 sees the inputs some cycles later, so that lanes differ.
     both = {key: np.stack([inputs[key], np.roll(inputs[key], 3, axis=0)]) for key in inputs}
-    found = run_sequences(of, both, after=after, engine="fast")
-    exact = run_sequences(of, {key: both[key][:, :40] for key in both}, after=after, engine="exact")
+    found = run_machine(of, both, after=after, engine="fast")
+    exact = run_machine(of, {key: both[key][:, :40] for key in both}, after=after, engine="exact")
     assert found.engine == "fast" and exact.engine == "exact"
     for key in expected:
         assert np.array_equal(found.outputs[key][0], expected[key])
@@ -37,7 +37,7 @@ def test_real_machines_in_many_lanes(name: str, after: bool) -> None:
 
 def outcome(of: Machine, inputs: Any, **asked: Any) -> MachineRun | str:
     try:
-        return run_sequences(of, inputs, **asked)
+        return run_machine(of, inputs, **asked)
     except ViolationError as error:
         return str(error).split(":")[0]
     except InputError as error:  # outputs beyond a float64
@@ -90,16 +90,16 @@ def test_a_violation_names_sequence_cycle_block_and_op() -> None:
     x = np.array([[0, 1, 2], [3, 15, 4]]).reshape(2, 3, 1)
     for engine in ("fast", "exact"):
         with pytest.raises(ViolationError, match=r"^sequence 1, cycle 1, block inc: overflow violation at op 1"):
-            run_sequences(of, {"x": x}, engine=engine)
-    assert run_sequences(of, {"x": x}, check=False, engine="fast").outputs["y"][1, 1] == 0
+            run_machine(of, {"x": x}, engine=engine)
+    assert run_machine(of, {"x": x}, check=False, engine="fast").outputs["y"][1, 1] == 0
 
 
 def test_what_may_be_unknown_is_left_to_the_oracle() -> None:
     of, en = read_tree(counter()), {"en": np.ones((1, 2, 1))}
-    found = run_sequences(of, en)
+    found = run_machine(of, en)
     assert found.engine == "exact" and np.isnan(found.outputs["y"]).all()
     with pytest.raises(InputError, match="register n has no initial value"):
-        run_sequences(of, en, engine="fast")
+        run_machine(of, en, engine="fast")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_what_may_be_unknown_is_left_to_the_oracle() -> None:
 )
 def test_inputs_that_do_not_fit(inputs: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        run_sequences(read_tree(counter(rst_to=[0])), inputs)
+        run_machine(read_tree(counter(rst_to=[0])), inputs)
 
 
 def test_constants_are_no_state_and_ops_are_named() -> None:

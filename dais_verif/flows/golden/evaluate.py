@@ -6,14 +6,18 @@ import csv
 import io
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, RequestError
 from dais_verif.files import write_atomically
+from dais_verif.flows.machines.evaluate import evaluate_machine, file_of, table_of
+from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.programs import AnyProgram, read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.golden import ENGINES, Engine, Golden
+from dais_verif.machine import Machine
 from dais_verif.program import Program
 from dais_verif.program.numbers import IntArray, doubles_of_raw
 from dais_verif.program.ports import ports_of
@@ -21,7 +25,11 @@ from dais_verif.record.evaluation import EvaluationRecord
 from dais_verif.record.program import ProgramInfo
 from dais_verif.stimulus import read_batch, read_raw_batch
 
-__all__ = ["ENGINES", "Engine", "Evaluation", "EvaluationRequest", "evaluate"]
+__all__ = ["ENGINES", "Engine", "Evaluation", "EvaluationRequest", "Sample", "evaluate"]
+
+
+#: When outputs of a machine are read: before the edge of each cycle, or after it with its inputs still applied.
+Sample = Literal["before", "after"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +37,8 @@ class EvaluationRequest:
     """What to evaluate on the vectors in ``inputs``.
 
     ``raw_inputs``, ``raw``: inputs, outputs are raw integers, in units of the port element's last bit and of each
-    output's 2**-f. ``output``: a file to write, .npy or else CSV.
+    output's 2**-f. ``output``: a file to write, .npy, of a machine .npz, or else CSV. ``sample``: of a machine, its
+    outputs before or after the edge of each cycle.
     """
 
     program: AnyProgram
@@ -41,20 +50,22 @@ class EvaluationRequest:
     jobs: int | None = None
     unchecked: bool = False
     output: Path | None = None
+    sample: Sample = "before"
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A run of ``evaluate``: its record, and a column for each output, real or raw."""
+    """A run of ``evaluate``: its record, and a column for each output, real or raw, with its name."""
 
     record: EvaluationRecord
+    names: tuple[str, ...]
     columns: tuple[IntArray, ...]
 
     def csv(self) -> str:
-        """Return all outputs as CSV, a row each vector."""
+        """Return all outputs as CSV, a row each vector, or each cycle of a machine."""
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([f"out_{j}" for j in range(len(self.columns))])
+        writer.writerow(self.names)
         writer.writerows(zip(*(column.tolist() for column in self.columns), strict=True))
         return file.getvalue()
 
@@ -64,6 +75,11 @@ def evaluate(request: EvaluationRequest, *, progress: Progress = SILENT) -> Eval
 
     Raises ``ViolationError``, with row and op, if a promise of the program is broken and that is checked.
     """
+    machine = find_machine(request.program)
+    if machine is not None:
+        return _of_machine(machine, request, progress)
+    if request.sample != "before":
+        raise RequestError(f"--sample {request.sample} is for machines; a program has no edges.")
     program, _ = read_program(request.program, request.layout, progress)
     if request.raw_inputs:
         batch = read_raw_batch(request.inputs, ports_of(program))
@@ -81,10 +97,19 @@ def evaluate(request: EvaluationRequest, *, progress: Progress = SILENT) -> Eval
         unchecked=request.unchecked,
         output=None if request.output is None else str(request.output),
     )
-    done = Evaluation(record, columns)
+    done = Evaluation(record, tuple(f"out_{j}" for j in range(len(columns))), columns)
     if request.output is not None:
         as_npy = request.output.suffix == ".npy"
         write_atomically(request.output, _npy(done, request.raw) if as_npy else done.csv().encode())
+    return done
+
+
+def _of_machine(machine: Machine, request: EvaluationRequest, progress: Progress) -> Evaluation:
+    record, run, several = evaluate_machine(machine, request, progress)
+    done = Evaluation(record, *table_of(run))
+    if request.output is not None:
+        as_npz = request.output.suffix == ".npz"
+        write_atomically(request.output, file_of(run, several) if as_npz else done.csv().encode())
     return done
 
 

@@ -1,0 +1,98 @@
+"""Check a machine: what is in it, and what is known of overflow and of indices, in any state whatever."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from dais_verif.flows.machines.requests import require_no_options
+from dais_verif.machine import Machine
+from dais_verif.machine.ports import bits_of
+from dais_verif.machine.step import Step, step_of
+from dais_verif.program.graph import dead_ops, depths
+from dais_verif.program.opcodes import Code
+from dais_verif.program.ranges import PromiseStatus, analyse
+from dais_verif.record.check import CheckRecord, MachineSummary, NamedOp, Overflow, PortWidths, WidthSummary
+from dais_verif.record.program import ProgramInfo
+from dais_verif.verdict import Verdict
+
+if TYPE_CHECKING:
+    from dais_verif.flows.check import CheckRequest
+
+__all__ = ["check_machine"]
+
+
+def check_machine(machine: Machine, request: CheckRequest) -> CheckRecord:
+    """Return what is in ``machine``, and which ops of its blocks, and which indices, intervals show to be safe.
+
+    Registers are taken to hold anything that their types can, whether it can be reached or not, so an op that is not
+    safe is UNKNOWN unless nothing can keep it from breaking its promise.
+    """
+    require_no_options(layout=request.layout)
+    step = step_of(machine)
+    analysis = analyse(step.program)
+    possible, certain = (
+        [_named(step, index) for index in analysis.promises(status)]
+        for status in (PromiseStatus.POSSIBLE, PromiseStatus.CERTAIN)
+    )
+    overflow = Overflow(
+        proved_impossible=len(analysis.promises(PromiseStatus.SAFE)),
+        possible=possible,
+        certain=certain,
+        inputs="types",
+    )
+    verdict, message = _judged(overflow)
+    programs = [block.program for block in machine.blocks.values()]
+    ops = [op for program in programs for op in program.ops]
+    counted = Counter((op.spec.number, op.spec.mnemonic) for op in ops)
+    widths = [op.type.width for op in ops]
+    return CheckRecord(
+        verdict=verdict,
+        message=message,
+        program=ProgramInfo.of_machine(machine),
+        warnings=[],
+        spec_version=machine.origin.spec_version,
+        firmware_version=machine.origin.firmware_version,
+        tables=[len(table) for program in programs for table in program.tables],
+        opcodes={f"{number} {mnemonic}": counted[number, mnemonic] for number, mnemonic in sorted(counted)},
+        width=WidthSummary(max(widths, default=0), widths.count(0), sum(widths)),
+        widths=dict(sorted(Counter(widths).items())),
+        depth=max(depths(step.program), default=0),
+        ports=PortWidths(*(sum(bits_of(s.types) for s in some) for some in (machine.inputs, machine.outputs))),
+        dead_ops=[],
+        meaningless_data=[],
+        overflow=overflow,
+        machine=_summary(machine),
+    )
+
+
+def _summary(machine: Machine) -> MachineSummary:
+    registers = machine.registers
+    return MachineSummary(
+        blocks={block.name: block.program.n_ops for block in machine.blocks.values()},
+        dead_ops={block.name: len(dead_ops(block.program)) for block in machine.blocks.values()},
+        inputs={signal.name: len(signal.types) for signal in machine.inputs},
+        outputs={signal.name: len(signal.types) for signal in machine.outputs},
+        registers=len(registers),
+        state_bits=sum(bits_of(signal.types) for signal in registers),
+        uninitialised=[signal.name for signal in registers if signal.initial is None and bits_of(signal.types)],
+        connections=len(machine.connections),
+    )
+
+
+def _named(step: Step, index: int) -> NamedOp:
+    """An op of a block by its name and its number there; else it is one that looks at an index."""
+    op, owner = step.program.ops[index], step.owners[index]
+    if owner is not None:
+        return NamedOp(op=owner[1], mnemonic=op.spec.mnemonic, type=str(op.type), block=owner[0])
+    word = "index" if op.code == Code.LOOKUP else op.spec.mnemonic
+    return NamedOp(op=index, mnemonic=word, type=str(op.type), block="connections")
+
+
+def _judged(overflow: Overflow) -> tuple[Verdict, str]:
+    if overflow.certain:
+        return Verdict.PROGRAM_INVALID, "see certain overflow"
+    if overflow.possible:
+        text = "ops or indices are not safe in every state that types allow; run and sim look at each cycle"
+        return Verdict.UNKNOWN, f"{len(overflow.possible)} {text}"
+    return Verdict.PASS, "the machine is valid, and no promise can be broken in any state"

@@ -1,0 +1,57 @@
+"""Files of sequences for machines: ``.npz``, an array a signal, (cycles, elements) or (sequences, cycles, elements)."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.errors import InputError
+from dais_verif.files import read_plain
+
+__all__ = ["npz_of", "read_sequences"]
+
+_MOST_BYTES = 4 << 30
+
+
+def read_sequences(path: str | Path, elements: Mapping[str, int]) -> tuple[dict[str, NDArray[Any]], bool]:
+    """The arrays of all signals that ``elements`` names, (sequences, cycles, elements), and whether there were several.
+
+    Without an axis of sequences there is one. Raises ``InputError`` that names file and signal for anything else.
+    """
+    data = read_plain(Path(path), _MOST_BYTES, advice="give a file of arrays, .npz")
+    try:
+        file = np.load(io.BytesIO(data), allow_pickle=False)
+        if not isinstance(file, np.lib.npyio.NpzFile):
+            raise InputError(f"{path}: is no .npz file: a machine's inputs are an array a signal, numpy.savez(...)")
+        found = {name: file[name] for name in file.files}
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
+        raise InputError(f"{path}: is no .npz file of arrays: {error}") from None
+    if sorted(found) != sorted(elements):
+        given, wanted = (", ".join(sorted(names)) or "none" for names in (found, elements))
+        raise InputError(f"{path}: has arrays {given}; the inputs of the machine are {wanted}")
+    several = any(array.ndim == 3 for array in found.values())
+    for name, array in found.items():
+        if array.ndim not in (2, 3) or (array.ndim == 3) != several or array.shape[-1] != elements[name]:
+            raise InputError(
+                f"{path}: {name} has shape {array.shape}, must be (cycles, {elements[name]}), or of all signals"
+                f" (sequences, cycles, {elements[name]})"
+            )
+    return {name: array if several else array[None] for name, array in found.items()}, several
+
+
+def npz_of(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """The bytes of an ``.npz`` file with ``arrays``."""
+    file = io.BytesIO()
+    # Names of signals are data: written member by member, none of them can be taken for an argument of a function.
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            member = io.BytesIO()
+            np.save(member, array)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), member.getvalue())
+    return file.getvalue()

@@ -1,0 +1,126 @@
+"""``run`` and ``check`` of machines: files in, files out, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from support.machines import NIBBLE, connect, counter, signal, tree
+from support.places import FSM
+
+import dais_verif
+from dais_verif.cli.main import main
+
+FIFO = FSM / "f04_fifo"
+
+Invoke = Callable[..., "Done"]
+
+
+class Done(NamedTuple):
+    exit_code: int
+    output: str
+
+
+@pytest.fixture
+def invoke(capsys: pytest.CaptureFixture[str]) -> Invoke:
+    """Runs the command line; both streams are its output."""
+
+    def call(*arguments: object) -> Done:
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        return Done(int(ended.value.code or 0), "".join(capsys.readouterr()))
+
+    return call
+
+
+@pytest.mark.parametrize(("sample", "file"), [("before", "expected_pre"), ("after", "expected")])
+def test_run_writes_npz(invoke: Invoke, sample: str, file: str, tmp_path: Path) -> None:
+    out = tmp_path / "y.npz"
+    done = invoke("run", FIFO / "fsm.json.gz", "--inputs", FIFO / "inputs.npz", "--sample", sample, "-o", out)
+    assert done.exit_code == 0, done.output
+    found, expected = np.load(out), np.load(FIFO / f"{file}.npz")
+    assert sorted(found) == sorted(expected)
+    assert all(np.array_equal(found[name], expected[name]) for name in expected)
+
+
+def test_run_prints_csv_and_a_record(invoke: Invoke, tmp_path: Path) -> None:
+    done = invoke("run", FIFO / "fsm.json.gz", "--inputs", FIFO / "inputs.npz")
+    lines = done.output.splitlines()
+    assert lines[0] == "sequence,cycle,dout[0],full_empty[0],full_empty[1],lvl[0]" and len(lines) == 257
+    record = json.loads(invoke("run", FIFO / "fsm.json.gz", "--inputs", FIFO / "inputs.npz", "--json").output)
+    assert (record["sequences"], record["cycles"], record["sample"]) == (1, 256, "before")
+    assert record["program"]["layout"] == "alirfsm"
+
+
+def test_sequences_have_an_axis_of_their_own(invoke: Invoke, tmp_path: Path) -> None:
+    inputs = np.load(FIFO / "inputs.npz")
+    np.savez(tmp_path / "x.npz", **{name: np.stack([inputs[name]] * 3) for name in inputs})
+    assert invoke("run", FIFO / "fsm.json.gz", "--inputs", tmp_path / "x.npz", "-o", tmp_path / "y.npz").exit_code == 0
+    assert np.load(tmp_path / "y.npz")["lvl"].shape == (3, 256, 1)
+
+
+def test_unknown_is_nan_and_a_broken_promise_is_exit_code_2(invoke: Invoke, tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps(counter()))
+    np.savez(tmp_path / "x.npz", en=np.ones((2, 1)))
+    assert "0,0,nan" in invoke("run", path, "--inputs", tmp_path / "x.npz").output
+    words = [[False, 4, 0]] * 3
+    index = signal("i", [[False, 2, 0]], exposed=True)
+    read = signal("mem", words, reg=True, rst_to=[1, 2, 3], view=(0, 1), dynamic=(index, 1))
+    path.write_text(json.dumps(tree({}, [connect(read, signal("y", NIBBLE, exposed=True))])))
+    np.savez(tmp_path / "x.npz", i=np.array([[0], [3]]))
+    done = invoke("run", path, "--inputs", tmp_path / "x.npz")
+    assert done.exit_code == 2 and "sequence 0, cycle 1: mem[0:1 + 1*i[0:1]] with index 3" in done.output
+    assert "0,1,nan" in invoke("run", path, "--inputs", tmp_path / "x.npz", "--unchecked").output
+
+
+def test_check_says_what_is_in_it(invoke: Invoke, tmp_path: Path) -> None:
+    done = invoke("check", FSM / "f05_dense_folded" / "fsm.json.gz")
+    assert done.exit_code == 0 and "the machine is valid" in done.output
+    assert "dot 64, ctl 5" in done.output and "4 of 851 bits" in done.output
+    record = dais_verif.check(FSM / "f05_dense_folded" / "fsm.json.gz")
+    assert record.machine is not None and record.machine.inputs == {"rst": 1, "x": 16}
+
+
+def test_check_does_not_pass_what_a_state_may_break(invoke: Invoke, tmp_path: Path) -> None:
+    of = counter(rst_to=[0])
+    of["fsm"]["logic"]["inc"][5][1][3] = [1, 15, 1]  # the sum no longer fits where the register holds 15
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps(of))
+    done = invoke("check", path)
+    assert done.exit_code == 6 and "inc op 1 (add_const u4.0)" in done.output
+
+
+REFUSED = {
+    "layout": (("check", "M", "--layout", "alir"), "--layout is for programs"),
+    "raw": (("run", "M", "--inputs", "X", "--raw"), "--raw is for programs"),
+    "engine": (("run", "M", "--inputs", "X", "--engine", "numpy"), "--engine numpy is for programs"),
+    "csv": (("run", "M", "--inputs", "C"), "is no .npz file"),
+    "npy": (("run", "M", "--inputs", "N"), "is no .npz file"),
+    "names": (("run", "M", "--inputs", "Y"), "has arrays x; the inputs of the machine are en"),
+    "shape": (("run", "M", "--inputs", "Z"), "en has shape (3,), must be (cycles, 1)"),
+    "sample": (("run", "P", "--inputs", "N", "--sample", "after"), "--sample after is for machines"),
+    "show": (("show", "M"), "ALIRFSM"),
+    "prove": (("prove", "M"), "ALIRFSM"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(invoke: Invoke, name: str, tmp_path: Path) -> None:
+    (tmp_path / "M").write_text(json.dumps(counter(rst_to=[0])))
+    (tmp_path / "C").write_text("1\n2\n")
+    np.savez(tmp_path / "X", en=np.ones((2, 1)))
+    np.savez(tmp_path / "Y", x=np.ones((2, 1)))
+    np.savez(tmp_path / "Z", en=np.ones(3))
+    for letter in "XYZ":
+        (tmp_path / f"{letter}.npz").rename(tmp_path / letter)
+    np.save(tmp_path / "N", np.ones((2, 1)))
+    (tmp_path / "N.npy").rename(tmp_path / "N")
+    (tmp_path / "P").write_text("[[0, 0], [], [], [], [], [], -1, -1]")
+    arguments, message = REFUSED[name]
+    done = invoke(*(tmp_path / a if len(a) == 1 else a for a in arguments))
+    assert done.exit_code not in (0, 1) and message in done.output, done.output
