@@ -18,6 +18,7 @@ from dais_verif.dut.interface import DesignInterface
 from dais_verif.errors import InputError
 from dais_verif.golden import Golden
 from dais_verif.program import Program, write_binary
+from dais_verif.program.json_writers import alir_json
 from dais_verif.program.model import Columns
 from dais_verif.program.numbers import IntArray
 from dais_verif.signoff.evidence import Bits, chunks
@@ -84,6 +85,8 @@ def poison(program: Program, original: bytes, vectors: Vectors, *, check: bool) 
         raise InputError("no output takes two values on these vectors: no model can be poisoned so that it shows")
     number, value = found
     constant = -value if program.outputs[number][2] else value
+    if program.origin.layout == "alir":
+        return Poison("poisoned.json", alir_json(_in_columns(program, number, constant)), number, value, rows, 0)
     if program.intervals is not None:
         return Poison("poisoned.json", _in_json(original, number, constant), number, value, rows, 0)
     return Poison("poisoned.bin", write_binary(_in_columns(program, number, constant), "v1"), number, value, rows, 0)
@@ -112,7 +115,10 @@ def _in_columns(program: Program, number: int, constant: int) -> Program:
     )
     out_idx = np.where(program.out_idx == last, last + 1, program.out_idx)
     out_idx[number] = last
-    return replace(program, columns=columns, out_idx=out_idx)
+    intervals = program.intervals
+    if intervals is not None:
+        intervals = (*intervals[:last], intervals[source], *intervals[last:])
+    return replace(program, columns=columns, out_idx=out_idx, intervals=intervals, estimates=None)
 
 
 def _in_json(original: bytes, number: int, constant: int) -> bytes:

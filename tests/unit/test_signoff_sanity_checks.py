@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
+from support.places import ALIR
 from support.signing import DESIGN
 from support.strategies import programs
 
@@ -60,7 +61,15 @@ def test_a_poisoned_program_differs_just_where_it_is_said_to(
 
 @pytest.mark.parametrize("name", ["p05_softmax_lut", "p06_matmul_2in", "p12_quant_modes"])
 def test_in_json_declared_intervals_stay(name: str, corpus: Path, tmp_path: Path) -> None:
-    path = corpus / name / "da4ml.json"
+    intervals_stay(corpus / name / "da4ml.json", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a06_softmax_lut/alir.json", "a10_ports_consts/alir.json", "legacy/v2.json.gz"])
+def test_in_alir_declared_intervals_stay(name: str, tmp_path: Path) -> None:
+    intervals_stay(ALIR / name, tmp_path)
+
+
+def intervals_stay(path: Path, tmp_path: Path) -> None:
     program = load(path)
     vectors = Generated([program], 200, 0)
     made = poison(program, path.read_bytes(), vectors, check=True)
