@@ -31,8 +31,9 @@ def logging_vm_execution(
 ) -> Iterator[None]:
     """Within the block, write to ``stream`` (stdout) what every instruction of every run makes of row ``row``.
 
-    A line an op, fused ones too, and an output: name, type, opcode, real value, raw integer in units of the type's
-    ``2**-f``, bits (two's complement), and what it computes; ``!`` marks a promise that a checked run found broken.
+    A line an op, fused ones too, and an output: name, type, opcode (of ALIR with its number), real value, raw integer
+    in units of the type's ``2**-f``, bits (two's complement), and what it computes; ``!`` marks a promise that a
+    checked run found broken.
     A pullback logs the gradient after every contribution. ``as_json``: a JSON object a line instead.
     ``only_cone``: only what this output depends on.
     """
@@ -86,6 +87,7 @@ class _Log:
 def _facts(iseq: InstructionSequence, event: Event, at: int) -> Iterator[Facts]:
     """What there is to say of one instruction, in one row of its chunk."""
     program, columns, position = iseq.program, iseq.columns, event.position
+    of_alir = program.origin.layout == "alir"  # whose -2, 3 and 4 are not those of DAIS
     node, port = int(columns.node[position]), int(columns.port[position])
     if iseq.direction == "pullback":
         target = int(columns.target[position])
@@ -101,6 +103,7 @@ def _facts(iseq: InstructionSequence, event: Event, at: int) -> Iterator[Facts]:
             yield {
                 "op": index,
                 "mnemonic": op.spec.mnemonic,
+                **({"opcode": op.spec.number} if of_alir else {}),
                 **_value(int(event.raw[at]), op.type),
                 "broken": event.changed is not None and bool(event.changed[at]),
                 "instruction": position,
@@ -121,5 +124,7 @@ def _line(program: Program, facts: Facts) -> str:
     mark = "!" if facts.get("broken") else " "
     numbers = f"{facts['real']:>12}  {facts['raw']:>10}  {facts['bits']:>16}"
     width = len(str(max(program.n_ops, program.n_out))) + 3
-    what = f"{facts['type']:<6}  {facts.get('mnemonic', 'output'):<13}"
+    word = facts.get("mnemonic", "output")
+    word = f"{facts['opcode']} {word}" if "opcode" in facts else word
+    what = f"{facts['type']:<6}  {word:<13}"
     return f"{mark} {name:<{width}}  {what}  {numbers}  ; {facts['computes']}"
