@@ -22,6 +22,7 @@ Invoke = Callable[..., "Done"]
 
 class Done(NamedTuple):
     exit_code: int
+    stdout: str
     output: str
 
 
@@ -32,7 +33,8 @@ def invoke(capsys: pytest.CaptureFixture[str]) -> Invoke:
     def call(*arguments: object) -> Done:
         with pytest.raises(SystemExit) as ended:
             main([str(argument) for argument in arguments])
-        return Done(int(ended.value.code or 0), "".join(capsys.readouterr()))
+        streams = capsys.readouterr()
+        return Done(int(ended.value.code or 0), streams.out, "".join(streams))
 
     return call
 
@@ -49,9 +51,9 @@ def test_run_writes_npz(invoke: Invoke, sample: str, file: str, tmp_path: Path) 
 
 def test_run_prints_csv_and_a_record(invoke: Invoke, tmp_path: Path) -> None:
     done = invoke("run", FIFO / "fsm.json.gz", "--inputs", FIFO / "inputs.npz")
-    lines = done.output.splitlines()
+    lines = done.stdout.splitlines()
     assert lines[0] == "sequence,cycle,dout[0],full_empty[0],full_empty[1],lvl[0]" and len(lines) == 257
-    record = json.loads(invoke("run", FIFO / "fsm.json.gz", "--inputs", FIFO / "inputs.npz", "--json").output)
+    record = json.loads(invoke("run", FIFO / "fsm.json.gz", "--inputs", FIFO / "inputs.npz", "--json").stdout)
     assert (record["sequences"], record["cycles"], record["sample"]) == (1, 256, "before")
     assert record["program"]["layout"] == "alirfsm"
 
