@@ -192,7 +192,7 @@ supported-verilog: .venv/.ready  ## Write docs/supported-verilog.md again, from 
 map: .venv/.ready  ## Write docs/map.md again, from the docstrings of packages and modules
 	.venv/bin/python tools/map.py
 
-bench-golden: .venv/.ready-test  ## Our golden engine and da4ml's in turns, held to goals; writes build/bench-golden.md
+bench-golden: .venv/.ready-test  ## Our golden engine, da4ml's and alkaid's in turns, held to goals; writes build/bench-golden.md
 	@mkdir -p build
 	.venv/bin/python -m bench.golden -o build/bench-golden.md
 

@@ -18,6 +18,12 @@ LARGE = 2000
 _SPEEDUP = {"avx512": 100.0, "avx2": 40.0}
 _SMALL_SPEEDUP, _COPY_SHARE, _TWO_THREADS = 40.0, 0.7, 1.7
 _COMPILE_SECONDS, _BYTES = 1.0, 200e6
+#: Against alkaid: programs of so many ops or more, with integers, with doubles (None: nothing asked).
+_ALKAID: tuple[tuple[int, dict[str, float]], ...] = (
+    (LARGE, {"integers": 60.0, "doubles": 30.0}),
+    (400, {"integers": 25.0, "doubles": 12.0}),
+    (0, {"doubles": 5.0}),
+)
 _LEVELS = {1: 2.0, 2: 1.05}
 
 
@@ -52,6 +58,7 @@ Goal = tuple[str, list[Measure]]
 
 def _goals(results: dict[str, Any]) -> Iterator[Goal]:
     yield from _speed_goals(results)
+    yield from _alkaid_goals(results)
     for kind in ("integers", "doubles"):
         large = [program for program in results["programs"] if program["ops"] >= LARGE]
         yield f"two threads over one, {LARGE:,} ops or more, {kind}: {_TWO_THREADS}x", _two_threads(large, kind)
@@ -78,6 +85,20 @@ def _speed_goals(results: dict[str, Any]) -> Iterator[Goal]:
     yield words, [_doubles_of_small(program) for program in small]
 
 
+def _alkaid_goals(results: dict[str, Any]) -> Iterator[Goal]:
+    most = None
+    if results["machine"]["isa"] != "avx512":
+        return
+    for least, goals in _ALKAID:
+        some = [program for program in results["programs"] if program["ops"] >= least]
+        some = [program for program in some if most is None or program["ops"] < most]
+        size = f"{least:,} ops or more" if most is None else f"{least:,} to {most - 1:,} ops"
+        for kind, goal in goals.items():
+            spreads = [(program, ratio_of(program["throughput"]["auto"], kind, "alkaid")) for program in some]
+            yield f"alkaid, {size}, {kind}: {goal:.0f}x", [_at_least(program, s, goal) for program, s in spreads]
+        most = least
+
+
 def _preparation_goals(results: dict[str, Any]) -> Iterator[Goal]:
     for found in results["preparation"]:
         spread = Spread.of(found["seconds"]["load and compile"])
@@ -102,9 +123,9 @@ def _level_goals(results: dict[str, Any]) -> Iterator[Goal]:
         yield f"VM, {results['level_runs']} runs, level {level} over level 3: at most {limit:g}x", measures
 
 
-def ratio_of(found: dict[str, Any], kind: str) -> Spread:
-    """How many times as fast as the peer."""
-    return ratio(found["seconds"]["peer"], found["seconds"][kind])
+def ratio_of(found: dict[str, Any], kind: str, peer: str = "peer") -> Spread:
+    """How many times as fast as da4ml, or another peer."""
+    return ratio(found["seconds"][peer], found["seconds"][kind])
 
 
 def times(spread: Spread) -> str:

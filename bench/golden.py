@@ -1,4 +1,4 @@
-"""``python -m bench.golden``: our golden engine beside da4ml's C++ interpreter, in one run, in turns."""
+"""``python -m bench.golden``: our golden engine and the interpreters of da4ml and alkaid, in one run, in turns."""
 
 from __future__ import annotations
 
@@ -37,6 +37,8 @@ ISA = "DAIS_VERIF_ISA"
 
 #: Samples of the measurement from a fresh process.
 FIRST_SAMPLES = 1000
+#: Ops, inputs and outputs of the network that is given inputs of every type.
+FORMAT_OPS, FORMAT_WIDTH = 2048, 128
 #: Samples of a run of the virtual machine, and how many runs one measurement takes.
 LEVEL_SAMPLES, LEVEL_RUNS = 1000, 100
 
@@ -98,9 +100,9 @@ def main(
     as_json: bool,
     output: Path | None,
 ) -> None:
-    """Measure our golden engine and da4ml's C++ interpreter side by side, and hold it to its goals.
+    """Measure our golden engine and the C++ interpreters of da4ml and alkaid side by side, and hold it to its goals.
 
-    Every measurement runs in a process of its own, in which both sides take turns on the same values, and all outputs
+    Every measurement runs in a process of its own, in which all sides take turns on the same values, and all outputs
     are compared first. Give the machine nothing else to do meanwhile.
     """
     machine = _machine()
@@ -136,6 +138,14 @@ def _results(plan: Plan, machine: dict[str, Any]) -> dict[str, Any]:
         "isas": plan.isas,
         "quick": plan.quick,
         "programs": [_program(plan, path) for path in plan.programs],
+        "formats": plan.ask(
+            "formats",
+            engine=plan.engine,
+            n_ops=FORMAT_OPS,
+            width=FORMAT_WIDTH,
+            rows=plan.samples,
+            rounds=plan.rounds,
+        ),
         "preparation": [_preparation(plan)],
         "first_samples": FIRST_SAMPLES,
         "first": list(_first(plan)),
@@ -222,10 +232,12 @@ def _memory(plan: Plan) -> Iterator[dict[str, Any]]:
 
 
 def _machine() -> dict[str, Any]:
-    try:
-        da4ml = version("da4ml")
-    except PackageNotFoundError:
-        raise click.ClickException("da4ml is not installed; pip install da4ml==0.6.0") from None
+    peers = {}
+    for name, known in (("da4ml", "0.6.0"), ("alkaid", "0.8.2")):
+        try:
+            peers[name] = version(name)
+        except PackageNotFoundError:
+            raise click.ClickException(f"{name} is not installed; pip install {name}=={known}") from None
     if fast.why_not():
         raise click.ClickException(fast.why_not())
     return {
@@ -234,7 +246,8 @@ def _machine() -> dict[str, Any]:
         "isa": fast.isa(),
         "python": platform.python_version(),
         "numpy": np.__version__,
-        "da4ml": da4ml,
+        **peers,
+        "load": os.getloadavg()[0],
         "dais-verif": __version__,
     }
 

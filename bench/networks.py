@@ -80,17 +80,17 @@ class Writer:
         return self.quantised(2, shifted.op, _ACTIVATION)
 
 
-def network(n_ops: int, *, seed: int = 0) -> Program:
-    """A network of ``n_ops`` ops (64 at least), ``WIDTH`` inputs and ``WIDTH`` outputs.
+def network(n_ops: int, *, seed: int = 0, width: int = WIDTH) -> Program:
+    """A network of ``n_ops`` ops (``width`` at least), ``width`` inputs and ``width`` outputs.
 
     The last layer may have fewer neurons; the values before it that it leaves unreplaced are outputs as well. What is
     too little for a neuron is made up by quantisations.
     """
     writer = Writer(seed)
-    layer = [writer.quantised(-1, j, INPUT) for j in range(WIDTH)]
+    layer = [writer.quantised(-1, j, INPUT) for j in range(width)]
     while len(writer.rows) + FAN_IN + 1 <= n_ops:
-        neurons = min(WIDTH, (n_ops - len(writer.rows)) // (FAN_IN + 1))
+        neurons = min(width, (n_ops - len(writer.rows)) // (FAN_IN + 1))
         layer = [writer.neuron(writer.random.sample(layer, FAN_IN)) for _ in range(neurons)] + layer[neurons:]
     for j in range(n_ops - len(writer.rows)):
         layer[j] = writer.quantised(3, layer[j].op, _ACTIVATION)
-    return Program.build(writer.rows, [(value.op, 0, 0) for value in layer], inp_shift=[0] * WIDTH)
+    return Program.build(writer.rows, [(value.op, 0, 0) for value in layer], inp_shift=[0] * width)

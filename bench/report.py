@@ -30,7 +30,37 @@ def tables(results: dict[str, Any]) -> list[Table]:
     programs = [_program(program, forced) for program in results["programs"]]
     first = Table(f"{results['samples']:,} samples", [*header, *forced], programs)
     goals = [(line.goal, line.found, "met" if line.met else "NOT MET") for line in lines(results)]
-    return [first, Table("goals", ["goal", "found", ""], goals, 3)]
+    return [first, *_of_peers(results), Table("goals", ["goal", "found", ""], goals, 3)]
+
+
+def _of_peers(results: dict[str, Any]) -> list[Table]:
+    """Beside alkaid; and inputs of every type."""
+    rows = []
+    for program in results["programs"]:
+        found = program["throughput"]["auto"]
+        times_a_sample = [Spread.of(found["seconds"][side]).median / found["rows"] * 1e9 for side in ("peer", "alkaid")]
+        rows.append(
+            [
+                program["name"],
+                f"{program['ops']:,}",
+                f"{times_a_sample[1]:,.0f}",
+                f"{times_a_sample[0] / times_a_sample[1]:.1f}x",
+                *(times(ratio_of(found, kind, "alkaid")) for kind in ("integers", "doubles", "checked")),
+            ]
+        )
+    header = ["program", "ops", "alkaid ns", "alkaid over da4ml", "integers", "doubles", "checked"]
+    return [Table("beside alkaid", header, rows), _formats(results["formats"])]
+
+
+def _formats(found: dict[str, Any]) -> Table:
+    rows = []
+    for name, size in found["bytes"].items():
+        spent, copying = (Spread.of(found["seconds"][key]).median for key in (name, f"copying for {name}"))
+        share = ratio(found["seconds"][f"copying for {name}"], found["seconds"][name])
+        each = [f"{spent / found['rows'] * 1e9:.0f}", f"{size / found['rows']:,.0f}"]
+        rows.append([name, *each, f"{size / spent / 1e9:.1f}", f"{size / copying / 1e9:.1f}", f"{share.median:.0%}"])
+    header = ["inputs", "ns a sample", "bytes a sample", "GB/s", "copying, GB/s", "of copying"]
+    return Table(f"{found['inputs']} inputs and outputs, {found['ops']:,} ops", header, rows)
 
 
 def _program(program: dict[str, Any], forced: Sequence[str]) -> list[str]:
@@ -55,10 +85,12 @@ def legend(results: dict[str, Any]) -> list[str]:
     machine = results["machine"]
     text = [
         f"{machine['cpu']}, {machine['cores']} cores, instructions {machine['isa']}; Python {machine['python']}, "
-        f"numpy {machine['numpy']}, da4ml {machine['da4ml']}, dais-verif {machine['dais-verif']}, "
-        f"engine {results['engine']}.",
-        f"Rounds: {results['rounds']}. In each, da4ml's C++ interpreter and our engine take turns on the same values; "
-        "ratios are of times of one round, shown as median (least..greatest). All outputs were compared beforehand.",
+        f"numpy {machine['numpy']}, da4ml {machine['da4ml']}, alkaid {machine['alkaid']}, "
+        f"dais-verif {machine['dais-verif']}, engine {results['engine']}. "
+        f"Load average at the start: {machine['load']:.1f}.",
+        f"Rounds: {results['rounds']}. In each, the C++ interpreters of da4ml and alkaid and our engine take turns on "
+        "the same values; ratios are of times of one round, shown as median (least..greatest); times are of the "
+        "processor, save with two threads. All outputs were compared beforehand.",
         "da4ml ns: its time a sample on one thread. integers, doubles, checked: how many times as fast ours is on one "
         "thread, writing to an array it is given: planar integers, float64 rows, integers and promises checked (da4ml "
         "checks none). "

@@ -35,16 +35,20 @@ def ratio(numerators: Sequence[float], denominators: Sequence[float]) -> Spread:
     return Spread.of([a / b for a, b in zip(numerators, denominators, strict=True)])
 
 
-def interleaved(functions: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+def interleaved(
+    functions: Mapping[str, Callable[[], object]], rounds: int, *, of_cpu: bool = False
+) -> dict[str, list[float]]:
     """Seconds a call of each function, a number a round, after a call that warms up.
 
-    In every round each function has its turn, in the order given or, every other round, in the reverse.
+    In every round each function has its turn, in the order given or, every other round, in the reverse. ``of_cpu``:
+    seconds of this process on a processor, of all its threads, which other work on the machine changes less.
     """
+    clock = time.process_time if of_cpu else time.perf_counter
     repeats = {name: _repeats(function) for name, function in functions.items()}
     seconds: dict[str, list[float]] = {name: [] for name in functions}
     for number in range(rounds):
         for name in list(functions)[:: -1 if number % 2 else 1]:
-            seconds[name].append(_seconds(functions[name], repeats[name]))
+            seconds[name].append(_seconds(functions[name], repeats[name], clock))
     return seconds
 
 
@@ -53,8 +57,8 @@ def _repeats(function: Callable[[], object]) -> int:
     return max(1, round(_SHORTEST_SECONDS / max(_seconds(function, 1), 1e-7)))
 
 
-def _seconds(function: Callable[[], object], repeats: int) -> float:
-    start = time.perf_counter()
+def _seconds(function: Callable[[], object], repeats: int, clock: Callable[[], float] = time.perf_counter) -> float:
+    start = clock()
     for _ in range(repeats):
         function()
-    return (time.perf_counter() - start) / repeats
+    return (clock() - start) / repeats

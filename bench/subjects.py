@@ -70,19 +70,19 @@ def peer_outputs(subject: Subject, *, threads: int = 1) -> NDArray[np.float64]:
     return np.asarray(dais_interp_run(subject.words, subject.doubles, threads))
 
 
-def verified(subject: Subject, ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> str:
+def verified(subject: Subject, ours: NDArray[np.float64], theirs: NDArray[np.float64], peer: str = "da4ml") -> str:
     """How ``ours`` were found to be right: by all outputs of the peer, or where those differ by the oracle.
 
     Raises ``AssertionError`` if they are wrong.
     """
     if np.array_equal(ours, theirs):
-        return f"all {ours.size} outputs equal da4ml's"
+        return f"all {ours.size} outputs equal {peer}'s"
     different = np.flatnonzero((ours != theirs).any(axis=1))
     for row in different[:: max(1, len(different) // _ORACLE_ROWS)][:_ORACLE_ROWS].tolist():
         exact = oracle.evaluate(subject.program, [Fraction(v) for v in subject.doubles[row].tolist()], check=False)
         if exact != [Fraction(value) for value in ours[row].tolist()]:
             raise AssertionError(f"row {row} of {subject.program}: our outputs are wrong")
-    return f"da4ml's outputs are wrong in {len(different)} rows, ours equal the oracle in those tried"
+    return f"{peer}'s outputs are wrong in {len(different)} rows, ours equal the oracle in those tried"
 
 
 def random_raw(program: Program, rows: int, rng: np.random.Generator) -> Ints:

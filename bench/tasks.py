@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.alkaid import interpreter
 from bench.networks import WIDTH, network
 from bench.rounds import interleaved
 from bench.subjects import Subject, peer_outputs, verified
@@ -36,16 +37,17 @@ def _subject(program: str, vectors: str | None, rows: int) -> Subject:
 
 
 def throughput(*, engine: str, program: str, vectors: str | None, rows: int, rounds: int) -> Result:
-    """Seconds of a call on one thread: the peer, ours with doubles, with integers, with promises checked, and copying.
+    """Seconds of CPU a call on one thread: both peers, ours with doubles, with integers, with checks, copying.
 
-    Nothing but ``checked`` (integers) looks at promises; the peer does not. ``copy`` moves as many bytes as the call
+    Nothing but ``checked`` (integers) looks at promises; the peers do not. ``copy`` moves as many bytes as the call
     with doubles reads and writes: from one warm buffer to another, each half that size.
     """
     subject = _subject(program, vectors, rows)
     golden, raw, doubles = Golden(subject.program, engine=engine), subject.raw, subject.doubles
     out, real = golden.run_planar(raw, check=False), golden.run(doubles, check=False)
-    theirs = peer_outputs(subject)
+    theirs, alkaid = peer_outputs(subject), interpreter(subject.program)
     words = {
+        "alkaid": verified(subject, real, alkaid(doubles), "alkaid"),
         "integers": verified(subject, subject.real(out), theirs),
         "doubles": verified(subject, real, theirs),
         "checked": verified(subject, subject.real(golden.run_planar(raw, check=True)), theirs),
@@ -54,13 +56,38 @@ def throughput(*, engine: str, program: str, vectors: str | None, rows: int, rou
     target = np.ones_like(source)
     functions: dict[str, Callable[[], object]] = {
         "peer": lambda: peer_outputs(subject),
+        "alkaid": lambda: alkaid(doubles),
         "doubles": lambda: golden.run(doubles, check=False, out=real),
         "integers": lambda: golden.run_planar(raw, check=False, out=out),
         "checked": lambda: golden.run_planar(raw, check=True, out=out),
         "copy": lambda: np.copyto(target, source),
     }
-    seconds = interleaved(functions, rounds)
+    seconds = interleaved(functions, rounds, of_cpu=True)
     return {"seconds": seconds, "rows": rows, "bytes": subject.bytes_of_doubles, "verified": words}
+
+
+def formats(*, engine: str, n_ops: int, width: int, rows: int, rounds: int) -> Result:
+    """Seconds of CPU a call on one thread with inputs of each type, by rows and by columns, and of copying as much.
+
+    A network of so many inputs and outputs, whose inputs are whole numbers that every type holds. Outputs are float64.
+    """
+    program = network(n_ops, width=width)
+    golden, out = Golden(program, engine=engine), np.empty((rows, program.n_out))
+    whole = np.random.default_rng(0).integers(-8, 8, (rows, program.n_in)).astype(np.int8)
+    expected = golden.run(whole.astype(np.float64), check=False)
+    functions: dict[str, Callable[[], object]] = {}
+    sizes: dict[str, int] = {}
+    for kind in ("float64", "float32", "float16", "int32", "int16", "int8"):
+        for order in ("rows", "columns"):
+            x = np.asarray(whole, dtype=kind, order="C" if order == "rows" else "F")
+            assert np.array_equal(golden.run(x, check=False), expected), f"{kind} by {order} gives something else"
+            name = f"{kind} by {order}"
+            functions[name] = partial(golden.run, x, check=False, out=out)
+            source = np.ones((x.nbytes + out.nbytes) // 16)
+            functions[f"copying for {name}"] = partial(np.copyto, np.ones_like(source), source)
+            sizes[name] = x.nbytes + out.nbytes
+    seconds = interleaved(functions, rounds, of_cpu=True)
+    return {"seconds": seconds, "rows": rows, "bytes": sizes, "ops": n_ops, "inputs": program.n_in}
 
 
 def threads(*, engine: str, program: str, vectors: str | None, rows: int, rounds: int) -> Result:
@@ -87,7 +114,7 @@ def single(*, engine: str, program: str, vectors: str | None, rounds: int) -> Re
         "peer": lambda: peer_outputs(subject),
         "doubles": lambda: golden.run(doubles, check=False),
     }
-    return {"seconds": interleaved(functions, rounds), "verified": {"doubles": found}}
+    return {"seconds": interleaved(functions, rounds, of_cpu=True), "verified": {"doubles": found}}
 
 
 def preparation(*, engine: str, program: str, rounds: int) -> Result:
@@ -155,7 +182,8 @@ def synthesize(*, n_ops: int, path: str) -> Result:
 
 
 TASKS: dict[str, Callable[..., Result]] = {
-    task.__name__: task for task in (throughput, threads, single, preparation, levels, memory, peer_digest, synthesize)
+    task.__name__: task
+    for task in (throughput, formats, threads, single, preparation, levels, memory, peer_digest, synthesize)
 }
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def test_sides_take_turns_and_the_order_alternates(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_is_short_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rounds, "_seconds", lambda function, repeats: float(repeats))
+    monkeypatch.setattr(rounds, "_seconds", lambda function, repeats, clock=None: float(repeats))
     monkeypatch.setattr(rounds, "_SHORTEST_SECONDS", 5)
     assert interleaved({"a": lambda: None}, 2) == {"a": [5.0, 5.0]}
 
@@ -65,6 +65,7 @@ def program_results(name: str, ops: int) -> dict[str, Any]:
     speedup = 100 if ops >= 2000 else 40
     seconds = {"peer": [100.0] * 3, "checked": [1.0] * 3, "copy": [0.7] * 3}
     seconds |= {kind: [100 / speedup] * 3 for kind in ("integers", "doubles")}
+    seconds["alkaid"] = [65.0] * 3
     found = {"seconds": seconds, "rows": 1000, "verified": {"integers": "all 5 outputs equal da4ml's"}}
     halves = {
         f"{kind} {jobs}": [1.7 / (1 if jobs == 1 else 1.7)] * 3 for kind in ("integers", "doubles") for jobs in (1, 2)
@@ -93,6 +94,8 @@ def results() -> dict[str, Any]:
             "python": "3",
             "numpy": "2",
             "da4ml": "0",
+            "alkaid": "0",
+            "load": 0.5,
             "dais-verif": "0",
         },
         "engine": "fast",
@@ -101,6 +104,13 @@ def results() -> dict[str, Any]:
         "isas": ["auto", "avx2"],
         "quick": False,
         "programs": [program_results("big", 2000), program_results("small", 1999)],
+        "formats": {
+            "seconds": {"int8 by rows": [2.0], "copying for int8 by rows": [1.0]},
+            "bytes": {"int8 by rows": 9_000_000_000},
+            "rows": 1_000_000_000,
+            "ops": 2048,
+            "inputs": 128,
+        },
         "preparation": [{"ops": 500_000, "seconds": {"load and compile": [1.0]}}],
         "first_samples": 1000,
         "first": [{"name": "big", "peer": [2.0], "ours": [2.0]}],
@@ -131,7 +141,28 @@ def unmet(results: dict[str, Any]) -> list[str]:
 
 def test_goals_that_are_met_just_so(results: dict[str, Any]) -> None:
     assert unmet(results) == []
-    assert len(lines(results)) == len(SLOWER) + 4
+    assert len(lines(results)) == len(SLOWER) + 8
+
+
+@pytest.mark.parametrize(
+    ("place", "seconds", "missed"),
+    [
+        (0, 59.9, ["2,000 ops or more, integers: 60x"]),
+        (0, 29.9, ["2,000 ops or more, integers: 60x", "2,000 ops or more, doubles: 30x"]),
+        (1, 62.4, ["400 to 1,999 ops, integers: 25x"]),
+        (1, 29.9, ["400 to 1,999 ops, integers: 25x", "400 to 1,999 ops, doubles: 12x"]),
+        (2, 12.4, ["0 to 399 ops, doubles: 5x"]),
+    ],
+)
+def test_goals_against_alkaid(place: int, seconds: float, missed: list[str], results: dict[str, Any]) -> None:
+    """In programs of each size, with an alkaid that is a little too fast."""
+    results["programs"].append(program_results("tiny", 6))
+    results["programs"][place]["throughput"]["auto"]["seconds"]["alkaid"] = [seconds] * 3
+    assert unmet(results) == [f"alkaid, {goal}" for goal in missed]
+
+
+def test_bytes_a_second_are_shown_beside_those_of_copying(results: dict[str, Any]) -> None:
+    assert "| int8 by rows | 2 | 9 | 4.5 | 9.0 | 50% |" in markdown(results)
 
 
 @pytest.mark.parametrize("goal", SLOWER)

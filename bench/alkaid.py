@@ -1,0 +1,27 @@
+"""alkaid's interpreter, the peer of today: it takes ALIR, which DAIS programs are converted to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.program import Program
+from dais_verif.program.conversion import to_alir
+from dais_verif.program.json_writers import alir_json
+
+__all__ = ["interpreter"]
+
+
+def interpreter(program: Program) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """What runs ``program`` in alkaid's C++ interpreter, on one thread: inputs (rows, n_in) to outputs (rows, n_out).
+
+    The bytecode is made here, once. Raises what alkaid raises if the program is beyond it.
+    """
+    from alkaid._binary import alir_interp_run
+    from alkaid.types import CombLogic
+
+    code = CombLogic.from_dict(json.loads(alir_json(to_alir(program)))).to_bytecode()
+    return lambda x: np.asarray(alir_interp_run(code, x, 1))
