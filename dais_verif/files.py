@@ -52,7 +52,11 @@ def read_plain(path: Path, most: int, what: str = "", advice: str = "name a regu
     """
     with open_plain(path, most, what, advice) as file:
         try:
-            data = file.read(most + 1)
+            # Not all that is allowed at once: for that many bytes memory would be set aside.
+            size = min(os.fstat(file.fileno()).st_size, most)
+            data = file.read(size + 1)
+            if size < len(data) <= most:  # it has grown, or its size is not told
+                data += file.read(most + 1 - len(data))
         except OSError as error:
             raise _unreadable(path, what, error.strerror, advice) from None
     if len(data) > most:

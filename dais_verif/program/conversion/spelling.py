@@ -52,7 +52,10 @@ def as_numbers(kind: FixedType, interval: tuple[int, int], where: str) -> list[i
 
 
 def _number(value: Fraction) -> int | float | None:
-    if value.denominator == 1 and abs(value) >= 1 << _BITS:
-        return int(value)
-    number = float(value)
-    return number if Fraction(number) == value else None
+    try:
+        number = float(value)
+    except OverflowError:
+        return int(value) if value.denominator == 1 else None
+    if Fraction(number) == value:
+        return number
+    return int(value) if value.denominator == 1 else None
