@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.door import Run, mutant, run_sim
-from support.programs import every_opcode, overflowing, unproved
+from support.programs import every_opcode, overflowing, sums_and_shifts, unproved
 
 from dais_verif import golden
 from dais_verif.golden import batch, oracle
@@ -120,6 +120,27 @@ def test_a_bug_in_one_engine_is_found_before_anything_is_simulated(
     assert f"golden engines differ at op {op} (" in run.record["message"]
     assert "bug of dais-verif" in run.record["message"]
     assert run.record["simulators"] == []
+
+
+#: The same in what only ALIR has.
+BUGS_OF_ALIR: dict[str, tuple[int, Spoil]] = {
+    "batch-sum": (3, in_batch(11, lambda s, raw: raw + 1)),
+    "batch-negation": (4, in_batch(11, lambda s, raw: -raw if s.op.index == 4 else raw)),
+    "oracle-sum": (3, in_oracle(11, lambda c, value: -value)),
+}
+
+
+@pytest.mark.usefixtures("in_use")
+@pytest.mark.parametrize(
+    ("name", "engine"),
+    [("batch-sum", "numpy_engine"), ("batch-negation", "fast_engine"), ("oracle-sum", "fast_engine")],
+)
+def test_a_bug_in_what_only_alir_has_is_found_too(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    op, spoil = BUGS_OF_ALIR[name]
+    spoil(monkeypatch)
+    run = run_sim(sums_and_shifts(), tmp_path)
+    assert run.ending == UNKNOWN
+    assert f"golden engines differ at op {op} (" in run.record["message"]
 
 
 @pytest.mark.usefixtures("numpy_engine")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.programs import dense_network, every_opcode, overflowing
+from support.programs import dense_network, every_opcode, overflowing, sums_and_shifts
 
 from dais_verif.errors import ViolationError
 from dais_verif.golden import run
@@ -242,6 +242,36 @@ def test_a_damaged_sequence_is_caught(damage: Any, promise: str, words: str, eng
     assert runs(forward(SMALL), [[3, 5]], 1, engine) == "ok"
 
 
+#: %3 = %0 - %1 + %2 * 4 - %0.
+SUM = Program.build(
+    [*((-1, j, -1, 0, X) for j in range(3)), (11, 0, 4, 0, (1, 10, 0)), (11, 4, 1, 0, (1, 11, 0))],
+    [(4, 0, 0), (3, 0, 0)],
+    inp_shift=[0] * 3,
+    terms=[(0, 0, 0), (1, 0, 1), (2, 2, 0), (0, 0, 1), (3, 0, 1)],
+)
+
+
+def test_a_damaged_sum_is_caught() -> None:
+    """Any of its arguments, beyond the third too; and a form that was made for other terms."""
+    good = forward(SUM)
+    p = instruction(good, 3)
+    c = good.columns
+    other = with_cell(good, "form", p, int(c.form[instruction(good, 4)]))
+    swapped_terms = changed(good, args=c.args[:, [0, 2, 1, 3]].copy(), reads=c.reads[:, [0, 2, 1, 3]].copy())
+    cases = {
+        "argument 3 is slot 1, which holds %1; must be %0": with_cell(good, "args", (p, 3), int(c.args[p, 1])),
+        "argument 3 is slot -1": with_cell(good, "args", (p, 3), -1),
+        "its operands are %0, %1, %2, %0": swapped_terms,
+        "which has another shape": other,
+        "it has no such argument": with_cell(good, "args", (instruction(good, 4), 3), 0),
+    }
+    for words, iseq in cases.items():
+        with pytest.raises(MachineViolation) as caught:
+            accept_instructions(iseq, [[3, 5, 7]], opt_level=1)
+        assert words in caught.value.words
+    assert accept_instructions(good, [[3, 5, 7]], opt_level=1).values.tolist() == [[-23, 23]]
+
+
 @pytest.mark.parametrize("damage", [stolen_slot, swapped_operands, other_argument])
 def test_level_3_lets_damage_through(damage: Any) -> None:
     """So it is the check that finds it, and the numpy engine does what the columns say."""
@@ -355,12 +385,12 @@ def random_damage(rng: random.Random, iseq: InstructionSequence) -> InstructionS
     slot = rng.randrange(iseq.allocation.n_slots)
     if rng.random() < 0.5 and iseq.columns.out[p] >= 0:
         return with_cell(iseq, "out", p, slot)
-    return with_cell(iseq, "args", (p, rng.randrange(3)), slot)
+    return with_cell(iseq, "args", (p, rng.randrange(iseq.columns.args.shape[1])), slot)
 
 
 def test_no_damage_goes_unnoticed_that_changes_a_result() -> None:
     caught = harmless = 0
-    for program in (every_opcode(), dense_network()):
+    for program in (every_opcode(), dense_network(), sums_and_shifts()):
         rng, compiled = random.Random(7), compile_forward_and_backward(program)
         x = np.array([[rng.randint(-60, 60) / 8 for _ in range(program.n_in)] for _ in range(20)])
         expected, kept = run(program, x), accept_instructions(compiled.forward, x) and dict(compiled.tape.slots)
