@@ -17,14 +17,19 @@ from support.strategies import programs
 
 from dais_verif.golden import oracle
 from dais_verif.program import Program, load, write_binary
+from dais_verif.program.opcodes import Code
 from dais_verif.program.ports import ports_of
 from dais_verif.prover.equivalence import Equivalence, compare_programs
 
 
 def network(style: str, width: int, fan: int, seed: int, *, layers: int = 2) -> Program:
-    """Sums of ``fan`` shifted values, cut to 7 bits: as trees, or as chains in another order; too small to wrap."""
+    """Sums of ``fan`` shifted values, cut to 7 bits: as trees, as chains in another order, or as ALIR's own sums.
+
+    They are too small to wrap.
+    """
     choice, order = random.Random(seed), random.Random(style)
     rows: list[Any] = [(-1, j, -1, 0, (1, 7, 0)) for j in range(width)]
+    of_sums: list[tuple[int, int, int]] = []
 
     def add(*row: Any) -> int:
         rows.append(row)
@@ -36,8 +41,13 @@ def network(style: str, width: int, fan: int, seed: int, *, layers: int = 2) -> 
         following = []
         for _ in range(width):
             terms = [(choice.choice(layer), choice.randint(0, 3)) for _ in range(fan)]
-            zero = add(5, -1, -1, 0, (0, 1, 0))
-            if style == "chain":
+            zero = add(5, -1, -1, 0, (0, 1, 0)) if style != "sum" else -1
+            if style == "sum":
+                order.shuffle(terms)
+                first = len(of_sums)
+                of_sums += [(index, shift, 0) for index, shift in terms]
+                last = add(Code.SUM, first, fan, 0, total)
+            elif style == "chain":
                 order.shuffle(terms)
                 last = zero
                 for index, shift in terms:
@@ -50,7 +60,7 @@ def network(style: str, width: int, fan: int, seed: int, *, layers: int = 2) -> 
                 last = sums[0]
             following.append(add(3, add(2, last, -1, 0, (0, 15, 0)), -1, 0, (0, 7, 0)))
         layer = following
-    return Program.build(rows, [(index, 0, 0) for index in layer], inp_shift=[0] * width)
+    return Program.build(rows, [(index, 0, 0) for index in layer], inp_shift=[0] * width, terms=of_sums)
 
 
 def outputs(program: Program, vector: tuple[Fraction, ...]) -> list[Fraction]:

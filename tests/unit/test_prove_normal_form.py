@@ -44,6 +44,7 @@ from dais_verif.prover.terms import (
 from dais_verif.prover.terms.bounds import exact_signed, exact_unsigned
 
 X, Y, Z = (var(6, name) for name in "xyz")
+X8 = var(8, "x8")
 C, D = var(1, "c"), var(1, "d")
 N = const(6, 0)
 
@@ -73,6 +74,65 @@ SAME: dict[str, tuple[Term, Term]] = {
     "not in a sum": (add(bnot(X), Y, k(1)), sub(Y, X)),
     "minus what ends in zeros": (neg(concat(C, D, k(0, 3))), concat(neg(concat(C, D)), k(0, 3))),
     "minus three times": (add(neg(X), neg(X), neg(X)), mul(X, k(-3))),
+    "minus what is shifted": (
+        add(concat(neg(extract(X, 0, 5)), k(0, 1)), Y, concat(extract(X, 0, 5), k(0, 1))),
+        Y,
+    ),
+    "a sum of what ends in zeros": (
+        add(concat(X, k(0, 3)), concat(C, Y, k(0, 2)), k(20, 9)),
+        concat(add(concat(X, k(0, 1)), concat(C, Y), k(5, 7)), k(0, 2)),
+    ),
+    "a constant that ends in zeros": (add(concat(X, k(0, 2)), k(12, 8)), concat(add(X, k(3)), k(0, 2))),
+    "a shifted sum in a sum": (
+        add(X8, concat(add(Y, neg(Z), k(5)), k(0, 2))),
+        add(X8, concat(Y, k(0, 2)), neg(concat(Z, k(0, 2))), k(20, 8)),
+    ),
+    "shifted bits turned round, in a sum": (
+        add(X8, concat(bnot(Y), k(0, 2))),
+        add(X8, neg(concat(Y, k(0, 2))), k(-4, 8)),
+    ),
+    "a shifted sum, taken away": (
+        sub(concat(add(Y, Z), k(0, 2)), concat(Y, k(0, 2))),
+        concat(Z, k(0, 2)),
+    ),
+    # sums in two halves
+    "low bits copied": (concat(add(Y, extract(X8, 2, 6)), extract(X8, 0, 2)), add(X8, concat(Y, k(0, 2)))),
+    "low bits copied, beside a constant": (
+        concat(add(Y, Z, extract(X8, 2, 6), k(5)), extract(X8, 0, 2)),
+        add(X8, concat(Y, k(0, 2)), concat(Z, k(0, 2)), k(20, 8)),
+    ),
+    "low bits copied, of a signed number": (
+        concat(add(Y, sext(extract(X, 2, 4), 6)), extract(X, 0, 2)),
+        add(sext(X, 8), concat(Y, k(0, 2))),
+    ),
+    "low bits copied, of an unsigned number": (
+        concat(add(Y, zext(extract(X, 2, 4), 6)), extract(X, 0, 2)),
+        add(zext(X, 8), concat(Y, k(0, 2))),
+    ),
+    "all bits copied, their sign added": (
+        concat(add(Y, sext(top_bit(X), 6)), X),
+        add(sext(X, 12), concat(Y, k(0, 6))),
+    ),
+    "bits copied, their sign a single bit": (
+        concat(add(C, top_bit(X)), X),
+        add(sext(X, 7), concat(C, k(0, 6))),
+    ),
+    "low bits negated, and borrowed": (
+        concat(add(Y, neg(extract(X8, 2, 6)), neg(zext(nonzero(extract(X8, 0, 2)), 6))), neg(extract(X8, 0, 2))),
+        sub(concat(Y, k(0, 2)), X8),
+    ),
+    "one low bit, and borrowed": (
+        concat(
+            add(Y, neg(sext(extract(X, 1, 5), 6)), neg(zext(extract(X, 0, 1), 6))),
+            neg(extract(X, 0, 1)),
+        ),
+        sub(concat(Y, k(0, 1)), sext(X, 7)),
+    ),
+    "the upper half of a sum": (extract(add(X8, concat(Y, k(0, 2))), 2, 6), add(Y, extract(X8, 2, 6))),
+    "the upper half of a sum with a constant": (
+        extract(add(X8, concat(Y, k(0, 2)), k(12, 8)), 2, 6),
+        add(Y, extract(X8, 2, 6), k(3)),
+    ),
     # products
     "times zero": (mul(X, N), N),
     "times one": (mul(k(1), X), X),
@@ -189,7 +249,7 @@ UNSIGNED: dict[str, tuple[Term, tuple[int, int] | None]] = {
     "a product that fits": (mul(zext(X, 12), zext(Y, 12)), (0, 63 * 63)),
     "a product that does not fit": (mul(zext(X, 11), zext(Y, 11)), None),
     "a product of what is not zero": (mul(concat(k(0, 4), k(1, 1), C), concat(k(0, 4), k(1, 1), D)), (4, 9)),
-    "zeros below": (add(concat(k(0, 1), X, k(0, 2)), concat(k(0, 1), Y, k(0, 2))), (0, 504)),
+    "zeros below": (add(concat(k(0, 1), X, k(0, 2)), zext(Y, 9)), (0, 315)),
     "something below": (add(concat(k(0, 1), k(1, 1), X), k(3, 8)), (67, 130)),
     "a choice": (add(ite(C, k(9), k(4)), ite(D, k(20), k(54))), (24, 63)),
     "a choice that does not fit": (add(ite(C, k(10), k(4)), ite(D, k(20), k(54))), None),

@@ -69,6 +69,8 @@ class Grown:
                 a = T.sext(T.top_bit(b), width - cut)
                 return T.concat(a, b), lambda v: signed(y(v), cut) & full
             return T.concat(a, b), lambda v: x(v) << cut | y(v)
+        if kind == "halves" and width > 1:
+            return self.halves(width, depth)
         if kind == "extract":
             wide = width + rng.randint(0, 6)
             low = rng.choice((0, wide - width, rng.randint(0, wide - width)))
@@ -94,12 +96,42 @@ class Grown:
             return getattr(T, kind)(a, b), lambda v: COMPARISONS[kind](x(v), y(v), w)
         return self.term(width, depth - 1)
 
+    def halves(self, width: int, depth: int) -> tuple[Term, Value]:
+        """A sum as adders write it that copy or negate the low bits of one operand; or something much like it."""
+        rng = self.rng
+        cut = rng.randint(1, width - 1)
+        up = width - cut
+        x, p = self.leaf(width)
+        if rng.random() < 0.5:
+            narrow = rng.randint(1, width)
+            x, q = self.leaf(narrow)
+            p = (lambda v: signed(q(v), narrow) % (1 << width)) if (signs := rng.random() < 0.5) else q
+            x = T.sext(x, width) if signs else T.zext(x, width)
+        start = cut if rng.random() < 0.8 else rng.randint(0, cut)
+        below = 0 if rng.random() < 0.8 else rng.randint(0, width - cut)
+        y, r = self.term(up, depth - 1)
+        minus = rng.random() < 0.5
+        borrow = minus and rng.random() < 0.8
+        upper, lower = T.extract(x, start, up), T.extract(x, below, cut)
+        parts = [T.neg(upper) if minus else upper, y]
+        if borrow:
+            parts.append(T.neg(T.zext(T.nonzero(lower), up)))
+        low = T.neg(lower) if minus and rng.random() < 0.9 else lower
+        turned = low is not lower or (minus and cut == 1)
+
+        def value(v: Values) -> int:
+            above, under = p(v) >> start, p(v) >> below & ((1 << cut) - 1)
+            total = (-above if minus else above) + r(v) - (borrow and under != 0)
+            return (total << cut | (-under if turned else under) & ((1 << cut) - 1)) & ((1 << width) - 1)
+
+        return T.concat(T.add(*parts), low), value
+
 
 #: What can break a rule most easily is there twice.
 KINDS = [
     *("add", "sub", "neg", "mul", "udiv", "urem", "and", "or", "xor", "not", "shl", "lshr", "ashr"),
     *("concat", "extract", "sext", "zext", "ite", "eq", "ult", "slt", "lookup"),
-    *("add", "neg", "sext", "zext", "concat", "extract"),
+    *("add", "neg", "sext", "zext", "concat", "extract", "halves", "halves"),
 ]
 
 ARITHMETIC: dict[str, Callable[[int, int, int], int]] = {
@@ -224,6 +256,48 @@ def test_equal_sums_are_one_object(width: int) -> None:
     assert T.sub(T.neg(a), one) is T.bnot(a)
     assert T.add(a, a) is T.mul(a, const(width, 2))
     assert T.add(a, a) is T.shl(a, const(4, 1))
+
+
+#: Much like sums in two halves, or like minus a shifted value, and another number.
+NO_HALVES: dict[str, tuple[Callable[..., Term], Callable[..., int]]] = {
+    "minus a value above other bits": (
+        lambda a, b: T.add(b, T.concat(T.neg(T.extract(a, 0, 6)), const(2, 2))),
+        lambda a, b: b + ((-a << 2) | 2),
+    ),
+    "minus a value above others and zeros": (
+        lambda a, b: T.add(b, T.concat(T.neg(T.extract(a, 0, 3)), T.extract(b, 0, 3), const(2, 0))),
+        lambda a, b: b + ((-a % 8 << 5) | (b % 8 << 2)),
+    ),
+    "a borrow, and low bits that are not negated": (
+        lambda a, b: T.concat(
+            T.add(b, T.neg(T.extract(T.sext(a, 10), 2, 8)), T.neg(T.zext(T.nonzero(T.extract(a, 0, 2)), 8))),
+            T.extract(a, 0, 2),
+        ),
+        lambda a, b: ((b - (signed(a, 8) >> 2) - (a % 4 != 0)) << 2) | a % 4,
+    ),
+    "low bits that are negated, and no borrow": (
+        lambda a, b: T.concat(T.add(b, T.neg(T.extract(T.sext(a, 10), 2, 8))), T.neg(T.extract(a, 0, 2))),
+        lambda a, b: ((b - (signed(a, 8) >> 2)) << 2) | -a % 4,
+    ),
+    "low bits of another value": (
+        lambda a, b: T.concat(T.add(b, T.extract(T.sext(a, 10), 2, 8)), T.extract(b, 0, 2)),
+        lambda a, b: ((b + (signed(a, 8) >> 2)) << 2) | b % 4,
+    ),
+    "a part of a sum above other ones than zeros": (
+        lambda a, b: T.extract(T.add(a, T.concat(T.extract(b, 0, 6), const(2, 3))), 2, 6),
+        lambda a, b: (a + (b << 2 | 3)) % 256 >> 2,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NO_HALVES)
+def test_what_is_much_like_a_sum_in_halves_keeps_its_value(name: str) -> None:
+    build, value = NO_HALVES[name]
+    term = build(var(8, "a"), var(8, "b"))
+    rows = [(x, y) for x in (*range(9), 63, 64, 127, 128, 200, 252, 255) for y in (0, 1, 2, 3, 85, 128, 254, 255)]
+    given = {var(8, name): np.array([row[n] for row in rows], dtype=object) for n, name in enumerate("ab")}
+    (found,) = evaluate([term], given)
+    assert [int(x) for x in found] == [value(*row) % (1 << term.width) for row in rows]
 
 
 def test_sums_that_cannot_overflow_are_one_in_any_width() -> None:

@@ -10,6 +10,7 @@ two's complement. Bit 0 is the least significant. Under ``as_written`` no rule i
 
 from __future__ import annotations
 
+import dais_verif.prover.terms.halves  # noqa: F401 - it adds its rules to those of the others
 from dais_verif.prover.terms.arithmetic import add, bnot, mul, neg, sub, udiv, urem
 from dais_verif.prover.terms.bits import ashr, band, bor, bxor, lshr, shl
 from dais_verif.prover.terms.choices import all_ones, eq, ite, lookup, nonzero, slt, ult

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from dais_verif.prover.terms.node import BUILD, MODE, Term, const, make, misfit, number_of, ones, varies
-from dais_verif.prover.terms.parts import concat, extract
+from dais_verif.prover.terms.parts import concat, ends_in_zeros, extract
 
 __all__ = ["add", "bnot", "mul", "neg", "sub", "total", "udiv", "urem"]
 
@@ -38,8 +38,12 @@ def _total(width: int, terms: tuple[Term, ...], constant: int) -> Term:
         elif t.op == "not":
             constant -= sign
             collect(t.args[0], -sign)
-        elif t.op == "concat" and t.args[0].op == "neg" and _ends_in_zeros(t):  # minus a value that is shifted
-            collect(concat(t.args[0].args[0], t.args[1]), -sign)
+        elif t.op == "concat" and t.args[0].op in ("add", "neg", "not") and _is_shifted(t):
+            shifted, zeros = t.args  # what holds of the value holds of the shifted one
+            if shifted.op != "neg":
+                constant += sign * (shifted.low if shifted.op == "add" else -1) << zeros.width
+            for x in shifted.args:
+                collect(concat(x, zeros), sign if shifted.op == "add" else -sign)
         else:
             counts[t] = counts.get(t, 0) + sign
 
@@ -57,13 +61,25 @@ def _total(width: int, terms: tuple[Term, ...], constant: int) -> Term:
             return x
         if x.op == "neg" and constant == ones(width):
             return bnot(x.args[0])
+    zeros = min(*map(_zeros_below, parts), (constant & -constant).bit_length() - 1 if constant else width)
+    if zeros:
+        upper = [extract(x, zeros, width - zeros) for x in parts]
+        return concat(total(width - zeros, upper, constant >> zeros), const(zeros, 0))
     parts.sort(key=number_of)
     return make("add", width, tuple(parts), constant)
 
 
-def _ends_in_zeros(t: Term) -> bool:
-    """Whether a concatenation is of one term, and zeros below it."""
-    return len(t.args) == 2 and t.args[1].op == "const" and t.args[1].value == 0
+def _zeros_below(t: Term) -> int:
+    """How many of the lowest bits of ``t``, which is no constant, are written as zeros."""
+    last = t.args[-1] if t.op == "concat" else t
+    if last.op != "const":
+        return 0
+    return (last.value & -last.value).bit_length() - 1 if last.value else last.width
+
+
+def _is_shifted(t: Term) -> bool:
+    """Whether a concatenation is one term with zeros below it."""
+    return len(t.args) == 2 and ends_in_zeros(t, t.args[1].width)
 
 
 def _multiple(t: Term, n: int) -> Term:

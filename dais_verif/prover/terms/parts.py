@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 from dais_verif.prover.terms.bounds import exact_signed, exact_unsigned
 from dais_verif.prover.terms.node import BUILD, MODE, Term, const, make, ones, signed_value, varies
 
-__all__ = ["concat", "extract", "replaced", "resize", "sext", "top_bit", "zext"]
+__all__ = ["JOIN", "concat", "ends_in_zeros", "extract", "follows", "replaced", "resize", "sext", "top_bit", "zext"]
 
 
 def extract(t: Term, low: int, width: int) -> Term:
@@ -68,9 +68,24 @@ def _extract_bitwise(t: Term, low: int, width: int) -> Term:
 def _extract_modular(t: Term, low: int, width: int) -> Term | None:
     """The low bits of a sum or product are the sum or product of the low bits; higher ones do not matter."""
     if low:
-        return extract(extract(t, 0, low + width), low, width) if low + width < t.width else None
+        if low + width < t.width:
+            return extract(extract(t, 0, low + width), low, width)
+        return _upper_half(t, low, width) if t.op == "add" else None
     data = t.low & ones(width) if t.op == "add" else None
     return BUILD[t.op](width, tuple(extract(x, 0, width) for x in t.args), data)
+
+
+def _upper_half(t: Term, low: int, width: int) -> Term | None:
+    """The upper bits of a sum to whose lower bits one term alone contributes: no carry reaches them."""
+    if t.low & ones(low) or sum(not ends_in_zeros(x, low) for x in t.args) > 1:
+        return None
+    return BUILD["add"](width, tuple(extract(x, low, width) for x in t.args), t.low >> low)
+
+
+def ends_in_zeros(t: Term, bits: int) -> bool:
+    """Whether the lowest ``bits`` bits of ``t`` are written as zeros."""
+    last = t.args[-1] if t.op == "concat" else t
+    return last.op == "const" and last.width >= bits and not last.value & ones(bits)
 
 
 _EXTRACT: dict[str, Callable[[Term, int, int], Term | None]] = {
@@ -157,10 +172,29 @@ def _join(high: Term, low: Term) -> Term | None:
             return sext(low, high.width + low.width)
         both = _adjacent(x, low)
         return sext(both, high.width + low.width) if both is not None else None
+    rule = JOIN.get(high.op)
+    if rule is not None and low.op != "const":
+        return rule(high, low)
     both = _adjacent(high, low)
     if both is None and high.width == 1 and high.op == "extract" and high is top_bit(low):
         return sext(low, low.width + 1)
     return both
+
+
+#: How a term of another operation and what is below it are joined; the module of that operation says so.
+JOIN: dict[str, Callable[[Term, Term], Term | None]] = {}
+
+
+def follows(high: Term, low: Term) -> bool:
+    """Whether ``low`` is what stands below ``high`` in some term, ``high`` being all above it or its sign."""
+    last = high.args[-1] if high.op == "concat" else high
+    if last.op == "sext":
+        (last,) = last.args
+    if last.op != "extract":
+        return False
+    if last.width == 1 and last.args[0] in (low, *low.args) and last is top_bit(low):
+        return True
+    return _adjacent(last, low) is not None
 
 
 def _zeros_before(t: Term, width: int) -> Term | None:

@@ -1,0 +1,49 @@
+"""Sums in two halves, as adders compute them that copy or negate the low bits and add the rest: made one sum again.
+
+Where one operand alone has bits below those of the others, a writer of RTL takes these as they are: ``x + (y << k)`` is
+``{(x >> k) + y, x[k-1:0]}``. Minus such an operand borrows from the upper half unless its low bits are 0:
+``(y << k) - x`` is ``{y - (x >> k) - (x[k-1:0] != 0), -x[k-1:0]}``.
+"""
+
+from __future__ import annotations
+
+from dais_verif.prover.terms.arithmetic import neg, total
+from dais_verif.prover.terms.choices import nonzero
+from dais_verif.prover.terms.node import Term, const
+from dais_verif.prover.terms.parts import JOIN, concat, follows, zext
+
+__all__: list[str] = []
+
+
+def _joined_sum(high: Term, low: Term) -> Term | None:
+    """The sum ``high`` with ``low`` below it as one sum, if ``low`` is the lower part of one of its terms."""
+    for number, t in enumerate(high.args):
+        if follows(t, low):
+            others = [*high.args[:number], *high.args[number + 1 :]]
+            return _shifted_sum(others, high.low, low.width, concat(t, low))
+    return _borrowed(high, low)
+
+
+def _borrowed(high: Term, low: Term) -> Term | None:
+    """The same where ``low`` is minus the lower part of a term that is taken away, and ``high`` has its borrow."""
+    if low.op != "neg" and low.width > 1:
+        return None
+    lower = low.args[0] if low.op == "neg" else low  # of one bit
+    borrow = neg(zext(nonzero(lower), high.width))
+    if borrow not in high.args:
+        return None
+    others = [t for t in high.args if t is not borrow]
+    for number, t in enumerate(others):
+        if t.op == "neg" and follows(t.args[0], lower):
+            return _shifted_sum(
+                others[:number] + others[number + 1 :], high.low, low.width, neg(concat(t.args[0], lower))
+            )
+    return None
+
+
+def _shifted_sum(others: list[Term], constant: int, shift: int, t: Term) -> Term:
+    zeros = const(shift, 0)
+    return total(t.width, [t, *(concat(x, zeros) for x in others)], constant << shift)
+
+
+JOIN["add"] = _joined_sum
