@@ -148,7 +148,7 @@ def _see(reader: Reader, column: Column, seen: ProbeBytes) -> None:
     below = -(column.exponent + kind.f)  # bits of the mantissa below the grid
     if below <= 0:
         lost = np.zeros(len(mantissa), dtype=bool)
-    elif mantissa.dtype == object or below < 62:
+    elif mantissa.dtype == object or below <= 62:  # -2**62 is an int64 here, and a multiple of itself
         lost = (mantissa & ((1 << below) - 1) != 0).astype(bool)
     else:
         lost = mantissa != 0

@@ -50,6 +50,14 @@ def test_it_is_counted_as_the_slow_counter_does(engine: str, case: Case) -> None
     assert counted(program, batch, engine) == slowly(program, batch)
 
 
+@pytest.mark.parametrize("value", [-(1 << 62), -(1 << 61), 1 << 61, (1 << 62) - 1, -(1 << 63)])
+@pytest.mark.parametrize("f", [-61, -62, -63])
+def test_inputs_at_the_ends_of_int64_lose_what_is_below_the_grid(value: int, f: int) -> None:
+    program = Program.build([(-1, 0, -1, 0, (1, 2 - f, f))], [(0, 0, 0)], inp_shift=[0])
+    batch = Batch.of([[value]], 1)
+    assert counted(program, batch) == slowly(program, batch)
+
+
 @pytest.mark.parametrize("isa", isas())
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 1 << 32), rows=st.sampled_from((1, 33, 2047, 2049, 4111)), jobs=st.sampled_from((1, 2)))
