@@ -5,14 +5,16 @@ from __future__ import annotations
 import glob
 import gzip
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 __all__ = ["SUFFIXES", "Found", "find", "names_of", "stem_of"]
 
-#: What programs are called; of JSON, only a list is one.
+#: What programs are called; of JSON, a list and what begins as alkaid's files do.
 SUFFIXES = (".bin", ".bin.gz", ".dais", ".json", ".json.gz")
+_ALIR = re.compile(rb'\s*\{\s*("model"\s*:|"meta"\s*:\s*"(ALIRModel|DAISModel)"|"spec_version"\s*:)')
 #: A folder with one of these is what a run of ours left, and what is in it are no programs.
 _OURS = ("result.json", "regression.json", "signoff.json")
 
@@ -83,13 +85,14 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 
 def _is_program(path: Path) -> bool:
-    """Whether somebody who names a folder means this file: by its suffix, and JSON if it is a list, as da4ml's is."""
+    """Whether users who name a folder mean this file: by its suffix, and JSON if it begins as da4ml's and alkaid's."""
     if not path.name.endswith(SUFFIXES) or not path.is_file():
         return False
     if not path.name.endswith((".json", ".json.gz")):
         return True
     try:
         with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as file:
-            return bytes(file.read(64)).lstrip()[:1] == b"["
+            begin = bytes(file.read(64))
     except (OSError, EOFError):
         return True  # broken, and whoever reads it says so
+    return begin.lstrip()[:1] == b"[" or _ALIR.match(begin) is not None

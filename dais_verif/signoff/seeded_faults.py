@@ -18,6 +18,7 @@ from dais_verif.dut.interface import DesignInterface
 from dais_verif.errors import InputError
 from dais_verif.golden import Golden
 from dais_verif.program import Program, write_binary
+from dais_verif.program.conversion import to_alir
 from dais_verif.program.json_writers import alir_json
 from dais_verif.program.model import Columns
 from dais_verif.program.numbers import IntArray
@@ -86,7 +87,8 @@ def poison(program: Program, original: bytes, vectors: Vectors, *, check: bool) 
     number, value = found
     constant = -value if program.outputs[number][2] else value
     if program.origin.layout == "alir":
-        return Poison("poisoned.json", alir_json(_in_columns(program, number, constant)), number, value, rows, 0)
+        changed = _in_columns(program, number, constant)
+        return Poison("poisoned.json", alir_json(to_alir(changed)), number, value, rows, 0)
     if program.intervals is not None:
         return Poison("poisoned.json", _in_json(original, number, constant), number, value, rows, 0)
     return Poison("poisoned.bin", write_binary(_in_columns(program, number, constant), "v1"), number, value, rows, 0)
@@ -117,7 +119,7 @@ def _in_columns(program: Program, number: int, constant: int) -> Program:
     out_idx[number] = last
     intervals = program.intervals
     if intervals is not None:
-        intervals = (*intervals[:last], intervals[source], *intervals[last:])
+        intervals = (*intervals[:last], intervals[source], intervals[last])
     return replace(program, columns=columns, out_idx=out_idx, intervals=intervals, estimates=None)
 
 

@@ -37,6 +37,10 @@ def folder(tmp_path: Path) -> Path:
         "d.json": b'{"verdict": 1}',
         "e.json.gz": gzip.compress(b"[[8,"),
         "f.json.gz": gzip.compress(b"{}"),
+        "h.json": b'{"model":[[1,',
+        "i.json.gz": gzip.compress(b'{ "meta": "ALIRModel", "model"'),
+        "machine.json": b'{"meta": "ALIRFSM", "fsm": {',
+        "metadata.json": b'{"flavor": "verilog"}',
         "broken.json.gz": b"\x1f\x8b",
         "g.npy": b"",
         ".hidden.bin": b"",
@@ -52,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_folder_means_its_programs_and_those_below(folder: Path) -> None:
-    names = ["a.bin", "b.dais", "broken.json.gz", "c.json", "e.json.gz", "below/a.bin"]
+    names = ["a.bin", "b.dais", "broken.json.gz", "c.json", "e.json.gz", "h.json", "i.json.gz", "below/a.bin"]
     assert [found.name for found in find(str(folder))] == names
     assert [found.path for found in find(str(folder))] == [folder / name for name in names]
 

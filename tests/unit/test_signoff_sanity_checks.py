@@ -19,7 +19,7 @@ from dais_verif.dut.interface import Clocking, DesignInterface, Wire, packed
 from dais_verif.emitter import emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.golden import Golden
-from dais_verif.program import Program, load
+from dais_verif.program import OPCODES, Program, load
 from dais_verif.signoff.judge import possible_inputs
 from dais_verif.signoff.seeded_faults import Poison, always_wrong, poison, sometimes_wrong
 from dais_verif.signoff.wrappers import OriginalDesign
@@ -79,6 +79,25 @@ def intervals_stay(path: Path, tmp_path: Path) -> None:
     for sizings in (sizings_of_inputs, sizings_of_outputs):
         assert [one.elements for one in sizings(changed)] == [one.elements for one in sizings(program)]
     json.loads(made.data)
+
+
+@pytest.mark.parametrize("name", ["a08_quant_modes", "a09_wide_acc", "a10_ports_consts"])
+def test_in_alir_every_op_stays(name: str, tmp_path: Path) -> None:
+    path = ALIR / name / "alir.json"
+    program = load(path)
+    vectors = Generated([program], 200, 0)
+    made = poison(program, path.read_bytes(), vectors, check=False)
+    changed, rows = spoilt(program, made, tmp_path, vectors)
+    assert (len(rows), rows[0]) == (made.rows, made.first)
+    assert changed.origin.layout == "alir" and changed.output_types == program.output_types
+    last = program.n_ops - 1
+    assert [op.spec for op in changed.ops] == [
+        *[op.spec for op in program.ops[:last]],
+        OPCODES[5],
+        program.ops[-1].spec,
+    ]
+    for sizings in (sizings_of_inputs, sizings_of_outputs):
+        assert [one.elements for one in sizings(changed)] == [one.elements for one in sizings(program)]
 
 
 def test_a_program_that_cannot_be_poisoned_is_refused() -> None:
