@@ -126,6 +126,7 @@ def sim(
     dais-verif sim prog.bin --rtl model.v --clock clk         pipelined, its latency found out
     dais-verif sim prog.bin --stages 4                        our RTL, pipelined, with all its pins
     dais-verif sim prog.bin --wrapped DIR                     what `emit --wrap axis -o DIR` wrote, through its streams
+    dais-verif sim m.fsm.json --inputs x.npz                  a machine: its sequences, before and after every edge
     dais-verif sim prog.bin --waves -o out                    waves in out/icarus, out/verilator
     dais-verif sim prog.bin --coverage                        what the vectors make it do, and vectors for the rest
     dais-verif sim prog.bin --html report.html                the record as a page with a view of the program

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dais_verif.errors import RequestError
 from dais_verif.flows.designs import design_of, told_apart, with_netlist
+from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import open_projects
@@ -42,10 +43,10 @@ _LARGE = 20_000
 
 @dataclass(frozen=True)
 class Simulated:
-    """A run of ``simulate``: its record, the program, and the folder that was kept."""
+    """A run of ``simulate``: its record, the program if it was of one, and the folder that was kept."""
 
     record: SimulationRecord
-    program: Program
+    program: Program | None
     folder: Path | None
 
 
@@ -56,6 +57,12 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
     ``RequestError`` for what cannot be used, ``ToolError`` where nothing can be begun.
     """
     watch = watch or Stopwatch()
+    with watch.stage("read"):
+        machine = find_machine(request.program)
+    if machine is not None:
+        from dais_verif.flows.machines.simulate import simulate_machine
+
+        return Simulated(*simulate_machine(machine, request, progress, watch))
     with watch.stage("read"):
         opened = open_projects(request.program, request.design)
     asked = opened.design

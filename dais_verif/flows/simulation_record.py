@@ -16,6 +16,7 @@ from dais_verif.errors import InputError
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.flows.watched_files import WatchedFiles
+from dais_verif.machine import Machine
 from dais_verif.program import Program
 from dais_verif.record.base import to_tree
 from dais_verif.record.program import ProgramInfo
@@ -39,7 +40,7 @@ from dais_verif.version import VERSION
 if TYPE_CHECKING:
     from dais_verif.simulation.verify import Finding
 
-__all__ = ["begun_record", "finished_record", "given_vectors", "with_share_of_icarus"]
+__all__ = ["begun_machine_record", "begun_record", "finished_record", "given_vectors", "with_share_of_icarus"]
 
 
 def given_vectors(path: Path, rows: int) -> StimulusClass:
@@ -62,10 +63,41 @@ def begun_record(
     project: ProjectInfo | None = None,
 ) -> SimulationRecord:
     """Return the record while the run goes on. ``watched``: the files of the design."""
+    decisions = _decisions(request, program, watched.design, asked, simulators)
+    return _begun(request, ProgramInfo.of(program), watched, asked, warnings, classes, decisions, project)
+
+
+def begun_machine_record(
+    request: SimulationRequest,
+    machine: Machine,
+    watched: WatchedFiles,
+    asked: DesignRequest,
+    warnings: list[str],
+    classes: list[StimulusClass],
+    simulators: Sequence[str],
+) -> SimulationRecord:
+    """Return the record of a machine's run while it goes on; its vectors are cycles."""
+    why = "the simulation is started anew: registers have their initial values there alone"
+    decisions = [Decision("sequences", "each from power-up", why), _overflow(request)]
+    decisions += _left_out(watched.design) if "icarus" in simulators and asked.rtl else []
+    info = ProgramInfo.of_machine(machine)
+    return _begun(request, info, watched, asked, warnings, classes, decisions, None)
+
+
+def _begun(
+    request: SimulationRequest,
+    info: ProgramInfo,
+    watched: WatchedFiles,
+    asked: DesignRequest,
+    warnings: list[str],
+    classes: list[StimulusClass],
+    decisions: list[Decision],
+    project: ProjectInfo | None,
+) -> SimulationRecord:
     return SimulationRecord(
         verdict=Verdict.NOT_RUN,
         message="the run has not ended",
-        program=ProgramInfo.of(program),
+        program=info,
         seed=request.seed,
         vectors=sum(part.vectors for part in classes),
         reproduce=request.reproduce(),
@@ -76,7 +108,7 @@ def begun_record(
         state="running",
         times=Times(datetime.now(timezone.utc).isoformat(timespec="seconds"), 0.0),
         stimulus=classes,
-        decisions=_decisions(request, program, watched.design, asked, simulators),
+        decisions=decisions,
     )
 
 
@@ -133,8 +165,7 @@ def _decisions(
             ("all values of their types", "--out-of-range") if request.out_of_range else ("declared intervals", "")
         )
         found.append(Decision("range of the inputs", declared[0], declared[1] or "the program's source declares them"))
-    overflow = ("carried on past", "--unchecked") if request.unchecked else ("checked on every vector", "default")
-    found.append(Decision("overflow", *overflow))
+    found.append(_overflow(request))
     if "icarus" in simulators and asked.rtl:
         found += _left_out(design)
     if design.dut is not None and asked.rtl:
@@ -146,6 +177,11 @@ def _decisions(
         why = given if asked.pins.latency is not None else "--ports" if asked.ports else "as it was made"
         found.append(Decision("latency", f"{pins.latency} clock edges", why))
     return found
+
+
+def _overflow(request: SimulationRequest) -> Decision:
+    overflow = ("carried on past", "--unchecked") if request.unchecked else ("checked on every vector", "default")
+    return Decision("overflow", *overflow)
 
 
 def _left_out(design: RtlDesign) -> list[Decision]:

@@ -34,15 +34,21 @@ class Cycle:
 
 
 def trace_machine(
-    machine: Machine, inputs: Mapping[str, Sequence[Sequence[Fraction]]], *, check: bool = True
+    machine: Machine,
+    inputs: Mapping[str, Sequence[Sequence[Fraction]]],
+    *,
+    check: bool = True,
+    cycles: int | None = None,
 ) -> Iterator[Cycle]:
     """Every cycle of a run from power-up: ``inputs`` has for each input signal a row of exact numbers a cycle.
+
+    ``cycles``: how many, of a machine without inputs.
 
     Raises ``ViolationError`` at the first broken promise if ``check``: of an op in a block, an index outside its
     memory, or two writes of one element at one edge. Without it ops wrap as hardware does, a read outside is unknown, a
     write outside does nothing, and what is written twice is unknown.
     """
-    return _Run(machine, check).cycles(inputs)
+    return _Run(machine, check).cycles(inputs, cycles)
 
 
 class _Run:
@@ -61,14 +67,14 @@ class _Run:
         self.cycle = 0
         self.held_to_promises = check
 
-    def cycles(self, inputs: Mapping[str, Sequence[Sequence[Fraction]]]) -> Iterator[Cycle]:
+    def cycles(self, inputs: Mapping[str, Sequence[Sequence[Fraction]]], count: int | None) -> Iterator[Cycle]:
         names = {signal.name for signal in self.machine.inputs}
         if set(inputs) != names:
             raise InputError(f"inputs are {', '.join(sorted(inputs))}, must be {', '.join(sorted(names))}")
         lengths = {len(rows) for rows in inputs.values()}
         if len(lengths) > 1:
             raise InputError(f"the inputs have {' and '.join(map(str, sorted(lengths)))} cycles, must have as many")
-        for self.cycle in range(max(lengths, default=0)):
+        for self.cycle in range(max(lengths, default=count or 0)):
             for signal in self.machine.inputs:
                 row = inputs[signal.name][self.cycle]
                 if len(row) != len(signal.types):

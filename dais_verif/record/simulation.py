@@ -22,6 +22,7 @@ __all__ = [
     # the record and its parts
     "Blame",
     "BoardInfo",
+    "CyclePlace",
     "Decision",
     "Evidence",
     "Failed",
@@ -88,18 +89,42 @@ class Value:
 
 @dataclass(frozen=True)
 class InputValue:
-    """One input of a vector: the exact real value given, and the bits that its port element carries."""
+    """One input of a vector: the exact real value given, and the bits that its port element carries.
+
+    ``name``: of a machine's, signal and element.
+    """
+
+    LEFT_OUT_IF_NONE: ClassVar = ("name",)
 
     index: int
     real: str
     bits: str
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class CyclePlace:
+    """Where an output of a machine is wrong: in which ``cycle`` of which ``sequence``, both from 0.
+
+    ``sample``: ``before`` the edge of the cycle, or ``after`` it, with the same inputs.
+    """
+
+    sequence: int
+    cycle: int
+    sample: str
+    signal: str
+    element: int
+
+    def __str__(self) -> str:
+        when = f"cycle {self.cycle}" if self.sequence == 0 else f"sequence {self.sequence}, cycle {self.cycle}"
+        return f"{when}, {self.sample} its edge: {self.signal}[{self.element}]"
 
 
 @dataclass(frozen=True)
 class Blame:
     """Where a mismatch comes from. ``kind``: ``op`` (the first op that diverges), ``output`` (all ops agree, the
     output does not), ``timing`` (right when held), ``cone`` (the design has no op names), ``golden`` (the golden
-    engines disagree) or ``board`` (whether a board repeats it)."""
+    engines disagree), ``board`` (whether a board repeats it) or ``cycle`` (when and where a machine is wrong)."""
 
     kind: str
     text: str
@@ -115,8 +140,11 @@ class Blame:
 class Mismatch:
     """The first differing vector and output of a run. ``waves`` and ``views``: files of its replay.
 
-    ``cone``: the inputs that the output depends on; None in records of old.
+    ``cone``: the inputs that the output depends on; None in records of old. ``place``: of a machine, when and where;
+    ``row`` counts its cycles, ``output`` the elements of its outputs.
     """
+
+    LEFT_OUT_IF_NONE: ClassVar = ("place",)
 
     simulator: str
     row: int
@@ -128,6 +156,7 @@ class Mismatch:
     waves: str | None = None
     views: list[str] = field(default_factory=list)
     cone: list[int] | None = None
+    place: CyclePlace | None = None
 
     @property
     def op(self) -> int | None:

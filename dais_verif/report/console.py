@@ -45,7 +45,8 @@ def print_record(record: SimulationRecord, out: Console, *, profile: bool = Fals
         if decision.what == RTL_IN_ICARUS:
             out.print(f"in icarus  {decision.chosen}: {decision.why}", markup=False)
     more = f" and {record.exhaustive_vectors} exhaustive" if record.exhaustive_vectors else ""
-    out.print(f"stimulus   {record.vectors} vectors{more}, seed {record.seed}{_unchecked(record)}", markup=False)
+    what = "cycles" if record.program.layout == "alirfsm" else "vectors"
+    out.print(f"stimulus   {record.vectors} {what}{more}, seed {record.seed}{_unchecked(record)}", markup=False)
     if record.simulators:
         out.print(_simulators(record))
     if record.evidence is not None:
@@ -200,10 +201,8 @@ def _print_profile(stages: list[Stage], out: Console) -> None:
 
 def print_mismatch(mismatch: Mismatch, out: Console) -> None:
     """The failing vector, what was expected and found, and where it comes from."""
-    out.print(
-        f"\nfirst mismatch: vector {mismatch.row}, output {mismatch.output}, in {mismatch.simulator}",
-        markup=False,
-    )
+    where = f"vector {mismatch.row}, output {mismatch.output}" if mismatch.place is None else str(mismatch.place)
+    out.print(f"\nfirst mismatch: {where}, in {mismatch.simulator}", markup=False)
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("", "real", "raw", "bits"):
         table.add_column(name, overflow="fold")
@@ -214,13 +213,13 @@ def print_mismatch(mismatch: Mismatch, out: Console) -> None:
     cone = None if mismatch.cone is None else set(mismatch.cone)
     inputs = [given for given in mismatch.inputs if cone is None or given.index in cone]
     for given in inputs[:_SHOWN_INPUTS]:
-        table.add_row(f"input {given.index}", given.real, "", _cut(given.bits))
+        table.add_row(given.name or f"input {given.index}", given.real, "", _cut(given.bits))
     if len(inputs) > _SHOWN_INPUTS:
         table.add_row("", f"... {len(inputs) - _SHOWN_INPUTS} more inputs in the record")
     if len(inputs) < len(mismatch.inputs):
         table.add_row("", f"{len(mismatch.inputs) - len(inputs)} other inputs do not reach output {mismatch.output}")
     out.print(table)
-    if blame is not None:
+    if blame is not None and mismatch.place is None:
         where = f" (type {blame.type})" if blame.type else ""
         out.print(f"blame      {blame.text}{where}", markup=False)
     if mismatch.views:

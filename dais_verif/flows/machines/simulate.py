@@ -1,0 +1,111 @@
+"""Simulate RTL of a machine: every output bit before and after every edge, against the oracle."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+from dais_verif.emitter.machines import emit_machine
+from dais_verif.errors import RequestError
+from dais_verif.files import write_atomically
+from dais_verif.flows.designs import DesignRequest, given, told_apart
+from dais_verif.flows.machines.requests import require_no_options
+from dais_verif.flows.progress import Progress
+from dais_verif.flows.simulation_record import begun_machine_record, finished_record, given_vectors
+from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.flows.watched_files import WatchedFiles
+from dais_verif.flows.work_folder import work_folder
+from dais_verif.machine import Machine
+from dais_verif.machine.ports import CLOCK
+from dais_verif.record.simulation import SimulationRecord, StimulusClass
+from dais_verif.simulation.simulators.build import RtlDesign, simulators_for
+from dais_verif.stimulus.machines import generate_sequence, given_sequences
+from dais_verif.stopwatch import Stopwatch
+
+__all__ = ["simulate_machine"]
+
+
+def simulate_machine(
+    machine: Machine, request: SimulationRequest, progress: Progress, watch: Stopwatch
+) -> tuple[SimulationRecord, None, Path | None]:
+    """Compare every output bit of every cycle; return the record, and the folder if it was kept.
+
+    Vectors are cycles: those of each file first, then one generated sequence. Tool failures and broken promises are
+    verdicts. Raises ``InputError`` for files that cannot be used, ``RequestError`` for options that only programs have.
+    """
+    asked = request.design
+    _require_options(request)
+    simulators = simulators_for(request.simulator, asked.rtl)
+    with watch.stage("read"):
+        found = [given_sequences(path, machine) for path in request.inputs]
+        classes = [
+            given_vectors(path, sum(sequence.cycles for sequence in each))
+            for path, each in zip(request.inputs, found, strict=True)
+        ]
+        sequences = [sequence for each in found for sequence in each]
+        if request.vectors:
+            classes.append(StimulusClass("generated", request.vectors))
+            sequences.append(generate_sequence(machine, request.vectors, request.seed))
+    with work_folder(request.output) as folder:
+        with watch.stage("emit"):
+            design = _design(machine, asked, folder.path)
+        warnings = told_apart(design, asked, progress)
+        watched = WatchedFiles.of(design)
+        record = begun_machine_record(request, machine, watched, asked, warnings, classes, simulators)
+        folder.begin(record)
+        # Only now: to load all this takes as long as to simulate a small design.
+        from dais_verif.dut.interface import Dut
+        from dais_verif.program.ports import Ports
+        from dais_verif.simulation.machines.rows import interface_of
+        from dais_verif.simulation.machines.simulate import simulate_machine as simulated
+
+        interface = interface_of(machine, asked.pins.clock or CLOCK)
+        design = replace(design, dut=Dut(interface, Ports((), ()), (), "the machine's types"))
+        with progress.working(f"simulating {record.vectors} cycles"):
+            finding = simulated(
+                machine,
+                sequences,
+                design,
+                interface,
+                folder.path,
+                simulators=simulators,
+                check=not request.unchecked,
+                seed=request.seed,
+                waves=request.waves,
+                timeout=request.timeout,
+                watch=watch,
+            )
+        watched.require_unchanged("simulated")
+        record = finished_record(record, finding, watch)
+        folder.keep(record)
+        return record, None, folder.path if folder.kept else None
+
+
+def _require_options(request: SimulationRequest) -> None:
+    """Raise ``RequestError`` for options that say something of programs, or of one port for all inputs."""
+    asked, pins = request.design, request.design.pins
+    require_no_options(
+        layout=request.layout,
+        wrapped=asked.wrapped,
+        netlist=asked.netlist,
+        stages=asked.pipeline and asked.pipeline.stages,
+        max_depth=asked.pipeline and asked.pipeline.max_depth,
+        ports=asked.ports,
+        **{f.name: getattr(pins, f.name) for f in fields(pins) if f.name != "clock"},
+        coverage=request.covering.program,
+        rtl_coverage=request.covering.rtl,
+        out_of_range=request.out_of_range,
+        exhaustive=request.exhaustive,
+        icarus_vectors=request.icarus_vectors,
+    )
+    if pins.clock is not None and not asked.rtl:
+        raise RequestError(f"--clock {pins.clock} is for RTL of others, given with --rtl: ours has {CLOCK}.")
+
+
+def _design(machine: Machine, asked: DesignRequest, folder: Path) -> RtlDesign:
+    """Somebody's RTL, or ours, which is written into ``folder``."""
+    if asked.rtl:
+        return given(asked, folder)[0]
+    source = folder / f"{asked.module}.v"
+    write_atomically(source, emit_machine(machine, asked.module).encode())
+    return RtlDesign((source,), asked.module)

@@ -1,0 +1,369 @@
+"""Machines in simulators: our RTL and alkaid's give what the oracle gives, and faults of control are found."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.door import command
+from support.machines import NIBBLE, connect, counter, signal, tree
+from support.places import FSM
+
+from dais_verif.emitter.machines import emit_machine
+from dais_verif.errors import InputError, RequestError
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.pins import Pins
+from dais_verif.flows.simulate import simulate
+from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.machine import load_machine
+from dais_verif.record.simulation import CyclePlace, SimulationRecord
+from dais_verif.stimulus.machines import generate_sequence
+from dais_verif.verdict import Verdict
+
+REAL = sorted(path.name for path in FSM.glob("f*"))
+#: Fast in Verilator, too: it has a memory that is written.
+BOTH = ("f04_fifo",)
+
+
+def sim(of: Any, rtl: str | None = None, folder: Path | None = None, **options: Any) -> SimulationRecord:
+    """The record of a run in Icarus. ``of``: a folder's name, or a tree; ``rtl``: text in the place of ours."""
+    program = FSM / of / "fsm.json.gz" if isinstance(of, str) else json.dumps(of).encode()
+    if rtl is not None:
+        assert folder is not None
+        (folder / "design.v").write_text(rtl)
+        options["design"] = DesignRequest(rtl=(folder / "design.v",), top="model")
+    return simulate(SimulationRequest(program=program, **{"simulator": "icarus", **options})).record
+
+
+@pytest.mark.parametrize(
+    ("name", "simulator"),
+    [
+        pytest.param(name, simulator, marks=pytest.mark.slow if simulator != "icarus" and name not in BOTH else ())
+        for name in REAL
+        for simulator in ("icarus", "verilator")
+    ],
+)
+def test_our_rtl_of_real_machines_gives_what_the_oracle_gives(name: str, simulator: str) -> None:
+    record = sim(name, simulator=simulator, inputs=(FSM / name / "inputs.npz",), vectors=50)
+    assert record.verdict is Verdict.PASS, record.message
+    bits = sum(kind.width for out in load_machine(FSM / name / "fsm.json.gz").outputs for kind in out.types)
+    assert record.simulators[0].bits_compared == 2 * bits * record.vectors
+    assert [part.name for part in record.stimulus] == ["file", "generated"]
+
+
+def theirs(name: str, folder: Path, flavor: str) -> tuple[Path, ...]:
+    """The RTL that alkaid writes of a machine."""
+    fsm = pytest.importorskip("alkaid.stateful.fsm")
+    writer = pytest.importorskip("alkaid.codegen.rtl.rtl_model")
+    writer.RTLModel(fsm.FSM.load(FSM / name / "fsm.json.gz"), folder, prj_name="top", flavor=flavor).write()
+    return tuple(path for path in (folder / "src").rglob("*.v*") if "wrapper" not in path.name)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "f05_dense_folded" else pytest.mark.slow) for name in REAL]
+)
+def test_alkaids_verilog_of_real_machines_passes(name: str, tmp_path: Path) -> None:
+    design = DesignRequest(rtl=theirs(name, tmp_path, "verilog"), top="top")
+    record = sim(name, design=design, inputs=(FSM / name / "inputs.npz",), vectors=50)
+    assert record.verdict is Verdict.PASS, record.message
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REAL)
+def test_alkaids_vhdl_passes_but_for_output_registers_that_it_does_not_initialise(name: str, tmp_path: Path) -> None:
+    design = DesignRequest(rtl=theirs(name, tmp_path, "vhdl"), top="top")
+    record = sim(name, design=design, inputs=(FSM / name / "inputs.npz",), vectors=0, simulator="ghdl")
+    of = load_machine(FSM / name / "fsm.json.gz")
+    initialised = not any(out.register and out.initial for out in of.outputs)
+    assert record.verdict is (Verdict.PASS if initialised else Verdict.X_IN_OUTPUT), record.message
+
+
+#: A fault of control: the machine, what is replaced in our RTL, and what by.
+LATE = "always @(posedge clk) late <= do_write;"
+FAULTS: Mapping[str, tuple[str, str, str]] = {
+    "counter off by one": (
+        "f01_counter",
+        "if (en) count <= INTERNAL_inc_outp",
+        "if (en) count <= INTERNAL_inc_outp + 1",
+    ),
+    "enable ignored": ("f01_counter", "if (en) count", "if (1) count"),
+    "wrong reset value": ("f01_counter", "if (rst) count <= 6'h5", "if (rst) count <= 6'h4"),
+    "wrong initial value": ("f01_counter", "initial count <= 6'h5", "initial count <= 6'h4"),
+    "stale accumulator": ("f02_mac", "if (clr) acc <= 24'h0", "if (clr) acc <= acc"),
+    "delay line one short": ("f03_fir7", "assign nxt[69:10] = taps[59:0]", "assign nxt[69:10] = {taps[49:0], x}"),
+    "one register not reset": ("f04_fifo", "if (rst) rptr <= 3'h0;", "if (0) rptr <= 3'h0;"),
+    "write enable missing": ("f04_fifo", "if (do_write) mem", "if (1) mem"),
+    "write enable a cycle late": ("f04_fifo", "if (do_write) mem", "if (late) mem"),
+    "write to the next word": ("f04_fifo", "mem[wptr] <= din", "mem[wptr ^ 1] <= din"),
+    "read of the next word": ("f04_fifo", "mem[rptr]", "mem[rptr + 3'd1]"),
+    "result to the next place": ("f05_dense_folded", "cnt * 14", "(cnt ^ 1) * 14"),
+    "row of weights held": ("f05_dense_folded", "wrom[cnt]", "wrom[cnt & 6]"),
+    "inputs not held": ("f05_dense_folded", "first ? x : xheld", "x"),
+    "reset after enable": ("f06_alt_src", "if (rst) b <= 8'h64;", "if (rst && !sel) b <= 8'h64;"),
+    "alternative in place of the source": ("f06_alt_src", "if (dir) a", "if (!dir) a"),
+}
+
+
+#: One of a kind of fault; the others are slow.
+FIRST = (
+    "counter off by one",
+    "wrong reset value",
+    "stale accumulator",
+    "one register not reset",
+    "write enable missing",
+    "write enable a cycle late",
+    "alternative in place of the source",
+)
+
+
+@pytest.mark.parametrize(
+    "fault", [pytest.param(fault, marks=() if fault in FIRST else pytest.mark.slow) for fault in FAULTS]
+)
+def test_a_fault_of_control_is_found(fault: str, tmp_path: Path) -> None:
+    name, old, new = FAULTS[fault]
+    text = emit_machine(load_machine(FSM / name / "fsm.json.gz"))
+    assert text.count(old) == 1, "choose another fault, the emitter has changed"
+    wrong = text.replace(old, new)
+    if "late" in new:
+        wrong = wrong.replace("  always @(posedge clk)\n", f"  reg late = 0;\n  {LATE}\n  always @(posedge clk)\n", 1)
+    record = sim(name, wrong, tmp_path, vectors=200)
+    assert record.verdict is Verdict.RTL_MISMATCH, record.message
+    assert record.first_mismatch is not None and record.first_mismatch.place is not None
+
+
+def test_a_register_that_is_not_initialised_is_x_in_an_output(tmp_path: Path) -> None:
+    text = emit_machine(load_machine(FSM / "f03_fir7" / "fsm.json.gz"))
+    record = sim("f03_fir7", text.replace("initial taps", "// initial taps"), tmp_path, vectors=20)
+    assert record.verdict is Verdict.X_IN_OUTPUT
+    assert record.simulators[0].vectors_with_x == 7
+
+
+def test_the_first_mismatch_names_cycle_signal_and_element(tmp_path: Path) -> None:
+    """Row 3 of the weights is another one: seen after edge 3 of a frame, in element 3."""
+    text = emit_machine(load_machine(FSM / "f05_dense_folded" / "fsm.json.gz"))
+    wrong = re.sub(r"wrom\[3\] = 80'h\w+;", "wrom[3] = 80'h0;", text)
+    given = FSM / "f05_dense_folded" / "inputs.npz"
+    record = sim("f05_dense_folded", wrong, tmp_path, vectors=0, inputs=(given,))
+    found = record.first_mismatch
+    assert found is not None and found.place is not None and found.blame is not None
+    with np.load(FSM / "f05_dense_folded" / "expected.npz") as expected:
+        cycle = next(t for t, row in enumerate(expected["y"]) if row[3] != 0)
+        assert found.expected.real is not None and float(found.expected.real) == expected["y"][cycle][3]
+    assert found.place == CyclePlace(0, cycle, "after", "y", 3)
+    assert found.found.raw == 0 and found.output == 3 and found.row == cycle
+    assert found.blame.text == f"cycle {cycle}, after its edge: y[3]"
+    assert [given.name for given in found.inputs][:3] == ["rst", "x[0]", "x[1]"]
+    assert f"cycle {cycle}, after its edge: y[3]" in json.dumps(record.to_dict())
+    assert SimulationRecord.from_json(record.to_json()).first_mismatch == found
+
+
+def test_what_nothing_initialises_is_compared_with_nothing() -> None:
+    """The counter is unknown until its reset."""
+    of = counter(rst_if=signal("rst", exposed=True), rst_to=[3])
+    unknown = json.loads(json.dumps(counter()))
+    assert sim(unknown, vectors=30).verdict is Verdict.NOT_RUN
+    assert sim(of, vectors=30).verdict is Verdict.PASS
+
+
+def test_a_bit_that_is_known_at_times_is_compared_then() -> None:
+    """``q`` takes ``d`` at the first edge at which it is enabled."""
+    q = signal("q", NIBBLE, reg=True)
+    enable = signal("en", exposed=True)
+    of = tree(
+        {}, [connect(signal("d", NIBBLE, exposed=True), q, enable), connect(q, signal("y", NIBBLE, exposed=True))]
+    )
+    record = sim(of, vectors=100)
+    assert record.verdict is Verdict.PASS
+    assert 0 < record.simulators[0].bits_compared < 2 * 4 * 100
+
+
+def test_a_run_without_output_bits_or_cycles_is_no_pass() -> None:
+    assert sim("f01_counter", vectors=0).verdict is Verdict.NOT_RUN
+    nothing = tree({}, [connect(signal("x", exposed=True), signal("y", [[False, 0, 0]], exposed=True))])
+    assert sim(nothing, vectors=10).verdict is Verdict.NOT_RUN
+
+
+def test_a_machine_without_inputs_runs() -> None:
+    """A ring of two registers, which exchange what they begin with."""
+    a, b = (signal(name, NIBBLE, reg=True, rst_to=[value]) for name, value in (("a", 3), ("b", 12)))
+    of = tree({}, [connect(a, b), connect(b, a), connect(a, signal("y", NIBBLE, exposed=True))])
+    record = sim(of, vectors=20)
+    assert record.verdict is Verdict.PASS and record.simulators[0].bits_compared == 2 * 4 * 20
+
+
+def some_types(chance: random.Random, count: int) -> list[list[Any]]:
+    kinds: list[list[Any]] = []
+    while len(kinds) < count:
+        kind = [chance.random() < 0.5, chance.randint(-4, 8), chance.randint(-4, 8)]
+        if 0 <= sum(kind) <= 12:
+            kinds.append(kind)
+    return kinds
+
+
+@pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)])
+def test_copies_into_other_types_drop_and_extend_as_the_oracle_does(simulator: str) -> None:
+    chance = random.Random(1)
+    a, b, c = (some_types(chance, 60) for _ in range(3))
+    register = signal("r", b, reg=True, rst_to=[0] * 60)
+    of = tree({}, [connect(signal("x", a, exposed=True), register), connect(register, signal("y", c, exposed=True))])
+    record = sim(of, vectors=200, simulator=simulator)
+    assert record.verdict is Verdict.PASS, record.message
+
+
+#: Views with an index: types, start and stop, stride, bits of the index. The index can leave most of them.
+VIEWS: Mapping[str, tuple[list[list[Any]], tuple[int, int], int, int]] = {
+    "word": ([[True, 7, 0]] * 8, (0, 1), 1, 3),
+    "five words": ([[True, 7, 0]] * 5, (0, 1), 1, 4),
+    "rows": ([[True, 3, 0], [False, 5, 1]] * 4, (0, 2), 2, 3),
+    "second of two": ([[True, 3, 0], [False, 5, 1]] * 4, (1, 2), 2, 3),
+    "steps of other widths": ([[True, 3, 0], [False, 5, 1], [True, 3, 0], [False, 2, 1]] * 2, (0, 1), 2, 3),
+    "overlapping": ([[True, 7, 0]] * 6, (1, 4), 1, 3),
+    "wide index": ([[True, 7, 0]] * 3, (0, 1), 1, 40),
+    "index without bits": ([[True, 7, 0]] * 3, (1, 2), 1, 0),
+}
+#: A memory, and a vector of which nothing is evenly spaced; the others are slow.
+INDEXED = (("five words", "icarus"), ("steps of other widths", "icarus"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "simulator"),
+    [
+        pytest.param(kind, simulator, marks=() if (kind, simulator) in INDEXED else pytest.mark.slow)
+        for kind in VIEWS
+        for simulator in ("icarus", "verilator")
+    ],
+)
+def test_an_index_reads_and_writes_where_the_oracle_does(kind: str, simulator: str) -> None:
+    """Also beyond the end, where what is read is unknown and what is written is lost; the whole register is seen."""
+    types, view, stride, bits = VIEWS[kind]
+    i = signal("i", [[False, bits, 0]], exposed=True)
+    d, we = signal("d", types[view[0] : view[1]], exposed=True), signal("we", exposed=True)
+    place = signal("m", types, reg=True, rst_to=[0] * len(types), view=view, dynamic=(i, stride))
+    of = tree(
+        {},
+        [
+            connect(d, place, we),
+            connect(place, signal("y", types[view[0] : view[1]], exposed=True)),
+            connect(signal("m", types, reg=True), signal("all", types, exposed=True)),
+        ],
+    )
+    only_words = tree({}, of["fsm"]["conns"][:2])  # where it can be a memory, it is
+    for each in (of, only_words):
+        record = sim(each, vectors=150, simulator=simulator, unchecked=True)
+        assert record.verdict is Verdict.PASS, record.message
+
+
+def test_an_index_that_leaves_its_memory_is_a_broken_promise() -> None:
+    i = signal("i", [[False, 3, 0]], exposed=True)
+    place = signal("m", NIBBLE * 5, reg=True, rst_to=[0] * 5, view=(0, 1), dynamic=(i, 1))
+    of = tree({}, [connect(place, signal("y", NIBBLE, exposed=True))])
+    record = sim(of, vectors=50)
+    assert record.verdict is Verdict.PROGRAM_INVALID
+    assert re.match(r"cycle \d+: m\[0:1 \+ 1\*i\[0:1\]\] with index [567] goes beyond", record.message)
+
+
+def test_several_sequences_each_begin_at_power_up(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "x.npz", rst=np.zeros((3, 8, 1)), en=rng.integers(0, 2, (3, 8, 1)))
+    record = sim("f01_counter", inputs=(tmp_path / "x.npz",), vectors=0)
+    assert record.verdict is Verdict.PASS and record.vectors == 24
+    text = emit_machine(load_machine(FSM / "f01_counter" / "fsm.json.gz"))
+    np.savez(tmp_path / "x.npz", rst=np.zeros((2, 8, 1)), en=[[[0]] * 8, [[1]] * 8])
+    wrong = text.replace("if (en) count", "if (en && count != 8) count")
+    found = sim("f01_counter", wrong, tmp_path, inputs=(tmp_path / "x.npz",), vectors=0).first_mismatch
+    assert found is not None and found.place == CyclePlace(1, 1, "after", "y", 0) and found.row == 9
+
+
+def test_names_that_are_no_identifiers_are_simulated() -> None:
+    x, y = signal("a b", NIBBLE, exposed=True), signal("clk", NIBBLE, exposed=True)
+    register = signal("module", NIBBLE, reg=True, rst_to=[1])
+    record = sim(tree({}, [connect(x, register), connect(register, y)]), vectors=20)
+    assert record.verdict is Verdict.PASS
+
+
+def test_rtl_with_other_ports_is_refused(tmp_path: Path) -> None:
+    text = emit_machine(load_machine(FSM / "f01_counter" / "fsm.json.gz"))
+    record = sim("f01_counter", text.replace("[5:0] y", "[6:0] y"), tmp_path, vectors=5)
+    assert record.verdict is Verdict.INVALID_INPUT
+    assert record.message == "the design does not fit the machine: port y of the design has 7 bits; the program needs 6"
+    renamed = re.sub(r"\bclk\b", "clock", text)
+    record = sim("f01_counter", renamed, tmp_path, vectors=5)
+    assert record.message.startswith("the design does not fit the machine: the design has no port clk;")
+    design = DesignRequest(rtl=(tmp_path / "design.v",), top="model", pins=Pins(clock="clock"))
+    assert sim("f01_counter", design=design, vectors=5).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"design": DesignRequest(pins=Pins(clock="c"))}, "--clock c is for RTL of others"),
+        ({"design": DesignRequest(pins=Pins(reset="r"))}, "--reset is for programs, and this is a machine"),
+        ({"exhaustive": True}, "--exhaustive is for programs"),
+        ({"out_of_range": True}, "--out-of-range is for programs"),
+        ({"layout": "alir"}, "--layout is for programs"),
+    ],
+    ids=["clock", "reset", "exhaustive", "out of range", "layout"],
+)
+def test_options_of_programs_are_refused(options: Any, message: str) -> None:
+    with pytest.raises(RequestError, match=message):
+        sim("f01_counter", **options)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"rst": [[0]]}, "has arrays rst; the inputs of the machine are en, rst"),
+        ({"rst": [[0], [0]], "en": [[1]]}, "the inputs differ in their numbers of sequences or cycles"),
+        ({"rst": [[0, 0]], "en": [[1]]}, r"rst has shape \(1, 2\), must be \(cycles, 1\)"),
+        ({"rst": [[np.nan]], "en": [[1]]}, "rst must hold finite numbers"),
+        ({"rst": [["a"]], "en": [[1]]}, "rst must hold finite numbers"),
+    ],
+    ids=["missing", "of other lengths", "of other widths", "NaN", "text"],
+)
+def test_files_that_are_no_sequences_are_refused(arrays: Any, message: str, tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", **{name: np.array(values) for name, values in arrays.items()})
+    with pytest.raises(InputError, match=message):
+        sim("f01_counter", inputs=(tmp_path / "x.npz",))
+
+
+def test_a_file_that_is_no_npz_is_refused(tmp_path: Path) -> None:
+    for content in (b"", b"PK\x03\x04", b"\x93NUMPY", b"0,1\n"):
+        (tmp_path / "x.npz").write_bytes(content)
+        with pytest.raises(InputError, match=r"x\.npz"):
+            sim("f01_counter", inputs=(tmp_path / "x.npz",))
+
+
+def test_the_command_line_shows_cycle_and_element_and_a_line_to_reproduce(tmp_path: Path) -> None:
+    source = FSM / "f01_counter" / "fsm.json.gz"
+    assert command("emit", source, "-o", tmp_path / "model.v").returncode == 0
+    text = (tmp_path / "model.v").read_text()
+    (tmp_path / "model.v").write_text(text.replace("initial count <= 6'h5", "initial count <= 6'h4"))
+    page = tmp_path / "page.html"
+    options = ("--rtl", tmp_path / "model.v", "--sim", "icarus", "--vectors", 20, "--html", page)
+    done = command("sim", source, *options, "-o", tmp_path / "out")
+    assert done.returncode == 1
+    assert "stimulus   20 cycles, seed 0" in done.stdout
+    assert "first mismatch: cycle 0, before its edge: y[0], in icarus" in done.stdout
+    assert "reproduce  " in done.stdout and "cycle 0, before its edge: y[0]" in page.read_text()
+    assert json.loads((tmp_path / "out" / "result.json").read_text())["verdict"] == "RTL_MISMATCH"
+
+
+def test_bits_and_reset_lines_are_tried_both_ways() -> None:
+    """The generated sequence is worth something: every single bit of every input is 0 and 1, resets are short."""
+    for name in REAL:
+        of = load_machine(FSM / name / "fsm.json.gz")
+        sequence = generate_sequence(of, 500)
+        resets = {s.reset.signal for s in of.registers if s.reset is not None}
+        for given in of.inputs:
+            for element in range(len(given.types)):
+                values = {row[element] for row in sequence.rows[given.name]}
+                assert len(values) > 1, (name, given.name)
+            if given.name in resets:
+                assert sum(row[0] for row in sequence.rows[given.name]) < 150, (name, given.name)
+        assert sequence == generate_sequence(of, 500) != generate_sequence(of, 500, 1)
