@@ -78,7 +78,9 @@ CASES = {
     "empty folder": Bad(lambda folder: (shutil.rmtree(folder), folder.mkdir()), "not one that da4ml or alkaid wrote"),
     "no model": Bad(without("model/comb.json"), "not one that da4ml or alkaid wrote"),
     "only stages": Bad(without("model/comb.json"), "model/pipeline.json holds the stages", pipelined=True),
-    "only a machine": Bad(without("model/comb.json.gz"), "is a state machine, of which no RTL is verified yet", alkaid_folder),
+    "only a machine": Bad(
+        without("model/comb.json.gz"), "is a state machine, of which no RTL is verified yet", alkaid_folder
+    ),
     "two writers": Bad(write("model/comb.json.gz", "x"), "model/comb.json of da4ml 0.5 or 0.6 and model/comb.json.gz"),
     "machine over da4ml": Bad(write("model/fsm.json.gz", "x"), "and model/fsm.json.gz of alkaid, so it does not say"),
     "model of the other dialect": Bad(dais_in_alkaid, "is DAIS, but alkaid 0.8 wrote the folder", alkaid_folder),
