@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,24 @@ def network(style: str, width: int, fan: int, seed: int, *, layers: int = 2) -> 
             following.append(add(3, add(2, last, -1, 0, (0, 15, 0)), -1, 0, (0, 7, 0)))
         layer = following
     return Program.build(rows, [(index, 0, 0) for index in layer], inp_shift=[0] * width, terms=of_sums)
+
+
+@pytest.mark.parametrize(("first", "second"), [("chain", "sum"), ("sum", "tree"), ("sum", "chain")])
+def test_sums_of_twelve_terms_are_the_chains_and_trees_that_add_them(first: str, second: str) -> None:
+    """What lies inside a chain has no counterpart in a sum: it is looked through, and both are one sum."""
+    a, b = network(first, 6, 12, 1), network(second, 6, 12, 1)
+    found = compare_programs(a, b)
+    assert found.proved == list(range(6))
+
+
+def test_a_sum_with_one_other_term_is_told_from_the_chain() -> None:
+    a, b = network("chain", 6, 12, 1), network("sum", 6, 12, 1)
+    shift = b.terms.shift.copy()
+    shift[40] += 1
+    wrong = replace(b, terms=b.terms._replace(shift=shift))
+    found = compare_programs(a, wrong)
+    assert found.witness is not None
+    assert outputs(a, found.witness) != outputs(wrong, found.witness)
 
 
 def outputs(program: Program, vector: tuple[Fraction, ...]) -> list[Fraction]:
