@@ -1,4 +1,4 @@
-"""Netlists as Vivado and Quartus write them, Verilog as XLS does, all written by hand: proved, wrong twins not."""
+"""Netlists as Vivado and Quartus write them, by hand, and Verilog of XLS: proved, wrong twins not."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from prove.door import run_prove
 from prove.reading import needs_yosys
+from support.places import ALIR
 
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.program import Program
@@ -118,6 +119,19 @@ def test_another_input_beside_that_of_xls_is_asked_for(tmp_path: Path) -> None:
     text = (VENDOR / "xls_neuron.v").read_text().replace("input wire [11:0] x,", "input wire [11:0] x, input wire y,")
     run = run_prove(VENDOR / "neuron.dais", tmp_path, "--top", "neuron", rtl=text)
     assert run.exit_code == 2 and "no input port model_inp" in run.tree["message"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "ending"),
+    [("", "", ("PASS", 0)), ("literal_952[1] = 7'h12", "literal_952[1] = 7'h13", ("RTL_MISMATCH", 1))],
+    ids=["right", "wrong entry"],
+)
+def test_what_xls_makes_of_a_model_of_alkaid(old: str, new: str, ending: tuple[str, int], tmp_path: Path) -> None:
+    """``XLSModel(logic).compile("xls_softmax.v")`` of alkaid 0.8.2 with xls-python 0.1.9934, without any option."""
+    text = (VENDOR / "xls_softmax.v").read_text().replace(old, new)
+    model = ALIR / "a06_softmax_lut" / "alir.json"
+    run = run_prove(model, tmp_path, "--top", "xls_model", rtl=text)
+    assert run.ending == ending, run.tree["message"]
 
 
 PROGRAM = Program.build(
