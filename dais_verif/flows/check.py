@@ -36,6 +36,8 @@ __all__ = ["CheckRequest", "check"]
 
 #: The most ops that a proof is tried of, unless ``everything`` is asked for.
 _EXAMINED = 200
+#: Larger programs would take half a minute to look for what cancels in their sums.
+_LARGEST = 500_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +108,7 @@ def _opcodes(program: Program) -> dict[str, int]:
 def _by_intervals(program: Program) -> Overflow:
     analysis = analyse(program, declared=True)
     if analysis.promises(PromiseStatus.POSSIBLE):
-        analysis = sharp_ranges(program, declared=True)
+        analysis = sharp_ranges(program, declared=True, most_ops=_LARGEST)
     possible, certain = (
         [_named(program, index) for index in analysis.promises(status)]
         for status in (PromiseStatus.POSSIBLE, PromiseStatus.CERTAIN)

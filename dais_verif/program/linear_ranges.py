@@ -16,8 +16,8 @@ from dais_verif.program.ranges import Analysis, Interval, PromiseStatus, analyse
 
 __all__ = ["sharp_ranges"]
 
-#: Sums of more sources are sources themselves; larger programs are not looked at so closely.
-_MOST_SOURCES, _MOST_OPS = 512, 50_000
+#: Sums of more sources are sources themselves, and so are all once so many factors are kept: half a gigabyte.
+_MOST_SOURCES, _MOST_FACTORS = 512, 4_000_000
 
 
 class _Sum(NamedTuple):
@@ -61,9 +61,9 @@ class _Sum(NamedTuple):
         return lo, hi
 
 
-def sharp_ranges(program: Program, *, declared: bool) -> Analysis:
-    """``analyse``, with sums kept as sums."""
-    if program.n_ops > _MOST_OPS:
+def sharp_ranges(program: Program, *, declared: bool, most_ops: int = 50_000) -> Analysis:
+    """``analyse``, with sums kept as sums in programs of at most ``most_ops``, which takes some 60 us an op."""
+    if program.n_ops > most_ops:
         return analyse(program, declared=declared)
     return analyse(program, declared=declared, sharpen=_Sums().sharpened)
 
@@ -73,13 +73,14 @@ class _Sums:
 
     def __init__(self) -> None:
         self._sums: list[_Sum] = []
+        self._left = _MOST_FACTORS
 
     def sharpened(
         self, op: Op, known: Sequence[Interval], found: Interval, change: PromiseStatus
     ) -> tuple[Interval, PromiseStatus]:
         """What is known of ``op``, of which intervals said ``found`` and ``change``, from the ops before it."""
         exact = self._exact(op)
-        if exact is not None and len(exact.factors) <= _MOST_SOURCES:
+        if exact is not None and len(exact.factors) <= min(_MOST_SOURCES, self._left):
             lo, hi = exact.range(known)
             rectified = op.code in RELUS and lo < 0  # it is the sum only where that is positive
             by = op.type.f - exact.f
@@ -91,6 +92,7 @@ class _Sums:
                 lo, hi = -(-lo >> -by), hi >> -by
             if fine and op.type.raw_min <= lo and hi <= op.type.raw_max and not rectified:
                 self._sums.append(exact)
+                self._left -= len(exact.factors)
                 return _common(found, lo, hi), PromiseStatus.SAFE
         self._sums.append(_Sum({op.index: 1}, 0, op.type.f))
         return found, change

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from fractions import Fraction
 from typing import NamedTuple
 
 from dais_verif.program.model import Op, Program
@@ -175,23 +174,23 @@ def _const(program: Program, op: Op, known: Known, declared: Declared) -> Outcom
 
 def _terms(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
     total = Interval(0, 0, 0, _ALL_ZERO)
+    least = min(term.shift for term in op.terms)
     # What several terms read is taken once, with the sum of its weights, so that x - x is 0.
-    weights: dict[int, Fraction] = {}
-    for term in op.terms:
-        weight = Fraction(2) ** term.shift
-        weights[term.op] = weights.get(term.op, Fraction(0)) + (-weight if term.negative else weight)
+    weights: dict[int, int] = {}
+    for operand, shift, negative in op.terms:
+        weight = 1 << (shift - least)
+        weights[operand] = weights.get(operand, 0) + (-weight if negative else weight)
     for operand, weight in weights.items():
         if weight:
             x = known[operand] if operand >= 0 else _constant(op.data, 0)
-            total = _sum(total, _scaled(x, weight))
+            total = _sum(total, _scaled(x, weight, least))
     return _quantise(_interval(*total), op.type)
 
 
-def _scaled(x: Interval, weight: Fraction) -> Interval:
-    """``x`` times a sum of powers of two."""
-    factor, shift = weight.numerator, weight.denominator.bit_length() - 1
-    bounds = sorted((x.lo * factor, x.hi * factor))
-    return Interval(bounds[0], bounds[1], x.f + shift, x.zeros + _trailing_zeros(factor))
+def _scaled(x: Interval, weight: int, shift: int) -> Interval:
+    """``x`` times ``weight * 2**shift``; the weight is not 0."""
+    lo, hi = x.lo * weight, x.hi * weight
+    return Interval(min(lo, hi), max(lo, hi), x.f - shift, x.zeros + _trailing_zeros(weight))
 
 
 def _shift(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
