@@ -187,3 +187,31 @@ def test_real_models(name: str) -> None:
         with forced(isa):
             for rows in ROWS:
                 assert np.array_equal(golden.run(x[:rows]), expected[:rows])
+
+
+@pytest.mark.parametrize("column", ["op", "shift", "negative"])
+def test_a_changed_term_is_told_apart(column: str) -> None:
+    """The code of a program with one other term is found wrong if and only if the oracle says so."""
+    seen = {True: 0, False: 0}
+    for seed in range(120):
+        rng = random.Random(f"{column} {seed}")
+        tree = Tree(rng, rng.randint(2, 7))
+        terms = [list(term) for term in tree.terms]
+        number = rng.choice([j for j, term in enumerate(terms) if term[0] >= 0])
+        place = ("op", "shift", "negative").index(column)
+        terms[number][place] = (
+            rng.choice((rng.randrange(len(tree.program.inp_shift)), 0))
+            if place == 0
+            else (terms[number][1] + rng.choice((-1, 1)) if place == 1 else 1 - terms[number][2])
+        )
+        mutant = Program.build(
+            tree.rows, tree.program.outputs, inp_shift=tree.program.inp_shift.tolist(), terms=[(*t,) for t in terms]
+        )
+        given = random_vectors(rng, mutant)[0]
+        right, other, made = vectors(tree.program, given), vectors(mutant, given), FastProgram(mutant)
+        for count in (3, 40):
+            different = bool((right.raw != other.raw).any())
+            way = Way(rng.choice(isas()), check=False, raw=True)
+            assert bool(problems(made, right, np.arange(count) % 3, way)) == different, seed
+            seen[different] += 1
+    assert min(seen.values()) > 10
