@@ -79,12 +79,14 @@ def diff(
     unchecked: bool = False,
     prove: bool = False,
     timeout: float = 20.0,
+    frame: _Path | None = None,
     output: _Path | None = None,
     progress: Progress | None = None,
 ) -> DiffRecord:
     """Compare the outputs of two programs on vectors, and with ``prove`` for all inputs.
 
     ``inputs``: files of vectors, before ``vectors`` generated ones. ``output``: a file for the witness of a difference.
+    ``frame``: a TOML file that says which cycles of the machine ``a`` compute the program ``b``.
     Raises ``InputError`` if the programs have not as many inputs and outputs.
     """
     from dais_verif.flows.diff import DiffRequest
@@ -102,6 +104,7 @@ def diff(
         unchecked=unchecked,
         prove=prove,
         timeout=timeout,
+        frame=path_from("frame", frame),
         output=path_from("output", output),
     )
     return flow(request, progress=listener(progress))

@@ -48,6 +48,7 @@ from dais_verif.report.diff_text import print_diff
     show_default=True,
     help="Seconds for each question of a proof.",
 )
+@click.option("--frame", type=file_path, help="A is a machine: TOML, which elements in which cycles are B's (docs).")
 @click.option("-o", "--output", type=output_path, help="File for the witness, if there is one: .npy, else CSV.")
 @json_option
 def diff(as_json: bool, **asked: Any) -> int:
@@ -58,6 +59,7 @@ def diff(as_json: bool, **asked: Any) -> int:
     dais-verif diff a.bin b.json --vectors 100000 --seed 7
     dais-verif diff a.bin b.bin --inputs x.npy --vectors 0 -o witness.npy
     dais-verif diff a.bin b.bin --prove
+    dais-verif diff machine.fsm.json b.bin --frame frame.toml --prove
 
     Both must have as many inputs and outputs; types and ops may differ. Generated vectors hold the corners of the
     input types of both.

@@ -14,6 +14,8 @@ import numpy as np
 from dais_verif.errors import RequestError
 from dais_verif.files import write_atomically
 from dais_verif.flows.arguments import require_types
+from dais_verif.flows.machines.diff import diff_machine
+from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.no_loss import require_no_loss
 from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts, require_positive
 from dais_verif.flows.progress import SILENT, Progress
@@ -42,7 +44,8 @@ class DiffRequest:
 
     ``layout_b``: of ``b``, if it is not that of ``a``. ``prove``: where no vector shows a difference, prove that no
     input does, or find one; ``timeout``: seconds for each of its questions. ``output``: a file for the witness, if
-    there is one: .npy, else CSV. ``command``: the line that asks for the same; None: it is derived from the request.
+    there is one: .npy, else CSV. ``frame``: a TOML file that says which cycles of the machine ``a`` compute ``b``.
+    ``command``: the line that asks for the same; None: it is derived from the request.
     """
 
     a: AnyProgram
@@ -58,6 +61,7 @@ class DiffRequest:
     timeout: float = 20.0
     output: Path | None = None
     command: str | None = None
+    frame: Path | None = None
 
     def __post_init__(self) -> None:
         require_types(self)
@@ -67,7 +71,7 @@ class DiffRequest:
             )
         require_counts(vectors=self.vectors, seed=self.seed)
         require_positive(timeout=self.timeout)
-        require_no_loss(self.output, a=self.a, b=self.b, inputs=self.inputs)
+        require_no_loss(self.output, a=self.a, b=self.b, inputs=self.inputs, frame=self.frame)
 
     def words(self) -> list[str]:
         """Return the words after ``dais-verif`` that ask for this."""
@@ -77,6 +81,7 @@ class DiffRequest:
             "--engine": None if self.engine == "auto" else self.engine,
             "--timeout": self.timeout if self.prove else None,
             "--output": self.output,
+            "--frame": self.frame,
         }
         return [*self._programs(), *option_words(valued, {"--prove": self.prove}, self.inputs), *self._reading()]
 
@@ -99,6 +104,12 @@ def diff(request: DiffRequest, *, progress: Progress = SILENT) -> DiffRecord:
     decide. Raises ``InputError`` if the programs have not as many inputs and outputs, ``ViolationError`` if one breaks
     a promise on a vector and ``request`` is not ``unchecked``.
     """
+    if request.frame is not None or find_machine(request.a) is not None:
+        return diff_machine(request, progress, _diff)
+    return _diff(request, progress)
+
+
+def _diff(request: DiffRequest, progress: Progress) -> DiffRecord:
     of_b_alone = isinstance(request.a, Program) and not isinstance(request.b, Program)
     a, warnings = read_program(request.a, None if of_b_alone else request.layout, progress)
     layout_b = request.layout_b or (None if isinstance(request.b, Program) else request.layout)

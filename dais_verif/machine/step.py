@@ -32,6 +32,9 @@ class Element(NamedTuple):
     signal: str
     place: int
 
+    def __str__(self) -> str:
+        return f"{self.signal}[{self.place}]"
+
 
 @dataclass(frozen=True)
 class Step:

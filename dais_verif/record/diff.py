@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dais_verif.record.base import RunRecord
 from dais_verif.record.program import ProgramInfo
 
-__all__ = ["DiffRecord", "DifferentOp", "EqualityProof", "OpDifference", "OutputDifference", "TypedValue"]
+__all__ = ["DiffRecord", "DifferentOp", "EqualityProof", "FrameInfo", "OpDifference", "OutputDifference", "TypedValue"]
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,27 @@ class EqualityProof:
     seconds: float
 
 
+@dataclass(frozen=True)
+class FrameInfo:
+    """How a machine was compared: over ``cycles`` of every frame, as a program of ``ops``.
+
+    ``restored``: elements of registers that hold at the begin of every frame what they hold at power-up. ``free``: what
+    the outputs may depend on beyond the frame's inputs. ``stalled``: whether it was shown that a stall changes nothing.
+    """
+
+    cycles: int
+    ops: int
+    free: list[str]
+    restored: list[str]
+    stalled: bool
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DiffRecord(RunRecord):
     """A run of ``diff``. ``identical``: it is the same program. ``vectors``: compared, of ``bits_compared`` bits.
 
-    ``replay``: the command that shows the difference again from the file that was written, if one was.
+    ``frame``: if A is a machine. ``replay``: the command that shows the difference again from the file that was
+    written, if one was.
     """
 
     a: ProgramInfo
@@ -87,3 +103,4 @@ class DiffRecord(RunRecord):
     replay: str | None
     warnings: list[str]
     reproduce: str
+    frame: FrameInfo | None = None

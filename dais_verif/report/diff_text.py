@@ -26,6 +26,12 @@ def print_diff(record: DiffRecord, out: Console) -> None:
         for name, words in (("a", first.a), ("b", first.b)):
             out.print(f"           {name}: {words or 'has no such op'}", markup=False)
     out.print(f"stimulus   {record.vectors} vectors, seed {record.seed}{unchecked}", markup=False)
+    if record.frame:
+        of = record.frame
+        stalled = ", and a stall changes nothing" if of.stalled else ""
+        out.print(
+            f"frame      {of.cycles} cycles as {of.ops} ops, {len(of.free)} inputs left open{stalled}", markup=False
+        )
     if record.proof:
         methods = ", ".join(f"{name} {count}" for name, count in record.proof.methods.items())
         merged, seconds = record.proof.merged_ops, record.proof.seconds

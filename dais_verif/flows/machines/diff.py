@@ -1,0 +1,112 @@
+"""Compare a machine, over a frame of cycles, with the program that it is to compute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dais_verif.errors import InputError, RequestError
+from dais_verif.flows.machines.frame import read_frame
+from dais_verif.flows.machines.requests import find_machine
+from dais_verif.flows.programs import read_program
+from dais_verif.flows.progress import Progress
+from dais_verif.golden.unroll import Unrolled, changed_while, unroll
+from dais_verif.own_command import own_command
+from dais_verif.program import Program
+from dais_verif.record.diff import DiffRecord, FrameInfo
+from dais_verif.record.program import ProgramInfo
+from dais_verif.verdict import Verdict
+
+if TYPE_CHECKING:
+    from dais_verif.flows.diff import DiffRequest
+
+__all__ = ["diff_machine"]
+
+#: So many frames from power-up are looked at where one from another state is wrong.
+_FRAMES = 3
+
+
+def diff_machine(
+    request: DiffRequest, progress: Progress, compare: Callable[[DiffRequest, Progress], DiffRecord]
+) -> DiffRecord:
+    """Compare every frame of the machine A with the program B, which ``compare`` does of two programs.
+
+    A frame may begin in any state that agrees with power-up in all that every frame restores. A difference from
+    power-up is one; from another state it is UNKNOWN, as nothing shows that the machine gets there.
+    """
+    machine = find_machine(request.a)
+    if machine is None or request.frame is None:
+        raise RequestError.of("{frame} says which cycles of a machine (ALIRFSM) are a program, and A is none.")
+    said = read_frame(request.frame, machine)
+    changing = changed_while(machine, said.stall) if said.stall else ()
+    b, warnings = read_program(request.b, request.layout_b or request.layout, progress)
+    frame = said.frame
+    if (len(frame.inputs), len(frame.outputs)) != (b.n_in, b.n_out):
+        raise InputError(
+            f"the frame has {len(frame.inputs)} inputs and {len(frame.outputs)} outputs, B has {b.n_in} and {b.n_out}"
+        )
+    every = unroll(machine, frame)
+    if every.free:  # promises are kept or broken on the way from power-up; other states may be none that ever are
+        _compared(unroll(machine, frame, after=0), b, replace(request, prove=False), progress, compare)
+    any_state = replace(request, unchecked=request.unchecked or bool(every.free))
+    record = _compared(every, b, any_state, progress, compare)
+    if every.free and record.verdict is Verdict.PROGRAMS_DIFFER:
+        record = _from_power_up(
+            lambda after: _compared(unroll(machine, frame, after=after), b, request, progress, compare), record
+        )
+    if changing and record.verdict is Verdict.PASS:
+        shown = ", ".join(map(str, changing[:4]))
+        message = f"registers change while the machine is stalled: {shown}{', ...' * (len(changing) > 4)}"
+        record = replace(record, verdict=Verdict.PROGRAMS_DIFFER, message=message)
+    proved = record.verdict is Verdict.PASS and request.prove
+    pins = "".join(f"; {e} held at {_values(values)}" for e, values in frame.held.items())
+    restored = f"; every frame restores {len(every.known)} elements of registers{pins}" if proved else ""
+    return replace(
+        record,
+        message=f"every frame: {record.message}{restored}" if proved else record.message,
+        a=ProgramInfo.of_machine(machine),
+        warnings=warnings,
+        reproduce=own_command(request.words()) if request.command is None else request.command,
+        frame=FrameInfo(
+            cycles=frame.cycles,
+            ops=every.program.n_ops,
+            free=list(map(str, every.free)),
+            restored=list(map(str, every.known)),
+            stalled=bool(said.stall) and not changing,
+        ),
+    )
+
+
+def _values(values: Sequence[Fraction]) -> str:
+    return ", ".join(map(str, values[:8] if len(set(values)) > 1 else values[:1])) + ", ..." * (
+        len(values) > 8 and len(set(values)) > 1
+    )
+
+
+def _compared(
+    unrolled: Unrolled,
+    b: Program,
+    request: DiffRequest,
+    progress: Progress,
+    compare: Callable[[DiffRequest, Progress], DiffRecord],
+) -> DiffRecord:
+    """The unrolled machine and B, which reads none of the inputs that are free."""
+    if unrolled.free and request.inputs:
+        raise RequestError.of("{inputs} cannot be given: the frame leaves inputs or registers of the machine open.")
+    padded = replace(b, inp_shift=np.concatenate([b.inp_shift, np.zeros(len(unrolled.free), dtype=np.int64)]))
+    two = replace(request, a=unrolled.program, b=padded, frame=None, layout=None, layout_b=None)
+    return compare(two, progress)
+
+
+def _from_power_up(frame_after: Callable[[int], DiffRecord], other: DiffRecord) -> DiffRecord:
+    """A difference that one of the first frames shows is one; of others nothing shows that they are ever there."""
+    for after in range(_FRAMES):
+        record = frame_after(after)
+        if record.verdict is Verdict.PROGRAMS_DIFFER:
+            return replace(record, message=f"frame {after} from power-up: {record.message}")
+    message = f"the first {_FRAMES} frames are right; one that begins in another state, which may never be, is not"
+    return replace(other, verdict=Verdict.UNKNOWN, message=message)

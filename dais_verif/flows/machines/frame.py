@@ -1,0 +1,117 @@
+"""The frame of a machine, as a TOML file says it: which elements in which cycles are a program's inputs and outputs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from reprlib import repr as _short
+from typing import Any
+
+from dais_verif.errors import InputError
+from dais_verif.files import read_toml
+from dais_verif.golden.unroll import Frame, Port
+from dais_verif.machine import Machine, Signal
+from dais_verif.machine.step import Element
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["FrameFile", "read_frame"]
+
+_MOST_BYTES = 1 << 24
+_KEYS = ("cycles", "inputs", "outputs", "held", "stall")
+_PLACE_KEYS = ("signal", "cycle", "first", "last")
+#: Cycles of a frame, at most.
+_LONGEST = 1 << 16
+
+
+class FrameFile:
+    """What a frame file says: the frame, and the inputs that make the machine wait, with the values that do."""
+
+    def __init__(self, frame: Frame, stall: Mapping[Element, Fraction]) -> None:
+        self.frame, self.stall = frame, stall
+
+
+def read_frame(path: Path, machine: Machine) -> FrameFile:
+    """The frame of ``machine`` in the TOML file ``path``. Raises ``InputError`` that names file and key."""
+    name = f"frame {str(path)!r}"
+    try:
+        tree = tomllib.loads(read_toml(path, _MOST_BYTES, "the frame"))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(f"{name} is no TOML: {str(error).splitlines()[0]}") from None
+    for key in tree:
+        if key not in _KEYS:
+            raise InputError(f"{name}: {key!r} is no key; there are {', '.join(_KEYS)}")
+    cycles = tree.get("cycles")
+    if not isinstance(cycles, int) or isinstance(cycles, bool) or not 1 <= cycles <= _LONGEST:
+        raise InputError(f"{name}: cycles is {_short(cycles)}, must be a number from 1 to {_LONGEST}")
+    reader = _Reader(name, machine, cycles)
+    inputs = {signal.name: signal for signal in machine.inputs}
+    outputs = {signal.name: signal for signal in machine.outputs}
+    frame = Frame(
+        cycles,
+        reader.ports("inputs", tree.get("inputs", []), inputs),
+        reader.ports("outputs", tree.get("outputs", []), outputs),
+        dict(reader.held("held", tree.get("held", {}), inputs)),
+    )
+    stall = {element: values[0] for element, values in reader.held("stall", tree.get("stall", {}), inputs)}
+    if not frame.outputs:
+        raise InputError(f"{name}: outputs is empty: nothing would be compared")
+    return FrameFile(frame, stall)
+
+
+class _Reader:
+    def __init__(self, name: str, machine: Machine, cycles: int) -> None:
+        self.name, self.machine, self.cycles = name, machine, cycles
+
+    def ports(self, key: str, entries: Any, signals: Mapping[str, Signal]) -> tuple[Port, ...]:
+        """All elements that ``entries`` name, in their order."""
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+            raise InputError(f'{self.name}: {key} must be tables such as {{ signal = "x", cycle = 0 }}')
+        found: list[Port] = []
+        for n, entry in enumerate(entries):
+            where = f"{self.name}: {key}[{n}]"
+            for word in entry:
+                if word not in _PLACE_KEYS:
+                    raise InputError(f"{where}: {word!r} is no key; there are {', '.join(_PLACE_KEYS)}")
+            signal = self.signal(where, entry.get("signal"), signals)
+            last = len(signal.types) - 1
+            most = self.cycles - 1 if key == "inputs" else _LONGEST
+            cycle = self.number(f"{where}.cycle", entry.get("cycle"), 0, most)
+            begin = self.number(f"{where}.first", entry.get("first", 0), 0, last)
+            end = self.number(f"{where}.last", entry.get("last", last), begin, last)
+            found += [Port(signal.name, place, cycle) for place in range(begin, end + 1)]
+        return tuple(found)
+
+    def held(self, key: str, entries: Any, signals: Mapping[str, Signal]) -> list[tuple[Element, tuple[Fraction, ...]]]:
+        """What every element of an input is held at: one value, or one a cycle of the frame."""
+        if not isinstance(entries, dict):
+            raise InputError(f"{self.name}: {key} must be a table of inputs and their values")
+        found = []
+        for word, value in entries.items():
+            where = f"{self.name}: {key}.{word}"
+            signal = self.signal(where, word, signals)
+            values = value if isinstance(value, list) and key == "held" else [value] * self.cycles
+            real = all(isinstance(v, int | float) and not isinstance(v, bool) and v - v == 0 for v in values)
+            if not real or len(values) != self.cycles:
+                raise InputError(
+                    f"{where} is {_short(value)}, must be a number"
+                    + (f", or a list of {self.cycles}, one a cycle" if key == "held" else "")
+                )
+            numbers = tuple(Fraction(v) for v in values)
+            found += [(Element(signal.name, place), numbers) for place in range(len(signal.types))]
+        return found
+
+    def signal(self, where: str, name: Any, signals: Mapping[str, Signal]) -> Signal:
+        if not isinstance(name, str) or name not in signals:
+            raise InputError(f"{where}: {_short(name)} must be one of {', '.join(signals) or 'none'}")
+        return signals[name]
+
+    def number(self, where: str, value: Any, least: int, most: int) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            raise InputError(f"{where} is {_short(value)}, must be a number from {least} to {most}")
+        return value

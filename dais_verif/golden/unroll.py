@@ -1,0 +1,286 @@
+"""A machine over the cycles of one frame, as a program: control runs with the values that it has, data stays open.
+
+From a state in which some elements of registers hold what they hold at power-up and all others may hold anything, one
+cycle after the other. Whatever does not depend on data is computed by the oracle's rules on the way, so counters and
+what they choose are gone from the program. If after the frame those elements hold the same again, every frame, the
+first and all later ones, is one from such a state: what is proved of the program is proved of all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dais_verif.errors import InputError
+from dais_verif.golden.oracle import Context, quantise, two, value_of
+from dais_verif.machine.model import Machine
+from dais_verif.machine.step import Element, Step, step_of
+from dais_verif.program import FixedType, Op, Program, Term
+from dais_verif.program.graph import cone
+from dais_verif.program.opcodes import INPUT, MUXES, Code, high_int32
+from dais_verif.program.ranges import PromiseStatus, analyse
+
+__all__ = ["Frame", "Port", "Unrolled", "changed_while", "unroll"]
+
+#: The type of the lookups that look whether an index is within its memory.
+_CHECKED = FixedType(0, 0, 0)
+#: A constant that fits no data word is kept as the ops that make it.
+_WORD = 1 << 63
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """An element of a signal in one cycle, before its edge; cycles count from the begin of the frame."""
+
+    signal: str
+    place: int
+    cycle: int
+
+    def __str__(self) -> str:
+        return f"{self.signal}[{self.place}] in cycle {self.cycle}"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What of a machine is a program: inputs and outputs are elements in cycles, in the order of the program's.
+
+    ``cycles``: after so many edges the next frame begins. ``held``: inputs with one value in each cycle of a frame. All
+    other inputs may be anything at any time. Outputs may come in later cycles than the frame has.
+    """
+
+    cycles: int
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    held: Mapping[Element, tuple[Fraction, ...]]
+
+
+@dataclass(frozen=True)
+class Unrolled:
+    """``program``: the inputs of the frame, then ``free`` ones; the outputs of the frame.
+
+    ``free``: inputs that the frame does not name, and elements of registers, which are those before its first cycle.
+    ``known``: elements that hold at the begin of every frame what they hold at power-up.
+    """
+
+    program: Program
+    free: tuple[Port | Element, ...]
+    known: Mapping[Element, Fraction]
+
+
+def unroll(machine: Machine, frame: Frame, *, after: int | None = None) -> Unrolled:
+    """One frame of ``machine`` from any state that a frame can begin in, or from power-up ``after`` so many others.
+
+    Raises ``InputError`` if the frame names what is not there, ``ViolationError`` if control alone breaks a promise.
+    """
+    step = step_of(machine)
+    _require_there(machine, frame)
+    initial = {e: value for e in step.state if (value := _initial(machine, e)) is not None}
+    known = dict(initial)
+    while after is None:
+        found = _Chain(machine, step, frame, known).run(range(frame.cycles))
+        kept = {e: value for e, value in known.items() if found.get(e) == value}
+        if len(kept) == len(known):
+            break
+        known = kept
+    chain = _Chain(machine, step, frame, known)
+    last = max([frame.cycles, *(port.cycle + 1 for port in frame.outputs)])
+    chain.run(range(-(after or 0) * frame.cycles, last))
+    program, free = chain.finished()
+    if step.indexed:
+        _require_inside(program)
+    return Unrolled(program, free, known)
+
+
+def _require_inside(program: Program) -> None:
+    """Raise ``InputError`` if an index may leave its memory: what is read then is unknown, and no program says so."""
+    analysis = analyse(program)
+    for op in program.ops:
+        if op.code == Code.LOOKUP and op.type == _CHECKED and analysis.changes[op.index] is not PromiseStatus.SAFE:
+            raise InputError(
+                "the frame does not settle an index that can leave its memory: it depends on data, or on an input that"
+                " the frame neither names nor holds"
+            )
+
+
+def changed_while(machine: Machine, held: Mapping[Element, Fraction]) -> tuple[Element, ...]:
+    """The elements of registers that an edge may change while inputs are ``held``, in whatever state the machine is."""
+    step = step_of(machine)
+    chain = _Chain(machine, step, Frame(1, (), (), {e: (value,) for e, value in held.items()}), {})
+    before = chain.state
+    chain.cycle(0)
+    return tuple(e for e, old, new in zip(step.state, before, chain.state, strict=True) if old != new)
+
+
+def _initial(machine: Machine, element: Element) -> Fraction | None:
+    signal = machine.signals[element.signal]
+    if signal.types[element.place].width == 0:
+        return Fraction(0)
+    return None if signal.initial is None else signal.initial[element.place]
+
+
+def _require_there(machine: Machine, frame: Frame) -> None:
+    inputs, outputs = ({s.name: len(s.types) for s in side} for side in (machine.inputs, machine.outputs))
+    if frame.cycles < 1:
+        raise InputError(f"a frame has {frame.cycles} cycles, must have at least 1")
+    for what, there, ports in (("input", inputs, frame.inputs), ("output", outputs, frame.outputs)):
+        for port in ports:
+            if not 0 <= port.place < there.get(port.signal, 0):
+                raise InputError(f"the frame's {what} {port} is none of the machine: {', '.join(there) or 'none'}")
+            if port.cycle < 0 or (what == "input" and port.cycle >= frame.cycles):
+                raise InputError(f"the frame's {what} {port} is not within its {frame.cycles} cycles")
+    if len(set(frame.inputs)) < len(frame.inputs):
+        raise InputError("the frame names one element of an input twice in one cycle")
+    for element, values in frame.held.items():
+        if not 0 <= element.place < inputs.get(element.signal, 0):
+            raise InputError(f"{element.signal}[{element.place}], which the frame holds, is no input of the machine")
+        if len(values) != frame.cycles:
+            raise InputError(
+                f"{element.signal}[{element.place}] is held at {len(values)} values, must be {frame.cycles}"
+            )
+        if any(port.signal == element.signal and port.place == element.place for port in frame.inputs):
+            raise InputError(f"{element.signal}[{element.place}] is an input of the frame and held, too")
+
+
+class _Chain:
+    """The program of a frame while it is made, cycle by cycle; of each op the value, if it is known."""
+
+    def __init__(self, machine: Machine, step: Step, frame: Frame, known: Mapping[Element, Fraction]) -> None:
+        self.machine, self.step, self.frame = machine, step, frame
+        self.rows: list[tuple[int, int, int, int, FixedType]] = []
+        self.terms: list[tuple[int, int, int]] = []
+        self.value: list[Fraction | None] = []
+        self.free: list[Port | Element] = []
+        self.outputs: dict[Port, int] = {}
+        self._same: dict[tuple[object, ...], int] = {}
+        self._numbers = {port: number for number, port in enumerate(frame.inputs)}
+        self.state = [
+            self.constant(known[e], self.kind(e)) if e in known else self.opened(e, self.kind(e)) for e in step.state
+        ]
+
+    def kind(self, element: Element) -> FixedType:
+        return self.machine.signals[element.signal].types[element.place]
+
+    def run(self, cycles: range) -> dict[Element, Fraction]:
+        """Add cycles, those before the frame below 0, and return what of the state is known after them."""
+        for t in cycles:
+            self.cycle(t)
+        pairs = zip(self.step.state, self.state, strict=True)
+        return {element: value for element, op in pairs if (value := self.value[op]) is not None}
+
+    def cycle(self, t: int) -> None:
+        program = self.step.program
+        n_out = len(self.step.outputs)
+        given = [self.driven(element, t) for element in self.step.inputs] + self.state
+        at: list[int] = []
+        values: list[Fraction] = []  # of the ops of one cycle, 0 where they are not known
+        for op in program.ops:
+            at.append(given[op.id0] if op.code == INPUT else self.made(program, op, at, values))
+            values.append(self.value[at[-1]] or Fraction(0))
+        found = [at[index] for index, _, _ in program.outputs]
+        for element, index in zip(self.step.outputs, found[:n_out], strict=True):
+            self.outputs[Port(element.signal, element.place, t)] = index
+        self.state = found[n_out:]
+
+    def driven(self, element: Element, t: int) -> int:
+        """An input of the machine in one cycle."""
+        kind, held = self.kind(element), self.frame.held.get(element)
+        if held is not None:
+            return self.constant(quantise(held[t % self.frame.cycles], kind), kind)
+        port = Port(element.signal, element.place, t)
+        number = self._numbers.get(port)
+        if number is None:
+            return self.opened(port, kind)
+        return self.new((int(Code.INPUT), number, -1, 0, kind), None)
+
+    def opened(self, what: Port | Element, kind: FixedType) -> int:
+        """An input beyond those of the frame; what has no bits needs none."""
+        if kind.width == 0:
+            return self.constant(Fraction(0), kind)
+        self.free.append(what)
+        return self.new((int(Code.INPUT), len(self._numbers) + len(self.free) - 1, -1, 0, kind), None)
+
+    def made(self, program: Program, op: Op, at: Sequence[int], values: Sequence[Fraction]) -> int:
+        """The op that computes what ``op`` of the step does, on what its operands are now."""
+        if all(self.value[at[operand]] is not None for operand in op.operands):
+            value = value_of(Context(program, op, values, ()), None)
+            if -_WORD <= value * two(op.type.f) < _WORD:
+                return self.constant(value, op.type)
+        if op.code == Code.MUX and high_int32(op.data) == 0 and self.value[at[op.condition]] is not None:
+            condition, kind = values[op.condition], program.ops[op.condition].type
+            taken = condition < 0 if kind.k else kind.width and condition * two(kind.f) >= 1 << (kind.width - 1)
+            return self.copied(at[op.id0 if taken else op.id1], op.type)
+        if op.code == Code.QUANT:
+            return self.copied(at[op.id0], op.type)
+        if op.code == Code.SUM:
+            terms = tuple(Term(at[t.op] if t.op >= 0 else -1, t.shift, t.negative) for t in op.terms)
+            return self.sum(terms, op.data, op.type)
+        a, b = (at[operand] if operand >= 0 else -1 for operand in (op.id0, op.id1))
+        data = high_int32(op.data) << 32 | at[op.condition] if op.code in MUXES else op.data
+        return self.same((op.code, a, b, data, op.type))
+
+    def copied(self, op: int, kind: FixedType) -> int:
+        return op if self.rows[op][4] == kind else self.same((int(Code.QUANT), op, -1, 0, kind))
+
+    def sum(self, terms: tuple[Term, ...], data: int, kind: FixedType) -> int:
+        key = (terms, data, kind)
+        known = self._same.get(key)
+        if known is None:
+            row = (int(Code.SUM), len(self.terms), len(terms), data, kind)
+            self.terms += [(term.op, term.shift, int(term.negative)) for term in terms]
+            known = self._same[key] = self.new(row, None)
+        return known
+
+    def same(self, row: tuple[int, int, int, int, FixedType]) -> int:
+        """An op; the same one again is the same op."""
+        known = self._same.get(row)
+        if known is None:
+            known = self._same[row] = self.new(row, None)
+        return known
+
+    def constant(self, value: Fraction, kind: FixedType) -> int:
+        row = (int(Code.CONST), -1, -1, int(value * two(kind.f)), kind)
+        known = self._same.get(row)
+        if known is None:
+            known = self._same[row] = self.new(row, value)
+        return known
+
+    def new(self, row: tuple[int, int, int, int, FixedType], value: Fraction | None) -> int:
+        self.rows.append(row)
+        self.value.append(value)
+        return len(self.rows) - 1
+
+    def finished(self) -> tuple[Program, tuple[Port | Element, ...]]:
+        """What the outputs of the frame depend on, and the inputs beyond those of the frame that are left."""
+        roots = [self.outputs[port] for port in self.frame.outputs]
+        whole = self.built(self.rows, self.terms, roots, len(self._numbers) + len(self.free))
+        checks = [op.index for op in whole.ops if op.code == Code.LOOKUP and op.type == _CHECKED]
+        live = cone(whole, [*roots, *checks])
+        first = len(self._numbers)
+        left = sorted({whole.ops[n].id0 for n in live if whole.ops[n].code == INPUT and whole.ops[n].id0 >= first})
+        place = {old: new for new, old in enumerate(live)}
+        number = {old: first + new for new, old in enumerate(left)}
+        rows: list[tuple[int, int, int, int, FixedType]] = []
+        terms: list[tuple[int, int, int]] = []
+        for op in (whole.ops[old] for old in live):
+            if op.code == INPUT:
+                rows.append((op.code, number.get(op.id0, op.id0), -1, 0, op.type))
+            elif op.code == Code.SUM:
+                rows.append((op.code, len(terms), len(op.terms), op.data, op.type))
+                terms += [(place[t.op] if t.op >= 0 else -1, t.shift, int(t.negative)) for t in op.terms]
+            else:
+                a, b = (place[operand] if operand >= 0 else -1 for operand in (op.id0, op.id1))
+                data = high_int32(op.data) << 32 | place[op.condition] if op.code in MUXES else op.data
+                rows.append((op.code, a, b, data, op.type))
+        program = self.built(rows, terms, [place[index] for index in roots], first + len(left))
+        return program, tuple(self.free[old - first] for old in left)
+
+    def built(
+        self,
+        rows: Sequence[tuple[int, int, int, int, FixedType]],
+        terms: Sequence[tuple[int, int, int]],
+        roots: Sequence[int],
+        n_in: int,
+    ) -> Program:
+        tables = [table.tolist() for table in self.step.program.tables]
+        return Program.build(rows, [(i, 0, 0) for i in roots], inp_shift=[0] * n_in, tables=tables, terms=terms)

@@ -1,0 +1,221 @@
+"""A machine that computes over a frame of cycles what a program computes at once: shown equal, or shown to differ."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.machines import NIBBLE, block, connect, signal, tree
+from support.places import FSM
+
+import dais_verif
+from dais_verif.errors import InputError
+from dais_verif.program import Program
+from dais_verif.program.types import type_of_interval
+from dais_verif.verdict import Verdict
+
+DENSE = FSM / "f05_dense_folded" / "fsm.json.gz"
+FRAME = """
+cycles = 8
+inputs = [{ signal = "x", cycle = 0 }]
+outputs = [{ signal = "y", cycle = 8 }]
+held.rst = 0
+"""
+
+
+def dense(weights: list[float]) -> Program:
+    """Eight dot products of 16 inputs, all at once."""
+    ops: list[Any] = [(-1, j, -1, 0, (1, 2, 3)) for j in range(16)]
+    terms, outputs = [], []
+    for row in range(8):
+        products = []
+        for j in range(16):
+            raw = int(weights[row * 16 + j] * 4)
+            ops.append((5, -1, -1, raw, tuple(type_of_interval(raw, raw, 2))))
+            ops.append((7, j, len(ops) - 1, 0, (1, 6, 5)))
+            products.append(len(ops) - 1)
+        ops.append((11, len(terms), 16, 0, (1, 10, 5)))
+        terms += [(product, 0, 0) for product in products]
+        ops.append((3, len(ops) - 1, -1, 0, (1, 8, 5)))
+        outputs.append((len(ops) - 1, 0, 0))
+    return Program.build(ops, outputs, inp_shift=[0] * 16, terms=terms)
+
+
+def weights() -> list[float]:
+    initial = dais_verif.load_machine(DENSE).signals["wrom"].initial
+    assert initial is not None
+    return [float(value) for value in initial]
+
+
+def compared(a: Path, b: Program, frame: str, folder: Path, **asked: Any) -> dais_verif.DiffRecord:
+    path = folder / "frame.toml"
+    path.write_text(frame)
+    return dais_verif.diff(a, b, frame=path, prove=True, **asked)
+
+
+def test_a_folded_dense_layer_equals_the_layer(tmp_path: Path) -> None:
+    record = compared(DENSE, dense(weights()), FRAME, tmp_path)
+    assert record.verdict is Verdict.PASS and record.message.startswith("every frame: equal for all inputs")
+    assert record.frame is not None and (record.frame.free, record.frame.restored) == ([], ["cnt[0]"])
+
+
+def test_a_wrong_weight_is_found(tmp_path: Path) -> None:
+    wrong = weights()
+    wrong[37] += 0.25
+    record = compared(DENSE, dense(wrong), FRAME, tmp_path)
+    assert record.verdict is Verdict.PROGRAMS_DIFFER and record.difference is not None
+    assert record.difference.output == 2
+
+
+def test_outputs_read_a_cycle_too_early_differ(tmp_path: Path) -> None:
+    record = compared(DENSE, dense(weights()), FRAME.replace("cycle = 8", "cycle = 7"), tmp_path)
+    assert record.verdict is Verdict.PROGRAMS_DIFFER
+
+
+X, EN, RST = (signal("x", NIBBLE, exposed=True), signal("en", exposed=True), signal("rst", exposed=True))
+WIDE = [[False, 8, 0]]
+#: Adds eight bits, wrapped.
+ADD = block(
+    2,
+    [3],
+    [[], -1, [0], [0, 255, 1]],
+    [[], -1, [1], [0, 15, 1]],
+    [[0, 1], 0, [0], [0, 270, 1]],
+    [[2], 3, [0], [0, 255, 1]],
+)
+
+
+def accumulator(cleared: bool, *, enabled: bool = True) -> dict[str, Any]:
+    """``acc`` takes x in the first of four cycles, then adds; without ``cleared`` it only ever adds."""
+    acc, count = signal("acc", WIDE, reg=True, rst_to=[0]), signal("n", [[False, 2, 0]], reg=True, rst_to=[0])
+    pair = [*WIDE, *NIBBLE]
+    step = block(
+        1,
+        [2, 3],
+        [[], -1, [0], [0, 3, 1]],
+        [[0], 4, [1, 0], [1, 4, 1]],
+        [[1], 3, [0], [0, 3, 1]],
+        [[0], 9, [1], [0, 1, 1]],
+    )
+    parts = [[False, 2, 0], [False, 1, 0]]
+    kept, zero = signal("kept", WIDE), signal("zero", WIDE, reg=True, rst_to=[0])
+    go = EN if enabled else None
+    conns = [
+        connect(count, signal("INTERNAL_step_inp", parts[:1])),
+        connect(signal("INTERNAL_step_outp", parts, view=(0, 1)), count, go),
+        connect(signal("INTERNAL_step_outp", parts, view=(1, 2)), signal("later")),
+        connect(acc, kept, signal("later"), zero) if cleared else connect(acc, kept),
+        connect(kept, signal("INTERNAL_add_inp", pair, view=(0, 1))),
+        connect(X, signal("INTERNAL_add_inp", pair, view=(1, 2))),
+        connect(signal("INTERNAL_add_outp", WIDE), acc, go),
+        connect(acc, signal("y", WIDE, exposed=True)),
+    ]
+    return tree({"add": ADD, "step": step}, conns)
+
+
+SUM = """
+cycles = 4
+inputs = [
+  { signal = "x", cycle = 0 }, { signal = "x", cycle = 1 },
+  { signal = "x", cycle = 2 }, { signal = "x", cycle = 3 },
+]
+outputs = [{ signal = "y", cycle = 4 }]
+held.en = 1
+stall.en = 0
+"""
+
+
+def total() -> Program:
+    ops: list[Any] = [(-1, j, -1, 0, (0, 4, 0)) for j in range(4)]
+    ops.append((11, 0, 4, 0, (0, 8, 0)))
+    return Program.build(ops, [(4, 0, 0)], inp_shift=[0] * 4, terms=[(j, 0, 0) for j in range(4)])
+
+
+def written(of: Any, folder: Path) -> Path:
+    path = folder / "m.fsm.json"
+    path.write_text(json.dumps(of))
+    return path
+
+
+def test_a_serial_sum_with_a_stall(tmp_path: Path) -> None:
+    record = compared(written(accumulator(True), tmp_path), total(), SUM, tmp_path)
+    assert record.verdict is Verdict.PASS and record.frame is not None
+    assert record.frame.stalled and record.frame.restored == ["n[0]"]
+
+
+def test_a_sum_that_is_not_cleared_is_wrong_in_the_second_frame(tmp_path: Path) -> None:
+    record = compared(written(accumulator(False), tmp_path), total(), SUM, tmp_path)
+    assert record.verdict is Verdict.PROGRAMS_DIFFER and record.message.startswith("frame 1 from power-up:")
+    assert record.frame is not None and "acc[0]" in record.frame.free
+
+
+def test_what_only_a_state_shows_that_is_never_reached_is_unknown(tmp_path: Path) -> None:
+    """``bad`` is 0 for ever, but as data: it takes what it had, and x - x."""
+    of = accumulator(True)
+    bad = signal("bad", WIDE, reg=True, rst_to=[0])
+    nothing = block(
+        2,
+        [4],
+        [[], -1, [0], [0, 255, 1]],
+        [[], -1, [1], [0, 15, 1]],
+        [[1, 1], 1, [0], [0, 15, 1]],
+        [[0, 2], 0, [0], [0, 270, 1]],
+        [[3], 3, [0], [0, 255, 1]],
+    )
+    pair = [*WIDE, *NIBBLE]
+    of["fsm"]["logic"]["same"] = nothing
+    more = tree(
+        {},
+        [
+            connect(bad, signal("INTERNAL_same_inp", pair, view=(0, 1))),
+            connect(X, signal("INTERNAL_same_inp", pair, view=(1, 2))),
+            connect(signal("INTERNAL_same_outp", WIDE), bad),
+        ],
+    )["fsm"]
+    of["fsm"]["conns"] += more["conns"]
+    of["fsm"]["conns"][7]["src"] = more["conns"][0]["src"]  # y is bad instead of the sum
+    of["fsm"]["signal_order"] += ["bad", "INTERNAL_same_inp", "INTERNAL_same_outp"]
+    zero = Program.build([(-1, 0, -1, 0, (0, 4, 0)), (5, -1, -1, 0, (0, 8, 0))], [(1, 0, 0)], inp_shift=[0] * 4)
+    record = compared(written(of, tmp_path), zero, SUM.replace("stall.en = 0", ""), tmp_path)
+    assert record.verdict is Verdict.UNKNOWN and "the first 3 frames are right" in record.message
+
+
+def test_a_stall_that_stops_only_half_is_found(tmp_path: Path) -> None:
+    of = accumulator(True)
+    of["fsm"]["conns"][6]["enable_if"] = None  # the sum goes on
+    record = compared(written(of, tmp_path), total(), SUM, tmp_path)
+    assert record.verdict is Verdict.PROGRAMS_DIFFER and "acc[0]" in record.message
+
+
+REFUSED = {
+    "no TOML": ("cycles = ", "is no TOML"),
+    "key": ("cycle = 4", "'cycle' is no key"),
+    "cycles": ("cycles = 0", "cycles is 0, must be a number from 1"),
+    "no outputs": ("cycles = 4", "outputs is empty"),
+    "signal": ('cycles = 4\noutputs = [{ signal = "z", cycle = 0 }]', "'z' must be one of y"),
+    "place": ('cycles = 4\noutputs = [{ signal = "y", cycle = 0, first = 1 }]', "first is 1, must be a number"),
+    "late input": ('cycles = 4\ninputs = [{ signal = "x", cycle = 4 }]', "cycle is 4, must be a number from 0 to 3"),
+    "held": ("cycles = 4\nheld.en = [1, 1]", "must be a number, or a list of 4"),
+    "held input": (SUM + "held.x = 0\n", "x[0] is an input of the frame and held"),
+    "twice": (SUM.replace("cycle = 1 }", "cycle = 0 }"), "names one element of an input twice"),
+    "shape": (SUM.replace('{ signal = "x", cycle = 0 }, ', ""), "the frame has 3 inputs and 1 outputs, B has 4 and 1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str, tmp_path: Path) -> None:
+    text, message = REFUSED[name]
+    with pytest.raises(InputError) as caught:
+        compared(written(accumulator(True), tmp_path), total(), text, tmp_path)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_machine_needs_a_frame_and_a_program_has_none(tmp_path: Path) -> None:
+    machine = written(accumulator(True), tmp_path)
+    with pytest.raises(InputError, match="frame"):
+        dais_verif.diff(machine, total())
+    (tmp_path / "frame.toml").write_text(SUM)
+    with pytest.raises(InputError, match="frame"):
+        dais_verif.diff(total(), total(), frame=tmp_path / "frame.toml")
