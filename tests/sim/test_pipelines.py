@@ -59,12 +59,12 @@ def test_large_real_programs(name: str, simulator: str, corpus: Path, tmp_path: 
     check(of_corpus(corpus, name, ROWS), simulator, tmp_path)
 
 
-def random_instances(seeds: range, n_ops: int = 40) -> list[Instance]:
+def random_instances(seeds: range, n_ops: int = 40, *, alir: bool = False) -> list[Instance]:
     """Random programs whose promises may be broken, each in some number of stages, with some of the ports."""
     instances = []
     for seed in seeds:
         rng = random.Random(seed)
-        program = random_program(rng, n_ops)
+        program = random_program(rng, n_ops, alir=alir)
         batch = Batch.of(random_rows(rng, program, ROWS), program.n_in)
         valid = rng.random() < 0.5
         control = {"valid": valid, "reset": valid and rng.random() < 0.5, "enable": rng.random() < 0.5}
@@ -81,7 +81,8 @@ def cycles(rng: random.Random, total: int, rows: int = ROWS) -> list[Cycle]:
 
 @both
 def test_random_programs_with_stalls_gaps_and_resets(simulator: str, tmp_path: Path) -> None:
-    seen = stream(random_instances(range(15)), cycles(random.Random(1), 300), simulator, tmp_path)
+    instances = [*random_instances(range(10)), *random_instances(range(5), alir=True)]
+    seen = stream(instances, cycles(random.Random(1), 300), simulator, tmp_path)
     assert seen.wrong == []
     assert seen.compared > 15 * 200
 
@@ -89,8 +90,9 @@ def test_random_programs_with_stalls_gaps_and_resets(simulator: str, tmp_path: P
 @pytest.mark.slow
 @both
 @pytest.mark.parametrize("start", range(100, 400, 50))
-def test_campaign(start: int, simulator: str, tmp_path: Path) -> None:
-    instances = random_instances(range(start, start + 50), 120)
+@pytest.mark.parametrize("alir", [False, True], ids=["dais", "alir"])
+def test_campaign(start: int, alir: bool, simulator: str, tmp_path: Path) -> None:
+    instances = random_instances(range(start, start + 50), 120, alir=alir)
     assert stream(instances, cycles(random.Random(start), 600), simulator, tmp_path).wrong == []
 
 
