@@ -90,6 +90,7 @@ def prove(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) ->
     dais-verif prove prog.bin                                   our RTL
     dais-verif prove prog.bin --stages 4                        our RTL, pipelined
     dais-verif prove prog.bin --rtl model.v lib.v --top model   somebody else's
+    dais-verif prove DIR                                        all that alkaid or da4ml wrote into DIR
     dais-verif prove prog.bin --rtl core.v --ports ports.toml   with other ports
     dais-verif prove prog.bin --netlist net                     a netlist of `synth -o net`
     dais-verif prove prog.bin --front-end both                  read by slang and by Yosys, which must agree
