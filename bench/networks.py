@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dais_verif.program import FixedType, Program
+from dais_verif.program.opcodes import Code
 from dais_verif.program.types import type_of_interval
 
-__all__ = ["INPUT", "Value", "Writer", "network"]
+__all__ = ["INPUT", "TernaryWriter", "Value", "Writer", "network", "ternary_network"]
 
 WIDTH, FAN_IN = 64, 16
 
@@ -78,6 +79,53 @@ class Writer:
         bias = self.random.randint(-64, 64) or 1  # nobody traces an addition of 0, and da4ml's Verilog of it is wrong
         shifted = self.append(4, total.op, -1, bias, total.lo + bias, total.hi + bias, total.f)
         return self.quantised(2, shifted.op, _ACTIVATION)
+
+
+class TernaryWriter(Writer):
+    """Writes trees of ALIR's sums, of three terms each, as alkaid makes them for adders of three operands."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.terms: list[tuple[int, int, int]] = []
+
+    def summed(self, values: Sequence[Value]) -> Value:
+        """``±a * 2**s ± b * 2**t ...``, by chance."""
+        parts = [(v, self.random.choice(_SHIFTS), self.random.getrandbits(1)) for v in values]
+        f = max(v.f - shift for v, shift, _ in parts)
+        bounds = [
+            sorted(x << f - v.f + shift for x in ((-v.hi, -v.lo) if minus else (v.lo, v.hi)))
+            for v, shift, minus in parts
+        ]
+        first = len(self.terms)
+        self.terms += [(v.op, shift, minus) for v, shift, minus in parts]
+        lo, hi = (sum(column) for column in zip(*bounds, strict=True))
+        return self.append(Code.SUM, first, len(parts), 0, lo, hi, f)
+
+    def tree(self, values: Sequence[Value]) -> Value:
+        """The sum of ``values``, one at least, three at a time."""
+        while len(values) > 1:
+            groups = [values[n : n + 3] for n in range(0, len(values), 3)]
+            values = [group[0] if len(group) == 1 else self.summed(group) for group in groups]
+        return values[0]
+
+
+def ternary_network(n_ops: int, *, seed: int = 0) -> Program:
+    """Return an ALIR program like ``network``, with sums of three terms, of ``n_ops`` ops or a few less."""
+    writer = TernaryWriter(seed)
+    layer = [writer.quantised(-1, j, INPUT) for j in range(WIDTH)]
+    ops = _ops_of_a_tree(FAN_IN) + 2
+    while len(writer.rows) + WIDTH * ops <= n_ops:
+        layer = [writer.neuron(writer.random.sample(layer, FAN_IN)) for _ in range(WIDTH)]
+    return Program.build(writer.rows, [(v.op, 0, 0) for v in layer], inp_shift=[0] * WIDTH, terms=writer.terms)
+
+
+def _ops_of_a_tree(leaves: int) -> int:
+    """Sums of three, or of two where three are not left, that add so many values."""
+    found = 0
+    while leaves > 1:
+        found += leaves // 3 + (leaves % 3 == 2)
+        leaves = -(-leaves // 3)
+    return found
 
 
 def network(n_ops: int, *, seed: int = 0, width: int = WIDTH) -> Program:

@@ -16,7 +16,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from bench.networks import network
+from bench.networks import network, ternary_network
 from bench.report import Table, as_markdown, show
 from bench.rounds import Spread
 from bench.shapes import attention, convolution
@@ -29,17 +29,19 @@ from bench.sim.timing import timed
 from dais_verif.cli.common import console, notices
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.program import Program, load, write_binary
+from dais_verif.program.json_writers import alir_json
 
 __all__ = ["goals", "main", "markdown", "svg"]
 
 SIZES = (500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 95_000, 250_000, 1_000_000)
 QUICK_SIZES = (100, 200, 400)
 REAL = ("p02_mlp_jet", "p13_hgq_jet")
-#: Wide programs whose ops reach far back, and the seconds that a proof of each may take.
+#: Wide programs whose ops reach far back, one with ALIR's sums, and the seconds that a proof of each may take.
 SHAPES: Mapping[str, tuple[Callable[[], Program], float]] = {
     "attention": (partial(attention, 16, 16), 10.0),
     "convolution": (partial(convolution, 14), 20.0),
     "wide convolution": (partial(convolution, 21), 60.0),
+    "network of ternary adders": (partial(ternary_network, 80_600), 30.0),
 }
 
 #: Ops and seconds of wall time; ops and bytes; the share of a second run, from so many ops on; and how time may grow.
@@ -89,8 +91,10 @@ def _programs(folder: Path, quick: bool) -> Iterator[tuple[str, int, Path]]:
         path.write_bytes(write_binary(network(size), "v1"))
         yield "network", size, path
     for name, (make, _) in () if quick else SHAPES.items():
-        program, path = make(), folder / f"{name}.bin"
-        path.write_bytes(write_binary(program, "v1"))
+        program = make()
+        sums = len(program.terms.op) > 0
+        path = folder / f"{name}.{'json' if sums else 'bin'}"
+        path.write_bytes(alir_json(program) if sums else write_binary(program, "v1"))
         yield name, program.n_ops, path
     for name in () if quick or not CORPUS.is_dir() else REAL:
         path = CORPUS / name / "prog.v1.bin"

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from bench.networks import network
+from bench.networks import network, ternary_network
 from bench.prove import _proved, goals, markdown, svg
 from bench.sim.sides import DONE, LATE
 from dais_verif.program import write_binary
+from dais_verif.program.json_writers import alir_json
 
 ROOT = Path(__file__).parents[2]
 SIZES = (500, 5_000, 50_000, 95_000)
@@ -59,6 +60,15 @@ def test_a_convolution_has_a_goal_of_its_own(seconds: float, missed: int) -> Non
     found["designs"].append({"name": "convolution", "ops": 81_552, "first": [run], "second": [run]})
     assert len(goals(found)) == 7
     assert [goal.partition(",")[0] for goal in unmet(found)] == ["convolution"] * missed
+
+
+def test_a_network_of_ternary_adders_is_proved(tmp_path: Path) -> None:
+    program = ternary_network(1_300)
+    assert 600 < program.n_ops <= 1_300
+    assert {len(op.terms) for op in program.ops if op.terms} == {2, 3}
+    path = tmp_path / "program.json"
+    path.write_bytes(alir_json(program))
+    assert _proved(path, program.n_ops, tmp_path / "cache", 100)["ending"] == DONE
 
 
 @pytest.mark.parametrize("ending", [LATE, "proved 3 of 5 ops"])
