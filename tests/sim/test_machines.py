@@ -23,6 +23,7 @@ from dais_verif.flows.simulate import simulate
 from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.machine import load_machine
 from dais_verif.record.simulation import CyclePlace, SimulationRecord
+from dais_verif.simulation.machines import expected
 from dais_verif.stimulus.machines import generate_sequence
 from dais_verif.verdict import Verdict
 
@@ -367,3 +368,26 @@ def test_bits_and_reset_lines_are_tried_both_ways() -> None:
             if given.name in resets:
                 assert sum(row[0] for row in sequence.rows[given.name]) < 150, (name, given.name)
         assert sequence == generate_sequence(of, 500) != generate_sequence(of, 500, 1)
+
+
+def test_an_expectation_that_the_oracle_contradicts_blames_no_rtl(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fast engine is made to flip a bit of the 11th cycle: that is no fault of the RTL."""
+    fast = expected.run_machine
+
+    def flipped(*arguments: Any, **options: Any) -> Any:
+        run = fast(*arguments, **options)
+        run.outputs["y"][0, 10, 0] += 1 - 2 * (run.outputs["y"][0, 10, 0] % 2)
+        return run
+
+    monkeypatch.setattr(expected, "run_machine", flipped)
+    record = sim("f01_counter", vectors=20)
+    assert record.verdict is Verdict.UNKNOWN
+    assert record.message.startswith("the golden engines disagree in cycle 10, before its edge: the oracle gives")
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_the_fast_engine_expects_what_the_oracle_does(name: str) -> None:
+    of = load_machine(FSM / name / "fsm.json.gz")
+    sequence = generate_sequence(of, 60)
+    rows = expected._fast(of, sequence, True)
+    assert rows is not None and rows == list(expected._exact(of, sequence, True))

@@ -14,7 +14,7 @@ from dais_verif.program import FixedType
 from dais_verif.simulation.testbench.machine_job import UNKNOWN
 from dais_verif.stimulus.machines import InputSequence
 
-__all__ = ["bits_of_value", "element_bits", "expected_rows", "input_row", "interface_of"]
+__all__ = ["bits_of_value", "element_bits", "expected_rows", "input_row", "interface_of", "row_of"]
 
 
 def interface_of(machine: Machine, clock: str) -> DesignInterface:
@@ -45,22 +45,29 @@ def bits_of_value(value: Value, kind: FixedType) -> str:
 
 def input_row(machine: Machine, sequence: InputSequence, cycle: int) -> str:
     """The packed row of inputs of ``cycle``; 0 and 1 in turn if they have no bits."""
-    return _row(machine.inputs, {name: rows[cycle] for name, rows in sequence.rows.items()}) or str(cycle & 1)
+    row = _row(machine.inputs, {name: rows[cycle] for name, rows in sequence.rows.items()})
+    return row if any(kind.width for signal in machine.inputs for kind in signal.types) else str(cycle & 1)
 
 
 def expected_rows(machine: Machine, cycle: Cycle) -> Iterator[str]:
     """The packed rows of outputs before the edge of ``cycle``, and after it. A row without bits is one 0."""
     for values in (cycle.before, cycle.after):
-        yield _row(machine.outputs, values) or "0"
+        yield _row(machine.outputs, values)
 
 
 def _row(signals: Sequence[Signal], values: Values | dict[str, Sequence[Fraction]]) -> str:
-    parts = [
-        bits_of_value(value, kind)
-        for signal in signals
-        for value, kind in zip(values[signal.name], signal.types, strict=True)
-    ]
-    return "".join(reversed(parts))
+    return row_of(
+        [
+            bits_of_value(value, kind)
+            for signal in signals
+            for value, kind in zip(values[signal.name], signal.types, strict=True)
+        ]
+    )
+
+
+def row_of(elements: Sequence[str]) -> str:
+    """The packed row of ``elements``, the first one in the least significant bits; one 0 if they have no bits."""
+    return "".join(reversed(elements)) or "0"
 
 
 def element_bits(machine: Machine, row: str) -> Iterator[tuple[Signal, int, str]]:

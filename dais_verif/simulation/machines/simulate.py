@@ -6,17 +6,17 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dais_verif.dut.interface import DesignInterface
 from dais_verif.errors import ToolError, ViolationError
-from dais_verif.golden.machine import trace_machine
 from dais_verif.machine import Machine
-from dais_verif.record.simulation import SimulatorResult
+from dais_verif.record.simulation import Blame, SimulatorResult
 from dais_verif.simulation import launch
+from dais_verif.simulation.machines.expected import contradiction, expect
 from dais_verif.simulation.machines.mismatch import describe
-from dais_verif.simulation.machines.rows import expected_rows, input_row
+from dais_verif.simulation.machines.rows import input_row
 from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.simulators.simulation import Simulation
 from dais_verif.simulation.testbench.machine_job import (
@@ -93,7 +93,7 @@ def simulate_machine(
             for name, built in builds.items()
         }
         outcomes = {name: _outcome(run) for name, run in runs.items()}
-    return _finding(machine, sequences, outcomes)
+    return _finding(machine, sequences, outcomes, check)
 
 
 def _prepare(machine: Machine, sequence: InputSequence, folder: Path, check: bool) -> None:
@@ -101,8 +101,7 @@ def _prepare(machine: Machine, sequence: InputSequence, folder: Path, check: boo
     folder.mkdir(parents=True, exist_ok=True)
     rows = (input_row(machine, sequence, cycle) for cycle in range(sequence.cycles))
     write_rows(folder / "inputs.txt", rows)
-    cycles = trace_machine(machine, sequence.rows, check=check, cycles=sequence.cycles)
-    write_rows(folder / "expected.txt", (row for cycle in cycles for row in expected_rows(machine, cycle)))
+    write_rows(folder / "expected.txt", expect(machine, sequence, check=check))
 
 
 def _build(
@@ -160,7 +159,7 @@ def _outcome(run: Future[_Outcome]) -> _Outcome | ToolError:
 
 
 def _finding(
-    machine: Machine, sequences: Sequence[InputSequence], outcomes: Mapping[str, _Outcome | ToolError]
+    machine: Machine, sequences: Sequence[InputSequence], outcomes: Mapping[str, _Outcome | ToolError], check: bool
 ) -> Finding:
     """The verdict over all simulators, and the first difference."""
     results = [_result(name, outcome) for name, outcome in outcomes.items()]
@@ -188,6 +187,11 @@ def _finding(
     unknown = {name: found for name, found in firsts.items() if found[1].unknown}
     name, (number, difference) = next(iter((unknown or firsts).items()))
     mismatch = describe(machine, sequences, name, number, difference)
+    # Before the RTL is blamed: an expectation that was itself wrong says nothing of it.
+    wrong_engine = contradiction(machine, sequences[number], difference, check=check)
+    if wrong_engine is not None:
+        blame = Blame("golden", wrong_engine)
+        return Finding(Verdict.UNKNOWN, wrong_engine, results, replace(mismatch, blame=blame))
     wrong = next(result for result in results if result.name == name)
     if unknown:
         counted, verdict = f"{wrong.vectors_with_x} of {wrong.vectors_compared} cycles have X or Z", Verdict.X_IN_OUTPUT
