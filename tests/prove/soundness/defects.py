@@ -39,8 +39,12 @@ class Defect(NamedTuple):
     readings: Callable[[], Iterator[Any]]
 
 
-def _is_one_way(a: Any, b: Any) -> bool:
-    return a is b or (a in _LEFT and b in _LEFT)
+def _way(e: Any) -> Any:
+    """Which way a shift goes: ``>>>`` of what is unsigned goes as ``>>`` does."""
+    if e.op in _LEFT:
+        return _LEFT
+    signed = e.op is ast.BinaryOperator.ArithmeticShiftRight and e.type.isSigned
+    return ast.BinaryOperator.ArithmeticShiftRight if signed else ast.BinaryOperator.LogicalShiftRight
 
 
 def _shift_of_a_shift(e: Any, driven: Mapping[Any, Any]) -> Any:
@@ -58,7 +62,9 @@ def _shift_of_a_shift(e: Any, driven: Mapping[Any, Any]) -> Any:
             inner = driven[inner.symbol]
         else:
             break
-    if type(inner) is not ast.BinaryExpression or not _is_one_way(inner.op, e.op) or inner.type.bitWidth != width:
+    if type(inner) is not ast.BinaryExpression or inner.op not in _SHIFTS or inner.type.bitWidth != width:
+        return None
+    if _way(inner) != _way(e):
         return None
     return inner if inner.right.type.bitWidth == e.right.type.bitWidth else None
 
