@@ -40,6 +40,8 @@ COMMANDS = {
     "show-vm": "show small.bin --vm",
     "asm": "asm small.dais -o again.bin",
     "asm-wrong": "asm wrong.dais -o never.bin",
+    "convert": "convert sort.bin sort-alir.json",
+    "convert-json": "convert sort-alir.json sort-again.bin --json",
     "run": "run small.bin --inputs x.csv",
     "run-too-few": "run sort.bin --inputs x.csv",
     "explain": "explain small.bin --row 3",
