@@ -174,8 +174,8 @@ class _Reader:
         other = generation.others[0]
         if generation is _ALKAID:
             return None, (
-                f"{other} is a state machine, of which no RTL is verified yet: run and check take that file; if it was "
-                "made of a program, name that as PROGRAM and this folder with --rtl"
+                f"{other} is a state machine, which check, run, emit and sim take, and no other verb; if it was made "
+                "of a program, name that as PROGRAM and this folder with --rtl"
             )
         return None, (
             f"{other} holds the stages of a pipeline and not the program that they were made of; name that as "

@@ -75,13 +75,14 @@ def begun_machine_record(
     warnings: list[str],
     classes: list[StimulusClass],
     simulators: Sequence[str],
+    project: ProjectInfo | None = None,
 ) -> SimulationRecord:
     """Return the record of a machine's run while it goes on; its vectors are cycles."""
     why = "the simulation is started anew: registers have their initial values there alone"
     decisions = [Decision("sequences", "each from power-up", why), _overflow(request)]
     decisions += _left_out(watched.design) if "icarus" in simulators and asked.rtl else []
     info = ProgramInfo.of_machine(machine)
-    return _begun(request, info, watched, asked, warnings, classes, decisions, None)
+    return _begun(request, info, watched, asked, warnings, classes, decisions, project)
 
 
 def _begun(

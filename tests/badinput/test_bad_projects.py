@@ -78,9 +78,6 @@ CASES = {
     "empty folder": Bad(lambda folder: (shutil.rmtree(folder), folder.mkdir()), "not one that da4ml or alkaid wrote"),
     "no model": Bad(without("model/comb.json"), "not one that da4ml or alkaid wrote"),
     "only stages": Bad(without("model/comb.json"), "model/pipeline.json holds the stages", pipelined=True),
-    "only a machine": Bad(
-        without("model/comb.json.gz"), "is a state machine, of which no RTL is verified yet", alkaid_folder
-    ),
     "two writers": Bad(write("model/comb.json.gz", "x"), "model/comb.json of da4ml 0.5 or 0.6 and model/comb.json.gz"),
     "machine over da4ml": Bad(write("model/fsm.json.gz", "x"), "and model/fsm.json.gz of alkaid, so it does not say"),
     "model of the other dialect": Bad(dais_in_alkaid, "is DAIS, but alkaid 0.8 wrote the folder", alkaid_folder),
@@ -167,6 +164,16 @@ def test_a_bad_folder_is_refused_in_one_line(name: str, tmp_path: Path, capfd: p
     line = ends(folder, capfd, "check")
     assert case.said in line
     assert line == ends(folder, capfd, "prove")
+
+
+def test_a_folder_that_holds_a_machine_alone_is_refused_by_verbs_that_take_none(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Those that take machines read it, and say what is wrong with it."""
+    folder = alkaid_folder(tmp_path / "project")
+    (folder / "model" / "comb.json.gz").unlink()
+    assert "is a state machine, which check, run, emit and sim take" in ends(folder, capfd, "prove")
+    assert "model/fsm.json.gz: JSON logic: must be an object, not None" in ends(folder, capfd, "sim")
 
 
 @pytest.mark.parametrize("make", [da4ml_folder, alkaid_folder])

@@ -85,6 +85,19 @@ def test_alkaids_vhdl_passes_but_for_output_registers_that_it_does_not_initialis
     assert record.verdict is (Verdict.PASS if initialised else Verdict.X_IN_OUTPUT), record.message
 
 
+def test_a_folder_of_alkaids_holds_machine_and_rtl(tmp_path: Path) -> None:
+    """As the one argument, as ``--rtl``, and with RTL in it that is wrong."""
+    theirs("f01_counter", tmp_path / "out", "verilog")
+    record = simulate(SimulationRequest(program=tmp_path / "out", simulator="icarus", vectors=30)).record
+    assert record.verdict is Verdict.PASS, record.message
+    assert record.rtl.project is not None and record.rtl.top == "top" and not record.rtl.emitted
+    top = tmp_path / "out" / "src" / "top.v"
+    assert top.read_text().count("6'h5") > 0, "choose another fault, alkaid has changed"
+    top.write_text(top.read_text().replace("6'h5", "6'h4"))
+    design = DesignRequest(rtl=(tmp_path / "out",))
+    assert sim("f01_counter", design=design, vectors=30).verdict is Verdict.RTL_MISMATCH
+
+
 #: A fault of control: the machine, what is replaced in our RTL, and what by.
 LATE = "always @(posedge clk) late <= do_write;"
 FAULTS: Mapping[str, tuple[str, str, str]] = {

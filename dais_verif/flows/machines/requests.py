@@ -1,11 +1,11 @@
-"""Machines in requests: a file, or its bytes, in the place of a program."""
+"""Machines in requests: a file, its bytes, or the folder that alkaid wrote, in the place of a program."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from dais_verif.errors import RequestError
-from dais_verif.flows.programs import AnyProgram
+from dais_verif.flows.programs import AnyProgram, is_folder
 from dais_verif.machine import Machine, load_machine, looks_like_machine
 from dais_verif.program import Program
 
@@ -13,9 +13,14 @@ __all__ = ["find_machine", "require_no_options"]
 
 _GZIP = b"\x1f\x8b"
 
+#: Where alkaid keeps a machine, and beside it what a machine was made of: then that is what is meant.
+_IN_FOLDER, _PROGRAMS = "model/fsm.json.gz", ("comb.json.gz", "comb.json")
+
 
 def find_machine(program: AnyProgram) -> Machine | None:
     """The machine that ``program`` is, by its content; None if it is something else, or cannot be read.
+
+    Of a folder of alkaid's it is the machine in it, unless there is the program that it was made of.
 
     Raises ``ProgramError`` if it says that it is a machine and is no valid one.
     """
@@ -24,6 +29,10 @@ def find_machine(program: AnyProgram) -> Machine | None:
     if isinstance(program, bytes):
         return load_machine(program) if looks_like_machine(program) else None
     path = Path(program)
+    if is_folder(path):
+        path = path / _IN_FOLDER
+        if any(path.with_name(name).exists() for name in _PROGRAMS):
+            return None
     try:
         if not path.is_file():
             return None

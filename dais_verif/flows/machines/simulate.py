@@ -10,13 +10,16 @@ from dais_verif.errors import RequestError
 from dais_verif.files import write_atomically
 from dais_verif.flows.designs import DesignRequest, given, told_apart
 from dais_verif.flows.machines.requests import require_no_options
+from dais_verif.flows.programs import is_folder
 from dais_verif.flows.progress import Progress
+from dais_verif.flows.projects import open_projects
 from dais_verif.flows.simulation_record import begun_machine_record, finished_record, given_vectors
 from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.flows.work_folder import work_folder
 from dais_verif.machine import Machine
 from dais_verif.machine.ports import CLOCK
+from dais_verif.record.project import ProjectInfo
 from dais_verif.record.simulation import SimulationRecord, StimulusClass
 from dais_verif.simulation.simulators.build import RtlDesign, simulators_for
 from dais_verif.stimulus.machines import generate_sequence, given_sequences
@@ -33,8 +36,8 @@ def simulate_machine(
     Vectors are cycles: those of each file first, then one generated sequence. Tool failures and broken promises are
     verdicts. Raises ``InputError`` for files that cannot be used, ``RequestError`` for options that only programs have.
     """
-    asked = request.design
     _require_options(request)
+    asked, project = _opened(request)
     simulators = simulators_for(request.simulator, asked.rtl)
     with watch.stage("read"):
         found = [given_sequences(path, machine) for path in request.inputs]
@@ -51,7 +54,7 @@ def simulate_machine(
             design = _design(machine, asked, folder.path)
         warnings = told_apart(design, asked, progress)
         watched = WatchedFiles.of(design)
-        record = begun_machine_record(request, machine, watched, asked, warnings, classes, simulators)
+        record = begun_machine_record(request, machine, watched, asked, warnings, classes, simulators, project)
         folder.begin(record)
         # Only now: to load all this takes as long as to simulate a small design.
         from dais_verif.dut.interface import Dut
@@ -81,6 +84,18 @@ def simulate_machine(
         return record, None, folder.path if folder.kept else None
 
 
+def _opened(request: SimulationRequest) -> tuple[DesignRequest, ProjectInfo | None]:
+    """The design, with files in the place of a folder of alkaid's, and which folder that was.
+
+    A folder in the place of the machine is that of the RTL, too, unless other RTL is given.
+    """
+    design = request.design
+    if is_folder(request.program) and not design.rtl:
+        design = replace(design, rtl=(Path(str(request.program)),))
+    opened = open_projects(b"", design)
+    return opened.design, opened.project
+
+
 def _require_options(request: SimulationRequest) -> None:
     """Raise ``RequestError`` for options that say something of programs, or of one port for all inputs."""
     asked, pins = request.design, request.design.pins
@@ -98,7 +113,7 @@ def _require_options(request: SimulationRequest) -> None:
         exhaustive=request.exhaustive,
         icarus_vectors=request.icarus_vectors,
     )
-    if pins.clock is not None and not asked.rtl:
+    if pins.clock is not None and not asked.rtl and not is_folder(request.program):
         raise RequestError(f"--clock {pins.clock} is for RTL of others, given with --rtl: ours has {CLOCK}.")
 
 
