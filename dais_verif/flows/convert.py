@@ -46,11 +46,14 @@ class ConversionRequest:
     def __post_init__(self) -> None:
         require_types(self)
         if self.to not in (None, *TARGETS):
-            raise RequestError(f"--to must be one of {', '.join(TARGETS)}, not {self.to!r}.")
+            raise RequestError.of(
+                "{to} must be one of {targets}, not {value!r}.", targets=", ".join(TARGETS), value=self.to
+            )
         if self.to is None and self._suffix() not in _SUFFIXES:
-            raise RequestError(
-                f"the name {self.output.name!r} does not say what to write: end it with {', '.join(_SUFFIXES)} (and"
-                " .gz), or say it with --to."
+            raise RequestError.of(
+                "the name {name!r} does not say what to write: end it with {suffixes} (and .gz), or say it with {to}.",
+                name=self.output.name,
+                suffixes=", ".join(_SUFFIXES),
             )
         if self.compressed and self.target == "dais":
             raise RequestError(f"a text is not compressed: name the output {self.output.stem!r}.")

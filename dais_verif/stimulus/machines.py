@@ -95,7 +95,9 @@ def given_sequences(path: Path, machine: Machine) -> list[InputSequence]:
     """The sequences in the file ``path``, exactly. Raises ``InputError`` that names file, signal and rule."""
     arrays, _ = read_sequences(path, {signal.name: len(signal.types) for signal in machine.inputs})
     if not arrays:
-        raise InputError(f"{path}: the machine has no inputs; --vectors says how many cycles are simulated")
+        raise InputError.of(
+            "{path}: the machine has no inputs; {vectors} says how many cycles are simulated", path=path
+        )
     if len({array.shape[:2] for array in arrays.values()}) > 1:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
         raise InputError(f"{path}: the inputs differ in their numbers of sequences or cycles: {shapes}")

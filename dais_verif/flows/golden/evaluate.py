@@ -79,7 +79,7 @@ def evaluate(request: EvaluationRequest, *, progress: Progress = SILENT) -> Eval
     if machine is not None:
         return _of_machine(machine, request, progress)
     if request.sample != "before":
-        raise RequestError(f"--sample {request.sample} is for machines; a program has no edges.")
+        raise RequestError.of("{sample} {value} is for machines; a program has no edges.", value=request.sample)
     program, _ = read_program(request.program, request.layout, progress)
     if request.raw_inputs:
         batch = read_raw_batch(request.inputs, ports_of(program))

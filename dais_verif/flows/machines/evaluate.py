@@ -35,7 +35,11 @@ def evaluate_machine(
     """
     require_no_options(layout=request.layout, raw_inputs=request.raw_inputs, raw=request.raw)
     if request.engine not in _ENGINES:
-        raise RequestError(f"--engine {request.engine} is for programs; machines have {', '.join(_ENGINES)}.")
+        raise RequestError.of(
+            "{engine} {value} is for programs; machines have {engines}.",
+            value=request.engine,
+            engines=", ".join(_ENGINES),
+        )
     inputs, several = read_sequences(request.inputs, {s.name: len(s.types) for s in machine.inputs})
     sequences, cycles = next(iter(inputs.values())).shape[:2] if inputs else (1, 0)
     with progress.working(f"{sequences} sequences of {cycles} cycles ..."):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dais_verif.errors import RequestError
+from dais_verif.errors import Argument, RequestError
 from dais_verif.flows.programs import AnyProgram, is_folder
 from dais_verif.machine import Machine, load_machine, looks_like_machine
 from dais_verif.program import Program
@@ -50,5 +50,6 @@ def require_no_options(**options: object) -> None:
     """Raise ``RequestError`` for the first of ``options``, by their names, that is given: they are for programs."""
     for name, value in options.items():
         if value:
-            option = name.replace("_", "-")
-            raise RequestError(f"--{option} is for programs, and this is a machine (ALIRFSM): leave it out.")
+            raise RequestError.of(
+                "{option} is for programs, and this is a machine (ALIRFSM): leave it out.", option=Argument(name)
+            )

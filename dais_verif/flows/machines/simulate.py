@@ -114,7 +114,9 @@ def _require_options(request: SimulationRequest) -> None:
         icarus_vectors=request.icarus_vectors,
     )
     if pins.clock is not None and not asked.rtl and not is_folder(request.program):
-        raise RequestError(f"--clock {pins.clock} is for RTL of others, given with --rtl: ours has {CLOCK}.")
+        raise RequestError.of(
+            "{clock} {value} is for RTL of others, given with {rtl}: ours has {ours}.", value=pins.clock, ours=CLOCK
+        )
 
 
 def _design(machine: Machine, asked: DesignRequest, folder: Path) -> RtlDesign:
