@@ -127,7 +127,7 @@ def _sum(op: Op) -> tuple[list[int], AlirCode, list[int]]:
 def _constant(value: int, places: int) -> list[int]:
     """``value * 2**-places`` as alkaid writes it, whose adders are as wide as the constant: an odd number, or 0."""
     if value == 0:
-        return [0, 0]
+        return [0, places]  # on a grid of its own alkaid would shift the operand out of its 64 bits
     zeros = (value & -value).bit_length() - 1
     return [value >> zeros, places - zeros]
 
