@@ -112,6 +112,8 @@ class _Run:
         for signal in self.machine.registers:
             if signal.reset is not None:
                 self.reset(signal, now)
+        # Only now: a reset may be a register itself, and is what that was before the edge.
+        for signal in self.machine.registers:
             self.values[signal.name] = now[signal.name]
 
     def write(

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from dais_verif.errors import InputError, ViolationError
 from dais_verif.golden import Golden
 from dais_verif.golden.machine import Value, trace_machine
 from dais_verif.machine.model import Machine
-from dais_verif.machine.step import Element, Step, step_of
+from dais_verif.machine.step import Element, Step, conflict_of, step_of
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch, doubles_of_raw, floor_to_grid
 
@@ -105,16 +104,7 @@ def _beyond(machine: Machine) -> str | None:
         widest = max((kind.width for kind in signal.types), default=0)
         if widest > _WIDEST:
             return f"{signal.name} has elements of {widest} bits, more than {_WIDEST}"
-    clocked = [connection for connection in machine.connections if machine.clocked(connection)]
-    for a, b in combinations([c for c in clocked if c.target.index is not None], 2):
-        if a.target.signal == b.target.signal and set(machine.reach(a.target)) & set(machine.reach(b.target)):
-            return f"{a} and {b} may write one word at one edge"
-    for a in clocked:
-        for b in clocked:
-            one = a.target.index is not None and b.target.index is None and a.target.signal == b.target.signal
-            if one and set(machine.reach(a.target)) & set(machine.reach(b.target)):
-                return f"{a} and {b} may write one word at one edge"
-    return None
+    return conflict_of(machine)
 
 
 class _Lanes:

@@ -15,7 +15,7 @@ from fractions import Fraction
 from dais_verif.errors import InputError
 from dais_verif.golden.oracle import Context, quantise, two, value_of
 from dais_verif.machine.model import Machine
-from dais_verif.machine.step import Element, Step, step_of
+from dais_verif.machine.step import Element, Step, conflict_of, step_of
 from dais_verif.program import FixedType, Op, Program, Term
 from dais_verif.program.graph import cone
 from dais_verif.program.opcodes import INPUT, MUXES, Code, high_int32
@@ -73,6 +73,9 @@ def unroll(machine: Machine, frame: Frame, *, after: int | None = None) -> Unrol
 
     Raises ``InputError`` if the frame names what is not there, ``ViolationError`` if control alone breaks a promise.
     """
+    conflict = conflict_of(machine)
+    if conflict is not None:
+        raise InputError(f"{conflict}: what it holds then is unknown, so no program says what the machine computes")
     step = step_of(machine)
     _require_there(machine, frame)
     initial = {e: value for e in step.state if (value := _initial(machine, e)) is not None}

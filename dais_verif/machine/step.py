@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from typing import NamedTuple
 
 from dais_verif.errors import InputError
@@ -18,7 +19,7 @@ from dais_verif.program import FixedType, Program, Term
 from dais_verif.program.opcodes import INPUT, MUXES, Code, high_int32, low_int32
 from dais_verif.program.types import type_of_interval
 
-__all__ = ["Element", "Step", "step_of"]
+__all__ = ["Element", "Step", "conflict_of", "step_of"]
 
 #: More muxes than that for one memory are no help to anybody.
 _MOST_WORDS = 1 << 16
@@ -59,6 +60,24 @@ def step_of(machine: Machine) -> Step:
     Raises ``InputError`` for a memory that is read or written at an index and has more than 65,536 elements.
     """
     return _Lowering(machine).step()
+
+
+def conflict_of(machine: Machine) -> str | None:
+    """Which two connections may write one element of a register at one edge; None if no two can.
+
+    What the element holds then is unknown, and the program of a cycle does not say so: one of the writes wins in it.
+    """
+    written: dict[str, list[Connection]] = {}
+    for connection in machine.connections:
+        if machine.clocked(connection):
+            written.setdefault(connection.target.signal, []).append(connection)
+    for writers in written.values():
+        for a, b in combinations(writers, 2):
+            reach_a, reach_b = machine.reach(a.target), machine.reach(b.target)
+            indexed = a.target.index is not None or b.target.index is not None
+            if indexed and max(reach_a.start, reach_b.start) < min(reach_a.stop, reach_b.stop):
+                return f"{a} and {b} may write one element at one edge"
+    return None
 
 
 class _Lowering:

@@ -55,6 +55,18 @@ def test_reset_comes_before_enable_and_takes_the_whole_register() -> None:
     assert ys(found) == [3, 4, 3, 3]
 
 
+def test_a_reset_by_a_register_is_what_that_was_before_the_edge() -> None:
+    """Whichever of the two stands first in the file."""
+    now, late = signal("now", exposed=True), signal("late", reg=True, rst_to=[0])
+    x, y = (
+        signal("x", NIBBLE, exposed=True),
+        signal("y", NIBBLE, exposed=True, reg=True, rst_if=signal("late", reg=True), rst_to=[5]),
+    )
+    for conns in ([connect(now, late), connect(x, y)], [connect(x, y), connect(now, late)]):
+        found = cycles(machine({}, conns), now=[0, 1, 0, 0, 1], x=[1, 2, 3, 4, 6])
+        assert ys(found) == [5, 1, 2, 5, 4]
+
+
 def test_a_reset_without_a_value_resets_to_zero() -> None:
     of = read_tree(counter(rst_if=signal("rst", exposed=True)))
     assert ys(cycles(of, en=[1, 1, 1], rst=[0, 1, 0])) == [0, 1, 0]

@@ -189,6 +189,28 @@ def test_a_stall_that_stops_only_half_is_found(tmp_path: Path) -> None:
     assert record.verdict is Verdict.PROGRAMS_DIFFER and "acc[0]" in record.message
 
 
+def test_two_writers_of_one_element_are_refused(tmp_path: Path) -> None:
+    """Which of them wins is not said, so nothing is proved, whichever stands first."""
+    pair = [*NIBBLE, *NIBBLE]
+    index = signal("i", exposed=True)
+    one = connect(X, signal("q", pair, exposed=True, reg=True, rst_to=[0, 0], view=(0, 1), dynamic=(index, 1)))
+    two = connect(
+        signal("a", NIBBLE, exposed=True), signal("q", pair, exposed=True, reg=True, rst_to=[0, 0], view=(1, 2))
+    )
+    frame = """
+cycles = 1
+inputs = [{ signal = "x", cycle = 0 }]
+outputs = [{ signal = "q", cycle = 1, first = 1 }]
+held.i = 1
+"""
+    same = Program.build([(-1, 0, -1, 0, (0, 4, 0))], [(0, 0, 0)], inp_shift=[0])
+    for conns in ([one, two], [two, one]):
+        path = written(tree({}, conns), tmp_path)
+        with pytest.raises(InputError, match="may write one element at one edge"):
+            compared(path, same, frame, tmp_path)
+        assert dais_verif.check(path).verdict is Verdict.UNKNOWN
+
+
 REFUSED = {
     "no TOML": ("cycles = ", "is no TOML"),
     "key": ("cycle = 4", "'cycle' is no key"),

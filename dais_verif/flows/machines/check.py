@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dais_verif.flows.machines.requests import require_no_options
 from dais_verif.machine import Machine
 from dais_verif.machine.ports import bits_of
-from dais_verif.machine.step import Step, step_of
+from dais_verif.machine.step import Step, conflict_of, step_of
 from dais_verif.program.graph import dead_ops, depths
 from dais_verif.program.opcodes import Code
 from dais_verif.program.ranges import PromiseStatus, analyse
@@ -41,7 +41,10 @@ def check_machine(machine: Machine, request: CheckRequest) -> CheckRecord:
         certain=certain,
         inputs="types",
     )
+    conflict = conflict_of(machine)
     verdict, message = _judged(overflow)
+    if conflict is not None and verdict is Verdict.PASS:
+        verdict, message = Verdict.UNKNOWN, f"{conflict}; run and sim look at each cycle"
     programs = [block.program for block in machine.blocks.values()]
     ops = [op for program in programs for op in program.ops]
     counted = Counter((op.spec.number, op.spec.mnemonic) for op in ops)
@@ -50,7 +53,7 @@ def check_machine(machine: Machine, request: CheckRequest) -> CheckRecord:
         verdict=verdict,
         message=message,
         program=ProgramInfo.of_machine(machine),
-        warnings=[],
+        warnings=[] if conflict is None else [conflict],
         spec_version=machine.origin.spec_version,
         firmware_version=machine.origin.firmware_version,
         tables=[len(table) for program in programs for table in program.tables],
