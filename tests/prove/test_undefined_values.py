@@ -95,6 +95,27 @@ AWAKE = {
     "a listed one": "wire k = 0; always @(k) z = k;",
     "one of two": "reg k; always @* begin z = 0; k = model_inp[2]; end",
 }
+#: What is X for some vectors, if these come first, is no change for a block that waits for one.
+SOMETIMES = "reg [4:0] n; wire [4:0] w = model_inp[0] ? n : model_inp[7:3]; reg [4:0] k;"
+NEVER_RAN = {
+    "one assignment": "always @* k = w & 5'd0;",
+    "of a bit": "always @* k = w[3] & 1'b0;",
+    "of two signals": "wire [4:0] v = model_inp[1] ? n : 5'd1; always @* k = w & v & 5'd0;",
+    "executed": "always @* begin k = w; k = k & 5'd0; end",
+    "a constant beside it": "reg z; always @* begin z = w[0]; k = 5'd0; end",
+    "a list": "always @(w) k = w & 5'd0;",
+    "a list, executed": "always @(w) begin k = w; k = k & 5'd0; end",
+    "nonblocking": "always @* k <= w & 5'd0;",
+}
+RAN = {
+    "always_comb": "always_comb k = w & 5'd0;",
+    "always_comb, executed": "always_comb begin k = w; k = k & 5'd0; end",
+    "for another signal": "always @* k = (w & 5'd0) | (model_inp[1] & 1'b0);",
+    "for another signal, executed": "always @* begin k = model_inp[1]; k = w & 5'd0; end",
+    "for another listed signal": "always @(w or model_inp) k = w & 5'd0;",
+    "for a bit of an array that is no X": "wire [1:0][4:0] two = {5'd1, w}; always @* k = two[0] & 5'd0;",
+    "for a bit that is no X": "wire [5:0] v = {model_inp[1], w}; always @* k = v & 5'd0;",
+}
 
 
 def proved(body: str, folder: Path, *options: object, ports: str = "") -> Verdict:
@@ -150,3 +171,15 @@ def test_what_simulation_makes_right_by_chance_is_no_defect_to_report(tmp_path: 
     run = run_prove(ADDER, tmp_path, rtl=text)
     assert run.ending == ("UNKNOWN", 6)
     assert "by chance; give it a value" in run.tree["message"] and "report" not in run.tree["message"]
+
+
+@pytest.mark.parametrize("name", NEVER_RAN)
+def test_a_block_whose_reads_are_x_has_not_run(name: str, tmp_path: Path) -> None:
+    body = f"{SOMETIMES} {NEVER_RAN[name]} assign model_out = ({SUM}) + k;"
+    assert proved(body, tmp_path) is Verdict.X_IN_OUTPUT
+
+
+@pytest.mark.parametrize("name", RAN)
+def test_a_block_that_something_wakes_has_run(name: str, tmp_path: Path) -> None:
+    body = f"{SOMETIMES} {RAN[name]} assign model_out = ({SUM}) + k;"
+    assert proved(body, tmp_path) is Verdict.PASS

@@ -8,15 +8,17 @@ is read through its signal afterwards, which therefore can be a cut point of the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, partial
 from itertools import groupby
 from typing import Any
 
 from dais_verif.errors import InputError, StateError
+from dais_verif.prover import four_state
+from dais_verif.prover.four_state import ite
 from dais_verif.prover.netlist import Bits, Driver, Read, Signal, driver_of
 from dais_verif.prover.slang.design import SlangDesign, ast, bits_in
-from dais_verif.prover.slang.events import EventError, Events, never_runs, refuse_asleep, sensitivity
+from dais_verif.prover.slang.events import EventError, Events, never_runs, refuse_asleep, sensitivity, wakers
 from dais_verif.prover.slang.execution import Execution, flat
 from dais_verif.prover.slang.expressions import Converter
 from dais_verif.prover.slang.folding import folded
@@ -25,7 +27,19 @@ from dais_verif.prover.slang.pieces import Marks, Value, part
 from dais_verif.prover.slang.registers import edges_of, registers
 from dais_verif.prover.slang.selects import place_of
 from dais_verif.prover.slang.writes import NAMES, roots, symbol_of, written
-from dais_verif.prover.terms import Term, as_written, concat, extract, is_open, leaves, undefined, var
+from dais_verif.prover.terms import (
+    Term,
+    all_ones,
+    as_written,
+    band,
+    concat,
+    const,
+    extract,
+    is_open,
+    leaves,
+    undefined,
+    var,
+)
 
 __all__ = ["combinational"]
 
@@ -56,7 +70,13 @@ def combinational(design: SlangDesign, body: Any, own: set[Any]) -> None:
         targets.update({symbol: 2 for symbol in written(s) if symbol in targets})
     block = _Block(design, events, targets, own, where)
     alone = len(statements) == 1 and _plain(statements[0], nonblocking=True)
-    if alone or (all(plain) and all(count == 1 for count in targets.values())):
+    # What it assigns a constant is X until it runs, and only by execution it is known whether anything is.
+    waits = (
+        not events.always
+        and not alone
+        and any(one and _is_constant(s.expr.right) for s, one in zip(statements, plain, strict=True))
+    )
+    if alone or (not waits and all(plain) and all(count == 1 for count in targets.values())):
         block.straight(statements)
     else:
         block.execute(statements)
@@ -74,6 +94,12 @@ def _plain(s: Any, nonblocking: bool = False) -> bool:
         and not e.isCompound
         and e.timingControl is None
     )
+
+
+def _is_constant(e: Any) -> bool:
+    while type(e) is ast.ConversionExpression:
+        e = e.operand
+    return type(e) in (ast.IntegerLiteral, ast.UnbasedUnsizedIntegerLiteral) or e.constant is not None
 
 
 def _assigned(design: SlangDesign, s: Any) -> Iterator[Any]:
@@ -135,6 +161,7 @@ class _Block:
     # every statement assigns another signal, once: nothing needs to be executed before somebody asks
 
     def straight(self, statements: list[Any]) -> None:
+        self._statements = statements
         order = {symbol_of(s.expr.left): n for n, s in enumerate(statements)}
         self.targets = Counter()  # of which there may be a million, and nobody will ask
         if self.events.implied and self._reads_nothing(statements):
@@ -248,7 +275,38 @@ class _Block:
             found, _, kept = self._run(leaf)
         if kept is not None:
             raise self.latch(kept)
+        never_ran = self._asleep(lambda symbol: self.design.over(symbol, leaf, self.where))
+        if never_ran is not None:
+            found = [
+                (symbol, low, ite(never_ran, self._never_assigned(term.width), term)) for symbol, low, term in found
+            ]
         return {(symbol, low): leaf.bits(term) for symbol, low, term in found}
+
+    def _asleep(self, read: Callable[[Any], Term]) -> Term | None:
+        """Whether it need not have run, since all is X that it waits for: a bit; None if it has run."""
+        asleep = const(1, 1)
+        if self.events.always or not self._wakers:
+            return None
+        for symbol in self._wakers:
+            asleep = band(asleep, all_ones(four_state.parts(read(symbol)).unknown))
+            if asleep is const(1, 0):
+                return None
+        return asleep
+
+    @cached_property
+    def _wakers(self) -> list[Any]:
+        return wakers(self.design, self.events, self._statements, self.own)
+
+    def _never_assigned(self, width: int) -> Term:
+        return undefined(width, f"a block at {self.where} that waits for what is undefined itself")
+
+    def settled(self, term: Term, seen: Sequence[Term], read: Read) -> Term:
+        """``term``, which an expression gives that reads ``seen``; undefined where the block need not have run."""
+        if self.events.always or not seen or not all(map(is_open, seen)):
+            return term
+        design = self.design
+        never_ran = self._asleep(lambda symbol: design.part(read, symbol, 0, design.signal(symbol, self.where).width))
+        return term if never_ran is None else ite(never_ran, self._never_assigned(term.width), term)
 
     def _run(self, leaf: Leaves) -> tuple[list[_Piece], Mapping[Any, Marks], str | None]:
         """What bits of signals are assigned; which these are; and what is read before it is assigned."""
@@ -355,6 +413,11 @@ class _Assigned:
                 block.outside(symbol)
             elif place >= self._number:
                 raise block.latch(symbol.name)
-            return block.design.part(read, symbol, low, width)
+            found = block.design.part(read, symbol, low, width)
+            if place is None:
+                seen.append(found)
+            return found
 
-        return Converter(block.design, symbol_read, block.events.free)(self._expression)
+        seen: list[Term] = []
+        term = Converter(block.design, symbol_read, block.events.free)(self._expression)
+        return block.settled(term, seen, read)
