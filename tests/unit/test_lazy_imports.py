@@ -1,0 +1,112 @@
+"""Imports stand at the top of a module, but for these, each of which keeps something slow from runs without use for it.
+
+What each costs is in CONTRIBUTING.md; one more needs a row here, with what it keeps from whom.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import dais_verif
+
+PACKAGE = Path(dais_verif.__file__).parent
+
+_API = "``import dais_verif`` takes less than 0.15 s, and each function loads its flow"
+_PROVER = "the prover with bitwuzla and pyslang, from proofs that are recalled and runs without one"
+_PAGES = "rich, jinja2 and the pages, from runs that print something else"
+_BENCH = "the simulators' side with its vectors, from runs that do not simulate"
+_FAST = "the C kernel, from programs that it cannot run"
+_LOCK = "filelock, from runs that keep nothing"
+_PLUGIN = "all of it, from every session of pytest in which the plugin is installed and not used"
+_FAILURE = "what only the end of a failed run needs"
+
+#: Who imports, what, and why not at the top: the name of a module stands for all below it.
+LAZY = {
+    ("api", "dais_verif.flows"): _API,
+    ("notebooks", "dais_verif.report.html.notebook"): _PAGES,
+    ("cli", "dais_verif.report"): _PAGES,
+    ("cli.terminal", "dais_verif.cli.terminal.display"): _PAGES,
+    ("cli.common", "dais_verif.flows.sandbox"): "processes and tools, from verbs that start none",
+    ("cli.schema", "dais_verif.record.schema"): "the schemas' generator, from the verbs that read one",
+    ("cli.main", "dais_verif.record.simulation"): _FAILURE,
+    ("cli.main", "dais_verif.internal_error"): _FAILURE,
+    ("internal_error", "dais_verif.cache_folder"): _FAILURE,
+    ("flows", "dais_verif.prover"): _PROVER,
+    ("flows", "dais_verif.simulation"): _BENCH,
+    ("flows.proof", "dais_verif.stimulus"): _BENCH,
+    ("flows", "dais_verif.coverage"): "coverage with bitwuzla, from simulations that do not count",
+    ("coverage.directed", "dais_verif.coverage.solver"): "bitwuzla, from counts that leave nothing open",
+    ("flows", "dais_verif.golden.fast"): _FAST,
+    ("golden", "dais_verif.golden.batch"): "numpy's engine, from programs that the kernel runs",
+    ("program", "dais_verif.program.assembler"): "the assembler, from programs that are no text",
+    ("flows", "filelock"): _LOCK,
+    ("toolchain", "filelock"): _LOCK,
+    ("flows.simulation_record", "importlib.metadata"): "a search of all that is installed, until a record is written",
+    ("cache_folder", "platformdirs"): "platformdirs, where the environment names the folder",
+    ("passphrase", "ctypes"): "ctypes, where no passphrase is given",
+    ("toolchain.tools", "find_libpython"): "a search for a library, where no simulator runs",
+    ("record.base", "msgspec"): "msgspec, from programs that make no record",
+    ("dut", "pyslang"): "pyslang, from designs of our own, whose ports are known",
+    ("pytest_plugin", "dais_verif"): _PLUGIN,
+}
+
+
+def lazy(text: str) -> Iterator[str]:
+    """The modules that functions import."""
+    for function in ast.walk(ast.parse(text)):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            for node in ast.walk(function):
+                if isinstance(node, ast.ImportFrom):
+                    yield node.module or ""
+                elif isinstance(node, ast.Import):
+                    yield from (alias.name for alias in node.names)
+
+
+def within(name: str, above: str) -> bool:
+    return name == above or name.startswith(f"{above}.")
+
+
+def allowed(importer: str, imported: str) -> list[tuple[str, str]]:
+    """The rows that allow it."""
+    return [row for row in LAZY if within(importer, row[0]) and within(imported, row[1])]
+
+
+def found() -> set[tuple[str, str]]:
+    modules = {
+        ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path.read_text()
+        for path in PACKAGE.rglob("*.py")
+    }
+    return {(importer, imported) for importer, text in modules.items() for imported in lazy(text)}
+
+
+def test_every_import_within_a_function_has_a_reason() -> None:
+    assert sorted(pair for pair in found() if not allowed(*pair)) == []
+
+
+def test_every_reason_has_an_import() -> None:
+    used = {row for pair in found() for row in allowed(*pair)}
+    assert sorted(LAZY.keys() - used) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("import numpy\n", []),
+        ("def f():\n    import numpy\n", ["numpy"]),
+        (
+            "class C:\n    def f(self):\n        if 1:\n            from dais_verif.flows import x\n",
+            ["dais_verif.flows"],
+        ),
+    ],
+)
+def test_an_import_within_a_function_is_seen(text: str, expected: list[str]) -> None:
+    assert list(lazy(text)) == expected
+
+
+def test_a_row_speaks_of_its_own_modules() -> None:
+    assert allowed("api.designs", "dais_verif.flows.prove") and not allowed("apiary", "dais_verif.flows.prove")
+    assert not allowed("api.designs", "dais_verif.prover") and not allowed("golden.vm", "dais_verif.flows")
