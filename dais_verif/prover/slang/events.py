@@ -6,7 +6,6 @@ least once: a block that waits for changes only has never run while all it waits
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dais_verif.errors import InputError, StateError
@@ -18,12 +17,12 @@ __all__ = [
     "EventError",
     "Events",
     "RaceError",
+    "begins_unknown",
     "never_runs",
     "refuse_asleep",
     "refuse_delay",
     "refuse_unseen",
     "sensitivity",
-    "wakers",
 ]
 
 
@@ -105,47 +104,17 @@ def refuse_asleep(events: Events, body: Any, own: set[Any], where: str) -> None:
         if type(e) is ast.AssignmentExpression and not e.isCompound:
             e.right.visit(look)
             return ast.VisitAction.Skip
-        if type(e) in NAMES and symbol_of(e) not in own and _begins_unknown(symbol_of(e)):
+        if type(e) in NAMES and symbol_of(e) not in own and begins_unknown(symbol_of(e)):
             found.append(symbol_of(e))
         return ast.VisitAction.Advance
 
     if events.listed is None:
         body.visit(look)
-    if not found and not any(map(_begins_unknown, events.listed or ())):
+    if not found and not any(map(begins_unknown, events.listed or ())):
         raise EventError(
             f"{where}: this block may never run: it waits for a change, and all that it reads may have one value from"
             " the beginning; write always_comb"
         )
-
-
-def wakers(design: SlangDesign, events: Events, body: Sequence[Any], own: set[Any]) -> list[Any]:
-    """The symbols that surely run a block when they change from X to anything.
-
-    What waits for changes only has not run as long as all of these are X. Icarus Verilog waits for all of a vector of
-    which a part is read. What is not sure to be waited for is left out: memories, operands of system functions, what
-    may be no X at the beginning. ``own``: what the block assigns itself.
-    """
-    if events.listed is not None:
-        return [symbol for symbol in events.listed if _wakes(design, symbol, own)]
-    found: dict[Any, None] = {}
-
-    def look(e: Any) -> Any:
-        if type(e) is ast.AssignmentExpression and not e.isCompound:
-            e.right.visit(look)
-            return ast.VisitAction.Skip
-        if type(e) is ast.CallExpression and e.isSystemCall and e.subroutineName not in ("$signed", "$unsigned"):
-            return ast.VisitAction.Skip
-        if type(e) in NAMES and _wakes(design, symbol_of(e), own):
-            found[symbol_of(e)] = None
-        return ast.VisitAction.Advance
-
-    for statement in body:
-        statement.visit(look)
-    return list(found)
-
-
-def _wakes(design: SlangDesign, symbol: Any, own: set[Any]) -> bool:
-    return not (symbol in own or symbol in design.memories or symbol in design.elements) and _begins_unknown(symbol)
 
 
 def never_runs(where: str) -> EventError:
@@ -159,7 +128,8 @@ def never_runs(where: str) -> EventError:
     )
 
 
-def _begins_unknown(symbol: Any) -> bool:
+def begins_unknown(symbol: Any) -> bool:
+    """Return whether ``symbol`` is X before anything is assigned to it."""
     if symbol.kind is ast.SymbolKind.Net:
         return True
     return symbol.kind is ast.SymbolKind.Variable and symbol.type.isFourState and symbol.initializer is None

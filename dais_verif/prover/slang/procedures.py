@@ -14,11 +14,9 @@ from itertools import groupby
 from typing import Any
 
 from dais_verif.errors import InputError, StateError
-from dais_verif.prover import four_state
-from dais_verif.prover.four_state import ite
 from dais_verif.prover.netlist import Bits, Driver, Read, Signal, driver_of
 from dais_verif.prover.slang.design import SlangDesign, ast, bits_in
-from dais_verif.prover.slang.events import EventError, Events, never_runs, refuse_asleep, sensitivity, wakers
+from dais_verif.prover.slang.events import EventError, Events, never_runs, refuse_asleep, sensitivity
 from dais_verif.prover.slang.execution import Execution, flat
 from dais_verif.prover.slang.expressions import Converter
 from dais_verif.prover.slang.folding import folded
@@ -26,14 +24,12 @@ from dais_verif.prover.slang.leaves import Leaves, either
 from dais_verif.prover.slang.pieces import Marks, Value, part
 from dais_verif.prover.slang.registers import edges_of, registers
 from dais_verif.prover.slang.selects import place_of
+from dais_verif.prover.slang.waiting import is_constant, never_assigned, wakers
 from dais_verif.prover.slang.writes import NAMES, roots, symbol_of, written
 from dais_verif.prover.terms import (
     Term,
-    all_ones,
     as_written,
-    band,
     concat,
-    const,
     extract,
     is_open,
     leaves,
@@ -74,7 +70,7 @@ def combinational(design: SlangDesign, body: Any, own: set[Any]) -> None:
     waits = (
         not events.always
         and not alone
-        and any(one and _is_constant(s.expr.right) for s, one in zip(statements, plain, strict=True))
+        and any(one and is_constant(s.expr.right) for s, one in zip(statements, plain, strict=True))
     )
     if alone or (not waits and all(plain) and all(count == 1 for count in targets.values())):
         block.straight(statements)
@@ -94,12 +90,6 @@ def _plain(s: Any, nonblocking: bool = False) -> bool:
         and not e.isCompound
         and e.timingControl is None
     )
-
-
-def _is_constant(e: Any) -> bool:
-    while type(e) is ast.ConversionExpression:
-        e = e.operand
-    return type(e) in (ast.IntegerLiteral, ast.UnbasedUnsizedIntegerLiteral) or e.constant is not None
 
 
 def _assigned(design: SlangDesign, s: Any) -> Iterator[Any]:
@@ -275,38 +265,24 @@ class _Block:
             found, _, kept = self._run(leaf)
         if kept is not None:
             raise self.latch(kept)
-        never_ran = self._asleep(lambda symbol: self.design.over(symbol, leaf, self.where))
-        if never_ran is not None:
-            found = [
-                (symbol, low, ite(never_ran, self._never_assigned(term.width), term)) for symbol, low, term in found
-            ]
+        read = partial(self.design.over, leaf=leaf, where=self.where)
+        found = [(symbol, low, never_assigned(term, self._wakers, read, self.where)) for symbol, low, term in found]
         return {(symbol, low): leaf.bits(term) for symbol, low, term in found}
-
-    def _asleep(self, read: Callable[[Any], Term]) -> Term | None:
-        """Whether it need not have run, since all is X that it waits for: a bit; None if it has run."""
-        asleep = const(1, 1)
-        if self.events.always or not self._wakers:
-            return None
-        for symbol in self._wakers:
-            asleep = band(asleep, all_ones(four_state.parts(read(symbol)).unknown))
-            if asleep is const(1, 0):
-                return None
-        return asleep
 
     @cached_property
     def _wakers(self) -> list[Any]:
         return wakers(self.design, self.events, self._statements, self.own)
 
-    def _never_assigned(self, width: int) -> Term:
-        return undefined(width, f"a block at {self.where} that waits for what is undefined itself")
-
     def settled(self, term: Term, seen: Sequence[Term], read: Read) -> Term:
         """``term``, which an expression gives that reads ``seen``; undefined where the block need not have run."""
-        if self.events.always or not seen or not all(map(is_open, seen)):
+        if not seen or not all(map(is_open, seen)):
             return term
         design = self.design
-        never_ran = self._asleep(lambda symbol: design.part(read, symbol, 0, design.signal(symbol, self.where).width))
-        return term if never_ran is None else ite(never_ran, self._never_assigned(term.width), term)
+
+        def whole(symbol: Any) -> Term:
+            return design.part(read, symbol, 0, design.signal(symbol, self.where).width)
+
+        return never_assigned(term, self._wakers, whole, self.where)
 
     def _run(self, leaf: Leaves) -> tuple[list[_Piece], Mapping[Any, Marks], str | None]:
         """What bits of signals are assigned; which these are; and what is read before it is assigned."""

@@ -1,0 +1,69 @@
+"""Blocks that wait for changes: what they assign is X as long as they have not run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dais_verif.prover import four_state
+from dais_verif.prover.slang.design import SlangDesign, ast
+from dais_verif.prover.slang.events import Events, begins_unknown
+from dais_verif.prover.slang.writes import NAMES, symbol_of
+from dais_verif.prover.terms import Term, all_ones, band, const, undefined
+
+__all__ = ["is_constant", "never_assigned", "wakers"]
+
+
+def wakers(design: SlangDesign, events: Events, body: Sequence[Any], own: set[Any]) -> list[Any]:
+    """Return the symbols that surely run a block when they change from X to anything; of ``always_comb`` none.
+
+    What waits for changes only has not run as long as all of these are X. Icarus Verilog waits for all of a vector of
+    which a part is read. What is not sure to be waited for is left out: memories, operands of system functions, what
+    may be no X at the beginning. ``own``: what the block assigns itself.
+    """
+
+    def wakes(symbol: Any) -> bool:
+        return not (symbol in own or symbol in design.memories or symbol in design.elements) and begins_unknown(symbol)
+
+    if events.always:
+        return []
+    if events.listed is not None:
+        return list(filter(wakes, events.listed))
+    found: dict[Any, None] = {}
+
+    def look(e: Any) -> Any:
+        if type(e) is ast.AssignmentExpression and not e.isCompound:
+            e.right.visit(look)
+            return ast.VisitAction.Skip
+        if type(e) is ast.CallExpression and e.isSystemCall and e.subroutineName not in ("$signed", "$unsigned"):
+            return ast.VisitAction.Skip
+        if type(e) in NAMES and wakes(symbol_of(e)):
+            found[symbol_of(e)] = None
+        return ast.VisitAction.Advance
+
+    for statement in body:
+        statement.visit(look)
+    return list(found)
+
+
+def never_assigned(term: Term, wakers: Sequence[Any], read: Callable[[Any], Term], where: str) -> Term:
+    """Return ``term``, which a block assigns, undefined wherever all that surely runs it is X.
+
+    ``read``: gives all of a symbol.
+    """
+    asleep = const(1, 1)
+    for symbol in wakers:
+        asleep = band(asleep, all_ones(four_state.parts(read(symbol)).unknown))
+        if asleep is const(1, 0):
+            return term
+    if not wakers:
+        return term
+    nothing = undefined(term.width, f"a block at {where} that waits for what is undefined itself")
+    return four_state.ite(asleep, nothing, term)
+
+
+def is_constant(e: Any) -> bool:
+    """Return whether ``e`` reads nothing."""
+    while type(e) is ast.ConversionExpression:
+        e = e.operand
+    return type(e) in (ast.IntegerLiteral, ast.UnbasedUnsizedIntegerLiteral) or e.constant is not None
