@@ -51,7 +51,9 @@ def _links(folder: Path, _: object) -> None:
 
 FILES = {
     "missing file": Case(("check", "absent"), ("cannot read 'absent'", "No such file", "give the path")),
-    "a folder": Case(("check", "bad"), ("cannot read 'bad'", "Is a directory"), setup=lambda f, _: (f / "bad").mkdir()),
+    "a folder": Case(
+        ("check", "bad"), ("'bad' is a folder", "da4ml or alkaid"), setup=lambda f, _: (f / "bad").mkdir()
+    ),
     "below a file": Case(("check", "bad/x"), ("cannot read 'bad/x'", "Not a directory"), {"bad": GOOD}),
     "unreadable": Case(("check", "/proc/self/mem"), ("cannot read '/proc/self/mem'", "Input/output error")),
     "a link to itself": Case(("check", "bad"), ("cannot read 'bad'", "symbolic links"), setup=_links),
@@ -118,7 +120,7 @@ OPS = {
 
 JSON = {
     "JSON truncated": refused(TEXT[:-20], "JSON:", "damaged"),
-    "JSON object": refused(b'{"a": 1}', "JSON: a dict", "CombLogic.save"),
+    "JSON object": refused(b'{"a": 1}', "JSON: meta is None", "must be ALIRModel"),
     "JSON of seven parts": refused(b"[1,2,3,4,5,6,7]", "JSON: a list of 7"),
     "JSON not UTF-8": refused(b"[\xff\xff]", "JSON:", "decode"),
     "JSON nested without end": refused(b"[" * 100_000, "JSON:", "recursion"),
