@@ -219,8 +219,8 @@ def _values(value: Any, kinds: tuple[FixedType, ...], where: str) -> tuple[Fract
     numbers = _list(value, f"{where} rst_to", len(kinds))
     found = []
     for j, (number, kind) in enumerate(zip(numbers, kinds, strict=True)):
-        real = isinstance(number, int | float) and not isinstance(number, bool)
-        if not real or not math.isfinite(number):
+        whole = isinstance(number, int) and not isinstance(number, bool)  # of any size
+        if not whole and not (isinstance(number, float) and math.isfinite(number)):
             raise ProgramError(f"JSON {where} rst_to[{j}] is {_short(number)}, must be a finite number")
         exact = Fraction(number)
         raw = exact * Fraction(2) ** kind.f

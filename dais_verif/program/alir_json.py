@@ -341,9 +341,13 @@ _ROWS: dict[int, Callable[[_Context], _Row]] = {
 
 
 def _estimate(value: Any, index: int, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ProgramError(f"JSON op {index}: {name} is {_short(value)}, must be a finite number")
-    return float(value)
+    try:
+        number = math.nan if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ProgramError(f"JSON op {index}: {name} is {_short(value)}, must be a finite number that a double holds")
+    return number
 
 
 def _tables(value: Any) -> tuple[NDArray[np.int64], ...]:

@@ -178,6 +178,7 @@ REFUSED = {
     "end off the grid": (changed(*OP, 3, to=[-1.25, 1, 0.5]), "the interval ends at -1.25, must be a multiple"),
     "step 3": (changed(*OP, 3, to=[0, 9, 3]), "step is 3, must be a power of two"),
     "NaN": (changed(*OP, 3, to=[float("nan"), 1, 1]), "three finite numbers"),
+    "latency of 400 digits": (changed(*OP, 4, to=10**400), "must be a finite number that a double holds"),
     "latency infinite": (changed(*OP, 4, to=float("inf")), "latency is inf, must be a finite number"),
     "out_neg 2": (changed(4, 0, to=2), "out_neg is 2, must be 0 or 1"),
     "out_idx": (changed(2, 0, to=3), "out_idx is 3, must be -1"),

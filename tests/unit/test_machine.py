@@ -226,6 +226,7 @@ REFUSED = {
     "resets differ": (changed("conns", 2, "src", 4, to=[1.0]), "signal n: two uses differ in rst_to"),
     "type of 5000 bits": (changed("conns", 0, "src", 2, 0, to=[False, 5000, 0]), "must be at most 4096"),
     "reset value": (changed("conns", 0, "src", 4, to=[16.0]), "rst_to[0] is 16.0, which its type u4.0 does not hold"),
+    "reset value of 400 digits": (changed("conns", 0, "src", 4, to=[10**400]), "which its type u4.0 does not hold"),
     "reset value NaN": (changed("conns", 0, "src", 4, to=[float("nan")]), "must be a finite number"),
     "order": (changed("signal_order", to=["n", "z"]), "signal_order: 'z' is no signal"),
     "order twice": (changed("signal_order", to=["n", "n"]), "a signal stands there twice"),
