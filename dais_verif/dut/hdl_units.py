@@ -6,6 +6,7 @@ It decides which files a reader is given, and nothing else: what a file means is
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -13,8 +14,13 @@ from typing import NamedTuple
 __all__ = ["NeededFiles", "declares_clock", "needed_files"]
 
 _WORD = re.compile(r"\w+")
-_MODULE = re.compile(r"^[^\S\n]*(?:module|macromodule|package|primitive)\s+(?:automatic\s+)?(\w+)", re.MULTILINE)
-_ENTITY = re.compile(r"^[^\S\n]*(?:entity|package)\s+(\w+)\s+is\b", re.MULTILINE | re.IGNORECASE)
+#: Wherever on a line, behind an attribute or another module, and whether or not the name is escaped.
+_MODULE = re.compile(
+    r"\b(?:module|macromodule|package|primitive|interface|program)\s+(?:automatic\s+|static\s+)?\\?(\w+)"
+)
+_ENTITY = re.compile(r"\b(?:entity|package)\s+\\?(\w+)\\?\s+is\b", re.IGNORECASE)
+_ARCHITECTURE = re.compile(r"\barchitecture\s+\S+\s+of\s+\\?(\w+)", re.IGNORECASE)
+_STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
 _VERILOG_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _VHDL_COMMENT = re.compile(r"--[^\n]*")
 
@@ -38,6 +44,12 @@ def needed_files(texts: Mapping[Path, str], top: str, *, vhdl: bool) -> NeededFi
     for path, text in texts.items():
         for name in dict.fromkeys(_declared(text, vhdl)):
             declared.setdefault(name, []).append(path)
+    if vhdl:  # the body of an entity is a second declaration of it, unless it stands in the same file, once
+        for path, text in texts.items():
+            bodies = Counter(name.lower() for name in _ARCHITECTURE.findall(_VHDL_COMMENT.sub("", text)))
+            for name, count in bodies.items():
+                if path not in declared.get(name, ()) or count > 1:
+                    declared.setdefault(name, []).append(path)
     top = top.lower() if vhdl else top
     needed, units = dict.fromkeys(declared.get(top, [])[:1]), {top: declared.get(top, [])}
     waiting = list(needed)
@@ -55,7 +67,7 @@ def needed_files(texts: Mapping[Path, str], top: str, *, vhdl: bool) -> NeededFi
 def _declared(text: str, vhdl: bool) -> list[str]:
     if vhdl:
         return [name.lower() for name in _ENTITY.findall(_VHDL_COMMENT.sub("", text))]
-    return _MODULE.findall(_VERILOG_COMMENT.sub(" ", text))
+    return _MODULE.findall(_STRING.sub(" ", _VERILOG_COMMENT.sub(" ", text)))
 
 
 def declares_clock(text: str, top: str, clock: str, *, vhdl: bool) -> bool:

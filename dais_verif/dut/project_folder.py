@@ -225,14 +225,17 @@ class _Reader:
     def _top(self, metadata: dict[str, Any], files: Sequence[Path], suffix: str) -> str:
         """Return the top module: what metadata says, and else what has a wrapper beside it."""
         said = metadata.get("top_module")
-        if said is not None:
-            if not isinstance(said, str) or not said.isidentifier():
-                self._refuse(
-                    f"metadata.json says top_module {str(said)[:60]!r}, must be a name", ": give it with {top}"
-                )
-            return said
+        if said is not None and (not isinstance(said, str) or not said.isidentifier()):
+            self._refuse(f"metadata.json says top_module {str(said)[:60]!r}, must be a name", ": give it with {top}")
         stems = {path.stem for path in files}
         tops = sorted(stem for stem in stems if f"{stem}_wrapper" in stems)
+        if said is not None:
+            if tops and said not in tops:
+                self._refuse(
+                    f"metadata.json says top_module {said}, but the wrapper is that of {', '.join(tops[:5])}",
+                    ": say which is meant with {top}",
+                )
+            return said
         if len(tops) == 1:
             return tops[0]
         problem = f"may mean {', '.join(tops[:5])}" if tops else f"no *_wrapper{suffix} tells which module is the top"

@@ -51,7 +51,8 @@ def run_machine(
 ) -> MachineRun:
     """Outputs of independent sequences, each from power-up, before the edge of each cycle, or ``after`` it.
 
-    ``inputs``: for each input signal an array (sequences, cycles, elements) of floats or integers, taken exactly.
+    ``inputs``: for each input signal an array (sequences, cycles, elements) of floats or integers, taken exactly;
+    arrays (cycles, elements) are one sequence.
     ``check``: raise ``ViolationError`` for the first broken promise, with its sequence, cycle, block and op; the first
     is that of the earliest cycle.
     ``engine``: one of ``MACHINE_ENGINES``. Raises ``InputError`` for inputs that do not fit the machine, and if
@@ -60,6 +61,8 @@ def run_machine(
     if engine not in MACHINE_ENGINES:
         raise InputError(f"engine must be one of {', '.join(MACHINE_ENGINES)}, not {engine!r}")
     given = {name: np.asarray(array) for name, array in inputs.items()}
+    if given and all(array.ndim == 2 for array in given.values()):
+        given = {name: array[None] for name, array in given.items()}
     _require_fitting(machine, given)
     if engine != "exact":
         problem = _beyond(machine)

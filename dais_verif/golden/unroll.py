@@ -141,6 +141,11 @@ def _require_there(machine: Machine, frame: Frame) -> None:
             raise InputError(
                 f"{element.signal}[{element.place}] is held at {len(values)} values, must be {frame.cycles}"
             )
+        kind = machine.signals[element.signal].types[element.place]
+        for value in values:
+            if quantise(value, kind) != value:
+                what = f"{element.signal}[{element.place}]"
+                raise InputError(f"{what} is held at {value}, which its type {kind} does not hold")
         if any(port.signal == element.signal and port.place == element.place for port in frame.inputs):
             raise InputError(f"{element.signal}[{element.place}] is an input of the frame and held, too")
 

@@ -90,7 +90,10 @@ def _model(tree: Any) -> tuple[list[Any], int]:
     elif isinstance(tree, dict):
         meta = tree.get("meta")
         if meta == "ALIRFSM":
-            raise ProgramError("JSON: meta is ALIRFSM, a state machine; only programs (ALIRModel) are read")
+            raise ProgramError(
+                "JSON: meta is ALIRFSM, a machine, where a program (ALIRModel) is expected; run, check, emit, sim and"
+                " diff take machines"
+            )
         if meta not in _METAS:
             raise ProgramError(f"JSON: meta is {_short(meta)}, must be ALIRModel, or DAISModel in older files")
         model = as_list(tree.get("model"), "model")

@@ -97,7 +97,7 @@ CASES = {
     "another flavor": Bad(metadata(flavor="vhdl"), "says vhdl, but src holds no file *.vhd"),
     "top of no type": Bad(metadata(top_module=3), "says top_module '3', must be a name", alkaid_folder),
     "top with a path": Bad(metadata(top_module="../x"), "must be a name: give it with --top", alkaid_folder),
-    "top of another folder": Bad(metadata(top_module="other"), "declares the module other", alkaid_folder),
+    "top of another folder": Bad(metadata(top_module="other"), "the wrapper is that of top", alkaid_folder),
     "latency in words": Bad(metadata(latency="two"), "says latency 'two', must be a number", pipelined=True),
     "latency negative": Bad(metadata(latency=-1), "says latency '-1', must be a number of stages", pipelined=True),
     "latency huge": Bad(metadata(latency=10**30), "must be a number of stages above 0", pipelined=True),
@@ -123,6 +123,14 @@ CASES = {
     "top declared twice": Bad(
         lambda folder: shutil.copy(folder / "src" / "layer.v", folder / "src" / "old.v"),
         "src/layer.v and src/old.v both declare layer",
+    ),
+    "declared twice, behind an attribute": Bad(
+        write("src/zz.v", "(* keep = 1 *) module summed (input a, output y); assign y = a; endmodule"),
+        "src/zz.v and src/static/summed.v both declare summed",
+    ),
+    "declared twice, behind another module": Bad(
+        write("src/zz.v", 'module pad; endmodule module \\layer (output y); assign y = "module x"; endmodule'),
+        "src/layer.v and src/zz.v both declare layer",
     ),
     "library declared twice": Bad(
         lambda folder: shutil.copy(folder / "src" / "static" / "summed.v", folder / "src" / "summed.v"),

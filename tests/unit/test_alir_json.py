@@ -145,7 +145,7 @@ def changed(*path: int, to: Any) -> dict[str, Any]:
 OP = (5, 2)
 REFUSED = {
     "meta": ({**model(), "meta": "Model"}, "meta is 'Model', must be ALIRModel"),
-    "state machine": ({"meta": "ALIRFSM", "spec_version": 4, "fsm": {}}, "a state machine"),
+    "state machine": ({"meta": "ALIRFSM", "spec_version": 4, "fsm": {}}, "a machine, where a program"),
     "no spec version": ({"model": [], "meta": "ALIRModel"}, "spec_version is None, must be one of 2, 3, 4"),
     "spec 1": (model(spec=1), "spec_version is 1, must be one of"),
     "spec 5": (model(spec=5), "spec_version is 5, must be one of"),

@@ -191,6 +191,8 @@ ODD = {
     "not of no bits": dais((3, 0, -1, 0, NOTHING), (9, 2, -1, 0, (1, 2, 2))),
     "not of no bits, promise broken": dais((3, 0, -1, 0, NOTHING), (9, 2, -1, 0, (1, 2, 0))),
     "not of minus no bits": dais((3, 0, -1, 0, NOTHING), (-9, 2, -1, 0, (1, 2, 2))),
+    "not into no bits, signed": dais((9, 0, -1, 0, (1, -1, 0))),
+    "not of minus x into no bits, signed": dais((-9, 1, -1, 0, (1, -2, 1))),
     "constant of no bits, promise broken": dais((5, -1, -1, 3, NOTHING)),
     "sum with a constant, no bits": dais((4, 1, -1, -12, NOTHING)),
     "lookup": dais((8, 1, -1, 0, U4), tables=[range(16)]),
@@ -217,6 +219,7 @@ ODD = {
     "a constant alone": alir([(11, 0, 1, 6, (1, 3, 0))], [(-1, -1, 0)]),
     "shift left": alir([(12, 0, -1, 3, (1, 4, 0))], []),
     "shift right": alir([(12, 0, -1, -2, (0, 3, 1))], []),
+    "shift of no bits": alir([(3, 0, -1, 0, (0, 0, 0)), (12, 2, -1, 1, (1, 3, 0))], []),
     "shift without a loss": alir([(12, 0, -1, -2, (1, 1, 2))], []),
 }  # fmt: skip
 EVERY_ROW = [[x, y] for x in range(-8, 8) for y in range(16)]
@@ -340,7 +343,7 @@ def test_the_suffix_or_the_option_says_what_is_written(name: str, to: str | None
         ("a.txt", None, "does not say what to write"),
         ("a", None, "does not say what to write"),
         ("a.dais.gz", None, "a text is not compressed"),
-        ("a.bin", "v2", "--to must be one of alir, json, published, headerless, v1, dais"),
+        ("a.bin", "v2", "to must be one of alir, json, published, headerless, v1, dais"),
     ],
 )
 def test_what_cannot_be_asked_for(name: str, to: str | None, line: str, tmp_path: Path) -> None:

@@ -106,7 +106,8 @@ def test_what_may_be_unknown_is_left_to_the_oracle() -> None:
     ("inputs", "message"),
     [
         ({}, "inputs are none, must be en"),
-        ({"en": np.ones((1, 2))}, r"has shape \(1, 2\), must be \(sequences, cycles, 1\)"),
+        ({"en": np.ones(2)}, r"has shape \(2,\), must be \(sequences, cycles, 1\)"),
+        ({"en": np.ones((1, 2))}, r"has shape \(1, 1, 2\), must be \(sequences, cycles, 1\)"),
         ({"en": np.full((1, 2, 1), np.nan)}, "must hold finite numbers"),
         ({"en": np.array([[["1"]]])}, "must hold finite numbers"),
     ],

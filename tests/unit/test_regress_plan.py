@@ -56,7 +56,17 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_folder_means_its_programs_and_those_below(folder: Path) -> None:
-    names = ["a.bin", "b.dais", "broken.json.gz", "c.json", "e.json.gz", "h.json", "i.json.gz", "below/a.bin"]
+    names = [
+        "a.bin",
+        "b.dais",
+        "broken.json.gz",
+        "c.json",
+        "e.json.gz",
+        "h.json",
+        "i.json.gz",
+        "machine.json",
+        "below/a.bin",
+    ]
     assert [found.name for found in find(str(folder))] == names
     assert [found.path for found in find(str(folder))] == [folder / name for name in names]
 

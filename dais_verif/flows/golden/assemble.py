@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dais_verif.errors import RequestError
 from dais_verif.files import read_plain, write_atomically
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.program import assemble as parse_text
@@ -37,6 +38,11 @@ def assemble(request: AssemblyRequest, *, progress: Progress = SILENT) -> Assemb
     with progress.working("assembling"):
         program = parse_text(source, str(request.text))
     layout = request.layout or program.origin.layout
+    if layout == "alir" and request.output.suffix == ".bin":
+        raise RequestError(
+            f"{request.text}: the text is of ALIR, which becomes JSON and no binary: name the file .json, or make a"
+            " binary of it with convert"
+        )
     data = alir_json(to_alir(program)) if layout == "alir" else write_binary(program, layout)
     write_atomically(request.output, data)
     info = replace(ProgramInfo.of(program), path=str(request.text), layout=layout)

@@ -39,8 +39,10 @@ def diff_machine(
     power-up is one; from another state it is UNKNOWN, as nothing shows that the machine gets there.
     """
     machine = find_machine(request.a)
-    if machine is None or request.frame is None:
+    if machine is None:
         raise RequestError.of("{frame} says which cycles of a machine (ALIRFSM) are a program, and A is none.")
+    if request.frame is None:
+        raise RequestError.of("A is a machine: give {frame}, a file that says which of its cycles are the program B.")
     said = read_frame(request.frame, machine)
     changing = changed_while(machine, said.stall) if said.stall else ()
     b, warnings = read_program(request.b, request.layout_b or request.layout, progress)
@@ -69,6 +71,7 @@ def diff_machine(
         record,
         message=f"every frame: {record.message}{restored}" if proved else record.message,
         a=ProgramInfo.of_machine(machine),
+        replay=None,  # a vector of the program of a frame is none of the machine
         warnings=warnings,
         reproduce=own_command(request.words()) if request.command is None else request.command,
         frame=FrameInfo(

@@ -115,6 +115,9 @@ class _Lowering:
         """Shifted exactly, then quantised."""
         made, a = self.made, self.value(op.id0)
         kind = made.types[a]
+        if not kind.width:  # 0 on whatever grid
+            made.add(Code.CONST, op.type, interval=interval, of=op.index)
+            return
         exact = kind._replace(i=kind.i + op.data, f=kind.f - op.data)
         _require_type(op, exact)
         if exact == op.type:

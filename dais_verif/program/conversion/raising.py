@@ -89,8 +89,10 @@ class _Raising:
         """The bits of the negation are those of the operand's width, unless all of them are asked for."""
         made, operand = self.made, self.source.ops[op.id0].type
         inverts = op.data == 0
-        if inverts and kind.k and not operand.width and operand.f:  # -1 in units that 0 has no more
-            self.sum(op, kind, interval, (Term(a, 0, False), Term(-1, -operand.f, False)), -1)
+        # -1 in units that 0 has no more, or in a type that has no bits, of which ALIR does not say that it is signed.
+        if inverts and op.type.k and (not op.type.width or (not operand.width and operand.f)):
+            minus = op.code == Code.BIT_UNARY
+            self.sum(op, kind, interval, (Term(a, 0, minus), Term(-1, -operand.f, False)), -1)
             return
         if op.code == Code.BIT_UNARY_NEG and operand.width:
             a = self.negated(a)
