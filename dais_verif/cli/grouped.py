@@ -10,7 +10,7 @@ __all__ = ["GROUPS", "GroupedCommand"]
 
 #: Titles, in the order of the help, and the options below them.
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Program": ("layout", "layout-b", "engine"),
+    "Program": ("layout", "layout-b", "frame", "engine"),
     "Design": ("rtl", "top", "param", "data", "ports", "wrapped", "netlist", "target", "front-end"),
     "Clocks and pipelines": (
         *("clock", "latency", "reset", "enable", "valid-in", "valid-out", "valid"),

@@ -27,7 +27,7 @@ def test_names_are_unique() -> None:
 
 
 def test_every_opcode_appears() -> None:
-    assert {op[0] for row in TABLE for op in row.ops} == set(OPCODES)
+    assert {op[0] for row in TABLE for op in row.ops} == {code for code, spec in OPCODES.items() if not spec.alir}
 
 
 def test_every_rule_has_a_row_and_every_row_a_rule() -> None:
@@ -38,7 +38,7 @@ def test_every_rule_has_a_row_and_every_row_a_rule() -> None:
 def test_there_is_enough_of_everything() -> None:
     assert len(TABLE) >= 200
     for code, spec in OPCODES.items():
-        if spec.promise:
+        if spec.promise and not spec.alir:
             broken = [
                 row for row in TABLE for one in row.cases if one.breaks is not None and row.ops[one.breaks][0] == code
             ]

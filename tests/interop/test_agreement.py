@@ -73,7 +73,7 @@ def random_jobs(peer: str, seeds: range) -> Iterator[Job]:
 def test_random_programs(peer: str, da4ml: None) -> None:
     jobs = list(random_jobs(peer, range(150)))
     compared = assert_agree(jobs)
-    assert {code for code in OPCODES if compared[code] < 10} == set(), compared
+    assert {code for code, row in OPCODES.items() if compared[code] < 10 and not row.alir} == set(), compared
     if not fast.why_not():
         assert sum("fast" in engines_for(job.program) for job in jobs) > 0.8 * len(jobs)
 
