@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +63,16 @@ def text(body: str, count: int) -> str:
     return f"{ports} {body} assign model_out = {SUM}; endmodule".replace("SIZE", str(count))
 
 
+@pytest.fixture
+def deep() -> Iterator[None]:
+    """As deep as terms may be where ``prove`` makes them."""
+    known = sys.getrecursionlimit()
+    sys.setrecursionlimit(20_000)
+    yield
+    sys.setrecursionlimit(known)
+
+
+@pytest.mark.usefixtures("deep")
 @pytest.mark.parametrize("name", ARRAYS)
 def test_a_large_array_is_proved(name: str, tmp_path: Path) -> None:
     body, change = ARRAYS[name]
