@@ -60,7 +60,7 @@ def run_machine(
     """
     if engine not in MACHINE_ENGINES:
         raise InputError(f"engine must be one of {', '.join(MACHINE_ENGINES)}, not {engine!r}")
-    given = {name: np.asarray(array) for name, array in inputs.items()}
+    given = {name: _array(name, array) for name, array in inputs.items()}
     if given and all(array.ndim == 2 for array in given.values()):
         given = {name: array[None] for name, array in given.items()}
     _require_fitting(machine, given)
@@ -74,6 +74,19 @@ def run_machine(
         if engine == "fast":
             raise InputError(f"engine fast: {problem}; engine exact gives the results")
     return MachineRun(_exactly(machine, given, after, check), "exact")
+
+
+def _array(name: str, values: Any) -> NDArray[Any]:
+    """``values`` as an array that has lost nothing."""
+    if np.ma.is_masked(values):
+        raise InputError(f"input {name} holds masked values, which are none; fill them")
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InputError(f"input {name} has rows of different lengths") from None
+    if array.dtype.itemsize > 8:
+        raise InputError(f"input {name} has dtype {array.dtype}, must be a float or an integer of at most 64 bits")
+    return array
 
 
 def _require_fitting(machine: Machine, given: Mapping[str, NDArray[Any]]) -> None:

@@ -110,6 +110,9 @@ def test_what_may_be_unknown_is_left_to_the_oracle() -> None:
         ({"en": np.ones((1, 2))}, r"has shape \(1, 1, 2\), must be \(sequences, cycles, 1\)"),
         ({"en": np.full((1, 2, 1), np.nan)}, "must hold finite numbers"),
         ({"en": np.array([[["1"]]])}, "must hold finite numbers"),
+        ({"en": np.ones((1, 2, 1), np.longdouble)}, "of at most 64 bits"),
+        ({"en": np.ma.array(np.ones((1, 2, 1)), mask=True)}, "masked values"),
+        ({"en": [[[1], [1, 2]]]}, "different lengths"),
     ],
 )
 def test_inputs_that_do_not_fit(inputs: Any, message: str) -> None:
