@@ -62,7 +62,10 @@ def test_it_opens_and_every_link_leads_somewhere(name: str, made: Callable[..., 
     links = page.locator("main a[href^='#op-']")
     if links.count():
         links.first.click()
-        assert chosen(page) == int(links.first.get_attribute("href")[4:])
+        op = int(links.first.get_attribute("href")[4:])
+        # The page hears of it by an event, some time after the click.
+        page.wait_for_function(f"document.querySelector('#details-title').innerText.startsWith('Op {op}:')")
+        assert chosen(page) == op
 
 
 @pytest.mark.slow
