@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prove.mutation.mutants import MODULES
+
+import dais_verif
 
 TESTS = Path(__file__).parents[1]
 
@@ -34,7 +37,7 @@ def waits(done: bool | None) -> bool | None:
         signal.pause()
     return done
 """
-TEST = """from thing.control import executed, tested, waits
+TEST = """from thing.boundary import executed, tested, waits
 
 def test_all():
     assert (tested(2), tested(5)) == (3, 6)
@@ -51,7 +54,7 @@ def repository(tmp_path: Path) -> Path:
             __import__(name)
         pytest.importorskip(name)
     root = tmp_path / "repository"
-    for name, text in {"thing/control.py": SOURCE, "thing/other.py": SOURCE, "tests/test_thing.py": TEST}.items():
+    for name, text in {"thing/boundary.py": SOURCE, "thing/other.py": SOURCE, "tests/test_thing.py": TEST}.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     identity = ["-c", "user.name=nobody", "-c", "user.email=nobody@example.org"]
@@ -76,14 +79,14 @@ def test_a_survivor_is_reported_until_it_is_explained_or_a_test_notices_it(repos
     code, tree, said = campaign(repository)
     assert {record["function"]: record["status"] for record in tree["mutants"].values()} == FOUND
     assert all(record["status"] == FOUND[record["function"]] for record in tree["mutants"].values())
-    assert {record["module"] for record in tree["mutants"].values()} == {"control.py"}
+    assert {record["module"] for record in tree["mutants"].values()} == {"boundary.py"}
     survived = [key for key, record in tree["mutants"].items() if record["status"] == "survived"]
     assert [line for line in said.splitlines() if line.startswith("survived: ")] == [f"survived: {k}" for k in survived]
     assert code == 1
     # A test is added for one function, and it is said of the other why nothing can notice.
     test = repository / "tests" / "test_more.py"
     test.write_text(
-        "from thing.control import executed\n\ndef test_it():\n    assert (executed(7), executed(1)) == (6, 0)\n"
+        "from thing.boundary import executed\n\ndef test_it():\n    assert (executed(7), executed(1)) == (6, 0)\n"
     )
     idle = [key for key, record in tree["mutants"].items() if record["function"] == "idle"]
     explained = repository.parent / "equal.toml"
@@ -94,3 +97,9 @@ def test_a_survivor_is_reported_until_it_is_explained_or_a_test_notices_it(repos
     assert "survived: " not in said
     assert tree["table"][-1].endswith(f"| {len(idle)} | 0 |")
     assert code == 0
+
+
+def test_all_that_is_to_be_mutated_is_there() -> None:
+    """A module that was renamed would be left out without a word."""
+    folder = Path(dais_verif.__file__).parent / "prover"
+    assert [name for name in MODULES if not (folder / name).exists()] == []
