@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dais_verif.errors import Argument, RequestError
+from dais_verif.machine import Machine
 from dais_verif.program import ALL_LAYOUTS, Program
 
 __all__ = [
@@ -59,7 +60,7 @@ def _is_path(value: Any) -> bool:
 
 
 def _is_program(value: Any) -> bool:
-    return isinstance(value, Program | bytes) or _is_text(value) or _is_path(value)
+    return isinstance(value, Program | Machine | bytes) or _is_text(value) or _is_path(value)
 
 
 def _all(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:

@@ -1,4 +1,4 @@
-"""The program of a request: a path, the bytes of a file, or a ``Program``."""
+"""The program of a request: a path, the bytes of a file, a ``Program``, or where machines are taken a ``Machine``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import warnings
 from pathlib import Path
 
 from dais_verif.dut.project_folder import read_project
-from dais_verif.errors import Argument, RequestError
+from dais_verif.errors import Argument, ProgramError, RequestError
 from dais_verif.flows.progress import Progress
+from dais_verif.machine import Machine
 from dais_verif.program import AssumedLayoutWarning, Program, load, parse
 
 __all__ = [
@@ -21,7 +22,7 @@ __all__ = [
     "require_range",
 ]
 
-AnyProgram = Program | bytes | str | Path
+AnyProgram = Program | Machine | bytes | str | Path
 
 
 def is_folder(program: AnyProgram) -> bool:
@@ -44,6 +45,8 @@ def read_program(program: AnyProgram, layout: str | None, progress: Progress) ->
                 "{layout} {value} says how a file is read: a Program has been read; leave it out.", value=layout
             )
         return program, []
+    if isinstance(program, Machine):
+        raise ProgramError("a machine (ALIRFSM), where a program is expected")
     if is_folder(program):
         program = read_project(Path(str(program))).require_model()
     with warnings.catch_warnings(record=True) as caught:
@@ -57,7 +60,7 @@ def read_program(program: AnyProgram, layout: str | None, progress: Progress) ->
 
 def path_of(program: AnyProgram, without: str = "PROGRAM") -> str:
     """Return the path that ``program`` is or was read from; ``without``: what to say where there is none."""
-    if isinstance(program, Program):
+    if isinstance(program, Program | Machine):
         return program.origin.path or without
     return without if isinstance(program, bytes) else str(program)
 

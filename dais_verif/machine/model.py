@@ -47,6 +47,17 @@ class View:
         """Number of elements."""
         return self.stop - self.start
 
+    def __getitem__(self, part: int | slice) -> View:
+        """One element of the view, or some in a row. Raises ``IndexError`` for what is not there."""
+        places = range(self.start, self.stop)[part if isinstance(part, slice) else slice(part, (part + 1) or None)]
+        if not places or places.step != 1 or (not isinstance(part, slice) and len(places) != 1):
+            raise IndexError(f"{self} has no elements [{part}]")
+        return View(self.signal, places.start, places.stop, self.index)
+
+    def at(self, value: View, stride: int | None = None) -> View:
+        """The view ``value`` times ``stride`` elements behind this one; without a stride, times its own size."""
+        return View(self.signal, self.start, self.stop, Index(value, self.size if stride is None else stride))
+
     def __str__(self) -> str:
         if self.index is None:
             return f"{self.signal}[{self.start}:{self.stop}]"

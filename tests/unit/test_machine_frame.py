@@ -12,7 +12,8 @@ from support.places import FSM
 
 import dais_verif
 from dais_verif.errors import InputError
-from dais_verif.program import Program
+from dais_verif.machine import MachineBuilder
+from dais_verif.program import FixedType, Program, assemble
 from dais_verif.program.types import type_of_interval
 from dais_verif.verdict import Verdict
 
@@ -241,3 +242,35 @@ def test_a_machine_needs_a_frame_and_a_program_has_none(tmp_path: Path) -> None:
     (tmp_path / "frame.toml").write_text(SUM)
     with pytest.raises(InputError, match="frame"):
         dais_verif.diff(total(), total(), frame=tmp_path / "frame.toml")
+
+
+#: x + 1 where the second input is the number that a register holds at power-up, else x.
+AT_ITS_NUMBER = assemble("""
+input x, s
+x = u4.0 input x
+s = s24.0 input s
+n = s24.0 raw(0x2a3c17)
+d = s24.0 s xor n
+c = u1.0 any(d)
+more = u5.0 x + 1
+y = u5.0 msb(c) ? x : more
+output y = y
+""")
+
+
+@pytest.mark.parametrize("prove", [False, True])
+def test_a_difference_from_power_up_alone_is_the_answer(prove: bool, tmp_path: Path) -> None:
+    """Random states miss the one that the register holds first, and no frame restores it."""
+    made = MachineBuilder()
+    x, seen = made.input("x", FixedType(0, 4, 0)), made.input("seen", FixedType(1, 23, 0))
+    s = made.register("s", FixedType(1, 23, 0), initial=0x2A3C17)
+    step = made.block("step", AT_ITS_NUMBER)
+    made.connect(x, step.inputs[0])
+    made.connect(s, step.inputs[1])
+    made.connect(seen, s)
+    made.connect(step.outputs, made.output("y", FixedType(0, 5, 0)))
+    frame = tmp_path / "frame.toml"
+    frame.write_text('cycles = 1\ninputs = [{ signal = "x", cycle = 0 }]\noutputs = [{ signal = "y", cycle = 0 }]\n')
+    same = assemble("input x\nx = u4.0 input x\noutput y = x")
+    record = dais_verif.diff(made.build(), same, frame=frame, prove=prove)
+    assert record.verdict is Verdict.PROGRAMS_DIFFER and record.message.startswith("frame 0 from power-up:")

@@ -14,7 +14,8 @@ from dais_verif.flows.machines.frame import read_frame
 from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import Progress
-from dais_verif.golden.unroll import Unrolled, changed_while, unroll
+from dais_verif.golden.unroll import Frame, Unrolled, changed_while, unroll
+from dais_verif.machine import Machine
 from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.record.diff import DiffRecord, FrameInfo
@@ -52,14 +53,10 @@ def diff_machine(
             f"the frame has {len(frame.inputs)} inputs and {len(frame.outputs)} outputs, B has {b.n_in} and {b.n_out}"
         )
     every = unroll(machine, frame)
-    if every.free:  # promises are kept or broken on the way from power-up; other states may be none that ever are
-        _compared(unroll(machine, frame, after=0), b, replace(request, prove=False), progress, compare)
-    any_state = replace(request, unchecked=request.unchecked or bool(every.free))
-    record = _compared(every, b, any_state, progress, compare)
-    if every.free and record.verdict is Verdict.PROGRAMS_DIFFER:
-        record = _from_power_up(
-            lambda after: _compared(unroll(machine, frame, after=after), b, request, progress, compare), record
-        )
+    if every.free:
+        record = _of_open_state(machine, every, b, frame, request, progress, compare)
+    else:
+        record = _compared(every, b, request, progress, compare)
     if changing and record.verdict is Verdict.PASS:
         shown = ", ".join(map(str, changing[:4]))
         message = f"registers change while the machine is stalled: {shown}{', ...' * (len(changing) > 4)}"
@@ -103,6 +100,33 @@ def _compared(
     padded = replace(b, inp_shift=np.concatenate([b.inp_shift, np.zeros(len(unrolled.free), dtype=np.int64)]))
     two = replace(request, a=unrolled.program, b=padded, frame=None, layout=None, layout_b=None)
     return compare(two, progress)
+
+
+def _of_open_state(
+    machine: Machine,
+    every: Unrolled,
+    b: Program,
+    frame: Frame,
+    request: DiffRequest,
+    progress: Progress,
+    compare: Callable[[DiffRequest, Progress], DiffRecord],
+) -> DiffRecord:
+    """The frame where it leaves inputs or registers open: from power-up first, on vectors, then from any state.
+
+    Promises are looked at on the way from power-up alone: other states may be none that ever are. And what differs
+    there is the answer: vectors of any state need not meet that one.
+    """
+
+    def after(frames: int, asked: DiffRequest) -> DiffRecord:
+        return _compared(unroll(machine, frame, after=frames), b, asked, progress, compare)
+
+    first = after(0, replace(request, prove=False))
+    if first.verdict is Verdict.PROGRAMS_DIFFER:
+        return replace(first, message=f"frame 0 from power-up: {first.message}")
+    record = _compared(every, b, replace(request, unchecked=True), progress, compare)
+    if record.verdict is Verdict.PROGRAMS_DIFFER:
+        return _from_power_up(lambda frames: after(frames, request), record)
+    return record
 
 
 def _from_power_up(frame_after: Callable[[int], DiffRecord], other: DiffRecord) -> DiffRecord:

@@ -1,4 +1,4 @@
-"""Machines in requests: a file, its bytes, or the folder that alkaid wrote, in the place of a program."""
+"""Machines in requests: a ``Machine``, a file, its bytes, or alkaid's folder, in the place of a program."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ def find_machine(program: AnyProgram) -> Machine | None:
 
     Raises ``ProgramError`` if it says that it is a machine and is no valid one.
     """
+    if isinstance(program, Machine):
+        return program
     if isinstance(program, Program):
         return None
     if isinstance(program, bytes):
