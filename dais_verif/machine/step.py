@@ -72,7 +72,8 @@ def conflict_of(machine: Machine) -> str | None:
         if machine.clocked(connection):
             written.setdefault(connection.target.signal, []).append(connection)
     for writers in written.values():
-        for a, b in combinations(writers, 2):
+        # Fixed places are written once, which is checked when a machine is made.
+        for a, b in combinations(writers, 2) if any(c.target.index is not None for c in writers) else ():
             reach_a, reach_b = machine.reach(a.target), machine.reach(b.target)
             indexed = a.target.index is not None or b.target.index is not None
             if indexed and max(reach_a.start, reach_b.start) < min(reach_a.stop, reach_b.stop):
