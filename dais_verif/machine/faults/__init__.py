@@ -1,0 +1,34 @@
+"""Control faults: what goes wrong in the control of a machine, each planted in a machine of its own.
+
+They follow from the parts of a machine alone - enables, resets, indices, registers that depend on themselves, blocks
+that decide all these - so every machine has them. A faulty machine is valid. It may break promises that the original
+keeps, and it may do the same as the original in every cycle: then the fault cannot be seen.
+"""
+
+from __future__ import annotations
+
+from dais_verif.errors import ProgramError
+from dais_verif.machine.checks import validate
+from dais_verif.machine.faults.decisions import faults_of_decisions
+from dais_verif.machine.faults.enables import faults_of_enables
+from dais_verif.machine.faults.kinds import Fault, FaultKind
+from dais_verif.machine.faults.places import faults_of_places
+from dais_verif.machine.faults.resets import faults_of_resets
+from dais_verif.machine.model import Machine
+
+__all__ = ["Fault", "FaultKind", "control_faults"]
+
+
+def control_faults(machine: Machine) -> list[Fault]:
+    """All single faults in the control of a valid ``machine``, in an order that depends on the machine alone."""
+    found: list[Fault] = []
+    for propose in (faults_of_enables, faults_of_resets, faults_of_places, faults_of_decisions):
+        for fault in propose(machine):
+            try:
+                validate(fault.machine)
+            except ProgramError:  # a loop, or a source and an alternative that are no longer of one sort
+                continue
+            # A machine without registers has no clock: everybody would see that.
+            if fault.machine.registers and fault.machine != machine:
+                found.append(fault)
+    return found

@@ -1,0 +1,50 @@
+"""What kinds of control faults there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from dais_verif.machine.model import Machine
+
+__all__ = ["Fault", "FaultKind"]
+
+
+class FaultKind(Enum):
+    """What kind of mistake in control a fault is."""
+
+    # of enables
+    NOT_ENABLED = "enable misses a register"
+    FLUSH = "missing flush"
+    INVERTED_ENABLE = "enable inverted"
+    LATE_ENABLE = "enable one cycle late"
+    ALTERNATIVE = "alternative dropped"
+    STALE = "stale accumulator"
+    # of resets and initial values
+    NOT_RESET = "reset misses a register"
+    LATE_RESET = "reset one cycle late"
+    INVERTED_RESET = "reset inverted"
+    HELD_RESET = "reset waits for the enable"
+    RESET_VALUE = "wrong reset value"
+    INITIAL = "wrong initial value"
+    # of where data lies, and when
+    BANK = "bank swap missed"
+    INDEX = "wrong index"
+    MOVED = "moved by one element"
+    EARLY = "early output"
+    LATE = "late output"
+    # of what is decided
+    COUNTER = "counter off by one"
+    DECISION = "wrong decision"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """``machine``: what the original has become. ``text``: what was done to it, and where."""
+
+    kind: FaultKind
+    text: str
+    machine: Machine
+
+    def __str__(self) -> str:
+        return f"{self.kind.value}: {self.text}"

@@ -1,0 +1,135 @@
+"""Control faults are what their names say, in machines small enough to be followed by hand."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+from support.machines import NIBBLE, connect, counter, cycles, machine, read_tree, signal
+from support.random_machines import random_machine
+
+from dais_verif.emitter.machines import emit_machine
+from dais_verif.machine import Machine, validate
+from dais_verif.machine.faults import FaultKind, control_faults
+
+#: Counts from 3 while ``en`` is 1, and begins again at 3 with ``rst``.
+COUNTER = read_tree(counter(rst_if=signal("rst", exposed=True), rst_to=[3]))
+#: ``en`` and ``rst`` of each cycle, and what the counter shows before each edge.
+EN, RST = [1, 1, 0, 1, 0, 1, 1, 1], [0, 0, 0, 0, 1, 0, 1, 0]
+RIGHT = [3, 4, 5, 5, 6, 3, 4, 3]
+
+
+def faulty(of: Machine, kind: FaultKind, text: str = "") -> Machine:
+    """The one machine with such a fault."""
+    found = [fault for fault in control_faults(of) if fault.kind is kind and text in fault.text]
+    assert len(found) == 1, [str(fault) for fault in found]
+    return found[0].machine
+
+
+def shown(of: Machine, **inputs: Any) -> list[int]:
+    return [int(cycle.before["y"][0]) for cycle in cycles(of, check=False, **inputs)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "found"),
+    [
+        (FaultKind.NOT_ENABLED, "", [3, 4, 5, 6, 7, 3, 4, 3]),
+        (FaultKind.FLUSH, "", [3, 3, 3, 3, 3, 3, 3, 3]),
+        (FaultKind.INVERTED_ENABLE, "", [3, 3, 3, 4, 4, 3, 3, 3]),
+        (FaultKind.LATE_ENABLE, "", [3, 3, 4, 5, 5, 3, 3, 3]),
+        (FaultKind.STALE, "never reset", [3, 4, 5, 5, 6, 6, 7, 8]),
+        (FaultKind.LATE_RESET, "", [3, 4, 5, 5, 6, 6, 3, 4]),
+        (FaultKind.INVERTED_RESET, "", [3, 3, 3, 3, 3, 3, 3, 4]),
+        (FaultKind.HELD_RESET, "", [3, 4, 5, 5, 6, 6, 7, 3]),
+        (FaultKind.RESET_VALUE, "4 in place of 3, at power-up", [4, 5, 6, 6, 7, 4, 5, 4]),
+        (FaultKind.RESET_VALUE, "11 in place of 3, at power-up", [11, 12, 13, 13, 14, 11, 12, 11]),
+        (FaultKind.INITIAL, "4 in place of 3", [4, 5, 6, 6, 7, 3, 4, 3]),
+        (FaultKind.COUNTER, "", [3, 5, 7, 7, 9, 3, 5, 3]),
+        (FaultKind.DECISION, "constant 0", [3, 3, 3, 3, 3, 3, 3, 3]),
+        (FaultKind.EARLY, "", [4, 5, 6, 6, 7, 4, 5, 4]),
+        (FaultKind.LATE, "", [0, 3, 4, 5, 5, 6, 3, 4]),
+    ],
+    ids=lambda value: value.name.lower() if isinstance(value, FaultKind) else None,
+)
+def test_a_fault_of_a_counter(kind: FaultKind, text: str, found: list[int]) -> None:
+    assert shown(COUNTER, en=EN, rst=RST) == RIGHT
+    assert shown(faulty(COUNTER, kind, text), en=EN, rst=RST) == found
+
+
+def test_a_reset_with_another_value_than_at_power_up() -> None:
+    (fault,) = (
+        fault
+        for fault in control_faults(COUNTER)
+        if fault.kind is FaultKind.RESET_VALUE and fault.text.endswith("4 in place of 3")
+    )
+    assert shown(fault.machine, en=EN, rst=RST) == [3, 4, 5, 5, 6, 4, 5, 4]
+
+
+def pair(**of_register: Any) -> Machine:
+    """A register of two elements, which takes ``x`` where ``en`` is 1."""
+    r = signal("r", NIBBLE * 2, reg=True, **of_register)
+    x, en = signal("x", NIBBLE * 2, exposed=True), signal("en", exposed=True)
+    return machine({}, [connect(x, r, en), connect(r, signal("y", NIBBLE * 2, exposed=True))])
+
+
+def rows(of: Machine, **inputs: Any) -> list[tuple[int, ...]]:
+    return [tuple(int(v) for v in cycle.before["y"]) for cycle in cycles(of, **inputs)]
+
+
+def test_an_enable_that_misses_the_first_element() -> None:
+    of = pair(rst_to=[1, 2])
+    inputs = {"x": [[5, 6], [7, 8], [9, 10]], "en": [0, 1, 0]}
+    assert rows(of, **inputs) == [(1, 2), (1, 2), (7, 8)]
+    assert rows(faulty(of, FaultKind.NOT_ENABLED, "unlike"), **inputs) == [(1, 2), (5, 2), (7, 8)]
+
+
+def test_a_reset_that_misses_the_first_element() -> None:
+    of = pair(rst_if=signal("rst", exposed=True), rst_to=[1, 2])
+    inputs = {"x": [[5, 6]] * 3, "en": [1, 0, 0], "rst": [0, 1, 0]}
+    assert rows(of, **inputs) == [(1, 2), (5, 6), (1, 2)]
+    assert rows(faulty(of, FaultKind.NOT_RESET, "first element"), **inputs) == [(1, 2), (5, 6), (5, 2)]
+
+
+def banks() -> Machine:
+    """A memory of four words, written at ``w`` and read at ``r``."""
+    index = {name: signal(name, [[False, 2, 0]], exposed=True) for name in "wr"}
+    write, read = (
+        signal("m", NIBBLE * 4, reg=True, rst_to=[1, 2, 3, 4], view=(0, 1), dynamic=(index[name], 1)) for name in "wr"
+    )
+    return machine(
+        {},
+        [connect(signal("d", NIBBLE, exposed=True), write), connect(read, signal("y", NIBBLE, exposed=True))],
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "found"),
+    [
+        (FaultKind.BANK, "source", [1, 2, 1, 2]),
+        (FaultKind.INDEX, "source of m[0:1 + 1*r[0:1]] -> y[0:1]: one more", [2, 3, 9, 1]),
+        (FaultKind.INDEX, "source of m[0:1 + 1*r[0:1]] -> y[0:1]: one cycle late", [1, 1, 2, 3]),
+        (FaultKind.INDEX, "source of m[0:1 + 1*r[0:1]] -> y[0:1]: w[0:1]", [4, 9, 9, 9]),
+        (FaultKind.BANK, "target", [1, 9, 3, 4]),
+    ],
+)
+def test_a_fault_of_an_index(kind: FaultKind, text: str, found: list[int]) -> None:
+    inputs = {"w": [3] * 4, "r": [0, 1, 2, 3], "d": [9] * 4}
+    assert shown(banks(), **inputs) == [1, 2, 3, 9]
+    assert shown(faulty(banks(), kind, text), **inputs) == found
+
+
+def test_faults_of_random_machines_are_valid_and_can_be_emitted() -> None:
+    """Of every kind, and always the same."""
+    kinds: Counter[FaultKind] = Counter()
+    for seed in range(40):
+        of = random_machine(random.Random(seed))
+        found = control_faults(of)
+        assert [str(fault) for fault in found] == [str(fault) for fault in control_faults(of)]
+        for fault in found:
+            validate(fault.machine)
+            assert fault.machine != of, str(fault)
+            emit_machine(fault.machine)
+            kinds[fault.kind] += 1
+    assert set(kinds) == set(FaultKind)
