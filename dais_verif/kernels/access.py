@@ -1,0 +1,109 @@
+"""What members of an index space touch of a tensor, and which members touch a region of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from dais_verif.errors import InputError
+from dais_verif.kernels.patterns import AccessPattern, DimPattern
+from dais_verif.kernels.regions import Region, Span
+
+__all__ = ["PATTERN_DIMS", "TensorAccess", "map_region"]
+
+#: Dimensions that one access pattern has: of a tensor with more, entry i serves dimensions 5i to 5i + 4.
+PATTERN_DIMS = 5
+
+
+@dataclass(frozen=True)
+class TensorAccess:
+    """The access of a tensor of ``sizes``: a pattern for each dimension, None where each member touches all of it.
+
+    ``dummy_dim``: the dimension of the index space that stands for those; by convention the last, of one member.
+    """
+
+    sizes: tuple[int, ...]
+    dims: tuple[DimPattern | None, ...]
+    dummy_dim: int
+
+    @classmethod
+    def of(cls, sizes: Sequence[int], entries: AccessPattern | Sequence[AccessPattern], dummy_dim: int) -> TensorAccess:
+        """Return the access that ``entries`` state, one for every five dimensions of the tensor."""
+        entries = (entries,) if isinstance(entries, AccessPattern) else entries
+        dims: list[DimPattern | None] = []
+        for start, entry in zip_longest(range(0, len(sizes), PATTERN_DIMS), entries):
+            if start is None:
+                break
+            for at, size in enumerate(sizes[start : start + PATTERN_DIMS]):
+                stated = entry.dims[at] if entry and at < len(entry.dims) else DimPattern()
+                whole = entry is None or entry.all_required or stated.covers_all(size)
+                dims.append(None if whole else stated)
+        return cls(tuple(sizes), tuple(dims), dummy_dim)
+
+    @property
+    def all_required(self) -> tuple[bool, ...]:
+        """Of each dimension: whether each member touches all of it."""
+        return tuple(dim is None for dim in self.dims)
+
+    @property
+    def index_space_dims(self) -> tuple[int, ...]:
+        """Of each dimension: the dimension of the index space that it follows, ``dummy_dim`` where all is required."""
+        return tuple(self.dummy_dim if dim is None else dim.dim for dim in self.dims)
+
+    def region(self, members: Region) -> Region:
+        """Return what a box of members touches; it may reach beyond the tensor."""
+        spans = members.spans
+        return Region.of([self._span(d, spans) for d in range(len(self.dims))])
+
+    def _span(self, d: int, members: Sequence[Span]) -> Span:
+        stated = self.dims[d]
+        if stated is None:
+            return Span(0, self.sizes[d] - 1)
+        if not 0 <= stated.dim < len(members):
+            raise InputError(
+                f"dimension {d} follows dimension {stated.dim} of the index space, which has {len(members)}; "
+                "its dimensions are counted from 0"
+            )
+        return stated.span(members[stated.dim])
+
+    def members(self, region: Region, geometry: Sequence[int]) -> Region | None:
+        """Return the members of an index space of ``geometry`` that touch exactly ``region``; None if it is no union.
+
+        What the tensor does not restrict is whole. A region that is a whole dimension restricts nothing, either, where
+        it is not that of whole members.
+        """
+        spans = [Span(0, n - 1) for n in geometry]
+        for size, stated, elements in zip(self.sizes, self.dims, region.spans, strict=True):
+            if stated is None:
+                continue
+            found = stated.members(elements)
+            if found is not None:
+                spans[stated.dim] = self._common(spans[stated.dim], geometry[stated.dim], found)
+            elif elements != (0, size - 1):
+                return None
+        return Region.of(spans) if all(span.size for span in spans) else None
+
+    @staticmethod
+    def _common(known: Span, count: int, found: Span) -> Span:
+        """The members that several dimensions of the tensor agree on, if another has restricted them before."""
+        return found if known == (0, count - 1) else known & found
+
+    def granularity(self) -> Region:
+        """Return what member 0 touches."""
+        return Region.of([self._of_member(d, 0) for d in range(len(self.dims))])
+
+    def overlap(self) -> tuple[int, ...]:
+        """Return how many elements members 0 and 1 share in each dimension; negative: the gap between them."""
+        pairs = [(self._of_member(d, 0), self._of_member(d, 1)) for d in range(len(self.dims))]
+        return tuple(min(a.last, b.last) + 1 - max(a.first, b.first) for a, b in pairs)
+
+    def _of_member(self, d: int, member: int) -> Span:
+        stated = self.dims[d]
+        return Span(0, self.sizes[d] - 1) if stated is None else stated.span(Span(member, member))
+
+
+def map_region(source: TensorAccess, region: Region, target: TensorAccess, geometry: Sequence[int]) -> Region | None:
+    """Return what of ``target`` the members touch that touch ``region`` of ``source``; None if it is not mappable."""
+    members = source.members(region, geometry)
+    return None if members is None else target.region(members)

@@ -1,0 +1,35 @@
+"""What members were seen to touch in a dimension, judged by their pattern."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from dais_verif.kernels.patterns import DimPattern
+from dais_verif.kernels.regions import Span
+
+__all__ = ["Touch", "judge_touched"]
+
+
+class Touch(Enum):
+    """What became of a pattern."""
+
+    #: Exactly what it states was touched, or less of it where that is allowed.
+    OK = "ok"
+    #: Something outside of it was touched.
+    EXCEEDED = "exceeded"
+    #: It is wider than needed.
+    SUB_OPTIMAL = "sub-optimal"
+
+
+def judge_touched(stated: DimPattern, members: Span, touched: Span, size: int, *, partial: bool = False) -> Touch:
+    """Judge the range of elements that ``members`` touched in a dimension of ``size`` elements.
+
+    A range that ends early is right if it ends with the tensor. ``partial``: only what is exceeded counts.
+    """
+    if stated.covers_all(size):
+        return Touch.OK
+    span = stated.span(members)
+    if touched.first < span.first or touched.last > span.last:
+        return Touch.EXCEEDED
+    early = touched.last < span.last and touched.last < size - 1
+    return Touch.SUB_OPTIMAL if not partial and (touched.first > span.first or early) else Touch.OK
