@@ -14,25 +14,62 @@ from typing import NamedTuple
 __all__ = ["NeededFiles", "declares_clock", "needed_files"]
 
 _WORD = re.compile(r"\w+")
+_UNITS = r"(?:module|macromodule|package|primitive|interface|program)"
 #: Wherever on a line, behind an attribute or another module, and whether or not the name is escaped.
-_MODULE = re.compile(
-    r"\b(?:module|macromodule|package|primitive|interface|program)\s+(?:automatic\s+|static\s+)?\\?(\w+)"
-)
+_MODULE = re.compile(rf"\b{_UNITS}(?:\s+(?:automatic\s+|static\s+)?|(?=\\))\\?(\w+)")
 _ENTITY = re.compile(r"\b(?:entity|package)\s+\\?(\w+)\\?\s+is\b", re.IGNORECASE)
 _ARCHITECTURE = re.compile(r"\barchitecture\s+\S+\s+of\s+\\?(\w+)", re.IGNORECASE)
-_STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
-_VERILOG_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_VHDL_COMMENT = re.compile(r"--[^\n]*")
+
+#: What may hide what, in one alternation, as the first to begin wins: ``word`` is text and stays, comments and strings
+#: are no text, and with ``odd`` it cannot be said where they end.
+_VERILOG = re.compile(
+    r"""
+      (?P<odd>    `["\\`] | "{3} | /\*(?!.*?\*/).* | \r(?!\n) | [\v\f] )
+    | (?P<word>   \\\S+ )  # an escaped identifier, which may be \"x or \//x
+    | (?P<hidden> //[^\r\n\v\f]* | /\*.*?\*/ | "(?:\\\r\n | \\. | [^"\\\r\n])*" )
+    | (?P<quote>  " )
+    """,
+    re.DOTALL | re.VERBOSE | re.ASCII,
+)
+#: Before an apostrophe, these are no type of which ``type'(`` would be an expression: there ``'('`` is a character.
+_BEFORE_VALUES = (
+    "abs after and assert assume case cover default downto elsif generate if in inertial is mod nand new nor not "
+    "of on or port process property range reject rem report return rol ror select severity sla sll sra srl to "
+    "transport unaffected until wait when while with xnor xor"
+).replace(" ", "|")
+_VHDL = re.compile(
+    rf"""
+      (?P<odd>    % | /\*(?!.*?\*/).* | \r(?!\n) | [\v\f] )
+    | (?P<word>   \\[^\\\r\n]*\\ | \b(?!(?:{_BEFORE_VALUES})\b)\w+\s*'(?=\() | \w+ )
+    | (?P<hidden> --[^\r\n\v\f]* | /\*.*?\*/ | "[^"\r\n]*" | '[^\r\n]' )
+    | (?P<quote>  " )
+    """,
+    re.DOTALL | re.VERBOSE | re.ASCII | re.IGNORECASE,
+)
+_DEFINITION = re.compile(r"`define\b(?:\\\r?\n|[^\n])*", re.ASCII)
+_UNIT = re.compile(rf"\b{_UNITS}\b", re.ASCII)
+_NAMED_BY_MACRO = re.compile(rf"\b{_UNITS}\s*`", re.ASCII)
 
 
 class NeededFiles(NamedTuple):
-    """``files`` that a top needs, that of the top first; and for each of their ``units`` the files that declare it."""
+    """``files`` that a top needs, that of the top first; and for each of their ``units`` the files that declare it.
+
+    ``unclear`` is a file that may declare a unit of them, too, and that unit: its words do not tell.
+    """
 
     files: tuple[Path, ...]
     units: dict[str, list[Path]]
+    unclear: tuple[Path, str] | None = None
 
     def __bool__(self) -> bool:
         return bool(self.files)
+
+
+class _Text(NamedTuple):
+    """A file with its comments and strings as spaces, and whether it can be told what it declares."""
+
+    text: str
+    clear: bool
 
 
 def needed_files(texts: Mapping[Path, str], top: str, *, vhdl: bool) -> NeededFiles:
@@ -41,12 +78,13 @@ def needed_files(texts: Mapping[Path, str], top: str, *, vhdl: bool) -> NeededFi
     None if no text declares ``top``. A word in a comment may bring a file too many, never one too few.
     """
     declared: dict[str, list[Path]] = {}
-    for path, text in texts.items():
+    plain = {path: _without_comments(text, vhdl) for path, text in texts.items()}
+    for path, (text, _) in plain.items():
         for name in dict.fromkeys(_declared(text, vhdl)):
             declared.setdefault(name, []).append(path)
     if vhdl:  # the body of an entity is a second declaration of it, unless it stands in the same file, once
-        for path, text in texts.items():
-            bodies = Counter(name.lower() for name in _ARCHITECTURE.findall(_VHDL_COMMENT.sub("", text)))
+        for path, (text, _) in plain.items():
+            bodies = Counter(name.lower() for name in _ARCHITECTURE.findall(text))
             for name, count in bodies.items():
                 if path not in declared.get(name, ()) or count > 1:
                     declared.setdefault(name, []).append(path)
@@ -54,29 +92,56 @@ def needed_files(texts: Mapping[Path, str], top: str, *, vhdl: bool) -> NeededFi
     needed, units = dict.fromkeys(declared.get(top, [])[:1]), {top: declared.get(top, [])}
     waiting = list(needed)
     while waiting:
-        text = texts[waiting.pop(0)]
-        for name in dict.fromkeys(_WORD.findall(text.lower() if vhdl else text)):
+        for name in _words(texts[waiting.pop(0)], vhdl):
             for path in declared.get(name, ()):
                 units[name] = declared[name]
                 if path not in needed:
                     needed[path] = None
                     waiting.append(path)
-    return NeededFiles(tuple(needed), units)
+    unclear = (
+        (path, name)
+        for path, (_, clear) in plain.items()
+        if not clear
+        for name in _words(texts[path], vhdl)
+        if name in units and path not in units[name]
+    )
+    return NeededFiles(tuple(needed), units, next(unclear, None))
+
+
+def _words(text: str, vhdl: bool) -> dict[str, None]:
+    return dict.fromkeys(_WORD.findall(text.lower() if vhdl else text))
+
+
+def _without_comments(text: str, vhdl: bool) -> _Text:
+    clear = True
+
+    def kept(found: re.Match[str]) -> str:
+        nonlocal clear
+        if found.lastgroup in ("odd", "quote"):
+            clear = False
+        return " " if found.lastgroup == "hidden" else found[0]
+
+    plain = (_VHDL if vhdl else _VERILOG).sub(kept, text)
+    return _Text(plain, clear and (vhdl or not _declares_by_macro(plain)))
+
+
+def _declares_by_macro(text: str) -> bool:
+    """Whether macros say the name of a unit, or that there is one at all."""
+    if _NAMED_BY_MACRO.search(text) is not None:
+        return True
+    return any(_UNIT.search(found[0]) is not None for found in _DEFINITION.finditer(text))
 
 
 def _declared(text: str, vhdl: bool) -> list[str]:
-    if vhdl:
-        return [name.lower() for name in _ENTITY.findall(_VHDL_COMMENT.sub("", text))]
-    return _MODULE.findall(_STRING.sub(" ", _VERILOG_COMMENT.sub(" ", text)))
+    return [name.lower() for name in _ENTITY.findall(text)] if vhdl else _MODULE.findall(text)
 
 
 def declares_clock(text: str, top: str, clock: str, *, vhdl: bool) -> bool:
     """Whether the header of unit ``top`` in ``text`` declares an input ``clock``."""
+    text = _without_comments(text, vhdl).text
     if vhdl:
-        text = _VHDL_COMMENT.sub("", text)
         header = re.search(rf"\bentity\s+{re.escape(top)}\s+is\b(.*?)\bend\b", text, re.DOTALL | re.IGNORECASE)
         port = rf"\b{clock}\s*:\s*in\b"
         return header is not None and re.search(port, header[1], re.IGNORECASE) is not None
-    text = _VERILOG_COMMENT.sub(" ", text)
     header = re.search(rf"\bmodule\s+{re.escape(top)}\b(.*?);", text, re.DOTALL)
     return header is not None and re.search(rf"\binput\s+(?:wire\s+|logic\s+)?{clock}\b", header[1]) is not None

@@ -31,6 +31,7 @@ _MOST_STAGES = 100_000
 #: By the flavor that metadata names: the language in words, and the suffix of its files.
 _LANGUAGES = {"verilog": ("Verilog", ".v"), "vhdl": ("VHDL", ".vhd")}
 _CLOCK = "clk"
+_GIVE_FILES = ": give the files that are meant with {rtl}"
 
 #: The edges of a pipeline after its first register, in the testbench in C++ that da4ml writes.
 _BINDER = re.compile(rb"\blatency\s*=\s*(\d{1,6})\s*;")
@@ -121,7 +122,11 @@ class _Reader:
         doubled = next((unit for unit, paths in needed.units.items() if len(paths) > 1), None)
         if doubled is not None:
             first, second = (str(path.relative_to(self._folder)) for path in needed.units[doubled][:2])
-            self._refuse(f"{first} and {second} both declare {doubled}", ": give the files that are meant with {rtl}")
+            self._refuse(f"{first} and {second} both declare {doubled}", _GIVE_FILES)
+        if needed.unclear is not None:
+            path, unit = needed.unclear
+            why = "its macros or quotes do not tell which units it declares"
+            self._refuse(f"{path.relative_to(self._folder)} may declare {unit}, too: {why}", _GIVE_FILES)
         if clock is None and declares_clock(texts[needed.files[0]], top, _CLOCK, vhdl=flavor == "vhdl"):
             clock = _CLOCK
         return ProjectFolder(

@@ -73,6 +73,41 @@ def dais_in_alkaid(folder: Path) -> None:
     (folder / "model" / "comb.json.gz").write_bytes(gzip.compress((other / "model" / "comb.json").read_bytes()))
 
 
+_SUMMED = "summed(input a, output y); assign y = a; endmodule"
+
+#: Second declarations of a module that a careless reader does not see: behind what looks like a comment or a string.
+HIDDEN = {
+    "behind // in a string": f'(* x = "//" *) module {_SUMMED}',
+    "behind /* in a string": f'(* x = "/*" *) module {_SUMMED} (* y = "*/" *)',
+    "behind a string that ends in a backslash": f'(* x = "\\\\" *) module {_SUMMED} (* y = "" *)',
+    "behind a quote in a string": f'(* x = "\\"//" *) module {_SUMMED}',
+    "behind a string over two lines": f'(* x = "a\\\nb" *) module {_SUMMED} (* y = "" *)',
+    "behind a quote in a comment": f'/* " */ module {_SUMMED} // "',
+    "behind a quote in a line of comment": f'// "\nmodule {_SUMMED} (* y = "" *)',
+    "behind /* in a comment": f"// /*\nmodule {_SUMMED} // */",
+    "behind // in a comment": f"/* // */ module {_SUMMED}",
+    "behind an escaped //": f"wire \\//x ; endmodule module {_SUMMED}",
+    "behind an escaped /*": f"wire \\/*x ; endmodule module {_SUMMED} /* */",
+    "behind an escaped quote": f'wire \\"x ; endmodule module {_SUMMED} (* y = "" *)',
+    "without a space": f"module\\{_SUMMED.replace('(', ' (', 1)}",
+    "a comment for a space": f'module/* " */{_SUMMED} // "',
+    "as the text of a macro's argument": f"`all(module {_SUMMED})",
+}
+
+#: Files of which words do not tell what they declare.
+UNCLEAR = {
+    "the keyword from a macro": f"`define unit module\n`unit {_SUMMED}",
+    "the keyword from a macro of two lines": f"`define unit \\\n  module\n`unit {_SUMMED}",
+    "the name from a macro": f"`define name summed\nmodule `name {_SUMMED[6:]}",
+    "the name as an argument": "`define unit(n) module n(input a); endmodule\n`unit(summed)",
+    "pasted": f"`define paste(a, b) a``b\n`paste(mod, ule) {_SUMMED}",
+    "quotes of macros": f'`define text(x) `"x // `"\nmodule {_SUMMED.replace("summed", "/**/ other")} wire summed;',
+    "a string that does not end": '(* x = " *) wire summed;',
+    "a comment that does not end": "/* wire summed;",
+    "three quotes": '(* x = """ " // """ *) wire summed;',
+    "a line that ends in a carriage return": "// \r wire summed;",
+}
+
 CASES = {
     # the model
     "empty folder": Bad(lambda folder: (shutil.rmtree(folder), folder.mkdir()), "not one that da4ml or alkaid wrote"),
@@ -132,6 +167,14 @@ CASES = {
         write("src/zz.v", 'module pad; endmodule module \\layer (output y); assign y = "module x"; endmodule'),
         "src/layer.v and src/zz.v both declare layer",
     ),
+    **{
+        f"declared twice, {name}": Bad(write("src/zz.v", text), "src/zz.v and src/static/summed.v both declare summed")
+        for name, text in HIDDEN.items()
+    },
+    **{
+        f"perhaps declared twice, {name}": Bad(write("src/zz.v", text), "src/zz.v may declare summed, too: its macros")
+        for name, text in UNCLEAR.items()
+    },
     "library declared twice": Bad(
         lambda folder: shutil.copy(folder / "src" / "static" / "summed.v", folder / "src" / "summed.v"),
         "src/summed.v and src/static/summed.v both declare summed",

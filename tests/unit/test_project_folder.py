@@ -125,6 +125,52 @@ def test_files_are_needed_for_what_they_declare(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('constant c : string := "--"; entity b is', "declared"),
+        ("constant c : character := '\"'; entity b is -- \"", "declared"),
+        ("constant c : character := character'('\"'); entity b is -- \"", "declared"),
+        ("x <= y when '(', '\"' when others; entity b is -- \"", "declared"),
+        ("signal \\--\\ : bit; entity b is", "declared"),
+        ('signal \\"\\ : bit; entity b is -- "', "declared"),
+        ("-- /*\nentity b is -- */", "declared"),
+        ("/* -- */ entity b is", "declared"),
+        ('report "a""/*"; entity b is -- */', "declared"),
+        ("entity /* c */ b -- d\n is", "declared"),
+        ('report %"%; signal b : bit; -- "', "unclear"),
+        ("-- c \f signal b : bit;", "unclear"),
+        ("signal b : bit; /* to the end", "unclear"),
+        ('signal b : bit; report "to the end', "unclear"),
+        ("-- entity b is", ""),
+        ("/* entity b is */", ""),
+        ('report "entity b is";', ""),
+        ("-- 50 % of b's \"entities\n", ""),
+        ("x <= std_logic'('1') & b'length & '\"'; -- entity b is", ""),
+    ],
+)
+def test_what_vhdl_declares_is_told_from_what_it_says(text: str, found: str) -> None:
+    texts = {Path("a"): "entity a is x: entity work.b;", Path("b"): "entity b is", Path("c"): text}
+    needed = needed_files(texts, "a", vhdl=True)
+    assert (needed.units["b"] == [Path("b"), Path("c")]) is (found == "declared")
+    assert needed.unclear == ((Path("c"), "b") if found == "unclear" else None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "// module b",
+        "/* module b */",
+        '(* x = "module b" *) wire y;',
+        '(* x = "\\"module b" *)',
+        "`define b 1 // module",
+    ],
+)
+def test_what_verilog_only_says_is_no_declaration(text: str) -> None:
+    texts = {Path("a"): "module a; b x();", Path("b"): "module b;", Path("c"): text}
+    assert needed_files(texts, "a", vhdl=False) == ((Path("a"), Path("b")), {"a": [Path("a")], "b": [Path("b")]}, None)
+
+
+@pytest.mark.parametrize(
     ("text", "vhdl", "found"),
     [
         ("module t(input clk, input [3:0] x);", False, True),
