@@ -6,7 +6,7 @@ sequences. It must give what the oracle gives; where something may be unknown, t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 from dais_verif.errors import InputError, ViolationError
 from dais_verif.golden import Golden
 from dais_verif.golden.machine import Value, trace_machine
-from dais_verif.machine.model import Machine
+from dais_verif.machine.model import Machine, Signal
 from dais_verif.machine.step import Element, Step, conflict_of, step_of
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch, doubles_of_raw, floor_to_grid
+from dais_verif.program import FixedType, Program
+from dais_verif.program.numbers import Batch, doubles_of_raw
+from dais_verif.program.opcodes import Code
 
 __all__ = ["MACHINE_ENGINES", "MachineRun", "run_machine"]
 
 Reals = NDArray[np.float64]
-Ints = NDArray[np.signedinteger[Any]]
 
 #: Who computes: the C kernel, a sequence a lane, or the oracle; ``auto`` takes the kernel wherever it can.
 MACHINE_ENGINES = ("auto", "fast", "exact")
@@ -33,6 +33,8 @@ MACHINE_ENGINES = ("auto", "fast", "exact")
 _NO_DOUBLE = "output {} has a value that a float64 cannot hold exactly"
 #: Raw integers of more bits are no numpy integers.
 _WIDEST = 62
+#: A float64 holds every raw integer of so many bits, times a power of two of no larger exponent.
+_EXACT, _NEAR = 53, 900
 
 
 @dataclass(frozen=True)
@@ -132,40 +134,49 @@ class _Lanes:
         self.machine, self.step, self.given, self.after, self.check = machine, step, given, after, check
         self.sequences, self.cycles = next(iter(given.values())).shape[:2] if given else (1, 0)
         self.golden = Golden(step.program)
-        n_out = len(step.outputs)
-        self.settled = Golden(_with_outputs(step.program, n_out)) if after else None
-        self.rows = np.zeros((len(step.inputs) + len(step.state), self.sequences), dtype=np.int64)
-        self.found = np.zeros((step.program.n_out, self.sequences), dtype=np.int64)
+        self.settled = Golden(_with_outputs(step.program, len(step.outputs))) if after else None
+        kinds = [*self.kinds(step.inputs), *self.kinds(step.state), *step.program.output_types]
+        bits = max((kind.width + (1 - kind.k) for kind in kinds), default=0)
+        self.integer = next(t for t in (np.int8, np.int16, np.int32, np.int64) if np.dtype(t).itemsize * 8 >= bits)
 
     def run(self) -> dict[str, Reals]:
         """The outputs of all cycles."""
         step, n_in, n_out = self.step, len(self.step.inputs), len(self.step.outputs)
-        driven = [self.raw(element) for element in step.inputs]
-        for row, element in zip(self.rows[n_in:], step.state, strict=True):
+        driven = self.driven()
+        rows = np.zeros((n_in + len(step.state), self.sequences), dtype=self.integer)
+        found = np.zeros((step.program.n_out, self.sequences), dtype=self.integer)
+        for row, element in zip(rows[n_in:], step.state, strict=True):
             row[:] = self.initial(element)
-        kept = np.zeros((self.cycles, n_out, self.sequences), dtype=np.int64)
+        kept = np.zeros((self.cycles, n_out, self.sequences), dtype=self.integer)
         for t in range(self.cycles):
-            for row, column in zip(self.rows, driven, strict=False):
-                row[:] = column[t]
+            rows[:n_in] = driven[t]
             try:
-                self.golden.run_planar(self.rows, check=self.check, jobs=1, out=self.found)
+                self.golden.run_planar(rows, check=self.check, jobs=1, out=found)
             except ViolationError as error:
                 self.explain(t, error)
-            self.rows[n_in:] = self.found[n_out:]
+            rows[n_in:] = found[n_out:]
             if self.settled is None:
-                kept[t] = self.found[:n_out]
+                kept[t] = found[:n_out]
             elif n_out:
-                self.settled.run_planar(self.rows, check=False, jobs=1, out=kept[t])
+                self.settled.run_planar(rows, check=False, jobs=1, out=kept[t])
         return self.signals(kept)
 
-    def raw(self, element: Element) -> Ints:
-        """An input element in units of its type's last bit, (cycles, sequences)."""
-        kind = self.machine.signals[element.signal].types[element.place]
-        values = self.given[element.signal][:, :, element.place].T
-        column = floor_to_grid(Batch.of(np.ascontiguousarray(values).reshape(-1, 1), 1).columns[0], kind.f)
-        if column.dtype == object:  # only the bits of the type count, and these fit
-            column = (column & ((1 << kind.width) - 1)).astype(np.int64)
-        return column.reshape(values.shape)
+    def kinds(self, elements: Sequence[Element]) -> list[FixedType]:
+        return [self.machine.signals[name].types[place] for name, place in elements]
+
+    def driven(self) -> NDArray[np.signedinteger[Any]]:
+        """What drives the inputs, in units of the last bits of their types, (cycles, elements, sequences)."""
+        found = np.zeros((self.cycles, len(self.step.inputs), self.sequences), dtype=self.integer)
+        first = 0
+        for signal in self.machine.inputs:
+            elements = len(signal.types)
+            values = self.given[signal.name].reshape(self.sequences * self.cycles, elements)
+            columns = Golden(_reader(signal)).run_raw(Batch.of(values, elements), check=False, jobs=1)
+            for number, column in enumerate(columns):
+                narrow = column.astype(self.integer).reshape(self.sequences, self.cycles)
+                found[:, first + number, :] = narrow.T
+            first += elements
+        return found
 
     def initial(self, element: Element) -> int:
         signal = self.machine.signals[element.signal]
@@ -173,15 +184,18 @@ class _Lanes:
             return 0
         return int(signal.initial[element.place] * Fraction(2) ** signal.types[element.place].f)
 
-    def signals(self, kept: NDArray[np.int64]) -> dict[str, Reals]:
+    def signals(self, kept: NDArray[np.signedinteger[Any]]) -> dict[str, Reals]:
         found = {
             s.name: np.zeros((self.sequences, self.cycles, len(s.types)), dtype=np.float64)
             for s in self.machine.outputs
         }
         for number, (name, place) in enumerate(self.step.outputs):
-            kind = self.machine.signals[name].types[place]
+            kind, column = self.machine.signals[name].types[place], kept[:, number, :]
+            if kind.width <= _EXACT and abs(kind.f) <= _NEAR:
+                np.multiply(column.T, 2.0**-kind.f, out=found[name][:, :, place])
+                continue
             try:
-                real = doubles_of_raw(kept[:, number, :].ravel(), kind.f, number)
+                real = doubles_of_raw(column.astype(np.int64).ravel(), kind.f, number)
             except InputError:
                 raise InputError(_NO_DOUBLE.format(name)) from None
             found[name][:, :, place] = real.reshape(self.cycles, self.sequences).T
@@ -196,6 +210,13 @@ class _Lanes:
             except ViolationError as found:
                 raise found from None
         raise AssertionError(f"the fast engine and the oracle differ in cycle {cycle}: {error}")
+
+
+def _reader(signal: Signal) -> Program:
+    """What quantises the elements of an input signal to their types."""
+    rows = [(int(Code.INPUT), place, -1, 0, kind) for place, kind in enumerate(signal.types)]
+    outputs = [(place, 0, 0) for place in range(len(rows))]
+    return Program.build(rows, outputs, inp_shift=[0] * len(rows))
 
 
 def _with_outputs(program: Program, count: int) -> Program:
