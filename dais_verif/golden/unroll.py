@@ -9,8 +9,10 @@ first and all later ones, is one from such a state: what is proved of the progra
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+
+import numpy as np
 
 from dais_verif.errors import InputError
 from dais_verif.golden.oracle import Context, quantise, two, value_of
@@ -21,7 +23,7 @@ from dais_verif.program.graph import cone
 from dais_verif.program.opcodes import INPUT, MUXES, Code, high_int32
 from dais_verif.program.ranges import PromiseStatus, analyse
 
-__all__ = ["Frame", "Port", "Unrolled", "changed_while", "unroll"]
+__all__ = ["Frame", "Port", "Stall", "Unrolled", "stall_of", "unroll"]
 
 #: The type of the lookups that look whether an index is within its memory.
 _CHECKED = FixedType(0, 0, 0)
@@ -31,14 +33,18 @@ _WORD = 1 << 63
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """An element of a signal in one cycle, before its edge; cycles count from the begin of the frame."""
+    """An element of a signal in one cycle, before its edge; cycles count from the begin of the frame.
+
+    ``stalled``: in a cycle of a stall that stands in the place of that one.
+    """
 
     signal: str
     place: int
     cycle: int
+    stalled: bool = False
 
     def __str__(self) -> str:
-        return f"{self.signal}[{self.place}] in cycle {self.cycle}"
+        return f"{self.signal}[{self.place}] in {'stalled ' * self.stalled}cycle {self.cycle}"
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,7 @@ def unroll(machine: Machine, frame: Frame, *, after: int | None = None) -> Unrol
     chain = _Chain(machine, step, frame, known)
     last = max([frame.cycles, *(port.cycle + 1 for port in frame.outputs)])
     chain.run(range(-(after or 0) * frame.cycles, last))
-    program, free = chain.finished()
+    program, free = chain.finished([chain.outputs[port] for port in frame.outputs])
     if step.indexed:
         _require_inside(program)
     return Unrolled(program, free, known)
@@ -106,13 +112,48 @@ def _require_inside(program: Program) -> None:
             )
 
 
-def changed_while(machine: Machine, held: Mapping[Element, Fraction]) -> tuple[Element, ...]:
-    """The elements of registers that an edge may change while inputs are ``held``, in whatever state the machine is."""
+@dataclass(frozen=True)
+class Stall:
+    """What registers hold after an edge of a stall, ``after``, and what they held, ``before``, on the same inputs.
+
+    ``registers``: those that the outputs of both programs are, with the cycle in whose place the stall stands. Those
+    of which both are one and the same op are left out, so without any, no register changes.
+    """
+
+    after: Program
+    before: Program
+    free: tuple[Port | Element, ...]
+    registers: tuple[Port, ...]
+
+
+def stall_of(machine: Machine, frame: Frame, held: Mapping[Element, Fraction], *, from_power_up: bool = False) -> Stall:
+    """A stall, one cycle in which ``held`` holds and all other inputs are anything, in any state of ``machine``.
+
+    ``from_power_up``: before each cycle of the first frame from power-up instead.
+    """
     step = step_of(machine)
-    chain = _Chain(machine, step, Frame(1, (), (), {e: (value,) for e, value in held.items()}), {})
-    before = chain.state
-    chain.cycle(0)
-    return tuple(e for e, old, new in zip(step.state, before, chain.state, strict=True) if old != new)
+    known = {e: v for e in step.state if (v := _initial(machine, e)) is not None} if from_power_up else {}
+    chain = _Chain(machine, step, frame, known)
+    found: dict[Port, tuple[int, int]] = {}
+    for t in range(frame.cycles if from_power_up else 1):
+        before = chain.state
+        chain.cycle(t, held)
+        for element, old, new in zip(step.state, before, chain.state, strict=True):
+            if old != new:
+                found[Port(element.signal, element.place, t, True)] = old, new
+        chain.state = before
+        if from_power_up:
+            chain.cycle(t)
+    both = [op for pair in found.values() for op in pair]
+    program, free = chain.finished(both)
+    ops = [index for index, _, _ in program.outputs]
+    return Stall(_giving(program, ops[1::2]), _giving(program, ops[::2]), free, tuple(found))
+
+
+def _giving(program: Program, ops: Sequence[int]) -> Program:
+    """``program`` with other outputs."""
+    zeros = np.zeros(len(ops), dtype=np.int64)
+    return replace(program, out_idx=np.array(ops, dtype=np.int64), out_shift=zeros, out_neg=zeros.copy())
 
 
 def _initial(machine: Machine, element: Element) -> Fraction | None:
@@ -176,10 +217,12 @@ class _Chain:
         pairs = zip(self.step.state, self.state, strict=True)
         return {element: value for element, op in pairs if (value := self.value[op]) is not None}
 
-    def cycle(self, t: int) -> None:
+    def cycle(self, t: int, stall: Mapping[Element, Fraction] | None = None) -> None:
+        """Add one cycle; with ``stall`` one of a stall in its place, in which inputs not in it are anything."""
         program = self.step.program
         n_out = len(self.step.outputs)
-        given = [self.driven(element, t) for element in self.step.inputs] + self.state
+        given = [self.driven(e, t) if stall is None else self.waiting(e, t, stall) for e in self.step.inputs]
+        given += self.state
         at: list[int] = []
         values: list[Fraction] = []  # of the ops of one cycle, 0 where they are not known
         for op in program.ops:
@@ -200,6 +243,13 @@ class _Chain:
         if number is None:
             return self.opened(port, kind)
         return self.new((int(Code.INPUT), number, -1, 0, kind), None)
+
+    def waiting(self, element: Element, t: int, stall: Mapping[Element, Fraction]) -> int:
+        """An input of the machine in a cycle of a stall."""
+        kind, held = self.kind(element), stall.get(element)
+        if held is None:
+            return self.opened(Port(element.signal, element.place, t, True), kind)
+        return self.constant(quantise(held, kind), kind)
 
     def opened(self, what: Port | Element, kind: FixedType) -> int:
         """An input beyond those of the frame; what has no bits needs none."""
@@ -258,9 +308,8 @@ class _Chain:
         self.value.append(value)
         return len(self.rows) - 1
 
-    def finished(self) -> tuple[Program, tuple[Port | Element, ...]]:
-        """What the outputs of the frame depend on, and the inputs beyond those of the frame that are left."""
-        roots = [self.outputs[port] for port in self.frame.outputs]
+    def finished(self, roots: Sequence[int]) -> tuple[Program, tuple[Port | Element, ...]]:
+        """What the ops ``roots`` depend on, and the inputs beyond those of the frame that are left."""
         whole = self.built(self.rows, self.terms, roots, len(self._numbers) + len(self.free))
         checks = [op.index for op in whole.ops if op.code == Code.LOOKUP and op.type == _CHECKED]
         live = cone(whole, [*roots, *checks])

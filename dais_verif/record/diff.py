@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from dais_verif.record.base import RunRecord
 from dais_verif.record.program import ProgramInfo
 
-__all__ = ["DiffRecord", "DifferentOp", "EqualityProof", "FrameInfo", "OpDifference", "OutputDifference", "TypedValue"]
+__all__ = [
+    "DiffRecord",
+    "DifferentOp",
+    "EqualityProof",
+    "FrameInfo",
+    "FrameValue",
+    "OpDifference",
+    "OutputDifference",
+    "TypedValue",
+]
 
 
 @dataclass(frozen=True)
@@ -66,11 +75,23 @@ class EqualityProof:
 
 
 @dataclass(frozen=True)
+class FrameValue:
+    """An element, ``signal``, in ``cycle``, and its exact ``value``. ``cycle`` None: at the begin of the frame."""
+
+    signal: str
+    cycle: int | None
+    value: str
+
+
+@dataclass(frozen=True)
 class FrameInfo:
     """How a machine was compared: over ``cycles`` of every frame, as a program of ``ops``.
 
     ``restored``: elements of registers that hold at the begin of every frame what they hold at power-up. ``free``: what
     the outputs may depend on beyond the frame's inputs. ``stalled``: whether it was shown that a stall changes nothing.
+    ``frame``: the one that the witness of a difference is of, 0 the first from power-up; None for one from another
+    state. ``witness``: what of it is not 0, inputs by cycles, which count from power-up, or from the begin of the frame
+    if ``frame`` is None; ``output``: where it shows.
     """
 
     cycles: int
@@ -78,6 +99,9 @@ class FrameInfo:
     free: list[str]
     restored: list[str]
     stalled: bool
+    frame: int | None = None
+    witness: list[FrameValue] | None = None
+    output: FrameValue | None = None
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from dais_verif.record.diff import DiffRecord, OpDifference, OutputDifference
+from dais_verif.record.diff import DiffRecord, FrameInfo, FrameValue, OpDifference, OutputDifference
 from dais_verif.report.console import program_line, verdict_text
 
 __all__ = ["print_diff"]
@@ -17,7 +17,9 @@ def print_diff(record: DiffRecord, out: Console) -> None:
     out.print(f"a          {program_line(record.a)}", markup=False)
     out.print(f"b          {program_line(record.b)}", markup=False)
     first, difference = record.first_different_op, record.difference
-    if record.identical:
+    if record.frame:
+        pass  # ops of the program of a frame are none of the machine
+    elif record.identical:
         out.print(f"structure  the same program, hash {record.a.hash}", markup=False)
     elif first is None:
         out.print("structure  all ops are the same; outputs, or what no op uses, differ", markup=False)
@@ -36,13 +38,36 @@ def print_diff(record: DiffRecord, out: Console) -> None:
         methods = ", ".join(f"{name} {count}" for name, count in record.proof.methods.items())
         merged, seconds = record.proof.merged_ops, record.proof.seconds
         out.print(f"proof      {merged} ops of b equal one of a ({methods}), {seconds:.1f} s", markup=False)
-    if difference:
+    if record.frame and record.frame.output and difference:
+        _print_sequence(record.frame, difference, out)
+    elif difference:
         _print_difference(difference, out)
     out.print(verdict_text(record.verdict, record.message))
     if difference:
         out.print(f"reproduce  {record.reproduce}", markup=False)
     if record.replay:
         out.print(f"replay     {record.replay}", markup=False)
+
+
+#: Values of a sequence that are printed; its file has all.
+_MOST_VALUES = 32
+
+
+def _print_sequence(frame: FrameInfo, difference: OutputDifference, out: Console) -> None:
+    """The inputs of a machine, cycle by cycle, and what is wrong then."""
+    values, output = frame.witness or [], frame.output
+    assert output is not None
+    begin = "in some state" if frame.frame is None else "from power-up"
+    out.print(f"\ndifference {_at(output)}, {begin}: {difference.a.real}, must be {difference.b.real}", markup=False)
+    out.print("sequence   all inputs are 0 that are neither held nor in this list", markup=False)
+    for value in values[:_MOST_VALUES]:
+        out.print(f"           {_at(value)} = {value.value}", markup=False)
+    if len(values) > _MOST_VALUES:
+        out.print(f"           and {len(values) - _MOST_VALUES} more", markup=False)
+
+
+def _at(value: FrameValue) -> str:
+    return f"{value.signal} at the begin" if value.cycle is None else f"{value.signal} in cycle {value.cycle}"
 
 
 def _print_difference(difference: OutputDifference, out: Console) -> None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from support.machines import NIBBLE, block, connect, signal, tree
 from support.places import FSM
@@ -50,7 +51,7 @@ def weights() -> list[float]:
     return [float(value) for value in initial]
 
 
-def compared(a: Path, b: Program, frame: str, folder: Path, **asked: Any) -> dais_verif.DiffRecord:
+def compared(a: Any, b: Program, frame: str, folder: Path, **asked: Any) -> dais_verif.DiffRecord:
     path = folder / "frame.toml"
     path.write_text(frame)
     return dais_verif.diff(a, b, frame=path, prove=True, **asked)
@@ -187,7 +188,108 @@ def test_a_stall_that_stops_only_half_is_found(tmp_path: Path) -> None:
     of = accumulator(True)
     of["fsm"]["conns"][6]["enable_if"] = None  # the sum goes on
     record = compared(written(of, tmp_path), total(), SUM, tmp_path)
-    assert record.verdict is Verdict.PROGRAMS_DIFFER and "acc[0]" in record.message
+    assert record.verdict is Verdict.PROGRAMS_DIFFER
+    assert record.message == "a stall in the place of cycle 0 changes acc[0]"
+
+
+#: The value without its lowest bit, which nothing sets.
+CLEARED = assemble("""
+input o, x
+o = u8.0 input o
+x = u8.0 input x
+h = u7.-1 quant(o)
+z = u8.0 x xor x
+n = u8.0 h or z
+output n = n
+""")
+#: (o AND x) + (o OR x) - x, which is o.
+THE_SAME = assemble("""
+input o, x
+o = u8.0 input o
+x = u8.0 input x
+a = u8.0 o and x
+b = u8.0 o or x
+c = u9.0 a + b
+d = s10.0 c - x
+n = u8.0 quant(d)
+output n = n
+""")
+ONE_CYCLE = """
+cycles = 1
+inputs = [{ signal = "x", cycle = 0 }]
+outputs = [{ signal = "y", cycle = 1 }]
+held.en = 1
+stall.en = 0
+"""
+
+
+def test_a_stall_that_could_change_only_what_it_never_does_is_unknown(tmp_path: Path) -> None:
+    """``odd`` takes its own value with the lowest bit cleared, stall or not; from power-up that is 0 for ever."""
+    made = MachineBuilder()
+    wide = FixedType(0, 8, 0)
+    x, en = made.input("x", wide), made.input("en", FixedType(0, 1, 0))
+    kept = made.register("kept", wide, initial=0)
+    odd = made.register("odd", wide, initial=0)
+    clear = made.block(
+        "clear",
+        CLEARED,
+    )
+    made.connect(odd, clear.inputs[0])
+    made.connect(x, clear.inputs[1])
+    made.connect(clear.outputs, odd)
+    made.connect(x, kept, enable=en)
+    made.connect(kept, made.output("y", wide))
+    same = assemble("input x\nx = u8.0 input x\noutput y = x")
+    record = compared(made.build(), same, ONE_CYCLE, tmp_path)
+    assert record.verdict is Verdict.UNKNOWN and record.frame is not None and not record.frame.stalled
+    assert record.message == "a stall changes registers in states that no stall of the first frame shows: odd[0]"
+
+
+def test_what_a_stall_leaves_equal_in_other_ops_is_proved(tmp_path: Path) -> None:
+    """A register that takes a mux of itself and of itself is not the same op, and yet the same."""
+    made = MachineBuilder()
+    wide = FixedType(0, 8, 0)
+    x, en = made.input("x", wide), made.input("en", FixedType(0, 1, 0))
+    kept = made.register("kept", wide, initial=0)
+    both = made.block(
+        "both",
+        THE_SAME,
+    )
+    made.connect(kept, both.inputs[0])
+    made.connect(x, both.inputs[1])
+    made.connect(x, kept, enable=en, otherwise=both.outputs)
+    made.connect(kept, made.output("y", wide))
+    same = assemble("input x\nx = u8.0 input x\noutput y = x")
+    record = compared(made.build(), same, ONE_CYCLE, tmp_path)
+    assert record.verdict is Verdict.PASS and record.frame is not None and record.frame.stalled
+
+
+def test_a_difference_is_a_sequence_that_run_shows_again(tmp_path: Path) -> None:
+    machine = written(accumulator(False), tmp_path)
+    record = compared(machine, total(), SUM, tmp_path, output=tmp_path / "w.npz")
+    frame = record.frame
+    assert frame is not None and frame.frame == 1 and frame.witness and frame.output is not None
+    assert frame.output.signal == "y[0]" and frame.output.cycle == 8
+    assert all(value.signal == "x[0]" and value.cycle is not None for value in frame.witness)
+    arrays = np.load(tmp_path / "w.npz")
+    assert arrays["x"].shape == (9, 1) and arrays["en"].min() == 1
+    assert {(t, float(v)) for t, (v,) in enumerate(arrays["x"]) if v} == {
+        (v.cycle, float(v.value)) for v in frame.witness
+    }
+    found = dais_verif.run_machine(dais_verif.load_machine(machine), dict(arrays)).outputs["y"]
+    assert found[0, 8, 0] == float(frame.output.value) != arrays["x"][4:8].sum()
+    assert record.replay is not None and record.replay.endswith(f"run {machine} --inputs {tmp_path / 'w.npz'}")
+
+
+def test_a_sequence_is_kept_in_npz_alone(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"must end with \.npz"):
+        compared(written(accumulator(True), tmp_path), total(), SUM, tmp_path, output=tmp_path / "w.npy")
+
+
+def test_ports_of_many_cycles_in_one_line(tmp_path: Path) -> None:
+    begin, end = SUM.index("inputs"), SUM.index("outputs")
+    frame = f'{SUM[:begin]}inputs = [{{ signal = "x", cycle = 0, to = 3 }}]\n{SUM[end:]}'
+    assert compared(written(accumulator(True), tmp_path), total(), frame, tmp_path).verdict is Verdict.PASS
 
 
 def test_two_writers_of_one_element_are_refused(tmp_path: Path) -> None:
@@ -220,6 +322,7 @@ REFUSED = {
     "signal": ('cycles = 4\noutputs = [{ signal = "z", cycle = 0 }]', "'z' must be one of y"),
     "place": ('cycles = 4\noutputs = [{ signal = "y", cycle = 0, first = 1 }]', "first is 1, must be a number"),
     "late input": ('cycles = 4\ninputs = [{ signal = "x", cycle = 4 }]', "cycle is 4, must be a number from 0 to 3"),
+    "to": ('cycles = 4\ninputs = [{ signal = "x", cycle = 2, to = 1 }]', "to is 1, must be a number from 2 to 3"),
     "held": ("cycles = 4\nheld.en = [1, 1]", "must be a number, or a list of 4"),
     "held input": (SUM + "held.x = 0\n", "x[0] is an input of the frame and held"),
     "twice": (SUM.replace("cycle = 1 }", "cycle = 0 }"), "names one element of an input twice"),

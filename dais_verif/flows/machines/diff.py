@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dais_verif.errors import InputError, RequestError
-from dais_verif.flows.machines.frame import read_frame
+from dais_verif.flows.machines.frame import FrameFile, read_frame
+from dais_verif.flows.machines.frame_witness import FrameWitness, judged, with_file
 from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import Progress
-from dais_verif.golden.unroll import Frame, Unrolled, changed_while, unroll
+from dais_verif.golden.unroll import Port, Stall, Unrolled, stall_of, unroll
 from dais_verif.machine import Machine
+from dais_verif.machine.step import Element
 from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.record.diff import DiffRecord, FrameInfo
@@ -29,11 +31,10 @@ __all__ = ["diff_machine"]
 
 #: So many frames from power-up are looked at where one from another state is wrong.
 _FRAMES = 3
+_Compare = Callable[["DiffRequest", Progress], DiffRecord]
 
 
-def diff_machine(
-    request: DiffRequest, progress: Progress, compare: Callable[[DiffRequest, Progress], DiffRecord]
-) -> DiffRecord:
+def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) -> DiffRecord:
     """Compare every frame of the machine A with the program B, which ``compare`` does of two programs.
 
     A frame may begin in any state that agrees with power-up in all that every frame restores. A difference from
@@ -44,8 +45,9 @@ def diff_machine(
         raise RequestError.of("{frame} says which cycles of a machine (ALIRFSM) are a program, and A is none.")
     if request.frame is None:
         raise RequestError.of("A is a machine: give {frame}, a file that says which of its cycles are the program B.")
+    if request.output is not None and request.output.suffix != ".npz":
+        raise RequestError.of("{output} must end with .npz: what shows a difference of a machine is a sequence.")
     said = read_frame(request.frame, machine)
-    changing = changed_while(machine, said.stall) if said.stall else ()
     b, warnings = read_program(request.b, request.layout_b or request.layout, progress)
     frame = said.frame
     if (len(frame.inputs), len(frame.outputs)) != (b.n_in, b.n_out):
@@ -53,22 +55,27 @@ def diff_machine(
             f"the frame has {len(frame.inputs)} inputs and {len(frame.outputs)} outputs, B has {b.n_in} and {b.n_out}"
         )
     every = unroll(machine, frame)
-    if every.free:
-        record = _of_open_state(machine, every, b, frame, request, progress, compare)
-    else:
-        record = _compared(every, b, request, progress, compare)
-    if changing and record.verdict is Verdict.PASS:
-        shown = ", ".join(map(str, changing[:4]))
-        message = f"registers change while the machine is stalled: {shown}{', ...' * (len(changing) > 4)}"
-        record = replace(record, verdict=Verdict.PROGRAMS_DIFFER, message=message)
+    if request.inputs and every.free:
+        raise RequestError.of("{inputs} cannot be given: the frame leaves inputs or registers of the machine open.")
+    frames = _Frames(machine, said, request, progress, compare)
+    found = frames.compared(every, b)
+    stalled = False
+    if said.stall and found.record.verdict is Verdict.PASS:
+        found, stalled = frames.stalled(found)
+    record, witness = found.record, found.witness
+    if witness is not None:
+        record = judged(record, machine, said, witness)
     proved = record.verdict is Verdict.PASS and request.prove
     pins = "".join(f"; {e} held at {_values(values)}" for e, values in frame.held.items())
     restored = f"; every frame restores {len(every.known)} elements of registers{pins}" if proved else ""
-    return replace(
+    record = replace(
         record,
         message=f"every frame: {record.message}{restored}" if proved else record.message,
         a=ProgramInfo.of_machine(machine),
-        replay=None,  # a vector of the program of a frame is none of the machine
+        b=ProgramInfo.of(b),
+        identical=False,
+        first_different_op=None,  # ops of the program of a frame are none of the machine
+        replay=None,
         warnings=warnings,
         reproduce=own_command(request.words()) if request.command is None else request.command,
         frame=FrameInfo(
@@ -76,9 +83,13 @@ def diff_machine(
             ops=every.program.n_ops,
             free=list(map(str, every.free)),
             restored=list(map(str, every.known)),
-            stalled=bool(said.stall) and not changing,
+            stalled=stalled,
+            frame=None if witness is None else witness.frame,
+            witness=None if witness is None else witness.values(frame.cycles),
+            output=None if witness is None else witness.shown(frame.cycles, record),
         ),
     )
+    return with_file(record, machine, said, witness, request, progress)
 
 
 def _values(values: Sequence[Fraction]) -> str:
@@ -87,53 +98,102 @@ def _values(values: Sequence[Fraction]) -> str:
     )
 
 
-def _compared(
-    unrolled: Unrolled,
-    b: Program,
-    request: DiffRequest,
-    progress: Progress,
-    compare: Callable[[DiffRequest, Progress], DiffRecord],
-) -> DiffRecord:
-    """The unrolled machine and B, which reads none of the inputs that are free."""
-    if unrolled.free and request.inputs:
-        raise RequestError.of("{inputs} cannot be given: the frame leaves inputs or registers of the machine open.")
-    padded = replace(b, inp_shift=np.concatenate([b.inp_shift, np.zeros(len(unrolled.free), dtype=np.int64)]))
-    two = replace(request, a=unrolled.program, b=padded, frame=None, layout=None, layout_b=None)
-    return compare(two, progress)
+@dataclass(frozen=True)
+class _Found:
+    """What a comparison found; ``witness``: of a difference, if there is one."""
+
+    record: DiffRecord
+    witness: FrameWitness | None = None
 
 
-def _of_open_state(
-    machine: Machine,
-    every: Unrolled,
-    b: Program,
-    frame: Frame,
-    request: DiffRequest,
-    progress: Progress,
-    compare: Callable[[DiffRequest, Progress], DiffRecord],
-) -> DiffRecord:
-    """The frame where it leaves inputs or registers open: from power-up first, on vectors, then from any state.
+@dataclass(frozen=True)
+class _Frames:
+    """Comparisons of the frames of a machine with programs."""
 
-    Promises are looked at on the way from power-up alone: other states may be none that ever are. And what differs
-    there is the answer: vectors of any state need not meet that one.
-    """
+    machine: Machine
+    said: FrameFile
+    request: DiffRequest
+    progress: Progress
+    compare: _Compare
 
-    def after(frames: int, asked: DiffRequest) -> DiffRecord:
-        return _compared(unroll(machine, frame, after=frames), b, asked, progress, compare)
+    def compared(self, every: Unrolled, b: Program) -> _Found:
+        """All frames; where one leaves inputs or registers open, from power-up first, then from any state.
 
-    first = after(0, replace(request, prove=False))
-    if first.verdict is Verdict.PROGRAMS_DIFFER:
-        return replace(first, message=f"frame 0 from power-up: {first.message}")
-    record = _compared(every, b, replace(request, unchecked=True), progress, compare)
-    if record.verdict is Verdict.PROGRAMS_DIFFER:
-        return _from_power_up(lambda frames: after(frames, request), record)
-    return record
+        Promises are looked at on the way from power-up alone: other states may be none that ever are. And what differs
+        there is the answer: vectors of any state need not meet that one.
+        """
+        if not every.free:
+            return self.unrolled(every, b, self.request, 0)
+        first = self.after(0, b, replace(self.request, prove=False))
+        if first.record.verdict is Verdict.PROGRAMS_DIFFER:
+            return first
+        found = self.unrolled(every, b, replace(self.request, unchecked=True), None)
+        if found.record.verdict is not Verdict.PROGRAMS_DIFFER:
+            return found
+        for frames in range(_FRAMES):
+            other = self.after(frames, b, self.request)
+            if other.record.verdict is Verdict.PROGRAMS_DIFFER:
+                return other
+        message = f"the first {_FRAMES} frames are right; one that begins in another state, which may never be, is not"
+        return replace(found, record=replace(found.record, verdict=Verdict.UNKNOWN, message=message))
+
+    def after(self, frames: int, b: Program, request: DiffRequest) -> _Found:
+        """The frame from power-up ``after`` so many others."""
+        found = self.unrolled(unroll(self.machine, self.said.frame, after=frames), b, request, frames)
+        if found.record.verdict is not Verdict.PROGRAMS_DIFFER:
+            return found
+        message = f"frame {frames} from power-up: {found.record.message}"
+        return replace(found, record=replace(found.record, message=message))
+
+    def unrolled(self, unrolled: Unrolled, b: Program, request: DiffRequest, frames: int | None) -> _Found:
+        """One frame and the program, which reads none of the inputs that are open."""
+        record = self.programs(unrolled.program, _with_inputs(b, len(unrolled.free)), request)
+        return self.found(record, unrolled.free, self.said.frame.outputs, frames)
+
+    def programs(self, a: Program, b: Program, request: DiffRequest) -> DiffRecord:
+        """Two programs."""
+        two = replace(request, a=a, b=b, frame=None, layout=None, layout_b=None, output=None)
+        return self.compare(two, self.progress)
+
+    def found(
+        self, record: DiffRecord, free: Sequence[Port | Element], outputs: Sequence[Port], frames: int | None
+    ) -> _Found:
+        if record.difference is None:
+            return _Found(record)
+        given = [*self.said.frame.inputs, *free]
+        values = dict(zip(given, map(Fraction, record.difference.witness), strict=True))
+        return _Found(record, FrameWitness(frames, values, outputs[record.difference.output]))
+
+    def stalled(self, found: _Found) -> tuple[_Found, bool]:
+        """What a stall makes of a comparison that found all equal, and whether it was shown to change nothing."""
+        machine, said = self.machine, self.said
+        any_state = stall_of(machine, said.frame, said.stall)
+        if not any_state.registers:
+            return found, True
+        record = self.stall(any_state)
+        names = ", ".join(str(Element(port.signal, port.place)) for port in any_state.registers[:4])
+        names += ", ..." * (len(any_state.registers) > 4)
+        if record.verdict is not Verdict.PROGRAMS_DIFFER:
+            if record.verdict is Verdict.PASS:
+                return found, self.request.prove
+            message = f"{found.record.message}; undecided: whether a stall changes {names}"
+            return _Found(replace(found.record, verdict=Verdict.UNKNOWN, message=message)), False
+        early = stall_of(machine, said.frame, said.stall, from_power_up=True)
+        if early.registers:
+            record = self.stall(early)
+            if record.verdict is Verdict.PROGRAMS_DIFFER:
+                shown = self.found(record, early.free, early.registers, 0)
+                assert shown.witness is not None
+                port = shown.witness.port
+                message = f"a stall in the place of cycle {port.cycle} changes {Element(port.signal, port.place)}"
+                return replace(shown, record=replace(record, message=message)), False
+        message = f"a stall changes registers in states that no stall of the first frame shows: {names}"
+        return _Found(replace(found.record, verdict=Verdict.UNKNOWN, message=message)), False
+
+    def stall(self, stall: Stall) -> DiffRecord:
+        """Registers after and before an edge of a stall."""
+        return self.programs(stall.after, stall.before, replace(self.request, unchecked=True, inputs=()))
 
 
-def _from_power_up(frame_after: Callable[[int], DiffRecord], other: DiffRecord) -> DiffRecord:
-    """A difference that one of the first frames shows is one; of others nothing shows that they are ever there."""
-    for after in range(_FRAMES):
-        record = frame_after(after)
-        if record.verdict is Verdict.PROGRAMS_DIFFER:
-            return replace(record, message=f"frame {after} from power-up: {record.message}")
-    message = f"the first {_FRAMES} frames are right; one that begins in another state, which may never be, is not"
-    return replace(other, verdict=Verdict.UNKNOWN, message=message)
+def _with_inputs(program: Program, more: int) -> Program:
+    return replace(program, inp_shift=np.concatenate([program.inp_shift, np.zeros(more, dtype=np.int64)]))

@@ -24,7 +24,7 @@ __all__ = ["FrameFile", "read_frame"]
 
 _MOST_BYTES = 1 << 24
 _KEYS = ("cycles", "inputs", "outputs", "held", "stall")
-_PLACE_KEYS = ("signal", "cycle", "first", "last")
+_PLACE_KEYS = ("signal", "cycle", "to", "first", "last")
 #: Cycles of a frame, at most.
 _LONGEST = 1 << 16
 
@@ -82,9 +82,11 @@ class _Reader:
             last = len(signal.types) - 1
             most = self.cycles - 1 if key == "inputs" else _LONGEST
             cycle = self.number(f"{where}.cycle", entry.get("cycle"), 0, most)
+            until = self.number(f"{where}.to", entry.get("to", cycle), cycle, most)
             begin = self.number(f"{where}.first", entry.get("first", 0), 0, last)
             end = self.number(f"{where}.last", entry.get("last", last), begin, last)
-            found += [Port(signal.name, place, cycle) for place in range(begin, end + 1)]
+            cycles, places = range(cycle, until + 1), range(begin, end + 1)
+            found += [Port(signal.name, place, at) for at in cycles for place in places]
         return tuple(found)
 
     def held(self, key: str, entries: Any, signals: Mapping[str, Signal]) -> list[tuple[Element, tuple[Fraction, ...]]]:
