@@ -1,7 +1,7 @@
 """dais-verif: does this RTL compute this DAIS program, bit for bit?
 
 ``load`` reads a program, ``run`` evaluates it on the golden model, ``Golden`` does so many times; ``load_machine`` and
-``run_machine`` do so with machines.
+``run_machine`` do so with machines. ``approx`` is the package of approximation configurations.
 ``simulate``, ``prove``, ``check``, ``diff``, ``convert``, ``cover``, ``rank_sensitivity``, ``run_on_board``, ``emit``,
 ``synthesize``, ``regress``, ``sign_off`` and ``verify_certificate`` do what the verbs of the command line do, and
 return records.
@@ -25,6 +25,7 @@ from dais_verif.verdict import Verdict
 from dais_verif.version import VERSION
 
 if TYPE_CHECKING:
+    from dais_verif import approx
     from dais_verif.api.campaigns import regress, sign_off, verify_certificate
     from dais_verif.api.designs import prove, run_on_board, simulate
     from dais_verif.api.hardware import emit, synthesize
@@ -74,6 +75,8 @@ __all__ = [
     "MachineRun",
     "load_machine",
     "run_machine",
+    # approximation
+    "approx",
     # what the verbs do
     "Progress",
     "check",
@@ -184,6 +187,8 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "approx":  # it loads numpy, for which importing this package should not wait
+        return importlib.import_module(f"{__name__}.approx")
     if name in _LATER:
         return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

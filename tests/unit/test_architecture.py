@@ -26,6 +26,7 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
     "prover": ({"program", "dut", "record"}, "a third opinion must be its own; what it says is kept as it says it"),
     "stimulus": ({"program", "machine"}, "vectors come from the program or machine alone"),
     "record": ({"program", "machine"}, "it is the ground floor: what is kept of a run, for all who write or read it"),
+    "approx": (set(), "configurations, knobs and exact convolutions are data: programs are made of them elsewhere"),
     "toolchain": (set(), "it knows tools and files, not what they are used for"),
     "synthesis": ({"toolchain"}, "it knows RTL alone"),
     "report": ({"program", "record"}, "a record holds facts and finds none"),

@@ -1,0 +1,44 @@
+"""Approximation configurations of HPVM: which approximation each op of a network is computed with.
+
+``read`` and ``write`` are for files of the tuner, ``pareto`` and ``choose`` say which of their configurations are worth
+having, and ``convolve`` says exactly what a convolution computes under each knob.
+"""
+
+from __future__ import annotations
+
+from dais_verif.approx.convolution import convolve
+from dais_verif.approx.curve import choose, pareto
+from dais_verif.approx.knob_file import read_knobs
+from dais_verif.approx.knobs import KNOBS, Knob
+from dais_verif.approx.model import Configuration, ConfigurationFile, Node, Notice, Op
+from dais_verif.approx.number import Number
+from dais_verif.approx.problems import ConfigurationError
+from dais_verif.approx.reader import parse, read
+from dais_verif.approx.writer import normal, text_of, write
+
+__all__ = [
+    # files
+    "parse",
+    "read",
+    "read_knobs",
+    "text_of",
+    "write",
+    # what they hold
+    "Configuration",
+    "ConfigurationFile",
+    "Node",
+    "Notice",
+    "Number",
+    "Op",
+    # what is made of it
+    "choose",
+    "normal",
+    "pareto",
+    # what a convolution computes
+    "convolve",
+    # knobs
+    "KNOBS",
+    "Knob",
+    # what can go wrong
+    "ConfigurationError",
+]

@@ -1,0 +1,212 @@
+"""What a convolution computes under a knob, on exact numbers: the reference that everything else is held to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from math import lcm
+from numbers import Integral
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dais_verif.approx.half import STEPS, half_steps
+from dais_verif.approx.knobs import Knob, knob_of
+from dais_verif.approx.perforation import fill_sources
+from dais_verif.approx.sampling import kept_elements, weight_factor
+from dais_verif.errors import InputError
+
+__all__ = ["convolve"]
+
+#: Of integers of any size, or of int64 where they are known to fit.
+_Integers: TypeAlias = NDArray[Any]
+
+
+class _Scaled(NamedTuple):
+    """Numbers as integers over one denominator."""
+
+    integers: _Integers
+    denominator: int
+
+
+def convolve(
+    x: ArrayLike,
+    w: ArrayLike,
+    bias: ArrayLike | None = None,
+    *,
+    stride: int | Sequence[int] = 1,
+    pad: int | Sequence[int] = 0,
+    groups: int = 1,
+    knob: Knob | int = 11,
+) -> NDArray[np.object_]:
+    """Return what a convolution of ``x`` and ``w`` is under ``knob``: exact values, an array of ``Fraction``.
+
+    It has the shape (N, K, rows, columns). ``x``: (N, C, H, W), ``w``: (K, C / groups, KH, KW), not flipped, ``bias``:
+    K numbers or None; integers, floats, ``Fraction`` or ``Decimal``, each for just what it is. ``stride`` and ``pad``:
+    one number, or those of rows and columns. The knob acts first, then the bias is added, without rounding: that is an
+    op of its own.
+
+    In half precision ``x``, ``w`` and scaled weights are rounded to binary16, and so is the result: once, of the exact
+    sum, since the order of summation is nowhere defined. Then the mean of two outputs is their sum, rounded, halved,
+    rounded. Raises ``InputError`` for what would be an infinity, for shapes that do not fit, and for a knob that
+    leaves nothing to compute or cannot be applied.
+    """
+    chosen = knob_of(knob)
+    inputs, weights = _numbers(x, "x", 4), _numbers(w, "w", 4)
+    strides, pads = _pair(stride, "stride", 1), _pair(pad, "pad", 0)
+    _require_shapes(inputs, weights, strides, pads, groups, chosen)
+    scaled_x, scaled_w = (_scaled(each, chosen.half) for each in (inputs, weights))
+    if chosen.axis == "filter":
+        scaled_w = _sampled(scaled_w, chosen)
+    sums = _convolved(scaled_x.integers, scaled_w.integers, strides, pads, groups)
+    y = _Scaled(sums, scaled_x.denominator * scaled_w.denominator)
+    axis = {"rows": 2, "columns": 3}.get(chosen.axis or "")
+    y = _perforated(y, chosen, axis) if axis is not None else _rounded(y) if chosen.half else y
+    found = _each(lambda value: Fraction(int(value), y.denominator), y.integers)
+    return found if bias is None else _with_bias(found, _numbers(bias, "bias", 1))
+
+
+def _with_bias(y: NDArray[np.object_], bias: NDArray[np.object_]) -> NDArray[np.object_]:
+    if len(bias) != y.shape[1]:
+        raise InputError(f"bias must have {y.shape[1]} numbers, one for each filter, not {len(bias)}")
+    found: NDArray[np.object_] = y + bias[:, None, None]
+    return found
+
+
+# numbers
+
+
+def _each(function: Callable[[Any], object], values: _Integers) -> NDArray[np.object_]:
+    found = np.empty(values.shape, dtype=object)
+    found.ravel()[:] = [function(value) for value in values.ravel().tolist()]
+    return found
+
+
+def _numbers(values: ArrayLike, name: str, dimensions: int) -> NDArray[np.object_]:
+    """Return ``values`` as an array of ``Fraction``."""
+    try:
+        given = np.asarray(values, dtype=None if isinstance(values, np.ndarray) else object)
+    except ValueError:
+        raise InputError(f"{name} must be an array of numbers: its rows are not of one length") from None
+    if given.ndim != dimensions or 0 in given.shape:
+        raise InputError(f"{name} must be an array of {dimensions} dimensions, none of them empty, not {given.shape}")
+    return _each(lambda value: _fraction(value, name), given)
+
+
+def _fraction(value: Any, name: str) -> Fraction:
+    try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
+        return Fraction(int(value)) if isinstance(value, Integral) else Fraction(*value.as_integer_ratio())
+    except (AttributeError, ValueError, OverflowError, TypeError):
+        raise InputError(f"{name} must hold finite numbers, not {str(value)[:40]!r}") from None
+
+
+def _scaled(values: NDArray[np.object_], half: bool) -> _Scaled:
+    if half:
+        return _Scaled(_each(lambda value: half_steps(value.numerator, value.denominator), values), STEPS)
+    common = lcm(*{value.denominator for value in values.ravel()})
+    return _Scaled(_each(lambda value: value.numerator * (common // value.denominator), values), common)
+
+
+def _rounded(values: _Scaled) -> _Scaled:
+    return _Scaled(_each(lambda value: half_steps(int(value), values.denominator), values.integers), STEPS)
+
+
+# shapes
+
+
+def _pair(value: int | Sequence[int], name: str, least: int) -> tuple[int, int]:
+    pair = (value, value) if isinstance(value, int) else tuple(value)
+    if len(pair) != 2 or any(isinstance(one, bool) or not isinstance(one, int) or one < least for one in pair):
+        raise InputError(f"{name} must be a number of {least} or more, or two of them, not {value!r}")
+    return pair
+
+
+def _require_shapes(
+    x: NDArray[np.object_],
+    w: NDArray[np.object_],
+    stride: tuple[int, int],
+    pad: tuple[int, int],
+    groups: int,
+    knob: Knob,
+) -> None:
+    """Raise ``InputError`` unless the shapes fit each other, and the knob exists for them."""
+    if isinstance(groups, bool) or not isinstance(groups, int) or groups < 1:
+        raise InputError(f"groups must be a number of 1 or more, not {groups!r}")
+    channels, filters = x.shape[1], w.shape[0]
+    if channels % groups or filters % groups or channels // groups != w.shape[1]:
+        raise InputError(
+            f"{channels} channels of x in {groups} groups do not fit w of shape {w.shape}, which is (filters, channels "
+            "of a group, rows, columns)"
+        )
+    for at, what in ((2, "rows"), (3, "columns")):
+        if x.shape[at] + 2 * pad[at - 2] < w.shape[at]:
+            raise InputError(
+                f"the filter has {w.shape[at]} {what}, more than the {x.shape[at] + 2 * pad[at - 2]} of padded x"
+            )
+    if groups > 1 and knob.axis is not None:
+        raise InputError(
+            f"knob {knob.number} ({knob.words}): perforation and sampling exist for conv, not for group_conv"
+        )
+
+
+# what knobs do
+
+
+def _sampled(w: _Scaled, knob: Knob) -> _Scaled:
+    """Return the weights that are kept, scaled, and zeros for those that are left out."""
+    factor = weight_factor(knob)
+    kept = np.where(kept_elements(knob, *w.integers.shape[1:]), w.integers, 0)
+    if not knob.half:
+        return _Scaled(kept * factor.numerator, w.denominator * factor.denominator)
+    steps = half_steps(factor.numerator, factor.denominator)
+    return _rounded(_Scaled(kept * steps, w.denominator * STEPS))
+
+
+def _perforated(y: _Scaled, knob: Knob, axis: int) -> _Scaled:
+    """Return the outputs with those that are skipped filled in; what is skipped is never rounded."""
+    sources = fill_sources(knob, y.integers.shape[axis])
+    left, right = ([source[at] for source in sources] for at in (0, -1))
+    if not knob.half:
+        return _Scaled(y.integers.take(left, axis) + y.integers.take(right, axis), 2 * y.denominator)
+    computed = sorted({*left, *right})
+    place = {at: index for index, at in enumerate(computed)}
+    known = _rounded(_Scaled(y.integers.take(computed, axis), y.denominator)).integers
+    parts = [_filled(known, [place[one] for one in source], axis) for source in sources]
+    return _Scaled(np.stack(parts, axis), STEPS)
+
+
+def _filled(known: _Integers, source: Sequence[int], axis: int) -> _Integers:
+    """Return one row or column of binary16 numbers: a known one, or the mean of two."""
+    first, *second = (known.take(at, axis) for at in source)
+    if not second:
+        return np.asarray(first)
+    total = _rounded(_Scaled(first + second[0], STEPS))
+    return _rounded(_Scaled(total.integers, 2 * STEPS)).integers
+
+
+def _convolved(x: _Integers, w: _Integers, stride: tuple[int, int], pad: tuple[int, int], groups: int) -> _Integers:
+    """Return the convolution of integers."""
+    filters, depth, height, width = w.shape
+    largest = _most(x) * _most(w) * depth * height * width
+    kind = np.int64 if largest < 1 << 62 and max(_most(x), _most(w)) < 1 << 62 else np.object_
+    padded = np.pad(x.astype(kind), ((0, 0), (0, 0), (pad[0], pad[0]), (pad[1], pad[1])))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (height, width), (2, 3))[
+        :, :, :: stride[0], :: stride[1]
+    ]
+    rows, columns = windows.shape[2:4]
+    count = len(x)
+    y = np.empty((count, filters, rows, columns), dtype=kind)
+    for group in range(groups):
+        mine = slice(group * (filters // groups), (group + 1) * (filters // groups))
+        patches = windows[:, group * depth : (group + 1) * depth].transpose(0, 2, 3, 1, 4, 5)
+        flat = patches.reshape(count * rows * columns, depth * height * width)
+        sums = flat @ w[mine].astype(kind).reshape(-1, depth * height * width).T
+        y[:, mine] = sums.reshape(count, rows, columns, -1).transpose(0, 3, 1, 2)
+    return y
+
+
+def _most(values: _Integers) -> int:
+    return max(abs(int(value)) for value in values.ravel())

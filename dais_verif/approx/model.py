@@ -1,0 +1,112 @@
+"""What a file of approximation configurations holds: configurations, their nodes, and the knob of each op."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from dais_verif.approx.knobs import KNOBS, Knob
+from dais_verif.approx.number import Number
+from dais_verif.errors import InputError
+
+__all__ = ["Configuration", "ConfigurationFile", "Node", "Notice", "Op"]
+
+
+class Notice(NamedTuple):
+    """What is odd in a file, and yet has one meaning. ``token``: empty where it is the whole line."""
+
+    line: int
+    token: str
+    text: str
+
+    def __str__(self) -> str:
+        return (
+            f"line {self.line}, token {self.token!r}: {self.text}" if self.token else f"line {self.line}: {self.text}"
+        )
+
+
+@dataclass(frozen=True)
+class Op:
+    """An op of a node and its knob. ``named``: whether the file has the name of the approximation, too."""
+
+    op: str
+    approximation: str
+    knob: int
+    named: bool = True
+
+    def applied(self, knobs: Mapping[int, Knob] = KNOBS) -> Knob:
+        """Return the knob that the runtime applies: of ``fp32`` and ``fp16`` it takes the name, whatever the number.
+
+        Raises ``InputError`` for an approximation that cannot be applied here.
+        """
+        number = {"fp32": 11, "fp16": 12}.get(self.approximation, self.knob)
+        return (knobs if number in knobs else KNOBS)[number].require_supported()
+
+
+@dataclass(frozen=True)
+class Node:
+    """A fused node. ``line``: where it stands in its file, counted from 1."""
+
+    id: int
+    device: str
+    ops: tuple[Op, ...]
+    line: int | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A configuration: its columns, and its nodes. ``line``: of its header, counted from 1.
+
+    ``speedup`` and ``energy`` are ratios to the program without approximation. ``accuracy`` is that of this
+    configuration, ``loss`` that of the first less this one, both in the unit of the file, mostly percent. ``extra``:
+    what the runtime ignores.
+    """
+
+    name: str
+    speedup: Number
+    energy: Number
+    accuracy: Number
+    loss: Number
+    nodes: tuple[Node, ...]
+    extra: tuple[Number, ...] = ()
+    line: int | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("speedup", "energy", "accuracy", "loss"):
+            object.__setattr__(self, name, Number.of(getattr(self, name)))
+        object.__setattr__(self, "extra", tuple(map(Number.of, self.extra)))
+
+
+@dataclass(frozen=True)
+class ConfigurationFile:
+    """Configurations, the first of which is the default. ``baseline``: a time in ms; None: the file has none.
+
+    ``text``: what it was read from, which is written again as long as it says the same. ``knobs``: what the numbers
+    mean.
+    """
+
+    baseline: Number | None
+    configurations: tuple[Configuration, ...]
+    notices: tuple[Notice, ...] = field(default=(), compare=False, repr=False)
+    text: str | None = field(default=None, compare=False, repr=False)
+    knobs: Mapping[int, Knob] = field(default_factory=lambda: KNOBS, compare=False, repr=False)
+    name: str = field(default="configurations", compare=False)
+
+    def __post_init__(self) -> None:
+        if self.baseline is not None:
+            object.__setattr__(self, "baseline", Number.of(self.baseline))
+
+    @property
+    def warnings(self) -> list[str]:
+        """The notices as text."""
+        return [str(notice) for notice in self.notices]
+
+    def __getitem__(self, name: str) -> Configuration:
+        """Return the configuration ``name``. Raises ``InputError`` if there is none."""
+        for configuration in self.configurations:
+            if configuration.name == name:
+                return configuration
+        known = ", ".join(one.name for one in self.configurations[:5])
+        more = ", ..." if len(self.configurations) > 5 else ""
+        raise InputError(f"{self.name!r} has no configuration {name!r}; it has {known}{more}")

@@ -1,0 +1,22 @@
+"""Perforation: which rows or columns of a convolution's output are skipped, and what takes their place."""
+
+from __future__ import annotations
+
+from dais_verif.approx.knobs import Knob
+from dais_verif.errors import InputError
+
+__all__ = ["fill_sources"]
+
+
+def fill_sources(knob: Knob, places: int) -> list[tuple[int, ...]]:
+    """Return for each of the ``places`` along the knob's axis, rows or columns, which computed ones its value is of.
+
+    One: the place itself where it is computed, else its only neighbour. Two: the mean of both neighbours; they are
+    computed, since a period is 2 or more. Raises ``InputError`` if no place is computed.
+    """
+    computed = [i for i in range(places) if i < knob.offset or (i - knob.offset) % knob.period]
+    if not computed:
+        problem = f"knob {knob.number} skips the only one of the {knob.axis}: no computed row or column is left"
+        raise InputError(f"{problem}; choose a knob with a later offset")
+    known = frozenset(computed)
+    return [(i,) if i in known else tuple(j for j in (i - 1, i + 1) if 0 <= j < places) for i in range(places)]

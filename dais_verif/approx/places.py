@@ -1,0 +1,26 @@
+"""Where a reader is, and what it found that is odd."""
+
+from __future__ import annotations
+
+from dais_verif.approx.model import Notice
+from dais_verif.approx.problems import ConfigurationError, error_at
+
+__all__ = ["Place"]
+
+
+class Place:
+    """The file ``name``. With ``strict`` what is odd is an error."""
+
+    def __init__(self, name: str, strict: bool) -> None:
+        self.name, self.strict = name, strict
+        self.notices: list[Notice] = []
+
+    def error(self, line: int | None, token: str | None, problem: str) -> ConfigurationError:
+        """Return the error to raise."""
+        return error_at(self.name, line, token, problem)
+
+    def notice(self, line: int, token: str, text: str) -> None:
+        """Take a notice. Raises ``ConfigurationError`` with ``strict``."""
+        if self.strict:
+            raise self.error(line, token or None, text)
+        self.notices.append(Notice(line, token, text))

@@ -1,0 +1,35 @@
+"""What is wrong in a file, with its place: file, line, token."""
+
+from __future__ import annotations
+
+from dais_verif.errors import InputError
+
+__all__ = ["ConfigurationError", "error_at", "quoted"]
+
+
+class ConfigurationError(InputError):
+    """A file of configurations or of knobs cannot be read. The message has file, line, token, and what was expected.
+
+    ``line`` is counted from 1; None where it is the whole file. ``token``: None where it is the whole line.
+    """
+
+    line: int | None = None
+    token: str | None = None
+
+
+def quoted(token: str) -> str:
+    """Return ``token`` as an error shows it, in at most some 40 characters."""
+    return repr(token if len(token) <= 40 else f"{token[:37]}...")
+
+
+def error_at(name: str, line: int | None, token: str | None, problem: str) -> ConfigurationError:
+    """Return the error that file ``name`` has ``problem`` at ``line`` and ``token``, as far as they are known."""
+    place = name if len(name) <= 200 else f"...{name[-197:]}"
+    words = [
+        repr(place),
+        *([f"line {line}"] if line else []),
+        *([f"token {quoted(token)}"] if token is not None else []),
+    ]
+    error = ConfigurationError(f"{', '.join(words)}: {problem}")
+    error.line, error.token = line, token
+    return error
