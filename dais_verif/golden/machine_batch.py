@@ -35,6 +35,8 @@ _NO_DOUBLE = "output {} has a value that a float64 cannot hold exactly"
 _WIDEST = 62
 #: A float64 holds every raw integer of so many bits, times a power of two of no larger exponent.
 _EXACT, _NEAR = 53, 900
+#: A signal of so many elements is converted cycle by cycle.
+_MANY = 16
 
 
 @dataclass(frozen=True)
@@ -185,20 +187,32 @@ class _Lanes:
         return int(signal.initial[element.place] * Fraction(2) ** signal.types[element.place].f)
 
     def signals(self, kept: NDArray[np.signedinteger[Any]]) -> dict[str, Reals]:
-        found = {
-            s.name: np.zeros((self.sequences, self.cycles, len(s.types)), dtype=np.float64)
-            for s in self.machine.outputs
-        }
-        for number, (name, place) in enumerate(self.step.outputs):
-            kind, column = self.machine.signals[name].types[place], kept[:, number, :]
-            if kind.width <= _EXACT and abs(kind.f) <= _NEAR:
-                np.multiply(column.T, 2.0**-kind.f, out=found[name][:, :, place])
-                continue
+        found, first = {}, 0
+        for signal in self.machine.outputs:
+            last = first + len(signal.types)
+            found[signal.name] = self.reals(signal, kept[:, first:last])
+            first = last
+        return found
+
+    def reals(self, signal: Signal, kept: NDArray[np.signedinteger[Any]]) -> Reals:
+        """The values of an output in all cycles, (sequences, cycles, elements)."""
+        found = np.empty((self.sequences, self.cycles, len(signal.types)))
+        if all(kind.width <= _EXACT and abs(kind.f) <= _NEAR for kind in signal.types):
+            scale = np.array([2.0**-kind.f for kind in signal.types])
+            # Along what is short in Python, so that what is long is near in memory.
+            if len(scale) < _MANY:
+                for place, factor in enumerate(scale.tolist()):
+                    np.multiply(kept[:, place, :].T, factor, out=found[:, :, place])
+            else:
+                for t in range(self.cycles):
+                    np.multiply(kept[t].T, scale, out=found[:, t, :])
+            return found
+        for place, kind in enumerate(signal.types):
             try:
-                real = doubles_of_raw(column.astype(np.int64).ravel(), kind.f, number)
+                real = doubles_of_raw(kept[:, place, :].astype(np.int64).ravel(), kind.f, place)
             except InputError:
-                raise InputError(_NO_DOUBLE.format(name)) from None
-            found[name][:, :, place] = real.reshape(self.cycles, self.sequences).T
+                raise InputError(_NO_DOUBLE.format(signal.name)) from None
+            found[:, :, place] = real.reshape(self.cycles, self.sequences).T
         return found
 
     def explain(self, cycle: int, error: ViolationError) -> None:

@@ -213,11 +213,11 @@ class _Lowering:
 
     def chosen(self, connection: Connection) -> list[int]:
         """What a connection copies, in the types of its source, or in those of its target where it chooses."""
-        source = self.read(connection.source)
-        if connection.alternative is None:
+        enable = None if connection.enable is None else self.condition(connection.enable)
+        source = self.read(connection.source, enable)
+        if connection.alternative is None or enable is None:
             return source
-        enable = self.condition(connection.enable)
-        alternative = self.read(connection.alternative)
+        alternative = self.read(connection.alternative, enable, when=0)
         types = self.machine.signals[connection.target.signal].types
         kinds = types[connection.target.start : connection.target.stop]
         return [
@@ -225,18 +225,20 @@ class _Lowering:
             for a, b, kind in zip(source, alternative, kinds, strict=True)
         ]
 
-    def condition(self, view: View | None) -> int:
-        assert view is not None
+    def condition(self, view: View) -> int:
         return self.values[view.signal][view.start]
 
-    def read(self, view: View) -> list[int]:
-        """The elements of a view; of one with an index, chosen bit by bit of that index."""
+    def read(self, view: View, enable: int | None, when: int = 1) -> list[int]:
+        """The elements of a view; of one with an index, chosen bit by bit of that index.
+
+        It must be within its memory only where ``enable``, if there is one, is ``when``.
+        """
         values = self.values[view.signal]
         if view.index is None:
             return values[view.start : view.stop]
         words = self.words(view)
         index = self.index(view)
-        self.held(index, len(words), self.type_of(index).raw_max + 1)
+        self.held(index, len(words), enable, when)
         return [self.selected(index, [values[word[e]] for word in words]) for e in range(view.size)]
 
     def index(self, view: View) -> int:
@@ -256,12 +258,13 @@ class _Lowering:
             )
         return [range(view.start + n * stride, view.stop + n * stride) for n in range(last + 1)]
 
-    def held(self, index: int, words: int, values: int) -> None:
-        """An op that breaks its promise where the index is beyond the words: a table with an entry for each."""
-        if words < values:
+    def held(self, index: int, words: int, enable: int | None, when: int = 1) -> None:
+        """An op that breaks its promise where the index is used and leaves its words: a table with as many entries."""
+        if words <= self.type_of(index).raw_max:
             self.indexed = True
             self.tables.append([0] * words)
-            self.new((int(Code.LOOKUP), index, -1, len(self.tables) - 1, _ZERO), None)
+            used = self.only(enable, index, when)
+            self.new((int(Code.LOOKUP), used, -1, len(self.tables) - 1, _ZERO), None)
 
     def selected(self, index: int, choices: list[int]) -> int:
         """The choice that ``index`` names; beyond the last one, which is a broken promise, any of them."""
@@ -299,8 +302,8 @@ class _Lowering:
         target = connection.target
         types = self.machine.signals[target.signal].types
         values = new[target.signal]
-        holds = connection.enable is not None and connection.alternative is None
-        enable = self.condition(connection.enable) if holds else None
+        holds = None if connection.alternative is not None else connection.enable
+        enable = None if holds is None else self.condition(holds)
         data = self.chosen(connection)
         if target.index is None:
             for place, value in zip(range(target.start, target.stop), data, strict=True):
@@ -308,7 +311,7 @@ class _Lowering:
                 values[place] = taken if enable is None else self.mux(enable, taken, values[place])
             return
         index, words = self.index(target), self.words(target)
-        self.held(self.only(enable, index), len(words), self.type_of(index).raw_max + 1)
+        self.held(index, len(words), enable)
         for number, word in enumerate(words):
             elsewhere = self.differs(index, number)
             for place, value in zip(word, data, strict=True):
@@ -316,11 +319,12 @@ class _Lowering:
                 taken = taken if enable is None else self.mux(enable, taken, values[place])
                 values[place] = self.mux(elsewhere, values[place], taken)
 
-    def only(self, enable: int | None, index: int) -> int:
+    def only(self, enable: int | None, index: int, when: int) -> int:
         """The index where it is used, else 0."""
         if enable is None:
             return index
-        return self.mux(enable, index, self.op(Code.CONST, -1, -1, 0, self.type_of(index)))
+        zero = self.op(Code.CONST, -1, -1, 0, self.type_of(index))
+        return self.mux(enable, index, zero) if when else self.mux(enable, zero, index)
 
     def differs(self, index: int, number: int) -> int:
         """The bit that is 1 unless ``index`` is ``number``."""

@@ -59,7 +59,8 @@ def same(of: Machine, rng: random.Random, **asked: Any) -> str:
 def check(seed: int) -> set[str]:
     """One random machine, by both engines in all ways."""
     rng = random.Random(seed)
-    of = random_machine(rng, initialised=rng.random() < 0.8, inside=rng.random() < 0.7)
+    widest = rng.choice((4, 12, 12, 70))
+    of = random_machine(rng, widest=widest, initialised=rng.random() < 0.8, inside=rng.random() < 0.7)
     return {
         same(of, random.Random(seed), after=after, check=checked)
         for after in (False, True)
@@ -92,6 +93,22 @@ def test_a_violation_names_sequence_cycle_block_and_op() -> None:
         with pytest.raises(ViolationError, match=r"^sequence 1, cycle 1, block inc: overflow violation at op 1"):
             run_machine(of, {"x": x}, engine=engine)
     assert run_machine(of, {"x": x}, check=False, engine="fast").outputs["y"][1, 1] == 0
+
+
+def test_an_index_counts_where_it_is_used_alone() -> None:
+    """A memory of three words with an index of two bits: reading word 3 breaks a promise only if it is chosen."""
+    m = signal("m", NIBBLE * 3, reg=True, rst_to=[5, 6, 7])
+    i = signal("i", [[False, 2, 0]], exposed=True)
+    word = [*m[:9], [0, 1], [i, 1]]
+    other = [*m[:9], [0, 1], None]
+    y = signal("y", NIBBLE, exposed=True)
+    of = machine({}, [connect(word, y, signal("e", exposed=True), other)])
+    e, index = np.array([[[1], [0], [1]]]), np.array([[[2], [3], [3]]])
+    for engine in ("fast", "exact"):
+        found = run_machine(of, {"e": e[:, :2], "i": index[:, :2]}, engine=engine)
+        assert found.outputs["y"].ravel().tolist() == [7, 5] and found.engine == engine
+        with pytest.raises(ViolationError, match="cycle 2: m"):
+            run_machine(of, {"e": e, "i": index}, engine=engine)
 
 
 def test_what_may_be_unknown_is_left_to_the_oracle() -> None:
