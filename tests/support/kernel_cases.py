@@ -12,11 +12,26 @@ import pytest
 
 from dais_verif.kernels.access import TensorAccess, map_region
 from dais_verif.kernels.chunks import chunk_count, chunk_size
+from dais_verif.kernels.codes import GlueCode
+from dais_verif.kernels.data_types import DataType
 from dais_verif.kernels.patterns import AccessPattern, DimPattern
 from dais_verif.kernels.regions import Region, Span
+from dais_verif.kernels.structures import (
+    AuxTensor,
+    DeviceId,
+    HabanaKernelInstantiation,
+    HabanaKernelParams,
+    QuantizationParams,
+    Tensor,
+    TensorGeometry,
+    WrittenBack,
+)
 from dais_verif.kernels.touched import judge_touched
+from dais_verif.kernels.tpc_lib.conversion import instantiation_from_tpc, instantiation_to_tpc, params_to_tpc
+from dais_verif.kernels.tpc_lib.entry_points import instantiate_tpc_kernel
+from support.upstream_kernels import upstream
 
-__all__ = ["KERNELS", "access_cases", "evaluate_access", "glue_cases"]
+__all__ = ["KERNELS", "access_cases", "evaluate_access", "evaluate_glue", "glue_cases"]
 
 Tree = Mapping[str, Any]
 
@@ -120,3 +135,95 @@ def _answer(region: Region | None, dim: int | None = None) -> Any:
         return "not mappable"
     offset, size = list(region.offset), list(region.size)
     return {"offset": offset, "size": size} if dim is None else {"offset": offset[dim], "size": size[dim]}
+
+
+def evaluate_glue(case: Tree) -> dict[str, Any]:
+    """Answer the call of a case by our declaration of its kernel: code, what is written back, and the instance.
+
+    ``instance`` is there on success, ``instance_so_far`` after a buffer was too small.
+    """
+    newer = case["generation"] == "tpc_lib_api"
+    library, params, buffers = upstream(case["version"]), _params(case), _buffers(case)
+    if newer:
+        code, found = instantiate_tpc_kernel(library, params_to_tpc(params), instantiation_to_tpc(buffers))
+        answer = instantiation_from_tpc(found)
+    else:
+        code, answer = library.habana_kernel(params, buffers)
+    said: dict[str, Any] = {"code": int(code), "code_name": code.title, "written_back": _written(answer.written_back)}
+    if answer.index_space_geometry.dims:
+        said["instance" if code == 0 else "instance_so_far"] = _instance(answer, newer, code)
+    return said
+
+
+def _params(case: Tree) -> HabanaKernelParams:
+    request, name = case["request"], case["kernel"] or ""
+    kernel = upstream(case["version"]).kernel(name)
+    private = kernel.structure.pack(request["node_params"]) if kernel and kernel.structure else None
+    inputs, outputs = (tuple(map(_tensor, request[side])) for side in ("inputs", "outputs"))
+    return HabanaKernelParams(name, inputs, outputs, private, DeviceId[case["device"]])
+
+
+def _tensor(tree: Tree) -> Tensor:
+    quantization = QuantizationParams(tree.get("scale", 1.0), tree.get("zero_point", 0))
+    return Tensor(TensorGeometry(tree["dims"], tuple(tree["sizes"])), DataType.named(tree["dtype"]), quantization)
+
+
+def _buffers(case: Tree) -> HabanaKernelInstantiation:
+    request = case["request"]
+    aux = tuple(AuxTensor(buffer_size=size) for size in request["aux_buffers"])
+    return HabanaKernelInstantiation(elf_size=request["elf_buffer"], auxiliary_tensors=aux)
+
+
+def _written(written: WrittenBack) -> dict[str, Any]:
+    sizes = {f"{side}_sizes": getattr(written, f"{side}_sizes") for side in ("input", "output")}
+    types = {f"{side}_dtypes": getattr(written, f"{side}_types") for side in ("input", "output")}
+    said = {
+        "input_count": written.input_count,
+        "output_count": written.output_count,
+        **{name: {str(at): list(values) for at, values in found.items()} for name, found in sizes.items()},
+        **{name: {str(at): str(kind) for at, kind in found.items()} for name, found in types.items()},
+        "aux_count": written.aux_count,
+        "aux_buffer_sizes": {str(at): size for at, size in written.aux_buffer_sizes.items()},
+        "elf_size": written.elf_size,
+    }
+    return {name: value for name, value in said.items() if value not in (None, {})}
+
+
+def _instance(answer: HabanaKernelInstantiation, newer: bool, code: int) -> dict[str, Any]:
+    said: dict[str, Any] = {
+        "index_space": list(answer.index_space_geometry.shape),
+        "inputs": [_stated(pattern, newer) for pattern in answer.input_tensor_access_pattern],
+        "outputs": [_stated(pattern, newer) for pattern in answer.output_tensor_access_pattern],
+        "scalars": list(answer.kernel.scalar_params),
+        "scalar_count": len(answer.kernel.scalar_params),
+        "aux": [_aux(one) for one in answer.auxiliary_tensors],
+    }
+    if code != GlueCode.INSUFICIENT_AUX_BUFFER_SIZE:
+        said["elf_size"] = answer.elf_size
+    if not newer:
+        said["pad_values"] = [pad.bits for pad in answer.input_pad_values]
+    return said
+
+
+def _stated(pattern: AccessPattern, newer: bool) -> dict[str, Any]:
+    def dim(d: DimPattern) -> dict[str, Any]:
+        slope = {"a": d.start_a} if newer else {"start_a": d.start_a, "end_a": d.end_a}
+        return {"index_space_dim": d.dim, **slope, "start_b": d.start_b, "end_b": d.end_b}
+
+    return {
+        "all_required": pattern.all_required,
+        "memset_before_execution": pattern.memset_before_execution,
+        "dims": [dim(d) for d in pattern.dims],
+    }
+
+
+def _aux(one: AuxTensor) -> dict[str, Any]:
+    dwords = [int.from_bytes(one.data[at : at + 4], "little") for at in range(0, len(one.data), 4)]
+    geometry = one.geometry
+    return {
+        "dtype": str(one.data_type),
+        "dims": geometry.dims,
+        "sizes": list(geometry.sizes),
+        "bytes": one.buffer_size,
+        "content": one.note or dwords,
+    }

@@ -1,0 +1,93 @@
+"""The caller's side of the interface: a kernel is asked for until its buffers are large enough."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+
+from dais_verif.errors import InputError
+from dais_verif.kernels.codes import GlueCode
+from dais_verif.kernels.data_types import bits_of
+from dais_verif.kernels.library import KernelLibrary
+from dais_verif.kernels.structures import (
+    MAX_SCALARS,
+    NO_BUFFERS,
+    AuxTensor,
+    HabanaKernelInstantiation,
+    HabanaKernelParams,
+)
+
+__all__ = ["MOST_CALLS", "GlueError", "instantiate"]
+
+#: Calls after which a caller gives up: sizes of auxiliary tensors, of the program, and some for glue code that changes
+#: its mind.
+MOST_CALLS = 5
+
+#: Codes after which the caller makes its buffers larger and calls again.
+_BUFFERS = (
+    GlueCode.INSUFICIENT_AUX_BUFFER_SIZE,
+    GlueCode.INSUFICIENT_ELF_BUFFER,
+    GlueCode.INSUFICIENT_ISA_BUFFER,
+)
+
+
+class GlueError(InputError):
+    """Glue code refused a request. ``instance.written_back``: what it wants in its place."""
+
+    def __init__(self, text: str, code: GlueCode, instance: HabanaKernelInstantiation) -> None:
+        super().__init__(text)
+        self.code, self.instance = code, instance
+
+    def __reduce__(self) -> tuple[type[GlueError], tuple[str, GlueCode, HabanaKernelInstantiation]]:
+        """Return how to make it again: pools of processes pickle what was raised."""
+        return type(self), (str(self), self.code, self.instance)
+
+
+def instantiate(library: KernelLibrary, params: HabanaKernelParams) -> HabanaKernelInstantiation:
+    """Return the kernel that ``params`` ask for, with its program and auxiliary tensors.
+
+    Raises ``GlueError`` if glue code refuses it, and ``InputError`` for answers that break the interface: a buffer that
+    is never large enough, an auxiliary tensor whose bytes are not those of its geometry, too many scalar parameters.
+    """
+    buffers = NO_BUFFERS
+    for _ in range(MOST_CALLS):
+        code, answer = library.habana_kernel(params, buffers)
+        if code is GlueCode.SUCCESS:
+            _look_at(params.node_name, answer)
+            return answer
+        if code not in _BUFFERS:
+            raise GlueError(_refusal(params.node_name, code, answer), code, answer)
+        larger = _buffers_of(answer)
+        if larger == buffers:
+            raise InputError(f"{params.node_name}: {code.title}, but the size that it asks for is the one that it had")
+        buffers = larger
+    raise InputError(f"{params.node_name}: its buffers were too small {MOST_CALLS} times, each time by another size")
+
+
+def _buffers_of(answer: HabanaKernelInstantiation) -> HabanaKernelInstantiation:
+    """Buffers of the sizes that an answer asks for, and nothing else of it."""
+    return replace(
+        NO_BUFFERS,
+        elf_size=answer.elf_size,
+        kernel=replace(NO_BUFFERS.kernel, binary_size=answer.kernel.binary_size),
+        auxiliary_tensors=tuple(AuxTensor(buffer_size=one.buffer_size) for one in answer.auxiliary_tensors),
+    )
+
+
+def _refusal(name: str, code: GlueCode, answer: HabanaKernelInstantiation) -> str:
+    written = answer.written_back
+    wants = [f"{field} {value}" for field, value in vars(written).items() if value not in (None, {}, frozenset())]
+    tail = f": {answer.failure}" if answer.failure else f"; it wants {', '.join(wants)}" if wants else ""
+    return f"kernel {name!r} answers {code.title} ({int(code)}){tail}"
+
+
+def _look_at(name: str, answer: HabanaKernelInstantiation) -> None:
+    for at, one in enumerate(answer.auxiliary_tensors):
+        expected = prod(one.geometry.shape) * bits_of(one.data_type) // 8
+        if one.buffer_size != expected or len(one.data) != expected:
+            raise InputError(
+                f"{name}: auxiliary tensor {at} of {list(one.geometry.shape)} x {one.data_type} has {len(one.data)} "
+                f"bytes, not {expected}"
+            )
+    if len(answer.kernel.scalar_params) > MAX_SCALARS:
+        raise InputError(f"{name}: {len(answer.kernel.scalar_params)} scalar parameters; there are up to {MAX_SCALARS}")

@@ -1,0 +1,86 @@
+"""Libraries of kernels, and the two entry points of the interface over one library or several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from dais_verif.errors import InputError
+from dais_verif.kernels.codes import GlueCode
+from dais_verif.kernels.glue import Answer, Kernel
+from dais_verif.kernels.structures import NO_BUFFERS, DeviceId, HabanaKernelInstantiation, HabanaKernelParams
+
+__all__ = ["KernelLibrary", "KernelNames", "Library", "names_that_fit"]
+
+
+class KernelNames(NamedTuple):
+    """How many kernels there are; and their names, if the caller has room for all, else none."""
+
+    code: GlueCode
+    number: int
+    names: tuple[str, ...]
+
+
+def names_that_fit(names: Sequence[str], max_count: int) -> KernelNames:
+    """Return what a caller with room for ``max_count`` names is told: all names, or their number alone."""
+    return KernelNames(GlueCode.SUCCESS, len(names), tuple(names) if len(names) <= max_count else ())
+
+
+@runtime_checkable
+class KernelLibrary(Protocol):
+    """What a library is to its callers: the two entry points. A module with two such functions is one, too."""
+
+    def get_kernel_names(self, device: int, max_count: int) -> KernelNames:
+        """Return the names of its kernels for a device."""
+
+    def habana_kernel(self, params: HabanaKernelParams, instance: HabanaKernelInstantiation = ..., /) -> Answer:
+        """Answer a request for a kernel."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library of declared kernels. Raises ``InputError`` if two have one name."""
+
+    name: str
+    kernels: tuple[Kernel, ...]
+    version: int = 1
+    #: Devices for which it has kernels.
+    devices: frozenset[int] = field(default=frozenset(DeviceId))
+
+    def __post_init__(self) -> None:
+        names = [kernel.name for kernel in self.kernels]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InputError(f"library {self.name} has two kernels that are called {twice[0]}; names are unique")
+
+    def kernel(self, name: str) -> Kernel | None:
+        """Return the kernel that is called exactly ``name``."""
+        return next((kernel for kernel in self.kernels if kernel.name == name), None)
+
+    def get_kernel_names(self, device: int = DeviceId.GAUDI, max_count: int = 0) -> KernelNames:
+        """Return the names of the kernels for a device: their number, and all of them if ``max_count`` is enough.
+
+        A device without kernels has 0 of them, which is not an error.
+        """
+        offered = [
+            kernel.name
+            for kernel in self.kernels
+            if kernel.listed and device in (self.devices if kernel.devices is None else kernel.devices)
+        ]
+        return names_that_fit(offered, max_count)
+
+    def habana_kernel(self, params: HabanaKernelParams, instance: HabanaKernelInstantiation = NO_BUFFERS, /) -> Answer:
+        """Answer a request. ``instance`` has the sizes of the caller's buffers, none by default.
+
+        The device is not looked at: a name is enough. A fault in a kernel's own functions is FAILED, and
+        ``failure`` of the answer says what it was.
+        """
+        kernel = self.kernel(params.node_name)
+        if kernel is None:
+            return GlueCode.NODE_NOT_FOUND, HabanaKernelInstantiation()
+        try:
+            return kernel.instantiate(params, instance)
+        except Exception as error:  # whatever a library's code raises must not end its caller
+            said = f"{self.name}/{kernel.name}: {type(error).__name__}: {error}"
+            return GlueCode.FAILED, HabanaKernelInstantiation(failure=said)

@@ -1,0 +1,253 @@
+"""The structures of the seed's interface, gcapi, as immutable values: what glue code is asked, and what it answers.
+
+C's counts are the lengths of tuples. What C writes into the caller's structures is a ``WrittenBack``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum, IntFlag
+
+from dais_verif.errors import InputError
+from dais_verif.kernels.data_types import DataType, PadValue, TensorType
+from dais_verif.kernels.patterns import AccessPattern
+
+__all__ = [
+    "API_VERSION",
+    "MAX_DIMS",
+    "MAX_NAME_BYTES",
+    "MAX_SCALARS",
+    "MAX_TENSORS",
+    "NO_BUFFERS",
+    "AuxTensor",
+    "DeviceId",
+    "DeviceKernel",
+    "HabanaKernelInstantiation",
+    "HabanaKernelParams",
+    "ProgramFlags",
+    "QuantizationParams",
+    "Tensor",
+    "TensorGeometry",
+    "WrittenBack",
+    "apply_written",
+]
+
+#: The version of the interface that is documented here; kernels that look at ``api_version`` take this one.
+API_VERSION = 1
+#: Tensors a side.
+MAX_TENSORS = 16
+#: Dimensions of tensors and of index spaces.
+MAX_DIMS = 5
+#: Dwords of scalar parameters.
+MAX_SCALARS = 32
+#: Bytes of a name, without the NUL that ends it.
+MAX_NAME_BYTES = 63
+
+
+class DeviceId(IntEnum):
+    """Devices that the seed names."""
+
+    GOYA = 0
+    GAUDI = 1
+
+
+class ProgramFlags(IntFlag):
+    """What a program uses."""
+
+    NONE = 0
+    PRINTF_USED = 1
+    SPECIAL_FUNCTIONS_USED = 2
+
+
+@dataclass(frozen=True)
+class TensorGeometry:
+    """Sizes of a tensor or an index space: five, the fastest first, of which the first ``dims`` count."""
+
+    dims: int = 0
+    sizes: tuple[int, ...] = (1,) * MAX_DIMS
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.dims <= MAX_DIMS or len(self.sizes) > MAX_DIMS:
+            raise InputError(f"a geometry has up to {MAX_DIMS} dimensions, not {max(self.dims, len(self.sizes))}")
+        if any(not 0 <= size < 1 << 32 for size in self.sizes):
+            raise InputError(f"sizes of a geometry are unsigned numbers of 32 bits, not {list(self.sizes)}")
+        object.__setattr__(self, "sizes", (*self.sizes, *(1,) * (MAX_DIMS - len(self.sizes))))
+
+    @classmethod
+    def of(cls, sizes: Sequence[int]) -> TensorGeometry:
+        """Return a geometry with as many dimensions as there are ``sizes``."""
+        return cls(len(sizes), tuple(sizes))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes that count."""
+        return self.sizes[: self.dims]
+
+
+@dataclass(frozen=True)
+class QuantizationParams:
+    """What an integer stands for: ``scale * (value - zero_point)``."""
+
+    scale: float = 1.0
+    zero_point: int = 0
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor of a request. ``data``: its content where it is constant."""
+
+    geometry: TensorGeometry = field(default_factory=TensorGeometry)
+    data_type: TensorType = DataType.F32
+    quantization: QuantizationParams = field(default_factory=QuantizationParams)
+    contiguous: bool = True
+    reducible: bool = False
+    sram: bool = False
+    data: bytes | None = None
+    permutation: tuple[int, ...] = tuple(range(MAX_DIMS))
+
+    @classmethod
+    def of(cls, data_type: TensorType, *sizes: int) -> Tensor:
+        """Return a tensor of ``sizes``, the fastest dimension first."""
+        return cls(TensorGeometry.of(sizes), data_type)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Its five sizes."""
+        return self.geometry.sizes
+
+    @property
+    def dims(self) -> int:
+        """How many of them count."""
+        return self.geometry.dims
+
+
+@dataclass(frozen=True)
+class HabanaKernelParams:
+    """A request for a kernel. ``node_params``: its private structure, byte by byte; None where there is none."""
+
+    node_name: str
+    input_tensors: tuple[Tensor, ...] = ()
+    output_tensors: tuple[Tensor, ...] = ()
+    node_params: bytes | None = None
+    device_id: int = DeviceId.GAUDI
+    api_version: int = API_VERSION
+    kernel_type: int = 0
+    debug_flags: int = 0
+    max_available_tpc: int = 1
+
+    def __post_init__(self) -> None:
+        for side, tensors in (("inputs", self.input_tensors), ("outputs", self.output_tensors)):
+            if len(tensors) > MAX_TENSORS:
+                raise InputError(f"a request has up to {MAX_TENSORS} {side}, not {len(tensors)}")
+
+
+@dataclass(frozen=True)
+class AuxTensor:
+    """An auxiliary tensor: a table that comes with the program. ``buffer_size``: bytes that the caller has for it.
+
+    ``note`` says what the content is where only its size is known.
+    """
+
+    geometry: TensorGeometry = field(default_factory=TensorGeometry)
+    data_type: TensorType = DataType.F32
+    data: bytes = b""
+    buffer_size: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class DeviceKernel:
+    """The scalar parameters of the program, in dwords; and the program in its older form."""
+
+    scalar_params: tuple[int, ...] = ()
+    kernel_binary: bytes = b""
+    binary_size: int = 0
+
+
+@dataclass(frozen=True)
+class WrittenBack:
+    """What glue code writes into the structures of its caller, for those that it writes.
+
+    Sizes, types and ``quantization``: by the number of the tensor. ``require_reducible``, ``require_contiguous``:
+    numbers of inputs whose flag is set. ``aux_buffer_sizes``, ``elf_size`` and ``isa_size``: bytes.
+    """
+
+    input_count: int | None = None
+    output_count: int | None = None
+    input_sizes: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    output_sizes: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    input_types: Mapping[int, TensorType] = field(default_factory=dict)
+    output_types: Mapping[int, TensorType] = field(default_factory=dict)
+    input_quantization: Mapping[int, QuantizationParams] = field(default_factory=dict)
+    require_reducible: frozenset[int] = frozenset()
+    require_contiguous: frozenset[int] = frozenset()
+    aux_count: int | None = None
+    aux_buffer_sizes: Mapping[int, int] = field(default_factory=dict)
+    elf_size: int | None = None
+    isa_size: int | None = None
+
+
+@dataclass(frozen=True)
+class HabanaKernelInstantiation:
+    """An answer; and, given to a call, the buffers of its caller: sizes of program and auxiliary tensors, in bytes.
+
+    ``aux_not_requiring_init``: a mask of auxiliary tensors that are scratch memory. ``failure``: what went wrong in
+    glue code that answers FAILED. After 9 and 18 it is filled in part: use it for the sizes alone.
+    """
+
+    index_space_geometry: TensorGeometry = field(default_factory=TensorGeometry)
+    input_tensor_access_pattern: tuple[AccessPattern, ...] = ()
+    output_tensor_access_pattern: tuple[AccessPattern, ...] = ()
+    input_pad_values: tuple[PadValue, ...] = ()
+    auxiliary_tensors: tuple[AuxTensor, ...] = ()
+    kernel: DeviceKernel = field(default_factory=DeviceKernel)
+    flags: ProgramFlags = ProgramFlags.NONE
+    kernel_elf: bytes = b""
+    elf_size: int = 0
+    output_memset_values: tuple[PadValue, ...] = ()
+    aux_not_requiring_init: int = 0
+    written_back: WrittenBack = field(default_factory=WrittenBack)
+    failure: str = ""
+
+
+#: What a caller without buffers gives to a call: it is told their sizes.
+NO_BUFFERS = HabanaKernelInstantiation()
+
+
+def apply_written(params: HabanaKernelParams, written: WrittenBack) -> HabanaKernelParams:
+    """Return the request as glue code leaves it: what was written back in the place of what was asked.
+
+    Tensors beyond the count go, and tensors without a geometry come for those that are missing. Sizes beyond those that
+    were written are 1.
+    """
+    inputs = _side(params.input_tensors, written.input_count, written.input_sizes, written.input_types)
+    outputs = _side(params.output_tensors, written.output_count, written.output_sizes, written.output_types)
+    flagged = (
+        replace(
+            tensor,
+            quantization=written.input_quantization.get(at, tensor.quantization),
+            reducible=tensor.reducible or at in written.require_reducible,
+            contiguous=tensor.contiguous or at in written.require_contiguous,
+        )
+        for at, tensor in enumerate(inputs)
+    )
+    return replace(params, input_tensors=tuple(flagged), output_tensors=outputs)
+
+
+def _side(
+    tensors: tuple[Tensor, ...],
+    count: int | None,
+    sizes: Mapping[int, tuple[int, ...]],
+    types: Mapping[int, TensorType],
+) -> tuple[Tensor, ...]:
+    if count is not None:
+        tensors = (*tensors, *(Tensor() for _ in range(count - len(tensors))))[:count]
+    return tuple(
+        replace(
+            tensor,
+            geometry=TensorGeometry(tensor.dims, sizes[at]) if at in sizes else tensor.geometry,
+            data_type=types.get(at, tensor.data_type),
+        )
+        for at, tensor in enumerate(tensors)
+    )
