@@ -248,7 +248,8 @@ def average_pool(name: str, memset: bool, backward: bool) -> Kernel:
     def sizes(r: Request) -> list[int]:
         forth = [(size + pad - k * dilation) // stride for size, stride, pad, k, dilation in axes(r)]
         back = [size * stride - pad + k * dilation for size, stride, pad, k, dilation in axes(r)]
-        return [r.inputs[0].sizes[0], *(back if backward else forth), r.inputs[0].sizes[3]]
+        found = [size % (1 << 32) for size in (back if backward else forth)]  # unsigned, as in C
+        return [r.inputs[0].sizes[0], *found, r.inputs[0].sizes[3]]
 
     def reversed_window(dim: int, stride: int, pad: int, k: int, dilation: int):
         start = int(Fraction(-(k + stride - 2) * dilation, stride))

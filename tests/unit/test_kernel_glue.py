@@ -80,7 +80,7 @@ class TestUpstream:
 
 def corrected(request: Mapping[str, Any], written: Mapping[str, Any]) -> dict[str, Any]:
     said = {**request, "inputs": list(request["inputs"]), "outputs": list(request["outputs"])}
-    blank = {"dims": 4, "sizes": [1], "dtype": "i8"}
+    blank = {"dims": 4, "sizes": [100, 8, 8, 1], "dtype": "i8"}
     for side in ("input", "output"):
         tensors = said[f"{side}s"]
         count = written.get(f"{side}_count", len(tensors))
