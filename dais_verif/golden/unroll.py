@@ -20,7 +20,7 @@ from dais_verif.machine.model import Machine
 from dais_verif.machine.step import Element, Step, conflict_of, step_of
 from dais_verif.program import FixedType, Op, Program, Term
 from dais_verif.program.graph import cone
-from dais_verif.program.opcodes import INPUT, MUXES, Code, high_int32
+from dais_verif.program.opcodes import INPUT, Code, high_int32
 from dais_verif.program.ranges import PromiseStatus, analyse
 
 __all__ = ["Frame", "Port", "Stall", "Unrolled", "stall_of", "unroll"]
@@ -270,12 +270,10 @@ class _Chain:
             return self.copied(at[op.id0 if taken else op.id1], op.type)
         if op.code == Code.QUANT:
             return self.copied(at[op.id0], op.type)
+        moved = op.rewired(at.__getitem__)
         if op.code == Code.SUM:
-            terms = tuple(Term(at[t.op] if t.op >= 0 else -1, t.shift, t.negative) for t in op.terms)
-            return self.sum(terms, op.data, op.type)
-        a, b = (at[operand] if operand >= 0 else -1 for operand in (op.id0, op.id1))
-        data = high_int32(op.data) << 32 | at[op.condition] if op.code in MUXES else op.data
-        return self.same((op.code, a, b, data, op.type))
+            return self.sum(moved.terms, op.data, op.type)
+        return self.same((op.code, moved.id0, moved.id1, moved.data, op.type))
 
     def copied(self, op: int, kind: FixedType) -> int:
         return op if self.rows[op][4] == kind else self.same((int(Code.QUANT), op, -1, 0, kind))
@@ -285,7 +283,7 @@ class _Chain:
         known = self._same.get(key)
         if known is None:
             row = (int(Code.SUM), len(self.terms), len(terms), data, kind)
-            self.terms += [(term.op, term.shift, int(term.negative)) for term in terms]
+            self.terms += terms
             known = self._same[key] = self.new(row, None)
         return known
 
@@ -319,16 +317,14 @@ class _Chain:
         number = {old: first + new for new, old in enumerate(left)}
         rows: list[tuple[int, int, int, int, FixedType]] = []
         terms: list[tuple[int, int, int]] = []
-        for op in (whole.ops[old] for old in live):
+        for op in (whole.ops[old].rewired(place.__getitem__) for old in live):
             if op.code == INPUT:
                 rows.append((op.code, number.get(op.id0, op.id0), -1, 0, op.type))
             elif op.code == Code.SUM:
                 rows.append((op.code, len(terms), len(op.terms), op.data, op.type))
-                terms += [(place[t.op] if t.op >= 0 else -1, t.shift, int(t.negative)) for t in op.terms]
+                terms += op.terms
             else:
-                a, b = (place[operand] if operand >= 0 else -1 for operand in (op.id0, op.id1))
-                data = high_int32(op.data) << 32 | place[op.condition] if op.code in MUXES else op.data
-                rows.append((op.code, a, b, data, op.type))
+                rows.append((op.code, op.id0, op.id1, op.data, op.type))
         program = self.built(rows, terms, [place[index] for index in roots], first + len(left))
         return program, tuple(self.free[old - first] for old in left)
 

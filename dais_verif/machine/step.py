@@ -15,8 +15,8 @@ from typing import NamedTuple
 from dais_verif.errors import InputError
 from dais_verif.machine.model import Block, Connection, Machine, View
 from dais_verif.machine.order import settling_order
-from dais_verif.program import FixedType, Program, Term
-from dais_verif.program.opcodes import INPUT, MUXES, Code, high_int32, low_int32
+from dais_verif.program import FixedType, Program
+from dais_verif.program.opcodes import INPUT, Code, high_int32, low_int32
 from dais_verif.program.types import type_of_interval
 
 __all__ = ["Element", "Step", "conflict_of", "step_of"]
@@ -181,14 +181,11 @@ class _Lowering:
             if op.code == INPUT:
                 at.append(self.copied(given[op.id0], op.type))
                 continue
+            op = op.rewired(at.__getitem__)
             a, b, data = op.id0, op.id1, op.data
             if op.code == Code.SUM:
                 a, b = len(self.terms), len(op.terms)
-                self.terms += [_moved(term, at) for term in op.terms]
-            else:
-                a, b = (at[operand] if operand >= 0 else -1 for operand in (a, b))
-            if op.code in MUXES:
-                data = high_int32(data) << 32 | at[op.condition]
+                self.terms += op.terms
             elif op.code == Code.LOOKUP:
                 data = high_int32(data) << 32 | first + low_int32(data)
             at.append(self.new((op.code, a, b, data, op.type), owner))
@@ -332,7 +329,3 @@ class _Lowering:
         constant = self.op(Code.CONST, -1, -1, number, type_of_interval(number, number, 0))
         exclusive = self.op(Code.BIT_BINARY, index, constant, 2 << 56, kind)
         return self.op(Code.BIT_UNARY, exclusive, -1, 1, _CONDITION)
-
-
-def _moved(term: Term, at: list[int]) -> tuple[int, int, int]:
-    return at[term.op] if term.op >= 0 else -1, term.shift, int(term.negative)

@@ -6,7 +6,7 @@ An op reads earlier ops only (by index), or an input, or nothing. Value ``i`` is
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,7 +16,18 @@ from numpy.typing import NDArray
 
 from dais_verif.errors import ProgramError
 from dais_verif.program.checks import validate
-from dais_verif.program.opcodes import MUXES, OPCODES, Code, Data, Opcode, Pattern, Term, low_int32, opcode_of_sum
+from dais_verif.program.opcodes import (
+    MUXES,
+    OPCODES,
+    Code,
+    Data,
+    Opcode,
+    Pattern,
+    Term,
+    high_int32,
+    low_int32,
+    opcode_of_sum,
+)
 from dais_verif.program.types import FixedType
 
 __all__ = ["NO_TERMS", "Columns", "Estimates", "Op", "Origin", "Program", "Terms"]
@@ -56,6 +67,18 @@ class Op:
         if pattern is Pattern.TERMS:
             return tuple(term.op for term in self.terms if term.op >= 0)
         return (self.id0,) if pattern is Pattern.UNARY else ()
+
+    def rewired(self, at: Callable[[int], int]) -> Op:
+        """This op with ``at(n)`` in the place of every op ``n`` that it reads; the result of ``at`` is 0 or more."""
+        if self.terms:
+            terms = tuple(term if term.op < 0 else term._replace(op=at(term.op)) for term in self.terms)
+            return Op(self.index, self.code, self.id0, self.id1, self.data, self.type, terms)
+        pattern = OPCODES[self.code].pattern
+        if pattern is not Pattern.UNARY and pattern is not Pattern.BINARY:
+            return self
+        id1 = at(self.id1) if pattern is Pattern.BINARY else self.id1
+        data = high_int32(self.data) << 32 | at(self.condition) if self.code in MUXES else self.data
+        return Op(self.index, self.code, at(self.id0), id1, data, self.type)
 
     def __str__(self) -> str:
         return f"op {self.index} ({self.spec.mnemonic})"

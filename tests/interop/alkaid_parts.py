@@ -15,7 +15,7 @@ from dais_verif.errors import InputError
 from dais_verif.program import Op, Program
 from dais_verif.program.conversion import to_alir
 from dais_verif.program.json_writers import alir_json
-from dais_verif.program.opcodes import Code, high_int32
+from dais_verif.program.opcodes import Code
 
 __all__ = ["clean", "part", "random_jobs", "reason"]
 
@@ -50,15 +50,10 @@ def part(peer: str, program: Program) -> Program:
     for op in program.ops:
         if not kept[op.index]:
             continue
-        id0, id1, data = place.get(op.id0, -1), place.get(op.id1, -1), op.data
-        if op.code == Code.INPUT:
-            id0 = op.id0
-        elif op.code == Code.MUX:
-            data = high_int32(op.data) << 32 | place[op.condition]
-        elif op.code == Code.SUM:
-            id0, id1 = len(terms), len(op.terms)
-            terms += [(place[term.op], term.shift, int(term.negative)) for term in op.terms]
-        rows.append((int(op.code), id0, id1, data, op.type))
+        moved = op.rewired(place.__getitem__)
+        first = (len(terms), len(op.terms)) if op.code == Code.SUM else (moved.id0, moved.id1)
+        terms += moved.terms
+        rows.append((int(op.code), *first, moved.data, op.type))
     outputs = [(place[index], shift, int(neg)) for index, shift, neg in program.outputs if index in place]
     outputs += [(number, 0, 0) for number in range(len(rows))]
     exact = [one for one in outputs if abs(one[1]) < _FAR and (one[0] < 0 or rows[one[0]][4].width <= _DOUBLE_BITS)]

@@ -11,8 +11,7 @@ from interop.table import clean
 
 from dais_verif.errors import InputError
 from dais_verif.golden import ENGINES, Engine, Golden, fast
-from dais_verif.program import Op, Program
-from dais_verif.program.opcodes import high_int32
+from dais_verif.program import Program
 from dais_verif.program.types import type_of_interval
 
 __all__ = ["doubles", "engines_for", "part", "unshared_inputs", "with_muxes"]
@@ -47,7 +46,8 @@ def part(peer: str, program: Program) -> Program:
     kept = clean(peer, program)
     place = {index: number for number, index in enumerate(index for index, keep in enumerate(kept) if keep)}
     place[-1] = -1
-    ops = [_moved(op, place) for op in program.ops if kept[op.index]]
+    moved = (op.rewired(place.__getitem__) for op in program.ops if kept[op.index])
+    ops = [(op.code, op.id0, op.id1, op.data, op.type) for op in moved]
     outputs = [(place[index], shift, neg) for index, shift, neg in program.outputs if index in place]
     outputs += [(number, 0, 0) for number in range(len(ops))]
     exact = [
@@ -56,12 +56,6 @@ def part(peer: str, program: Program) -> Program:
         if abs(shift) < _FAR and (index < 0 or sum(ops[index][4]) <= _DOUBLE_BITS)
     ]
     return Program.build(ops, exact, inp_shift=program.inp_shift.tolist(), tables=[t.tolist() for t in program.tables])
-
-
-def _moved(op: Op, place: dict[int, int]) -> Row:
-    data = high_int32(op.data) << 32 | place[op.condition] if abs(op.code) == 6 else op.data
-    id0 = op.id0 if op.code == -1 else place[op.id0]
-    return op.code, id0, place[op.id1], data, op.type
 
 
 def unshared_inputs(program: Program) -> Program:

@@ -1,9 +1,12 @@
-"""The graph: cones, dead ops, depth; a mux reads its condition too."""
+"""The graph: cones, dead ops, depth, ops on other operands; a mux reads its condition too."""
 
 from __future__ import annotations
 
-from dais_verif.program import Program
+import pytest
+
+from dais_verif.program import FixedType, Op, Program, Term
 from dais_verif.program.graph import cone, dead_ops, depths
+from dais_verif.program.opcodes import OPCODES, Code, Pattern
 
 U4 = (0, 4, 0)
 
@@ -41,3 +44,25 @@ def test_dead_ops_are_those_that_no_output_reaches() -> None:
 
 def test_depth_counts_ops_on_the_longest_path() -> None:
     assert depths(PROGRAM) == [0, 0, 0, 1, 2, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "code", [code for code in OPCODES if code != Code.SUM], ids=[OPCODES[c].mnemonic for c in OPCODES if c != Code.SUM]
+)
+def test_an_op_is_rewired_in_what_it_reads_and_in_nothing_else(code: int) -> None:
+    """Also a word that looks like an operand: an input's number, a shift of -1, a table's index."""
+    pattern = OPCODES[code].pattern
+    a = 3 if pattern in (Pattern.UNARY, Pattern.BINARY, Pattern.INPUT) else -1
+    op = Op(9, code, a, 4 if pattern is Pattern.BINARY else -1, -7 << 32 | 5, FixedType(0, 4, 0))
+    moved = op.rewired({3: 30, 4: 40, 5: 1 << 30}.__getitem__)
+    assert moved.operands == tuple({3: 30, 4: 40, 5: 1 << 30}[n] for n in op.operands)
+    assert moved.rewired({30: 3, 40: 4, 1 << 30: 5}.__getitem__) == op
+    assert (moved == op) is (not op.operands)
+
+
+def test_the_terms_of_a_sum_are_rewired() -> None:
+    terms = (Term(2, 1, True), Term(-1, 3, False), Term(2, 0, False), Term(0, 0, False))
+    op = Op(9, Code.SUM, 5, 4, 77, FixedType(1, 9, 0), terms)
+    moved = op.rewired({0: 6, 2: 1}.__getitem__)
+    assert [term.op for term in moved.terms] == [1, -1, 1, 6]
+    assert moved.rewired({6: 0, 1: 2}.__getitem__) == op

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from dais_verif.program.checks import validate
-from dais_verif.program.model import Columns, Estimates, Origin, Program, Terms
-from dais_verif.program.opcodes import MUXES, Code, Term, low_int32
+from dais_verif.program.model import Columns, Estimates, Op, Origin, Program, Terms
+from dais_verif.program.opcodes import Code, Term
 from dais_verif.program.types import FixedType
 
 __all__ = ["ZERO", "Builder"]
@@ -52,22 +52,12 @@ class Builder:
         self.intervals.append(interval or (kind.raw_min, kind.raw_max))
         known = self.source.estimates if of is not None else None
         # A new op is there no sooner than what it reads: da4ml cuts stages by that.
-        operands = self._operands(code, id0, id1, data, terms)
+        operands = Op(len(self._rows) - 1, code, id0, id1, data, kind, tuple(terms)).operands
         late = max((self._estimates[operand][0] for operand in operands), default=0.0)
         self._estimates.append((float(known.latency[of]), float(known.cost[of])) if known else (late, 0.0))
         if of is not None:
             self.index[of] = len(self._rows) - 1
         return len(self._rows) - 1
-
-    @staticmethod
-    def _operands(code: int, id0: int, id1: int, data: int, terms: Sequence[Term]) -> list[int]:
-        """The ops that an op reads."""
-        if code == Code.INPUT:
-            return []
-        if code == Code.SUM:
-            return [term.op for term in terms if term.op >= 0]
-        condition = (low_int32(data),) if code in MUXES else ()
-        return [operand for operand in (id0, id1, *condition) if operand >= 0]
 
     def zero(self) -> int:
         """Return the number of a constant 0."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from dais_verif.errors import InputError
 from dais_verif.program.conversion.building import Builder
 from dais_verif.program.model import Op, Origin, Program
-from dais_verif.program.opcodes import OPCODES, Code, Term, high_int32, opcode_of_sum
+from dais_verif.program.opcodes import OPCODES, Code, Term, opcode_of_sum
 from dais_verif.program.types import LIMIT, FixedType, type_of_interval
 
 __all__ = ["to_dais"]
@@ -100,16 +100,13 @@ class _Lowering:
         if op.code == Code.SHIFT:
             self.shift(op, interval)
             return
-        id0 = op.id0 if op.code == Code.INPUT or op.id0 < 0 else self.value(op.id0)
-        id1 = op.id1 if op.id1 < 0 else self.value(op.id1)
-        code, data = op.code, op.data
-        if op.code == Code.MUX or op.code == Code.MUX_NEG:
-            data = high_int32(data) << 32 | self.value(op.condition)
+        moved = op.rewired(self.value)
+        code, data = op.code, moved.data
         if op.code == Code.BIT_BINARY:
             data |= (_NEGATE_A if op.id0 in self.negated else 0) | (_NEGATE_B if op.id1 in self.negated else 0)
         elif op.operands and (op.id0 in self.negated or op.id1 in self.negated) and op.code != Code.INPUT:
             code = _WITH_NEGATION[Code(op.code)]
-        made.add(code, kind, id0, id1, data, interval=interval, of=op.index)
+        made.add(code, kind, moved.id0, moved.id1, data, interval=interval, of=op.index)
 
     def shift(self, op: Op, interval: tuple[int, int] | None) -> None:
         """Shifted exactly, then quantised."""

@@ -13,7 +13,7 @@ from dais_verif.program.conversion.building import Builder
 from dais_verif.program.conversion.lookups import Tables, add_lookup
 from dais_verif.program.conversion.spelling import spelt
 from dais_verif.program.model import Op, Origin, Program
-from dais_verif.program.opcodes import Code, Term, high_int32, opcode_of_sum
+from dais_verif.program.opcodes import Code, Term, opcode_of_sum
 from dais_verif.program.types import FixedType, type_of_interval
 
 __all__ = ["to_alir"]
@@ -48,7 +48,8 @@ class _Raising:
         kind = op.type if op.type.width else _NOTHING
         own = self.source.intervals[op.index] if self.source.intervals else (kind.raw_min, kind.raw_max)
         interval = spelt(kind, own)
-        a, b = made.index.get(op.id0, -1), made.index.get(op.id1, -1)
+        moved = op.rewired(made.index.__getitem__)
+        a, b = moved.id0, moved.id1
         match op.code:
             case Code.INPUT:
                 made.add(op.code, kind, op.id0, interval=interval, of=op.index)
@@ -56,8 +57,7 @@ class _Raising:
                 made.add(_WITHOUT_NEGATION[Code(op.code)], kind, self.negated(a), interval=interval, of=op.index)
             case Code.MUX | Code.MUX_NEG:
                 b = self.negated(b) if op.code == Code.MUX_NEG else b
-                data = high_int32(op.data) << 32 | made.index[op.condition]
-                made.add(Code.MUX, kind, a, b, data, interval=interval, of=op.index)
+                made.add(Code.MUX, kind, a, b, moved.data, interval=interval, of=op.index)
             case Code.BIT_UNARY | Code.BIT_UNARY_NEG:
                 self.reduction(op, a, kind, interval)
             case Code.BIT_BINARY:
@@ -70,7 +70,7 @@ class _Raising:
                 # Its type says in which units the data counts, and 0 has none.
                 self.sum(op, kind, interval, (*([Term(a, 0, False)] if a >= 0 else ()), Term(-1, -op.type.f, False)))
             case Code.SUM:
-                self.sum(op, kind, interval, tuple(t._replace(op=made.index.get(t.op, -1)) for t in op.terms))
+                self.sum(op, kind, interval, moved.terms)
             case Code.RELU | Code.QUANT | Code.MUL:  # what their data words hold means nothing
                 made.add(op.code, kind, a, b, interval=interval, of=op.index)
             case _:
