@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dais_verif.cli.spelling import option_of
 from dais_verif.cli.verb import FiniteRange, OutputPath
+from dais_verif.errors import DaisError
 from dais_verif.flows.progress import Progress
 from dais_verif.own_command import own_command
 from dais_verif.program import ALL_LAYOUTS
@@ -147,6 +149,10 @@ class ShownWarnings(Progress):
     def warning(self, text: str) -> None:
         """Print a warning."""
         notices().print(f"warning: {text}", markup=False)
+
+    def spelled(self, error: DaisError) -> str:
+        """Call arguments by their options."""
+        return error.spelled(option_of)
 
 
 def reproduce(arguments: Sequence[str] | None = None, more: Sequence[str] = ()) -> str:

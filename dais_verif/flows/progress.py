@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from dais_verif.errors import RequestError
+from dais_verif.errors import DaisError, RequestError
 from dais_verif.regression.watcher import RegressionWatcher
 from dais_verif.signoff.listener import SignOffListener
 from dais_verif.simulation.watcher import SimulationWatcher
@@ -22,6 +22,10 @@ class Progress(SimulationWatcher, SignOffListener, RegressionWatcher):
 
     def warning(self, text: str) -> None:
         """Take a warning, which the record holds, too."""
+
+    def spelled(self, error: DaisError) -> str:
+        """Return the message of an error that a record keeps, with arguments as who asked for the record calls them."""
+        return str(error)
 
     def stage(self, name: str) -> None:
         """Take the name of a stage that begins; those of a simulator begin with its name."""

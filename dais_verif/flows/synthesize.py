@@ -130,7 +130,7 @@ def _mapped(
                 bram=request.bram,
                 tell=lambda step: show(f"yosys: {target}: {step}"),
             )
-            placed = _placed(done, request.clock, limits, show) if request.pnr else None
+            placed = _placed(done, request.clock, limits, progress, show) if request.pnr else None
     except ToolError:
         folder.kept = True
         raise
@@ -138,17 +138,19 @@ def _mapped(
     return done, placed
 
 
-def _placed(done: Synthesis, clock: str, limits: Limits, show: Callable[[str], None]) -> PlaceAndRoute:
+def _placed(
+    done: Synthesis, clock: str, limits: Limits, progress: Progress, show: Callable[[str], None]
+) -> PlaceAndRoute:
     if not done.costs.cells:
         return PlaceAndRoute(Verdict.NOT_RUN, "there are no cells, and so no path, to place")
     try:
         tools.nextpnr(done.target)
     except ToolError as error:
-        return PlaceAndRoute(Verdict.NOT_RUN, str(error))
+        return PlaceAndRoute(Verdict.NOT_RUN, progress.spelled(error))
     try:
         placed = place(done, clock, limits, tell=lambda step: show(f"place and route: {step}"))
     except ToolError as error:
-        return PlaceAndRoute(Verdict.TOOL_FAILURE, str(error))
+        return PlaceAndRoute(Verdict.TOOL_FAILURE, progress.spelled(error))
     return PlaceAndRoute(None, None, placed.device, placed.fmax, placed.used, round(placed.seconds, 1))
 
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from dais_verif.cli.common import console
+from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.errors import InputError, ToolError
+from dais_verif.flows import synthesize as flow
+from dais_verif.flows.progress import SILENT
 from dais_verif.record.synthesis import PlaceAndRoute
 from dais_verif.report.synthesis_text import placed_lines
 from dais_verif.synthesis import netlist as netlists
@@ -19,6 +24,7 @@ from dais_verif.synthesis.report import cell_types, read_costs, read_depth
 from dais_verif.synthesis.targets import KINDS, TARGETS
 from dais_verif.synthesis.yosys import reading, script
 from dais_verif.toolchain import tools
+from dais_verif.toolchain.limits import Limits, run_limited
 
 
 class TestTargets:
@@ -312,3 +318,18 @@ def test_clock_and_cells_of_place_and_route_are_lines_of_their_own(capsys: pytes
     fmax, used = capsys.readouterr().out.splitlines()
     assert fmax == "Fmax       245.9 MHz, estimated on iCE40HX8K, register to register"
     assert used == "used       115 of 7680 LC, 3 of 256 IO (the registers around it included)"
+
+
+def test_a_limit_is_called_as_who_asked_calls_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The record keeps what it says: an argument for callers of functions, an option for the command line."""
+
+    def slow(*_: object, **__: object) -> None:
+        run_limited("nextpnr", ["sleep", "9"], tmp_path / "log", Limits(0.1, None))
+
+    monkeypatch.setattr(flow, "place", slow)
+    monkeypatch.setattr(tools, "nextpnr", lambda target: None)
+    done: Any = SimpleNamespace(costs=SimpleNamespace(cells=1), target="ice40")
+    by_function = flow._placed(done, "clk", Limits(1, None), SILENT, print)
+    by_command = flow._placed(done, "clk", Limits(1, None), TerminalProgress(), print)
+    assert by_function.message == by_command.message.replace("--timeout", "timeout")
+    assert "or allow more with --timeout" in by_command.message
