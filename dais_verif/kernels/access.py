@@ -67,6 +67,10 @@ class TensorAccess:
             )
         return stated.span(members[stated.dim])
 
+    def region_of(self, member: Sequence[int]) -> Region:
+        """Return what one member touches. Raises as ``region`` does."""
+        return self.region(Region(tuple(member), (1,) * len(member)))
+
     def members(self, region: Region, geometry: Sequence[int]) -> Region | None:
         """Return the members of an index space of ``geometry`` that touch exactly ``region``; None if it is no union.
 

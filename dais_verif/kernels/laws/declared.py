@@ -1,0 +1,166 @@
+"""Laws of what blocks touch: nothing outside of their member's region, and regions that are no wider than that.
+
+The coordinate of an element is a sum of one term a coordinate of the member: it is smallest and largest where each term
+is. What depends on the coordinate that the pattern follows is looked at member by member, a stretch at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.kernels.laws.chains import STRETCH, Numbers, affine_spans
+from dais_verif.kernels.laws.findings import Finding, Law
+from dais_verif.kernels.mapping import Addressing, MappedTensor, Mapping
+from dais_verif.kernels.patterns import AccessPattern, DimPattern
+
+__all__ = ["find_exceeded", "find_unwritten", "find_wide", "needed_pattern"]
+
+
+def find_exceeded(mapping: Mapping, tensor: MappedTensor) -> Iterator[Finding]:
+    """Yield a member and an element that it touches outside of its region of ``tensor``."""
+    addressing = tensor.addressing
+    if addressing is None or not addressing.offsets:
+        return
+    for d, stated in enumerate(mapping.access(tensor).dims):
+        if stated is None:
+            continue
+        for upwards in (False, True):
+            member = _worst(mapping.geometry, addressing, d, stated, upwards)
+            if member is None:
+                continue
+            rows = addressing.elements(np.array([member], dtype=np.int64))[0]
+            at = int(rows[:, d].argmax() if upwards else rows[:, d].argmin())
+            yield Finding(Law.DECLARED, tensor.name, (member,), tuple(rows[at].tolist()))
+            return
+
+
+def _worst(
+    geometry: Sequence[int], addressing: Addressing, d: int, stated: DimPattern, upwards: bool
+) -> tuple[int, ...] | None:
+    """The member that touches farthest below (above) its region in dimension ``d``, or None if none does."""
+    slopes = addressing.slopes[d]
+    sign = 1 if upwards else -1
+    reach = max(sign * row[d] for row in addressing.offsets)
+    member = [count - 1 if sign * slope > 0 else 0 for slope, count in zip(slopes, geometry, strict=True)]
+    reach += sum(sign * a * m for e, (a, m) in enumerate(zip(slopes, member, strict=True)) if e != stated.dim)
+    worst: tuple[int, int] | None = None
+    for first in range(0, geometry[stated.dim], STRETCH):
+        count = min(STRETCH, geometry[stated.dim] - first)
+        lo, hi = affine_spans(stated, first, count)
+        own = np.arange(first, first + count, dtype=lo.dtype) * (sign * slopes[stated.dim]) + reach
+        beyond = own - (hi if upwards else -lo)
+        at = int(beyond.argmax())
+        if beyond[at] > 0 and (worst is None or beyond[at] > worst[0]):
+            worst = int(beyond[at]), first + at
+    if worst is None:
+        return None
+    member[stated.dim] = worst[1]
+    return tuple(member)
+
+
+def needed_pattern(mapping: Mapping, tensor: MappedTensor) -> AccessPattern:
+    """Return the narrowest pattern that holds what members touch of a tensor."""
+    addressing = mapping.addressing(tensor)
+    dims = []
+    for d, slopes in enumerate(addressing.slopes):
+        moving = [(e, a) for e, a in enumerate(slopes) if a and mapping.geometry[e] > 1]
+        lowest, highest = (pick(row[d] for row in addressing.offsets) for pick in (min, max))
+        if not moving:
+            dims.append(_of_one_place(mapping, lowest, highest, tensor.sizes[d]))
+        elif len(moving) == 1 and moving[0][1] > 0:
+            dims.append(DimPattern.affine(moving[0][0], moving[0][1], lowest, highest))
+        else:
+            dims.append(DimPattern(all_required=True))
+    return AccessPattern(tuple(dims), memset_before_execution=tensor.pattern.memset_before_execution)
+
+
+def _of_one_place(mapping: Mapping, lowest: int, highest: int, size: int) -> DimPattern:
+    """What all members touch alike can be said where the index space has a dimension of one member, as a slope of 1."""
+    lone = next((e for e, count in enumerate(mapping.geometry) if count == 1), None)
+    if lone is None or (lowest <= 0 and highest >= size - 1):
+        return DimPattern.affine(0, 0, lowest, highest)
+    return DimPattern.affine(lone, 1, lowest, highest)
+
+
+def find_wide(mapping: Mapping, tensor: MappedTensor) -> Iterator[Finding]:
+    """Yield a member whose region of ``tensor`` is wider than needed within the tensor, and the pattern that is not."""
+    if tensor.addressing is None or not tensor.addressing.offsets:
+        return
+    tight = needed_pattern(mapping, tensor)
+    stated, needed = mapping.access(tensor).dims, mapping.access(replace(tensor, pattern=tight)).dims
+    for d, size in enumerate(tensor.sizes):
+        narrow = needed[d]
+        member = None if narrow is None else _first_wider(mapping.geometry, stated[d], narrow, size)
+        if member is not None:
+            yield Finding(Law.TIGHT, tensor.name, (member,), tight=tight)
+            return
+
+
+def find_unwritten(mapping: Mapping, output: MappedTensor) -> Iterator[Finding]:
+    """Yield an element of a member's region that its block does not write, or writes twice.
+
+    The blocks of all members write the same shape; it must be the box that the pattern states.
+    """
+    addressing = output.addressing
+    if addressing is None:
+        return
+    rows = set(addressing.offsets)
+    zero = (0,) * len(mapping.geometry)
+    if len(rows) < len(addressing.offsets):
+        twice = next(row for row in addressing.offsets if addressing.offsets.count(row) > 1)
+        yield Finding(Law.WRITTEN_ONCE, output.name, (zero,), twice)
+        return
+    columns = list(zip(*addressing.offsets, strict=True))
+    box = product(*(range(min(column), max(column) + 1) for column in columns))
+    hole = next((row for row in box if row not in rows), None)
+    if hole is not None:
+        yield Finding(Law.WRITTEN, output.name, (zero,), hole)
+        return
+    yield from (
+        Finding(Law.WRITTEN, wide.tensor, wide.members, tight=wide.tight) for wide in find_wide(mapping, output)
+    )
+
+
+def _first_wider(
+    geometry: Sequence[int], stated: DimPattern | None, needed: DimPattern, size: int
+) -> tuple[int, ...] | None:
+    """The first member of which the stated region has elements of the tensor that the needed one has not."""
+    e = needed.dim
+    if stated is not None and stated.dim != e:
+        return _first_wider_elsewhere(geometry, stated, needed, size)
+    for first in range(0, geometry[e], STRETCH):
+        count = min(STRETCH, geometry[e] - first)
+        lo, hi = affine_spans(needed, first, count)
+        wide = (np.zeros_like(lo), np.full_like(hi, size - 1)) if stated is None else affine_spans(stated, first, count)
+        some = np.flatnonzero(_is_wider(wide[0], wide[1], lo, hi, size))
+        if len(some):
+            return tuple(first + int(some[0]) if at == e else 0 for at in range(len(geometry)))
+    return None
+
+
+def _first_wider_elsewhere(
+    geometry: Sequence[int], stated: DimPattern, needed: DimPattern, size: int
+) -> tuple[int, ...] | None:
+    """The same where the two follow different coordinates: each is narrowest for the first or the last member."""
+    ends = [0, geometry[needed.dim] - 1]
+    for at in ends:
+        lo, hi = affine_spans(needed, at, 1)
+        for first in range(0, geometry[stated.dim], STRETCH):
+            wide = affine_spans(stated, first, min(STRETCH, geometry[stated.dim] - first))
+            some = np.flatnonzero(_is_wider(wide[0], wide[1], lo, hi, size))
+            if len(some):
+                found = {needed.dim: at, stated.dim: first + int(some[0])}
+                return tuple(found.get(e, 0) for e in range(len(geometry)))
+    return None
+
+
+def _is_wider(wide_lo: Numbers, wide_hi: Numbers, lo: Numbers, hi: Numbers, size: int) -> NDArray[np.bool_]:
+    """Whether ``wide_lo .. wide_hi`` has an element of ``0 .. size - 1`` that ``lo .. hi`` has not."""
+    wide_lo, wide_hi = np.maximum(wide_lo, 0), np.minimum(wide_hi, size - 1)
+    wider: NDArray[np.bool_] = (wide_lo <= wide_hi) & ((wide_lo < lo) | (wide_hi > hi))
+    return wider

@@ -1,0 +1,101 @@
+"""What is found of a mapping: the law, where it is broken, and what would be right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from dais_verif.kernels.patterns import AccessPattern
+from dais_verif.verdict import Verdict
+
+__all__ = ["Finding", "Law", "MappingReport"]
+
+
+class Law(Enum):
+    """What must hold of a mapping. ``value``: the law in words."""
+
+    #: Members' regions of an output leave no element out.
+    WRITTEN = "each element of an output is written"
+    #: No two members' regions of an output meet.
+    WRITTEN_ONCE = "no element of an output is written twice"
+    #: Asked for only where writes outside must not simply be dropped.
+    WRITTEN_INSIDE = "nothing is written outside of an output"
+    #: Each member writes something.
+    REACHED = "each member writes an element of an output"
+    #: What a block touches lies in the region of its member.
+    DECLARED = "a member touches nothing outside of its region"
+    #: A region is no wider than what the block touches.
+    TIGHT = "a region is no wider than needed"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A law that is broken, with a witness: members and element as coordinates, the fastest dimension first.
+
+    ``tight``: for a region that is wider than needed, the pattern that is not. ``count``: how many elements, or
+    members, are concerned, where that is known.
+    """
+
+    law: Law
+    tensor: str
+    members: tuple[tuple[int, ...], ...] = ()
+    element: tuple[int, ...] | None = None
+    count: int | None = None
+    tight: AccessPattern | None = None
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the mapping is wrong; if not, it is only wider than needed."""
+        return self.law is not Law.TIGHT
+
+    def __str__(self) -> str:
+        words = [f"{self.tensor}: " if self.tensor else "", _BROKEN[self.law]]
+        if self.element is not None:
+            words.append(f", element {list(self.element)}")
+        if self.members:
+            words.append(", member" + "s"[: len(self.members) > 1])
+            words.append(" and".join(f" {list(member)}" for member in self.members))
+        if self.count is not None and self.count > 1:
+            words.append(f", {self.count} in all")
+        if self.tight is not None:
+            dims = ", ".join(
+                f"{d.start_a:g}*[{d.dim}] + {d.start_b:g}..{d.end_b:g}" if d.start_a else "all" for d in self.tight.dims
+            )
+            words.append(f"; needed is ({dims})")
+        return "".join(words)
+
+
+_BROKEN = {
+    Law.WRITTEN: "an element is never written",
+    Law.WRITTEN_ONCE: "an element is written twice",
+    Law.WRITTEN_INSIDE: "an element outside is written",
+    Law.REACHED: "a member writes nothing",
+    Law.DECLARED: "the pattern is exceeded",
+    Law.TIGHT: "the pattern is wider than needed",
+}
+
+
+@dataclass(frozen=True)
+class MappingReport:
+    """All that was found. ``members`` and ``elements`` say of how many members and output elements it speaks."""
+
+    findings: tuple[Finding, ...]
+    members: int
+    elements: int
+
+    @property
+    def failures(self) -> tuple[Finding, ...]:
+        """What makes the mapping wrong."""
+        return tuple(finding for finding in self.findings if finding.is_failure)
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What is only wider than needed."""
+        return tuple(finding for finding in self.findings if not finding.is_failure)
+
+    @property
+    def verdict(self) -> Verdict:
+        """PASS, RTL_MISMATCH if a law is broken, NOT_RUN if there is no element that could be written."""
+        if self.failures:
+            return Verdict.RTL_MISMATCH
+        return Verdict.PASS if self.elements else Verdict.NOT_RUN

@@ -1,0 +1,135 @@
+"""Laws of outputs: the members' regions are a partition of each, and each member has a part in it.
+
+A region is a box whose extent in a dimension depends on one coordinate of the member. So the number of members that
+write an element is a product: over the dimensions of the index space, of how many of their members reach the element's
+coordinates. It is 1 everywhere if each factor is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from dais_verif.kernels.laws.chains import Chain, chains_of
+from dais_verif.kernels.laws.findings import Finding, Law
+from dais_verif.kernels.mapping import MappedTensor, Mapping
+from dais_verif.kernels.regions import Span
+
+__all__ = ["find_idle", "find_written"]
+
+
+def find_written(mapping: Mapping, output: MappedTensor, *, inside: bool) -> Iterator[Finding]:
+    """Yield how the members' regions of an output fail to be a partition of it. ``inside``: none may reach beyond it.
+
+    An output that is set before the first member runs need not be written everywhere.
+    """
+    chains = chains_of(mapping.access(output), mapping.geometry)
+    if not prod(output.sizes):
+        return
+    if not output.pattern.memset_before_execution:
+        yield from _missing(output, chains)
+    yield from _twice(mapping, output, chains)
+    if inside:
+        yield from _outside(mapping, output, chains)
+
+
+def _missing(output: MappedTensor, chains: tuple[Chain, ...]) -> Iterator[Finding]:
+    for chain in chains:
+        element = chain.missing()
+        if element is not None:
+            rest = prod(output.sizes) // prod(one.volume for one in chains)
+            written = rest * prod(one.covered() for one in chains)
+            at = _element(output, (chain, element))
+            yield Finding(Law.WRITTEN, output.name, element=at, count=prod(output.sizes) - written)
+            return
+
+
+def _twice(mapping: Mapping, output: MappedTensor, chains: tuple[Chain, ...]) -> Iterator[Finding]:
+    """Two members that write one element: they differ in one coordinate, and some member reaches all other ones."""
+    reached = [chain.reached() for chain in chains]
+    if not all(span.size for span in reached):
+        return
+    member = [0] * len(mapping.geometry)
+    places = []
+    for chain, span in zip(chains, reached, strict=True):
+        member[chain.index_dim] = span.first
+        places.append((chain, _first_element(chain, span.first)))
+    other = list(member)
+    free = [e for e, count in enumerate(mapping.geometry) if count > 1 and e not in {c.index_dim for c in chains}]
+    if free:
+        other[free[0]] = 1
+        yield _pair(output, member, other, _element(output, *places))
+        return
+    for at, chain in enumerate(chains):
+        shared = chain.shared()
+        if shared is not None:
+            first, element = shared
+            places[at] = (chain, element)
+            member[chain.index_dim], other[chain.index_dim] = first, first + 1
+            yield _pair(output, member, other, _element(output, *places))
+            return
+
+
+def _pair(output: MappedTensor, one: list[int], other: list[int], element: tuple[int, ...]) -> Finding:
+    return Finding(Law.WRITTEN_ONCE, output.name, (tuple(one), tuple(other)), element)
+
+
+def _outside(mapping: Mapping, output: MappedTensor, chains: tuple[Chain, ...]) -> Iterator[Finding]:
+    """Starts and ends never go back, so that the first and the last member of a dimension reach farthest."""
+    for chain in chains:
+        for d, pattern in zip(chain.dims, chain.patterns, strict=True):
+            for at in (0, chain.count - 1):
+                span = pattern.span(Span(at, at))
+                beyond = span.first if span.first < 0 else span.last
+                if not 0 <= beyond < output.sizes[d]:
+                    member = [0] * len(mapping.geometry)
+                    member[chain.index_dim] = at
+                    element = list(mapping.access(output).region_of(member).offset)
+                    element[d] = beyond
+                    yield Finding(Law.WRITTEN_INSIDE, output.name, (tuple(member),), tuple(element))
+                    return
+
+
+def _element(output: MappedTensor, *places: tuple[Chain, tuple[int, ...]]) -> tuple[int, ...]:
+    """The element with given coordinates in the dimensions of chains, 0 in all others."""
+    element = [0] * len(output.sizes)
+    for chain, coordinates in places:
+        for d, coordinate in zip(chain.dims, coordinates, strict=True):
+            element[d] = coordinate
+    return tuple(element)
+
+
+def _first_element(chain: Chain, member: int) -> tuple[int, ...]:
+    return tuple(max(pattern.span(Span(member, member)).first, 0) for pattern in chain.patterns)
+
+
+def find_idle(mapping: Mapping) -> Iterator[Finding]:
+    """Yield a member that writes no element of any output.
+
+    The members that write something of an output are a box of the index space: what is left of the space without these
+    boxes is cut into boxes, too.
+    """
+    left = [[Span(0, count - 1) for count in mapping.geometry]]
+    for output in mapping.outputs:
+        busy = [Span(0, count - 1) for count in mapping.geometry]
+        for chain in chains_of(mapping.access(output), mapping.geometry):
+            busy[chain.index_dim] = chain.reached()
+        if prod(output.sizes):
+            left = [piece for box in left for piece in _without(box, busy)]
+    if left:
+        count = sum(prod(span.size for span in box) for box in left)
+        member = tuple(span.first for span in left[0])
+        yield Finding(Law.REACHED, "", (member,), count=count)
+
+
+def _without(box: list[Span], busy: list[Span]) -> Iterator[list[Span]]:
+    """The parts of ``box`` outside of ``busy``: below and above it, dimension after dimension."""
+    if not all((a & b).size for a, b in zip(box, busy, strict=True)):
+        yield box
+        return
+    core = list(box)
+    for d, (span, out) in enumerate(zip(box, busy, strict=True)):
+        for part in (Span(span.first, out.first - 1), Span(out.last + 1, span.last)):
+            if part.size:
+                yield [*core[:d], part, *box[d + 1 :]]
+        core[d] = span & out

@@ -1,0 +1,116 @@
+"""The mapping of an instance: an index space, and for each tensor its pattern and what members really touch of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.errors import InputError
+from dais_verif.kernels.access import TensorAccess
+from dais_verif.kernels.patterns import AccessPattern
+from dais_verif.kernels.regions import Span
+from dais_verif.kernels.structures import HabanaKernelInstantiation, HabanaKernelParams, Tensor
+
+__all__ = ["Addressing", "MappedTensor", "Mapping", "mapping_of"]
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Addressing:
+    """The elements that a member touches, in the order in which its block has them.
+
+    Element ``j`` of member ``m`` is ``slopes @ m + offsets[j]``. ``slopes``: (dimensions of the tensor, of the index
+    space); ``offsets``: a row an element, (elements, dimensions of the tensor).
+    """
+
+    slopes: tuple[tuple[int, ...], ...]
+    offsets: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, access: TensorAccess, rank: int) -> Addressing:
+        """Return that of a block that touches all of its member's region, the fastest dimension first.
+
+        Raises ``InputError`` for a pattern whose members are not all alike: two slopes, or one that is no integer.
+        """
+        slopes, spans = [], []
+        for size, stated in zip(access.sizes, access.dims, strict=True):
+            row = [0] * rank
+            if stated is None:
+                spans.append(Span(0, size - 1))
+            else:
+                exact = stated.exact
+                if exact.start_a != exact.end_a or any(number.denominator != 1 for number in exact):
+                    raise InputError("members touch regions of different shapes: a block needs one slope, an integer")
+                if not 0 <= stated.dim < rank:
+                    raise InputError(f"a pattern follows dimension {stated.dim} of an index space of {rank}")
+                row[stated.dim] = int(exact.start_a)
+                spans.append(stated.span(Span(0, 0)))
+            slopes.append(tuple(row))
+        ranges = [range(span.first, span.last + 1) for span in spans]
+        return cls(tuple(slopes), tuple(point[::-1] for point in product(*reversed(ranges))))
+
+    def elements(self, members: Ints) -> Ints:
+        """Return the elements of members: (members, elements, dimensions of the tensor) from (members, dimensions)."""
+        slopes = np.array(self.slopes, dtype=np.int64).reshape(len(self.slopes), members.shape[1])
+        offsets = np.array(self.offsets, dtype=np.int64).reshape(len(self.offsets), len(self.slopes))
+        return (members @ slopes.T)[:, None, :] + offsets[None, :, :]
+
+
+@dataclass(frozen=True)
+class MappedTensor:
+    """A tensor of a mapping. ``addressing`` None: each member touches exactly the region that ``pattern`` states."""
+
+    name: str
+    sizes: tuple[int, ...]
+    pattern: AccessPattern
+    addressing: Addressing | None = None
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """An index space of ``geometry``, and the tensors that its members read and write."""
+
+    geometry: tuple[int, ...]
+    inputs: tuple[MappedTensor, ...]
+    outputs: tuple[MappedTensor, ...]
+
+    def __post_init__(self) -> None:
+        if not self.geometry or min(self.geometry) < 1:
+            raise InputError(f"an index space has at least one member in each dimension: not {list(self.geometry)}")
+        for tensor in (*self.inputs, *self.outputs):
+            self.access(tensor).region_of((0,) * len(self.geometry))
+
+    @property
+    def members(self) -> int:
+        """Number of members."""
+        return prod(self.geometry)
+
+    def access(self, tensor: MappedTensor) -> TensorAccess:
+        """Return the access that the tensor's pattern states."""
+        return TensorAccess.of(tensor.sizes, tensor.pattern, len(self.geometry))
+
+    def addressing(self, tensor: MappedTensor) -> Addressing:
+        """Return what members touch of a tensor, whether it is stated or follows from the pattern."""
+        return tensor.addressing or Addressing.of(self.access(tensor), len(self.geometry))
+
+
+def mapping_of(params: HabanaKernelParams, answer: HabanaKernelInstantiation) -> Mapping:
+    """Return the mapping that glue code answered to a request; members touch exactly what it states."""
+
+    def side(title: str, tensors: Sequence[Tensor], patterns: Sequence[AccessPattern]) -> tuple[MappedTensor, ...]:
+        return tuple(
+            MappedTensor(f"{title} {at}", tensor.geometry.shape, pattern)
+            for at, (tensor, pattern) in enumerate(zip(tensors, patterns, strict=True))
+        )
+
+    return Mapping(
+        answer.index_space_geometry.shape,
+        side("input", params.input_tensors, answer.input_tensor_access_pattern),
+        side("output", params.output_tensors, answer.output_tensor_access_pattern),
+    )

@@ -1,0 +1,319 @@
+"""Laws of mappings: what is decided for all members is what looking at every member and element finds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.upstream_kernels import upstream
+
+from dais_verif.errors import InputError
+from dais_verif.kernels.caller import instantiate
+from dais_verif.kernels.data_types import DataType
+from dais_verif.kernels.laws import chains
+from dais_verif.kernels.laws.check import check_mapping
+from dais_verif.kernels.laws.declared import needed_pattern
+from dais_verif.kernels.laws.findings import Finding, Law
+from dais_verif.kernels.mapping import Addressing, MappedTensor, Mapping, mapping_of
+from dais_verif.kernels.patterns import AccessPattern, DimPattern
+from dais_verif.kernels.regions import Region
+from dais_verif.kernels.rules import access, block, point, steps, whole, window
+from dais_verif.kernels.structures import HabanaKernelParams, Tensor
+from dais_verif.verdict import Verdict
+
+Point = tuple[int, ...]
+
+
+def members_of(mapping: Mapping) -> list[Point]:
+    return list(product(*map(range, mapping.geometry)))
+
+
+def elements_of(region: Region) -> list[Point]:
+    return list(product(*(range(span.first, span.last + 1) for span in region.spans)))
+
+
+def is_inside(element: Point, sizes: Point) -> bool:
+    return all(0 <= x < size for x, size in zip(element, sizes, strict=True))
+
+
+def writers(mapping: Mapping, output: MappedTensor) -> dict[Point, list[Point]]:
+    """Of each element, within the output or not, the members whose regions hold it."""
+    stated, found = mapping.access(output), dict[Point, list[Point]]()
+    for member in members_of(mapping):
+        for element in elements_of(stated.region_of(member)):
+            found.setdefault(element, []).append(member)
+    return found
+
+
+def broken(mapping: Mapping, *, inside: bool) -> Counter[tuple[Law, str]]:
+    """The laws of outputs that are broken, found by looking at all there is."""
+    found: Counter[tuple[Law, str]] = Counter()
+    idle = set(members_of(mapping))
+    for output in mapping.outputs:
+        written = writers(mapping, output)
+        for element in product(*map(range, output.sizes)):
+            by = written.get(element, [])
+            idle -= set(by)
+            found[Law.WRITTEN, output.name] += not by and not output.pattern.memset_before_execution
+            found[Law.WRITTEN_ONCE, output.name] += len(by) > 1
+        outside = any(not is_inside(element, output.sizes) for element in written)
+        found[Law.WRITTEN_INSIDE, output.name] += inside and outside and 0 not in output.sizes
+    found[Law.REACHED, ""] = len(idle)
+    return +found
+
+
+def assert_witness(mapping: Mapping, finding: Finding) -> None:
+    """What a finding shows is so."""
+    if finding.law is Law.REACHED:
+        for output in mapping.outputs:
+            region = mapping.access(output).region_of(finding.members[0])
+            assert not any(is_inside(element, output.sizes) for element in elements_of(region))
+        return
+    (output,) = [output for output in mapping.outputs if output.name == finding.tensor]
+    assert finding.element is not None
+    by = writers(mapping, output).get(finding.element, [])
+    if finding.law is Law.WRITTEN:
+        assert not by and is_inside(finding.element, output.sizes)
+    elif finding.law is Law.WRITTEN_ONCE:
+        assert len(set(finding.members)) == 2 and set(finding.members) <= set(by)
+        assert is_inside(finding.element, output.sizes)
+    else:
+        assert set(finding.members) <= set(by) and not is_inside(finding.element, output.sizes)
+
+
+slopes = st.sampled_from([0, 0.5, 1, 1, 1, 1.5, 2, 2, 3])
+
+
+@st.composite
+def dim_patterns(draw: st.DrawFn, rank: int) -> DimPattern:
+    a = draw(slopes)
+    start = draw(st.sampled_from([0, 0, 0, -1, 1, 0.5, -2]))
+    wide = draw(st.sampled_from([a - 1, a - 1, a, 0, 1]))
+    end_a = draw(st.sampled_from([a, a, a, a + 1]))
+    return DimPattern(draw(st.integers(0, rank - 1)), a, end_a, start, start + wide, draw(st.booleans()) and a == 3)
+
+
+@st.composite
+def mappings(draw: st.DrawFn) -> Mapping:
+    geometry = tuple(draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)))
+    outputs = []
+    for at in range(draw(st.integers(1, 2))):
+        sizes = tuple(draw(st.lists(st.integers(0, 6) | st.integers(1, 6), min_size=1, max_size=3)))
+        dims = tuple(draw(dim_patterns(len(geometry))) for _ in sizes)
+        pattern = AccessPattern(dims, all_required=draw(st.integers(0, 9)) == 0)
+        outputs.append(MappedTensor(f"output {at}", sizes, pattern))
+    return Mapping(geometry, (), tuple(outputs))
+
+
+class TestOutputs:
+    @settings(max_examples=150)
+    @given(mappings(), st.booleans(), st.sampled_from([1, 2, 1 << 20]))
+    def test_what_is_found_is_what_there_is(self, mapping: Mapping, inside: bool, stretch: int) -> None:
+        before, chains.STRETCH = chains.STRETCH, stretch
+        try:
+            report = check_mapping(mapping, inside=inside)
+        finally:
+            chains.STRETCH = before
+        expected = broken(mapping, inside=inside)
+        assert {(finding.law, finding.tensor) for finding in report.findings} == set(expected)
+        for finding in report.findings:
+            assert_witness(mapping, finding)
+            if finding.count is not None:
+                assert finding.count == expected[finding.law, finding.tensor]
+
+    def test_a_partition_passes(self) -> None:
+        y = MappedTensor("y", (7, 9), access(block(0, 2), block(1, 3)))
+        report = check_mapping(Mapping((4, 3), (), (y,)))
+        assert (report.verdict, report.findings, report.members, report.elements) == (Verdict.PASS, (), 12, 63)
+        (outside,) = check_mapping(Mapping((4, 3), (), (y,)), inside=True).findings
+        assert str(outside) == "y: an element outside is written, element [7, 0], member [3, 0]"
+
+    @pytest.mark.parametrize(
+        ("geometry", "dims", "said"),
+        [
+            ((4,), [steps(0, 2, 0, 0)], "y: an element is never written, element [1], 4 in all"),
+            ((4,), [steps(0, 2, 0, 2)], "y: an element is written twice, element [2], members [0] and [1]"),
+            ((3,), [block(0, 2)], "y: an element is never written, element [6], 2 in all"),
+            ((5,), [block(0, 2)], "a member writes nothing, member [4]"),
+            ((4, 2), [block(0, 2)], "y: an element is written twice, element [0], members [0, 0] and [0, 1]"),
+            ((2,), [whole(8)], "y: an element is written twice, element [0], members [0] and [1]"),
+        ],
+    )
+    def test_findings_in_words(self, geometry: Point, dims: list[DimPattern], said: str) -> None:
+        report = check_mapping(Mapping(geometry, (), (MappedTensor("y", (8,), access(*dims)),)))
+        assert report.verdict is Verdict.RTL_MISMATCH and [str(one) for one in report.failures] == [said]
+
+    def test_nothing_to_write_is_no_pass(self) -> None:
+        assert check_mapping(Mapping((3,), (), ())).verdict is Verdict.RTL_MISMATCH
+        y = MappedTensor("y", (0,), access(point(0)))
+        assert {f.law for f in check_mapping(Mapping((1,), (), (y,))).findings} == {Law.REACHED}
+
+    def test_real_sizes(self) -> None:
+        """A thousand million members, and 4 * 10^18 elements: what it costs is the sum of the sizes."""
+        y = MappedTensor("y", (1 << 17, 1 << 15, 1 << 30), access(block(0, 128), point(1), block(2, 1 << 20)))
+        good = Mapping((1 << 10, 1 << 15, 1 << 10), (), (y,))
+        assert check_mapping(good).verdict is Verdict.PASS and good.members > 10**10
+        (late,) = check_mapping(replace(good, geometry=(1 << 10, 1 << 15, (1 << 10) - 1))).findings
+        assert late.count == 1 << 52 and late.element == (0, 0, (1 << 30) - (1 << 20))
+
+    def test_numbers_beyond_64_bits(self) -> None:
+        y = MappedTensor("y", (1 << 31, 1 << 31, 1 << 31), access(*(steps(0, 2.0**31, 0, 2.0**31),) * 3))
+        report = check_mapping(Mapping((1,), (), (y,)))
+        assert report.verdict is Verdict.PASS and report.elements == 1 << 93
+        tiny = DimPattern(0, 1 + 2.0**-23, 1 + 2.0**-23, 2.0**-100, 0)
+        report = check_mapping(Mapping((8,), (), (MappedTensor("y", (8,), access(tiny)),)))
+        assert report.findings[0].law is Law.WRITTEN_ONCE
+
+    def test_a_tensor_that_is_set_before_need_not_be_written(self) -> None:
+        y = MappedTensor("y", (8,), access(steps(0, 2, 0, 0), memset=True))
+        assert check_mapping(Mapping((4,), (), (y,))).verdict is Verdict.PASS
+
+
+@st.composite
+def touched(draw: st.DrawFn) -> Mapping:
+    geometry = tuple(draw(st.lists(st.integers(1, 4), min_size=1, max_size=2)))
+    rank = draw(st.integers(1, 2))
+    sizes = tuple(draw(st.lists(st.integers(1, 8), min_size=rank, max_size=rank)))
+    slopes = draw(
+        st.lists(st.tuples(*[st.sampled_from([0, 0, 1, 1, 2, -1])] * len(geometry)), min_size=rank, max_size=rank)
+    )
+    offsets = draw(st.lists(st.tuples(*[st.integers(-1, 2)] * rank), min_size=1, max_size=4))
+    dims = tuple(draw(dim_patterns(len(geometry))) for _ in sizes)
+    x = MappedTensor("x", sizes, AccessPattern(dims), Addressing(tuple(slopes), tuple(offsets)))
+    if draw(st.booleans()):
+        x = replace(x, pattern=needed_pattern(Mapping(geometry, (x,), ()), x))
+    y = MappedTensor("y", geometry, access(*map(point, range(len(geometry)))))
+    return Mapping(geometry, (x,), (y,))
+
+
+def touched_by(mapping: Mapping, tensor: MappedTensor, member: Point) -> list[Point]:
+    addressing = mapping.addressing(tensor)
+    moved = [sum(a * m for a, m in zip(row, member, strict=True)) for row in addressing.slopes]
+    return [tuple(at + by for at, by in zip(row, moved, strict=True)) for row in addressing.offsets]
+
+
+class TestInputs:
+    @settings(max_examples=150)
+    @given(touched())
+    def test_what_is_exceeded_is_found(self, mapping: Mapping) -> None:
+        (x,) = mapping.inputs
+        stated = mapping.access(x)
+
+        def beyond(member: Point, element: Point) -> bool:
+            spans = stated.region_of(member).spans
+            pairs = zip(element, spans, stated.all_required, strict=True)
+            return any(not required and not span.first <= at <= span.last for at, span, required in pairs)
+
+        expected = any(beyond(member, e) for member in members_of(mapping) for e in touched_by(mapping, x, member))
+        found = [finding for finding in check_mapping(mapping).findings if finding.law is Law.DECLARED]
+        assert bool(found) == expected
+        for finding in found:
+            assert finding.element is not None and finding.element in touched_by(mapping, x, finding.members[0])
+            assert beyond(finding.members[0], finding.element)
+
+    @settings(max_examples=150)
+    @given(touched())
+    def test_the_needed_pattern_holds_all_and_no_less_would(self, mapping: Mapping) -> None:
+        (x,) = mapping.inputs
+        tight = replace(mapping, inputs=(replace(x, pattern=needed_pattern(mapping, x)),))
+        assert not [finding for finding in check_mapping(tight).findings if finding.tensor == "x"]
+        for finding in check_mapping(mapping).warnings:
+            assert finding.tight == needed_pattern(mapping, x)
+            member, stated = finding.members[0], mapping.access(x)
+            wide = {e for e in elements_of(stated.region_of(member)) if is_inside(e, x.sizes)}
+            narrow = set(elements_of(tight.access(tight.inputs[0]).region_of(member)))
+            assert wide - narrow
+
+    def test_a_convolution(self) -> None:
+        """Windows of 3 with stride 2: what is stated is right, one end too short, and one too long."""
+        reads = Addressing(((2,),), tuple((k - 1,) for k in range(3)))
+        y = MappedTensor("y", (5,), access(point(0)))
+
+        def report(end: int) -> list[str]:
+            x = MappedTensor("x", (9,), access(steps(0, 2, -1, end)), reads)
+            return [str(finding) for finding in check_mapping(Mapping((5,), (x,), (y,))).findings]
+
+        assert report(1) == []
+        assert report(0) == ["x: the pattern is exceeded, element [1], member [0]"]
+        assert report(2) == ["x: the pattern is wider than needed, member [0]; needed is (2*[0] + -1..1)"]
+        dilated = window(0, stride=2, pad=1, kernel=2, dilation=2)
+        assert dilated == steps(0, 2, -1, 1)
+
+    def test_all_of_a_tensor_is_wider_than_a_part(self) -> None:
+        x = MappedTensor("x", (8,), access(all_required=True), Addressing(((1,),), ((0,),)))
+        y = MappedTensor("y", (8,), access(point(0)))
+        report = check_mapping(Mapping((8,), (x,), (y,)))
+        assert report.verdict is Verdict.PASS
+        assert [str(one) for one in report.warnings] == [
+            "x: the pattern is wider than needed, member [0]; needed is (1*[0] + 0..0)"
+        ]
+
+
+class TestBlocks:
+    """A block must write the region of its member, all of it and nothing else."""
+
+    def report(self, offsets: list[Point], slope: int = 2) -> list[str]:
+        y = MappedTensor("y", (8,), access(block(0, 2)), Addressing(((slope,),), tuple(offsets)))
+        return [str(finding) for finding in check_mapping(Mapping((4,), (), (y,))).findings]
+
+    def test_it_does(self) -> None:
+        assert self.report([(0,), (1,)]) == [] == self.report([(1,), (0,)])
+
+    def test_it_does_not(self) -> None:
+        assert self.report([(0,), (2,)]) == ["y: the pattern is exceeded, element [2], member [0]"]
+        assert self.report([(0,), (1,)], slope=1) == ["y: the pattern is exceeded, element [3], member [3]"]
+        assert self.report([(0,)]) == ["y: an element is never written, member [0]; needed is (2*[0] + 0..0)"]
+        assert self.report([(0,), (1,), (0,)]) == ["y: an element is written twice, element [0], member [0]"]
+        y = MappedTensor("y", (9,), access(block(0, 3)), Addressing(((3,),), ((0,), (2,))))
+        (finding,) = check_mapping(Mapping((3,), (), (y,))).findings
+        assert str(finding) == "y: an element is never written, element [1], member [0]"
+
+
+class TestUpstream:
+    """Quirks that the documentation of upstream's kernels tells of, found by the laws."""
+
+    def mapping(self, name: str, inputs: list[Tensor], outputs: list[Tensor], version: str = "1.11") -> Mapping:
+        params = HabanaKernelParams(name, tuple(inputs), tuple(outputs), bytes(4))
+        return mapping_of(params, instantiate(upstream(version), params))
+
+    def test_add_has_idle_members(self) -> None:
+        x = Tensor.of(DataType.F32, 100, 5, 5, 1, 2)
+        report = check_mapping(self.mapping("custom_add_f32", [x, x], [x]))
+        (finding,) = report.failures
+        assert finding.law is Law.REACHED and finding.members == ((0, 0, 2, 0, 0),)
+
+    def test_gather_covers_a_quarter(self) -> None:
+        x = Tensor.of(DataType.I32, 4, 4, 1, 1, 1)
+        (finding,) = check_mapping(self.mapping("custom_gather_fwd_dim0_i32", [x, x], [x])).failures
+        assert finding.law is Law.WRITTEN and finding.count == 12
+
+    @pytest.mark.parametrize(("width", "law"), [(9, Law.WRITTEN_ONCE), (300, Law.REACHED)])
+    def test_softmax_has_a_member_an_element(self, width: int, law: Law) -> None:
+        x = Tensor.of(DataType.BF16, width, 4)
+        (finding,) = check_mapping(self.mapping("custom_softmax_non_fcd_bf16", [x], [x])).failures
+        assert finding.law is law and finding.count in (None, width - 3)
+
+    def test_leaky_relu_is_right(self) -> None:
+        x = Tensor.of(DataType.F32, 100, 7, 5, 2)
+        assert check_mapping(self.mapping("custom_leakyrelu_f32_gaudi", [x], [x])).verdict is Verdict.PASS
+
+
+class TestMappings:
+    def test_an_empty_index_space_is_refused(self) -> None:
+        for geometry in ((), (3, 0)):
+            with pytest.raises(InputError, match="at least one member in each dimension"):
+                Mapping(geometry, (), ())
+
+    def test_a_pattern_of_a_dimension_that_is_not_there_is_refused(self) -> None:
+        with pytest.raises(InputError, match="follows dimension 1 of the index space, which has 1"):
+            Mapping((3,), (), (MappedTensor("y", (3,), access(point(1))),))
+
+    def test_members_of_different_shapes_have_no_block(self) -> None:
+        growing = MappedTensor("y", (40,), access(DimPattern(0, 1, 2, 0, 1)))
+        mapping = Mapping((3,), (), (growing,))
+        with pytest.raises(InputError, match="a block needs one slope, an integer"):
+            mapping.addressing(growing)
