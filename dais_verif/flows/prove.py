@@ -11,6 +11,8 @@ from dais_verif.dut.interface import Dut, packed
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.flows.designs import DesignRequest, emitted, given, told_apart, with_netlist
+from dais_verif.flows.machines.prove import prove_machine
+from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import open_projects
@@ -48,7 +50,7 @@ __all__ = ["Proved", "ProveRequest", "prove"]
 
 @dataclass(frozen=True)
 class Proved:
-    """A run of ``prove``: its record, the program, and the folder that was kept.
+    """A run of ``prove``: its record, the program, or one cycle of the machine as one, and the folder that was kept.
 
     ``mismatch``: what a simulator showed to be wrong. ``bitwise``: a netlist was proved, bit by bit.
     """
@@ -79,6 +81,11 @@ def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatc
     a package or a tool is missing.
     """
     watch = watch or Stopwatch()
+    machine = find_machine(request.program)
+    if machine is not None:
+        options = _options(request, request.design)
+        record, cycle, kept = prove_machine(machine, request, options, progress, watch)
+        return Proved(record, cycle, kept, None, bitwise=False)
     statements = None if request.dump_smt is None else empty_folder(request.dump_smt)
     with watch.stage("read"):
         opened = open_projects(request.program, request.design)

@@ -12,7 +12,7 @@ from dais_verif.machine.model import Machine, Role, Signal
 from dais_verif.program import FixedType
 from dais_verif.verilog_names import Names
 
-__all__ = ["CLOCK", "bits_of", "offsets_of", "port_names", "ports"]
+__all__ = ["CLOCK", "bits_of", "offsets_of", "port_names", "ports", "signal_names"]
 
 #: The port that clocks all registers; there is none if there are no registers.
 CLOCK = "clk"
@@ -40,3 +40,10 @@ def port_names(machine: Machine) -> dict[str, str]:
     """The name of the port of each signal that is one: its own, where that is an identifier and not the clock's."""
     names = Names([CLOCK] if machine.registers else [])
     return names.take_all(signal.name for signal in ports(machine))
+
+
+def signal_names(machine: Machine) -> dict[str, str]:
+    """The names that all signals have in our RTL: those of ports, and of others what is free beside them."""
+    named = port_names(machine)
+    names = Names([CLOCK, *named.values()])
+    return named | names.take_all(name for name in machine.signals if name not in named)

@@ -199,7 +199,8 @@ class Netlist(NamedTuple):
     ``bitwise``: the signals of its top module are single bits, as those of a synthesized netlist. ``included``: the
     files that its sources include. ``lazy``: no term was made while it was read, so whoever asks for one decides by
     which rules. ``left_out``: assertions that are not proved, which may grow as drivers are made. ``suspect``: says
-    whether anything may be undefined, so blocks are read with that, and returns what was so before.
+    whether anything may be undefined, so blocks are read with that, and returns what was so before. ``power_up``: what
+    signals hold at first, undefined where nothing says it.
     """
 
     top: str
@@ -211,6 +212,7 @@ class Netlist(NamedTuple):
     lazy: bool = False
     left_out: Mapping[str, None] = {}
     suspect: Callable[[bool], bool] = bool
+    power_up: Mapping[Signal, Term] = {}
 
     def checked(self) -> Netlist:
         """The same. Raises ``InputError`` if something drives an input."""

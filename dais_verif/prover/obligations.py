@@ -7,13 +7,13 @@ a variable there, called by its place and not by its op: ops of one shape have o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
 from dais_verif.program import Op, Program
-from dais_verif.program.opcodes import INPUT, MUXES, high_int32
+from dais_verif.program.opcodes import INPUT, MUXES, Code, high_int32
 from dais_verif.prover.boundary import NOTHING, Boundary
 from dais_verif.prover.netlist import Cone, Netlist, Signal
 from dais_verif.prover.op_semantics import OpSemantics, bits_of, interpret_op, interpret_output
@@ -145,6 +145,7 @@ class _Locals:
         """That the two are equal."""
         ops = self._builder.program.ops
         kept = {m.kept: None for i, m in self._values.items() if ops[i].spec.promise and m.kept.op != "const"}
+        kept |= {term: None for i, value in list(self._asked.items()) for term in self._builder.checked(i, value)}
         return Obligation(rtl, wanted, tuple(self.sources), tuple(self.reads), tuple(kept))
 
 
@@ -157,6 +158,18 @@ class Builder:
         #: Meanings that are known, by what they depend on.
         self.meanings: dict[object, OpSemantics] = {}
         self._op_of = {signal: index for index, signal in cut.items()}
+        #: By what they read, ops that do nothing but promise something of it.
+        self._checks: dict[int, list[Op]] = {}
+        for op in program.ops:
+            if op.spec.promise and op.type.width == 0 and op.code == Code.LOOKUP:
+                self._checks.setdefault(self.twins[op.id0], []).append(op)
+
+    def checked(self, index: int, value: Term) -> Iterator[Term]:
+        """Yield what is promised of op ``index``, whose value is ``value``, by ops that do nothing else."""
+        for op in self._checks.get(self.twins[index], ()):
+            kept = interpret_op(self.program, op, [value]).kept
+            if kept.op != "const":
+                yield kept
 
     @classmethod
     def of_program(cls, program: Program) -> Builder:
@@ -172,6 +185,13 @@ class Builder:
         lemmas = [about(i, value) for i, value in inside.known(index)]
         given = [term for term in (*before.kept, *lemmas) if term is not kept and term.op != "const"]
         return replace(before, given=tuple(dict.fromkeys(given)))
+
+    def over_inputs(self, index: int) -> tuple[Term, dict[Term, int], tuple[Term, ...]]:
+        """The value of op ``index`` over variables for inputs, which are given too; and where promises are kept."""
+        inside = _Locals(self, lambda i: True)
+        value = inside.value(index)
+        found = inside.obligation(value, value)
+        return value, {term: source.number for term, source in found.variables().items()}, found.kept
 
     def drop(self, index: int) -> None:
         """Op ``index`` is no cut point any more."""

@@ -49,18 +49,23 @@ _SHOWN = 4
 
 
 def prove(
-    program: Program, netlist: Netlist, dut: Dut, options: ProofOptions, watcher: ProofWatcher | None = None
+    program: Program,
+    netlist: Netlist,
+    dut: Dut,
+    options: ProofOptions,
+    watcher: ProofWatcher | None = None,
+    named: Mapping[int, Signal] | None = None,
 ) -> Proof:
     """Prove that ``netlist``, combinational or a pipeline, computes ``program`` for all inputs, or refute it.
 
-    ``dut``: how its ports carry the program.
+    ``dut``: how its ports carry the program. ``named``: the signals of ops; None: those that their names tell.
 
     Raises ``InputError`` if the ports do not fit the program, or the RTL has loops, latches or X where the proof looks.
     """
     watcher = watcher or ProofWatcher()
     boundary = Boundary.of(program, netlist, dut)
     assumptions = Assumptions(program, boundary.inputs, options.declared)
-    cut = named_signals(program, netlist)
+    cut = named_signals(program, netlist) if named is None else dict(named)
     clocking = dut.interface.clocking
     system = None
     if clocking is not None and clocking.valid_out is not None:  # as the RTL says it, before pins are held

@@ -87,13 +87,18 @@ class Trace:
         return tuple(int(column[row]) for column in self.inputs)
 
 
-def trace(program: Program, elements: Sequence[Element], inputs: Columns, rows: int) -> Trace:
-    """Evaluate the program on ``inputs``, which has a column an input, whose bits are those of ``elements``."""
-    values: list[Values] = []
+def trace(
+    program: Program, elements: Sequence[Element], inputs: Columns, rows: int, ops: Sequence[int] | None = None
+) -> Trace:
+    """Evaluate the program on ``inputs``, which has a column an input, whose bits are those of ``elements``.
+
+    ``ops``: those that are evaluated, with all that they read, in order; None: all.
+    """
+    values: list[Values] = [np.zeros(0, dtype=object)] * program.n_ops
     broken = np.zeros(rows, dtype=bool)
     by: dict[int, Bools] = {}
     spoilt: dict[int, Bools] = {}  # what depends on a broken promise
-    for op in program.ops:
+    for op in program.ops if ops is None else map(program.ops.__getitem__, ops):
         element = elements[op.id0] if op.code == INPUT else None
         if element is not None:
             operands = [var(element.width, "v0")] if element.width else []
@@ -103,7 +108,7 @@ def trace(program: Program, elements: Sequence[Element], inputs: Columns, rows: 
             columns = [values[i] for i in op.operands]
         meant = interpret_op(program, op, operands, element)
         value, kept = evaluate([meant.value, meant.kept], dict(zip(operands, columns, strict=True)))
-        values.append(_column(value, rows))
+        values[op.index] = _column(value, rows)
         if op.spec.promise:
             lost = np.broadcast_to(np.asarray(kept == 0, dtype=bool), (rows,))
             broken |= lost

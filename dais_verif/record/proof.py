@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from dais_verif.record.base import RunRecord
+from dais_verif.record.machine_proof import ProvedMachine
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.project import ProjectInfo
 from dais_verif.record.simulation import ASSERTION_FAILED, Mismatch, SimulatorResult
@@ -336,7 +337,8 @@ class ProofRecord(RunRecord):
     ``simulate``: the command that runs the counterexample. ``confirmation``: None where nothing was proved, the RTL is
     our own, or the user left it out. ``proved_outputs``: those that equal the program for all inputs whatever became of
     other claims; None in records of before there was such a list. ``sample``: obligations that the solver was asked as
-    they are written; None where there are none, the claims failed, or the user left it out.
+    they are written; None where there are none, the claims failed, or the user left it out. ``machine``: of
+    machines.
     """
 
     SCHEMA: ClassVar = PROOF_SCHEMA
@@ -371,6 +373,7 @@ class ProofRecord(RunRecord):
     warnings: list[str] = field(default_factory=list)
     reproduce: str
     simulate: str | None = None
+    machine: ProvedMachine | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``to_json`` writes, as dictionaries, lists, strings and numbers."""

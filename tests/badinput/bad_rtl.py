@@ -239,7 +239,7 @@ _TEXTS: dict[str, tuple[str, Said, Said | None]] = {
         module(
             "reg [4:0] t [0:3]; always @(posedge clk) t[a[1:0]] <= b;", "assign model_out = t[b[1:0]];", "input clk, "
         ),
-        refused("rtl.v:3", "memory 't' is written while the design runs"),
+        refused("rtl.v:3", "register 't' keeps state"),
         refused("rtl.v:3", "memory 't' is written while the design runs"),
     ),
     # modules and ports

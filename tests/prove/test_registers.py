@@ -153,7 +153,7 @@ STATE = "keeps state"
         (f"always @(posedge clk) begin if (en) {SUM} if (rst) {SQUARE} end", "different clock enables: en, rst"),
         (
             "reg [8:0] m [0:1]; always @(posedge clk) begin m[en] <= x + 4'sd3; b <= $signed(m[rst]); a <= 0; end",
-            "memory 'm' is written while the design runs",
+            "keeps state",
         ),
         (f"always @(posedge clk) {SUM} always @(posedge rst) {SQUARE}", "different clocks: clk, rst"),
         (f"wire g = clk & en; always @(posedge g) {DATA}", "'g', a clock or an enable, is no input by itself"),

@@ -23,7 +23,10 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
     "golden": ({"program", "machine"}, "what judges the RTL must not share its bugs"),
     "emitter": ({"program", "machine"}, "what is judged must not know the judge"),
     "dut": ({"program"}, "both judges look at a design through it"),
-    "prover": ({"program", "dut", "record"}, "a third opinion must be its own; what it says is kept as it says it"),
+    "prover": (
+        {"program", "machine", "dut", "record"},
+        "a third opinion must be its own; what it says is kept as it says it",
+    ),
     "stimulus": ({"program", "machine"}, "vectors come from the program or machine alone"),
     "record": ({"program", "machine"}, "it is the ground floor: what is kept of a run, for all who write or read it"),
     "approx": (set(), "configurations, knobs and exact convolutions are data: programs are made of them elsewhere"),

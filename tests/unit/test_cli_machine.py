@@ -107,7 +107,6 @@ REFUSED = {
     "shape": (("run", "M", "--inputs", "Z"), "en has shape (3,), must be (cycles, 1)"),
     "sample": (("run", "P", "--inputs", "N", "--sample", "after"), "--sample after is for machines"),
     "show": (("show", "M"), "ALIRFSM"),
-    "prove": (("prove", "M"), "ALIRFSM"),
 }
 
 

@@ -14,7 +14,7 @@ from dais_verif.emitter.machines.writes import write
 from dais_verif.emitter.verilog import emit_verilog
 from dais_verif.emitter.writer import Writer
 from dais_verif.machine import Block, Connection, Machine, Role, Signal
-from dais_verif.machine.ports import CLOCK, bits_of, offsets_of, port_names, ports
+from dais_verif.machine.ports import CLOCK, bits_of, offsets_of, ports, signal_names
 from dais_verif.program.ports import ports_of
 from dais_verif.verilog_names import Names
 
@@ -43,13 +43,9 @@ class _Module:
     def __init__(self, machine: Machine, top: str, of_blocks: dict[str, str]) -> None:
         self.machine, self.top, self.of_blocks = machine, top, of_blocks
         self.out = Writer()
-        self.ports = port_names(machine)
-        self.names = Names([CLOCK, *self.ports.values()])
-        inner = self.names.take_all(name for name in machine.signals if name not in self.ports)
-        self.vectors = {
-            signal.name: Vector({**self.ports, **inner}[signal.name], bits_of(signal.types))
-            for signal in machine.signals.values()
-        }
+        names = signal_names(machine)
+        self.names = Names([CLOCK, *names.values()])
+        self.vectors = {s.name: Vector(names[s.name], bits_of(s.types)) for s in machine.signals.values()}
         found = {signal.name: memory_of(machine, signal) for signal in machine.registers}
         self.memories = {name: memory for name, memory in found.items() if memory is not None}
         self.reader = Reader(machine, self.out, self.names, self.vectors, self.memories)

@@ -5,23 +5,20 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from pathlib import Path
 
-from dais_verif.emitter.machines import emit_machine
 from dais_verif.errors import RequestError
-from dais_verif.files import write_atomically
-from dais_verif.flows.designs import DesignRequest, given, told_apart
+from dais_verif.flows.designs import told_apart
+from dais_verif.flows.machines.designs import machine_design, opened_design
 from dais_verif.flows.machines.requests import require_no_options
 from dais_verif.flows.programs import is_folder
 from dais_verif.flows.progress import Progress
-from dais_verif.flows.projects import open_projects
 from dais_verif.flows.simulation_record import begun_machine_record, finished_record, given_vectors
 from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.flows.work_folder import work_folder
 from dais_verif.machine import Machine
 from dais_verif.machine.ports import CLOCK
-from dais_verif.record.project import ProjectInfo
 from dais_verif.record.simulation import SimulationRecord, StimulusClass
-from dais_verif.simulation.simulators.build import RtlDesign, simulators_for
+from dais_verif.simulation.simulators.build import simulators_for
 from dais_verif.stimulus.machines import generate_sequence, given_sequences
 from dais_verif.stopwatch import Stopwatch
 
@@ -37,7 +34,7 @@ def simulate_machine(
     verdicts. Raises ``InputError`` for files that cannot be used, ``RequestError`` for options that only programs have.
     """
     _require_options(request)
-    asked, project = _opened(request)
+    asked, project = opened_design(request.program, request.design)
     simulators = simulators_for(request.simulator, asked.rtl)
     with watch.stage("read"):
         found = [given_sequences(path, machine) for path in request.inputs]
@@ -51,7 +48,7 @@ def simulate_machine(
             sequences.append(generate_sequence(machine, request.vectors, request.seed))
     with work_folder(request.output) as folder:
         with watch.stage("emit"):
-            design = _design(machine, asked, folder.path)
+            design = machine_design(machine, asked, folder.path)
         warnings = told_apart(design, asked, progress)
         watched = WatchedFiles.of(design)
         record = begun_machine_record(request, machine, watched, asked, warnings, classes, simulators, project)
@@ -84,18 +81,6 @@ def simulate_machine(
         return record, None, folder.path if folder.kept else None
 
 
-def _opened(request: SimulationRequest) -> tuple[DesignRequest, ProjectInfo | None]:
-    """The design, with files in the place of a folder of alkaid's, and which folder that was.
-
-    A folder in the place of the machine is that of the RTL, too, unless other RTL is given.
-    """
-    design = request.design
-    if is_folder(request.program) and not design.rtl:
-        design = replace(design, rtl=(Path(str(request.program)),))
-    opened = open_projects(b"", design)
-    return opened.design, opened.project
-
-
 def _require_options(request: SimulationRequest) -> None:
     """Raise ``RequestError`` for options that say something of programs, or of one port for all inputs."""
     asked, pins = request.design, request.design.pins
@@ -117,12 +102,3 @@ def _require_options(request: SimulationRequest) -> None:
         raise RequestError.of(
             "{clock} {value} is for RTL of others, given with {rtl}: ours has {ours}.", value=pins.clock, ours=CLOCK
         )
-
-
-def _design(machine: Machine, asked: DesignRequest, folder: Path) -> RtlDesign:
-    """Somebody's RTL, or ours, which is written into ``folder``."""
-    if asked.rtl:
-        return given(asked, folder)[0]
-    source = folder / f"{asked.module}.v"
-    write_atomically(source, emit_machine(machine, asked.module).encode())
-    return RtlDesign((source,), asked.module)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dais_verif.prover.results import Proof
     from dais_verif.prover.solving.export import Statement
 
-__all__ = ["ProofTask", "prove_design", "state_obligations"]
+__all__ = ["ProofTask", "needed_packages", "prove_design", "read_design", "state_obligations"]
 
 #: Seconds of the solver for a sample of obligations.
 _FOREIGN_SECONDS, _OWN_SECONDS = 4.0, 1.0
@@ -53,6 +53,11 @@ class ProofTask:
     watch: Stopwatch
     progress: Progress
 
+    @staticmethod
+    def listener(tell: Callable[[str], None]) -> ProofWatcher:
+        """Return what tells ``tell`` of the progress of the prover."""
+        return _Listener(tell)
+
 
 class _Listener(ProofWatcher):
     """Tells ``tell`` what the prover says of its progress."""
@@ -72,7 +77,7 @@ def prove_design(task: ProofTask) -> tuple[Proof, Dut]:
     """
     design, reader, options, watch = task.design, task.reader, task.options, task.watch
     key = None
-    with _needed():
+    with needed_packages():
         if options.store is not None:
             from dais_verif.prover.proof_cache import proof_key, recall, remember
 
@@ -86,7 +91,7 @@ def prove_design(task: ProofTask) -> tuple[Proof, Dut]:
         reader.what_reads(design)  # before anything is read
         with watch.stage("elaborate"):
             verilog = reader.in_verilog(design)
-            netlists, refused = _readings(reader, verilog)
+            netlists, refused = read_design(reader, verilog)
         ports = _ports(netlists[0])
         dut = _bind(task, ports)
         proof = run_deep(lambda: _prove(task, netlists, dut))
@@ -104,7 +109,8 @@ def prove_design(task: ProofTask) -> tuple[Proof, Dut]:
 
 
 @contextmanager
-def _needed() -> Iterator[None]:
+def needed_packages() -> Iterator[None]:
+    """Raise ``ToolError`` where a package is missing that a proof needs."""
     try:
         yield
     except ImportError as error:
@@ -114,7 +120,7 @@ def _needed() -> Iterator[None]:
         ) from None
 
 
-def _readings(reader: RtlReader, design: RtlDesign) -> tuple[list[Netlist], str | None]:
+def read_design(reader: RtlReader, design: RtlDesign) -> tuple[list[Netlist], str | None]:
     """Return what each front end reads; and why Yosys does not, if it need not."""
     netlists: list[Netlist] = []
     for name in reader.names:

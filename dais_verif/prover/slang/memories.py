@@ -7,54 +7,91 @@ from typing import Any
 from dais_verif.errors import InputError, StateError
 from dais_verif.prover.memory import Memory
 from dais_verif.prover.netlist import Driver, Read, Signal
-from dais_verif.prover.slang.design import SlangDesign, ast
+from dais_verif.prover.slang.design import SlangDesign, ast, bits_in
 from dais_verif.prover.slang.execution import Execution, flat
 from dais_verif.prover.slang.expressions import Converter
 from dais_verif.prover.slang.kinds import FILLING
 from dais_verif.prover.slang.pieces import whole
 from dais_verif.prover.slang.selects import static_index
 from dais_verif.prover.slang.writes import symbol_of
-from dais_verif.prover.terms import Term
+from dais_verif.prover.terms import Term, undefined
 
 __all__ = ["counting", "initial", "kept_from_the_beginning"]
 
 
 def initial(design: SlangDesign, body: Any) -> dict[Any, Term]:
-    """Fill the memories that an ``initial`` block fills. Returns the constants that it leaves in other variables."""
+    """Fill the memories that an ``initial`` block fills. Returns what it leaves in other variables.
+
+    What it does not assign of them, and what is no constant, is undefined there.
+    """
     design.begin()
     run = _Filling(design)
     for s in flat(body):
         run.statement(s)
-    values = {symbol: whole(value) for symbol, value in run.values.items()}
-    return {symbol: value for symbol, value in values.items() if value.op == "const"}
+    run.finish()
+    return {symbol: whole(value) for symbol, value in run.values.items() if not design.is_local(symbol)}
 
 
 class _Filling(Execution):
-    """Runs an initial block: words of memories get constants."""
+    """Runs an initial block: words of memories and variables get constants."""
 
     def __init__(self, design: SlangDesign) -> None:
         def outer(symbol: Any) -> Term:
-            raise InputError(f"{design.where(symbol.location)}: {symbol.name!r} is read in an initial block")
+            return undefined(bits_in(symbol.type) or 1, f"{symbol.name!r} before it is assigned")
 
         super().__init__(design, outer)
         self.convert.filling = True
+        #: What is assigned when the block has run, in order.
+        self._later: list[tuple[Any, Any, Term]] = []
+
+    def _read(self, symbol: Any, low: int, width: int) -> Term:
+        if symbol not in self.values:
+            raise InputError(f"{self.design.where(symbol.location)}: {symbol.name!r} is read in an initial block")
+        return super()._read(symbol, low, width)
 
     def expression(self, e: Any) -> None:
-        """Run ``e``; a word of a memory gets a constant."""
-        kind = type(e)
-        if kind is ast.CallExpression and e.isSystemCall and e.subroutineName in FILLING:
+        """Run ``e``; a variable, or a word of a memory, gets a constant."""
+        if type(e) is ast.CallExpression and e.isSystemCall and e.subroutineName in FILLING:
             self._read_file(e)
-        elif kind is ast.AssignmentExpression and type(e.left) is ast.ElementSelectExpression:
-            self._word(e)
-        elif kind is ast.AssignmentExpression and type(e.left) is ast.NamedValueExpression:
+        elif type(e) is not ast.AssignmentExpression:
+            super().expression(e)
+        elif type(e.left) is ast.NamedValueExpression:
             self._first_value(e)
         else:
+            self._assignment(e)
+
+    def finish(self) -> None:
+        """Assign what was to be assigned last."""
+        for e, left, value in self._later:
+            self._store(e, left, value)
+
+    def _assignment(self, e: Any) -> None:
+        if e.isNonBlocking and e.timingControl is None:
+            self._later.append((e, e.left, self.assigned_value(e)))
+        elif self._word_of(e.left) is not None:
+            self._store(e, e.left, self.convert(e.right))
+        else:
             super().expression(e)
+
+    def _store(self, e: Any, left: Any, value: Term) -> None:
+        memory = self._word_of(left)
+        if memory is None:
+            return self.assign(left, value)
+        index = static_index(self.convert, left.selector)
+        if index is None or value.op != "const":
+            raise self.convert.refused(e, f"a word of memory {memory.name!r} is not filled with a constant")
+        place = memory.position(index)
+        if place is not None:
+            memory.words[place] = value.value
+        return None
+
+    def _word_of(self, left: Any) -> Memory | None:
+        return self._memory(left.value) if type(left) is ast.ElementSelectExpression else None
 
     def _first_value(self, e: Any) -> None:
         """What is no constant here is a first value of something else, and nobody may read it here."""
         try:
-            super().expression(e)
+            self._assignment(e)
         except InputError:
             self.values.pop(symbol_of(e.left), None)
 
@@ -63,18 +100,6 @@ class _Filling(Execution):
             e = e.left
         named = type(e) in (ast.NamedValueExpression, ast.HierarchicalValueExpression)
         return self.design.memories.get(symbol_of(e)) if named else None
-
-    def _word(self, e: Any) -> None:
-        memory = self._memory(e.left.value)
-        if memory is None:
-            return super().expression(e)
-        index, value = static_index(self.convert, e.left.selector), self.convert(e.right)
-        if index is None or value.op != "const":
-            raise self.convert.refused(e, f"a word of memory {memory.name!r} is not filled with a constant")
-        place = memory.position(index)
-        if place is not None:
-            memory.words[place] = value.value
-        return None
 
     def _read_file(self, e: Any) -> None:
         memory = self._memory(e.arguments[1]) if len(e.arguments) == 2 else None

@@ -71,7 +71,7 @@ def variable_place(c: Converter, e: Any) -> VariablePlace | None:
         ((symbol, low, total),) = target_parts(c, e.value)
     except InputError:
         return None
-    if symbol in c.design.memories or (c.clocked and symbol in c.design.elements):
+    if symbol in c.design.memories:
         return None
     span, element = e.value.type.fixedRange, element_bits(e.value.type)
     left, right, count = span.left, span.right, c.type_of(e)[0] // element

@@ -186,7 +186,5 @@ def target_parts(c: Converter, e: Any) -> list[tuple[Any, int, int]]:
     ((symbol, low, total),) = target_parts(c, e.value)
     place = _base_of(c, e)
     if place is None or place[0] < 0 or place[0] + width > total:
-        if place is None and symbol in c.design.elements and c.clocked:
-            raise c.stateful(e, f"memory {symbol.name!r} is written while the design runs: it keeps state")
         raise c.refused(e, "an assignment to a place that is variable or beyond its signal is not supported")
     return [(symbol, low + place[0], width)]

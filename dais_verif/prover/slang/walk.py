@@ -28,6 +28,7 @@ from dais_verif.prover.slang.kinds import BLOCKS, DEFINITIONS, NETS, PORTS, SYMB
 from dais_verif.prover.slang.latches import latched
 from dais_verif.prover.slang.leaves import may_be_undefined
 from dais_verif.prover.slang.memories import counting, initial, kept_from_the_beginning
+from dais_verif.prover.slang.power_up import power_up
 from dais_verif.prover.slang.procedures import combinational
 from dais_verif.prover.slang.selects import target_parts
 from dais_verif.prover.slang.slices import bits_of
@@ -147,6 +148,7 @@ class _Walk:
         self._design.given.update(signals[name] for name in given)
         self._look_for_undefined(top, known)
         netlist = Netlist(top.name, signals, given, results, self._design.bitwise, lazy=not self._design.executed)
+        netlist = netlist._replace(power_up=power_up(self._design, self._set))
         return netlist._replace(left_out=self._design.left_out, suspect=self._design.suspect).checked()
 
     def _look_for_undefined(self, top: Any, signals: Sequence[Signal]) -> None:
@@ -164,7 +166,8 @@ class _Walk:
                 found.drive(kept_from_the_beginning(found))
         for symbol, values in self._set.items():
             found = self._design.signals.get(symbol)
-            if found is not None and symbol not in self._assigned and not found.drivers and len(values) == 1:
+            constant = len(values) == 1 and values[0].op == "const"
+            if found is not None and symbol not in self._assigned and not found.drivers and constant:
                 found.drive(driver_of(bits_over(values[0], {}), 0, found.width, 0, found.where))
         for symbol, expression in self._design.initial.items():
             signal = self._design.signals[symbol]

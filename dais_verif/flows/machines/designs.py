@@ -1,0 +1,37 @@
+"""The RTL of a machine that is asked for: somebody's, that of alkaid's folder in the machine's place, or ours."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from dais_verif.emitter.machines import emit_machine
+from dais_verif.files import write_atomically
+from dais_verif.flows.designs import DesignRequest, given
+from dais_verif.flows.programs import AnyProgram, is_folder
+from dais_verif.flows.projects import open_projects
+from dais_verif.machine import Machine
+from dais_verif.record.project import ProjectInfo
+from dais_verif.simulation.simulators.build import RtlDesign
+
+__all__ = ["machine_design", "opened_design"]
+
+
+def opened_design(program: AnyProgram, design: DesignRequest) -> tuple[DesignRequest, ProjectInfo | None]:
+    """Return the design with files in the place of a folder of alkaid's, and which folder that was.
+
+    A folder in the place of the machine is that of the RTL, too, unless other RTL is given.
+    """
+    if is_folder(program) and not design.rtl:
+        design = replace(design, rtl=(Path(str(program)),))
+    opened = open_projects(b"", design)
+    return opened.design, opened.project
+
+
+def machine_design(machine: Machine, asked: DesignRequest, folder: Path) -> RtlDesign:
+    """Return somebody's RTL, or ours, which is written into ``folder``."""
+    if asked.rtl:
+        return given(asked, folder)[0]
+    source = folder / f"{asked.module}.v"
+    write_atomically(source, emit_machine(machine, asked.module).encode())
+    return RtlDesign((source,), asked.module)

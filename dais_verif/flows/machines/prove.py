@@ -1,0 +1,263 @@
+"""Prove that RTL does what a machine does, in every cycle, or show a sequence of inputs on which it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.dut.interface import DesignInterface, Dut
+from dais_verif.errors import RequestError
+from dais_verif.files import write_atomically
+from dais_verif.flows.designs import told_apart
+from dais_verif.flows.machines.designs import machine_design, opened_design
+from dais_verif.flows.machines.requests import require_no_options
+from dais_verif.flows.machines.simulate import simulate_machine
+from dais_verif.flows.programs import is_folder, path_of
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.proof.decide import ProofTask, needed_packages, read_design
+from dais_verif.flows.proof.deep_stack import run_deep
+from dais_verif.flows.proof.proof_record import proof_record
+from dais_verif.flows.proof.reading import RtlReader
+from dais_verif.flows.proof.replay import several_readings
+from dais_verif.flows.proof.request import ProveRequest
+from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.flows.watched_files import WatchedFiles
+from dais_verif.flows.work_folder import WorkFolder, work_folder
+from dais_verif.machine import Machine
+from dais_verif.machine.ports import CLOCK
+from dais_verif.machine.step import Element
+from dais_verif.own_command import own_command
+from dais_verif.program import FixedType, Program
+from dais_verif.program.ports import Ports
+from dais_verif.prover.results import ProofOptions
+from dais_verif.record.machine_proof import ProvedMachine
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.proof import Confirmation, ProofRecord, Status
+from dais_verif.record.simulation import SimulationRecord
+from dais_verif.simulation.simulators.build import SIMULATORS
+from dais_verif.stimulus.sequences import npz_of
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.verdict import Verdict
+
+if TYPE_CHECKING:
+    from dais_verif.prover.machines.proof import MachineProof
+    from dais_verif.prover.results import Proof
+
+__all__ = ["prove_machine"]
+
+_FILE = "counterexample.npz"
+#: Cycles that confirm RTL of others.
+_CYCLES = 500
+_SHOWN = 64
+#: What a simulator may say of a sequence that the proof found to be wrong.
+_CONFIRMED = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
+
+
+def prove_machine(
+    machine: Machine, request: ProveRequest, options: ProofOptions, progress: Progress, watch: Stopwatch
+) -> tuple[ProofRecord, Program, Path | None]:
+    """Return the record, one cycle of the machine as a program, and the folder if it was kept.
+
+    A sequence that shows a difference is simulated before the RTL is called wrong, and RTL that is not ours before it
+    passes. Raises ``InputError`` for what cannot be used, ``RequestError`` for options that only programs have.
+    """
+    _require_options(request)
+    asked, project = opened_design(request.program, request.design)
+    with work_folder(request.output) as folder:
+        with watch.stage("emit"):
+            design = machine_design(machine, asked, folder.path)
+        readings = told_apart(design, asked, progress)
+        dut = Dut(DesignInterface((), ()), Ports((), ()), (), "the machine's types")
+        reader = RtlReader(request.front_end, folder.path / "yosys", foreign=bool(asked.rtl))
+        task = ProofTask(
+            program=Program.build([], []),
+            design=design,
+            said=None,
+            reader=reader,
+            options=options,
+            watched=WatchedFiles.of(design),
+            watch=watch,
+            progress=progress,
+        )
+        found, unread = _proved(machine, task, asked.pins.clock or CLOCK)
+        task = replace(task, program=found.step.program)
+        proof = found.proof if unread is None else replace(found.proof, unread=unread)
+        replayed: SimulationRecord | None = None
+        confirmation: Confirmation | None = None
+        if found.found is not None:
+            folder.kept = True
+            with watch.stage("replay"), progress.working("replaying the sequence"):
+                replayed = _replay(machine, request, found, folder)
+            proof = _judged(proof, replayed, readings)
+        elif proof.verdict is Verdict.PASS and asked.rtl and request.confirm:
+            with watch.stage("confirm"), progress.working("confirming by simulation"):
+                confirmation = _confirmed(machine, request)
+            verdict, message = confirmation.weigh(proof.message, several_readings(readings) if readings else "")
+            proof = replace(proof, verdict=verdict, message=message)
+        task.watched.require_unchanged("proved")
+        record = proof_record(
+            request,
+            task,
+            proof,
+            design,
+            dut,
+            finding=None,
+            confirmation=confirmation,
+            written=None,
+            warnings=readings,
+            simulate=None if replayed is None else _command(request, folder),
+            project=project,
+        )
+        record = replace(record, program=ProgramInfo.of_machine(machine), machine=_of_machine(found, replayed))
+        if folder.kept or request.output is not None:
+            folder.kept = True
+            write_atomically(folder.path / "result.json", record.to_json().encode())
+        return record, found.step.program, folder.path if folder.kept else None
+
+
+def _require_options(request: ProveRequest) -> None:
+    asked, pins = request.design, request.design.pins
+    require_no_options(
+        layout=request.layout,
+        wrapped=asked.wrapped,
+        netlist=asked.netlist,
+        stages=asked.pipeline and asked.pipeline.stages,
+        max_depth=asked.pipeline and asked.pipeline.max_depth,
+        ports=asked.ports,
+        **{f.name: getattr(pins, f.name) for f in fields(pins) if f.name != "clock"},
+        out_of_range=request.out_of_range,
+        dump_smt=request.dump_smt,
+    )
+    if pins.clock is not None and not asked.rtl and not is_folder(request.program):
+        raise RequestError.of(
+            "{clock} {value} is for RTL of others, given with {rtl}: ours has {ours}.", value=pins.clock, ours=CLOCK
+        )
+
+
+def _proved(machine: Machine, task: ProofTask, clock: str) -> tuple[MachineProof, Mapping[str, str] | None]:
+    """Return the proof of what each front end reads, of the worst of them; and why Yosys does not, if it need not."""
+    with needed_packages():
+        from dais_verif.prover.machines.proof import prove_machine as prove
+
+        with task.watch.stage("elaborate"):
+            netlists, refused = read_design(task.reader, task.reader.in_verilog(task.design))
+        found: list[MachineProof] = []
+        for netlist in netlists:
+            with task.watch.stage("prove"), task.progress.working("proving") as tell:
+                found.append(run_deep(partial(prove, machine, netlist, clock, task.options, task.listener(tell))))
+            if found[-1].proof.verdict is not Verdict.PASS:
+                break
+    return found[-1], None if refused is None else {"yosys": refused}
+
+
+def _replay(
+    machine: Machine, request: ProveRequest, found: MachineProof, folder: WorkFolder
+) -> SimulationRecord | None:
+    """Return what simulators say of the sequence that was found; None if no file can hold its numbers."""
+    assert found.found is not None
+    arrays = _arrays(machine, found)
+    if arrays is None:
+        return None
+    path = folder.path / _FILE
+    write_atomically(path, npz_of(arrays))
+    tries = [request.simulator] if request.simulator else list(SIMULATORS)
+    record: SimulationRecord | None = None
+    for simulator in tries:
+        asked = SimulationRequest(
+            program=machine if not is_folder(request.program) else request.program,
+            design=request.design,
+            inputs=(path,),
+            vectors=0,
+            simulator=simulator,
+            unchecked=request.unchecked,
+            seed=request.seed,
+        )
+        record, _, _ = simulate_machine(machine, asked, SILENT, Stopwatch())
+        if record.verdict in _CONFIRMED:
+            break
+    return record
+
+
+def _arrays(machine: Machine, found: MachineProof) -> dict[str, NDArray[np.float64]] | None:
+    """The sequence, an array (cycles, elements) a signal."""
+    assert found.found is not None
+    columns = {element: number for number, element in enumerate(found.step.inputs)}
+    arrays = {}
+    for signal in machine.inputs:
+        rows = [
+            [_real(row[columns[Element(signal.name, place)]], kind) for place, kind in enumerate(signal.types)]
+            for row in found.found.inputs
+        ]
+        array = np.array([[float(value) for value in row] for row in rows], dtype=np.float64)
+        array = array.reshape(len(rows), len(signal.types))
+        if [[Fraction(value) for value in row] for row in array.tolist()] != rows:
+            return None
+        arrays[signal.name] = array
+    return arrays
+
+
+def _real(bits: int, kind: FixedType) -> Fraction:
+    half = 1 << (kind.width - 1) if kind.k and kind.width else 0
+    return Fraction((bits ^ half) - half) / Fraction(2) ** kind.f
+
+
+def _judged(proof: Proof, replayed: SimulationRecord | None, readings: Sequence[str]) -> Proof:
+    """Return ``proof`` in the light of the replay: simulators and oracle have the last word."""
+    if replayed is None:
+        text = f"{proof.message}; not replayed: a file of numbers cannot hold inputs of more than 53 bits"
+        return replace(proof, verdict=Verdict.UNKNOWN, message=text)
+    if replayed.verdict in _CONFIRMED:
+        return replace(proof, verdict=replayed.verdict)
+    if replayed.verdict is Verdict.TOOL_FAILURE:
+        message = f"{proof.message}; not replayed: {replayed.message}"
+        return replace(proof, verdict=Verdict.TOOL_FAILURE, message=message)
+    why = several_readings(readings) if readings else "something undefined may hide it, else please report this"
+    said = f"{replayed.verdict.value}: {replayed.message}"
+    message = f"the proof found a sequence that the simulation does not confirm ({said}); {why}; {proof.message}"
+    return replace(proof, verdict=Verdict.UNKNOWN, message=message)
+
+
+def _confirmed(machine: Machine, request: ProveRequest) -> Confirmation:
+    """Return what simulators make of RTL that was proved."""
+    tries = [request.simulator] if request.simulator else [None]
+    asked = SimulationRequest(
+        program=machine if not is_folder(request.program) else request.program,
+        design=request.design,
+        vectors=_CYCLES,
+        simulator=tries[0],
+        unchecked=request.unchecked,
+        seed=request.seed,
+    )
+    record, _, _ = simulate_machine(machine, asked, SILENT, Stopwatch())
+    verdict, unconfirmed = record.verdict, {}
+    if verdict in (Verdict.TOOL_FAILURE, Verdict.PROGRAM_INVALID):  # nobody could tell
+        unconfirmed = {result.name: result.failure or record.message for result in record.simulators}
+        verdict = Verdict.NOT_RUN
+    return Confirmation(verdict, record.message, list(record.simulators), unconfirmed)
+
+
+def _command(request: ProveRequest, folder: WorkFolder) -> str:
+    words = ["sim", path_of(request.program), *request.design.words()]
+    return own_command([*words, "--inputs", str(folder.path / _FILE), "--vectors", "0"])
+
+
+def _of_machine(found: MachineProof, replayed: SimulationRecord | None) -> ProvedMachine:
+    open_ops = [claim for claim in found.proof.ops if claim.status is not Status.PROVED]
+    owners = {claim.number: found.step.owners[claim.number] for claim in open_ops[:_SHOWN]}
+    return ProvedMachine(
+        outputs=list(found.claims),
+        registers=dict(found.registers),
+        invariants=list(found.invariants),
+        assumed=list(found.assumed),
+        unproved_ops={str(n): f"block {owner[0]}, op {owner[1]}" for n, owner in owners.items() if owner is not None},
+        cycles=None if found.found is None else len(found.found.inputs),
+        wrong=None if found.found is None else found.found.output,
+        replay=None if replayed is None else f"{replayed.verdict.value}: {replayed.message}",
+    )

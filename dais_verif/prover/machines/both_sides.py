@@ -1,0 +1,115 @@
+"""Machine and RTL side by side, cycle by cycle: both as terms, for numbers of many sequences or for a solver.
+
+The RTL runs on its own registers, whatever they correspond to. This is the prover's reading of either: whoever shows a
+sequence to a user lets golden model and simulators judge it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
+
+from dais_verif.machine import Machine
+from dais_verif.machine.ports import bits_of, offsets_of, port_names
+from dais_verif.machine.step import Element, Step
+from dais_verif.prover.machines.registers import Open, Place
+from dais_verif.prover.netlist import Cone, Netlist, Signal
+from dais_verif.prover.terms import Term, extract, leaves, var
+
+__all__ = ["RtlCycle", "initial_bits", "port_values", "read_rtl"]
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class RtlCycle:
+    """One cycle of the RTL. ``steps``: signals on the way, each a term over what comes before it, in order.
+
+    ``outputs``: by port; ``after``: what each part of a register holds after the edge. ``signals``: what the variables
+    of terms stand for: input ports, what registers hold, and signals on the way.
+    """
+
+    steps: tuple[tuple[Signal, Term], ...]
+    outputs: Mapping[str, Term]
+    after: Mapping[Place, Term]
+    signals: Mapping[Term, Signal]
+
+
+def read_rtl(machine: Machine, opened: Open, on_the_way: Sequence[Signal]) -> RtlCycle:
+    """Read one cycle of the RTL, before its registers are tied to those of the machine.
+
+    ``on_the_way``: signals that stand for themselves, so that no term grows beyond what lies between them.
+    """
+    netlist, names = opened.netlist, port_names(machine)
+    ports = [netlist.signals[names[s.name]] for s in machine.outputs if names[s.name] in netlist.outputs]
+    reader = _Reader(netlist, opened, set(on_the_way) - {netlist.signals[name] for name in netlist.inputs})
+    outputs = {port.name: reader.term(Place(port, 0, port.width)) for port in ports}
+    after = {place: reader.term(place._replace(signal=opened.after[place.signal])) for place in opened.clocked}
+    return RtlCycle(tuple(reader.steps.items()), outputs, after, reader.signals)
+
+
+class _Reader:
+    def __init__(self, netlist: Netlist, opened: Open, stops: set[Signal]) -> None:
+        self._stops = stops
+        self._leaves = {*(netlist.signals[name] for name in netlist.inputs), *opened.now.values()}
+        self.signals: dict[Term, Signal] = {}
+        self.steps: dict[Signal, Term] = {}
+        self._cone = Cone(self._cut)
+
+    def _cut(self, signal: Signal, low: int, width: int) -> Term | None:
+        if signal not in self._leaves and signal not in self._stops:
+            return None
+        whole = var(signal.width, f"rtl {signal.name}")
+        self.signals[whole] = signal
+        return extract(whole, low, width)
+
+    def term(self, place: Place) -> Term:
+        """A term over leaves and steps; all steps that it needs are made."""
+        found = self._cone.read(*place)
+        waiting = [iter(self._needed(found))]
+        open_: list[tuple[Signal, Term]] = []
+        while waiting:
+            signal = next(waiting[-1], None)
+            if signal is None:
+                waiting.pop()
+                if open_:
+                    self.steps.setdefault(*open_.pop())
+            elif signal not in self.steps and signal not in (s for s, _ in open_):
+                behind = self._cone.behind(signal)
+                open_.append((signal, behind))
+                waiting.append(iter(self._needed(behind)))
+        return found
+
+    def _needed(self, term: Term) -> Iterator[Signal]:
+        for leaf in leaves(term):
+            signal = self.signals.get(leaf)
+            if signal is not None and signal in self._stops and signal not in self.steps:
+                yield signal
+
+
+def initial_bits(machine: Machine, step: Step) -> list[int | None]:
+    """What each element of the state holds at power-up, as bits; None if nothing says it."""
+    found: list[int | None] = []
+    for name, place in step.state:
+        signal = machine.signals[name]
+        kind = signal.types[place]
+        raw = None if signal.initial is None else int(signal.initial[place] * Fraction(2) ** kind.f)
+        found.append(None if raw is None else raw & ((1 << kind.width) - 1))
+    return found
+
+
+def port_values(
+    machine: Machine, elements: Mapping[Element, _T], join: Callable[[list[tuple[_T, int]]], _T]
+) -> dict[str, _T]:
+    """Of each input port the value that ``join`` makes of its elements, given with the lowest bit of each."""
+    names = port_names(machine)
+    found = {}
+    for signal in machine.inputs:
+        if bits_of(signal.types):
+            parts = zip(range(len(signal.types)), offsets_of(signal.types), signal.types, strict=False)
+            found[names[signal.name]] = join(
+                [(elements[Element(signal.name, n)], low) for n, low, kind in parts if kind.width]
+            )
+    return found

@@ -1,0 +1,124 @@
+"""Sequences from power-up on which RTL and machine differ, as a solver finds them: cycle after cycle, as terms."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from dais_verif.machine import Machine
+from dais_verif.machine.ports import offsets_of, port_names
+from dais_verif.machine.step import Step
+from dais_verif.program import Program
+from dais_verif.program.opcodes import INPUT
+from dais_verif.program.ports import ports_of
+from dais_verif.prover.machines.both_sides import RtlCycle, initial_bits, port_values
+from dais_verif.prover.machines.registers import Open, Place
+from dais_verif.prover.machines.sequences import Found
+from dais_verif.prover.netlist import Signal
+from dais_verif.prover.op_semantics import interpret_op
+from dais_verif.prover.solving.smt import satisfy
+from dais_verif.prover.terms import Term, bnot, concat, const, eq, extract, leaves, rebuild, var
+
+__all__ = ["search_from_power_up"]
+
+
+def search_from_power_up(
+    machine: Machine, step: Step, opened: Open, rtl: RtlCycle, *, cycles: int, seconds: float
+) -> Found | None:
+    """The shortest sequence of at most ``cycles`` that the solver finds within about so many ``seconds``."""
+    end = time.monotonic() + seconds
+    elements = ports_of(step.program).inputs
+    names = port_names(machine)
+    state = [
+        var(element.width, f"state {n}") if bits is None and element.width else const(max(element.width, 1), bits or 0)
+        for n, (bits, element) in enumerate(zip(initial_bits(machine, step), elements[len(step.inputs) :], strict=True))
+    ]
+    held = {p: extract(opened.initial[p.signal], p.low, p.width) for p in opened.clocked}
+    kept: list[Term] = []
+    given: list[list[Term | None]] = []
+    for cycle in range(cycles):
+        inputs = [
+            var(e.width, f"cycle {cycle} input {n}") if e.width else None
+            for n, e in enumerate(elements[: len(step.inputs)])
+        ]
+        given.append(inputs)
+        values, promises = _cycle(step.program, [*inputs, *state])
+        kept += [promise for promise in promises if promise is not const(1, 1)]
+        found = [values[index] for index, _, _ in step.program.outputs]
+        outputs, held = _rtl(machine, step, opened, rtl, inputs, held)
+        wrong: list[tuple[str, Term]] = []
+        for signal in machine.outputs:
+            port = outputs.get(names[signal.name])
+            for place, (low, kind) in enumerate(zip(offsets_of(signal.types), signal.types, strict=False)):
+                if port is not None and kind.width:
+                    number = step.outputs.index((signal.name, place))
+                    same = eq(extract(port, low, kind.width), found[number])
+                    if same is not const(1, 1):
+                        wrong.append((f"{signal.name}[{place}]", bnot(same)))
+        for name, differs in wrong:
+            left = end - time.monotonic()
+            if left <= 0:
+                return None
+            answer = satisfy([differs, *kept], left)
+            if answer.verdict == "sat":
+                rows = tuple(tuple(answer.model.get(t, 0) if t is not None else 0 for t in row) for row in given)
+                return Found(rows, name)
+        state = found[len(step.outputs) :]
+        if time.monotonic() > end:
+            return None
+    return None
+
+
+def _cycle(program: Program, inputs: Sequence[Term | None]) -> tuple[list[Term], list[Term]]:
+    """The value of every op, and whether it keeps its promise."""
+    elements = ports_of(program).inputs
+    values: list[Term] = []
+    kept: list[Term] = []
+    for op in program.ops:
+        if op.code == INPUT:
+            given = inputs[op.id0]
+            meant = interpret_op(
+                program, op, [given] if elements[op.id0].width and given is not None else [], elements[op.id0]
+            )
+        else:
+            meant = interpret_op(program, op, [values[i] for i in op.operands])
+        values.append(meant.value)
+        if op.spec.promise:
+            kept.append(meant.kept)
+    return values, kept
+
+
+def _rtl(
+    machine: Machine,
+    step: Step,
+    opened: Open,
+    rtl: RtlCycle,
+    inputs: Sequence[Term | None],
+    held: Mapping[Place, Term],
+) -> tuple[dict[str, Term], dict[Place, Term]]:
+    """Outputs, and what registers hold after the edge, as terms over all inputs so far."""
+    known: dict[Signal, Term] = {}
+    for signal, now in opened.now.items():
+        parts: list[Term] = []
+        place = 0
+        for low, width, term in sorted((p.low, p.width, t) for p, t in held.items() if p.signal is signal):
+            parts += [const(low - place, 0)] if low > place else []
+            parts.append(term)
+            place = low + width
+        parts += [const(now.width - place, 0)] if place < now.width else []
+        known[now] = concat(*reversed(parts))
+    of_element = {e: t for e, t in zip(step.inputs, inputs, strict=True) if t is not None}
+    for name, term in port_values(machine, of_element, _joined).items():
+        known[opened.netlist.signals[name]] = term
+
+    def value(term: Term) -> Term:
+        found = {leaf: rtl.signals[leaf] for leaf in leaves(term) if leaf in rtl.signals}
+        return rebuild(term, {leaf: known.get(signal, leaf) for leaf, signal in found.items()})
+
+    for signal, term in rtl.steps:
+        known[signal] = value(term)
+    return {name: value(term) for name, term in rtl.outputs.items()}, {p: value(t) for p, t in rtl.after.items()}
+
+
+def _joined(parts: list[tuple[Term, int]]) -> Term:
+    return concat(*(term for term, _ in sorted(parts, key=lambda part: -part[1])))

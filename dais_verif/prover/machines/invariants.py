@@ -1,0 +1,184 @@
+"""What is true of a machine's state in every cycle: bounds of elements, found by running its control, then proved.
+
+Elements that depend on few others, and on few input bits, are run through all states that they reach from power-up.
+That only suggests bounds. They become facts by induction: they hold at power-up, and where they all hold, they hold
+again after the edge.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.machine import Machine
+from dais_verif.machine.step import Step
+from dais_verif.program import Program
+from dais_verif.program.graph import cone
+from dais_verif.program.opcodes import INPUT
+from dais_verif.program.ports import ports_of
+from dais_verif.program.ranges import Interval
+from dais_verif.prover.lemmas import within
+from dais_verif.prover.machines.both_sides import initial_bits
+from dais_verif.prover.obligations import Builder
+from dais_verif.prover.random_simulation import trace
+from dais_verif.prover.results import ProofOptions, ProofWatcher
+from dais_verif.prover.solving.pool import Pool
+from dais_verif.prover.terms import Term, const
+
+__all__ = ["bounded", "bounds_of"]
+
+#: Bits of state that are run through, at most, and of inputs; more of those are drawn at random.
+_STATE_BITS, _INPUT_BITS, _DRAWN = 16, 8, 64
+_STATES, _ROWS, _SECONDS = 1 << 14, 1 << 15, 3.0
+#: Ops that an element's next value may depend on, at most.
+_LARGEST = 2000
+
+Column = NDArray[Any]
+
+
+def bounds_of(machine: Machine, step: Step, options: ProofOptions, watcher: ProofWatcher) -> dict[int, Interval]:
+    """Bounds, as raw integers, of elements of the state by number, which hold in every cycle as long as the machine
+    keeps its promises."""
+    return _inductive(step, _suggested(machine, step), Pool(options, watcher))
+
+
+def bounded(program: Program, first: int, bounds: Mapping[int, Interval]) -> Program:
+    """``program``, whose inputs from ``first`` on are the state, with ``bounds`` declared of these."""
+    if not bounds:
+        return program
+    declared = []
+    for op in program.ops:
+        bound = bounds.get(op.id0 - first) if op.code == INPUT else None
+        declared.append((op.type.raw_min, op.type.raw_max) if bound is None else (bound.lo, bound.hi))
+    return replace(program, intervals=tuple(declared))
+
+
+def _suggested(machine: Machine, step: Step) -> dict[int, Interval]:
+    end = time.monotonic() + _SECONDS
+    first = initial_bits(machine, step)
+    found: dict[int, Interval] = {}
+    for group in _groups(step):
+        if any(first[n] is None for n in group) or time.monotonic() > end:
+            continue
+        for number, values in _reached(step, group, [first[n] or 0 for n in group], end).items():
+            kind = machine.signals[step.state[number].signal].types[step.state[number].place]
+            half = 1 << (kind.width - 1) if kind.k else 0
+            raw = [(value ^ half) - half for value in values]
+            if min(raw) > kind.raw_min or max(raw) < kind.raw_max:
+                found[number] = Interval(min(raw), max(raw), kind.f, 0)
+    return found
+
+
+def _groups(step: Step) -> Iterator[tuple[int, ...]]:
+    """Small sets of elements that depend on nothing but one another and inputs."""
+    program, n_in, n_out = step.program, len(step.inputs), len(step.outputs)
+    masks: list[int] = []
+    for op in program.ops:
+        mask = 1 << op.id0 if op.code == INPUT else 0
+        for operand in op.operands:
+            mask |= masks[operand]
+        masks.append(mask)
+    before = [masks[index] >> n_in for index, _, _ in program.outputs[n_out:]]
+    widths = [element.width for element in ports_of(program).inputs[n_in:]]
+    seen: set[int] = set()
+    for number in range(len(step.state)):
+        closed, waiting = 1 << number, [number]
+        while waiting and sum(widths[n] for n in _bits(closed)) <= _STATE_BITS:
+            new = before[waiting.pop()] & ~closed
+            if new.bit_count() > _STATE_BITS:
+                closed = 0
+                break
+            closed |= new
+            waiting += _bits(new)
+        if closed and not waiting and sum(widths[n] for n in _bits(closed)) <= _STATE_BITS and closed not in seen:
+            seen.add(closed)
+            yield tuple(n for n in _bits(closed) if widths[n])
+
+
+def _bits(mask: int) -> list[int]:
+    found = []
+    while mask:
+        found.append((mask & -mask).bit_length() - 1)
+        mask &= mask - 1
+    return found
+
+
+def _reached(step: Step, group: Sequence[int], first: Sequence[int], end: float) -> dict[int, set[int]]:
+    """The values that each element of ``group`` takes; nothing if there are too many states."""
+    program, n_in, n_out = step.program, len(step.inputs), len(step.outputs)
+    roots = [program.outputs[n_out + n][0] for n in group]
+    ops = cone(program, roots)
+    elements = ports_of(program).inputs
+    read = sorted({program.ops[n].id0 for n in ops if program.ops[n].code == INPUT and program.ops[n].id0 < n_in})
+    given = _inputs([elements[n].width for n in read])
+    rows = len(given[0]) if given else 1
+    reached = {tuple(first)}
+    frontier = [tuple(first)]
+    while frontier:
+        some, frontier = frontier[: max(_ROWS // rows, 1)], frontier[max(_ROWS // rows, 1) :]
+        columns: list[Column] = [np.zeros(rows * len(some), dtype=object) for _ in elements]
+        for n, column in zip(read, given, strict=True):
+            columns[n] = np.tile(column, len(some))
+        for place, n in enumerate(group):
+            columns[n_in + n] = np.repeat(np.array([state[place] for state in some], dtype=object), rows)
+        found = trace(program, elements, columns, rows * len(some), ops)
+        after = zip(*(found.values[root][~found.broken].tolist() for root in roots), strict=True)
+        new = {tuple(map(int, state)) for state in after} - reached
+        reached |= new
+        frontier += new
+        if len(reached) > _STATES or time.monotonic() > end:
+            return {}
+    return {n: {state[place] for state in reached} for place, n in enumerate(group)}
+
+
+def _inputs(widths: Sequence[int]) -> list[Column]:
+    """All values of few input bits; some of many, which may miss states, as the proof of bounds will show then."""
+    if sum(widths) > _INPUT_BITS:
+        rng = np.random.default_rng(0)
+        return [
+            np.array(
+                [int.from_bytes(rng.bytes(width // 8 + 1)) & ((1 << width) - 1) for _ in range(_DRAWN)], dtype=object
+            )
+            for width in widths
+        ]
+    rows, low, found = np.arange(1 << sum(widths)), 0, []
+    for width in widths:
+        found.append(((rows >> low) & ((1 << width) - 1)).astype(object))
+        low += width
+    return found
+
+
+def _inductive(step: Step, bounds: dict[int, Interval], pool: Pool) -> dict[int, Interval]:
+    """Those of ``bounds`` that follow from themselves."""
+    program, n_in, n_out = step.program, len(step.inputs), len(step.outputs)
+    builder = Builder.of_program(program)
+    kinds = {op.id0 - n_in: op.type for op in program.ops if op.code == INPUT and op.id0 >= n_in}
+    values: dict[int, tuple[Term, dict[Term, int], tuple[Term, ...]]] = {}
+    for number in list(bounds):
+        root = program.outputs[n_out + number][0]
+        if len(cone(program, [root])) > _LARGEST:
+            del bounds[number]
+        else:
+            values[number] = builder.over_inputs(root)
+    while True:
+        lost = []
+        for number, interval in bounds.items():
+            value, variables, kept = values[number]
+            given = [
+                within(kinds[n - n_in], variable, bounds[n - n_in])
+                for variable, n in variables.items()
+                if n - n_in in bounds
+            ]
+            claim = within(kinds[number], value, interval)
+            given = [term for term in (*given, *kept) if term.op != "const"]
+            if pool.equal(claim, const(1, 1), tuple(given)).equal is not True:
+                lost.append(number)
+        if not lost:
+            return bounds
+        for number in lost:
+            del bounds[number]

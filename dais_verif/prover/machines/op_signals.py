@@ -1,0 +1,66 @@
+"""The signals of a machine's ops in RTL, by their names and those of the instances that they stand in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from dais_verif.machine.step import Step
+from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.machines.cycle import Cycle
+from dais_verif.prover.netlist import Netlist, Signal
+from dais_verif.prover.obligations import Builder
+from dais_verif.prover.random_simulation import differing_rows, random_vectors, trace
+
+__all__ = ["credible", "named_ops"]
+
+#: Op N of a block, as ours and as alkaid's modules have it.
+_OP = re.compile(r"(?:op_|v)(\d+)")
+
+#: Ops of a block whose signals are looked at, on so many vectors.
+_SAMPLE, _ROWS = 48, 64
+
+
+def named_ops(step: Step, netlist: Netlist) -> dict[int, Signal]:
+    """The signal of each op of ``step`` that has one, in SSA order. A name that occurs twice stands for nothing.
+
+    The instance of a block is called by its name, with something and ``_`` before it or not.
+    """
+    numbers = {owner: index for index, owner in enumerate(step.owners) if owner is not None}
+    blocks = sorted({block for block, _ in numbers}, key=len, reverse=True)
+    known: dict[str, str | None] = {}
+    found: dict[int, list[Signal]] = {}
+    for name, signal in netlist.signals.items():
+        path, _, last = name.rpartition(".")
+        match = _OP.fullmatch(last)
+        if not path or match is None:
+            continue
+        if path not in known:
+            instance = path.rpartition(".")[2]
+            known[path] = next((b for b in blocks if instance == b or instance.endswith(f"_{b}")), None)
+        index = numbers.get((known[path] or "", int(match[1])))
+        if index is not None:
+            found.setdefault(index, []).append(signal)
+    return {index: found[index][0] for index in sorted(found) if len(found[index]) == 1}
+
+
+def credible(step: Step, cycle: Cycle, named: Mapping[int, Signal], seed: int) -> dict[int, Signal]:
+    """``named`` without those of blocks whose names are of other ops: a tool may number its ops in its own way.
+
+    That is so where many of a block's signals do not follow from one another as the ops do that they are named after.
+    """
+    boundary = Boundary.of(cycle.program, cycle.netlist, cycle.dut)
+    builder = Builder(cycle.program, cycle.netlist, dict(named), boundary)
+    found = trace(cycle.program, boundary.inputs, random_vectors(boundary.inputs, _ROWS, seed), _ROWS)
+    blocks: dict[str, list[int]] = {}
+    for index in named:
+        owner = step.owners[index]
+        assert owner is not None
+        blocks.setdefault(owner[0], []).append(index)
+    kept: dict[int, Signal] = {}
+    for ops in blocks.values():
+        sample = ops[:: max(len(ops) // _SAMPLE, 1)]
+        wrong = sum(bool((differing_rows(builder.op(index), found) & ~found.broken).any()) for index in sample)
+        if wrong <= max(len(sample) // 4, 1):
+            kept |= {index: named[index] for index in ops}
+    return dict(sorted(kept.items()))

@@ -1,0 +1,152 @@
+"""The registers of a design, cut open: what they hold becomes inputs, and what they hold after an edge signals.
+
+What is left is combinational: one cycle of the design, as a function of its inputs and of what its registers hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from dais_verif.errors import InputError, StateError
+from dais_verif.prover.netlist import Bits, Cone, Driver, Netlist, Read, Signal, driver_of
+from dais_verif.prover.registers.pins import PinReader
+from dais_verif.prover.terms import Term, extract, ite, nonzero, undefined, var
+
+__all__ = ["Open", "Place", "open_registers"]
+
+
+class Place(NamedTuple):
+    """Bits ``low .. low + width - 1`` of a signal."""
+
+    signal: Signal
+    low: int
+    width: int
+
+
+@dataclass(frozen=True)
+class Open:
+    """A design without registers. ``now``: of each signal that was one, what it holds; ``after``: after an edge.
+
+    ``clocked``: the bits of signals that were registers. ``initial``: what these hold at first, undefined if nothing
+    says it.
+    """
+
+    netlist: Netlist
+    now: dict[Signal, Signal]
+    after: dict[Signal, Signal]
+    clocked: tuple[Place, ...]
+    initial: dict[Signal, Term]
+
+    def held(self, signal: Signal, low: int, width: int) -> list[tuple[int, Place]]:
+        """Where bits of ``signal`` are nothing but bits of registers: from which bit on, and what of which register."""
+        registers: dict[Term, Signal] = {}
+
+        def cut(wire: Signal, low: int, width: int) -> Term | None:
+            of = self._signals.get(wire)
+            if of is not None:
+                whole = var(of.width, f"register {of.name}")
+                registers[whole] = of
+                return extract(whole, low, width)
+            if not wire.drivers:
+                return var(width, "an input")
+            return None
+
+        found: list[tuple[int, Place]] = []
+        place = low
+        whole = Cone(cut).read(signal, low, width)
+        for part in reversed(whole.args) if whole.op == "concat" else (whole,):
+            base, first = (part.args[0], part.low) if part.op == "extract" else (part, 0)
+            if base in registers:
+                found.append((place - low, Place(registers[base], first, part.width)))
+            place += part.width
+        return found
+
+    @cached_property
+    def _signals(self) -> dict[Signal, Signal]:
+        return {now: signal for signal, now in self.now.items()}
+
+
+def open_registers(netlist: Netlist, clock: str) -> Open:
+    """Cut the registers of ``netlist`` open that its outputs depend on; its signals lose their clocked drivers.
+
+    Raises ``InputError`` for a register with another clock, or one that something sets between edges.
+    """
+    pins = PinReader(netlist)
+    now: dict[Signal, Signal] = {}
+    after: dict[Signal, Signal] = {}
+    clocked: list[Place] = []
+    waiting = [netlist.signals[name] for name in netlist.outputs]
+    seen = set(waiting)
+
+    def note(signal: Signal) -> None:
+        if signal not in seen:
+            seen.add(signal)
+            waiting.append(signal)
+
+    while waiting:
+        signal = waiting.pop()
+        registers = [driver for driver in signal.drivers if driver.clock is not None]
+        for driver in signal.drivers:
+            driver.make(_noting(note))
+            if driver.clock is not None and driver.clock.enable is not None:
+                note(driver.clock.enable)
+        if registers:
+            now[signal] = Signal(f"{signal.name} now", signal.width, signal.where, hidden=True)
+            after[signal] = Signal(f"{signal.name} after", signal.width, signal.where, hidden=True)
+            for driver in registers:
+                _require_clock(signal, driver, pins, clock)
+                clocked.append(Place(signal, driver.low, driver.width))
+    for signal in now:
+        for driver in list(signal.drivers):
+            if driver.clock is not None:
+                signal.drivers.remove(driver)
+                signal.drive(driver_of(_of(now[signal], driver.low), 0, driver.width, driver.low, driver.where))
+                after[signal].drive(_next(now[signal], driver))
+    signals = {**netlist.signals, **{s.name: s for s in (*now.values(), *after.values())}}
+    initial = {signal: netlist.power_up.get(signal, _nothing(signal)) for signal in now}
+    return Open(netlist._replace(signals=signals), now, after, tuple(clocked), initial)
+
+
+def _noting(note: Callable[[Signal], None]) -> Read:
+    def read(signal: Signal, low: int, width: int) -> Term:
+        note(signal)
+        return var(width, "some value")
+
+    return read
+
+
+def _require_clock(signal: Signal, driver: Driver, pins: PinReader, clock: str) -> None:
+    assert driver.clock is not None
+    if driver.clock.resets:
+        names = ", ".join(repr(reset.name) for reset, _ in driver.clock.resets)
+        raise StateError(
+            f"{driver.where}: register {signal.name!r} is set by {names} between edges of the clock, and registers of a"
+            " machine change at edges only"
+        )
+    found = pins.input_of(driver.clock.signal)
+    if found is None or found != (clock, 0):
+        raise InputError(f"{driver.where}: register {signal.name!r} is not clocked by {clock!r}")
+
+
+def _of(signal: Signal, first: int) -> Bits:
+    return lambda read, low, width: read(signal, first + low, width)
+
+
+def _next(now: Signal, driver: Driver) -> Driver:
+    """What some bits of a register hold after an edge: what is taken in, or what they held."""
+    enable = driver.clock.enable if driver.clock is not None else None
+
+    def bits(read: Read, low: int, width: int) -> Term:
+        value = driver.part(read, low, width) if driver.part else extract(driver.make(read), low, width)
+        if enable is None:
+            return value
+        return ite(nonzero(read(enable, 0, 1)), value, read(now, driver.low + low, width))
+
+    return driver_of(bits, 0, driver.width, driver.low, driver.where)
+
+
+def _nothing(signal: Signal) -> Term:
+    return undefined(signal.width, f"{signal.name!r} at power-up")

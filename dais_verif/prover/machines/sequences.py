@@ -1,0 +1,180 @@
+"""Sequences from power-up on which RTL and machine differ: many at random, evaluated side by side."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.machine import Machine
+from dais_verif.machine.ports import offsets_of, port_names
+from dais_verif.machine.step import Element, Step
+from dais_verif.program.ports import ports_of
+from dais_verif.prover.machines.both_sides import RtlCycle, initial_bits, port_values
+from dais_verif.prover.machines.registers import Open, Place
+from dais_verif.prover.netlist import Signal
+from dais_verif.prover.random_simulation import trace
+from dais_verif.prover.terms import Term, extract, leaves
+from dais_verif.prover.terms.evaluate import evaluate
+
+__all__ = ["Found", "Watch", "run_side_by_side"]
+
+Column = NDArray[Any]
+
+
+class Found(NamedTuple):
+    """``inputs``: the bits of every element of an input, a row a cycle; in the last of which ``output`` is wrong."""
+
+    inputs: tuple[tuple[int, ...], ...]
+    output: str
+
+
+class Watch:
+    """Told of each cycle; this one does nothing."""
+
+    def cycle(self, valid: Column, state: Sequence[Column], held: Mapping[Place, Column]) -> None:
+        """``state``: bits of the machine's elements before the edge; ``held``: those of the RTL's registers.
+
+        ``valid``: the sequences in which no promise was broken yet.
+        """
+
+
+def run_side_by_side(
+    machine: Machine,
+    step: Step,
+    opened: Open,
+    rtl: RtlCycle,
+    *,
+    sequences: int,
+    cycles: int,
+    seconds: float,
+    seed: int,
+    watch: Watch | None = None,
+) -> Found | None:
+    """Run both from power-up, until an output differs while the machine keeps its promises, or time is over."""
+    watch = watch or Watch()
+    end = time.monotonic() + seconds
+    program, elements = step.program, ports_of(step.program).inputs
+    stimulus = _Stimulus([element.width for element in elements[: len(step.inputs)]], sequences, seed)
+    rng = random.Random(seed)
+    initial = initial_bits(machine, step)
+    state = [_column(sequences, 0 if bits is None else bits) for bits in initial]
+    held = {place: _first(opened, place, sequences, rng) for place in opened.clocked}
+    valid = np.ones(sequences, dtype=bool)
+    given: list[list[Column]] = []
+    names = port_names(machine)
+    for cycle in range(cycles):
+        columns = stimulus.cycle(cycle)
+        given.append(columns)
+        found = trace(program, elements, [*columns, *state], sequences)
+        valid &= ~found.broken
+        watch.cycle(valid, state, held)
+        values = [found.values[index].astype(object) for index, _, _ in program.outputs]
+        of_element = dict(zip(step.outputs, values, strict=False))
+        inputs = port_values(machine, dict(zip(step.inputs, columns, strict=True)), _joined)
+        outputs, after = _rtl(rtl, opened, inputs, held, sequences)
+        for signal in machine.outputs:
+            port = outputs.get(names[signal.name])
+            if port is None:
+                continue
+            for place, (low, kind) in enumerate(zip(offsets_of(signal.types), signal.types, strict=False)):
+                if not kind.width:
+                    continue
+                bits = (port >> low) & ((1 << kind.width) - 1)
+                wrong = np.asarray(bits != of_element[Element(signal.name, place)], dtype=np.bool_) & valid
+                if wrong.any():
+                    row = int(np.argmax(wrong))
+                    rows = tuple(tuple(int(column[row]) for column in each) for each in given)
+                    return Found(rows, f"{signal.name}[{place}]")
+        state, held = values[len(step.outputs) :], after
+        if time.monotonic() > end or not valid.any():
+            break
+    return None
+
+
+def _rtl(
+    rtl: RtlCycle, opened: Open, inputs: Mapping[str, Column], held: Mapping[Place, Column], rows: int
+) -> tuple[dict[str, Column], dict[Place, Column]]:
+    """Outputs, and what registers hold after the edge."""
+    now: dict[Signal, Column] = {}
+    for place, column in held.items():
+        signal = opened.now[place.signal]
+        now[signal] = now.get(signal, _column(rows, 0)) | (column << place.low)
+    known: dict[Signal, Column] = dict(now)
+    for name, column in inputs.items():
+        known[opened.netlist.signals[name]] = column
+
+    def value(term: Term) -> Column:
+        given = {leaf: _of(rtl, known, leaf, rows) for leaf in leaves(term)}
+        (found,) = evaluate([term], given)
+        return _spread(found.astype(object), rows)
+
+    for signal, term in rtl.steps:
+        known[signal] = value(term)
+    return {name: value(term) for name, term in rtl.outputs.items()}, {p: value(t) for p, t in rtl.after.items()}
+
+
+def _of(rtl: RtlCycle, known: Mapping[Signal, Column], leaf: Term, rows: int) -> Column:
+    signal = rtl.signals.get(leaf)
+    return known.get(signal, _column(rows, 0)) if signal is not None else _column(rows, 0)
+
+
+def _first(opened: Open, place: Place, rows: int, rng: random.Random) -> Column:
+    """What a register holds at power-up: anything where nothing says it."""
+    term = extract(opened.initial[place.signal], place.low, place.width)
+    if term.op == "const":
+        return _column(rows, term.value)
+    free = leaves(term)
+    given = {t: np.array([rng.getrandbits(t.width) for _ in range(rows)], dtype=object) for t in free}
+    (found,) = evaluate([term], given)
+    return _spread(found.astype(object), rows)
+
+
+def _joined(parts: list[tuple[Column, int]]) -> Column:
+    return reduce(lambda a, b: a | b, (column << low for column, low in parts))
+
+
+def _column(rows: int, value: int) -> Column:
+    return np.full(rows, value, dtype=object)
+
+
+def _spread(column: Column, rows: int) -> Column:
+    return column if len(column) == rows else np.broadcast_to(column, (rows,))
+
+
+class _Stimulus:
+    """Bits of every element of an input: at random, held, or at extremes; single bits seldom, mostly or evenly 1."""
+
+    def __init__(self, widths: Sequence[int], rows: int, seed: int) -> None:
+        self._widths, self._rows = widths, rows
+        self._rng = np.random.default_rng(seed)
+        self._bias = self._rng.choice([0.02, 0.1, 0.5, 0.5, 0.9, 0.98], size=(len(widths), rows))
+        self._hold = self._rng.choice([0.0, 0.0, 0.5, 0.9], size=(len(widths), rows))
+        self._before = [_column(rows, 0) for _ in widths]
+
+    def cycle(self, number: int) -> list[Column]:
+        if number % 16 == 0:
+            self._bias = self._rng.permuted(self._bias, axis=1)
+        found = []
+        for n, width in enumerate(self._widths):
+            found.append(self._column(n, width))
+        self._before = found
+        return found
+
+    def _column(self, n: int, width: int) -> Column:
+        rng, rows = self._rng, self._rows
+        if width == 0:
+            return _column(rows, 0)
+        if width == 1:
+            return np.asarray(rng.random(rows) < self._bias[n]).astype(object) * 1
+        words = [rng.integers(0, 1 << 32, size=rows, dtype=np.uint64).astype(object) for _ in range(-(-width // 32))]
+        column = reduce(lambda a, b: (a << 32) | b, words) & ((1 << width) - 1)
+        corners = np.array([0, 1, (1 << width) - 1, 1 << (width - 1), (1 << (width - 1)) - 1], dtype=object)
+        extreme = rng.random(rows) < 0.15
+        column = np.where(extreme, corners[rng.integers(0, 5, size=rows)], column)
+        return np.where(rng.random(rows) < self._hold[n], self._before[n], column)

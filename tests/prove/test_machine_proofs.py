@@ -1,0 +1,100 @@
+"""RTL of machines is proved in every cycle, and RTL that goes wrong in some cycle is refuted by a sequence."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.places import FSM
+
+from dais_verif.emitter.machines import emit_machine
+from dais_verif.errors import InputError, StateError
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.prove import ProveRequest, prove
+from dais_verif.machine import load_machine
+from dais_verif.record.proof import ProofRecord
+from dais_verif.verdict import Verdict
+
+REAL = sorted(path.name for path in FSM.glob("f*"))
+
+
+def proved(of: Any, folder: Path, *edits: tuple[str, str], **options: Any) -> ProofRecord:
+    """The record of a proof. ``of``: a folder's name, or a tree; ``edits``: what becomes what in our RTL of it."""
+    program = FSM / of / "fsm.json.gz" if isinstance(of, str) else json.dumps(of).encode()
+    if edits:
+        text = emit_machine(load_machine(program))
+        for old, new in edits:
+            assert len(re.findall(re.escape(old), text)) >= 1, old
+            text = text.replace(old, new)
+        (folder / "design.v").write_text(text)
+        options["design"] = DesignRequest(rtl=(folder / "design.v",), top="model")
+    return prove(ProveRequest(program=program, cache=False, **options)).record
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_our_rtl_of_real_machines_is_proved(name: str, tmp_path: Path) -> None:
+    record = proved(name, tmp_path)
+    assert record.verdict is Verdict.PASS, record.message
+    machine = load_machine(FSM / name / "fsm.json.gz")
+    assert record.machine is not None
+    assert len(record.machine.registers) == sum(
+        len(signal.types) for signal in machine.registers if signal.name != "wrom"
+    ), "a memory that nothing writes is no state"
+
+
+#: What is wrong in RTL of real machines, and on what a sequence must show it.
+FAULTS = {
+    "counts by two": ("f01_counter", ("if (en) count <=", "if (en) count <= 1 +"), "y[0]"),
+    "wrong reset value": ("f01_counter", ("if (rst) count <= 6'h5", "if (rst) count <= 6'h4"), "y[0]"),
+    "wrong value at power-up": ("f01_counter", ("initial count <= 6'h5", "initial count <= 6'h4"), "y[0]"),
+    "stale accumulator": ("f02_mac", ("acc <= INTERNAL", "acc <= acc | INTERNAL"), "y[0]"),
+    "word that is not written": ("f04_fifo", ("if (do_write)", "if (do_write && wptr != 3'd6)"), "dout[0]"),
+    "level out of step": ("f04_fifo", ("if (rst) level <= 4'h0", "if (rst) level <= level"), "full_empty[1]"),
+    "enable that is not looked at": ("f06_alt_src", ("if (sel) b <=", "b <="), "y[0]"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_are_refuted_by_a_sequence_that_a_simulator_confirms(fault: str, tmp_path: Path) -> None:
+    name, edit, _ = FAULTS[fault]
+    record = proved(name, tmp_path, edit, simulator="icarus")
+    assert record.verdict is Verdict.RTL_MISMATCH, record.message
+    assert record.machine is not None
+    assert record.machine.cycles is not None
+    assert record.machine.replay is not None
+    assert record.machine.replay.startswith("RTL_MISMATCH")
+    assert record.simulate is not None
+    assert record.simulate.endswith("--vectors 0")
+
+
+def test_rtl_that_is_not_initialised_does_not_pass(tmp_path: Path) -> None:
+    record = proved("f01_counter", tmp_path, ("initial count <= 6'h5;", ""), simulator="icarus")
+    assert record.verdict is Verdict.X_IN_OUTPUT, record.message
+    assert "is not initialised" in record.message
+
+
+def test_an_asynchronous_reset_is_no_reset_at_an_edge(tmp_path: Path) -> None:
+    with pytest.raises(StateError, match="between edges"):
+        proved("f01_counter", tmp_path, ("always @(posedge clk)", "always @(posedge clk or posedge rst)"))
+
+
+def test_another_clock_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not clocked by 'clk'"):
+        proved("f01_counter", tmp_path, ("always @(posedge clk)", "always @(posedge en)"))
+
+
+def test_bounds_of_control_are_proved_where_the_rtl_needs_them(tmp_path: Path) -> None:
+    """RTL that is right for all levels of a FIFO that there can be, and wrong for those that there cannot."""
+    record = proved("f04_fifo", tmp_path, ("assign lvl = level;", "assign lvl = level > 8 ? 4'd0 : level;"))
+    assert record.verdict is Verdict.PASS, record.message
+    assert "0 <= level[0] <= 8" in record.message
+
+
+def test_a_name_that_lies_is_only_a_name(tmp_path: Path) -> None:
+    """Two registers of one width that swap their names hold the wrong values: nothing is proved of them."""
+    swap = [("initial a", "initial q"), ("initial b", "initial a"), ("initial q", "initial b")]
+    record = proved("f06_alt_src", tmp_path, *swap, simulator="icarus")
+    assert record.verdict is Verdict.RTL_MISMATCH, record.message
