@@ -26,10 +26,13 @@ from dais_verif.version import VERSION
 
 if TYPE_CHECKING:
     from dais_verif import approx
+    from dais_verif.api.approximation import convert_configurations, show_configurations
     from dais_verif.api.campaigns import regress, sign_off, verify_certificate
     from dais_verif.api.designs import prove, run_on_board, simulate
     from dais_verif.api.hardware import emit, synthesize
     from dais_verif.api.programs import check, convert, cover, diff, rank_sensitivity
+    from dais_verif.flows.approximation.convert import ConvertConfigurationsRequest
+    from dais_verif.flows.approximation.show import ShowConfigurationsRequest
     from dais_verif.flows.check import CheckRequest
     from dais_verif.flows.convert import ConversionRequest
     from dais_verif.flows.cover import CoverageRequest
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
     from dais_verif.program import Program, load
     from dais_verif.record.certificate import CertificateRecord
     from dais_verif.record.check import CheckRecord
+    from dais_verif.record.configurations import ConfigurationsRecord
     from dais_verif.record.conversion import ConversionRecord
     from dais_verif.record.coverage import CoverageRecord
     from dais_verif.record.diff import DiffRecord
@@ -81,6 +85,7 @@ __all__ = [
     "Progress",
     "check",
     "convert",
+    "convert_configurations",
     "cover",
     "diff",
     "emit",
@@ -88,6 +93,7 @@ __all__ = [
     "rank_sensitivity",
     "regress",
     "run_on_board",
+    "show_configurations",
     "sign_off",
     "simulate",
     "synthesize",
@@ -95,6 +101,7 @@ __all__ = [
     # what they return
     "CertificateRecord",
     "CheckRecord",
+    "ConfigurationsRecord",
     "ConversionRecord",
     "CoverageRecord",
     "DiffRecord",
@@ -110,6 +117,7 @@ __all__ = [
     "CertificateRequest",
     "CheckRequest",
     "ConversionRequest",
+    "ConvertConfigurationsRequest",
     "CoverageRequest",
     "DesignRequest",
     "DiffRequest",
@@ -119,6 +127,7 @@ __all__ = [
     "ProveRequest",
     "RegressionRequest",
     "SensitivityRequest",
+    "ShowConfigurationsRequest",
     "SignOffRequest",
     "SimulationRequest",
     "SynthesisRequest",
@@ -141,6 +150,7 @@ __version__ = VERSION
 _LATER = {
     **dict.fromkeys(("check", "convert", "cover", "diff", "rank_sensitivity"), "api.programs"),
     **dict.fromkeys(("prove", "run_on_board", "simulate"), "api.designs"),
+    **dict.fromkeys(("convert_configurations", "show_configurations"), "api.approximation"),
     **dict.fromkeys(("emit", "synthesize"), "api.hardware"),
     **dict.fromkeys(("regress", "sign_off", "verify_certificate"), "api.campaigns"),
     "Golden": "golden",
@@ -155,6 +165,7 @@ _LATER = {
     # records
     "CertificateRecord": "record.certificate",
     "CheckRecord": "record.check",
+    "ConfigurationsRecord": "record.configurations",
     "ConversionRecord": "record.conversion",
     "CoverageRecord": "record.coverage",
     "DiffRecord": "record.diff",
@@ -170,6 +181,7 @@ _LATER = {
     "CertificateRequest": "flows.verify_certificate",
     "CheckRequest": "flows.check",
     "ConversionRequest": "flows.convert",
+    "ConvertConfigurationsRequest": "flows.approximation.convert",
     "CoverageRequest": "flows.cover",
     "DesignRequest": "flows.designs",
     "DiffRequest": "flows.diff",
@@ -179,6 +191,7 @@ _LATER = {
     "ProveRequest": "flows.proof.request",
     "RegressionRequest": "flows.regress",
     "SensitivityRequest": "flows.rank_sensitivity",
+    "ShowConfigurationsRequest": "flows.approximation.show",
     "SignOffRequest": "flows.sign_off",
     "SimulationRequest": "flows.simulation_request",
     "SynthesisRequest": "flows.synthesize",

@@ -35,13 +35,14 @@ class Op:
     knob: int
     named: bool = True
 
-    def applied(self, knobs: Mapping[int, Knob] = KNOBS) -> Knob:
-        """Return the knob that the runtime applies: of ``fp32`` and ``fp16`` it takes the name, whatever the number.
-
-        Raises ``InputError`` for an approximation that cannot be applied here.
-        """
+    def meant(self, knobs: Mapping[int, Knob] = KNOBS) -> Knob:
+        """Return the knob that the runtime takes: of ``fp32`` and ``fp16`` it goes by the name, not the number."""
         number = {"fp32": 11, "fp16": 12}.get(self.approximation, self.knob)
-        return (knobs if number in knobs else KNOBS)[number].require_supported()
+        return (knobs if number in knobs else KNOBS)[number]
+
+    def applied(self, knobs: Mapping[int, Knob] = KNOBS) -> Knob:
+        """Return the knob that is ``meant``. Raises ``InputError`` if it cannot be applied here."""
+        return self.meant(knobs).require_supported()
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ _VERBS = (
     "verify-cert",
     "sensitivity",
     "diff",
+    "approx",
     "schema",
     "cache",
 )
@@ -95,6 +96,7 @@ def cli() -> None:
     dais-verif verify-cert DIR       does a certificate still hold?
     dais-verif sensitivity prog.bin  where a wrong bit would hurt, and which bits never matter
     dais-verif diff a.bin b.bin      where two programs first differ
+    dais-verif approx show confs.txt    HPVM's approximation configurations as a table
     dais-verif schema result         the JSON schema of what --json prints
     dais-verif cache                 simulations kept from earlier runs; clear removes them
 

@@ -10,7 +10,7 @@ __all__ = ["schema"]
 
 
 @click.command(cls=Verb)
-@click.argument("kind", type=click.Choice(("result", "proof", "regression", "signoff", "conversion")))
+@click.argument("kind", type=click.Choice(("result", "proof", "regression", "signoff", "conversion", "configurations")))
 def schema(kind: str) -> int:
     """Print the JSON schema of the records of KIND: what --json prints and -o keeps.
 
@@ -20,6 +20,7 @@ def schema(kind: str) -> int:
     dais-verif schema regression     of regress: regression.json
     dais-verif schema signoff        of signoff: signoff.json
     dais-verif schema conversion     of convert
+    dais-verif schema configurations of approx show and approx convert
 
     Later versions only add fields.
     """

@@ -9,6 +9,7 @@ __all__ = ["option_of"]
 #: Where an option is not called as its argument.
 _OPTIONS: Final = {
     "bram=False": "--no-bram",
+    "configurations": "CONFIGURATIONS",
     "output": "-o",
     "parameters": "--param",
     "paths": "PATHS",

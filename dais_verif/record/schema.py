@@ -14,6 +14,7 @@ import msgspec
 
 from dais_verif.files import write_atomically
 from dais_verif.record.base import SCHEMA
+from dais_verif.record.configurations import CONFIGURATIONS_SCHEMA, ConfigurationsRecord
 from dais_verif.record.conversion import CONVERSION_SCHEMA, ConversionRecord
 from dais_verif.record.proof import PROOF_SCHEMA, ProofRecord
 from dais_verif.record.regression import REGRESSION_SCHEMA, RegressionRecord
@@ -28,6 +29,7 @@ KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
     "proof": (PROOF_SCHEMA, (ProofRecord,)),
     "signoff": (SIGNOFF_SCHEMA, (SignOffRecord,)),
     "conversion": (CONVERSION_SCHEMA, (ConversionRecord,)),
+    "configurations": (CONFIGURATIONS_SCHEMA, (ConfigurationsRecord,)),
 }
 
 

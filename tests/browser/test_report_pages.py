@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 from support.pages import EVIL, PROGRAM, failed_proof, mismatch_run, passed_proof, passed_run, regression, signoff
+from support.places import HPVM
 
 from bench.networks import network
+from dais_verif import show_configurations
 from dais_verif.program import Program
 from dais_verif.record.regression import RegressionRecord
 from dais_verif.report.html import write_report
+from dais_verif.report.html.configurations import write_configurations_page
 from dais_verif.report.html.sources import Document
 
 OpenPage = Callable[..., Any]
@@ -281,6 +284,23 @@ def test_axe_has_nothing_to_say(
     if page.locator("#view").count():
         page.evaluate("location.hash = '#op-5'")
         page.wait_for_function("document.getElementById('details-title').textContent.startsWith('Op 5')")
+    result = Axe().run(page)
+    assert result.violations_count == 0, result.generate_report()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 360])
+def test_configurations_are_sorted_and_accessible(width: int, scheme: str, tmp_path: Path, open_page: OpenPage) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    write_configurations_page(show_configurations(HPVM / "vgg16_cifar10.txt"), tmp_path / "page.html")
+    page = open_page(tmp_path / "page.html", color_scheme=scheme, viewport={"width": width, "height": 800})
+    assert page.evaluate(DEAD_LINKS) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out"
+    for _ in range(2):
+        page.locator("#configurations thead button", has_text="Speed-up").click()
+    assert page.locator("#configurations tbody th").first.inner_text() == "conf43", "the fastest"
     result = Axe().run(page)
     assert result.violations_count == 0, result.generate_report()
 

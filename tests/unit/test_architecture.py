@@ -53,6 +53,7 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
         {
             "program",
             "machine",
+            "approx",
             "golden",
             "dut",
             "emitter",

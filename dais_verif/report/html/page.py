@@ -36,7 +36,7 @@ from dais_verif.report.words import stage_word
 from dais_verif.verdict import Verdict
 from dais_verif.version import VERSION
 
-__all__ = ["fragment", "render", "write_report"]
+__all__ = ["fragment", "render", "render_template", "write_report"]
 
 #: The scripts of a page, in the order in which they run.
 _PAGE_SCRIPTS = ("page.js",)
@@ -108,7 +108,7 @@ def _program_page(sources: Sequence[Source], program: Program | None, history: S
     viewed = program if program is not None and program.n_ops <= _MOST_OPS else None
     runs = runs_of(found, history)
     timed = [(source, split) for source in found if (split := split_of(source.document)) is not None]
-    return _rendered(
+    return render_template(
         "program.html",
         folder,
         _PAGE_SCRIPTS + (_VIEW_SCRIPTS if viewed is not None else ()),
@@ -155,7 +155,7 @@ def _regression_page(source: Source, folder: Path) -> str:
     regression = source.document
     assert isinstance(regression, RegressionRecord)
     jobs = failures_first(regression.jobs)
-    return _rendered(
+    return render_template(
         "regression.html",
         folder,
         _PAGE_SCRIPTS,
@@ -182,7 +182,8 @@ def _matrix(jobs: Sequence[JobResult]) -> dict[str, dict[str, list[JobResult]]]:
 # templates
 
 
-def _rendered(name: str, folder: Path, scripts: Sequence[str], **facts: Any) -> str:
+def render_template(name: str, folder: Path, scripts: Sequence[str] = _PAGE_SCRIPTS, **facts: Any) -> str:
+    """Return the page that the template ``name`` makes of ``facts``. ``folder``: where it will lie."""
     style, script = _file("style.css"), "".join(map(_file, scripts))
     policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:"
     return (

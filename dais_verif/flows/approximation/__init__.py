@@ -1,0 +1,1 @@
+"""Use cases of approximation: files of configurations, shown and converted."""

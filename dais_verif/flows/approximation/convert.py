@@ -1,0 +1,79 @@
+"""Write configurations in the form of the tuner's files; what is in that form stays as it is, byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from dais_verif.approx import ConfigurationFile, normal, text_of, write
+from dais_verif.flows.approximation.opened import count_of, describe, open_configurations, words_of_knobs
+from dais_verif.flows.arguments import require_types
+from dais_verif.flows.no_loss import require_no_loss
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.words import option_words
+from dais_verif.own_command import own_command
+from dais_verif.record.configurations import ConfigurationsRecord
+from dais_verif.verdict import Verdict
+
+__all__ = ["ConvertConfigurationsRequest", "convert_configurations"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvertConfigurationsRequest:
+    """A file of configurations, and the file to write. ``strict``: refuse what is odd.
+
+    ``knobs``: a table of knobs, instead of the one that is built in.
+    """
+
+    configurations: Path
+    output: Path
+    strict: bool = False
+    knobs: Path | None = None
+    command: str | None = None
+
+    def __post_init__(self) -> None:
+        require_types(self)
+        require_no_loss(self.output, configurations=self.configurations, knobs=self.knobs)
+
+    def words(self) -> list[str]:
+        """Return the words after ``dais-verif`` that ask for this."""
+        options = option_words({"-o": self.output, "--knobs": self.knobs}, {"--strict": self.strict})
+        return ["approx", "convert", str(self.configurations), *options]
+
+
+def convert_configurations(
+    request: ConvertConfigurationsRequest, *, progress: Progress = SILENT
+) -> ConfigurationsRecord:
+    """Write the file. Numbers keep their digits. Raises ``ConfigurationError`` with line and token."""
+    file, warnings = open_configurations(request.configurations, request.strict, request.knobs, progress)
+    made = normal(file)
+    write(made, request.output)
+    changes = list(_changes(file, made))
+    every, curve = describe(made)
+    return ConfigurationsRecord(
+        verdict=Verdict.PASS,
+        message=f"{count_of(every)} written: {'; '.join(changes) if changes else 'the same bytes'}",
+        path=str(request.configurations),
+        baseline=None if made.baseline is None else float(made.baseline),
+        total=len(every),
+        curve=curve,
+        configurations=every,
+        knobs=words_of_knobs(made, every),
+        output=str(request.output),
+        changes=changes,
+        warnings=warnings,
+        reproduce=own_command(request.words()) if request.command is None else request.command,
+    )
+
+
+def _changes(file: ConfigurationFile, made: ConfigurationFile) -> Iterator[str]:
+    """What is written otherwise than it was read, in words."""
+    if text_of(file) == text_of(made):
+        return
+    if file.baseline is None:
+        yield "a baseline of 0.0 is new"
+    bare = sum(not op.named for one in file.configurations for node in one.nodes for op in node.ops)
+    if bare:
+        yield f"{bare} knobs have the names of their approximations"
+    yield "lines have single blanks, and none is blank"

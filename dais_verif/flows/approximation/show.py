@@ -1,0 +1,70 @@
+"""Show the configurations of a file: columns, the runtime's curve, and which knob is where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from dais_verif.flows.approximation.opened import count_of, describe, open_configurations, words_of_knobs
+from dais_verif.flows.arguments import require_types
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.words import option_words
+from dais_verif.own_command import own_command
+from dais_verif.record.configurations import ConfigurationInfo, ConfigurationsRecord
+from dais_verif.verdict import Verdict
+
+__all__ = ["ShowConfigurationsRequest", "show_configurations"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowConfigurationsRequest:
+    """A file of configurations. ``pareto``: those on the runtime's curve only. ``strict``: refuse what is odd.
+
+    ``knobs``: a table of knobs, instead of the one that is built in.
+    """
+
+    configurations: Path
+    pareto: bool = False
+    strict: bool = False
+    knobs: Path | None = None
+    command: str | None = None
+
+    def __post_init__(self) -> None:
+        require_types(self)
+
+    def words(self) -> list[str]:
+        """Return the words after ``dais-verif`` that ask for this."""
+        options = option_words({"--knobs": self.knobs}, {"--pareto": self.pareto, "--strict": self.strict})
+        return ["approx", "show", str(self.configurations), *options]
+
+
+def show_configurations(request: ShowConfigurationsRequest, *, progress: Progress = SILENT) -> ConfigurationsRecord:
+    """Read the file and describe its configurations. Raises ``ConfigurationError`` with line and token."""
+    file, warnings = open_configurations(request.configurations, request.strict, request.knobs, progress)
+    every, curve = describe(file)
+    found = {one.name: one for one in every}
+    shown = [found[name] for name in curve] if request.pareto else every
+    return ConfigurationsRecord(
+        verdict=Verdict.PASS,
+        message=_message(every, curve),
+        path=str(request.configurations),
+        baseline=None if file.baseline is None else float(file.baseline),
+        total=len(every),
+        curve=curve,
+        configurations=shown,
+        knobs=words_of_knobs(file, shown),
+        output=None,
+        changes=[],
+        warnings=warnings,
+        reproduce=own_command(request.words()) if request.command is None else request.command,
+    )
+
+
+def _message(every: list[ConfigurationInfo], curve: list[str]) -> str:
+    sizes = sorted({len(one.nodes) for one in every})
+    nodes = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    fastest = max(every, key=lambda one: one.speedup)
+    return (
+        f"{count_of(every)} of {nodes} node{'s' * (sizes[-1] != 1)}, {len(curve)} on the curve; "
+        f"the fastest, {fastest.name}, {fastest.speedup:.4g}x at a loss of {fastest.loss:.4g}"
+    )

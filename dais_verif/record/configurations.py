@@ -1,0 +1,88 @@
+"""The record of ``approx show`` and ``approx convert``: the configurations of a file, and what became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dais_verif.record.base import RunRecord
+
+__all__ = ["CONFIGURATIONS_SCHEMA", "ConfigurationInfo", "ConfigurationsRecord", "NodeInfo", "OpInfo"]
+
+CONFIGURATIONS_SCHEMA = "dais-verif/configurations/1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpInfo:
+    """An op with the name and the number of its knob, as the file has them. ``half``: it computes in binary16.
+
+    ``skips``: rows, columns or filter; None: all is computed.
+    """
+
+    op: str
+    approximation: str
+    knob: int
+    half: bool
+    skips: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeInfo:
+    """A fused node."""
+
+    id: int
+    device: str
+    ops: list[OpInfo]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfigurationInfo:
+    """A configuration. ``line``: of its header, counted from 1. ``on_curve``: whether HPVM's runtime keeps it."""
+
+    name: str
+    line: int
+    speedup: float
+    energy: float
+    accuracy: float
+    loss: float
+    extra: list[float]
+    on_curve: bool
+    nodes: list[NodeInfo]
+
+    @property
+    def n_ops(self) -> int:
+        """How many ops all nodes have."""
+        return sum(len(node.ops) for node in self.nodes)
+
+    @property
+    def n_half(self) -> int:
+        """How many of the ops compute in half precision."""
+        return sum(op.half for node in self.nodes for op in node.ops)
+
+    @property
+    def skipping(self) -> list[tuple[int, OpInfo]]:
+        """The ops that leave something out, each with the id of its node."""
+        return [(node.id, op) for node in self.nodes for op in node.ops if op.skips]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfigurationsRecord(RunRecord):
+    """The configurations of the file ``path``, all ``total`` of them or those on the ``curve`` only.
+
+    ``curve``: the names that HPVM's runtime keeps, in the order of their losses. ``knobs``: what the numbers mean that
+    occur, in words. ``output``: the file that was written; None: none was. ``changes``: what is written otherwise than
+    it was read; empty: the file is the same, byte for byte.
+    """
+
+    SCHEMA: ClassVar = CONFIGURATIONS_SCHEMA
+
+    path: str
+    baseline: float | None
+    total: int
+    curve: list[str]
+    configurations: list[ConfigurationInfo]
+    knobs: dict[int, str]
+    output: str | None
+    changes: list[str]
+    warnings: list[str]
+    reproduce: str

@@ -1,0 +1,73 @@
+"""Approximation configurations as a page: speed-up against loss as a plot, and the table of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from dais_verif.files import write_atomically
+from dais_verif.record.configurations import ConfigurationInfo, ConfigurationsRecord
+from dais_verif.report.configurations_text import skipping_words
+from dais_verif.report.html.page import render_template
+from dais_verif.report.html.verdicts import Standing
+
+__all__ = ["Mark", "Plot", "plot_of", "write_configurations_page"]
+
+WIDTH, HEIGHT = 640.0, 280.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 16.0, 16.0, 40.0
+
+
+class Mark(NamedTuple):
+    """A configuration in the plot: where, and what it says."""
+
+    x: float
+    y: float
+    on_curve: bool
+    text: str
+
+
+class Plot(NamedTuple):
+    """Loss from left to right, speed-up upwards, each from its lowest to its highest value; ``curve``: a path."""
+
+    lowest: tuple[float, float]
+    highest: tuple[float, float]
+    marks: list[Mark]
+    curve: str
+
+
+def plot_of(configurations: Sequence[ConfigurationInfo], curve: Sequence[str]) -> Plot:
+    """Return the plot of ``configurations``, with a line through those that ``curve`` names, in its order."""
+    losses, speedups = [one.loss for one in configurations], [one.speedup for one in configurations]
+    lowest, highest = (min(losses), min(0.0, *speedups)), (max(losses), max(speedups))
+    marks = {
+        one.name: Mark(
+            round(_LEFT + _share(one.loss, lowest[0], highest[0]) * (WIDTH - _LEFT - _RIGHT), 1),
+            round(HEIGHT - _BOTTOM - _share(one.speedup, lowest[1], highest[1]) * (HEIGHT - _TOP - _BOTTOM), 1),
+            one.on_curve,
+            f"{one.name}: {one.speedup:.4g}x at a loss of {one.loss:.4g}",
+        )
+        for one in configurations
+    }
+    path = " ".join(f"{'L' if at else 'M'}{marks[name].x} {marks[name].y}" for at, name in enumerate(curve))
+    return Plot(lowest, highest, sorted(marks.values(), key=lambda mark: mark.on_curve), path)
+
+
+def _share(value: float, lowest: float, highest: float) -> float:
+    """Where ``value`` lies between both, from 0 to 1; also where their difference is beyond float64."""
+    width = highest / 2 - lowest / 2
+    return (value / 2 - lowest / 2) / width if width > 0 else 0.5
+
+
+def write_configurations_page(record: ConfigurationsRecord, path: str | Path) -> None:
+    """Write the page of ``record`` to ``path``. Raises ``InputError`` if it cannot be written."""
+    path = Path(path)
+    text = render_template(
+        "configurations.html",
+        path.parent,
+        standing=Standing(record.verdict, record.message, f"{record.total} configurations"),
+        record=record,
+        plot=plot_of(record.configurations, record.curve),
+        skipping=skipping_words,
+    )
+    write_atomically(path, text.encode("utf-8", "backslashreplace"))
