@@ -57,7 +57,8 @@ def convert(
 
     ``to``: ``alir``, ``json`` (da4ml's), ``v1``, ``published``, ``headerless`` or ``dais``; without it the suffix says:
     ``.json`` or ``.alir`` ALIR, ``.bin`` a binary, ``.dais`` text, each but text with ``.gz`` behind it if it is to be
-    compressed. ``layout``: of what is read. Raises ``InputError`` that names the op for what cannot be said.
+    compressed. ``layout``: of what is read. A machine is written as ``alirfsm``, ``.json``, or as ``mach``, its text,
+    ``.mach``. Raises ``InputError`` that names the op for what cannot be said.
     """
     from dais_verif.flows.convert import ConversionRequest
     from dais_verif.flows.convert import convert as flow

@@ -1,4 +1,4 @@
-"""``dais-verif convert``: a program in another form, ALIR, DAIS or text."""
+"""``dais-verif convert``: a program in another form, ALIR, DAIS or text; or a machine."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ def convert(program: Path, output: Path, to: str | None, layout: str | None, as_
     published, headerless     binaries of the older layouts
     json        da4ml's JSON
     dais        the text form: .dais
+    alirfsm, mach             of a machine: alkaid's JSON: .json, and text: .mach (docs/machines.md)
 
     What the target cannot say is an error that names the op. docs/alir.md tells how each op is said.
     """

@@ -1,4 +1,4 @@
-"""Write a program in another form: ALIR, da4ml's JSON, a binary of any layout, text."""
+"""Write a program in another form: ALIR, da4ml's JSON, a binary of any layout, text. Or a machine: ALIRFSM, text."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from dais_verif.errors import DaisError, RequestError
 from dais_verif.files import write_atomically
 from dais_verif.flows.arguments import require_types
+from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.no_loss import require_no_loss
 from dais_verif.flows.programs import AnyProgram, path_of, read_program
 from dais_verif.flows.progress import SILENT, Progress
@@ -23,10 +24,14 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["TARGETS", "ConversionRequest", "convert"]
 
-#: What can be written: JSON of alkaid and of da4ml, binaries, text.
-TARGETS = ("alir", "json", *LAYOUTS, "dais")
-#: By the suffix of the file, ``.gz`` left out.
-_SUFFIXES = {".json": "alir", ".alir": "alir", ".bin": "v1", ".dais": "dais"}
+#: What can be written of a program: JSON of alkaid and of da4ml, binaries, text.
+_OF_PROGRAMS = ("alir", "json", *LAYOUTS, "dais")
+#: And of a machine: alkaid's JSON, text.
+_OF_MACHINES = ("alirfsm", "mach")
+TARGETS = (*_OF_PROGRAMS, *_OF_MACHINES)
+#: By the suffix of the file, ``.gz`` left out; JSON is ALIRFSM if a machine is written.
+_SUFFIXES = {".json": "alir", ".alir": "alir", ".bin": "v1", ".dais": "dais", ".mach": "mach"}
+_TEXTS = ("dais", "mach")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +39,7 @@ class ConversionRequest:
     """A program and the file to write; its suffix says what, unless ``to`` does. ``layout``: of what is read.
 
     ``.json``, ``.alir``: ALIR; ``.bin``: the layout of the binary that ALIR was made of, else v1; ``.dais``: text. With
-    ``.gz`` behind it, it is compressed.
+    ``.gz`` behind it, it is compressed. Of a machine ``.json`` is ALIRFSM, and ``.mach`` its text.
     """
 
     program: AnyProgram
@@ -55,7 +60,7 @@ class ConversionRequest:
                 name=self.output.name,
                 suffixes=", ".join(_SUFFIXES),
             )
-        if self.compressed and self.target == "dais":
+        if self.compressed and self.target in _TEXTS:
             raise RequestError(f"a text is not compressed: name the output {self.output.stem!r}.")
         require_no_loss(self.output, program=self.program)
 
@@ -79,11 +84,23 @@ class ConversionRequest:
 
 
 def convert(request: ConversionRequest, *, progress: Progress = SILENT) -> ConversionRecord:
-    """Write the program. What it computes is the same for every input, and what breaks a promise breaks it there, too.
+    """Write the program, or the machine. It computes the same for every input, and what breaks a promise breaks it.
 
     Raises ``InputError`` that names the op for what the target cannot say, ``ProgramError`` if there is no valid
     program.
     """
+    machine = find_machine(request.program)
+    if machine is not None:
+        from dais_verif.flows.machines.convert import convert_machine
+
+        return convert_machine(machine, request)
+    if request.target in _OF_MACHINES:
+        raise RequestError.of(
+            "{program} is a program, and {target} is written of machines; of programs: {targets}.",
+            program=path_of(request.program, "this"),
+            target=request.target,
+            targets=", ".join(_OF_PROGRAMS),
+        )
     program, warnings = read_program(request.program, request.layout, progress)
     was = as_it_was(program)
     target = request.target

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dais_verif.machine.alirfsm import looks_like_machine, parse_machine
 from dais_verif.machine.builder import BlockViews, MachineBuilder
 from dais_verif.machine.checks import validate
-from dais_verif.machine.load import load_machine
+from dais_verif.machine.load import load_machine, looks_like_machine, parse_machine
 from dais_verif.machine.model import Block, Connection, Index, Machine, Role, Schedule, Signal, View
 
 __all__ = [

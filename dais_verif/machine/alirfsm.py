@@ -18,13 +18,13 @@ from dais_verif.errors import ProgramError
 from dais_verif.machine.checks import input_types, output_types, validate
 from dais_verif.machine.model import Block, Connection, Index, Machine, Role, Schedule, Signal, View
 from dais_verif.program import FixedType, Origin, Program
-from dais_verif.program.alir_json import program_of
+from dais_verif.program.alir_json import NOTES, program_of
 from dais_verif.program.checks import validate as validate_program
 from dais_verif.program.gzipped import is_gzip, unpacked
 from dais_verif.program.json_file import looks_like_json
 from dais_verif.program.types import LIMIT
 
-__all__ = ["looks_like_machine", "parse_machine"]
+__all__ = ["looks_like_alirfsm", "parse_alirfsm"]
 
 _META = "ALIRFSM"
 _SPEC_VERSION = 4
@@ -32,7 +32,7 @@ _SPEC_VERSION = 4
 _DEEPEST = 16
 
 
-def looks_like_machine(data: bytes) -> bool:
+def looks_like_alirfsm(data: bytes) -> bool:
     """Whether ``data`` is JSON, plain or gzip, that says it is a machine."""
     if not looks_like_json(data):
         return False
@@ -51,7 +51,7 @@ def _meta(text: bytes) -> Any:
     return tree.get("meta") if isinstance(tree, dict) else None
 
 
-def parse_machine(data: bytes) -> Machine:
+def parse_alirfsm(data: bytes) -> Machine:
     """The valid machine in ``data``. Raises ``ProgramError`` that names signal, connection or block."""
     sha256 = hashlib.sha256(data).hexdigest()
     try:
@@ -65,25 +65,27 @@ def parse_machine(data: bytes) -> Machine:
     if isinstance(spec, bool) or spec != _SPEC_VERSION:
         raise ProgramError(f"JSON: spec_version is {_short(spec)}, must be {_SPEC_VERSION}")
     origin = Origin("alir", spec_version=_SPEC_VERSION, file_sha256=sha256)
-    machine = _machine(_mapping(tree.get("fsm"), "fsm"), origin)
+    machine = _machine(_mapping(tree.get("fsm"), "fsm"), _mapping(tree.get(NOTES, {}), NOTES), origin)
     validate(machine)
     return machine
 
 
-def _machine(fsm: Mapping[str, Any], origin: Origin) -> Machine:
+def _machine(fsm: Mapping[str, Any], notes: Mapping[str, Any], origin: Origin) -> Machine:
     blocks = {
         name: Block(name, _program(name, model), f"INTERNAL_{name}_inp", f"INTERNAL_{name}_outp")
         for name, model in _mapping(fsm.get("logic"), "logic").items()
     }
     uses = _Uses()
     connections = tuple(_connection(uses, j, conn) for j, conn in enumerate(_list(fsm.get("conns"), "conns")))
+    for j, use in enumerate(_list(notes.get("signals", []), f"{NOTES}.signals")):
+        uses.view(use, f"{NOTES}.signals[{j}]")
     driven = {connection.target.signal for connection in connections}
     signals = uses.signals(driven)
     for block in blocks.values():
         for name, types in ((block.inputs, input_types(block)), (block.outputs, output_types(block))):
             if name not in signals:  # nothing is connected to it
                 signals[name] = Signal(name, types)
-    order = _list(fsm.get("signal_order"), "signal_order")
+    order = _list(notes.get("signal_order", fsm.get("signal_order")), "signal_order")
     for name in order:
         if not isinstance(name, str) or name not in signals:
             raise ProgramError(f"JSON signal_order: {_short(name)} is no signal of any connection")

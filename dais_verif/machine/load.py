@@ -7,24 +7,56 @@ from pathlib import Path
 
 from dais_verif.errors import ProgramError
 from dais_verif.files import read_plain
-from dais_verif.machine.alirfsm import parse_machine
+from dais_verif.machine.alirfsm import looks_like_alirfsm, parse_alirfsm
 from dais_verif.machine.model import Machine
+from dais_verif.program import Program, parse
+from dais_verif.program.machine_begin import begins_machine
 
-__all__ = ["load_machine"]
+__all__ = ["load_machine", "looks_like_machine", "parse_machine"]
 
 _MOST_BYTES = 4 << 30
 
 
 def load_machine(path: str | Path | bytes) -> Machine:
-    """The valid machine in the file ``path``, or in the bytes of one: alkaid's ALIRFSM, plain or gzip.
+    """The valid machine in the file ``path``, or in the bytes of one: alkaid's ALIRFSM, plain or gzip, or text.
 
-    Raises ``ProgramError`` if there is none, ``InputError`` if the file cannot be read.
+    Raises ``ProgramError`` if there is none, ``InputError`` if a file cannot be read.
     """
     if isinstance(path, bytes):
         return parse_machine(path)
-    data = read_plain(Path(path), _MOST_BYTES, advice="give the path of a machine (ALIRFSM)")
-    try:
-        machine = parse_machine(data)
-    except ProgramError as error:
-        raise ProgramError(f"{path}: {error}") from None
+    data = read_plain(Path(path), _MOST_BYTES, advice="give the path of a machine (ALIRFSM, or its text)")
+    if begins_machine(data):
+        # Imported when needed: to prepare the parser takes as long as to import all the rest of the package.
+        from dais_verif.machine.text.resolution import parse_text
+
+        machine = parse_text(data, str(path), lambda name: _read_block(Path(path).parent / name))
+    else:
+        try:
+            machine = parse_alirfsm(data)
+        except ProgramError as error:
+            raise ProgramError(f"{path}: {error}") from None
     return replace(machine, origin=replace(machine.origin, path=str(path)))
+
+
+def parse_machine(data: bytes) -> Machine:
+    """The valid machine in ``data``. Raises ``ProgramError`` that names signal, connection or block."""
+    if not begins_machine(data):
+        return parse_alirfsm(data)
+    from dais_verif.machine.text.resolution import parse_text
+
+    return parse_text(data)
+
+
+def looks_like_machine(data: bytes) -> bool:
+    """Whether ``data`` says that it is a machine: JSON, plain or gzip, with the ``meta`` of one, or a text."""
+    return begins_machine(data) or looks_like_alirfsm(data)
+
+
+def _read_block(path: Path) -> tuple[bytes, Program | str]:
+    """The program of a block: its text, of which the machine knows the names, or what ``load`` makes of the file."""
+    data = read_plain(path, _MOST_BYTES, advice="give the path of a program")
+    if path.suffix == ".dais":
+        from dais_verif.program.assembler.tokens import decoded
+
+        return data, decoded(data, str(path), "it is no text of a program")
+    return data, parse(data)

@@ -157,6 +157,10 @@ class Machine:
         """The signals that change at edges of the clock only."""
         return tuple(signal for signal in self.signals.values() if signal.register)
 
+    def whole(self, name: str) -> View:
+        """All elements of the signal ``name``."""
+        return View(name, 0, len(self.signals[name].types))
+
     def clocked(self, connection: Connection) -> bool:
         """Whether a connection acts at edges of the clock."""
         return self.signals[connection.target.signal].register

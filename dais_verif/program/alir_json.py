@@ -91,8 +91,8 @@ def _model(tree: Any) -> tuple[list[Any], int]:
         meta = tree.get("meta")
         if meta == "ALIRFSM":
             raise ProgramError(
-                "JSON: meta is ALIRFSM, a machine, where a program (ALIRModel) is expected; run, check, emit, sim and"
-                " diff take machines"
+                "JSON: meta is ALIRFSM, a machine, where a program (ALIRModel) is expected; run, check, show, explain,"
+                " convert, emit, sim and diff take machines"
             )
         if meta not in _METAS:
             raise ProgramError(f"JSON: meta is {_short(meta)}, must be ALIRModel, or DAISModel in older files")

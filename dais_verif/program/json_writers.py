@@ -16,7 +16,7 @@ from dais_verif.program.model import Op, Program
 from dais_verif.program.opcodes import OPCODES, Code, high_int32, low_int32
 from dais_verif.program.types import FixedType
 
-__all__ = ["alir_json", "compressed", "da4ml_json"]
+__all__ = ["alir_json", "alir_model", "compressed", "da4ml_json"]
 
 #: What is the same in every file of the same program, whenever it is written.
 _NO_TIME = 0
@@ -33,10 +33,15 @@ def alir_json(program: Program, notes: Mapping[str, Any] | None = None) -> bytes
     ``notes``: what to say of the binary that it was made of. Raises ``InputError`` that names the op for a type that
     JSON cannot say.
     """
-    tree = {"model": _parts(program, _alir_record), "meta": "ALIRModel", "spec_version": max(SPEC_VERSIONS)}
+    tree = {"model": alir_model(program), "meta": "ALIRModel", "spec_version": max(SPEC_VERSIONS)}
     if notes is not None:
         tree[NOTES] = dict(notes)
     return _text(tree)
+
+
+def alir_model(program: Program) -> list[Any]:
+    """Return the parts of ``program`` as a file of spec 4 has them under ``model``. Raises as ``alir_json``."""
+    return _parts(program, _alir_record)
 
 
 def da4ml_json(program: Program) -> bytes:

@@ -17,7 +17,7 @@ from dais_verif.program.opcodes import (
     low_int32,
 )
 
-__all__ = ["in_words", "listing"]
+__all__ = ["constant", "in_words", "listing"]
 
 #: Table entries a line.
 _ENTRIES = 16
@@ -86,9 +86,9 @@ def in_words(program: Program, op: Op) -> str:
         case Code.RELU | Code.RELU_NEG | Code.QUANT | Code.QUANT_NEG:
             return f"{op.spec.mnemonic.removesuffix('_neg')}({minus}{a})"
         case Code.ADD_CONST:
-            return f"{a} {'-' if op.data < 0 else '+'} {_constant(abs(op.data), op.type.f)}"
+            return f"{a} {'-' if op.data < 0 else '+'} {constant(abs(op.data), op.type.f)}"
         case Code.CONST:
-            return f"{'-' if op.data < 0 else ''}{_constant(abs(op.data), op.type.f)}"
+            return f"{'-' if op.data < 0 else ''}{constant(abs(op.data), op.type.f)}"
         case Code.MUX | Code.MUX_NEG:
             return f"msb(%{op.condition}) ? {a} : {minus}{b}{_shift(high_int32(op.data))}"
         case Code.MUL:
@@ -121,7 +121,7 @@ def _shift(bits: int) -> str:
     return "" if bits == 0 else f"<<{bits}" if bits > 0 else f">>{-bits}"
 
 
-def _constant(data: int, f: int) -> str:
+def constant(data: int, f: int) -> str:
     """``data * 2**-f``, not negative: the real value where that is short, else ``raw(data)``."""
     if data == 0:
         return "0"

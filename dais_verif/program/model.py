@@ -130,8 +130,9 @@ class Estimates(NamedTuple):
 class Origin:
     """How a program was read: what a record must say about the file it speaks of.
 
-    ``layout``: ``published``, ``headerless``, ``v1``, ``json``, ``alir`` or ``memory``. ``assumed``: both word orders
-    were possible and mean different things. ``file_sha256``: of the bytes as read, before decompression.
+    ``layout``: ``published``, ``headerless``, ``v1``, ``json``, ``alir`` or ``memory``; of a machine
+    ``alir``, ``mach`` (text) or ``memory``. ``assumed``: both word orders were possible and mean different things.
+    ``file_sha256``: of the bytes as read, before decompression; of a machine's text with those of its blocks' files.
     """
 
     layout: str = "memory"

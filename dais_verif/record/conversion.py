@@ -17,8 +17,8 @@ CONVERSION_SCHEMA = "dais-verif/conversion/1"
 class ConversionRecord(RunRecord):
     """A run of ``convert``. ``program``: as it was read; ``written``: as it is read back from the file ``output``.
 
-    ``target``: alir, json, v1, published, headerless or dais. ``restored``: whether the ops are those of the binary
-    that an ALIR file says it was made of. ``verdict``: PASS; else it is an error.
+    ``target``: alir, json, v1, published, headerless or dais; of a machine alirfsm or mach. ``restored``: whether the
+    ops are those of the binary that an ALIR file says it was made of. ``verdict``: PASS; else it is an error.
     """
 
     SCHEMA: ClassVar = CONVERSION_SCHEMA

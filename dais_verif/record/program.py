@@ -14,7 +14,8 @@ __all__ = ["ProgramInfo"]
 class ProgramInfo:
     """Which program, and how it was read.
 
-    Of a machine, whose layout is ``alirfsm``: the elements of its inputs and outputs, and the ops of all of its blocks.
+    Of a machine, whose layout is ``alirfsm``, or ``mach`` for its text: the elements of its inputs and outputs, and the
+    ops of all of its blocks.
     """
 
     path: str | None
@@ -48,4 +49,5 @@ class ProgramInfo:
         n_in, n_out = (sum(len(signal.types) for signal in side) for side in (machine.inputs, machine.outputs))
         n_ops = sum(block.program.n_ops for block in machine.blocks.values())
         sha256 = origin.file_sha256
-        return cls(origin.path, sha256 or "", sha256, "alirfsm", False, n_in, n_out, n_ops)
+        layout = "mach" if origin.layout == "mach" else "alirfsm"
+        return cls(origin.path, sha256 or "", sha256, layout, False, n_in, n_out, n_ops)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from dais_verif.golden.machine import Cycle, trace_machine
 from dais_verif.machine import Machine, parse_machine
+from dais_verif.program import FixedType
+from dais_verif.program.conversion import to_alir
 
-__all__ = ["BIT", "block", "connect", "counter", "cycles", "machine", "read_tree", "signal", "tree"]
+__all__ = ["BIT", "block", "connect", "counter", "cycles", "machine", "read_tree", "same_machine", "signal", "tree"]
 
 BIT = [False, 1, 0]
 
@@ -71,6 +74,30 @@ def read_tree(of: Any) -> Machine:
 def machine(logic: Mapping[str, Any], conns: Sequence[Any]) -> Machine:
     """A machine from its parts."""
     return read_tree(tree(logic, conns))
+
+
+def same_machine(a: Machine, b: Machine, *, intervals: bool = True) -> bool:
+    """Whether two machines are one: ports in the same order, all signals, all connections, blocks raised to ALIR.
+
+    Elements without bits are all alike, and connections to wires may stand in any order. ``intervals``: those that a
+    source declares of a block's ops, which no text holds.
+    """
+    return _parts(a, intervals) == _parts(b, intervals)
+
+
+def _parts(of: Machine, intervals: bool) -> Any:
+    signals = {
+        name: replace(signal, types=tuple(kind if kind.width else FixedType(0, 0, 0) for kind in signal.types))
+        for name, signal in of.signals.items()
+    }
+    wires = {connection for connection in of.connections if not of.clocked(connection)}
+    clocked = [connection for connection in of.connections if of.clocked(connection)]
+    blocks = {}
+    for block in of.blocks.values():
+        program = to_alir(block.program)
+        blocks[block.name] = (program.hash, program.intervals if intervals else None, block.inputs, block.outputs)
+    ports = [signal.name for signal in (*of.inputs, *of.outputs)]
+    return ports, signals, wires, clocked, blocks
 
 
 def cycles(of: Machine, *, check: bool = True, **inputs: Sequence[Any]) -> list[Cycle]:

@@ -220,6 +220,7 @@ ODD = {
     "shift left": alir([(12, 0, -1, 3, (1, 4, 0))], []),
     "shift right": alir([(12, 0, -1, -2, (0, 3, 1))], []),
     "shift of no bits": alir([(3, 0, -1, 0, (0, 0, 0)), (12, 2, -1, 1, (1, 3, 0))], []),
+    "shift by nothing": alir([(12, 0, -1, 0, (1, 3, 1))], []),
     "shift without a loss": alir([(12, 0, -1, -2, (1, 1, 2))], []),
 }  # fmt: skip
 EVERY_ROW = [[x, y] for x in range(-8, 8) for y in range(16)]
@@ -228,6 +229,12 @@ EVERY_ROW = [[x, y] for x in range(-8, 8) for y in range(16)]
 @pytest.mark.parametrize("name", ODD)
 def test_odd_programs(name: str) -> None:
     assert_same(ODD[name], EVERY_ROW[::5])
+
+
+def test_a_shift_by_nothing_is_written_as_the_quantisation_that_it_is_read_as(tmp_path: Path) -> None:
+    """A text may say ``quant(a<<0)``, which no file of ALIR can tell from ``quant(a)``."""
+    record = dais_verif.convert(ODD["shift by nothing"], tmp_path / "a.json")
+    assert load(tmp_path / "a.json").hash == record.written.hash
 
 
 def test_a_negation_goes_into_its_only_reader() -> None:

@@ -40,7 +40,7 @@ def find_machine(program: AnyProgram) -> Machine | None:
             return None
         with path.open("rb") as file:
             begin = file.read(64)
-            if not (begin.startswith(_GZIP) or begin.lstrip()[:1] == b"{"):
+            if b"\0" in begin and not begin.startswith(_GZIP):  # a binary
                 return None
             found = looks_like_machine(begin + file.read())
     except (OSError, ValueError):

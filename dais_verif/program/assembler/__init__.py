@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dais_verif.program.assembler.statements import assemble
+from dais_verif.program.assembler.statements import Labelled, assemble, assemble_labelled
 
-__all__ = ["assemble"]
+__all__ = ["Labelled", "assemble", "assemble_labelled"]

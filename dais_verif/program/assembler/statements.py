@@ -7,19 +7,21 @@ rules of ``checks`` are, and their findings are put down to the line.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from dais_verif.program.alir_codes import SPEC_VERSIONS as ALIR_VERSIONS
 from dais_verif.program.assembler.expressions import INT32, Expressions, Row
 from dais_verif.program.assembler.names import Scope, did_you_mean
-from dais_verif.program.assembler.tokens import Cursor, Place, Token, error_at
+from dais_verif.program.assembler.tokens import Cursor, Place, Token, decoded, error_at
 from dais_verif.program.checks import BrokenRule
 from dais_verif.program.layouts import LAYOUTS, SPEC_VERSIONS
 from dais_verif.program.model import Origin, Program
 from dais_verif.program.opcodes import OPCODES, Term
 from dais_verif.program.types import FixedType
 
-__all__ = ["assemble"]
+__all__ = ["Labelled", "assemble", "assemble_labelled"]
 
 _LAYOUTS = (*LAYOUTS, "alir")
 _ALIR = Origin("alir", spec_version=max(ALIR_VERSIONS))
@@ -32,22 +34,23 @@ def assemble(source: str | bytes, name: str = "text") -> Program:
     Raises ``ProgramError`` with ``name``, line and column, both counted from 1.
     """
     data = source.encode("utf-8", "replace") if isinstance(source, str) else source
-    text = source if isinstance(source, str) else _decoded(source, name)
+    text = source if isinstance(source, str) else decoded(source, name, "'dais-verif show' writes a binary as text")
     program = _Assembler(Cursor(text, name)).program()
     return replace(program, origin=replace(program.origin, file_sha256=hashlib.sha256(data).hexdigest()))
 
 
-def _decoded(data: bytes, name: str) -> str:
-    at = data.find(b"\0")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        at = error.start if at < 0 else min(at, error.start)
-    if at < 0:
-        return text
-    before = data[:at].rpartition(b"\n")[2].decode("utf-8", "replace")
-    place = Place(data[:at].count(b"\n") + 1, len(before) + 1)
-    raise error_at(name, place, f"byte 0x{data[at]:02x} is no UTF-8 text; 'dais-verif show' writes a binary as text")
+class Labelled(NamedTuple):
+    """A program, and the numbers of its inputs and outputs by the names that its text has for them."""
+
+    program: Program
+    inputs: Mapping[str, int]
+    outputs: Mapping[str, int]
+
+
+def assemble_labelled(text: str, name: str, first: int = 1) -> Labelled:
+    """Return the program in ``text``, the first line of which errors count as line ``first``, with its names."""
+    assembler = _Assembler(Cursor(text, name, first=first))
+    return Labelled(assembler.program(), assembler.inputs.index, assembler.outputs.index)
 
 
 class _Assembler:

@@ -8,10 +8,10 @@ from typing import NamedTuple, NoReturn
 
 from dais_verif.errors import ProgramError
 
-__all__ = ["Cursor", "Place", "Token", "error_at", "quoted"]
+__all__ = ["LONGEST_NUMBER", "Cursor", "Place", "Token", "decoded", "error_at", "quoted"]
 
 #: No number of a program has more characters; it keeps arithmetic from hours of work.
-_LONGEST_NUMBER = 64
+LONGEST_NUMBER = 64
 
 #: In ASCII mode only ASCII is white space or a digit; everything else is a token of kind ``bad``.
 _TOKEN = re.compile(
@@ -63,11 +63,38 @@ def error_at(name: str, place: Place, message: str) -> ProgramError:
     return ProgramError(f"{name}:{place.line}:{place.column}: {message}")
 
 
-class Cursor:
-    """The token that is read next. Lines without a token are passed over."""
+def decoded(data: bytes, name: str, remedy: str) -> str:
+    """The UTF-8 text in ``data``. Raises ``ProgramError`` at the first byte that is none; ``remedy``: what to do."""
+    at = data.find(b"\0")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        at = error.start if at < 0 else min(at, error.start)
+    if at < 0:
+        return text
+    before = data[:at].rpartition(b"\n")[2].decode("utf-8", "replace")
+    place = Place(data[:at].count(b"\n") + 1, len(before) + 1)
+    raise error_at(name, place, f"byte 0x{data[at]:02x} is no UTF-8 text; {remedy}")
 
-    def __init__(self, text: str, name: str) -> None:
+
+class Cursor:
+    """The token that is read next. Lines without a token are passed over.
+
+    ``first``: the number of the first line, of a text that is a part of another. ``tokens``: those of another language;
+    ``longest``: characters of a number.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        name: str,
+        *,
+        first: int = 1,
+        tokens: re.Pattern[str] = _TOKEN,
+        longest: int = LONGEST_NUMBER,
+    ) -> None:
         self.name = name
+        self._first, self._pattern, self._longest = first, tokens, longest
         self._lines = text.split("\n")
         self._line = 0
         self._tokens: list[Token] = []
@@ -81,9 +108,10 @@ class Cursor:
             self._line += 1
             if not code:
                 continue
-            line = self._line
+            line = self._line + self._first - 1
             self._tokens = [
-                Token(match.lastgroup or "", match.group(), line, match.start() + 1) for match in _TOKEN.finditer(code)
+                Token(match.lastgroup or "", match.group(), line, match.start() + 1)
+                for match in self._pattern.finditer(code)
             ]
             self._tokens.append(Token("end", "", line, len(code) + 1))
             self._at = 0
@@ -99,8 +127,21 @@ class Cursor:
 
     def line_that_begins(self, pattern: str) -> int | None:
         """Number of the first line from the present one on whose beginning matches the regular expression."""
-        lines = enumerate(self._lines[self._line - 1 :], self._line)
+        lines = enumerate(self._lines[self._line - 1 :], self._line + self._first - 1)
         return next((number for number, line in lines if re.match(pattern, line, re.ASCII)), None)
+
+    def lines_before(self, closing: str) -> tuple[str, int] | None:
+        """All lines behind that of the token, up to one that is ``closing``, and the number of the first of them.
+
+        The token is then ``closing``. None if there is no such line.
+        """
+        first = self._line
+        for at in range(first, len(self._lines)):
+            if self._lines[at].partition(";")[0].strip() == closing:
+                self._line = at
+                self.next_line()
+                return "\n".join(self._lines[first:at]), first + self._first
+        return None
 
     def take(self) -> Token:
         """The token; the cursor moves on."""
@@ -127,8 +168,8 @@ class Cursor:
         text = self.token.text
         if self.token.kind != "number":
             self.unexpected(f"a number ({what})")
-        if len(text) > _LONGEST_NUMBER:
-            self.refuse(f"a number of {len(text)} characters, must have at most {_LONGEST_NUMBER}")
+        if len(text) > self._longest:
+            self.refuse(f"a number of {len(text)} characters, must have at most {self._longest}")
         self.take()
         return Fraction(text) if "." in text else int(text, 16 if text[:2] in ("0x", "0X") else 10)
 

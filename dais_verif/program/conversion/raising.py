@@ -71,6 +71,8 @@ class _Raising:
                 self.sum(op, kind, interval, (*([Term(a, 0, False)] if a >= 0 else ()), Term(-1, -op.type.f, False)))
             case Code.SUM:
                 self.sum(op, kind, interval, moved.terms)
+            case Code.SHIFT if op.data == 0:  # a file has no other word for it than that of a quantisation
+                made.add(Code.QUANT, kind, a, interval=interval, of=op.index)
             case Code.RELU | Code.QUANT | Code.MUL:  # what their data words hold means nothing
                 made.add(op.code, kind, a, b, interval=interval, of=op.index)
             case _:

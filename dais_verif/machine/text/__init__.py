@@ -1,0 +1,1 @@
+"""The text form of machines, which people read and write: ``docs/machines.md`` has the grammar."""

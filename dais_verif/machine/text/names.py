@@ -1,0 +1,30 @@
+"""Words and names of the text form of machines."""
+
+from __future__ import annotations
+
+import json
+import re
+
+__all__ = ["INPUTS", "KEYWORDS", "OUTPUTS", "quoted_text", "spelt_name"]
+
+#: Words that name nothing else, unless they stand in quotes.
+KEYWORDS = frozenset(
+    {"machine", "block", "input", "output", "wire", "register", "reset", "valid", "period", "attributes"}
+    | {"when", "else", "raw"}
+)
+#: What all inputs of a block are called behind its name, and all of its outputs.
+INPUTS, OUTPUTS = "in", "out"
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+def spelt_name(name: str) -> str:
+    """``name`` as it stands in a text: in quotes, as JSON has it, unless it is an identifier and no keyword."""
+    if _IDENTIFIER.fullmatch(name) and name not in KEYWORDS:
+        return name
+    return quoted_text(name)
+
+
+def quoted_text(text: str) -> str:
+    """``text`` in quotes, as JSON has it; a semicolon would begin a comment."""
+    return json.dumps(text).replace(";", "\\u003b")

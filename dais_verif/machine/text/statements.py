@@ -1,0 +1,336 @@
+"""Reading the statements of a machine's text: what they say, and where. What their names mean is found later."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Set
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import NamedTuple
+
+from dais_verif.machine.model import Role, Schedule
+from dais_verif.machine.text.names import INPUTS, KEYWORDS, OUTPUTS
+from dais_verif.program.assembler.names import did_you_mean
+from dais_verif.program.assembler.tokens import Cursor, Token
+from dais_verif.program.types import LIMIT, FixedType
+
+__all__ = ["BlockText", "ConnectionText", "Declaration", "Statements", "ViewText", "read_statements"]
+
+_TOKEN = re.compile(
+    r"""
+    (?P<type>[su]\d+\.-?\d+(?![\w.]))
+    |(?P<name>[A-Za-z_]\w*)
+    |(?P<string>"(?:[^"\\]|\\.)*")
+    |(?P<number>0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?)
+    |(?P<mark><-|[-+*:=,.(){}\[\]])
+    |(?P<bad>\S)
+    """,
+    re.VERBOSE | re.ASCII,
+)
+#: As many characters as a value of the widest type may need.
+_LONGEST_NUMBER = 1400
+#: How many elements all signals may have together: what a short line claims must not cost gigabytes.
+_MOST_ELEMENTS = 1 << 20
+_INT32 = (1 << 31) - 1
+_ROLES = {"input": Role.INPUT, "output": Role.OUTPUT, "wire": Role.INTERNAL, "register": Role.INTERNAL}
+_STATEMENTS = ("machine", *_ROLES, "block")
+
+
+@dataclass(frozen=True)
+class ViewText:
+    """A view: of a signal, or with ``port`` of a block's wire (``in``, ``out`` or a name that its text has).
+
+    ``stop`` None: all elements.
+    """
+
+    token: Token
+    name: str
+    port: str | None
+    start: int
+    stop: int | None
+    stride: int
+    index: ViewText | None
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What is said of a signal."""
+
+    token: Token
+    name: str
+    role: Role
+    register: bool
+    types: tuple[FixedType, ...]
+    initial: tuple[Fraction, ...] | None
+    reset: ViewText | None
+    schedule: Schedule | None
+    attributes: str | None
+
+
+class BlockText(NamedTuple):
+    """A block: its program's text, of which errors count ``first`` as the first line, or the name of a file."""
+
+    token: Token
+    name: str
+    text: str
+    first: int
+    file: Token | None
+
+
+class ConnectionText(NamedTuple):
+    """``target <- source when enable else alternative``."""
+
+    token: Token
+    target: ViewText
+    source: ViewText
+    enable: ViewText | None
+    alternative: ViewText | None
+
+
+@dataclass
+class Statements:
+    """All that a text says."""
+
+    name: str
+    signals: dict[str, Declaration] = field(default_factory=dict)
+    blocks: dict[str, BlockText] = field(default_factory=dict)
+    connections: list[ConnectionText] = field(default_factory=list)
+
+
+def read_statements(text: str, name: str) -> Statements:
+    """Read all statements. Raises ``ProgramError`` with ``name``, line and column for the first that is none."""
+    return _Reader(Cursor(text, name, tokens=_TOKEN, longest=_LONGEST_NUMBER)).statements()
+
+
+class _Reader:
+    def __init__(self, cursor: Cursor) -> None:
+        self.cursor = cursor
+        self.found = Statements(cursor.name)
+        self.elements = 0
+
+    def statements(self) -> Statements:
+        cursor = self.cursor
+        if not cursor.next_line() or not cursor.accept("machine"):
+            cursor.unexpected("'machine', the first statement of a machine's text")
+        self.end()
+        while cursor.next_line():
+            word = cursor.token.text
+            if word in _ROLES:
+                self.declaration()
+            elif word == "block":
+                self.block()
+            else:
+                self.connection()
+            self.end()
+        return self.found
+
+    def end(self) -> None:
+        if self.cursor.token.kind != "end":
+            self.cursor.unexpected("the end of the line")
+
+    def declaration(self) -> None:
+        """``output register y, z: u4.0[2] = [1, 2] reset rst valid 1 period 8``."""
+        cursor = self.cursor
+        word = cursor.take().text
+        register = word == "register" or (word == "output" and cursor.accept("register"))
+        names = [self.new_signal()]
+        while cursor.accept(","):
+            names.append(self.new_signal({name for _, name in names}))
+        cursor.expect(":")
+        types = self.types(len(names))
+        initial = reset = schedule = attributes = None
+        if register:
+            initial = self.values(types) if cursor.accept("=") else None
+            reset = self.view() if cursor.accept("reset") else None
+            if reset is not None and initial is None:
+                initial = tuple(Fraction(0) for _ in types)
+        elif cursor.token.text in ("=", "reset"):
+            cursor.refuse(f"only a register has a value and a reset, and {names[0][1]!r} is none: write 'register'")
+        if cursor.accept("valid"):
+            schedule = self.schedule()
+        if cursor.accept("attributes"):
+            attributes = self.string("attributes in quotes")
+        for token, name in names:
+            self.found.signals[name] = Declaration(
+                token, name, _ROLES[word], register, types, initial, reset, schedule, attributes
+            )
+
+    def new_signal(self, beside: Set[str] = frozenset()) -> tuple[Token, str]:
+        """A name that no signal has, nor one of those ``beside`` it."""
+        cursor, token = self.cursor, self.cursor.token
+        name = self.name("the name of a signal")
+        known = self.found.signals.get(name)
+        if known is not None or name in beside:
+            line = token.line if known is None else known.token.line
+            cursor.refuse(f"signal {name!r} is already declared on line {line}; choose another name", token)
+        return token, name
+
+    def types(self, times: int) -> tuple[FixedType, ...]:
+        """``u4.0, s6.2[16]``: the types of all elements, of so many signals."""
+        cursor = self.cursor
+        found: list[FixedType] = []
+        while True:
+            token = cursor.token
+            kind, count = self.type(), 1
+            if cursor.accept("["):
+                count = cursor.unsigned("number of elements", _INT32)
+                cursor.expect("]")
+            self.elements += count * times
+            if self.elements > _MOST_ELEMENTS:
+                cursor.refuse(f"more than {_MOST_ELEMENTS} elements in all signals together", token)
+            found += [kind] * count
+            if not cursor.accept(","):
+                return tuple(found)
+
+    def type(self) -> FixedType:
+        cursor, token = self.cursor, self.cursor.token
+        if token.kind != "type":
+            cursor.unexpected("a type such as s8.3 or u4.0")
+        width, f = token.text[1:].split(".")
+        kind = FixedType(0, 0, 0)
+        if max(len(width), len(f)) <= 9:
+            k = int(token.text[0] == "s")
+            kind = FixedType(k, int(width) - k - int(f), int(f))
+        if max(len(width), len(f)) > 9 or max(abs(kind.i), abs(kind.f), kind.width) > LIMIT:
+            cursor.refuse(f"type {token}: its width, integer and fractional bits must be at most {LIMIT}")
+        cursor.take()
+        return kind
+
+    def values(self, types: tuple[FixedType, ...]) -> tuple[Fraction, ...]:
+        """``3`` for all elements, or ``[1, -2.5, raw(7)]``, one an element, over as many lines as there are."""
+        cursor, start = self.cursor, self.cursor.token
+        if not cursor.accept("["):
+            if len(set(types)) < 2:
+                return (self.value(types[0]),) * len(types) if types else (self.value(None),) * 0
+            cursor.refuse("elements of several types need a value each: [1, 2, ...]")
+        found: list[Fraction] = []
+        self.skip_lines(start)
+        while not cursor.accept("]"):
+            if len(found) == len(types):
+                cursor.refuse(f"more values than the {len(types)} elements")
+            found.append(self.value(types[len(found)]))
+            self.skip_lines(start)
+            if not cursor.accept(",") and cursor.token.text != "]":
+                cursor.unexpected("',' or ']'")
+            self.skip_lines(start)
+        if len(found) != len(types):
+            cursor.refuse(f"{len(found)} values, must be {len(types)}, one an element", start)
+        return tuple(found)
+
+    def skip_lines(self, opening: Token) -> None:
+        while self.cursor.token.kind == "end":
+            if not self.cursor.next_line():
+                self.cursor.refuse("this '[' is never closed; expected ']'", opening)
+
+    def value(self, kind: FixedType | None) -> Fraction:
+        """``-1.25`` or ``raw(-5)``, which its type must hold."""
+        cursor, start = self.cursor, self.cursor.token
+        kind = kind or FixedType(0, 0, 0)
+        limit = 1 << LIMIT
+        if cursor.accept("raw"):
+            cursor.expect("(")
+            raw = Fraction(cursor.integer("raw value", -limit, limit))
+            cursor.expect(")")
+        else:
+            minus = cursor.accept("-")
+            raw = Fraction(cursor.number("a value")) * (-1 if minus else 1) * Fraction(2) ** kind.f
+        if raw.denominator != 1 or not kind.raw_min <= raw <= kind.raw_max:
+            cursor.refuse(f"this is no value of type {kind}: round it, or declare another type", start)
+        return raw * Fraction(2) ** -kind.f
+
+    def schedule(self) -> Schedule:
+        """``0, 3 period 8`` behind ``valid``."""
+        cursor, start = self.cursor, self.cursor.token
+        times: list[int] = []
+        while cursor.token.text != "period":
+            times.append(cursor.integer("cycle", -_INT32, _INT32))
+            if not cursor.accept(","):
+                break
+        cursor.expect("period")
+        period = cursor.unsigned("period", _INT32)
+        if period and (not times or times != sorted(times) or times[-1] - times[0] >= period):
+            cursor.refuse("the cycles must rise and lie within one period", start)
+        return Schedule(tuple(times), period)
+
+    def block(self) -> None:
+        """``block NAME {``, a program and ``}``; or ``block NAME = "file"``."""
+        cursor = self.cursor
+        cursor.take()
+        token, name = cursor.token, self.name("the name of a block")
+        if name in self.found.blocks:
+            line = self.found.blocks[name].token.line
+            cursor.refuse(f"block {name!r} is already defined on line {line}; choose another name", token)
+        text, first, file = "", 0, None
+        if cursor.accept("="):
+            file = cursor.token
+            self.string("the name of a file in quotes")
+        else:
+            opening = cursor.token
+            if not cursor.accept("{"):
+                cursor.unexpected("'{' and a program, or '=' and a file")
+            self.end()
+            lines = cursor.lines_before("}")
+            if lines is None:
+                cursor.refuse("this '{' is never closed: a line with '}' alone must follow the program", opening)
+            text, first = lines
+            cursor.expect("}")
+        self.found.blocks[name] = BlockText(token, name, text, first, file)
+
+    def connection(self) -> None:
+        """``acc <- mac.sum when en else bias``."""
+        cursor, token = self.cursor, self.cursor.token
+        if token.kind == "name" and cursor.following.kind in ("name", "string"):
+            words = ", ".join(map(repr, _STATEMENTS[1:]))
+            cursor.unexpected(f"{words}, or 'TARGET <- SOURCE'", did_you_mean(token.text, _STATEMENTS))
+        target = self.view()
+        cursor.expect("<-")
+        source = self.view()
+        enable = self.view() if cursor.accept("when") else None
+        alternative = self.view() if cursor.accept("else") else None
+        self.found.connections.append(ConnectionText(token, target, source, enable, alternative))
+
+    def view(self, depth: int = 0) -> ViewText:
+        """``x``, ``x[3]``, ``x[2:5]``, ``mem[i]``, ``mem[0:4 + 4*i]``, ``mac.in[0]``, ``mac.sum``."""
+        cursor, token = self.cursor, self.cursor.token
+        name = self.name("a signal, or a block and its port")
+        port = self.name(f"{INPUTS!r}, {OUTPUTS!r} or a name that the block's text has") if cursor.accept(".") else None
+        start, stop, stride, index = 0, None, 0, None
+        if cursor.accept("["):
+            if depth:
+                start = cursor.unsigned("element", _INT32)
+                stop = start + 1
+            elif cursor.token.kind == "number":
+                start = cursor.unsigned("element", _INT32)
+                stop = cursor.unsigned("end of the elements", _INT32) if cursor.accept(":") else start + 1
+                if cursor.accept("+"):
+                    stride = cursor.unsigned("stride", _INT32)
+                    cursor.expect("*")
+                    index = self.view(depth + 1)
+            else:
+                index = self.view(depth + 1)
+                stop, stride = 1, 1
+            cursor.expect("]")
+        return ViewText(token, name, port, start, stop, stride, index)
+
+    def name(self, what: str) -> str:
+        """An identifier, or any name in quotes."""
+        cursor, token = self.cursor, self.cursor.token
+        if token.kind == "string":
+            return self.string(what) or cursor.refuse("a name must not be empty", token)
+        if token.kind == "name" and token.text in KEYWORDS:
+            cursor.refuse(f"expected {what}, found the keyword {token}; as a name it stands in quotes")
+        if token.kind != "name":
+            cursor.unexpected(what)
+        return cursor.take().text
+
+    def string(self, what: str) -> str:
+        cursor, token = self.cursor, self.cursor.token
+        if token.kind != "string":
+            cursor.unexpected(what)
+        try:
+            text = json.loads(token.text)
+        except ValueError:
+            cursor.refuse(f"{token} is no text in quotes as JSON has it")
+        cursor.take()
+        return str(text)

@@ -1,0 +1,129 @@
+"""Writing a machine as text, which ``parse_text`` reads back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import groupby
+
+from dais_verif.machine.model import Block, Connection, Machine, Role, Schedule, Signal, View
+from dais_verif.machine.text.names import INPUTS, OUTPUTS, quoted_text, spelt_name
+from dais_verif.program import FixedType
+from dais_verif.program.listing import constant, listing
+
+__all__ = ["machine_text"]
+
+#: Values a line.
+_VALUES = 12
+_INDENT = "    "
+
+
+def machine_text(machine: Machine) -> str:
+    """The whole machine, ended by a newline: signals, blocks, connections.
+
+    What a program's text does not hold, declared intervals and estimates, is not in it either.
+    """
+    return "\n".join(_Writer(machine).lines()) + "\n"
+
+
+class _Writer:
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        #: How the wires of blocks are called.
+        self.ports = {
+            name: f"{spelt_name(block.name)}.{port}"
+            for block in machine.blocks.values()
+            for name, port in ((block.inputs, INPUTS), (block.outputs, OUTPUTS))
+        }
+
+    def lines(self) -> Iterator[str]:
+        machine = self.machine
+        counts = f"{len(machine.blocks)} blocks, {len(machine.registers)} registers"
+        yield f"; {counts}, {len(machine.connections)} connections"
+        yield "machine"
+        yield ""
+        for signal in machine.signals.values():
+            if signal.name not in self.ports:
+                yield from self.signal(signal)
+        for block in machine.blocks.values():
+            yield ""
+            yield from self.block(block)
+        yield ""
+        for connection in machine.connections:
+            yield self.connection(connection)
+
+    def signal(self, signal: Signal) -> Iterator[str]:
+        word = "register" if signal.register and signal.role is Role.INTERNAL else _WORDS[signal.role]
+        if signal.register and signal.role is Role.OUTPUT:
+            word += " register"
+        line = f"{word} {spelt_name(signal.name)}: {_types(signal.types)}"
+        rest = ""
+        if signal.reset is not None:
+            rest += f" reset {self.view(signal.reset)}"
+        if signal.schedule is not None:
+            rest += f" valid {_schedule(signal.schedule)}"
+        if signal.attributes is not None:
+            rest += f" attributes {quoted_text(signal.attributes)}"
+        if not signal.register or signal.initial is None:
+            yield line + rest
+            return
+        values = [_value(value, kind) for value, kind in zip(signal.initial, signal.types, strict=True)]
+        if len(set(signal.types)) == 1 and len(set(values)) == 1:
+            yield f"{line} = {values[0]}{rest}"
+        elif len(values) <= _VALUES:
+            yield f"{line} = [{', '.join(values)}]{rest}"
+        else:
+            yield f"{line} = ["
+            for start in range(0, len(values), _VALUES):
+                yield f"{_INDENT}{', '.join(values[start : start + _VALUES])},"
+            yield f"]{rest}"
+
+    def block(self, block: Block) -> Iterator[str]:
+        yield f"block {spelt_name(block.name)} {{"
+        for line in listing(block.program).splitlines():
+            if not line.startswith(";"):  # number of ops, hash
+                yield _INDENT + line
+        yield "}"
+
+    def connection(self, connection: Connection) -> str:
+        line = f"{self.view(connection.target)} <- {self.view(connection.source)}"
+        if connection.enable is not None:
+            line += f" when {self.view(connection.enable)}"
+        if connection.alternative is not None:
+            line += f" else {self.view(connection.alternative)}"
+        return line
+
+    def view(self, view: View) -> str:
+        name = self.ports.get(view.signal) or spelt_name(view.signal)
+        if view.index is None:
+            if (view.start, view.stop) == (0, len(self.machine.signals[view.signal].types)):
+                return name
+            return f"{name}[{_span(view)}]"
+        index = self.view(view.index.value)
+        if (view.start, view.stop, view.index.stride) == (0, 1, 1):
+            return f"{name}[{index}]"
+        return f"{name}[{_span(view)} + {view.index.stride}*{index}]"
+
+
+_WORDS = {Role.INPUT: "input", Role.OUTPUT: "output", Role.INTERNAL: "wire"}
+
+
+def _span(view: View) -> str:
+    return str(view.start) if view.size == 1 else f"{view.start}:{view.stop}"
+
+
+def _types(types: Sequence[FixedType]) -> str:
+    """``u4.0, s6.2[16]``; of a signal without elements ``u0.0[0]``."""
+    runs = [(kind, len(list(run))) for kind, run in groupby(types)]
+    return ", ".join(f"{kind}[{count}]" if count > 1 else str(kind) for kind, count in runs) or "u0.0[0]"
+
+
+def _value(value: Fraction, kind: FixedType) -> str:
+    raw = int(value * Fraction(2) ** kind.f)
+    if raw < 0 and constant(-raw, kind.f).startswith("raw"):
+        return f"raw({raw})"
+    return f"{'-' if raw < 0 else ''}{constant(abs(raw), kind.f)}"
+
+
+def _schedule(schedule: Schedule) -> str:
+    return " ".join(filter(None, (", ".join(map(str, schedule.toggles)), f"period {schedule.period}")))

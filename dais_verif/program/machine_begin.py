@@ -1,0 +1,15 @@
+"""How the text of a machine begins, which is no program, so that whoever reads one can say so."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["begins_machine"]
+
+#: Empty lines and comments, then the first statement.
+_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*(?:;[^\n]*)?\n)*[ \t]*machine[ \t\r]*(?:;[^\n]*)?(?:\n|\Z)")
+
+
+def begins_machine(data: bytes) -> bool:
+    """Whether the first statement in ``data`` is ``machine``."""
+    return _BEGIN.match(data) is not None
