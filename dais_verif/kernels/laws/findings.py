@@ -24,7 +24,7 @@ class Law(Enum):
     REACHED = "each member writes an element of an output"
     #: What a block touches lies in the region of its member.
     DECLARED = "a member touches nothing outside of its region"
-    #: A region is no wider than what the block touches.
+    #: In no dimension has a region elements of the tensor that the block never touches.
     TIGHT = "a region is no wider than needed"
 
 

@@ -1,0 +1,185 @@
+"""Libraries of kernels, found: installed packages by their entry points, and files that a user names.
+
+A library is a ``Library`` that a module has as ``LIBRARY``, or a module with functions ``get_kernel_names`` and
+``habana_kernel``. One that cannot be loaded is told of, by name, and stands in nobody's way.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+
+from dais_verif.errors import InputError
+from dais_verif.kernels.codes import GlueCode
+from dais_verif.kernels.glue import Answer
+from dais_verif.kernels.library import KernelLibrary, KernelNames, names_that_fit
+from dais_verif.kernels.structures import (
+    MAX_NAME_BYTES,
+    NO_BUFFERS,
+    DeviceId,
+    HabanaKernelInstantiation,
+    HabanaKernelParams,
+)
+
+__all__ = ["ENTRY_POINTS", "BrokenLibrary", "FoundLibrary", "Libraries", "find_libraries"]
+
+#: The group of entry points under which packages offer libraries.
+ENTRY_POINTS = "dais_verif.kernels"
+
+
+@dataclass(frozen=True)
+class FoundLibrary:
+    """A library and its name; ``where``: the file or the package that it is from."""
+
+    name: str
+    where: str
+    library: KernelLibrary
+
+
+@dataclass(frozen=True)
+class BrokenLibrary:
+    """A library that cannot be used, and why not."""
+
+    name: str
+    where: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"library {self.name} ({self.where}) is left out: {self.why}"
+
+
+@dataclass(frozen=True)
+class Libraries:
+    """All libraries as one. A kernel is called by its name, or ``library/name`` where two have that name."""
+
+    found: tuple[FoundLibrary, ...]
+    broken: tuple[BrokenLibrary, ...] = ()
+
+    def get_kernel_names(self, device: int = DeviceId.GAUDI, max_count: int = 0) -> KernelNames:
+        """Return the names of all kernels for a device, those that two libraries have with their library."""
+        listed = [(one.name, name) for one in self.found for name in _names(one.library, device)]
+        often = Counter(name for _, name in listed)
+        return names_that_fit([name if often[name] == 1 else f"{of}/{name}" for of, name in listed], max_count)
+
+    def habana_kernel(self, params: HabanaKernelParams, instance: HabanaKernelInstantiation = NO_BUFFERS, /) -> Answer:
+        """Answer a request by the library that has the kernel. A name that two have is NODE_NOT_FOUND: qualify it."""
+        having, plain = self._having(params.node_name)
+        if len(having) != 1:
+            why = _ambiguous(plain, having) if having else ""
+            return GlueCode.NODE_NOT_FOUND, HabanaKernelInstantiation(failure=why)
+        return having[0].library.habana_kernel(replace(params, node_name=plain), instance)
+
+    def find(self, name: str) -> tuple[FoundLibrary, str]:
+        """Return the library that has a kernel, and what it calls it. Raises ``InputError`` unless there is one."""
+        having, plain = self._having(name)
+        if len(having) == 1:
+            return having[0], plain
+        if having:
+            raise InputError(_ambiguous(plain, having))
+        out = "".join(f"; {one}" for one in self.broken)
+        raise InputError(f"no library has a kernel {name!r}; kernel list shows those that there are{out}")
+
+    def _having(self, name: str) -> tuple[list[FoundLibrary], str]:
+        library, slash, plain = name.partition("/")
+        if not slash:
+            return [one for one in self.found if _has(one.library, name)], name
+        return [one for one in self.found if one.name == library and _has(one.library, plain)], plain
+
+
+def _ambiguous(name: str, having: Sequence[FoundLibrary]) -> str:
+    return f"several libraries have a kernel {name!r}: say {' or '.join(f'{one.name}/{name}' for one in having)}"
+
+
+def _has(library: KernelLibrary, name: str) -> bool:
+    """Whether a library knows a name, listed or not: a request without tensors finds out."""
+    return library.habana_kernel(HabanaKernelParams(name), NO_BUFFERS)[0] != GlueCode.NODE_NOT_FOUND
+
+
+def _names(library: KernelLibrary, device: int) -> tuple[str, ...]:
+    return library.get_kernel_names(device, library.get_kernel_names(device, 0).number).names
+
+
+def find_libraries(files: Sequence[str | Path] = (), *, installed: bool = True) -> Libraries:
+    """Return the libraries of ``files``, Python files, and those of ``installed`` packages.
+
+    Raises ``InputError`` for a file that is not there; what is wrong with one that is, ``broken`` says.
+    """
+    candidates: list[_Candidate] = []
+    for file in map(Path, files):
+        if not file.is_file():
+            raise InputError(f"there is no library {str(file)!r}: it is a Python file with a LIBRARY in it")
+        candidates.append(_Candidate(file.stem, str(file), file))
+    candidates += _installed() if installed else ()
+    found: dict[str, FoundLibrary] = {}
+    broken: list[BrokenLibrary] = []
+    for one in candidates:
+        try:
+            if one.name in found:
+                raise InputError(f"another library is called {one.name}, from {found[one.name].where}")
+            found[one.name] = FoundLibrary(one.name, one.where, _checked(one.load()))
+        except (Exception, SystemExit) as error:  # whatever its code does must not take the others down
+            broken.append(BrokenLibrary(one.name, one.where, _in_a_line(error)))
+    return Libraries(tuple(found.values()), tuple(broken))
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """What may be a library, before any of its code runs."""
+
+    name: str
+    where: str
+    source: Path | EntryPoint
+
+    def load(self) -> object:
+        return self.source.load() if isinstance(self.source, EntryPoint) else _from_file(self.source)
+
+
+def _installed() -> Iterator[_Candidate]:
+    for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
+        package = entry.dist.name if entry.dist else "an unknown package"
+        yield _Candidate(entry.name, f"{package}, {entry.value}", entry)
+
+
+def _from_file(path: Path) -> ModuleType:
+    """The module of a file, under a name that no other module has."""
+    name = f"_dais_verif_kernels_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise InputError("a library is a Python file, named .py")
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses look their module up.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _checked(loaded: object) -> KernelLibrary:
+    """The library that was loaded, if its entry points keep to the interface."""
+    library = getattr(loaded, "LIBRARY", loaded) if isinstance(loaded, ModuleType) else loaded
+    if not isinstance(library, KernelLibrary):
+        raise InputError("it has neither a LIBRARY nor functions get_kernel_names and habana_kernel")
+    code, number, names = library.get_kernel_names(DeviceId.GAUDI, 0)
+    code_again, number_again, names = library.get_kernel_names(DeviceId.GAUDI, number)
+    if (code, code_again, number_again, len(names)) != (GlueCode.SUCCESS, GlueCode.SUCCESS, number, number):
+        raise InputError(f"it says that it has {number} kernels, and then lists {len(names)}")
+    for name in names:
+        if not 0 < len(name.encode()) <= MAX_NAME_BYTES or "/" in name:
+            raise InputError(f"a kernel of it is called {name!r}: a name has 1 to {MAX_NAME_BYTES} bytes and no '/'")
+    if len(set(names)) < number:
+        raise InputError("two of its kernels have one name")
+    return library
+
+
+def _in_a_line(error: BaseException) -> str:
+    text = " ".join(str(error).split()) or "no reason is given"
+    return text if isinstance(error, InputError) else f"{type(error).__name__}: {text}"
