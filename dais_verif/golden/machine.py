@@ -124,12 +124,12 @@ class _Run:
         if enabled == 0 and connection.alternative is None:
             return
         name = connection.target.signal
+        types = self.machine.signals[name].types
         places = self.places(connection.target)
         if places is None:  # written anywhere, so all of it is unknown
             for place in self.machine.reach(connection.target):
-                now[name][place] = None
+                now[name][place] = _copied(None, types[place])
             return
-        types = self.machine.signals[name].types
         for place, value in zip(places, self.chosen(connection), strict=True):
             if not 0 <= place < len(types):
                 continue
@@ -139,7 +139,7 @@ class _Run:
             other = writers.setdefault((name, place), connection)
             if other is not connection:
                 self.broken(f"{name}[{place}] is written twice, by {other} and by {connection}")
-                new = None
+                new = _copied(None, types[place])
             now[name][place] = new
 
     def reset(self, signal: Signal, now: dict[str, list[Value]]) -> None:
@@ -156,20 +156,24 @@ class _Run:
         return Fraction(1) if view is None else self.values[view.signal][view.start]
 
     def chosen(self, connection: Connection) -> list[Value]:
-        """The values that a connection copies."""
+        """The values that a connection copies; known if it may be either of two that are one in the target's type."""
         enabled = self.condition(connection.enable)
         if connection.alternative is None or enabled == 1:
             return self.read(connection.source)
         if enabled == 0:
             return self.read(connection.alternative)
-        pairs = zip(self.read(connection.source), self.read(connection.alternative), strict=True)
-        return [a if a == b else None for a, b in pairs]
+        kinds = self.machine.signals[connection.target.signal].types[connection.target.start : connection.target.stop]
+        one, other = (
+            [_copied(value, kind) for value, kind in zip(self.read(view), kinds, strict=True)]
+            for view in (connection.source, connection.alternative)
+        )
+        return [a if a == b else None for a, b in zip(one, other, strict=True)]
 
     def read(self, view: View) -> list[Value]:
         places = self.places(view)
         values = self.values[view.signal]
         if places is None:
-            return [None] * view.size
+            return [_copied(None, kind) for kind in self.machine.signals[view.signal].types[view.start : view.stop]]
         return [values[place] if 0 <= place < len(values) else None for place in places]
 
     def places(self, view: View) -> range | None:

@@ -1,7 +1,7 @@
 """Machines fast: many sequences at once, a lane each, every cycle one call of the engine of programs.
 
 One cycle of a machine is a program (``machine/step``), so the C kernel runs it on the inputs and the state of all
-sequences. It must give what the oracle gives; where something may be unknown, the oracle itself runs.
+sequences. What may be unknown is a bit beside the value (``machine/unknowns``). It must give what the oracle gives.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dais_verif.golden import Golden
 from dais_verif.golden.machine import Value, trace_machine
 from dais_verif.machine.model import Machine, Signal
 from dais_verif.machine.step import Element, Step, conflict_of, step_of
+from dais_verif.machine.unknowns import step_with_unknowns
 from dais_verif.program import FixedType, Program
 from dais_verif.program.numbers import Batch, doubles_of_raw
 from dais_verif.program.opcodes import Code
@@ -70,11 +71,14 @@ def run_machine(
     _require_fitting(machine, given)
     if engine != "exact":
         problem = _beyond(machine)
-        step = None if problem else step_of(machine)
-        if step is not None and not check and step.indexed:
-            problem = "an index may leave its memory, and what is read there is unknown"
+        step = None if problem else (step_with_unknowns if _is_uninitialised(machine) else step_of)(machine)
+        if step is not None and step.indexed and (after or not check):
+            problem = "an index may leave its memory where nobody checks it, and what is read there is unknown"
         if problem is None and step is not None:
-            return MachineRun(_Lanes(machine, step, given, after, check).run(), "fast")
+            found = _Lanes(machine, step, given, after, check).run()
+            if found is not None:
+                return MachineRun(found, "fast")
+            problem = "a promise is broken by what is unknown, which breaks none"
         if engine == "fast":
             raise InputError(f"engine fast: {problem}; engine exact gives the results")
     return MachineRun(_exactly(machine, given, after, check), "exact")
@@ -119,12 +123,15 @@ def _shapes(given: Mapping[str, NDArray[Any]]) -> str:
 def _beyond(machine: Machine) -> str | None:
     """Why the fast engine cannot run ``machine``; None if it can."""
     for signal in machine.signals.values():
-        if signal.register and signal.initial is None and any(kind.width for kind in signal.types):
-            return f"register {signal.name} has no initial value, so some values are unknown"
         widest = max((kind.width for kind in signal.types), default=0)
         if widest > _WIDEST:
             return f"{signal.name} has elements of {widest} bits, more than {_WIDEST}"
     return conflict_of(machine)
+
+
+def _is_uninitialised(machine: Machine) -> bool:
+    """Whether some register holds at power-up what nobody knows."""
+    return any(s.initial is None and any(kind.width for kind in s.types) for s in machine.registers)
 
 
 class _Lanes:
@@ -136,29 +143,39 @@ class _Lanes:
         self.machine, self.step, self.given, self.after, self.check = machine, step, given, after, check
         self.sequences, self.cycles = next(iter(given.values())).shape[:2] if given else (1, 0)
         self.golden = Golden(step.program)
-        self.settled = Golden(_with_outputs(step.program, len(step.outputs))) if after else None
+        n_out, n_state = len(step.outputs), len(step.state)
+        #: Where the outputs of the machine stand among those of the program, and the bits that say what is unknown.
+        self.shown = [*range(n_out)]
+        if step.unknowns:
+            self.shown += range(n_out + n_state, 2 * n_out + n_state)
+        self.settled = Golden(_with_outputs(step.program, self.shown)) if after else None
         kinds = [*self.kinds(step.inputs), *self.kinds(step.state), *step.program.output_types]
         bits = max((kind.width + (1 - kind.k) for kind in kinds), default=0)
         self.integer = next(t for t in (np.int8, np.int16, np.int32, np.int64) if np.dtype(t).itemsize * 8 >= bits)
 
-    def run(self) -> dict[str, Reals]:
-        """The outputs of all cycles."""
-        step, n_in, n_out = self.step, len(self.step.inputs), len(self.step.outputs)
+    def run(self) -> dict[str, Reals] | None:
+        """The outputs of all cycles; None where the oracle alone can say whether a promise is broken."""
+        step, n_in, n_out, n_state = self.step, len(self.step.inputs), len(self.step.outputs), len(self.step.state)
         driven = self.driven()
-        rows = np.zeros((n_in + len(step.state), self.sequences), dtype=self.integer)
+        rows = np.zeros((step.program.n_in, self.sequences), dtype=self.integer)
         found = np.zeros((step.program.n_out, self.sequences), dtype=self.integer)
-        for row, element in zip(rows[n_in:], step.state, strict=True):
-            row[:] = self.initial(element)
-        kept = np.zeros((self.cycles, n_out, self.sequences), dtype=self.integer)
+        values, unknown = rows[n_in : n_in + n_state], rows[n_in + n_state :]
+        for number, element in enumerate(step.state):
+            values[number] = self.initial(element)
+            if step.unknowns:
+                unknown[number] = self.machine.signals[element.signal].initial is None
+        kept = np.zeros((self.cycles, len(self.shown), self.sequences), dtype=self.integer)
         for t in range(self.cycles):
             rows[:n_in] = driven[t]
             try:
                 self.golden.run_planar(rows, check=self.check, jobs=1, out=found)
             except ViolationError as error:
                 self.explain(t, error)
-            rows[n_in:] = found[n_out:]
+                return None
+            values[:] = found[n_out : n_out + n_state]
+            unknown[:] = found[2 * n_out + n_state :]
             if self.settled is None:
-                kept[t] = found[:n_out]
+                kept[t] = found[self.shown]
             elif n_out:
                 self.settled.run_planar(rows, check=False, jobs=1, out=kept[t])
         return self.signals(kept)
@@ -191,6 +208,9 @@ class _Lanes:
         for signal in self.machine.outputs:
             last = first + len(signal.types)
             found[signal.name] = self.reals(signal, kept[:, first:last])
+            if self.step.unknowns:
+                n_out = len(self.step.outputs)
+                found[signal.name][kept[:, n_out + first : n_out + last].transpose(2, 0, 1) != 0] = np.nan
             first = last
         return found
 
@@ -216,14 +236,18 @@ class _Lanes:
         return found
 
     def explain(self, cycle: int, error: ViolationError) -> None:
-        """Raise what the oracle says of the sequence that breaks a promise in ``cycle``."""
+        """Raise what the oracle says of the sequence that breaks a promise in ``cycle``.
+
+        What is unknown breaks none, but the engine computes with some value of it.
+        """
         for number in range(self.sequences):
             one = {name: array[number : number + 1, : cycle + 1] for name, array in self.given.items()}
             try:
                 _exactly(self.machine, one, False, True, number)
             except ViolationError as found:
                 raise found from None
-        raise AssertionError(f"the fast engine and the oracle differ in cycle {cycle}: {error}")
+        if not self.step.unknowns:
+            raise AssertionError(f"the fast engine and the oracle differ in cycle {cycle}: {error}")
 
 
 def _reader(signal: Signal) -> Program:
@@ -233,13 +257,14 @@ def _reader(signal: Signal) -> Program:
     return Program.build(rows, outputs, inp_shift=[0] * len(rows))
 
 
-def _with_outputs(program: Program, count: int) -> Program:
-    """The program with its first outputs only."""
+def _with_outputs(program: Program, outputs: Sequence[int]) -> Program:
+    """The program with these of its outputs only."""
+    chosen = np.array(outputs, dtype=np.int64)
     return replace(
         program,
-        out_idx=program.out_idx[:count].copy(),
-        out_shift=program.out_shift[:count].copy(),
-        out_neg=program.out_neg[:count].copy(),
+        out_idx=program.out_idx[chosen],
+        out_shift=program.out_shift[chosen],
+        out_neg=program.out_neg[chosen],
     )
 
 

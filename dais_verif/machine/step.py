@@ -19,11 +19,14 @@ from dais_verif.program import FixedType, Program
 from dais_verif.program.opcodes import INPUT, Code, high_int32, low_int32
 from dais_verif.program.types import type_of_interval
 
-__all__ = ["Element", "Step", "conflict_of", "step_of"]
+__all__ = ["Element", "Lowering", "Row", "Step", "conflict_of", "step_of"]
 
 #: More muxes than that for one memory are no help to anybody.
 _MOST_WORDS = 1 << 16
 _CONDITION = FixedType(0, 1, 0)
+
+#: An op: its opcode, two operands, its data and its type.
+Row = tuple[int, int, int, int, FixedType]
 _ZERO = FixedType(0, 0, 0)
 
 
@@ -43,7 +46,9 @@ class Step:
 
     ``state``: the elements of registers that something writes; others are constants. ``owners``: of each op the block
     and the op in it that it stands for; None for what connections are made of. ``indexed``: whether an index can leave
-    its memory, which is a broken promise of the program.
+    its memory, which is a broken promise of the program. ``unknowns``: the program has a bit for each element of
+    ``state`` behind its other inputs, and one for each of ``outputs`` and then ``state`` behind its other outputs: 1
+    where the element is unknown, whatever its value then is.
     """
 
     program: Program
@@ -52,6 +57,7 @@ class Step:
     state: tuple[Element, ...]
     owners: tuple[tuple[str, int] | None, ...]
     indexed: bool
+    unknowns: bool = False
 
 
 def step_of(machine: Machine) -> Step:
@@ -59,7 +65,7 @@ def step_of(machine: Machine) -> Step:
 
     Raises ``InputError`` for a memory that is read or written at an index and has more than 65,536 elements.
     """
-    return _Lowering(machine).step()
+    return Lowering(machine).step()
 
 
 def conflict_of(machine: Machine) -> str | None:
@@ -81,25 +87,27 @@ def conflict_of(machine: Machine) -> str | None:
     return None
 
 
-class _Lowering:
-    """Ops made so far, and which of them holds each element of each signal."""
+class Lowering:
+    """One cycle becomes a program: ops made so far, and which of them holds each element of each signal."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self.rows: list[tuple[int, int, int, int, FixedType]] = []
+        self.rows: list[Row] = []
         self.terms: list[tuple[int, int, int]] = []
         self.tables: list[Sequence[int]] = []
         self.owners: list[tuple[str, int] | None] = []
         self.values: dict[str, list[int]] = {s.name: [-1] * len(s.types) for s in machine.signals.values()}
-        self._known: dict[tuple[int, int, int, int, FixedType], int] = {}
+        self.known: dict[Row, int] = {}
         self.indexed = False
 
     def step(self) -> Step:
+        """The whole cycle."""
         machine = self.machine
         inputs = tuple(Element(s.name, e) for s in machine.inputs for e in range(len(s.types)))
         state = self.state()
         for number, (name, place) in enumerate((*inputs, *state)):
             self.values[name][place] = self.op(Code.INPUT, number, -1, 0, machine.signals[name].types[place])
+        n_in = len(inputs) + len(state) + self.more_inputs(len(inputs) + len(state), state)
         for step in settling_order(machine):
             if isinstance(step, Block):
                 self.inline(step)
@@ -110,14 +118,23 @@ class _Lowering:
         outputs = tuple(Element(s.name, e) for s in machine.outputs for e in range(len(s.types)))
         found = [self.copied(self.values[name][place], machine.signals[name].types[place]) for name, place in outputs]
         found += self.next_state(state)
+        found += self.more_outputs(found)
         program = Program.build(
             self.rows,
             [(index, 0, 0) for index in found],
-            inp_shift=[0] * (len(inputs) + len(state)),
+            inp_shift=[0] * n_in,
             tables=self.tables,
             terms=self.terms,
         )
         return Step(program, inputs, outputs, state, tuple(self.owners), self.indexed)
+
+    def more_inputs(self, first: int, state: Sequence[Element]) -> int:
+        """How many inputs there are from ``first`` on, which others than this class know of."""
+        return 0
+
+    def more_outputs(self, found: Sequence[int]) -> list[int]:
+        """What is given behind the outputs ``found``."""
+        return []
 
     def state(self) -> tuple[Element, ...]:
         """The elements of registers that can change; of the others ``values`` has the constants from now on."""
@@ -138,6 +155,7 @@ class _Lowering:
         return tuple(state)
 
     def constant(self, value: Fraction, kind: FixedType) -> int:
+        """An op of that value."""
         return self.op(Code.CONST, -1, -1, int(value * Fraction(2) ** kind.f), kind)
 
     # ops
@@ -145,17 +163,19 @@ class _Lowering:
     def op(self, code: int, a: int, b: int, data: int, kind: FixedType) -> int:
         """An op that connections need; the same one again is the same op."""
         row = (int(code), a, b, data, kind)
-        known = self._known.get(row)
+        known = self.known.get(row)
         if known is None:
-            known = self._known[row] = self.new(row, None)
+            known = self.known[row] = self.new(row, None)
         return known
 
-    def new(self, row: tuple[int, int, int, int, FixedType], owner: tuple[str, int] | None) -> int:
+    def new(self, row: Row, owner: tuple[str, int] | None) -> int:
+        """One more op, which stands for ``owner``."""
         self.rows.append(row)
         self.owners.append(owner)
         return len(self.rows) - 1
 
     def type_of(self, op: int) -> FixedType:
+        """The type of an op."""
         return self.rows[op][4]
 
     def copied(self, op: int, kind: FixedType) -> int:
@@ -223,6 +243,7 @@ class _Lowering:
         ]
 
     def condition(self, view: View) -> int:
+        """The op of one element at a fixed place."""
         return self.values[view.signal][view.start]
 
     def read(self, view: View, enable: int | None, when: int = 1) -> list[int]:
@@ -239,6 +260,7 @@ class _Lowering:
         return [self.selected(index, [values[word[e]] for word in words]) for e in range(view.size)]
 
     def index(self, view: View) -> int:
+        """The op that says where a view begins."""
         assert view.index is not None
         return self.condition(view.index.value)
 

@@ -111,12 +111,51 @@ def test_an_index_counts_where_it_is_used_alone() -> None:
             run_machine(of, {"e": e, "i": index}, engine=engine)
 
 
-def test_what_may_be_unknown_is_left_to_the_oracle() -> None:
-    of, en = read_tree(counter()), {"en": np.ones((1, 2, 1))}
-    found = run_machine(of, en)
-    assert found.engine == "exact" and np.isnan(found.outputs["y"]).all()
-    with pytest.raises(InputError, match="register n has no initial value"):
-        run_machine(of, en, engine="fast")
+def test_what_is_unknown_is_nan_in_both_engines() -> None:
+    """A register that nothing initialises, in whose place a known one is chosen from the second cycle on."""
+    n, x = signal("n", NIBBLE, reg=True), signal("x", NIBBLE, exposed=True)
+    first = signal("first", exposed=True)
+    loaded = connect(x, n, first)
+    increment = counter()["fsm"]["logic"]
+    of = machine(
+        increment,
+        [
+            loaded,
+            connect(n, signal("INTERNAL_inc_inp", NIBBLE)),
+            connect(signal("INTERNAL_inc_outp", NIBBLE), signal("y", NIBBLE, exposed=True)),
+        ],
+    )
+    inputs = {"x": np.full((2, 3, 1), 4), "first": np.array([[[0], [1], [0]], [[1], [0], [0]]])}
+    for engine in ("fast", "exact"):
+        found = run_machine(of, inputs, engine=engine)
+        assert found.engine == engine
+        y = found.outputs["y"][:, :, 0]
+        assert np.array_equal(y, [[np.nan, np.nan, 5], [np.nan, 5, 5]], equal_nan=True)
+
+
+def test_what_the_fast_engine_cannot_say_is_left_to_the_oracle() -> None:
+    wide = [[False, 70, 0]]
+    of = machine({}, [connect(signal("x", wide, exposed=True), signal("y", wide, exposed=True))])
+    x = np.full((1, 1, 1), 2.0**69)
+    assert run_machine(of, {"x": x}).engine == "exact" and run_machine(of, {"x": x}).outputs["y"] == x
+    with pytest.raises(InputError, match="x has elements of 70 bits"):
+        run_machine(of, {"x": x}, engine="fast")
+
+
+def test_an_unknown_that_breaks_a_promise_breaks_none() -> None:
+    """The engine computes with some value of what is unknown, here 0, and 0 - 1 is none of the op's type."""
+    kind = [[False, 3, 0]]
+    minus = block(1, [1], [[], -1, [0], [0, 7, 1]], [[0], 4, [-1, 0], [0, 6, 1]])
+    of = machine(
+        {"less": minus},
+        [
+            connect(signal("n", kind, reg=True), signal("INTERNAL_less_inp", kind)),
+            connect(signal("INTERNAL_less_outp", kind), signal("y", kind, exposed=True)),
+            connect(signal("x", kind, exposed=True), signal("n", kind, reg=True)),
+        ],
+    )
+    found = run_machine(of, {"x": np.array([[[3], [4]]])})
+    assert np.array_equal(found.outputs["y"].ravel(), [np.nan, 2], equal_nan=True) and found.engine == "exact"
 
 
 @pytest.mark.parametrize(

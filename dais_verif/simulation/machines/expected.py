@@ -16,7 +16,7 @@ from dais_verif.golden.machine import Value, trace_machine
 from dais_verif.golden.machine_batch import run_machine
 from dais_verif.machine import Machine, Signal
 from dais_verif.simulation.machines.rows import expected_rows, row_of
-from dais_verif.simulation.testbench.machine_job import MachineDifference
+from dais_verif.simulation.testbench.machine_job import UNKNOWN, MachineDifference
 from dais_verif.stimulus.machines import InputSequence
 
 __all__ = ["contradiction", "expect"]
@@ -73,7 +73,11 @@ def _is_double(value: Value) -> bool:
 
 def _row(signals: Iterable[Signal], values: dict[str, list[float]]) -> str:
     def bits(value: float, width: int, f: int) -> str:
-        return format(int(math.ldexp(value, f)) & ((1 << width) - 1), f"0{width}b")
+        return (
+            UNKNOWN * width
+            if math.isnan(value)
+            else format(int(math.ldexp(value, f)) & ((1 << width) - 1), f"0{width}b")
+        )
 
     return row_of(
         [
