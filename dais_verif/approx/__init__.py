@@ -6,8 +6,12 @@ having, and ``convolve`` says exactly what a convolution computes under each kno
 
 from __future__ import annotations
 
+from dais_verif.approx.accuracy import Accuracy
+from dais_verif.approx.budget import Choice, choose_within
+from dais_verif.approx.columns import predicted_speedup, rewrite_columns
 from dais_verif.approx.convolution import convolve
 from dais_verif.approx.curve import choose, pareto
+from dais_verif.approx.fitting import require_fit
 from dais_verif.approx.knob_file import read_knobs
 from dais_verif.approx.knobs import KNOBS, Knob
 from dais_verif.approx.model import Configuration, ConfigurationFile, Node, Notice, Op
@@ -31,9 +35,16 @@ __all__ = [
     "Number",
     "Op",
     # what is made of it
+    "Choice",
     "choose",
+    "choose_within",
     "normal",
     "pareto",
+    "require_fit",
+    # what is measured
+    "Accuracy",
+    "predicted_speedup",
+    "rewrite_columns",
     # what a convolution computes
     "convolve",
     # knobs

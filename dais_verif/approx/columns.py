@@ -1,0 +1,85 @@
+"""The columns of configurations: predicted from costs, and rewritten from what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from typing import TypeVar
+
+from dais_verif.approx.accuracy import Accuracy
+from dais_verif.approx.knobs import KNOBS, Knob
+from dais_verif.approx.model import Configuration, ConfigurationFile, Op
+from dais_verif.approx.number import Number
+from dais_verif.errors import InputError
+
+__all__ = ["predicted_speedup", "rewrite_columns"]
+
+_Value = TypeVar("_Value")
+
+#: Accuracies are written to so many places, in percent.
+_PLACES = Decimal("0.000001")
+_EXACT = Context(prec=60, rounding=ROUND_HALF_EVEN)
+
+
+def predicted_speedup(
+    one: Configuration, costs: Sequence[Sequence[int]], knobs: Mapping[int, Knob] = KNOBS
+) -> Fraction:
+    """Return how much faster ``one`` is than single precision, by the tuner's linear model.
+
+    ``costs``: multiply-adds of each op of each node. The prediction is their sum over the sum of each cost divided by
+    the speed-up of its knob, which is 1 for a knob that is not set. Raises ``InputError`` if there are not as many.
+    """
+    if [len(node.ops) for node in one.nodes] != [len(row) for row in costs]:
+        raise InputError(f"costs must have a number for each op of each node of {one.name!r}")
+    pairs = [
+        (Fraction(cost), op)
+        for node, row in zip(one.nodes, costs, strict=True)
+        for op, cost in zip(node.ops, row, strict=True)
+    ]
+    if any(cost < 0 for cost, _ in pairs) or not any(cost for cost, _ in pairs):
+        raise InputError("costs must be 0 or more, and not all of them 0")
+    whole = sum((cost for cost, _ in pairs), Fraction(0))
+    return whole / sum((cost / _speedup(op, knobs) for cost, op in pairs), Fraction(0))
+
+
+def _speedup(op: Op, knobs: Mapping[int, Knob]) -> Fraction:
+    return Fraction(1) if op.knob == 1 else Fraction(op.meant(knobs).speedup)
+
+
+def rewrite_columns(
+    file: ConfigurationFile,
+    accuracies: Mapping[str, Accuracy],
+    speedups: Mapping[str, Fraction | float] | None = None,
+) -> ConfigurationFile:
+    """Return ``file`` with measured accuracies, and losses against the first, both in percent; and with ``speedups``.
+
+    Both are by name, of every configuration. Accuracy and loss add up exactly, as decimals. Energy stays as it is:
+    it is nothing that was measured. Raises ``InputError`` for a configuration that is missing.
+    """
+    first = _percent(_of(file.configurations[0], accuracies, "accuracy"))
+    changed = []
+    for one in file.configurations:
+        accuracy = _percent(_of(one, accuracies, "accuracy"))
+        speedup = one.speedup if speedups is None else Number.of(float(_of(one, speedups, "speed-up")))
+        loss = _EXACT.subtract(first, accuracy)
+        changed.append(replace(one, speedup=speedup, accuracy=_number(accuracy), loss=_number(loss)))
+    return replace(file, configurations=tuple(changed))
+
+
+def _of(one: Configuration, values: Mapping[str, _Value], what: str) -> _Value:
+    if one.name not in values:
+        raise InputError(f"there is no {what} of configuration {one.name!r}")
+    return values[one.name]
+
+
+def _percent(accuracy: Accuracy) -> Decimal:
+    exact = accuracy.percent
+    return _EXACT.divide(Decimal(exact.numerator), Decimal(exact.denominator)).quantize(_PLACES, context=_EXACT)
+
+
+def _number(value: Decimal) -> Number:
+    """Return ``value`` with as many places as it needs, and at least one."""
+    text = f"{value:f}".rstrip("0")
+    return Number(f"{text}0" if text.endswith(".") else text)
