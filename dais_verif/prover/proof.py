@@ -55,10 +55,12 @@ def prove(
     options: ProofOptions,
     watcher: ProofWatcher | None = None,
     named: Mapping[int, Signal] | None = None,
+    without: Container[int] = (),
 ) -> Proof:
     """Prove that ``netlist``, combinational or a pipeline, computes ``program`` for all inputs, or refute it.
 
     ``dut``: how its ports carry the program. ``named``: the signals of ops; None: those that their names tell.
+    ``without``: ops for which no signal is looked for.
 
     Raises ``InputError`` if the ports do not fit the program, or the RTL has loops, latches or X where the proof looks.
     """
@@ -77,7 +79,7 @@ def prove(
     if options.bits or (netlist.bitwise and not cut):
         proof = _bit_by_bit(program, netlist, boundary, assumptions, clocking, options, watcher)
     else:
-        proof = _op_by_op(program, netlist, boundary, assumptions, cut, clocking, options, watcher, pool)
+        proof = _op_by_op(program, netlist, boundary, assumptions, cut, without, clocking, options, watcher, pool)
     timing = proof.timing
     if proof.verdict is Verdict.PASS and timing is not None and registers:
         refuse_first_values(netlist, registers, boundary, timing)
@@ -110,6 +112,7 @@ def _op_by_op(
     boundary: Boundary,
     assumptions: Assumptions,
     cut: dict[int, Signal],
+    without: Container[int],
     clocking: Clocking | None,
     options: ProofOptions,
     watcher: ProofWatcher,
@@ -117,9 +120,10 @@ def _op_by_op(
 ) -> Proof:
     """Of RTL, whose ops have signals."""
     guessed: dict[int, Signal] = {}
-    if len(cut) < program.n_ops:
-        watcher.progress("signals matched", 0, program.n_ops - len(cut))
-        guessed = match_signals(program, boundary, netlist, cut, assumptions, options.seed)
+    missing = [op for op in program.ops if op.index not in cut and op.index not in without and op.type.width]
+    if missing:
+        watcher.progress("signals matched", 0, len(missing))
+        guessed = match_signals(program, boundary, netlist, cut, missing, assumptions, options.seed)
         cut = dict(sorted({**cut, **guessed}.items()))
     timing = infer_timing(netlist, boundary, list(cut.values()), clocking)
     builder = Builder(program, netlist, cut, boundary)

@@ -36,11 +36,11 @@ def match_signals(
     boundary: Boundary,
     netlist: Netlist,
     cut: dict[int, Signal],
+    missing: Sequence[Op],
     assumptions: Assumptions,
     seed: int,
 ) -> dict[int, Signal]:
-    """A signal for each op without one in ``cut``, as far as one behaves like it; no signal for two ops."""
-    missing = [op for op in program.ops if op.index not in cut and op.type.width]
+    """A signal for each op of ``missing``, as far as one behaves like it; no signal for two ops, or one of ``cut``."""
     taken = {*cut.values(), *boundary.result_ports}
     free = [signal for signal in netlist.signals.values() if signal.drivers and signal not in taken]
     if not missing or not free:

@@ -53,7 +53,7 @@ def test_alike_signals_are_told_apart_by_what_they_are_made_of(tmp_path: Path) -
     (tmp_path / "model.v").write_text(RTL)
     netlist = elaborate([tmp_path / "model.v"], "model")
     boundary = Boundary.of(PROGRAM, netlist, packed(PROGRAM))
-    found = match_signals(PROGRAM, boundary, netlist, {}, Assumptions(PROGRAM, boundary.inputs), seed=0)
+    found = match_signals(PROGRAM, boundary, netlist, {}, PROGRAM.ops, Assumptions(PROGRAM, boundary.inputs), seed=0)
     names = {index: signal.name for index, signal in found.items()}
     assert names == {0: "a", 1: "b", 2: "first", 3: "second", 4: "x", 5: "y", 6: "z0", 7: "z1", 8: "sum"}
 

@@ -73,7 +73,8 @@ def prove_machine(
     cycle = cycle_of(machine, step, opened, runs)
     cycle = replace(cycle, program=bounded(cycle.program, len(step.inputs), bounds))
     named = credible(step, cycle, named, options.seed)
-    proof = prove(cycle.program, cycle.netlist, cycle.dut, options, watcher, named)
+    connecting = frozenset(index for index in range(cycle.program.n_ops) if not _of_a_block(step, index))
+    proof = prove(cycle.program, cycle.netlist, cycle.dut, options, watcher, named, connecting)
     result = MachineProof(
         proof=replace(proof, bounded=False),
         step=step,
@@ -86,6 +87,10 @@ def prove_machine(
         return replace(result, proof=replace(result.proof, message=_passed(result, proof, machine)))
     why = _why(cycle, proof, wrong, loose)
     return _with_sequence(machine, opened, rtl, result, why, options, watcher)
+
+
+def _of_a_block(step: Step, index: int) -> bool:
+    return index < len(step.owners) and step.owners[index] is not None
 
 
 def _wrong_at_first(machine: Machine, step: Step, opened: Open, runs: Sequence[Run]) -> list[str]:
