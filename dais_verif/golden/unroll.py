@@ -29,6 +29,7 @@ __all__ = ["Frame", "Port", "Stall", "Unrolled", "stall_of", "unroll"]
 _CHECKED = FixedType(0, 0, 0)
 #: A constant that fits no data word is kept as the ops that make it.
 _WORD = 1 << 63
+_ZERO = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +204,8 @@ class _Chain:
         self.outputs: dict[Port, int] = {}
         self._same: dict[tuple[object, ...], int] = {}
         self._numbers = {port: number for number, port in enumerate(frame.inputs)}
+        self.operands = [op.operands for op in step.program.ops]
+        self.checks = [op.index for op in step.program.ops if op.code == Code.LOOKUP and op.type == _CHECKED]
         self.state = [
             self.constant(known[e], self.kind(e)) if e in known else self.opened(e, self.kind(e)) for e in step.state
         ]
@@ -218,20 +221,76 @@ class _Chain:
         return {element: value for element, op in pairs if (value := self.value[op]) is not None}
 
     def cycle(self, t: int, stall: Mapping[Element, Fraction] | None = None) -> None:
-        """Add one cycle; with ``stall`` one of a stall in its place, in which inputs not in it are anything."""
-        program = self.step.program
-        n_out = len(self.step.outputs)
-        given = [self.driven(e, t) if stall is None else self.waiting(e, t, stall) for e in self.step.inputs]
-        given += self.state
-        at: list[int] = []
-        values: list[Fraction] = []  # of the ops of one cycle, 0 where they are not known
-        for op in program.ops:
-            at.append(given[op.id0] if op.code == INPUT else self.made(program, op, at, values))
-            values.append(self.value[at[-1]] or Fraction(0))
-        found = [at[index] for index, _, _ in program.outputs]
-        for element, index in zip(self.step.outputs, found[:n_out], strict=True):
-            self.outputs[Port(element.signal, element.place, t)] = index
-        self.state = found[n_out:]
+        """Add one cycle; with ``stall`` one of a stall in its place, in which inputs not in it are anything.
+
+        What nobody reads is left out, such as the words of a memory that its index, which is known, does not choose.
+        """
+        step, ops = self.step, self.step.program.ops
+        outputs = [] if stall is not None else [port for port in self.frame.outputs if port.cycle == t]
+        found = [index for index, _, _ in step.program.outputs]
+        places = dict(zip(step.outputs, found, strict=False))
+        wanted = [places[Element(port.signal, port.place)] for port in outputs]
+        following = found[len(step.outputs) :]
+        at = [-1] * len(ops)
+        values = [Fraction(0)] * len(ops)  # of the ops of one cycle, 0 where they are not known
+        waiting = [*following, *wanted, *self.checks]
+        while waiting:  # no recursion: blocks are deep
+            index = waiting[-1]
+            if at[index] >= 0:
+                waiting.pop()
+                continue
+            op, missing = ops[index], None
+            if op.code == INPUT:
+                at[index] = self.given(op.id0, t, stall)
+            elif op.code == Code.MUX and high_int32(op.data) == 0:
+                missing = self.chosen(op, at)
+                if missing is None:
+                    at[index] = self.muxed(op, at)
+            else:
+                missing = [operand for operand in self.operands[index] if at[operand] < 0]
+                if not missing:
+                    at[index] = self.made(op, at, values)
+            if missing:
+                waiting += missing
+            else:
+                waiting.pop()
+                values[index] = self.value[at[index]] or _ZERO
+        for port, index in zip(outputs, wanted, strict=True):
+            self.outputs[port] = at[index]
+        self.state = [at[index] for index in following]
+
+    def given(self, number: int, t: int, stall: Mapping[Element, Fraction] | None) -> int:
+        """An input of the step: of the machine, in one cycle, or what its state holds."""
+        inputs = self.step.inputs
+        if number >= len(inputs):
+            return self.state[number - len(inputs)]
+        return self.driven(inputs[number], t) if stall is None else self.waiting(inputs[number], t, stall)
+
+    def chosen(self, op: Op, at: Sequence[int]) -> list[int] | None:
+        """What a mux without a shift needs that is not there: its condition, then the arm that it takes, or both."""
+        if at[op.condition] < 0:
+            return [op.condition]
+        taken = self.taken(op, at)
+        arms = [op.id0, op.id1] if taken is None else [taken]
+        return [arm for arm in arms if at[arm] < 0] or None
+
+    def taken(self, op: Op, at: Sequence[int]) -> int | None:
+        """The operand that a mux takes; None if its condition is not known."""
+        condition, kind = self.value[at[op.condition]], self.step.program.ops[op.condition].type
+        if condition is None:
+            return None
+        high = condition < 0 if kind.k else kind.width and condition * two(kind.f) >= 1 << (kind.width - 1)
+        return op.id0 if high else op.id1
+
+    def muxed(self, op: Op, at: Sequence[int]) -> int:
+        """A mux of which all is there that ``chosen`` asks for."""
+        taken = self.taken(op, at)
+        if taken is not None:
+            return self.copied(at[taken], op.type)
+        a, b = at[op.id0], at[op.id1]
+        if a == b:
+            return self.copied(a, op.type)
+        return self.same((op.code, a, b, at[op.condition], op.type))
 
     def driven(self, element: Element, t: int) -> int:
         """An input of the machine in one cycle."""
@@ -258,16 +317,12 @@ class _Chain:
         self.free.append(what)
         return self.new((int(Code.INPUT), len(self._numbers) + len(self.free) - 1, -1, 0, kind), None)
 
-    def made(self, program: Program, op: Op, at: Sequence[int], values: Sequence[Fraction]) -> int:
+    def made(self, op: Op, at: Sequence[int], values: Sequence[Fraction]) -> int:
         """The op that computes what ``op`` of the step does, on what its operands are now."""
-        if all(self.value[at[operand]] is not None for operand in op.operands):
-            value = value_of(Context(program, op, values, ()), None)
+        if all(self.value[at[operand]] is not None for operand in self.operands[op.index]):
+            value = value_of(Context(self.step.program, op, values, ()), None)
             if -_WORD <= value * two(op.type.f) < _WORD:
                 return self.constant(value, op.type)
-        if op.code == Code.MUX and high_int32(op.data) == 0 and self.value[at[op.condition]] is not None:
-            condition, kind = values[op.condition], program.ops[op.condition].type
-            taken = condition < 0 if kind.k else kind.width and condition * two(kind.f) >= 1 << (kind.width - 1)
-            return self.copied(at[op.id0 if taken else op.id1], op.type)
         if op.code == Code.QUANT:
             return self.copied(at[op.id0], op.type)
         moved = op.rewired(at.__getitem__)
@@ -276,6 +331,11 @@ class _Chain:
         return self.same((op.code, moved.id0, moved.id1, moved.data, op.type))
 
     def copied(self, op: int, kind: FixedType) -> int:
+        value = self.value[op]
+        if value is not None and self.rows[op][4] != kind:
+            value = quantise(value, kind)
+            if -_WORD <= value * two(kind.f) < _WORD:
+                return self.constant(value, kind)
         return op if self.rows[op][4] == kind else self.same((int(Code.QUANT), op, -1, 0, kind))
 
     def sum(self, terms: tuple[Term, ...], data: int, kind: FixedType) -> int:

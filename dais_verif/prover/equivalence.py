@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dais_verif.program import FixedType, Program
+from dais_verif.program.graph import cone
 from dais_verif.program.opcodes import INPUT, Code
+from dais_verif.prover.linear_forms import LinearForms
 from dais_verif.prover.op_semantics import aligned, as_type, bits_of, interpret_op
 from dais_verif.prover.shared import Inputs, Node, simulated
 from dais_verif.prover.solving.discharge import Discharge, decide
@@ -77,21 +79,28 @@ def compare_programs(
     ops and outputs done, and all.
     """
     start = time.perf_counter()
+    forms = LinearForms((a, b))
+    equal: list[bool | None] = [forms.output(0, n) == forms.output(1, n) or None for n in range(b.n_out)]
+    left = [output for output, known in enumerate(equal) if not known]
+    if not left:
+        methods = Counter({Method.IDENTICAL: b.n_out})
+        return Equivalence(tuple(equal), None, 0, time.perf_counter() - start, methods)
     search = _Search((a, b), seed, timeout)
+    search.methods[Method.IDENTICAL] += b.n_out - len(left)
+    needed = cone(b, [b.outputs[output][0] for output in left if b.outputs[output][0] >= 0])
+    search.merge_by_form(forms, needed)
     total = b.n_ops + b.n_out
-    for index in range(b.n_ops):
+    for index in needed:
         search.merge(Node(1, index))
         tell(index + 1, total)
-    equal: list[bool | None] = []
     witness = None
-    for output in range(b.n_out):
+    for output in left:
         decision = search.output(output)
-        equal.append(decision.equal)
+        equal[output] = decision.equal
         if decision.equal is False:
             witness = search.inputs.vector(decision.model)
             break
         tell(b.n_ops + output + 1, total)
-    equal += [None] * (b.n_out - len(equal))
     return Equivalence(tuple(equal), witness, len(search.same), time.perf_counter() - start, search.methods)
 
 
@@ -115,9 +124,26 @@ class _Search:
         """The type of an op."""
         return self.programs[node.side].ops[node.op].type
 
+    def merge_by_form(self, forms: LinearForms, ops: Iterable[int]) -> None:
+        """Merge those ``ops`` of the second program whose form an op of the first has."""
+        first: dict[object, Node] = {}
+        for op in self.programs[0].ops:
+            if op.type.width:
+                first.setdefault(forms.key(Node(0, op.index)), Node(0, op.index))
+        for index in ops:
+            node = Node(1, index)
+            found = first.get(forms.key(node))
+            if found is not None and self.kind(node).width:
+                self._take(node, found, Method.IDENTICAL)
+
+    def _take(self, node: Node, candidate: Node, method: Method) -> None:
+        self.methods[method] += 1
+        self.same[node] = candidate
+        self._common.add(candidate)
+
     def merge(self, node: Node) -> None:
         """Find an op of the first program that ``node`` is equal to."""
-        if not self.kind(node).width:
+        if node in self.same or not self.kind(node).width:
             return
         for candidate in self._candidates.get(self._keys[node], [])[:_CANDIDATES]:
             for depth in _OP_DEPTHS:
@@ -125,9 +151,7 @@ class _Search:
                 sides = aligned(self.kind(node), view.value(node), self.kind(candidate), view.value(candidate))
                 decision = decide(*sides, (), min(_OP_SECONDS, self.timeout))
                 if decision.equal:
-                    self.methods[decision.method] += 1
-                    self.same[node] = candidate
-                    self._common.add(candidate)
+                    self._take(node, candidate, decision.method)
                     return
                 if decision.equal is None or not view.cut:
                     break
