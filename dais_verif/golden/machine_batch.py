@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,10 @@ from dais_verif.program import FixedType, Program
 from dais_verif.program.numbers import Batch, doubles_of_raw
 from dais_verif.program.opcodes import Code
 
-__all__ = ["MACHINE_ENGINES", "MachineRun", "run_machine"]
+__all__ = ["MACHINE_ENGINES", "MachineRun", "RawRun", "run_machine", "run_raw"]
 
 Reals = NDArray[np.float64]
+Integers = NDArray[np.signedinteger[Any]]
 
 #: Who computes: the C kernel, a sequence a lane, or the oracle; ``auto`` takes the kernel wherever it can.
 MACHINE_ENGINES = ("auto", "fast", "exact")
@@ -51,6 +52,38 @@ class MachineRun:
     engine: str
 
 
+class RawRun(NamedTuple):
+    """Raw outputs ``before`` and ``after`` each edge: integers (cycles, elements of all outputs, sequences).
+
+    ``unknowns``: as many elements follow, 1 where the value is unknown.
+    """
+
+    before: Integers
+    after: Integers
+    unknowns: bool
+
+
+def run_raw(
+    machine: Machine, inputs: Mapping[str, Integers], *, sequences: int, cycles: int, check: bool = True
+) -> RawRun | None:
+    """Outputs of independent sequences in units of their types' last bits; None where the fast engine cannot say.
+
+    ``inputs``: for each input signal an int64 array (sequences, cycles, elements), raw, within its types. Raises
+    ``ViolationError`` if some sequence seems to break a promise and ``check``; the oracle says which one does.
+    """
+    if _beyond(machine):
+        return None
+    step = _step(machine)
+    if step.indexed:
+        return None
+    lanes = _Lanes(machine, step, (sequences, cycles), check)
+    driven = np.zeros((cycles, len(step.inputs), sequences), dtype=lanes.integer)
+    for number, (name, place) in enumerate(step.inputs):
+        driven[:, number, :] = inputs[name][:, :, place].T
+    before, after = lanes.run(driven, before=True, after=True)
+    return RawRun(before, after, step.unknowns)
+
+
 def run_machine(
     machine: Machine, inputs: Mapping[str, Reals], *, after: bool = False, check: bool = True, engine: str = "auto"
 ) -> MachineRun:
@@ -71,11 +104,11 @@ def run_machine(
     _require_fitting(machine, given)
     if engine != "exact":
         problem = _beyond(machine)
-        step = None if problem else (step_with_unknowns if _is_uninitialised(machine) else step_of)(machine)
+        step = None if problem else _step(machine)
         if step is not None and step.indexed and (after or not check):
             problem = "an index may leave its memory where nobody checks it, and what is read there is unknown"
         if problem is None and step is not None:
-            found = _Lanes(machine, step, given, after, check).run()
+            found = _fast(machine, step, given, after, check)
             if found is not None:
                 return MachineRun(found, "fast")
             problem = "a promise is broken by what is unknown, which breaks none"
@@ -129,34 +162,51 @@ def _beyond(machine: Machine) -> str | None:
     return conflict_of(machine)
 
 
-def _is_uninitialised(machine: Machine) -> bool:
-    """Whether some register holds at power-up what nobody knows."""
-    return any(s.initial is None and any(kind.width for kind in s.types) for s in machine.registers)
+def _step(machine: Machine) -> Step:
+    """One cycle, with a bit beside each value if some register holds at power-up what nobody knows."""
+    unknown = any(s.initial is None and any(kind.width for kind in s.types) for s in machine.registers)
+    return step_with_unknowns(machine) if unknown else step_of(machine)
+
+
+def _fast(
+    machine: Machine, step: Step, given: Mapping[str, NDArray[Any]], after: bool, check: bool
+) -> dict[str, Reals] | None:
+    """The outputs of all cycles, by the C kernel; None where the oracle alone can say whether a promise is broken."""
+    shape = next(iter(given.values())).shape[:2] if given else (1, 0)
+    lanes = _Lanes(machine, step, shape, check)
+    try:
+        before, late = lanes.run(lanes.driven(given), before=not after, after=after)
+    except ViolationError as error:
+        _explain(machine, step, given, lanes.cycle, error)
+        return None
+    return lanes.signals(late if after else before)
 
 
 class _Lanes:
     """All sequences at work: raw integers, a row an element of input or state, a column a sequence."""
 
-    def __init__(
-        self, machine: Machine, step: Step, given: Mapping[str, NDArray[Any]], after: bool, check: bool
-    ) -> None:
-        self.machine, self.step, self.given, self.after, self.check = machine, step, given, after, check
-        self.sequences, self.cycles = next(iter(given.values())).shape[:2] if given else (1, 0)
+    def __init__(self, machine: Machine, step: Step, shape: tuple[int, ...], check: bool) -> None:
+        """``shape``: sequences and cycles."""
+        self.machine, self.step, self.check = machine, step, check
+        self.sequences, self.cycles = shape
         self.golden = Golden(step.program)
         n_out, n_state = len(step.outputs), len(step.state)
         #: Where the outputs of the machine stand among those of the program, and the bits that say what is unknown.
         self.shown = [*range(n_out)]
         if step.unknowns:
             self.shown += range(n_out + n_state, 2 * n_out + n_state)
-        self.settled = Golden(_with_outputs(step.program, self.shown)) if after else None
         kinds = [*self.kinds(step.inputs), *self.kinds(step.state), *step.program.output_types]
         bits = max((kind.width + (1 - kind.k) for kind in kinds), default=0)
         self.integer = next(t for t in (np.int8, np.int16, np.int32, np.int64) if np.dtype(t).itemsize * 8 >= bits)
+        #: The cycle at work.
+        self.cycle = 0
 
-    def run(self) -> dict[str, Reals] | None:
-        """The outputs of all cycles; None where the oracle alone can say whether a promise is broken."""
+    def run(self, driven: Integers, *, before: bool, after: bool) -> tuple[Integers, Integers]:
+        """What is shown in all cycles, (cycles, elements, sequences), before and after edges; empty if not asked for.
+
+        ``driven``: raw inputs of the same shape.
+        """
         step, n_in, n_out, n_state = self.step, len(self.step.inputs), len(self.step.outputs), len(self.step.state)
-        driven = self.driven()
         rows = np.zeros((step.program.n_in, self.sequences), dtype=self.integer)
         found = np.zeros((step.program.n_out, self.sequences), dtype=self.integer)
         values, unknown = rows[n_in : n_in + n_state], rows[n_in + n_state :]
@@ -164,32 +214,33 @@ class _Lanes:
             values[number] = self.initial(element)
             if step.unknowns:
                 unknown[number] = self.machine.signals[element.signal].initial is None
-        kept = np.zeros((self.cycles, len(self.shown), self.sequences), dtype=self.integer)
-        for t in range(self.cycles):
-            rows[:n_in] = driven[t]
-            try:
-                self.golden.run_planar(rows, check=self.check, jobs=1, out=found)
-            except ViolationError as error:
-                self.explain(t, error)
-                return None
+        early, late = (
+            np.zeros((self.cycles if wanted else 0, len(self.shown), self.sequences), dtype=self.integer)
+            for wanted in (before, after)
+        )
+        settled = Golden(_with_outputs(step.program, self.shown)) if after and n_out else None
+        for cycle in range(self.cycles):
+            self.cycle = cycle
+            rows[:n_in] = driven[cycle]
+            self.golden.run_planar(rows, check=self.check, jobs=1, out=found)
             values[:] = found[n_out : n_out + n_state]
             unknown[:] = found[2 * n_out + n_state :]
-            if self.settled is None:
-                kept[t] = found[self.shown]
-            elif n_out:
-                self.settled.run_planar(rows, check=False, jobs=1, out=kept[t])
-        return self.signals(kept)
+            if before:
+                early[cycle] = found[self.shown]
+            if settled is not None:
+                settled.run_planar(rows, check=False, jobs=1, out=late[cycle])
+        return early, late
 
     def kinds(self, elements: Sequence[Element]) -> list[FixedType]:
         return [self.machine.signals[name].types[place] for name, place in elements]
 
-    def driven(self) -> NDArray[np.signedinteger[Any]]:
+    def driven(self, given: Mapping[str, NDArray[Any]]) -> Integers:
         """What drives the inputs, in units of the last bits of their types, (cycles, elements, sequences)."""
         found = np.zeros((self.cycles, len(self.step.inputs), self.sequences), dtype=self.integer)
         first = 0
         for signal in self.machine.inputs:
             elements = len(signal.types)
-            values = self.given[signal.name].reshape(self.sequences * self.cycles, elements)
+            values = given[signal.name].reshape(self.sequences * self.cycles, elements)
             columns = Golden(_reader(signal)).run_raw(Batch.of(values, elements), check=False, jobs=1)
             for number, column in enumerate(columns):
                 narrow = column.astype(self.integer).reshape(self.sequences, self.cycles)
@@ -203,7 +254,7 @@ class _Lanes:
             return 0
         return int(signal.initial[element.place] * Fraction(2) ** signal.types[element.place].f)
 
-    def signals(self, kept: NDArray[np.signedinteger[Any]]) -> dict[str, Reals]:
+    def signals(self, kept: Integers) -> dict[str, Reals]:
         found, first = {}, 0
         for signal in self.machine.outputs:
             last = first + len(signal.types)
@@ -214,7 +265,7 @@ class _Lanes:
             first = last
         return found
 
-    def reals(self, signal: Signal, kept: NDArray[np.signedinteger[Any]]) -> Reals:
+    def reals(self, signal: Signal, kept: Integers) -> Reals:
         """The values of an output in all cycles, (sequences, cycles, elements)."""
         found = np.empty((self.sequences, self.cycles, len(signal.types)))
         if all(kind.width <= _EXACT and abs(kind.f) <= _NEAR for kind in signal.types):
@@ -235,19 +286,22 @@ class _Lanes:
             found[:, :, place] = real.reshape(self.cycles, self.sequences).T
         return found
 
-    def explain(self, cycle: int, error: ViolationError) -> None:
-        """Raise what the oracle says of the sequence that breaks a promise in ``cycle``.
 
-        What is unknown breaks none, but the engine computes with some value of it.
-        """
-        for number in range(self.sequences):
-            one = {name: array[number : number + 1, : cycle + 1] for name, array in self.given.items()}
-            try:
-                _exactly(self.machine, one, False, True, number)
-            except ViolationError as found:
-                raise found from None
-        if not self.step.unknowns:
-            raise AssertionError(f"the fast engine and the oracle differ in cycle {cycle}: {error}")
+def _explain(
+    machine: Machine, step: Step, given: Mapping[str, NDArray[Any]], cycle: int, error: ViolationError
+) -> None:
+    """Raise what the oracle says of the sequence that breaks a promise in ``cycle``.
+
+    What is unknown breaks none, but the engine computes with some value of it.
+    """
+    for number in range(next(iter(given.values())).shape[0] if given else 1):
+        one = {name: array[number : number + 1, : cycle + 1] for name, array in given.items()}
+        try:
+            _exactly(machine, one, False, True, number)
+        except ViolationError as found:
+            raise found from None
+    if not step.unknowns:
+        raise AssertionError(f"the fast engine and the oracle differ in cycle {cycle}: {error}")
 
 
 def _reader(signal: Signal) -> Program:

@@ -1,21 +1,26 @@
-"""Sequences for the inputs of a machine: a row of exact numbers for each input signal and cycle, from power-up."""
+"""Sequences of a machine's inputs: a row of exact numbers for each input signal and cycle, from power-up."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from math import floor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dais_verif.errors import InputError
 from dais_verif.machine import Machine
 from dais_verif.program import FixedType
+from dais_verif.program.numbers import Batch, IntArray, floor_to_grid
 from dais_verif.stimulus.sequences import read_sequences
 
-__all__ = ["InputSequence", "generate_sequence", "given_sequences"]
+__all__ = ["ArrayRows", "InputSequence", "given_sequences", "raw_rows"]
+
+#: Raw integers of more bits are no numpy integers.
+_WIDEST = 62
 
 
 class InputSequence(NamedTuple):
@@ -25,66 +30,56 @@ class InputSequence(NamedTuple):
     rows: Mapping[str, Sequence[Sequence[Fraction]]]
 
 
-#: Cycles of a stretch in which each element keeps to one habit.
-_SHORTEST, _LONGEST = 1, 32
-#: How likely single bits are 1: enables and flags must stay, and change, and do so at once.
-_CHANCES = (0.0, 0.1, 0.5, 0.5, 0.9, 1.0)
-#: The same of resets: few and short, or nothing else would be seen.
-_RESETS = (0.0, 0.0, 0.0, 0.0, 0.02, 0.02, 0.1, 0.5)
+class ArrayRows(Sequence[Sequence[Fraction]]):
+    """Rows of exact numbers from an ``array`` (cycles, elements): raw integers of ``types``, or reals without types."""
 
-#: What all elements hold in the first cycles, other than resets.
-_CORNERS: tuple[Callable[[FixedType], int], ...] = (
-    lambda kind: 0,
-    lambda kind: kind.raw_max,
-    lambda kind: kind.raw_min,
-)
+    def __init__(self, array: NDArray[Any], types: tuple[FixedType, ...] | None = None) -> None:
+        self.array, self.types = array, types
 
+    def __len__(self) -> int:
+        return len(self.array)
 
-def generate_sequence(machine: Machine, cycles: int, seed: int = 0) -> InputSequence:
-    """``cycles`` cycles for the inputs of ``machine``: corners, then stretches in which every element has a habit.
+    @overload
+    def __getitem__(self, cycle: int) -> list[Fraction]: ...
+    @overload
+    def __getitem__(self, cycle: slice) -> list[list[Fraction]]: ...
+    def __getitem__(self, cycle: int | slice) -> list[Fraction] | list[list[Fraction]]:
+        """Return the row of a cycle, or several."""
+        if isinstance(cycle, slice):
+            return [self[number] for number in range(len(self))[cycle]]
+        row = self.array[cycle].tolist()
+        if self.types is None:
+            return [Fraction(value) for value in row]
+        return [_real(raw, kind) for raw, kind in zip(row, self.types, strict=True)]
 
-    It is at random, held, at its extremes, or a bit that is 1 more or less often; resets are short or seldom.
-    """
-    chance = random.Random(f"{seed} {cycles}")
-    resets = {(s.reset.signal, s.reset.start) for s in machine.registers if s.reset is not None}
-    raw: dict[str, list[list[int]]] = {signal.name: [] for signal in machine.inputs}
-    lengths = [1] * len(_CORNERS)
-    while sum(lengths) < cycles:
-        lengths.append(chance.randint(_SHORTEST, _LONGEST))
-    for number, length in enumerate(lengths):
-        for signal in machine.inputs:
-            columns = []
-            for element, kind in enumerate(signal.types):
-                resetting = (signal.name, element) in resets
-                if number < len(_CORNERS):
-                    columns.append([0 if resetting else _CORNERS[number](kind)])
-                else:
-                    columns.append(_column(kind, length, resetting, chance))
-            raw[signal.name] += [[column[t] for column in columns] for t in range(length)]
-    rows = {
-        signal.name: [
-            [_real(value, kind) for value, kind in zip(row, signal.types, strict=True)]
-            for row in raw[signal.name][:cycles]
-        ]
-        for signal in machine.inputs
-    }
-    return InputSequence(cycles, rows)
+    def __eq__(self, other: object) -> bool:
+        """Return whether ``other`` holds the same."""
+        if not isinstance(other, ArrayRows):
+            return NotImplemented
+        return self.types == other.types and np.array_equal(self.array, other.array)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
-def _column(kind: FixedType, length: int, resetting: bool, chance: random.Random) -> list[int]:
-    """Raw values of one element for ``length`` cycles."""
-    if kind.width == 0:
-        return [0] * length
-    if kind.width == 1:
-        often = chance.choice(_RESETS if resetting else _CHANCES)
-        return [(kind.raw_min or kind.raw_max) * (chance.random() < often) for _ in range(length)]
-    corners = [value for value in (kind.raw_min, kind.raw_max, -1, 0, 1) if kind.raw_min <= value <= kind.raw_max]
-    habit = chance.random()
-    if habit < 0.15:
-        return [chance.randint(kind.raw_min, kind.raw_max)] * length
-    if habit < 0.4:
-        return [chance.choice(corners) for _ in range(length)]
-    return [chance.randint(kind.raw_min, kind.raw_max) for _ in range(length)]
+def raw_rows(rows: Sequence[Sequence[Fraction]], types: tuple[FixedType, ...]) -> IntArray:
+    """``rows`` as raw integers of ``types``, wrapped into them: (cycles, elements); objects beyond 62 bits."""
+    if isinstance(rows, ArrayRows) and rows.types == types:
+        return rows.array
+    columns: list[IntArray] = []
+    for element, kind in enumerate(types):
+        values = rows.array[:, element] if isinstance(rows, ArrayRows) else [row[element] for row in rows]
+        if isinstance(values, np.ndarray):
+            column = floor_to_grid(Batch.of(np.ascontiguousarray(values).reshape(-1, 1), 1).columns[0], kind.f)
+        else:
+            scale = Fraction(2) ** kind.f
+            column = np.array([floor(value * scale) for value in values], dtype=object)
+        wrapped = (column.astype(object) - kind.raw_min & (1 << kind.width) - 1) + kind.raw_min
+        columns.append(wrapped if kind.width > _WIDEST else wrapped.astype(np.int64))
+    wide = any(kind.width > _WIDEST for kind in types)
+    whole = np.zeros((len(rows), len(types)), dtype=object if wide else np.int64)
+    for element, column in enumerate(columns):
+        whole[:, element] = column
+    return whole
 
 
 def _real(raw: int, kind: FixedType) -> Fraction:
@@ -109,7 +104,7 @@ def given_sequences(path: Path, machine: Machine) -> list[InputSequence]:
     return [
         InputSequence(
             cycles,
-            {name: [[Fraction(v) for v in row] for row in array[number].tolist()] for name, array in arrays.items()},
+            {name: ArrayRows(array[number]) for name, array in arrays.items()},
         )
         for number in range(sequences)
     ]

@@ -19,7 +19,8 @@ from dais_verif.machine import Machine
 from dais_verif.machine.ports import CLOCK
 from dais_verif.record.simulation import SimulationRecord, StimulusClass
 from dais_verif.simulation.simulators.build import simulators_for
-from dais_verif.stimulus.machines import generate_sequence, given_sequences
+from dais_verif.stimulus.generate_sequences import generate_sequences
+from dais_verif.stimulus.machines import given_sequences
 from dais_verif.stopwatch import Stopwatch
 
 __all__ = ["simulate_machine"]
@@ -45,7 +46,7 @@ def simulate_machine(
         sequences = [sequence for each in found for sequence in each]
         if request.vectors:
             classes.append(StimulusClass("generated", request.vectors))
-            sequences.append(generate_sequence(machine, request.vectors, request.seed))
+            sequences += generate_sequences(machine, request.vectors, request.seed)
     with work_folder(request.output) as folder:
         with watch.stage("emit"):
             design = machine_design(machine, asked, folder.path)
@@ -55,6 +56,7 @@ def simulate_machine(
         folder.begin(record)
         # Only now: to load all this takes as long as to simulate a small design.
         from dais_verif.dut.interface import Dut
+        from dais_verif.golden.fast import threads
         from dais_verif.program.ports import Ports
         from dais_verif.simulation.machines.rows import interface_of
         from dais_verif.simulation.machines.simulate import simulate_machine as simulated
@@ -73,6 +75,8 @@ def simulate_machine(
                 seed=request.seed,
                 waves=request.waves,
                 timeout=request.timeout,
+                jobs=threads(request.jobs),
+                bulk=request.bulk,
                 watch=watch,
             )
         watched.require_unchanged("simulated")

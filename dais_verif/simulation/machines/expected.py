@@ -1,91 +1,110 @@
-"""What a machine must answer, as rows of bits: from the fast engine where it can, else from the oracle.
+"""What a machine must answer, as packed rows: from the fast engine where it can, else from the oracle.
 
 The oracle is the judge all the same: where it takes seconds, what a design is blamed for is what the oracle says, too.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import numpy as np
 
 from dais_verif.errors import InputError, ViolationError
-from dais_verif.golden.machine import Value, trace_machine
-from dais_verif.golden.machine_batch import run_machine
-from dais_verif.machine import Machine, Signal
-from dais_verif.simulation.machines.rows import expected_rows, row_of
-from dais_verif.simulation.testbench.machine_job import UNKNOWN, MachineDifference
-from dais_verif.stimulus.machines import InputSequence
+from dais_verif.golden.machine import trace_machine
+from dais_verif.golden.machine_batch import run_raw
+from dais_verif.machine import Machine
+from dais_verif.machine.ports import bits_of
+from dais_verif.simulation.machines.rows import expected_rows, input_words, output_words, words_of_rows
+from dais_verif.simulation.testbench.machine_job import MachineDifference, SequenceRows
+from dais_verif.stimulus.machines import InputSequence, raw_rows
 
 __all__ = ["contradiction", "expect"]
 
 #: Ops times cycles that the oracle computes in some seconds.
 _MOST_EXACT = 1_000_000
-#: Bits of a number, and of its exponent, that float64 holds in any case.
-_BITS, _EXPONENT = 53, 900
+#: Elements of outputs times cycles times sequences that are computed at one time: half a gigabyte.
+_MOST_AT_ONCE = 1 << 25
 
 
-def expect(machine: Machine, sequence: InputSequence, *, check: bool) -> Iterator[str]:
-    """The packed rows of outputs before and after each edge.
+def expect(machine: Machine, sequences: Sequence[InputSequence], *, check: bool) -> list[SequenceRows]:
+    """Inputs and expected outputs of each sequence.
 
-    Raises ``ViolationError``, in the oracle's words, for the first broken promise if ``check``.
+    Raises ``ViolationError`` for a broken promise if ``check``, in the oracle's words, with the sequence if there are
+    several.
     """
-    found = _fast(machine, sequence, check)
-    return iter(found) if found is not None else _exact(machine, sequence, check)
+    found: dict[int, SequenceRows] = {}
+    for numbers in _groups(machine, sequences):
+        found |= zip(numbers, _expect(machine, sequences, numbers, check), strict=True)
+    return [found[number] for number in range(len(sequences))]
+
+
+def _groups(machine: Machine, sequences: Sequence[InputSequence]) -> Iterator[list[int]]:
+    """Numbers of sequences of one length: the fast engine runs them side by side."""
+    by_length: dict[int, list[int]] = {}
+    for number, sequence in enumerate(sequences):
+        by_length.setdefault(sequence.cycles, []).append(number)
+    elements = sum(len(signal.types) for signal in machine.outputs)
+    for cycles, numbers in by_length.items():
+        most = max(_MOST_AT_ONCE // max(cycles * elements, 1), 1)
+        for start in range(0, len(numbers), most):
+            yield numbers[start : start + most]
+
+
+def _expect(
+    machine: Machine, sequences: Sequence[InputSequence], numbers: Sequence[int], check: bool
+) -> list[SequenceRows]:
+    group = [sequences[number] for number in numbers]
+    try:
+        found = _fast(machine, group, check)
+    except (ViolationError, InputError):  # the oracle says of which sequence, and what
+        if len(numbers) > 1:
+            return [rows for number in numbers for rows in _expect(machine, sequences, [number], check)]
+        found = None
+    if found is not None:
+        return found
+    try:
+        return [_exact_rows(machine, sequence, check) for sequence in group]
+    except ViolationError as error:
+        if len(sequences) == 1:
+            raise
+        raise ViolationError(f"sequence {numbers[0]}, {error}") from None
+
+
+def _fast(machine: Machine, group: Sequence[InputSequence], check: bool) -> list[SequenceRows] | None:
+    """The rows of sequences of one length, or None where the fast engine cannot say."""
+    cycles = group[0].cycles
+    raw = {
+        signal.name: np.stack([raw_rows(sequence.rows[signal.name], signal.types) for sequence in group])
+        for signal in machine.inputs
+    }
+    run = run_raw(machine, raw, sequences=len(group), cycles=cycles, check=check)
+    if run is None:
+        return None
+    n_out = sum(len(signal.types) for signal in machine.outputs)
+    found = []
+    for number, sequence in enumerate(group):
+        before, after = (raw[:, :, number] for raw in (run.before, run.after))
+        known = None
+        if run.unknowns and (before[:, n_out:].any() or after[:, n_out:].any()):
+            # All bits of an element are known, or none.
+            known = output_words(machine, before[:, n_out:] - 1, after[:, n_out:] - 1)
+        expected = output_words(machine, before[:, :n_out], after[:, :n_out])
+        found.append(
+            SequenceRows(input_words(machine, sequence), expected if known is None else expected & known, known)
+        )
+    return found
+
+
+def _exact_rows(machine: Machine, sequence: InputSequence, check: bool) -> SequenceRows:
+    bits = sum(bits_of(signal.types) for signal in machine.outputs)
+    expected, known = words_of_rows(list(_exact(machine, sequence, check)), bits)
+    return SequenceRows(input_words(machine, sequence), expected, known)
 
 
 def _exact(machine: Machine, sequence: InputSequence, check: bool) -> Iterator[str]:
     cycles = trace_machine(machine, sequence.rows, check=check, cycles=sequence.cycles)
     return (row for cycle in cycles for row in expected_rows(machine, cycle))
-
-
-def _fast(machine: Machine, sequence: InputSequence, check: bool) -> list[str] | None:
-    """The rows, or None where the fast engine cannot say, or finds a broken promise."""
-    if not sequence.rows or not all(map(_is_double, _values(sequence))):
-        return None
-    arrays = {name: np.array([[[float(v) for v in row] for row in rows]]) for name, rows in sequence.rows.items()}
-    try:
-        before, after = (
-            run_machine(machine, arrays, after=late, check=check, engine="fast").outputs for late in (False, True)
-        )
-    except (ViolationError, InputError):
-        return None
-    rows = []
-    for cycle in range(sequence.cycles):
-        for found in (before, after):
-            values = {name: array[0, cycle].tolist() for name, array in found.items()}
-            rows.append(_row(machine.outputs, values))
-    return rows
-
-
-def _values(sequence: InputSequence) -> Iterator[Value]:
-    return (value for rows in sequence.rows.values() for row in rows for value in row)
-
-
-def _is_double(value: Value) -> bool:
-    """Whether float64 holds ``value`` exactly; some that it holds are not known to be held."""
-    if value is None:
-        return False
-    return value.numerator.bit_length() <= _BITS and value.denominator.bit_length() <= _EXPONENT
-
-
-def _row(signals: Iterable[Signal], values: dict[str, list[float]]) -> str:
-    def bits(value: float, width: int, f: int) -> str:
-        return (
-            UNKNOWN * width
-            if math.isnan(value)
-            else format(int(math.ldexp(value, f)) & ((1 << width) - 1), f"0{width}b")
-        )
-
-    return row_of(
-        [
-            bits(value, kind.width, kind.f) if kind.width else ""
-            for signal in signals
-            for value, kind in zip(values[signal.name], signal.types, strict=True)
-        ]
-    )
 
 
 def contradiction(

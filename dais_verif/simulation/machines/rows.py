@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
+
+import numpy as np
 
 from dais_verif.dut.interface import Clocking, DesignInterface, Wire
 from dais_verif.golden.machine import Cycle, Value, Values
@@ -11,10 +12,22 @@ from dais_verif.golden.oracle import quantise, two
 from dais_verif.machine import Machine, Signal
 from dais_verif.machine.ports import bits_of, port_names
 from dais_verif.program import FixedType
+from dais_verif.program.numbers import IntArray
+from dais_verif.program.ports import Element, Ports
+from dais_verif.simulation.scoreboard import words_of_text
 from dais_verif.simulation.testbench.machine_job import UNKNOWN
-from dais_verif.stimulus.machines import InputSequence
+from dais_verif.simulation.testbench.packing import Words, pack_outputs
+from dais_verif.stimulus.machines import InputSequence, raw_rows
 
-__all__ = ["bits_of_value", "element_bits", "expected_rows", "input_row", "interface_of", "row_of"]
+__all__ = [
+    "bits_of_value",
+    "element_bits",
+    "expected_rows",
+    "input_words",
+    "interface_of",
+    "output_words",
+    "words_of_rows",
+]
 
 
 def interface_of(machine: Machine, clock: str) -> DesignInterface:
@@ -43,10 +56,39 @@ def bits_of_value(value: Value, kind: FixedType) -> str:
     return format(raw & ((1 << kind.width) - 1), f"0{kind.width}b")
 
 
-def input_row(machine: Machine, sequence: InputSequence, cycle: int) -> str:
-    """The packed row of inputs of ``cycle``; 0 and 1 in turn if they have no bits."""
-    row = _row(machine.inputs, {name: rows[cycle] for name, rows in sequence.rows.items()})
-    return row if any(kind.width for signal in machine.inputs for kind in signal.types) else str(cycle & 1)
+def input_words(machine: Machine, sequence: InputSequence) -> Words:
+    """The packed rows of inputs, one a cycle; 0 and 1 in turn if they have no bits."""
+    if not any(kind.width for signal in machine.inputs for kind in signal.types):
+        return np.arange(sequence.cycles, dtype="<u8").reshape(-1, 1) & np.uint64(1)
+    columns: list[IntArray] = []
+    for signal in machine.inputs:
+        raw = raw_rows(sequence.rows[signal.name], signal.types)
+        columns += [raw[:, element] for element in range(len(signal.types))]
+    return pack_outputs(columns, Ports((), _elements(machine.inputs)), sequence.cycles)
+
+
+def output_words(machine: Machine, before: IntArray, after: IntArray) -> Words:
+    """The packed rows of outputs, two a cycle, of raw outputs (cycles, elements) before and after each edge."""
+    ports = Ports((), _elements(machine.outputs))
+    early, late = (pack_outputs(list(raw.T), ports, len(raw)) for raw in (before, after))
+    return np.stack([early, late], axis=1).reshape(-1, early.shape[1])
+
+
+def words_of_rows(rows: Sequence[str], bits: int) -> tuple[Words, Words | None]:
+    """Rows as text, as packed words; and which of their bits are known, or None if all are."""
+    if not any(UNKNOWN in row for row in rows):
+        return words_of_text(list(rows), bits)[0], None
+    known = ["".join("0" if bit == UNKNOWN else "1" for bit in row) for row in rows]
+    return words_of_text([row.replace(UNKNOWN, "0") for row in rows], bits)[0], words_of_text(known, bits)[0]
+
+
+def _elements(signals: Sequence[Signal]) -> tuple[Element, ...]:
+    found, offset = [], 0
+    for signal in signals:
+        for kind in signal.types:
+            found.append(Element(offset, kind.width, -kind.f))
+            offset += kind.width
+    return tuple(found)
 
 
 def expected_rows(machine: Machine, cycle: Cycle) -> Iterator[str]:
@@ -55,18 +97,12 @@ def expected_rows(machine: Machine, cycle: Cycle) -> Iterator[str]:
         yield _row(machine.outputs, values)
 
 
-def _row(signals: Sequence[Signal], values: Values | dict[str, Sequence[Fraction]]) -> str:
-    return row_of(
-        [
-            bits_of_value(value, kind)
-            for signal in signals
-            for value, kind in zip(values[signal.name], signal.types, strict=True)
-        ]
-    )
-
-
-def row_of(elements: Sequence[str]) -> str:
-    """The packed row of ``elements``, the first one in the least significant bits; one 0 if they have no bits."""
+def _row(signals: Sequence[Signal], values: Values) -> str:
+    elements = [
+        bits_of_value(value, kind)
+        for signal in signals
+        for value, kind in zip(values[signal.name], signal.types, strict=True)
+    ]
     return "".join(reversed(elements)) or "0"
 
 

@@ -16,7 +16,6 @@ from dais_verif.record.simulation import Blame, SimulatorResult
 from dais_verif.simulation import launch
 from dais_verif.simulation.machines.expected import contradiction, expect
 from dais_verif.simulation.machines.mismatch import describe
-from dais_verif.simulation.machines.rows import input_row
 from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.simulators.simulation import Simulation
 from dais_verif.simulation.testbench.machine_job import (
@@ -24,7 +23,8 @@ from dais_verif.simulation.testbench.machine_job import (
     MachineAnswer,
     MachineDifference,
     MachineJob,
-    write_rows,
+    SequenceFiles,
+    load_answers,
 )
 from dais_verif.simulation.verify import Finding
 from dais_verif.stimulus.machines import InputSequence
@@ -36,15 +36,79 @@ __all__ = ["simulate_machine"]
 
 _BENCH = "dais_verif.simulation.testbench.machine_bench"
 
+#: The simulator that has a bulk path; and how many sequences others run beside it, each in a process of its own.
+_WITH_BULK, _MOST_IN_PORTS = "verilator", 8
+
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What one simulator showed of each sequence; seconds are wall time."""
+    """What one simulator showed of sequences, by their numbers; seconds are wall time."""
 
-    answers: list[MachineAnswer]
+    answers: Mapping[int, MachineAnswer]
     simulation: Simulation
     build_seconds: float
     run_seconds: float
+
+
+@dataclass(frozen=True)
+class _Runner:
+    """How simulators are run. ``jobs``: processes, or threads of one, at a time."""
+
+    interface: DesignInterface
+    folder: Path
+    seed: int
+    waves: bool
+    timeout: float | None
+    jobs: int
+    bulk: bool
+    watch: Stopwatch
+
+    def build(self, name: str, design: RtlDesign) -> tuple[Simulation, float]:
+        begin = time.monotonic()
+        place = self.folder / name / "build"
+        built = build(name, design, place, waves=self.waves, timeout=self.timeout, watch=self.watch)
+        return built, time.monotonic() - begin
+
+    def in_bulk(self, name: str) -> bool:
+        return name == _WITH_BULK and self.bulk and not self.waves
+
+    def run(self, name: str, built: Future[tuple[Simulation, float]], files: Sequence[SequenceFiles]) -> _Outcome:
+        """Every sequence from power-up: in a process of its own, or all in one that has a bulk path."""
+        simulation, seconds = built.result()
+        begin = time.monotonic()
+        with self.watch.stage(f"{name} run"):
+            if self.in_bulk(name):
+                found = self.process(simulation, files)
+            else:
+                with process.workers(min(self.jobs, len(files))) as pool:
+                    found = [answers[0] for answers in pool.map(lambda one: self.process(simulation, [one]), files)]
+        answers = {one.number: answer for one, answer in zip(files, found, strict=False)}
+        return _Outcome(answers, simulation, seconds, time.monotonic() - begin)
+
+    def process(self, simulation: Simulation, files: Sequence[SequenceFiles]) -> list[MachineAnswer]:
+        """One run of a simulator."""
+        name = simulation.simulator
+        folder = self.folder / name / f"run_{files[0].number}"
+        shutil.rmtree(folder, ignore_errors=True)  # nothing that an earlier run answered may be taken for this run's
+        folder.mkdir(parents=True)
+        answer_path, job_path, log = folder / "answer.json", folder / "job.json", folder / "simulation.log"
+        threads = min(self.jobs, len(files)) if self.in_bulk(name) else 0
+        MachineJob(self.interface, tuple(files), str(answer_path), threads).save(job_path)
+        env = {MACHINE_JOB_VARIABLE: str(job_path)}
+        results = launch.run(
+            simulation, _BENCH, folder, env=env, seed=self.seed, waves=self.waves, timeout=self.timeout
+        )
+        if not answer_path.is_file():
+            raise ToolError(f"the {name} bench gave no answer: {launch.cause(simulation, log)} (full output: {log})")
+        answers = load_answers(answer_path)
+        refused = any(answer.port_error for answer in answers)
+        if not refused and [answer.cycles for answer in answers] != [asked.cycles for asked in files]:
+            raise ToolError(f"the {name} bench did not compare every cycle (full output: {log})")
+        clean = not refused and all(answer.first is None for answer in answers)
+        clean &= any(answer.bits for answer in answers)
+        if clean == bool(launch.failed_tests(results)):
+            raise ToolError(f"the {name} bench and its answer tell different stories (full output: {log})")
+        return answers
 
 
 def simulate_machine(
@@ -59,96 +123,63 @@ def simulate_machine(
     seed: int = 0,
     waves: bool = False,
     timeout: float | None = None,
+    jobs: int = 1,
+    bulk: bool = True,
     watch: Stopwatch | None = None,
 ) -> Finding:
     """Give ``sequences`` to ``design``, whose ports are ``interface``, and compare all that ``machine`` makes of them.
 
-    ``check``: promises of the machine are checked, and nothing is simulated where one is broken. ``folder`` receives
-    rows, builds, logs and waves. Failing tools and broken promises are findings.
+    ``check``: promises of the machine are checked, and nothing is simulated where one is broken. ``bulk``: Verilator
+    runs all sequences in one process, and then the other simulators run the first few only, and that which is the first
+    to differ. ``folder`` receives rows, builds, logs and waves. Failing tools and broken promises are findings.
     """
     watch = watch or Stopwatch()
-    cycles = [sequence.cycles for sequence in sequences]
-    reason = "the machine has no output bits" if not interface.output_bits else "there was no cycle"
-    if not sum(cycles) or not interface.output_bits:
+    sequences = [sequence for sequence in sequences if sequence.cycles]
+    if not sequences or not interface.output_bits:
+        reason = "the machine has no output bits" if not interface.output_bits else "there was no cycle"
         return Finding(Verdict.NOT_RUN, f"nothing was compared: {reason}", [])
+    runner = _Runner(interface, folder, seed, waves, timeout, jobs, bulk, watch)
+    some = _MOST_IN_PORTS if any(runner.in_bulk(name) for name in simulators) else len(sequences)
     with process.workers(2 * len(simulators)) as pool:
-        # While the simulators build, the oracle computes.
-        builds = {
-            name: pool.submit(_build, name, design, folder / name / "build", waves, timeout, watch)
-            for name in simulators
-        }
+        # While the simulators build, the golden model computes.
+        builds = {name: pool.submit(runner.build, name, design) for name in simulators}
         try:
             with watch.stage("golden model"):
-                for number, sequence in enumerate(sequences):
-                    _prepare(machine, sequence, folder / f"sequence_{number}", check)
+                files = _prepare(machine, sequences, folder, check)
         except ViolationError as error:
-            where = f"sequence {number}, {error}" if len(sequences) > 1 else str(error)
-            return Finding(Verdict.PROGRAM_INVALID, f"{where}; --unchecked carries on as hardware would", [])
-        jobs = [
-            MachineJob(interface, str(place / "inputs.txt"), str(place / "expected.txt"), "", count)
-            for place, count in ((folder / f"sequence_{number}", count) for number, count in enumerate(cycles))
-        ]
+            return Finding(Verdict.PROGRAM_INVALID, f"{error}; --unchecked carries on as hardware would", [])
         runs = {
-            name: pool.submit(_run_all, name, built, jobs, folder / name, seed, waves, timeout, watch)
+            name: pool.submit(runner.run, name, built, files if runner.in_bulk(name) else files[:some])
             for name, built in builds.items()
         }
         outcomes = {name: _outcome(run) for name, run in runs.items()}
+        differing = [first[0] for o in outcomes.values() if isinstance(o, _Outcome) and (first := _first(o))]
+        if differing:
+            outcomes = {
+                name: _outcome(pool.submit(_also, runner, outcome, files[min(differing)]))
+                for name, outcome in outcomes.items()
+            }
     return _finding(machine, sequences, outcomes, check)
 
 
-def _prepare(machine: Machine, sequence: InputSequence, folder: Path, check: bool) -> None:
+def _prepare(machine: Machine, sequences: Sequence[InputSequence], folder: Path, check: bool) -> list[SequenceFiles]:
     """What the bench gives and expects, in files of ``folder``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    rows = (input_row(machine, sequence, cycle) for cycle in range(sequence.cycles))
-    write_rows(folder / "inputs.txt", rows)
-    write_rows(folder / "expected.txt", expect(machine, sequence, check=check))
+    files = []
+    for number, rows in enumerate(expect(machine, sequences, check=check)):
+        place = folder / f"sequence_{number}"
+        rows.save(place)
+        files.append(SequenceFiles(number, str(place.absolute()), len(rows.inputs)))
+    return files
 
 
-def _build(
-    name: str, design: RtlDesign, folder: Path, waves: bool, timeout: float | None, watch: Stopwatch
-) -> tuple[Simulation, float]:
-    begin = time.monotonic()
-    return build(name, design, folder, waves=waves, timeout=timeout, watch=watch), time.monotonic() - begin
-
-
-def _run_all(
-    name: str,
-    built: Future[tuple[Simulation, float]],
-    jobs: Sequence[MachineJob],
-    folder: Path,
-    seed: int,
-    waves: bool,
-    timeout: float | None,
-    watch: Stopwatch,
-) -> _Outcome:
-    """Every sequence in a process of its own: registers have their initial values at power-up only."""
-    simulation, seconds = built.result()
-    begin = time.monotonic()
-    with watch.stage(f"{name} run"):
-        answers = [
-            _run(simulation, job, folder / f"run_{number}", seed, waves, timeout) for number, job in enumerate(jobs)
-        ]
-    return _Outcome(answers, simulation, seconds, time.monotonic() - begin)
-
-
-def _run(
-    simulation: Simulation, job: MachineJob, folder: Path, seed: int, waves: bool, timeout: float | None
-) -> MachineAnswer:
-    shutil.rmtree(folder, ignore_errors=True)  # nothing that an earlier run answered may be taken for this run's
-    folder.mkdir(parents=True)
-    answer_path, job_path, log = folder / "answer.json", folder / "job.json", folder / "simulation.log"
-    job = MachineJob(job.interface, job.inputs, job.expected, str(answer_path), job.cycles)
-    job.save(job_path)
-    env = {MACHINE_JOB_VARIABLE: str(job_path)}
-    results = launch.run(simulation, _BENCH, folder, env=env, seed=seed, waves=waves, timeout=timeout)
-    name = simulation.simulator
-    if not answer_path.is_file():
-        raise ToolError(f"the {name} bench gave no answer: {launch.cause(simulation, log)} (full output: {log})")
-    answer = MachineAnswer.load(answer_path)
-    clean = answer.cycles == job.cycles > 0 and answer.first is None and not answer.port_error and answer.bits > 0
-    if clean == bool(launch.failed_tests(results)):
-        raise ToolError(f"the {name} bench and its answer tell different stories (full output: {log})")
-    return answer
+def _also(runner: _Runner, outcome: _Outcome | ToolError, files: SequenceFiles) -> _Outcome:
+    """``outcome`` with one more sequence, if it is not there already."""
+    if isinstance(outcome, ToolError):
+        raise outcome
+    if files.number in outcome.answers or any(answer.port_error for answer in outcome.answers.values()):
+        return outcome
+    (answer,) = runner.process(outcome.simulation, [files])
+    return replace(outcome, answers={**outcome.answers, files.number: answer})
 
 
 def _outcome(run: Future[_Outcome]) -> _Outcome | ToolError:
@@ -172,7 +203,7 @@ def _finding(
     firsts = {
         name: first
         for name, outcome in outcomes.items()
-        if isinstance(outcome, _Outcome) and (first := _first(outcome.answers)) is not None
+        if isinstance(outcome, _Outcome) and (first := _first(outcome)) is not None
     }
     if not firsts:
         bits, cycles = (
@@ -205,20 +236,22 @@ def _finding(
     return Finding(verdict, text, results, mismatch)
 
 
-def _first(answers: Sequence[MachineAnswer]) -> tuple[int, MachineDifference] | None:
-    """The first difference, and the number of its sequence."""
-    return next(((number, a.first) for number, a in enumerate(answers) if a.first is not None), None)
+def _first(outcome: _Outcome) -> tuple[int, MachineDifference] | None:
+    """The number of the first sequence that differs, and how."""
+    found = ((number, answer.first) for number, answer in sorted(outcome.answers.items()))
+    return next(((number, first) for number, first in found if first is not None), None)
 
 
 def _result(name: str, outcome: _Outcome | ToolError) -> SimulatorResult:
     if isinstance(outcome, ToolError):
         return SimulatorResult(name, failure=str(outcome))
-    answers = outcome.answers
+    answers = outcome.answers.values()
     return SimulatorResult(
         name,
         outcome.simulation.version,
         vectors_compared=sum(answer.cycles for answer in answers),
         bits_compared=sum(answer.bits for answer in answers),
+        bulk_vectors=sum(answer.bulk for answer in answers),
         mismatches=sum(answer.mismatching for answer in answers),
         vectors_with_x=sum(answer.unknown for answer in answers),
         cached=outcome.simulation.cached,

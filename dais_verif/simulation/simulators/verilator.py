@@ -65,7 +65,7 @@ _SHORT_FUNCTIONS = ("--output-split-cfuncs", "1000")
 
 
 #: Functions of the executable that cocotb's side calls: the linker must keep their names.
-_EXPORTED = ("dais_verif_open", "dais_verif_evaluate", "dais_verif_close")
+_EXPORTED = ("dais_verif_open", "dais_verif_evaluate", "dais_verif_sequence", "dais_verif_close")
 
 
 def identity(options: BuildOptions) -> list[str]:

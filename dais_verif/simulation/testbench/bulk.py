@@ -14,7 +14,7 @@ import numpy as np
 from dais_verif.dut.interface import DesignInterface
 from dais_verif.simulation.testbench.packing import Words, row_words
 
-__all__ = ["Evaluator", "evaluator"]
+__all__ = ["Evaluator", "evaluator", "run_sequence"]
 
 Evaluator = Callable[[Words, int], Words]
 
@@ -27,6 +27,34 @@ def evaluator(interface: DesignInterface) -> Iterator[Evaluator]:
     Must be made before simulated time passes: Verilator refuses later. Raises ``RuntimeError`` if the design has
     another interface.
     """
+    with _instance(interface) as (library, instance):
+
+        def evaluate(inputs: Words, latency: int) -> Words:
+            inputs = np.ascontiguousarray(inputs)
+            found = np.zeros((len(inputs), row_words(interface.output_bits)), dtype="<u8")
+            given, taken = inputs.ctypes.data, found.ctypes.data
+            library.dais_verif_evaluate(instance, given, inputs.shape[1], taken, found.shape[1], len(inputs), latency)
+            return found
+
+        yield evaluate
+
+
+def run_sequence(interface: DesignInterface, inputs: Words) -> Words:
+    """The outputs of a machine from power-up: two packed rows a cycle, before its edge and after it.
+
+    As for ``evaluator``, before simulated time passes; each call has an instance of its own.
+    """
+    inputs = np.ascontiguousarray(inputs)
+    found = np.zeros((2 * len(inputs), row_words(interface.output_bits)), dtype="<u8")
+    with _instance(interface) as (library, instance):
+        given, taken = inputs.ctypes.data, found.ctypes.data
+        library.dais_verif_sequence(instance, given, inputs.shape[1], taken, found.shape[1], len(inputs))
+    return found
+
+
+@contextmanager
+def _instance(interface: DesignInterface) -> Iterator[tuple[ctypes.CDLL, int]]:
+    """The library and an instance of the design in it. Raises ``RuntimeError`` for another interface."""
     library = ctypes.CDLL(None)
     library.dais_verif_open.restype = ctypes.c_void_p
     library.dais_verif_open.argtypes = [ctypes.c_char_p]
@@ -34,19 +62,13 @@ def evaluator(interface: DesignInterface) -> Iterator[Evaluator]:
     pointer, size = ctypes.c_void_p, ctypes.c_size_t
     library.dais_verif_evaluate.argtypes = [pointer, pointer, size, pointer, size, size, size]
     library.dais_verif_evaluate.restype = None
+    library.dais_verif_sequence.argtypes = [pointer, pointer, size, pointer, size, size]
+    library.dais_verif_sequence.restype = None
     instance = library.dais_verif_open("\n".join(_lines(interface)).encode())
     if instance is None:
         raise RuntimeError("the ports that the bench knows cannot be found for the bulk path")
-
-    def evaluate(inputs: Words, latency: int) -> Words:
-        inputs = np.ascontiguousarray(inputs)
-        found = np.zeros((len(inputs), row_words(interface.output_bits)), dtype="<u8")
-        given, taken = inputs.ctypes.data, found.ctypes.data
-        library.dais_verif_evaluate(instance, given, inputs.shape[1], taken, found.shape[1], len(inputs), latency)
-        return found
-
     try:
-        yield evaluate
+        yield library, instance
     finally:
         library.dais_verif_close(instance)
 

@@ -1,26 +1,43 @@
-"""The cocotb testbench of a machine: a sequence from power-up, every output bit before and after every edge.
+"""The cocotb testbench of a machine: sequences from power-up, every output bit before and after every edge.
 
 Runs inside the simulator. It makes the clock itself: clock low and inputs, wait, read; the rising edge, wait, read.
+Registers have their initial values at power-up only, so one sequence goes through the ports. Where the simulator has a
+bulk path, all sequences go through that, each with an instance of the design of its own, and the first cycles of the
+first one through the ports, too: both must agree.
 """
 
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import cocotb
+import numpy as np
 from cocotb.triggers import Timer
 
+from dais_verif.dut.interface import DesignInterface
+from dais_verif.simulation.testbench.bulk import run_sequence
 from dais_verif.simulation.testbench.machine_job import (
     MACHINE_JOB_VARIABLE,
     UNKNOWN,
     MachineAnswer,
     MachineDifference,
     MachineJob,
+    SequenceFiles,
+    SequenceRows,
     differs,
+    save_answers,
+    text_of_rows,
 )
+from dais_verif.simulation.testbench.packing import Words
 from dais_verif.simulation.testbench.pins import PortHandles, handle_of, problem_with
+
+#: Cycles that also go through the ports where there is a bulk path.
+_SMOKE = 256
+#: Cycles whose rows are text at one time.
+_BLOCK = 1024
 
 
 @cocotb.test()
@@ -29,50 +46,111 @@ async def outputs_equal_golden_model(dut: Any) -> None:
     job = MachineJob.load(Path(os.environ[MACHINE_JOB_VARIABLE]))
     problem = problem_with(dut, job.interface)
     if problem:
-        answer = MachineAnswer(port_error=f"the design does not fit the machine: {problem}")
+        answers = [MachineAnswer(port_error=f"the design does not fit the machine: {problem}")]
+    elif job.threads:
+        answers = await _in_bulk(dut, job)
     else:
-        answer = await _run(dut, job)
-    answer.save(Path(job.answer))
-    problem = answer.port_error or _problem(answer, job)
+        (files,) = job.sequences
+        answers = [(await _Ports(dut, job.interface).run(files.rows()))]
+    save_answers(Path(job.answer), answers)
+    problem = _problem(answers, job)
     # Not by ``assert``, which an optimised Python leaves out.
     if problem:
         raise AssertionError(problem)
 
 
-def _problem(answer: MachineAnswer, job: MachineJob) -> str | None:
-    if not answer.cycles == job.cycles > 0:
+def _problem(answers: list[MachineAnswer], job: MachineJob) -> str | None:
+    """Why the test does not pass."""
+    for answer in answers:
+        if answer.port_error:
+            return answer.port_error
+        if answer.first is not None:
+            return f"{answer.mismatching + answer.unknown} cycles differ from the golden model"
+    if [answer.cycles for answer in answers] != [files.cycles for files in job.sequences]:
         return "not every cycle was compared"
-    if answer.first is not None:
-        return f"{answer.mismatching + answer.unknown} cycles differ from the golden model"
-    return None if answer.bits else "no bit was compared"
+    return None if any(answer.bits for answer in answers) else "no bit was compared"
 
 
-async def _run(dut: Any, job: MachineJob) -> MachineAnswer:
-    ports, wait = PortHandles(dut, job.interface), Timer(1, unit="ns")
-    clocking = job.interface.clocking
-    clock = None if clocking is None else handle_of(dut, clocking.clock)
-    cycles = bits = mismatching = unknown = 0
-    first: MachineDifference | None = None
-    for given, before, after in job.rows():
+async def _in_bulk(dut: Any, job: MachineJob) -> list[MachineAnswer]:
+    """All sequences in threads, before any time passes; then the first cycles of the first through the ports."""
+
+    def run(files: SequenceFiles) -> tuple[MachineAnswer, Words | None]:
+        rows = files.rows()
+        found = run_sequence(job.interface, rows.inputs)
+        own = found[: 2 * _SMOKE] if files is job.sequences[0] else None
+        return compare(rows, found, job.interface.output_bits), own
+
+    with ThreadPoolExecutor(job.threads) as pool:
+        done = list(pool.map(run, job.sequences))
+    bulk = done[0][1]
+    assert bulk is not None
+    rows = job.sequences[0].rows()
+    same = await _Ports(dut, job.interface).run(SequenceRows(rows.inputs[:_SMOKE], bulk))
+    if same.first is not None:
+        raise RuntimeError(f"cycle {same.first.cycle} gives other outputs through the ports than in bulk")
+    return [answer for answer, _ in done]
+
+
+def compare(rows: SequenceRows, found: Words, bits: int) -> MachineAnswer:
+    """What a sequence gave in bulk, where no bit is ever X."""
+    wrong = found ^ rows.expected
+    if rows.known is not None:
+        wrong &= rows.known
+    differing = np.flatnonzero(wrong.any(axis=1))
+    first = None
+    if differing.size:
+        at = int(differing[0])
+        known = None if rows.known is None else rows.known[at : at + 1]
+        (expected,) = text_of_rows(rows.expected[at : at + 1], bits, known)
+        (seen,) = text_of_rows(found[at : at + 1], bits)
+        first = MachineDifference(at // 2, at % 2 == 1, expected, seen)
+    compared = len(found) * bits if rows.known is None else int(np.unpackbits(rows.known.view(np.uint8)).sum())
+    cycles = len(found) // 2
+    return MachineAnswer(cycles, compared, len(set((differing // 2).tolist())), 0, first, bulk=cycles)
+
+
+class _Ports:
+    """The path through the ports."""
+
+    def __init__(self, dut: Any, interface: DesignInterface) -> None:
+        self._handles, self._wait, self._interface = PortHandles(dut, interface), Timer(1, unit="ns"), interface
+        clocking = interface.clocking
+        self._clock = None if clocking is None else handle_of(dut, clocking.clock)
+
+    async def run(self, rows: SequenceRows) -> MachineAnswer:
+        """Every cycle of a sequence, compared."""
+        bits, cycle = 0, 0
+        mismatching = unknown = 0
+        first: MachineDifference | None = None
+        for start in range(0, len(rows.inputs), _BLOCK):
+            given = text_of_rows(rows.inputs[start : start + _BLOCK], self._interface.input_bits)
+            span = slice(2 * start, 2 * (start + _BLOCK))
+            known = None if rows.known is None else rows.known[span]
+            expected = text_of_rows(rows.expected[span], self._interface.output_bits, known)
+            for row in given:
+                wanted = (next(expected), next(expected))
+                wrong = await self._cycle(cycle, row, wanted)
+                if wrong:
+                    first = first or wrong[0]
+                    if any(one.unknown for one in wrong):
+                        unknown += 1
+                    else:
+                        mismatching += 1
+                bits += sum(len(text) - text.count(UNKNOWN) for text in wanted)
+                cycle += 1
+        return MachineAnswer(cycle, bits, mismatching, unknown, first)
+
+    async def _cycle(self, cycle: int, row: str, expected: tuple[str, str]) -> list[MachineDifference]:
         found = []
         for level in (0, 1):
-            if clock is not None:
-                clock.value = level
+            if self._clock is not None:
+                self._clock.value = level
             if level == 0:
-                ports.write(given)
-            await wait
-            found.append(ports.read())
-        wrong = [
-            MachineDifference(cycles, number == 1, expected, seen)
-            for number, (expected, seen) in enumerate(zip((before, after), found, strict=True))
-            if differs(expected, seen)
+                self._handles.write(row)
+            await self._wait
+            found.append(self._handles.read())
+        return [
+            MachineDifference(cycle, number == 1, wanted, seen)
+            for number, (wanted, seen) in enumerate(zip(expected, found, strict=True))
+            if differs(wanted, seen)
         ]
-        if wrong:
-            first = first or wrong[0]
-            if any(one.unknown for one in wrong):
-                unknown += 1
-            else:
-                mismatching += 1
-        bits += len(before) + len(after) - before.count(UNKNOWN) - after.count(UNKNOWN)
-        cycles += 1
-    return MachineAnswer(cycles, bits, mismatching, unknown, first)

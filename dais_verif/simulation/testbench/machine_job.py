@@ -1,14 +1,18 @@
-"""What the bench of machines is asked and what it answers: JSON, and rows of bits as lines of text."""
+"""What the bench of machines is asked and what it answers: JSON, and packed rows of bits as ``.npy``."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dais_verif.dut.interface import DesignInterface
 from dais_verif.files import write_atomically
+from dais_verif.simulation.testbench.packing import Words
 
 __all__ = [
     "MACHINE_JOB_VARIABLE",
@@ -16,29 +20,71 @@ __all__ = [
     "MachineAnswer",
     "MachineDifference",
     "MachineJob",
+    "SequenceFiles",
+    "SequenceRows",
     "differs",
-    "write_rows",
+    "load_answers",
+    "save_answers",
+    "text_of_rows",
 ]
 
 #: Environment variable that names the job file.
 MACHINE_JOB_VARIABLE = "DAIS_VERIF_MACHINE_JOB"
 
-#: In expected rows: a bit that depends on what nothing initialises, so that any value will do.
+#: In expected rows as text: a bit that depends on what nothing initialises, so that any value will do.
 UNKNOWN = "-"
 
 
 @dataclass(frozen=True)
-class MachineJob:
-    """A sequence from power-up. ``inputs``: a file with a row a cycle, most significant bit first.
+class SequenceRows:
+    """A sequence from power-up as packed rows: ``inputs`` one a cycle, ``expected`` two, before its edge and after it.
 
-    ``expected``: a file with two rows of outputs a cycle: before its edge, and after it with the same inputs.
+    ``known``: which bits of ``expected`` are, where not all of them are known; the others are 0 there.
+    """
+
+    inputs: Words
+    expected: Words
+    known: Words | None = None
+
+    def save(self, folder: Path) -> None:
+        """Write into ``folder``, which is made if need be."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, words in (("inputs", self.inputs), ("expected", self.expected), ("known", self.known)):
+            if words is not None:
+                np.save(folder / f"{name}.npy", words)
+
+    @classmethod
+    def load(cls, folder: Path) -> SequenceRows:
+        """Read what ``save`` wrote."""
+        known = folder / "known.npy"
+        inputs, expected = (np.load(folder / f"{name}.npy") for name in ("inputs", "expected"))
+        return cls(inputs, expected, np.load(known) if known.exists() else None)
+
+
+@dataclass(frozen=True)
+class SequenceFiles:
+    """Sequence ``number`` of a run: the folder of its rows, and how many ``cycles`` it has."""
+
+    number: int
+    folder: str
+    cycles: int
+
+    def rows(self) -> SequenceRows:
+        """Read the rows."""
+        return SequenceRows.load(Path(self.folder))
+
+
+@dataclass(frozen=True)
+class MachineJob:
+    """``sequences``, of which one alone can go through the ports; with ``threads`` all go through the bulk path.
+
+    The first cycles of the first one go through the ports, too.
     """
 
     interface: DesignInterface
-    inputs: str
-    expected: str
+    sequences: tuple[SequenceFiles, ...]
     answer: str
-    cycles: int
+    threads: int = 0
 
     def save(self, path: Path) -> None:
         """Write as JSON."""
@@ -48,13 +94,8 @@ class MachineJob:
     def load(cls, path: Path) -> MachineJob:
         """Read what ``save`` wrote."""
         tree = json.loads(path.read_text())
-        return cls(**{**tree, "interface": DesignInterface.from_tree(tree["interface"])})
-
-    def rows(self) -> Iterator[tuple[str, str, str]]:
-        """Inputs, outputs before the edge and outputs after it, of each cycle."""
-        with open(self.inputs, encoding="ascii") as inputs, open(self.expected, encoding="ascii") as expected:
-            for line in inputs:
-                yield line.rstrip("\n"), next(expected).rstrip("\n"), next(expected).rstrip("\n")
+        sequences = tuple(SequenceFiles(**files) for files in tree["sequences"])
+        return cls(DesignInterface.from_tree(tree["interface"]), sequences, tree["answer"], tree["threads"])
 
 
 @dataclass(frozen=True)
@@ -74,7 +115,10 @@ class MachineDifference:
 
 @dataclass(frozen=True)
 class MachineAnswer:
-    """What the bench found. ``mismatching``, ``unknown``: cycles with a wrong bit, with X or Z in place of a bit."""
+    """What the bench found in a sequence. ``bulk``: of its ``cycles``, those outside cocotb.
+
+    ``mismatching``, ``unknown``: cycles with a wrong bit, with X or Z in place of a bit.
+    """
 
     cycles: int = 0
     bits: int = 0
@@ -82,17 +126,21 @@ class MachineAnswer:
     unknown: int = 0
     first: MachineDifference | None = None
     port_error: str | None = None
+    bulk: int = 0
 
-    def save(self, path: Path) -> None:
-        """Write as JSON."""
-        write_atomically(path, json.dumps(asdict(self)).encode())
 
-    @classmethod
-    def load(cls, path: Path) -> MachineAnswer:
-        """Read what ``save`` wrote."""
-        tree = json.loads(path.read_text())
+def save_answers(path: Path, answers: Sequence[MachineAnswer]) -> None:
+    """Write ``answers``, one a sequence, as JSON."""
+    write_atomically(path, json.dumps([asdict(answer) for answer in answers]).encode())
+
+
+def load_answers(path: Path) -> list[MachineAnswer]:
+    """Read what ``save_answers`` wrote."""
+    found = []
+    for tree in json.loads(path.read_text()):
         first = tree.pop("first")
-        return cls(**tree, first=None if first is None else MachineDifference(**first))
+        found.append(MachineAnswer(**tree, first=None if first is None else MachineDifference(**first)))
+    return found
 
 
 def differs(expected: str, found: str) -> bool:
@@ -104,7 +152,15 @@ def differs(expected: str, found: str) -> bool:
     return any(e not in (f, UNKNOWN) for e, f in zip(expected, found, strict=True))
 
 
-def write_rows(path: Path, rows: Iterable[str]) -> None:
-    """Write ``rows``, a line each."""
-    with path.open("w", encoding="ascii") as file:
-        file.writelines(f"{row}\n" for row in rows)
+def text_of_rows(words: Words, bits: int, known: Words | None = None) -> Iterator[str]:
+    """Each packed row as text, most significant bit first; a row without bits is one 0."""
+    text = _bits_of(words, bits) + np.uint8(ord("0"))
+    if known is not None and bits:
+        text = np.where(_bits_of(known, bits) == 1, text, np.uint8(ord(UNKNOWN)))
+    whole, width = text.tobytes().decode(), max(bits, 1)
+    return (whole[at : at + width] for at in range(0, len(whole), width))
+
+
+def _bits_of(words: Words, bits: int) -> NDArray[np.uint8]:
+    little = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)
+    return np.ascontiguousarray(np.unpackbits(little, axis=1, count=max(bits, 1), bitorder="little")[:, ::-1])

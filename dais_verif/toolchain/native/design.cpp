@@ -135,6 +135,19 @@ struct Instance final {
         design->eval();
     }
 
+    // Every cycle of a machine from power-up: its outputs before the edge, and after it with the same inputs.
+    void sequence(const uint64_t* inputs_of, size_t input_words, uint64_t* outputs_of, size_t output_words,
+                  size_t cycles) {
+        for (size_t t = 0; t < cycles; ++t) {
+            for (const Pin& pin : inputs) load(pin, inputs_of + t * input_words);
+            for (size_t level = 0; level < 2; ++level) {
+                if (clock.data) *clock.data = level;
+                design->eval();
+                for (const Pin& pin : outputs) store(pin, outputs_of + (2 * t + level) * output_words);
+            }
+        }
+    }
+
     // Without a clock the outputs follow the inputs; with one, every edge has a sample, the last ones once more the
     // first, and an output is what is there just before the edge that is `latency` edges later.
     void run(const uint64_t* inputs_of, size_t input_words, uint64_t* outputs_of, size_t output_words, size_t rows,
@@ -196,5 +209,14 @@ void dais_verif_evaluate(void* handle, const uint64_t* inputs, size_t input_word
     Instance& instance = *static_cast<Instance*>(handle);
     Verilated::threadContextp(&instance.context);
     instance.run(inputs, input_words, outputs, output_words, rows, latency);
+}
+
+// The same of a machine: two rows of outputs a cycle, before its edge and after it. Once for an instance.
+void dais_verif_sequence(void* handle, const uint64_t* inputs, size_t input_words, uint64_t* outputs,
+                         size_t output_words, size_t cycles) {
+    const Visit visit;
+    Instance& instance = *static_cast<Instance*>(handle);
+    Verilated::threadContextp(&instance.context);
+    instance.sequence(inputs, input_words, outputs, output_words, cycles);
 }
 }

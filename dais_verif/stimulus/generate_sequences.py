@@ -1,0 +1,175 @@
+"""Sequences for a machine when nobody gives any: corners, then stretches of cycles in which control has a habit.
+
+A stretch is *free*, and each element does as it likes; or *steady*, and single bits keep what they have, so that frames
+follow each other without a pause; or a *pulse*: resets for one cycle, then steady; or *stalling*: bits are mostly 1.
+Resets, unless they pulse, are few and short, or nothing else would be seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.machine import Machine, View
+from dais_verif.program import FixedType
+from dais_verif.program.numbers import IntArray
+from dais_verif.stimulus.machines import ArrayRows, InputSequence
+
+__all__ = ["generate_sequence", "generate_sequences"]
+
+
+class _Habit(IntEnum):
+    """What control does in a stretch."""
+
+    FREE = 0
+    STEADY = 1
+    PULSE = 2
+    STALLING = 3
+
+
+#: How often each habit is chosen.
+_HABITS = (0.5, 0.2, 0.15, 0.15)
+#: The longest stretch of each; one that is not free lasts for some periods of schedules, if there are any.
+_LONGEST = (32, 128, 32, 64)
+_PERIODS = 3
+#: How likely single bits are 1 in a free stretch: enables and flags must stay, and change, and do so at once.
+_CHANCES = (0.0, 0.1, 0.5, 0.5, 0.9, 1.0)
+#: The same of resets.
+_RESETS = (0.0, 0.0, 0.0, 0.0, 0.02, 0.02, 0.1, 0.5)
+#: The same of all bits but resets in a steady stretch, in which they keep it; and in a stalling one.
+_STEADY, _STALLING = 0.75, 0.875
+#: What elements do in a stretch: hold a value, take extremes, or (the rest) anything.
+_HELD, _EXTREME = 0.15, 0.25
+#: What all elements hold in the first cycles, other than resets.
+_CORNERS: tuple[Callable[[FixedType], int], ...] = (
+    lambda kind: 0,
+    lambda kind: kind.raw_max,
+    lambda kind: kind.raw_min,
+)
+#: With fewer cycles there is one sequence.
+_FEW = 256
+#: The longest first sequence, and about how long others are at least where there are many.
+_FIRST, _OTHERS = 4096, 1024
+_LEAST_OTHERS, _MOST_OTHERS = 3, 511
+_WIDEST = 62
+
+
+def generate_sequences(machine: Machine, cycles: int, seed: int = 0) -> list[InputSequence]:
+    """Sequences of ``cycles`` cycles in all, each from power-up.
+
+    The first begins with corners and has half of them, but at most 4,096. The others are of equal length, within a
+    cycle: memories, which no reset clears, begin anew in each.
+    """
+    if cycles < _FEW:
+        return [generate_sequence(machine, cycles, seed)]
+    first = min(cycles // 2, _FIRST)
+    count = min(max((cycles - first) // _OTHERS, _LEAST_OTHERS), _MOST_OTHERS)
+    each = (cycles - first) // count
+    lengths = [cycles - each * count, *[each] * count]
+    return [generate_sequence(machine, length, seed, number) for number, length in enumerate(lengths)]
+
+
+def generate_sequence(machine: Machine, cycles: int, seed: int = 0, number: int = 0) -> InputSequence:
+    """``cycles`` cycles for the inputs of ``machine``; number 0 begins with corners, others at random at once."""
+    rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(cycles, number))))
+    resets = _reset_inputs(machine)
+    plan = _Plan(machine, cycles, rng, number)
+    rows = {}
+    for signal in machine.inputs:
+        columns = [plan.column(kind, (signal.name, place) in resets) for place, kind in enumerate(signal.types)]
+        rows[signal.name] = ArrayRows(_side_by_side(columns, cycles), signal.types)
+    return InputSequence(cycles, rows)
+
+
+def _side_by_side(columns: list[IntArray], cycles: int) -> IntArray:
+    wide = any(column.dtype == object for column in columns)
+    whole: IntArray = np.zeros((cycles, len(columns)), dtype=object if wide else np.int64)
+    for place, column in enumerate(columns):
+        whole[:, place] = column
+    return whole
+
+
+def _reset_inputs(machine: Machine) -> set[tuple[str, int]]:
+    """The elements of inputs that are a reset, by themselves or copied through wires."""
+    found: set[tuple[str, int]] = set()
+    waiting = [signal.reset for signal in machine.registers if signal.reset is not None]
+    while waiting:
+        view = waiting.pop()
+        if (view.signal, view.start) in found:
+            continue
+        found.add((view.signal, view.start))
+        for connection in machine.connections:
+            source, target = connection.source, connection.target
+            if machine.clocked(connection) or target.signal != view.signal or source.index is not None:
+                continue
+            if target.start <= view.start < target.stop:
+                place = source.start + view.start - target.start
+                waiting.append(View(source.signal, place, place + 1))
+    return found
+
+
+class _Plan:
+    """The stretches of one sequence: what control does in each, and how long."""
+
+    def __init__(self, machine: Machine, cycles: int, rng: np.random.Generator, number: int) -> None:
+        self.cycles, self.rng = cycles, rng
+        self.corners = min(len(_CORNERS), cycles) if number == 0 else 0
+        period = max((s.schedule.period for s in machine.inputs if s.schedule is not None), default=0)
+        longest = np.maximum(_LONGEST, [0, *[_PERIODS * period] * 3])
+        habits = rng.choice(len(_HABITS), size=cycles + 1, p=_HABITS)
+        # The others begin with every habit in turn, and with no reset: power-up is one.
+        habits[0] = (_Habit.FREE, _Habit.STEADY, _Habit.STALLING)[number % 3]
+        lengths = rng.integers(1, longest[habits], endpoint=True)
+        count = int(np.searchsorted(np.cumsum(lengths), cycles - self.corners)) + 1
+        self.habits, self.lengths = habits[:count], lengths[:count]
+        self.begins = np.cumsum(self.lengths) - self.lengths
+
+    def column(self, kind: FixedType, resetting: bool) -> IntArray:
+        """Raw values of one element."""
+        count = self.cycles - self.corners
+        first = [0 if resetting else _CORNERS[number](kind) for number in range(self.corners)]
+        if kind.width == 0:
+            rest: IntArray = np.zeros(count, dtype=np.int64)
+        elif kind.width == 1:
+            rest = self._bits(resetting)[:count] * (kind.raw_min or kind.raw_max)
+        else:
+            rest = self._numbers(kind)[:count]
+        return np.concatenate([np.array(first, dtype=rest.dtype), rest])
+
+    def _spread(self, of_stretches: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.repeat(of_stretches, self.lengths)
+
+    def _bits(self, resetting: bool) -> NDArray[np.int64]:
+        rng, habits, count = self.rng, self.habits, len(self.habits)
+        if resetting:
+            chances = np.where(habits == _Habit.FREE, rng.choice(_RESETS, size=count), 0.0)
+            chances[0] = 0.0
+        else:
+            kept = (rng.random(count) < _STEADY).astype(np.float64)
+            free = rng.choice(_CHANCES, size=count)
+            chances = np.select([habits == _Habit.FREE, habits == _Habit.STALLING], [free, _STALLING], kept)
+        bits = rng.random(int(self.lengths.sum())) < self._spread(chances)
+        if resetting:
+            bits[self.begins[habits == _Habit.PULSE]] = True
+        return bits.astype(np.int64)
+
+    def _numbers(self, kind: FixedType) -> IntArray:
+        rng, count, cycles = self.rng, len(self.habits), int(self.lengths.sum())
+        corners = [value for value in (kind.raw_min, kind.raw_max, -1, 0, 1) if kind.raw_min <= value <= kind.raw_max]
+        manner = self._spread(rng.random(count))
+        held = np.repeat(_uniform(rng, kind, count), self.lengths)
+        extreme = np.array(corners, dtype=held.dtype)[rng.integers(0, len(corners), size=cycles)]
+        found = np.where(manner < _HELD + _EXTREME, extreme, _uniform(rng, kind, cycles))
+        return np.where(manner < _HELD, held, found)
+
+
+def _uniform(rng: np.random.Generator, kind: FixedType, count: int) -> IntArray:
+    if kind.width <= _WIDEST:
+        return rng.integers(kind.raw_min, kind.raw_max, size=count, endpoint=True)
+    size = -(-kind.width // 8)
+    data = rng.bytes(size * count)
+    raws = (int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size))
+    return np.array([raw % (1 << kind.width) + kind.raw_min for raw in raws], dtype=object)
