@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
-__all__ = ["Stage", "Stopwatch"]
+__all__ = ["Stage", "Stopwatch", "process_started"]
 
 
 @dataclass(frozen=True)
@@ -72,3 +74,13 @@ class Stopwatch:
         """All stages so far, in the order in which they began."""
         with self._lock:
             return sorted(self._stages.values(), key=lambda stage: (stage.begin, stage.end))
+
+
+def process_started() -> float:
+    """When this process began, as a time of ``time.monotonic()``."""
+    now = time.monotonic()
+    try:
+        ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+        return min(now, now - time.clock_gettime(time.CLOCK_BOOTTIME) + ticks / os.sysconf("SC_CLK_TCK"))
+    except (OSError, ValueError, IndexError):
+        return now

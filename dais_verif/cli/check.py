@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import console, json_option, layout_option, program_argument, seconds
+from dais_verif.cli.common import console, json_option, layout_option, program_argument, seconds, show_record
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
 from dais_verif.flows.check import CheckRequest
@@ -42,8 +42,4 @@ def check(as_json: bool, **asked: Any) -> int:
     """
     request = CheckRequest(**asked)
     record = run_check(request, progress=TerminalProgress())
-    if as_json:
-        click.echo(record.to_json())
-    else:
-        print_check(record, console(), everything=request.everything)
-    return record.verdict.exit_code
+    return show_record(record, as_json, lambda: print_check(record, console(), everything=request.everything))

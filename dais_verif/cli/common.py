@@ -43,9 +43,12 @@ __all__ = [
     "console",
     "output_path",
     "page_path",
+    "parsed_by",
     "seconds",
     "notices",
     "reproduce",
+    "show_record",
+    "show_run",
     "tell_written",
     "write_page",
 ]
@@ -67,6 +70,18 @@ def _sandbox(context: click.Context, option: click.Parameter, value: bool) -> No
         from dais_verif.flows.sandbox import confine_tools
 
         confine_tools()
+
+
+def parsed_by(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """The callback of an option whose value ``parse`` reads, or says by a ``ValueError`` why it cannot."""
+
+    def callback(context: click.Context, option: click.Parameter, value: Any) -> Any:
+        try:
+            return None if value is None else parse(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+
+    return callback
 
 
 file_path = click.Path(path_type=Path)
@@ -128,6 +143,30 @@ def notices() -> Console:
     from dais_verif.report.safe_console import SafeConsole
 
     return SafeConsole(stderr=True)
+
+
+def show_record(record: Any, as_json: bool, text: Callable[[], None]) -> int:
+    """Print a record as JSON or by ``text``, and return the exit code."""
+    if as_json:
+        click.echo(record.to_json())
+    else:
+        text()
+    code: int = record.verdict.exit_code
+    return code
+
+
+def show_run(done: Any, as_json: bool, html: Path | None, text: Callable[[], None]) -> int:
+    """The same of a run that may have kept a folder, and the page if one was asked for."""
+
+    def with_folder() -> None:
+        text()
+        if done.folder is not None:
+            console().print(f"files      {done.folder}", markup=False)
+
+    code = show_record(done.record, as_json, with_folder)
+    if html is not None:
+        write_page(done.record, done.program, html, done.folder and done.folder / "result.json")
+    return code
 
 
 def tell_written(path: Path, what: str) -> None:

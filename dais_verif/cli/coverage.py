@@ -18,6 +18,7 @@ from dais_verif.cli.common import (
     program_argument,
     reproduce,
     seed_option,
+    show_record,
     tell_written,
     unchecked_option,
     vectors_option,
@@ -79,10 +80,7 @@ def coverage(output: Path | None, html: Path | None, as_json: bool, **asked: Any
     record = done.record
     if output is not None:
         tell_written(output, "the record, and the bins as CSV")
-    if as_json:
-        click.echo(record.to_json())
-    else:
-        print_coverage_record(record, done.program, console())
+    code = show_record(record, as_json, lambda: print_coverage_record(record, done.program, console()))
     if html is not None:
         write_page(record, done.program, html, None if output is None else output / "coverage.json")
-    return record.verdict.exit_code
+    return code

@@ -16,6 +16,7 @@ from dais_verif.cli.common import (
     reproduce,
     seconds,
     seed_option,
+    show_record,
     unchecked_option,
     vectors_option,
 )
@@ -74,8 +75,4 @@ def diff(as_json: bool, **asked: Any) -> int:
     --prove compares what hardware computes, for all inputs: what breaks a promise is quantised, in A and B alike.
     """
     record = run_diff(DiffRequest(**asked, command=reproduce()), progress=TerminalProgress())
-    if as_json:
-        click.echo(record.to_json())
-    else:
-        print_diff(record, console())
-    return record.verdict.exit_code
+    return show_record(record, as_json, lambda: print_diff(record, console()))

@@ -18,9 +18,9 @@ from dais_verif.cli.common import (
     reproduce,
     seconds,
     seed_option,
+    show_run,
     unchecked_option,
     vectors_option,
-    write_page,
 )
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.terminal import TerminalProgress
@@ -66,15 +66,7 @@ def hil(html: Path | None, as_json: bool, **asked: Any) -> int:
     again too, to see whether the board repeats it. The exit code is the verdict's.
     """
     done = run_on_board(BoardRequest(**asked, command=reproduce()), progress=TerminalProgress())
-    record = done.record
-    if as_json:
-        click.echo(record.to_json())
-    else:
-        print_record(record, console())
-        if done.folder is not None:
-            console().print(f"files      {done.folder}", markup=False)
-        if done.resumable:
-            console().print("resume     the same command with --resume goes on from there", markup=False)
-    if html is not None:
-        write_page(record, done.program, html, done.folder and done.folder / "result.json")
-    return record.verdict.exit_code
+    code = show_run(done, as_json, html, lambda: print_record(done.record, console()))
+    if done.resumable and not as_json:
+        console().print("resume     the same command with --resume goes on from there", markup=False)
+    return code

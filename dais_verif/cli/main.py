@@ -11,7 +11,6 @@ import signal
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import TextIO
 
 import click
 
@@ -154,14 +153,7 @@ def _leave() -> None:
             os._exit(code)
 
 
-def _notice(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
+def _notice(message: Warning | str, *_: object, **__: object) -> None:
     """A warning as a line for users, who have no use for the line of code that it comes from."""
     click.echo(f"warning: {printable(' '.join(str(message).split()))}", err=True)
 

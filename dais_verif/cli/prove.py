@@ -19,8 +19,8 @@ from dais_verif.cli.common import (
     sandbox_option,
     seconds,
     seed_option,
+    show_run,
     unchecked_option,
-    write_page,
 )
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.options.design import netlist_options, rtl_options
@@ -28,7 +28,7 @@ from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import FiniteRange
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.proof.reading import FRONT_ENDS
-from dais_verif.flows.prove import ProveRequest
+from dais_verif.flows.prove import Proved, ProveRequest
 from dais_verif.flows.prove import prove as run_prove
 from dais_verif.flows.simulation_request import SIMULATORS
 
@@ -108,14 +108,10 @@ def prove(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) ->
     """
     request = ProveRequest(design=dut, command=lambda more: reproduce(more=more), **asked)
     done = run_prove(request, progress=TerminalProgress())
-    if as_json:
-        click.echo(done.record.to_json())
-    else:
-        from dais_verif.report.proof_text import print_proof
+    return show_run(done, as_json, html, lambda: _print(done))
 
-        print_proof(done.record, console(), bitwise=done.bitwise, mismatch=done.mismatch)
-        if done.folder is not None:
-            console().print(f"files      {done.folder}", markup=False)
-    if html is not None:
-        write_page(done.record, done.program, html, done.folder and done.folder / "result.json")
-    return done.record.verdict.exit_code
+
+def _print(done: Proved) -> None:
+    from dais_verif.report.proof_text import print_proof
+
+    print_proof(done.record, console(), bitwise=done.bitwise, mismatch=done.mismatch)

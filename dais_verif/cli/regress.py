@@ -15,6 +15,7 @@ from dais_verif.cli.common import (
     jobs_option,
     json_option,
     notices,
+    parsed_by,
     reproduce,
     seconds,
     write_page,
@@ -24,21 +25,12 @@ from dais_verif.cli.terminal.regression import RegressDisplay
 from dais_verif.cli.verb import OutputPath
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
-from dais_verif.flows.regress import DEFAULT_FOLDER, DEFAULT_TIMEOUT, SIMULATORS, RegressionRequest
+from dais_verif.flows.regress import DEFAULT_FOLDER, DEFAULT_TIMEOUT, SIMULATORS, RegressionRequest, shard_from
 from dais_verif.flows.regress import regress as run_regression
 from dais_verif.record.read import REGRESSION_NAME
 from dais_verif.record.regression import RegressionRecord
 
 __all__ = ["regress"]
-
-
-def _shard(context: click.Context, option: click.Parameter, value: str | None) -> tuple[int, int] | None:
-    if value is None:
-        return None
-    number, _, shards = value.partition("/")
-    if number.isdecimal() and shards.isdecimal() and 1 <= int(number) <= int(shards) <= 10_000:
-        return int(number), int(shards)
-    raise click.BadParameter(f"{value} must be like 2/5: the second of five.")
 
 
 @click.command(cls=GroupedCommand)
@@ -61,7 +53,7 @@ def _shard(context: click.Context, option: click.Parameter, value: str | None) -
     help="Our RTL with so many pipeline stages, 0: combinational; may be repeated. Manifests say so themselves.",
 )
 @jobs_option
-@click.option("--shard", callback=_shard, metavar="I/N", help="Only the I-th of N shares, for N machines.")
+@click.option("--shard", callback=parsed_by(shard_from), metavar="I/N", help="Only share I of N, for N machines.")
 @click.option("--fail-fast/--keep-going", default=False, show_default=True, help="Stop at the first failure.")
 @click.option("--resume", is_flag=True, help="Take over what an interrupted run in the same folder had finished.")
 @click.option("--rerun-failed", is_flag=True, help="Take over only what passed there, and run the rest again.")

@@ -15,6 +15,7 @@ from dais_verif.cli.common import (
     program_argument,
     seconds,
     seed_option,
+    show_record,
     unchecked_option,
     vectors_option,
 )
@@ -61,8 +62,4 @@ def sensitivity(top: int, as_json: bool, **asked: Any) -> int:
                  narrower type keeps, or nothing reads the op. Such bits need no flipping.
     """
     record = rank_sensitivity(SensitivityRequest(**asked), progress=TerminalProgress())
-    if as_json:
-        click.echo(record.to_json())
-    else:
-        print_sensitivity(record, console(), top=top)
-    return record.verdict.exit_code
+    return show_record(record, as_json, lambda: print_sensitivity(record, console(), top=top))

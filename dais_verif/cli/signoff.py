@@ -19,6 +19,7 @@ from dais_verif.cli.common import (
     program_argument,
     reproduce,
     sandbox_option,
+    show_record,
     write_page,
 )
 from dais_verif.cli.grouped import GroupedCommand
@@ -112,11 +113,8 @@ def signoff(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) 
     passphrase = getpass.getpass if sys.stdin.isatty() else None
     request = SignOffRequest(design=dut, passphrase=passphrase, command=reproduce(), **asked)
     record = sign_off(request, progress=SignOffProgress())
-    if as_json:
-        click.echo(record.to_json())
-    else:
-        print_sign_off(record, request.folder, console())
+    code = show_record(record, as_json, lambda: print_sign_off(record, request.folder, console()))
     if html is not None:
         program = load(asked["program"], layout=request.layout)
         write_page(record, program, html, request.folder / SIGNOFF_NAME)
-    return record.verdict.exit_code
+    return code

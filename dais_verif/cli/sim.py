@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import Any
@@ -17,14 +16,15 @@ from dais_verif.cli.common import (
     jobs_option,
     json_option,
     layout_option,
+    parsed_by,
     program_argument,
     reproduce,
     sandbox_option,
     seconds,
     seed_option,
+    show_run,
     unchecked_option,
     vectors_option,
-    write_page,
 )
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.options.bundles import bundled
@@ -32,27 +32,16 @@ from dais_verif.cli.options.design import dut_options, netlist_options
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.flows.covering import Covering
 from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.simulate import simulate
+from dais_verif.flows.simulate import Simulated, simulate
 from dais_verif.flows.simulation_request import (
-    ALL,
     LEAST_IN_ICARUS,
     MAX_BITS,
     SIMULATORS,
     VHDL_SIMULATORS,
     SimulationRequest,
+    vectors_in_icarus,
 )
-from dais_verif.stopwatch import Stopwatch
-
-
-def _icarus_vectors(context: click.Context, option: click.Parameter, value: str | None) -> int | None:
-    if value is None:
-        return None
-    if value == "all":
-        return ALL
-    if not (value.isascii() and value.isdigit() and 0 < int(value[:18]) == int(value)):
-        raise click.BadParameter(f"{value!r} must be a number of vectors, 1 or more, or all.")
-    return int(value)
-
+from dais_verif.stopwatch import Stopwatch, process_started
 
 _covering_options = bundled(
     "covering",
@@ -74,7 +63,7 @@ _covering_options = bundled(
 @click.option(
     "--icarus-vectors",
     metavar="N|all",
-    callback=_icarus_vectors,
+    callback=parsed_by(vectors_in_icarus),
     help="Vectors of a run in both simulators that Icarus compares, too. Default: as many as it can until Verilator has"
     f" run all, {LEAST_IN_ICARUS} at least.",
 )
@@ -134,7 +123,7 @@ def sim(
 
     A mismatch is shown with its vector and the first op whose value diverges. The exit code is the verdict's.
     """
-    watch = Stopwatch(started=_process_started())
+    watch = Stopwatch(started=process_started())
     watch.add("set-up", watch.started, time.monotonic())
     request = SimulationRequest(
         design=dut,
@@ -144,25 +133,10 @@ def sim(
         **asked,
     )
     done = simulate(request, progress=TerminalProgress(), watch=watch)
-    record = done.record
-    if as_json:
-        click.echo(record.to_json())
-    else:
-        from dais_verif.report.console import print_record
-
-        print_record(record, console(), profile=profile)
-        if done.folder is not None:
-            console().print(f"files      {done.folder}", markup=False)
-    if html is not None:
-        write_page(record, done.program, html, done.folder and done.folder / "result.json")
-    return record.verdict.exit_code
+    return show_run(done, as_json, html, lambda: _print(done, profile))
 
 
-def _process_started() -> float:
-    """When this process began, as a time of ``time.monotonic()``."""
-    now = time.monotonic()
-    try:
-        ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
-        return min(now, now - time.clock_gettime(time.CLOCK_BOOTTIME) + ticks / os.sysconf("SC_CLK_TCK"))
-    except (OSError, ValueError, IndexError):
-        return now
+def _print(done: Simulated, profile: bool) -> None:
+    from dais_verif.report.console import print_record  # only now: simulators are started first
+
+    print_record(done.record, console(), profile=profile)

@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import console, file_path, json_option, layout_option, program_argument, top_option
+from dais_verif.cli.common import (
+    console,
+    file_path,
+    json_option,
+    layout_option,
+    program_argument,
+    show_record,
+    top_option,
+)
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.options.design import target_option
 from dais_verif.cli.options.pipelines import pipeline_options
@@ -69,8 +77,4 @@ def synth(rtl: tuple[Path, ...], more_rtl: tuple[Path, ...], as_json: bool, **as
     if more_rtl and not rtl:
         raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")
     record = synthesize(SynthesisRequest(rtl=(*rtl, *more_rtl), **asked), progress=TerminalProgress())
-    if as_json:
-        click.echo(record.to_json())
-    else:
-        print_synthesis(record, console())
-    return record.verdict.exit_code
+    return show_record(record, as_json, lambda: print_synthesis(record, console()))

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from dais_verif.errors import InputError
-from dais_verif.flows.no_loss import require_other_file
+from dais_verif.flows.no_loss import require_form, require_other_file
 
 __all__ = ["FiniteRange", "OutputPath", "Verb"]
 
@@ -51,19 +51,7 @@ def _require_no_loss(ctx: click.Context) -> None:
     for param in filter(_writes, ctx.command.params):
         for output in filter(Path.is_file, _paths(ctx, param)):
             require_other_file(output, _name(param), [(_name(other), path) for other, path in read], InputError)
-            _require_form(param, output)
-
-
-def _require_form(param: click.Parameter, output: Path) -> None:
-    begins = getattr(param.type, "begins", b"")
-    if begins and (size := output.stat().st_size):
-        with output.open("rb") as file:
-            start = file.read(min(size, 64))
-        if not start.lstrip().lower().startswith(begins):
-            raise InputError(
-                f"{_name(param)} {str(output)!r} is there and does not begin with {begins.decode()!r}: it is no "
-                "earlier report; name another file"
-            )
+            require_form(_name(param), output, getattr(param.type, "begins", b""))
 
 
 def _writes(param: click.Parameter) -> bool:

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from dais_verif.cli.common import console, file_path, jobs_option, json_option, reproduce
+from dais_verif.cli.common import console, file_path, jobs_option, json_option, parsed_by, reproduce, show_record
 from dais_verif.cli.terminal.signoff import SignOffProgress
 from dais_verif.cli.verb import Verb
 from dais_verif.flows.verify_certificate import CertificateRequest, absolute_time, verify_certificate
 from dais_verif.report.certificate_text import print_certificate_check
-
-
-def _time(context: click.Context, option: click.Parameter, value: str | None) -> datetime | None:
-    try:
-        return None if value is None else absolute_time(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
 
 
 @click.command(cls=Verb)
@@ -35,7 +27,7 @@ def _time(context: click.Context, option: click.Parameter, value: str | None) ->
 @click.option("--allowed-signers", type=file_path, help="Who may sign, as for ssh-keygen; then it must be signed.")
 @click.option(
     "--verify-time",
-    callback=_time,
+    callback=parsed_by(absolute_time),
     metavar="TIME",
     help="When it was signed, as somebody says whom you trust: 20270131120000Z. Default: now.",
 )
@@ -59,8 +51,4 @@ def verify_cert(rtl: tuple[Path, ...], more_rtl: tuple[Path, ...], as_json: bool
         raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")
     request = CertificateRequest(rtl=(*rtl, *more_rtl), command=reproduce(), **asked)
     record = verify_certificate(request, progress=SignOffProgress())
-    if as_json:
-        click.echo(record.to_json())
-    else:
-        print_certificate_check(record, console())
-    return record.verdict.exit_code
+    return show_record(record, as_json, lambda: print_certificate_check(record, console()))

@@ -8,7 +8,7 @@ from pathlib import Path
 from dais_verif.errors import InputError, RequestError
 from dais_verif.program import Program
 
-__all__ = ["require_no_loss", "require_other_file"]
+__all__ = ["require_form", "require_no_loss", "require_other_file"]
 
 
 def require_other_file(
@@ -57,3 +57,15 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):  # ValueError: NUL in a name, of which the reader speaks
         return False
+
+
+def require_form(name: str, output: Path, begins: bytes) -> None:
+    """Raise ``InputError`` unless the file ``output``, argument ``name``, is empty or begins so, whatever the case."""
+    if begins and (size := output.stat().st_size):
+        with output.open("rb") as file:
+            start = file.read(min(size, 64))
+        if not start.lstrip().lower().startswith(begins):
+            raise InputError(
+                f"{name} {str(output)!r} is there and does not begin with {begins.decode()!r}: it is no "
+                "earlier report; name another file"
+            )

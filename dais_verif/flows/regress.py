@@ -32,7 +32,7 @@ from dais_verif.toolchain import tools
 from dais_verif.toolchain.tools import cache_dir
 from dais_verif.version import VERSION
 
-__all__ = ["DEFAULT_FOLDER", "DEFAULT_TIMEOUT", "SIMULATORS", "Past", "RegressionRequest", "regress"]
+__all__ = ["DEFAULT_FOLDER", "DEFAULT_TIMEOUT", "SIMULATORS", "Past", "RegressionRequest", "regress", "shard_from"]
 
 SIMULATORS: tuple[str, ...] = get_args(Simulator)
 
@@ -42,6 +42,14 @@ DEFAULT_FOLDER = Path("dais-verif-regress")
 _HISTORY = Path("regress", "history.sqlite")
 _MOST_SHARDS = 10_000
 _MOST_RETRIES = 100
+
+
+def shard_from(text: str) -> tuple[int, int]:
+    """Return a share as ``text`` says it, ``2/5``. Raises ``ValueError``."""
+    number, _, shards = text.partition("/")
+    if number.isdecimal() and shards.isdecimal() and 1 <= int(number) <= int(shards) <= _MOST_SHARDS:
+        return int(number), int(shards)
+    raise ValueError(f"{text} must be like 2/5: the second of five.")
 
 
 @dataclass(frozen=True, kw_only=True)

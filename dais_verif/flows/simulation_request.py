@@ -19,10 +19,27 @@ from dais_verif.simulation.simulators.build import SIMULATORS, VHDL_SIMULATORS
 from dais_verif.simulation.testbench.job import LEAST_IN_ICARUS
 from dais_verif.stimulus.pseudo_exhaustive.counters import MAX_BITS
 
-__all__ = ["ALL", "LEAST_IN_ICARUS", "MAX_BITS", "SIMULATORS", "VHDL_SIMULATORS", "SimulationRequest"]
+__all__ = [
+    "ALL",
+    "LEAST_IN_ICARUS",
+    "MAX_BITS",
+    "SIMULATORS",
+    "VHDL_SIMULATORS",
+    "SimulationRequest",
+    "vectors_in_icarus",
+]
 
 #: As ``icarus_vectors``: every vector.
 ALL = sys.maxsize
+
+
+def vectors_in_icarus(text: str) -> int:
+    """Return ``icarus_vectors`` as ``text`` says it: a number, or ``all``. Raises ``ValueError``."""
+    if text == "all":
+        return ALL
+    if not (text.isascii() and text.isdigit() and 0 < int(text[:18]) == int(text)):
+        raise ValueError(f"{text!r} must be a number of vectors, 1 or more, or all.")
+    return int(text)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ __all__ = ["ENTRY", "PRELOAD", "Executor", "Local"]
 ENTRY = "dais_verif.cli.main:main"
 PRELOAD = (
     "dais_verif.cli.sim",
-    "dais_verif.cli.terminal.display",
+    "dais_verif.report.simulation_display",
     "dais_verif.golden.fast",
     "dais_verif.simulation.verify",
     "numpy.random",

@@ -14,7 +14,7 @@ from dais_verif.record.regression import JobResult
 from dais_verif.report.console import verdict_text
 from dais_verif.verdict import Verdict
 
-__all__ = ["duration", "regression_table"]
+__all__ = ["duration", "job_word", "regression_table", "seconds_left"]
 
 _SHOWN_FAILURES = 12
 _SHOWN_RUNNING = 8
@@ -46,6 +46,19 @@ def regression_table(
     for name in running[:_SHOWN_RUNNING]:
         table.add_row(Text("running", style="dim"), Text(_short(name)), "")
     return Group(head, bar, table)
+
+
+def seconds_left(jobs: int, results: Sequence[JobResult], known: Sequence[float], workers: int) -> float:
+    """Estimate the seconds of all jobs that are left: ``known`` ones of some, for others what those that ended took."""
+    own = [result.seconds for result in results if not result.resumed and result.attempts]
+    usual = sum(own) / len(own) if own else 0.0
+    return (sum(known) + (jobs - len(results) - len(known)) * usual) / max(workers, 1)
+
+
+def job_word(result: JobResult) -> str:
+    """Return what became of a job: verdict, how it came about, seconds."""
+    word = f"{result.verdict.value}{' (flaky)' if result.flaky else ''}{' (taken over)' if result.resumed else ''}"
+    return word if result.resumed else f"{word} {result.seconds:.1f} s"
 
 
 def duration(seconds: float) -> str:

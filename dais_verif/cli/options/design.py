@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import click
 
-from dais_verif.cli.common import file_path, theirs_option
+from dais_verif.cli.common import file_path, parsed_by, theirs_option
 from dais_verif.cli.options.pipelines import stage_options
 from dais_verif.flows.designs import NETLISTS, DesignRequest, find_netlist, parse_parameter
 from dais_verif.flows.pins import Pins, latency_of
@@ -18,20 +18,6 @@ from dais_verif.flows.programs import is_folder
 from dais_verif.flows.wrapper import find_wrapper
 
 __all__ = ["dut_options", "given_rtl_options", "netlist_options", "rtl_options", "target_option"]
-
-
-def _latency(context: click.Context, option: click.Parameter, value: str | None) -> int | Literal["auto"] | None:
-    try:
-        return None if value is None else "auto" if value == "auto" else latency_of(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
-
-
-def _parameters(context: click.Context, option: click.Parameter, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    try:
-        return tuple(dict(map(parse_parameter, texts)).items())
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
 
 
 _OPTIONS = (
@@ -54,7 +40,7 @@ _OPTIONS = (
         "parameters",
         metavar="NAME=VALUE",
         multiple=True,
-        callback=_parameters,
+        callback=parsed_by(lambda texts: tuple(dict(map(parse_parameter, texts)).items())),
         help="Parameter of the top module of RTL in Verilog, for another value than its own; may be repeated.",
     ),
     click.option(
@@ -66,7 +52,7 @@ _OPTIONS = (
     click.option(
         "--latency",
         show_default="auto",
-        callback=_latency,
+        callback=parsed_by(lambda text: text if text == "auto" else latency_of(text)),
         help="Rising edges from an input to its output; auto: found out.",
     ),
     click.option("--reset", help="Reset of a clocked design: what is under way is dropped; NAME:low."),

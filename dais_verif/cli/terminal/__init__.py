@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dais_verif.cli.common import ShownWarnings, notices
 
 if TYPE_CHECKING:
-    from dais_verif.cli.terminal.display import Display
+    from dais_verif.report.simulation_display import Display
 
 __all__ = ["TerminalProgress"]
 
@@ -46,7 +46,7 @@ class TerminalProgress(ShownWarnings):
     @contextmanager
     def simulators(self) -> Iterator[None]:
         """Show a line for each simulator while the block runs."""
-        from dais_verif.cli.terminal.display import Display
+        from dais_verif.report.simulation_display import Display
 
         with Display(notices()) as display:
             self._display = display

@@ -13,7 +13,7 @@ from rich.live import Live
 
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.record.regression import JobResult
-from dais_verif.report.regression_table import regression_table
+from dais_verif.report.regression_table import job_word, regression_table, seconds_left
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class RegressDisplay(TerminalProgress):
         self._results.append(result)
         self._done.add(result.job.id)
         if not self._err.is_terminal:
-            text = f"[{len(self._results)}/{self._jobs}] {_word(result)}  {result.job.id}"
+            text = f"[{len(self._results)}/{self._jobs}] {job_word(result)}  {result.job.id}"
             more = f"  {result.message}" if result.verdict is not Verdict.PASS else ""
             self._err.print(f"{text}{more}", markup=False)
 
@@ -67,18 +67,7 @@ class RegressDisplay(TerminalProgress):
         self._running, self._workers = names, workers
         if self._err.is_terminal:
             elapsed = time.monotonic() - self._begun
-            table = regression_table(self._jobs, self._results, self._running, self._workers, elapsed, self._left())
+            known = [past.seconds for name, past in self._past.items() if name not in self._done]
+            left = seconds_left(self._jobs, self._results, known, self._workers)
+            table = regression_table(self._jobs, self._results, self._running, self._workers, elapsed, left)
             self._live.update(table, refresh=True)
-
-    def _left(self) -> float:
-        """Seconds: what is known of the jobs that are left, or what those that ended took."""
-        own = [result.seconds for result in self._results if not result.resumed and result.attempts]
-        usual = sum(own) / len(own) if own else 0.0
-        known = [past.seconds for name, past in self._past.items() if name not in self._done]
-        unknown = self._jobs - len(self._results) - len(known)
-        return (sum(known) + unknown * usual) / max(self._workers, 1)
-
-
-def _word(result: JobResult) -> str:
-    word = f"{result.verdict.value}{' (flaky)' if result.flaky else ''}{' (taken over)' if result.resumed else ''}"
-    return word if result.resumed else f"{word} {result.seconds:.1f} s"

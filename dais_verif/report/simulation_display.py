@@ -8,12 +8,10 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from dais_verif.flows.progress import SimulationWatcher
-
 __all__ = ["Display"]
 
 
-class Display(SimulationWatcher):
+class Display:
     """Lines that go away again on a terminal; plain lines, one a step, where there is none."""
 
     def __init__(self, err: Console) -> None:
