@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from math import lcm
 from numbers import Integral
@@ -118,10 +118,16 @@ def _rounded(values: _Scaled) -> _Scaled:
 
 
 def _pair(value: int | Sequence[int], name: str, least: int) -> tuple[int, int]:
-    pair = (value, value) if isinstance(value, int) else tuple(value)
-    if len(pair) != 2 or any(isinstance(one, bool) or not isinstance(one, int) or one < least for one in pair):
+    pair: tuple[Any, ...] = (value, value) if isinstance(value, Integral) else ()
+    if isinstance(value, Iterable):
+        pair = tuple(value)
+    if len(pair) != 2 or not all(_is_count(one, least) for one in pair):
         raise InputError(f"{name} must be a number of {least} or more, or two of them, not {value!r}")
-    return pair
+    return int(pair[0]), int(pair[1])
+
+
+def _is_count(value: object, least: int) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) < 1 << 31
 
 
 def _require_shapes(
@@ -133,7 +139,7 @@ def _require_shapes(
     knob: Knob,
 ) -> None:
     """Raise ``InputError`` unless the shapes fit each other, and the knob exists for them."""
-    if isinstance(groups, bool) or not isinstance(groups, int) or groups < 1:
+    if not _is_count(groups, 1):
         raise InputError(f"groups must be a number of 1 or more, not {groups!r}")
     channels, filters = x.shape[1], w.shape[0]
     if channels % groups or filters % groups or channels // groups != w.shape[1]:
@@ -192,7 +198,7 @@ def _convolved(x: _Integers, w: _Integers, stride: tuple[int, int], pad: tuple[i
     filters, depth, height, width = w.shape
     largest = _most(x) * _most(w) * depth * height * width
     kind = np.int64 if largest < 1 << 62 and max(_most(x), _most(w)) < 1 << 62 else np.object_
-    padded = np.pad(x.astype(kind), ((0, 0), (0, 0), (pad[0], pad[0]), (pad[1], pad[1])))
+    padded = _padded(x.astype(kind), pad)
     windows = np.lib.stride_tricks.sliding_window_view(padded, (height, width), (2, 3))[
         :, :, :: stride[0], :: stride[1]
     ]
@@ -206,6 +212,14 @@ def _convolved(x: _Integers, w: _Integers, stride: tuple[int, int], pad: tuple[i
         sums = flat @ w[mine].astype(kind).reshape(-1, depth * height * width).T
         y[:, mine] = sums.reshape(count, rows, columns, -1).transpose(0, 3, 1, 2)
     return y
+
+
+def _padded(x: _Integers, pad: tuple[int, int]) -> _Integers:
+    """Return ``x`` between zeros. Those of ``np.pad`` are of int64 among integers of any size, and overflow."""
+    count, channels, rows, columns = x.shape
+    padded = np.zeros((count, channels, rows + 2 * pad[0], columns + 2 * pad[1]), dtype=x.dtype)
+    padded[:, :, pad[0] : pad[0] + rows, pad[1] : pad[1] + columns] = x
+    return padded
 
 
 def _most(values: _Integers) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from numbers import Integral
 from typing import Final, Literal
 
 from dais_verif.errors import InputError
@@ -110,6 +111,6 @@ def knob_of(knob: Knob | int, knobs: Mapping[int, Knob] = KNOBS) -> Knob:
     """Return ``knob``, or the one with that number. Raises ``InputError`` if there is none, or it cannot be applied."""
     if isinstance(knob, Knob):
         return knob.require_supported()
-    if not isinstance(knob, int) or isinstance(knob, bool) or knob not in knobs:
+    if not isinstance(knob, Integral) or isinstance(knob, bool) or int(knob) not in knobs:
         raise InputError(f"there is no knob {knob!r}; convolutions have 11, 12, 121-138, 151-168, 231-239, 261-269")
     return knobs[knob].require_supported()

@@ -92,7 +92,7 @@ class ConfigurationFile:
     notices: tuple[Notice, ...] = field(default=(), compare=False, repr=False)
     text: str | None = field(default=None, compare=False, repr=False)
     knobs: Mapping[int, Knob] = field(default_factory=lambda: KNOBS, compare=False, repr=False)
-    name: str = field(default="configurations", compare=False)
+    name: str = field(default="configurations", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.baseline is not None:

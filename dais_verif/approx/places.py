@@ -5,7 +5,10 @@ from __future__ import annotations
 from dais_verif.approx.model import Notice
 from dais_verif.approx.problems import ConfigurationError, error_at
 
-__all__ = ["Place"]
+__all__ = ["MOST_NOTICES", "Place"]
+
+#: A file of nothing but blank lines would have millions.
+MOST_NOTICES = 10_000
 
 
 class Place:
@@ -23,4 +26,7 @@ class Place:
         """Take a notice. Raises ``ConfigurationError`` with ``strict``."""
         if self.strict:
             raise self.error(line, token or None, text)
-        self.notices.append(Notice(line, token, text))
+        if len(self.notices) < MOST_NOTICES:
+            self.notices.append(Notice(line, token, text))
+        elif len(self.notices) == MOST_NOTICES:
+            self.notices.append(Notice(line, "", "more is odd from here on, and not listed"))

@@ -17,8 +17,8 @@ from dais_verif.files import read_plain
 
 __all__ = ["parse", "read"]
 
-#: A network of a thousand nodes with a thousand configurations has some 50 MB.
-MOST_BYTES = 128 << 20
+#: A hundred configurations of a network of a thousand nodes have some 5 MB.
+MOST_BYTES = 32 << 20
 
 BEGIN, END = "+++++", "-----"
 

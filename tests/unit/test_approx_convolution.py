@@ -119,13 +119,13 @@ def slowly(x: Any, w: Any, bias: Any, stride: tuple[int, int], pad: tuple[int, i
 def test_it_is_what_loops_give_on_random_shapes(knob: int) -> None:
     rng = random.Random(knob)
     numbers = [Fraction(1, 3), Fraction(-7, 5), *map(Fraction, range(-9, 10))]
-    for _ in range(4):
+    for scale in (1, 1, 1, 3**50):
         channels, filters, kh, kw = (rng.randint(1, 3) for _ in range(4))
         stride, pad = ((rng.randint(1, 2), rng.randint(1, 2)), (rng.randint(0, 2), rng.randint(0, 2)))
         shape = (rng.randint(1, 2), channels, kh + rng.randint(1, 5), kw + rng.randint(1, 5))
         x, w = np.empty(shape, dtype=object), np.empty((filters, channels, kh, kw), dtype=object)
         for array in (x, w):
-            array.ravel()[:] = [rng.choice(numbers) for _ in range(array.size)]
+            array.ravel()[:] = [scale * rng.choice(numbers) for _ in range(array.size)]
         bias = [rng.choice(numbers) for _ in range(filters)] if rng.random() < 0.5 else None
         try:
             y = approx.convolve(x, w, bias, stride=stride, pad=pad, knob=knob)
@@ -133,6 +133,16 @@ def test_it_is_what_loops_give_on_random_shapes(knob: int) -> None:
             assert "is left" in str(error)
             continue
         assert y.tolist() == slowly(x, w, bias, stride, pad, approx.KNOBS[knob]).tolist()
+
+
+@pytest.mark.parametrize("knob", [11, 123, 232])
+def test_nothing_is_lost_where_integers_grow(knob: int) -> None:
+    """All that is added, multiplied or put between them is an integer of any size, too, as far as zeros go."""
+    rng = np.random.default_rng(knob)
+    x, w = rng.integers(-9, 9, (1, 2, 5, 5)).astype(object), rng.integers(-9, 9, (2, 2, 3, 3)).astype(object)
+    big = 3**60
+    found = approx.convolve(x * big, w * big, pad=2, knob=knob)
+    assert found.tolist() == (approx.convolve(x, w, pad=2, knob=knob) * big**2).tolist()
 
 
 def test_integers_of_any_size_are_exact() -> None:
@@ -146,6 +156,13 @@ def test_numbers_of_every_kind_are_taken_for_what_they_are() -> None:
     x: list[Any] = [0.1, Decimal("0.1"), Fraction(1, 10), np.float16(0.1), np.int8(3)]
     y = approx.convolve([[[x]]], [[[[1]]]]).ravel().tolist()
     assert y == [Fraction(0.1), Fraction(1, 10), Fraction(1, 10), Fraction(float(np.float16(0.1))), 3]
+
+
+def test_integers_of_numpy_say_how() -> None:
+    one, two = np.int64(1), np.array([1, 2])
+    x, w = np.arange(36).reshape(1, 1, 6, 6), np.ones((1, 1, 2, 2), dtype=np.uint8)
+    found = approx.convolve(x, w, stride=two, pad=one, groups=np.int8(1), knob=np.int16(123))  # type: ignore[arg-type]
+    assert found.tolist() == approx.convolve(x, w, stride=(1, 2), pad=(1, 1), knob=123).tolist()
 
 
 def test_groups_are_convolutions_of_their_own() -> None:
@@ -219,6 +236,8 @@ def test_infinities_on_the_way_are_refused_where_they_are_computed() -> None:
         ({"stride": 0}, "stride must be a number of 1 or more"),
         ({"stride": (1, 2, 3)}, "stride must be a number of 1 or more, or two of them"),
         ({"pad": -1}, "pad must be a number of 0 or more"),
+        ({"pad": None}, "pad must be a number of 0 or more"),
+        ({"pad": 1 << 40}, "pad must be a number of 0 or more"),
         ({"pad": (0.5, 1)}, "pad must be a number of 0 or more"),
         ({"knob": 999}, "there is no knob 999"),
         ({"knob": "11"}, "there is no knob '11'"),

@@ -13,6 +13,7 @@ from support.places import HPVM
 
 import dais_verif
 from dais_verif import approx
+from dais_verif.approx.places import MOST_NOTICES
 from dais_verif.errors import InputError
 
 REAL = sorted(path for path in HPVM.glob("*.txt") if path.name != "global_knobs.txt")
@@ -187,6 +188,12 @@ def test_what_is_odd_is_noticed_and_strictly_refused(name: str) -> None:
     with pytest.raises(approx.ConfigurationError) as caught:
         approx.parse(data, strict=True)
     assert caught.value.line == line and words in str(caught.value)
+
+
+def test_a_file_of_blank_lines_is_read_with_few_notices() -> None:
+    file = approx.parse(text_of() + b"\n" * 100_000)
+    assert len(file.notices) == MOST_NOTICES + 1
+    assert file.warnings[-1] == f"line {5 + MOST_NOTICES + 1}: more is odd from here on, and not listed"
 
 
 def test_unset_knobs_of_other_ops_are_nothing_odd() -> None:

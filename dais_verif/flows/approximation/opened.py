@@ -55,7 +55,8 @@ def _shape(one: Configuration) -> list[tuple[int, tuple[str, ...]]]:
 def describe(file: ConfigurationFile) -> tuple[list[ConfigurationInfo], list[str]]:
     """Return every configuration as records have it, and the names of those on the curve."""
     curve = pareto(file)
-    return [_info(one, one.name in curve, file.knobs) for one in file.configurations], curve
+    kept = frozenset(curve)
+    return [_info(one, one.name in kept, file.knobs) for one in file.configurations], curve
 
 
 def _info(one: Configuration, on_curve: bool, knobs: Mapping[int, Knob]) -> ConfigurationInfo:
