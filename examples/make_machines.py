@@ -12,7 +12,8 @@ from pathlib import Path
 from random import Random
 
 from dais_verif.machine import Machine, MachineBuilder
-from dais_verif.program import FixedType, Program, assemble
+from dais_verif.machine.text.writer import machine_text
+from dais_verif.program import FixedType, Program, assemble, write_binary
 
 HERE = Path(__file__).parent
 
@@ -259,3 +260,11 @@ MACHINES = [
     ("dense", dense(), dense(last=127), dense_program()),
     ("convolution", convolution(), convolution(enabled=False), convolution_program()),
 ]
+
+if __name__ == "__main__":
+    for name, right, wrong, program in MACHINES:
+        (HERE / f"{name}.mach").write_text(machine_text(right))
+        (HERE / f"{name}_wrong.mach").write_text(machine_text(wrong))
+        (HERE / f"{name}.bin").write_bytes(write_binary(program, "v1"))
+        (HERE / f"{name}.toml").write_text(FRAMES[name])
+        print(f"{name}.mach, {name}_wrong.mach, {name}.bin, {name}.toml: {program.n_ops} ops")

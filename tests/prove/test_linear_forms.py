@@ -113,6 +113,10 @@ EQUAL = {
         READ + "a = s7.0 x - y\nb = s6.0 msb(a) ? x : y\noutput b = b",
         READ + "d = s7.0 y - x\nc = s8.0 d - 1\na = s8.0 c + 0\nb = s6.0 msb(a) ? y : x\noutput b = b",
     ),
+    "half a step below 0": (
+        READ + "a = s7.0 x + x\nb = s8.0 a + 1\nc = s6.0 msb(b) ? y : z\noutput c = c",
+        READ + "c = s6.0 msb(x) ? y : z\noutput c = c",
+    ),
     "products multiplied out": (
         READ + "a = s7.0 x + y\nb = s13.0 a * z\noutput b = b",
         READ + "p = s12.0 z * x\nq = s12.0 y * z\nb = s13.0 p + q\noutput b = b",

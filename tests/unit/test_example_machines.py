@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import dais_verif
+from dais_verif.cli import main
 from dais_verif.machine import Machine
-from dais_verif.program import Program
+from dais_verif.machine.text.writer import machine_text
+from dais_verif.program import Program, write_binary
 from dais_verif.verdict import Verdict
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "make_machines.py"
@@ -51,3 +54,34 @@ def test_a_fault_in_control_is_refuted(
         assert not np.array_equal(*outputs)
     else:  # a register that does not wait
         assert "a stall in the place of cycle 8 changes higher[0]" in record.message and sequence["en"][8, 0] == 0
+
+
+@MACHINES
+def test_shipped_files_are_what_the_script_makes(name: str, right: Machine, wrong: Machine, program: Program) -> None:
+    folder = SCRIPT.parent
+    assert (folder / f"{name}.mach").read_text() == machine_text(right)
+    assert (folder / f"{name}_wrong.mach").read_text() == machine_text(wrong)
+    assert (folder / f"{name}.bin").read_bytes() == write_binary(program, "v1")
+    assert (folder / f"{name}.toml").read_text() == module.FRAMES[name]
+
+
+def test_the_commands_of_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As they stand there, each with the verdict that stands behind it."""
+    (tmp_path / "examples").symlink_to(SCRIPT.parent)
+    monkeypatch.chdir(tmp_path)
+    page = SCRIPT.with_name("README.md").read_text()
+    lines = re.findall(r"^    dais-verif (.*?)(?: +# (.*))?$", page, re.M)
+    assert len(lines) >= 6
+    for line, verdict in lines:
+        code = main._run(line.split())
+        assert code == (Verdict[verdict].exit_code if verdict else 0), line
+        assert (verdict or "") in capsys.readouterr().out, line
+
+
+def test_every_machine_is_listed() -> None:
+    page = SCRIPT.with_name("README.md").read_text()
+    shipped = sorted(path.stem for path in SCRIPT.parent.glob("*.mach"))
+    assert shipped == sorted(f"{name}{wrong}" for name, *_ in module.MACHINES for wrong in ("", "_wrong"))
+    assert all(f"`{name}.mach`" in page for name in shipped)
