@@ -2,9 +2,9 @@
 
 ``load`` reads a program, ``run`` evaluates it on the golden model, ``Golden`` does so many times; ``load_machine`` and
 ``run_machine`` do so with machines. ``approx`` is the package of approximation configurations.
-``simulate``, ``prove``, ``check``, ``diff``, ``convert``, ``cover``, ``rank_sensitivity``, ``run_on_board``, ``emit``,
-``synthesize``, ``regress``, ``sign_off`` and ``verify_certificate`` do what the verbs of the command line do, and
-return records.
+``simulate``, ``prove``, ``check``, ``diff``, ``convert``, ``cover``, ``explain_machine``, ``rank_sensitivity``,
+``run_on_board``, ``emit``, ``synthesize``, ``regress``, ``sign_off`` and ``verify_certificate`` do what the verbs of
+the command line do, and return records.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dais_verif.api.campaigns import regress, sign_off, verify_certificate
     from dais_verif.api.designs import prove, run_on_board, simulate
     from dais_verif.api.hardware import emit, synthesize
-    from dais_verif.api.programs import check, convert, cover, diff, rank_sensitivity
+    from dais_verif.api.programs import check, convert, cover, diff, explain_machine, rank_sensitivity
     from dais_verif.flows.approximation.convert import ConvertConfigurationsRequest
     from dais_verif.flows.approximation.show import ShowConfigurationsRequest
     from dais_verif.flows.check import CheckRequest
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from dais_verif.flows.designs import DesignRequest
     from dais_verif.flows.diff import DiffRequest
     from dais_verif.flows.emit import EmitRequest, WrapRequest
+    from dais_verif.flows.golden.explain import ExplanationRequest
     from dais_verif.flows.pins import Pins
     from dais_verif.flows.pipelines import PipelineRequest
     from dais_verif.flows.progress import Progress
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from dais_verif.record.coverage import CoverageRecord
     from dais_verif.record.diff import DiffRecord
     from dais_verif.record.emission import EmissionRecord
+    from dais_verif.record.explanation import CycleRecord
     from dais_verif.record.proof import ProofRecord
     from dais_verif.record.regression import RegressionRecord
     from dais_verif.record.sensitivity import SensitivityRecord
@@ -89,6 +91,7 @@ __all__ = [
     "cover",
     "diff",
     "emit",
+    "explain_machine",
     "prove",
     "rank_sensitivity",
     "regress",
@@ -104,6 +107,7 @@ __all__ = [
     "ConfigurationsRecord",
     "ConversionRecord",
     "CoverageRecord",
+    "CycleRecord",
     "DiffRecord",
     "EmissionRecord",
     "ProofRecord",
@@ -122,6 +126,7 @@ __all__ = [
     "DesignRequest",
     "DiffRequest",
     "EmitRequest",
+    "ExplanationRequest",
     "Pins",
     "PipelineRequest",
     "ProveRequest",
@@ -148,7 +153,7 @@ __version__ = VERSION
 
 #: Imported when they are asked for: the bench, inside a simulator, has no use for them.
 _LATER = {
-    **dict.fromkeys(("check", "convert", "cover", "diff", "rank_sensitivity"), "api.programs"),
+    **dict.fromkeys(("check", "convert", "cover", "diff", "explain_machine", "rank_sensitivity"), "api.programs"),
     **dict.fromkeys(("prove", "run_on_board", "simulate"), "api.designs"),
     **dict.fromkeys(("convert_configurations", "show_configurations"), "api.approximation"),
     **dict.fromkeys(("emit", "synthesize"), "api.hardware"),
@@ -168,6 +173,7 @@ _LATER = {
     "ConfigurationsRecord": "record.configurations",
     "ConversionRecord": "record.conversion",
     "CoverageRecord": "record.coverage",
+    "CycleRecord": "record.explanation",
     "DiffRecord": "record.diff",
     "EmissionRecord": "record.emission",
     "ProofRecord": "record.proof",
@@ -186,6 +192,7 @@ _LATER = {
     "DesignRequest": "flows.designs",
     "DiffRequest": "flows.diff",
     "EmitRequest": "flows.emit",
+    "ExplanationRequest": "flows.golden.explain",
     "Pins": "flows.pins",
     "PipelineRequest": "flows.pipelines",
     "ProveRequest": "flows.proof.request",

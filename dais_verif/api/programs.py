@@ -1,4 +1,4 @@
-"""What is done with programs alone: check, convert, compare, cover, rank what a wrong bit would do."""
+"""What is done with programs alone: check, convert, explain, compare, cover, rank what a wrong bit would do."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from dais_verif.record.conversion import ConversionRecord
     from dais_verif.record.coverage import CoverageRecord
     from dais_verif.record.diff import DiffRecord
+    from dais_verif.record.explanation import CycleRecord
     from dais_verif.record.sensitivity import SensitivityRecord
 
-__all__ = ["check", "convert", "cover", "diff", "rank_sensitivity"]
+__all__ = ["check", "convert", "cover", "diff", "explain_machine", "rank_sensitivity"]
 
 _Path = str | PathLike[str]
 
@@ -109,6 +110,40 @@ def diff(
         output=path_from("output", output),
     )
     return flow(request, progress=listener(progress))
+
+
+def explain_machine(
+    program: AnyProgram,
+    *,
+    cycle: int = 0,
+    sequence: int = 0,
+    inputs: Sequence[_Path] | _Path | None = None,
+    vectors: int = 1000,
+    seed: int = 0,
+    unchecked: bool = False,
+    progress: Progress | None = None,
+) -> CycleRecord:
+    """Return what every signal of a machine is in one cycle, what registers hold after its edge, and why.
+
+    ``inputs``: files of sequences, ``.npz``; behind them stand those of ``vectors`` cycles that are generated from
+    ``seed``, as in a simulation. ``unchecked``: a broken promise is no verdict of the record. Raises ``InputError`` for
+    a cycle that is not there, ``RequestError`` for a program.
+    """
+    from dais_verif.flows.golden.explain import ExplanationRequest
+    from dais_verif.flows.golden.explain import explain as flow
+
+    request = ExplanationRequest(
+        program=program,
+        cycle=cycle,
+        sequence=sequence,
+        inputs=paths_from("inputs", inputs),
+        vectors=vectors,
+        seed=seed,
+        unchecked=unchecked,
+    )
+    found = flow(request, progress=listener(progress)).cycle
+    assert found is not None, "a program has no cycles, and is refused"
+    return found
 
 
 def cover(

@@ -1,4 +1,4 @@
-"""``dais-verif explain``: every value on the way from one input vector to the outputs."""
+"""``dais-verif explain``: every value on the way from one input vector to the outputs; a machine in one cycle."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ from dais_verif.flows.golden.explain import explain as run_explain
 @seed_option
 @click.option("--row", type=click.IntRange(0), default=0, show_default=True, help="The vector to explain, from 0 on.")
 @click.option("--only-cone", type=click.IntRange(0), metavar="OUT", help="Only what output OUT needs.")
+@click.option("--cycle", type=click.IntRange(0), help="Of a machine: the cycle to explain, from 0 on.")
+@click.option("--sequence", type=click.IntRange(0), default=0, show_default=True, help="Of a machine: the sequence.")
 @unchecked_option
 @click.option("-o", "--output", type=output_path, help="File to write; stdout if not given.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines, an object an op, instead of text.")
@@ -39,6 +41,7 @@ def explain(**asked: Any) -> None:
     dais-verif explain prog.bin --inputs v.npy --row 3
     dais-verif explain prog.bin --row 17 --only-cone 2        vector 17 of sim, and what output 2 needs
     dais-verif explain prog.bin --row 17 --json               an object a line
+    dais-verif explain m.fsm.json --inputs x.npz --cycle 5    every signal of a machine, and what registers hold next
 
     Vectors and their numbers are those of sim with the same --inputs, --vectors and --seed. Where a promise is
     broken the line is marked with an exclamation mark; after the last line that ends in PROGRAM_INVALID (exit code

@@ -1,4 +1,4 @@
-"""Show every value on the way from one input vector to the outputs."""
+"""Show every value on the way from one input vector to the outputs, or every signal of a machine in one cycle."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from dais_verif.errors import InputError, ViolationError
+from dais_verif.errors import InputError, RequestError, ViolationError
 from dais_verif.files import write_atomically
 from dais_verif.flows.arguments import require_types
+from dais_verif.flows.machines.explain import explain_machine
+from dais_verif.flows.machines.explanation_text import text_of
+from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.programs import AnyProgram, read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.vectors import batch_of
@@ -20,6 +23,7 @@ from dais_verif.golden.vm import (
     compile_forward_and_backward,
     logging_vm_execution,
 )
+from dais_verif.record.explanation import CycleRecord
 
 __all__ = ["Explanation", "ExplanationRequest", "explain"]
 
@@ -29,7 +33,8 @@ class ExplanationRequest:
     """Which vector of a program to explain; vectors and their numbers are those of a simulation with the same options.
 
     ``only_cone``: only what that output needs. ``as_json``: JSON lines, an object an op, instead of text. ``output``: a
-    file to write. ``unchecked``: a broken promise is no error.
+    file to write. ``unchecked``: a broken promise is no error. Of a machine: ``cycle`` of ``sequence``, and JSON is one
+    object, the record.
     """
 
     program: AnyProgram
@@ -42,18 +47,26 @@ class ExplanationRequest:
     unchecked: bool = False
     output: Path | None = None
     as_json: bool = False
+    cycle: int | None = None
+    sequence: int = 0
 
     def __post_init__(self) -> None:
         require_types(self)
-        require_counts(vectors=self.vectors, seed=self.seed, row=self.row)
+        require_counts(vectors=self.vectors, seed=self.seed, row=self.row, sequence=self.sequence)
+        if self.cycle is not None:
+            require_counts(cycle=self.cycle)
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A line an op, and one that counts promises. ``violation``: the first promise that is broken, in words."""
+    """A line an op, and one that counts promises. ``violation``: the first promise that is broken, in words.
+
+    Of a machine a line an element, and ``cycle``: the same as a record.
+    """
 
     text: str
     violation: str | None
+    cycle: CycleRecord | None = None
 
     def raise_for_violation(self) -> None:
         """Raise ``ViolationError`` if a promise is broken."""
@@ -62,7 +75,20 @@ class Explanation:
 
 
 def explain(request: ExplanationRequest, *, progress: Progress = SILENT) -> Explanation:
-    """Execute a program on one vector and describe every op: type, opcode, real value, raw integer, bits."""
+    """Execute a program on one vector and describe every op: type, opcode, real value, raw integer, bits.
+
+    Of a machine: execute it up to one cycle, and describe every element of every signal in it.
+    """
+    machine = find_machine(request.program)
+    if machine is not None:
+        with progress.working("explaining"):
+            record = explain_machine(machine, request)
+        text_of_cycle = record.to_json() + "\n" if request.as_json else text_of(record)
+        if request.output is not None:
+            write_atomically(request.output, text_of_cycle.encode())
+        return Explanation(text_of_cycle, record.violation, record)
+    if request.cycle is not None or request.sequence:
+        raise RequestError.of("{cycle} and {sequence} are for machines; {row} says which vector of a program.")
     program, _ = read_program(request.program, request.layout, progress)
     batch = batch_of([program], request.inputs, request.vectors, request.seed)
     row = request.row

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import groupby
 
-from dais_verif.machine.model import Block, Connection, Machine, Role, Schedule, Signal, View
-from dais_verif.machine.text.names import INPUTS, OUTPUTS, quoted_text, spelt_name
+from dais_verif.machine.model import Block, Machine, Role, Schedule, Signal
+from dais_verif.machine.text.names import quoted_text, spelt_name
+from dais_verif.machine.text.spelling import Spelling
 from dais_verif.program import FixedType
 from dais_verif.program.listing import constant, listing
 
@@ -29,12 +30,7 @@ def machine_text(machine: Machine) -> str:
 class _Writer:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        #: How the wires of blocks are called.
-        self.ports = {
-            name: f"{spelt_name(block.name)}.{port}"
-            for block in machine.blocks.values()
-            for name, port in ((block.inputs, INPUTS), (block.outputs, OUTPUTS))
-        }
+        self.spelling = Spelling(machine)
 
     def lines(self) -> Iterator[str]:
         machine = self.machine
@@ -43,14 +39,14 @@ class _Writer:
         yield "machine"
         yield ""
         for signal in machine.signals.values():
-            if signal.name not in self.ports:
+            if signal.name not in self.spelling.ports:
                 yield from self.signal(signal)
         for block in machine.blocks.values():
             yield ""
             yield from self.block(block)
         yield ""
         for connection in machine.connections:
-            yield self.connection(connection)
+            yield self.spelling.connection(connection)
 
     def signal(self, signal: Signal) -> Iterator[str]:
         word = "register" if signal.register and signal.role is Role.INTERNAL else _WORDS[signal.role]
@@ -59,7 +55,7 @@ class _Writer:
         line = f"{word} {spelt_name(signal.name)}: {_types(signal.types)}"
         rest = ""
         if signal.reset is not None:
-            rest += f" reset {self.view(signal.reset)}"
+            rest += f" reset {self.spelling.view(signal.reset)}"
         if signal.schedule is not None:
             rest += f" valid {_schedule(signal.schedule)}"
         if signal.attributes is not None:
@@ -85,31 +81,8 @@ class _Writer:
                 yield _INDENT + line
         yield "}"
 
-    def connection(self, connection: Connection) -> str:
-        line = f"{self.view(connection.target)} <- {self.view(connection.source)}"
-        if connection.enable is not None:
-            line += f" when {self.view(connection.enable)}"
-        if connection.alternative is not None:
-            line += f" else {self.view(connection.alternative)}"
-        return line
-
-    def view(self, view: View) -> str:
-        name = self.ports.get(view.signal) or spelt_name(view.signal)
-        if view.index is None:
-            if (view.start, view.stop) == (0, len(self.machine.signals[view.signal].types)):
-                return name
-            return f"{name}[{_span(view)}]"
-        index = self.view(view.index.value)
-        if (view.start, view.stop, view.index.stride) == (0, 1, 1):
-            return f"{name}[{index}]"
-        return f"{name}[{_span(view)} + {view.index.stride}*{index}]"
-
 
 _WORDS = {Role.INPUT: "input", Role.OUTPUT: "output", Role.INTERNAL: "wire"}
-
-
-def _span(view: View) -> str:
-    return str(view.start) if view.size == 1 else f"{view.start}:{view.stop}"
 
 
 def _types(types: Sequence[FixedType]) -> str:
