@@ -84,6 +84,7 @@ class Kernel:
     ``program`` returns the bytes of the block. ``structure``: the private parameters that it needs, if any; they are
     its scalar parameters, too, unless ``scalars`` returns other bytes. ``listed``: whether its name is among those that
     are asked for. ``isa_buffer``: the caller gives a buffer for the program in the older of its two places.
+    ``optional_inputs``: how many of the inputs, the last ones, may be left out. ``about``: what it computes, in a line.
     """
 
     name: str
@@ -102,6 +103,7 @@ class Kernel:
     devices: frozenset[int] | None = None
     listed: bool = True
     isa_buffer: bool = False
+    optional_inputs: int = 0
     about: str = ""
 
     def __post_init__(self) -> None:
@@ -114,7 +116,7 @@ class Kernel:
 
     def instantiate(self, params: HabanaKernelParams, buffers: HabanaKernelInstantiation) -> Answer:
         """Answer a request. ``buffers``: the sizes of the caller's buffers; all else of it is replaced."""
-        if len(params.input_tensors) != self.inputs:
+        if not self.inputs - self.optional_inputs <= len(params.input_tensors) <= self.inputs:
             return _refused(Fault(GlueCode.INCOMPATIBLE_INPUT_COUNT, WrittenBack(input_count=self.inputs)))
         if len(params.output_tensors) != self.outputs:
             return _refused(Fault(GlueCode.INCOMPATIBLE_OUTPUT_COUNT, WrittenBack(output_count=self.outputs)))
@@ -146,7 +148,7 @@ class Kernel:
             index_space_geometry=TensorGeometry.of(geometry),
             input_tensor_access_pattern=tuple(patterns.inputs),
             output_tensor_access_pattern=tuple(patterns.outputs),
-            input_pad_values=(*pads, *(PadValue() for _ in range(self.inputs - len(pads)))),
+            input_pad_values=(*pads, *(PadValue() for _ in request.inputs[len(pads) :])),
             kernel=DeviceKernel(scalars),
             flags=self.flags,
             output_memset_values=tuple(self.memsets(request)),

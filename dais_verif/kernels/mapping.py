@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 
 from dais_verif.errors import InputError
 from dais_verif.kernels.access import TensorAccess
-from dais_verif.kernels.patterns import AccessPattern
+from dais_verif.kernels.patterns import AccessPattern, DimPattern
 from dais_verif.kernels.regions import Span
 from dais_verif.kernels.structures import HabanaKernelInstantiation, HabanaKernelParams, Tensor
 
 __all__ = ["Addressing", "MappedTensor", "Mapping", "mapping_of"]
 
 Ints = NDArray[np.int64]
+
+#: Wider than any window: a pattern that covers all of so many elements does so by its slope, or because it says so.
+WIDEST = 1 << 200
 
 
 @dataclass(frozen=True)
@@ -33,15 +36,18 @@ class Addressing:
     offsets: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def of(cls, access: TensorAccess, rank: int) -> Addressing:
-        """Return that of a block that touches all of its member's region, the fastest dimension first.
+    def of(cls, sizes: Sequence[int], pattern: AccessPattern, rank: int) -> Addressing:
+        """Return that of a block that touches all that its member's pattern states, the fastest dimension first.
 
-        Raises ``InputError`` for a pattern whose members are not all alike: two slopes, or one that is no integer.
+        A window stays a window where it is wider than the tensor and so counts as all of it: members still differ in
+        where it begins. Raises ``InputError`` for a pattern whose members are not all alike: two slopes, or one that is
+        no integer.
         """
         slopes, spans = [], []
-        for size, stated in zip(access.sizes, access.dims, strict=True):
+        for d, size in enumerate(sizes):
             row = [0] * rank
-            if stated is None:
+            stated = pattern.dims[d] if d < len(pattern.dims) else DimPattern()
+            if pattern.all_required or stated.covers_all(max(size, WIDEST)):
                 spans.append(Span(0, size - 1))
             else:
                 exact = stated.exact
@@ -97,7 +103,7 @@ class Mapping:
 
     def addressing(self, tensor: MappedTensor) -> Addressing:
         """Return what members touch of a tensor, whether it is stated or follows from the pattern."""
-        return tensor.addressing or Addressing.of(self.access(tensor), len(self.geometry))
+        return tensor.addressing or Addressing.of(tensor.sizes, tensor.pattern, len(self.geometry))
 
 
 def mapping_of(params: HabanaKernelParams, answer: HabanaKernelInstantiation) -> Mapping:

@@ -12,6 +12,7 @@ from enum import IntEnum, IntFlag
 from dais_verif.errors import InputError
 from dais_verif.kernels.data_types import DataType, PadValue, TensorType
 from dais_verif.kernels.patterns import AccessPattern
+from dais_verif.program.types import LIMIT, FixedType
 
 __all__ = [
     "API_VERSION",
@@ -105,6 +106,11 @@ class Tensor:
     sram: bool = False
     data: bytes | None = None
     permutation: tuple[int, ...] = tuple(range(MAX_DIMS))
+
+    def __post_init__(self) -> None:
+        kind = self.data_type
+        if isinstance(kind, FixedType) and not (0 <= kind.width <= LIMIT and max(abs(kind.i), abs(kind.f)) <= LIMIT):
+            raise InputError(f"{kind!r} is no type: its width is 0 to {LIMIT} bits, and so are those of its parts")
 
     @classmethod
     def of(cls, data_type: TensorType, *sizes: int) -> Tensor:

@@ -20,7 +20,7 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
     "program": (set(), "it is what all others stand on"),
     "kernels": ({"program"}, "it says which elements blocks compute, and asks nobody what blocks compute"),
     "machine": ({"program"}, "it is made of programs, and what all others stand on as they do on those"),
-    "golden": ({"program", "machine"}, "what judges the RTL must not share its bugs"),
+    "golden": ({"program", "machine", "kernels"}, "what judges the RTL must not share its bugs"),
     "emitter": ({"program", "machine"}, "what is judged must not know the judge"),
     "dut": ({"program"}, "both judges look at a design through it"),
     "prover": (

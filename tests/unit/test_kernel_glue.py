@@ -418,6 +418,11 @@ class TestLimits:
         with pytest.raises(InputError, match="unsigned numbers of 32 bits"):
             Tensor.of(F32, 1 << 32)
 
+    @pytest.mark.parametrize("kind", [FixedType(0, 0, -1), FixedType(1, 5000, 0), FixedType(0, -5000, 5001)], ids=str)
+    def test_types_of_dais(self, kind: FixedType) -> None:
+        with pytest.raises(InputError, match="is no type"):
+            Tensor.of(kind, 1)
+
     def test_an_index_space_has_a_dimension(self) -> None:
         code, answer = library(kernel(index_space=lambda r: [])).habana_kernel(request(), ROOM)
         assert code is GlueCode.FAILED and "1 to 5 dimensions, not 0" in answer.failure

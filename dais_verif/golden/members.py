@@ -1,0 +1,101 @@
+"""An instance of a kernel, evaluated: its block on all members of all samples, gathered and scattered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.errors import InputError
+from dais_verif.golden import Golden
+from dais_verif.kernels.instance import KernelInstance
+from dais_verif.kernels.mapping import MappedTensor
+from dais_verif.program.numbers import Batch, Column, IntArray, compact
+
+__all__ = ["STRETCH", "run_instance"]
+
+#: Members of all samples that are computed at once.
+STRETCH = 1 << 15
+
+Ints = NDArray[np.int64]
+
+
+def run_instance(instance: KernelInstance, inputs: Sequence[IntArray], *, check: bool = True) -> tuple[IntArray, ...]:
+    """Return the outputs of samples, as raw integers of the outputs' types.
+
+    ``inputs``: of each input raw integers, (samples, ...), the fastest dimension last. Outputs have the same form; what
+    no member writes is 0. Raises ``ViolationError`` if ``check`` and the block breaks a promise; rows in its message
+    are members of samples. Raises ``InputError`` for arrays of another shape or with numbers that a type does not hold.
+    """
+    samples = _samples(instance, inputs)
+    golden, mapping = Golden(instance.block), instance.mapping
+    reads = [mapping.addressing(tensor) for tensor in mapping.inputs]
+    writes = [mapping.addressing(tensor) for tensor in mapping.outputs]
+    outputs: list[IntArray] = [np.zeros((samples, *t.sizes[::-1]), dtype=object) for t in mapping.outputs]
+    step = max(STRETCH // max(samples, 1), 1)
+    for first in range(0, mapping.members, step):
+        members = _members(mapping.geometry, first, min(step, mapping.members - first))
+        columns: list[Column] = []
+        for tensor, addressing, array, kind, pad in zip(
+            mapping.inputs, reads, inputs, instance.input_types, instance.pads, strict=True
+        ):
+            gathered = _gather(tensor, addressing.elements(members), array, pad)
+            columns += [Column(compact(gathered[:, j]), -kind.f) for j in range(gathered.shape[1])]
+        rows = samples * len(members)
+        raw = golden.run_raw(Batch(rows, tuple(columns)), check=check, named=first)
+        at = 0
+        for tensor, addressing, output, kind in zip(
+            mapping.outputs, writes, outputs, instance.output_types, strict=True
+        ):
+            ports = range(at, at + len(addressing.offsets))
+            found = [_in_units(raw[port], instance.block.output_types[port].f, kind.f) for port in ports]
+            values = np.stack([one.astype(object) for one in found], axis=-1).reshape(samples, len(members), -1)
+            _scatter(tensor, addressing.elements(members), output, values)
+            at = ports.stop
+    return tuple(compact(output.reshape(-1)).reshape(output.shape) for output in outputs)
+
+
+def _samples(instance: KernelInstance, inputs: Sequence[IntArray]) -> int:
+    mapping = instance.mapping
+    if len(inputs) != len(mapping.inputs):
+        raise InputError(f"{instance.name} reads {len(mapping.inputs)} tensors, not {len(inputs)}")
+    for tensor, kind, array in zip(mapping.inputs, instance.input_types, inputs, strict=True):
+        if array.shape[1:] != tensor.sizes[::-1] or array.shape[0] != inputs[0].shape[0]:
+            raise InputError(f"{tensor.name} has shape {array.shape}, must be (samples, *{tensor.sizes[::-1]})")
+        if array.size and not kind.raw_min <= int(array.min()) <= int(array.max()) <= kind.raw_max:
+            raise InputError(f"{tensor.name} has raw integers that {kind} does not hold")
+    return int(inputs[0].shape[0]) if inputs else 1
+
+
+def _members(geometry: tuple[int, ...], first: int, count: int) -> Ints:
+    """Members ``first`` to ``first + count``, the first dimension the fastest."""
+    coordinates = np.unravel_index(np.arange(first, first + count), geometry, order="F")
+    return np.stack(coordinates, axis=-1).astype(np.int64)
+
+
+def _gather(tensor: MappedTensor, elements: Ints, array: IntArray, pad: int) -> IntArray:
+    """What members read: (samples * members, elements)."""
+    sizes = np.array(tensor.sizes, dtype=np.int64)
+    inside = ((elements >= 0) & (elements < sizes)).all(axis=-1)
+    clipped = np.clip(elements, 0, np.maximum(sizes - 1, 0))
+    index: tuple[Any, ...] = (slice(None), *(clipped[..., d] for d in reversed(range(len(sizes)))))
+    found = array[index] if array.size else np.zeros((len(array), *inside.shape), dtype=array.dtype)
+    return np.where(inside, found, pad).reshape(-1, elements.shape[1])
+
+
+def _scatter(tensor: MappedTensor, elements: Ints, output: IntArray, values: IntArray) -> None:
+    """Write what lies in the tensor; what lies outside is dropped."""
+    inside = ((elements >= 0) & (elements < np.array(tensor.sizes))).all(axis=-1)
+    index: tuple[Any, ...] = (slice(None), *(elements[..., d][inside] for d in reversed(range(len(tensor.sizes)))))
+    output[index] = values[:, inside]
+
+
+def _in_units(raw: IntArray, f: int, wanted: int) -> IntArray:
+    """Raw integers of ``2**-f`` in units of ``2**-wanted``, which must hold them."""
+    if wanted >= f:
+        return raw.astype(object) * (1 << (wanted - f))
+    if (raw.astype(object) % (1 << (f - wanted)) != 0).any():
+        raise InputError(f"a block gives fractions of 2**-{f} where its tensor's type has 2**-{wanted}")
+    return raw.astype(object) >> (f - wanted)

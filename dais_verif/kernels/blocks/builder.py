@@ -1,0 +1,147 @@
+"""A block while it is written: exact values with their intervals, each op in the smallest type that holds its result.
+
+What is computed once is not computed again. Multiplication by a power of two, and negation, cost nothing: a value is an
+op, shifted and signed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from dais_verif.errors import ProgramError
+from dais_verif.program import FixedType, Program
+from dais_verif.program.opcodes import Code
+from dais_verif.program.types import type_of_interval
+
+__all__ = ["BlockBuilder", "Value"]
+
+
+@dataclass(frozen=True)
+class Value:
+    """The result of an op, times ``2**shift``, negated if ``negative``. ``op`` None: 0.
+
+    ``lo``, ``hi``: what the op's raw integer can be, in units of ``2**-f``.
+    """
+
+    op: int | None = None
+    lo: int = 0
+    hi: int = 0
+    f: int = 0
+    shift: int = 0
+    negative: bool = False
+
+    def __neg__(self) -> Value:
+        return replace(self, negative=not self.negative)
+
+    def __lshift__(self, bits: int) -> Value:
+        return replace(self, shift=self.shift + bits)
+
+    @property
+    def type(self) -> FixedType:
+        """The smallest type that holds it."""
+        lo, hi = self.signed
+        return type_of_interval(lo, hi, self.f - self.shift)
+
+    @property
+    def signed(self) -> tuple[int, int]:
+        """Its interval, sign included, in units of ``2**(shift - f)``."""
+        return (-self.hi, -self.lo) if self.negative else (self.lo, self.hi)
+
+
+class BlockBuilder:
+    """Write inputs and ops, then ``build``."""
+
+    def __init__(self) -> None:
+        self._ops: list[tuple[int, int, int, int, tuple[int, int, int]]] = []
+        self._known: dict[tuple[int, ...], Value] = {}
+        self._inputs = 0
+
+    def input(self, kind: FixedType) -> Value:
+        """Add an input."""
+        self._inputs += 1
+        if not kind.width:
+            return Value()
+        return self._add(Code.INPUT, self._inputs - 1, -1, 0, kind.raw_min, kind.raw_max, kind.f, kind)
+
+    def constant(self, raw: int, f: int) -> Value:
+        """Return ``raw * 2**-f``."""
+        return self._add(Code.CONST, -1, -1, raw, raw, raw, f) if raw else Value()
+
+    def add(self, a: Value, b: Value) -> Value:
+        """Return ``a + b``, exactly."""
+        if a.op is None or b.op is None:
+            return b if a.op is None else a
+        # One order and one sign for all ways to write a sum: what was computed is found again.
+        a, b = sorted((a, b), key=lambda value: (value.op or 0, value.shift))
+        if a.negative:
+            return -self.add(-a, -b)
+        shift = b.shift - a.shift
+        f = max(a.f, b.f - shift)
+        (b_lo, b_hi), ups = b.signed, (f - a.f, f - b.f + shift)
+        lo, hi = (a.lo << ups[0]) + (b_lo << ups[1]), (a.hi << ups[0]) + (b_hi << ups[1])
+        return self._add(Code.SUB if b.negative else Code.ADD, a.op or 0, b.op or 0, shift, lo, hi, f) << a.shift
+
+    def sum(self, values: Sequence[Value]) -> Value:
+        """Return the sum of ``values``, as a balanced tree."""
+        values = list(values) or [Value()]
+        while len(values) > 1:
+            pairs = [self.add(a, b) for a, b in zip(values[::2], values[1::2], strict=False)]
+            values = pairs + values[len(pairs) * 2 :]
+        return values[0]
+
+    def multiply(self, a: Value, b: Value) -> Value:
+        """Return ``a * b``, exactly."""
+        if a.op is None or b.op is None:
+            return Value()
+        a, b = sorted((a, b), key=lambda value: value.op or 0)
+        ends = [x * y for x in (a.lo, a.hi) for y in (b.lo, b.hi)]
+        found = self._add(Code.MUL, a.op or 0, b.op or 0, 0, min(ends), max(ends), a.f + b.f) << (a.shift + b.shift)
+        return -found if a.negative != b.negative else found
+
+    def relu(self, a: Value) -> Value:
+        """Return ``max(a, 0)``."""
+        lo, hi = a.signed
+        if a.op is None or hi <= 0:
+            return Value()
+        if lo >= 0:
+            return a
+        return self._add(Code.RELU_NEG if a.negative else Code.RELU, a.op, -1, 0, 0, hi, a.f) << a.shift
+
+    def cast(self, a: Value, kind: FixedType) -> Value:
+        """Return ``a`` as a value of ``kind``: fraction bits that it lacks are floored away, high bits cut off."""
+        if not kind.width:
+            return Value()
+        if a.op is None:
+            # An op of this very type, although its value is 0.
+            return self._add(Code.CONST, -1, -1, 0, 0, 0, kind.f, kind)
+        inner = FixedType(kind.k, kind.i - a.shift, kind.f + a.shift)
+        lo, hi = a.signed
+        down = a.f - inner.f
+        lo, hi = (lo >> down, hi >> down) if down >= 0 else (lo << -down, hi << -down)
+        if lo < inner.raw_min or hi > inner.raw_max:
+            lo, hi = inner.raw_min, inner.raw_max
+        code = Code.QUANT_NEG if a.negative else Code.QUANT
+        return self._add(code, a.op, -1, 0, lo, hi, inner.f, inner) << a.shift
+
+    def build(self, outputs: Sequence[Value]) -> Program:
+        """Return the program with these outputs, exactly."""
+        rows = [
+            (-1 if one.op is None else one.op, one.shift if one.op is not None else 0, one.negative) for one in outputs
+        ]
+        return Program.build(
+            self._ops, [(op, shift, int(negative)) for op, shift, negative in rows], inp_shift=[0] * self._inputs
+        )
+
+    def _add(
+        self, code: int, id0: int, id1: int, data: int, lo: int, hi: int, f: int, kind: FixedType | None = None
+    ) -> Value:
+        """The result of an op, a new one if there is none like it; of the smallest type unless ``kind`` is given."""
+        kind = kind or type_of_interval(lo, hi, f)
+        if not -(1 << 63) <= data < 1 << 63:
+            raise ProgramError(f"a constant of {data.bit_length()} bits does not fit an op, which has 64")
+        key = (code, id0, id1, data, *kind)
+        if key not in self._known:
+            self._ops.append((int(code), id0, id1, data, (kind.k, kind.i, kind.f)))
+            self._known[key] = Value(len(self._ops) - 1, lo, hi, f)
+        return self._known[key]

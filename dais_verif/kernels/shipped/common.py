@@ -1,0 +1,76 @@
+"""What the shipped kernels share: checks of fixed-point tensors, weights, and exact types of outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from dais_verif.errors import InputError
+from dais_verif.kernels.blocks.builder import BlockBuilder, Value
+from dais_verif.kernels.codes import GlueCode
+from dais_verif.kernels.constants import has_content
+from dais_verif.kernels.glue import Check, Fault, Request
+from dais_verif.kernels.rules import refuse
+from dais_verif.kernels.structures import WrittenBack
+from dais_verif.program import FixedType, write_binary
+
+__all__ = ["BlockOf", "check_types", "fixed", "join", "needs_content", "program_of"]
+
+#: Writes the outputs of a member into a builder, exactly.
+BlockOf = Callable[[Request, BlockBuilder], Sequence[Value]]
+
+
+def fixed(request: Request, at: int) -> FixedType:
+    """Return the type of an input, which is fixed-point once ``check_types`` has looked at it."""
+    kind = request.inputs[at].data_type
+    if not isinstance(kind, FixedType):
+        raise InputError(f"input {at} has type {kind}, which is none of DAIS")
+    return kind
+
+
+def join(kinds: Sequence[FixedType]) -> FixedType:
+    """Return the smallest type that holds all values of ``kinds``."""
+    k, f = max((kind.k for kind in kinds), default=0), max((kind.f for kind in kinds), default=0)
+    return (
+        FixedType(k, max((kind.i for kind in kinds), default=0), f)
+        if any(t.width for t in kinds)
+        else FixedType(0, 0, 0)
+    )
+
+
+def needs_content(*inputs: int) -> Check:
+    """Return a check that inputs, where they are given, have constant content of the right size and type."""
+    return refuse(
+        GlueCode.NON_STATIC_INPUT_TENSOR,
+        lambda r: any(not has_content(r.inputs[at]) for at in inputs if at < len(r.inputs)),
+    )
+
+
+def check_types(block: BlockOf) -> Check:
+    """Return a check that all types are fixed-point ones.
+
+    The type of the output may be any; where it is none, the one that holds all results exactly is written back. It
+    comes last, since it writes the block.
+    """
+
+    def check(request: Request) -> Fault | None:
+        if not all(isinstance(tensor.data_type, FixedType) for tensor in request.inputs):
+            return Fault(GlueCode.INCOMPATIBLE_DATA_TYPE)
+        kind = request.outputs[0].data_type
+        if isinstance(kind, FixedType):
+            return None
+        exact = join([value.type for value in block(request, BlockBuilder())])
+        return Fault(GlueCode.INCOMPATIBLE_DATA_TYPE, WrittenBack(output_types={0: exact}))
+
+    return check
+
+
+def program_of(block: BlockOf) -> Callable[[Request], bytes]:
+    """Return what writes the binary of a block: its outputs as values of the output's type."""
+
+    def program(request: Request) -> bytes:
+        builder, kind = BlockBuilder(), request.outputs[0].data_type
+        if not isinstance(kind, FixedType):
+            raise InputError(f"the output has type {kind}, which is none of DAIS")
+        return write_binary(builder.build([builder.cast(value, kind) for value in block(request, builder)]), "v1")
+
+    return program

@@ -1,0 +1,128 @@
+"""A convolution of images by constant weights: stride, padding, dilation, groups, bias and an activation."""
+
+from __future__ import annotations
+
+from dais_verif.kernels.blocks.builder import BlockBuilder, Value
+from dais_verif.kernels.blocks.linear import dot
+from dais_verif.kernels.codes import GlueCode
+from dais_verif.kernels.constants import content_of
+from dais_verif.kernels.glue import Kernel, Patterns, Request
+from dais_verif.kernels.private import PrivateStructure
+from dais_verif.kernels.rules import (
+    access,
+    expect_output_sizes,
+    point,
+    refuse,
+    whole,
+    window,
+    window_fits,
+    window_outputs,
+)
+from dais_verif.kernels.shipped.common import check_types, fixed, needs_content, program_of
+from dais_verif.kernels.structures import WrittenBack
+
+__all__ = ["ACTIVATIONS", "CONV2D", "STRUCTURE"]
+
+#: What ``activation`` means.
+ACTIVATIONS = {"none": 0, "relu": 1}
+
+#: The private structure. Sizes of the window are those of the weights.
+STRUCTURE = PrivateStructure.of("pad_w:i pad_h:i stride_w:i stride_h:i dilation_w:i dilation_h:i groups:i activation:i")
+
+
+def _axes(request: Request) -> tuple[tuple[int, int, int, int, int], ...]:
+    """Of width and height: size of the image, stride, pad, size of the window, dilation."""
+    g, image, weights = request.given, request.inputs[0], request.inputs[1]
+    return (
+        (image.sizes[0], g.stride_w, g.pad_w, weights.sizes[0], g.dilation_w),
+        (image.sizes[1], g.stride_h, g.pad_h, weights.sizes[1], g.dilation_h),
+    )
+
+
+def _block(request: Request, builder: BlockBuilder) -> list[Value]:
+    """A pixel of all output channels. Inputs: the window, its gaps too, of each channel, width the fastest."""
+    (_, _, _, k_w, d_w), (_, _, _, k_h, d_h) = _axes(request)
+    wide, high, channels = (k_w - 1) * d_w + 1, (k_h - 1) * d_h + 1, request.inputs[0].sizes[2]
+    kind = fixed(request, 0)
+    ports = [[[builder.input(kind) for _ in range(wide)] for _ in range(high)] for _ in range(channels)]
+    weights, f = content_of(request.inputs[1]), fixed(request, 1).f
+    has_bias = len(request.inputs) > 2
+    bias = content_of(request.inputs[2]).tolist() if has_bias else [0] * len(weights)
+    bias_f = fixed(request, 2).f if has_bias else 0
+    per_group, outputs = channels // request.given.groups, []
+    for k, filters in enumerate(weights.tolist()):
+        first = k * request.given.groups // len(weights) * per_group
+        window_of = [
+            (ports[first + c][y * d_h][x * d_w], number)
+            for c, plane in enumerate(filters)
+            for y, row in enumerate(plane)
+            for x, number in enumerate(row)
+        ]
+        values, numbers = zip(*window_of, strict=True)
+        result = dot(builder, values, numbers, f, builder.constant(bias[k], bias_f))
+        outputs.append(builder.relu(result) if request.given.activation == ACTIVATIONS["relu"] else result)
+    return outputs
+
+
+def _sizes(request: Request) -> tuple[int, ...]:
+    """Width, height, channels, and samples if the image has them."""
+    return (
+        *(window_outputs(*axis) for axis in _axes(request)),
+        request.inputs[1].sizes[3],
+        *request.inputs[0].sizes[3:],
+    )
+
+
+def _patterns(request: Request) -> Patterns:
+    (_, *w), (_, *h) = _axes(request)
+    samples = [point(2)] * (request.inputs[0].dims - 3)
+    image = access(window(0, *w), window(1, *h), whole(request.inputs[0].sizes[2]), *samples)
+    constant = access(all_required=True)
+    output = access(point(0), point(1), whole(request.inputs[1].sizes[3]), *samples)
+    return Patterns([image, *[constant] * (len(request.inputs) - 1)], [output])
+
+
+def _options_differ(request: Request) -> bool:
+    g = request.given
+    positive = min(g.stride_w, g.stride_h, g.dilation_w, g.dilation_h, g.groups) >= 1
+    return not positive or min(g.pad_w, g.pad_h) < 0 or g.activation not in ACTIVATIONS.values()
+
+
+CONV2D = Kernel(
+    "conv2d",
+    inputs=3,
+    outputs=1,
+    optional_inputs=1,
+    structure=STRUCTURE,
+    # One member a pixel, of all output channels: they share what they compute of a window.
+    index_space=lambda r: (*_sizes(r)[:2], *r.inputs[0].geometry.shape[3:]),
+    patterns=_patterns,
+    program=program_of(_block),
+    checks=(
+        refuse(GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT, _options_differ),
+        refuse(
+            GlueCode.UNSUPPORTED_LAYER_CONFIGURATION, lambda r: r.inputs[0].dims not in (3, 4) or r.inputs[1].dims != 4
+        ),
+        refuse(
+            GlueCode.INCOMPATIBLE_INPUT_SIZE,
+            lambda r: (
+                r.inputs[1].sizes[2] * r.given.groups != r.inputs[0].sizes[2]
+                or r.inputs[1].sizes[3] % r.given.groups != 0
+            ),
+        ),
+        refuse(
+            GlueCode.INCOMPATIBLE_INPUT_SIZE,
+            lambda r: len(r.inputs) > 2 and r.inputs[2].geometry.shape != (r.inputs[1].sizes[3],),
+            lambda r: WrittenBack(input_sizes={2: (r.inputs[1].sizes[3],)}),
+        ),
+        refuse(
+            GlueCode.UNSUPPORTED_LAYER_CONFIGURATION,
+            lambda r: not all(window_fits(size, pad, k, dilation) for size, _, pad, k, dilation in _axes(r)),
+        ),
+        refuse(GlueCode.INCOMPATIBLE_OUTPUT_SIZE, lambda r: r.outputs[0].dims != r.inputs[0].dims),
+        expect_output_sizes(_sizes),
+        needs_content(1, 2),
+        check_types(_block),
+    ),
+    about="a convolution of (channels, height, width) by constant weights (outputs, channels / groups, height, width)",
+)

@@ -1,0 +1,300 @@
+"""The shipped kernels: their members together compute what independent NumPy does, on random shapes and types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dais_verif.errors import InputError
+from dais_verif.golden import members
+from dais_verif.golden.members import run_instance
+from dais_verif.kernels.caller import GlueError, instantiate
+from dais_verif.kernels.codes import GlueCode
+from dais_verif.kernels.constants import constant_tensor, content_of
+from dais_verif.kernels.data_types import DataType
+from dais_verif.kernels.instance import KernelInstance, instance_of
+from dais_verif.kernels.laws.check import check_mapping
+from dais_verif.kernels.mapping import MappedTensor, Mapping
+from dais_verif.kernels.rules import access, block, steps
+from dais_verif.kernels.shipped import LIBRARY
+from dais_verif.kernels.shipped.conv2d import STRUCTURE
+from dais_verif.kernels.structures import NO_BUFFERS, HabanaKernelParams, Tensor, apply_written
+from dais_verif.program import FixedType
+from dais_verif.program.ranges import PromiseStatus, analyse
+from dais_verif.verdict import Verdict
+
+Array = NDArray[np.int64]
+F32 = DataType.F32
+ROOM = replace(NO_BUFFERS, elf_size=1 << 20)
+
+
+def random_type(rng: np.random.Generator, most: int = 6) -> FixedType:
+    k, i = int(rng.integers(2)), int(rng.integers(0, most))
+    return FixedType(k, i, max(int(rng.integers(-1, 4)), -k - i))
+
+
+def random_raw(rng: np.random.Generator, kind: FixedType, shape: Sequence[int]) -> Array:
+    return rng.integers(kind.raw_min, kind.raw_max + 1, size=tuple(shape))
+
+
+def quantised(raw: NDArray[np.object_], f: int, kind: FixedType) -> NDArray[np.object_]:
+    """Exact numbers ``raw * 2**-f`` in another type: floored, high bits cut off."""
+    shift = kind.f - f
+    moved = raw * (1 << shift) if shift >= 0 else raw >> -shift
+    low = moved % (1 << kind.width)
+    return np.where(low > kind.raw_max, low - (1 << kind.width), low)
+
+
+def made(params: HabanaKernelParams) -> KernelInstance:
+    """The instance, whose mapping keeps the laws and in whose block nothing can overflow."""
+    instance = instance_of(params, instantiate(LIBRARY, params))
+    explicit = [
+        replace(tensor, addressing=instance.mapping.addressing(tensor))
+        for tensor in (*instance.mapping.inputs, *instance.mapping.outputs)
+    ]
+    inputs = len(instance.mapping.inputs)
+    mapping = replace(instance.mapping, inputs=tuple(explicit[:inputs]), outputs=tuple(explicit[inputs:]))
+    report = check_mapping(mapping, inside=True)
+    assert report.verdict is Verdict.PASS and not report.findings
+    assert analyse(instance.block).worst is PromiseStatus.SAFE
+    return instance
+
+
+ELEMENTWISE: dict[str, tuple[int, Callable[..., NDArray[np.object_]]]] = {
+    "abs": (1, abs),
+    "add": (2, lambda x, y: x + y),
+    "sub": (2, lambda x, y: x - y),
+    "mul": (2, lambda x, y: x * y),
+    "relu": (1, lambda x: np.maximum(x, 0)),
+    "cast": (1, lambda x: x),
+}
+
+
+class TestElementwise:
+    @pytest.mark.parametrize("name", ELEMENTWISE)
+    def test_it_equals_numpy(self, name: str) -> None:
+        n, compute = ELEMENTWISE[name]
+        rng = np.random.default_rng(5)
+        for _ in range(50):
+            shape = tuple(int(size) for size in rng.integers(1, 5, size=rng.integers(1, 6)))
+            kinds, out = [random_type(rng) for _ in range(n)], random_type(rng, 9)
+            inputs = tuple(Tensor.of(kind, *shape) for kind in kinds)
+            instance = made(HabanaKernelParams(name, inputs, (Tensor.of(out, *shape),)))
+            raw = [random_raw(rng, kind, (3, *shape[::-1])) for kind in kinds]
+            (found,) = run_instance(instance, raw)
+            # Both operands in units that are fine enough for either; products of them in the square of these.
+            f = max(kind.f for kind in kinds)
+            aligned = [x.astype(object) * (1 << (f - kind.f)) for x, kind in zip(raw, kinds, strict=True)]
+            expected = quantised(compute(*aligned), 2 * f if name == "mul" else f, out)
+            assert found.shape == (3, *shape[::-1]) and (found == expected).all()
+
+    def test_the_exact_type_is_written_back(self) -> None:
+        x = Tensor.of(FixedType(1, 3, 2), 4)
+        asked = HabanaKernelParams("mul", (x, x), (Tensor.of(F32, 4),))
+        with pytest.raises(GlueError, match="it wants output_types") as refused:
+            instantiate(LIBRARY, asked)
+        assert refused.value.code is GlueCode.INCOMPATIBLE_DATA_TYPE
+        again = apply_written(asked, refused.value.instance.written_back)
+        assert again.output_tensors[0].data_type == FixedType(1, 7, 4)
+        raw = np.array([[-32, -32, 31, 31]]), np.array([[-32, 31, -32, 31]])
+        (found,) = run_instance(made(again), raw)
+        assert found.tolist() == [[1024, -992, -992, 961]]
+
+    def test_refusals(self) -> None:
+        s4 = FixedType(1, 3, 0)
+
+        def code(inputs: Sequence[Tensor], output: Tensor) -> GlueCode:
+            return LIBRARY.habana_kernel(HabanaKernelParams("add", tuple(inputs), (output,)))[0]
+
+        x = Tensor.of(s4, 4, 3)
+        assert code([x, Tensor.of(s4, 4, 2)], x) is GlueCode.INCOMPATIBLE_INPUT_SIZE
+        assert code([x, x], Tensor.of(s4, 4, 2)) is GlueCode.INCOMPATIBLE_OUTPUT_SIZE
+        assert code([x, x], Tensor.of(s4, 4)) is GlueCode.INCOMPATIBLE_OUTPUT_SIZE
+        assert code([x, Tensor.of(F32, 4, 3)], x) is GlueCode.INCOMPATIBLE_DATA_TYPE
+        assert code([Tensor.of(s4)] * 2, Tensor.of(s4)) is GlueCode.UNSUPPORTED_LAYER_CONFIGURATION
+
+
+class TestDense:
+    def test_it_equals_numpy(self) -> None:
+        rng = np.random.default_rng(6)
+        for at in range(50):
+            n_in, n_out = (int(n) for n in rng.integers(1, 7, size=2))
+            rest = tuple(int(size) for size in rng.integers(1, 4, size=rng.integers(0, 4)))
+            kind, w_kind, b_kind, out = (random_type(rng) for _ in range(4))
+            weights, bias = random_raw(rng, w_kind, (n_out, n_in)), random_raw(rng, b_kind, (n_out,))
+            constants = (constant_tensor(w_kind, weights), constant_tensor(b_kind, bias))[: 1 + at % 2]
+            x, y = Tensor.of(kind, n_in, *rest), Tensor.of(out, n_out, *rest)
+            instance = made(HabanaKernelParams("dense", (x, *constants), (y,)))
+            raw = random_raw(rng, kind, (2, *rest[::-1], n_in))
+            (found,) = run_instance(instance, [raw])
+            f = max(kind.f + w_kind.f, b_kind.f)
+            products = (raw.astype(object) @ weights.T.astype(object)) * (1 << (f - kind.f - w_kind.f))
+            exact = products + (bias.astype(object) * (1 << (f - b_kind.f)) if at % 2 else 0)
+            assert (found == quantised(exact, f, out)).all()
+
+    def test_refusals_are_mended(self) -> None:
+        s4 = FixedType(1, 3, 0)
+        x, y = Tensor.of(s4, 3), Tensor.of(s4, 2)
+        weights = constant_tensor(s4, [[1, 2, 3], [4, 5, 6]])
+
+        def code(*inputs: Tensor, output: Tensor = y) -> GlueCode:
+            return LIBRARY.habana_kernel(HabanaKernelParams("dense", inputs, (output,)), ROOM)[0]
+
+        assert code(x, weights) is GlueCode.SUCCESS
+        assert code(x) is GlueCode.INCOMPATIBLE_INPUT_COUNT
+        assert code(x, Tensor.of(s4, 3, 2)) is GlueCode.NON_STATIC_INPUT_TENSOR
+        assert code(x, replace(weights, data=bytes(8))) is GlueCode.NON_STATIC_INPUT_TENSOR
+        assert code(Tensor.of(s4, 4), weights) is GlueCode.INCOMPATIBLE_INPUT_SIZE
+        assert code(x, weights, constant_tensor(s4, [1, 2, 3])) is GlueCode.INCOMPATIBLE_INPUT_SIZE
+        assert code(x, weights, output=Tensor.of(s4, 3)) is GlueCode.INCOMPATIBLE_OUTPUT_SIZE
+
+
+def convolved(x: Array, w: Array, stride: int, pad: int, dilation: int, groups: int) -> NDArray[np.object_]:
+    """A convolution as its definition has it: for each offset in the window, a shifted image times a matrix."""
+    samples, channels, height, width = x.shape
+    outputs, per_group, k_h, k_w = w.shape
+    padded = np.zeros((samples, channels, height + 2 * pad, width + 2 * pad), dtype=object)
+    padded[:, :, pad : pad + height, pad : pad + width] = x
+    high, wide = ((n + 2 * pad - dilation * (k - 1) - 1) // stride + 1 for n, k in ((height, k_h), (width, k_w)))
+    y = np.zeros((samples, outputs, high, wide), dtype=object)
+    for k in range(outputs):
+        first = (k // (outputs // groups)) * per_group
+        for c in range(per_group):
+            for i in range(k_h):
+                for j in range(k_w):
+                    rows = slice(i * dilation, i * dilation + stride * (high - 1) + 1, stride)
+                    columns = slice(j * dilation, j * dilation + stride * (wide - 1) + 1, stride)
+                    y[:, k] += padded[:, first + c, rows, columns] * int(w[k, c, i, j])
+    return y
+
+
+class TestConv2d:
+    def test_it_equals_numpy(self) -> None:
+        rng = np.random.default_rng(7)
+        windows = 0
+        while windows < 50:
+            groups, per_group, per_output = (int(n) for n in rng.integers(1, 3, size=3))
+            k_h, k_w, stride, dilation = (int(n) for n in rng.integers(1, 4, size=4))
+            pad, height, width = (int(n) for n in (rng.integers(0, 3), *rng.integers(1, 9, size=2)))
+            if min(height - dilation * (k_h - 1), width - dilation * (k_w - 1)) + 2 * pad < 1:
+                continue
+            windows += 1
+            kind, w_kind, b_kind, out = (random_type(rng, 4) for _ in range(4))
+            w = random_raw(rng, w_kind, (groups * per_output, per_group, k_h, k_w))
+            b = random_raw(rng, b_kind, (len(w),))
+            x = random_raw(rng, kind, (2, groups * per_group, height, width))
+            exact = convolved(x, w, stride, pad, dilation, groups)
+            f = max(kind.f + w_kind.f, b_kind.f)
+            exact = exact * (1 << (f - kind.f - w_kind.f)) + b.astype(object)[:, None, None] * (1 << (f - b_kind.f))
+            activation = windows % 2
+            exact = np.maximum(exact, 0) if activation else exact
+            given = {
+                **dict.fromkeys(("pad_w", "pad_h"), pad),
+                **dict.fromkeys(("stride_w", "stride_h"), stride),
+                **dict.fromkeys(("dilation_w", "dilation_h"), dilation),
+                "groups": groups,
+                "activation": activation,
+            }
+            image, output = (Tensor.of(t, *shape[:0:-1]) for t, shape in ((kind, x.shape), (out, exact.shape)))
+            inputs = (image, constant_tensor(w_kind, w), constant_tensor(b_kind, b))
+            params = HabanaKernelParams("conv2d", inputs, (output,), STRUCTURE.pack(given))
+            (found,) = run_instance(made(params), [x])
+            assert (found == quantised(exact, f, out)).all(), given
+
+    def request(self, **given: int) -> HabanaKernelParams:
+        s4 = FixedType(1, 3, 0)
+        options = {"stride_w": 1, "stride_h": 1, "dilation_w": 1, "dilation_h": 1, "groups": 1, **given}
+        weights = constant_tensor(s4, np.ones((2, 1, 3, 3), dtype=np.int64))
+        return HabanaKernelParams(
+            "conv2d", (Tensor.of(s4, 5, 4, 1), weights), (Tensor.of(s4, 3, 2, 2),), STRUCTURE.pack(options)
+        )
+
+    @pytest.mark.parametrize(
+        ("given", "code"),
+        [
+            ({}, GlueCode.SUCCESS),
+            ({"stride_w": 0}, GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT),
+            ({"pad_h": -1}, GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT),
+            ({"activation": 2}, GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT),
+            ({"dilation_w": 3}, GlueCode.UNSUPPORTED_LAYER_CONFIGURATION),
+            ({"groups": 2}, GlueCode.INCOMPATIBLE_INPUT_SIZE),
+            ({"pad_w": 1}, GlueCode.INCOMPATIBLE_OUTPUT_SIZE),
+        ],
+        ids=lambda value: value.name.lower() if isinstance(value, GlueCode) else "-".join(value) or "none",
+    )
+    def test_options(self, given: dict[str, int], code: GlueCode) -> None:
+        assert LIBRARY.habana_kernel(self.request(**given), ROOM)[0] is code
+
+    def test_samples_may_be_a_dimension(self) -> None:
+        plain = self.request()
+        deep = replace(
+            plain,
+            input_tensors=(Tensor.of(FixedType(1, 3, 0), 5, 4, 1, 3), plain.input_tensors[1]),
+            output_tensors=(Tensor.of(FixedType(1, 3, 0), 3, 2, 2, 3),),
+        )
+        x = random_raw(np.random.default_rng(1), FixedType(1, 3, 0), (3, 1, 4, 5))
+        (one_by_one,), (together,) = run_instance(made(plain), [x]), run_instance(made(deep), [x[None]])
+        assert (together[0] == one_by_one).all()
+
+    def test_a_window_wider_than_the_image(self) -> None:
+        """Its pattern counts as the whole image, and yet each member reads a window of its own."""
+        s4 = FixedType(1, 3, 0)
+        w = np.arange(25).reshape(1, 1, 5, 5) % 8
+        given = {"pad_w": 2, "pad_h": 2, "stride_w": 1, "stride_h": 1, "dilation_w": 1, "dilation_h": 1, "groups": 1}
+        out = FixedType(1, 12, 0)
+        params = HabanaKernelParams(
+            "conv2d",
+            (Tensor.of(s4, 3, 3, 1), constant_tensor(s4, w)),
+            (Tensor.of(out, 3, 3, 1),),
+            STRUCTURE.pack(given),
+        )
+        x = random_raw(np.random.default_rng(2), s4, (4, 1, 3, 3))
+        (found,) = run_instance(made(params), [x])
+        assert (found == convolved(x, w, 1, 2, 1, 1)).all()
+
+
+class TestMembers:
+    X = Tensor.of(FixedType(1, 3, 0), 5, 4)
+
+    def instance(self) -> KernelInstance:
+        return made(HabanaKernelParams("relu", (self.X,), (Tensor.of(FixedType(0, 3, 0), 5, 4),)))
+
+    def test_stretches_make_no_difference(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        instance = self.instance()
+        x = random_raw(np.random.default_rng(3), FixedType(1, 3, 0), (7, 4, 5))
+        (whole,) = run_instance(instance, [x])
+        monkeypatch.setattr(members, "STRETCH", 21)
+        (stretched,) = run_instance(instance, [x])
+        assert (whole == stretched).all() and (whole == np.maximum(x, 0)).all()
+
+    def test_what_is_given_is_looked_at(self) -> None:
+        instance = self.instance()
+        for x, said in (
+            ([np.zeros((1, 5, 4), dtype=np.int64)], "has shape"),
+            ([np.full((1, 4, 5), 8)], "s4.0 does not hold"),
+            ([], "reads 1 tensors, not 0"),
+        ):
+            with pytest.raises(InputError, match=said):
+                run_instance(instance, x)
+
+    def test_pads_are_read_outside_and_writes_outside_are_dropped(self) -> None:
+        """Members of 3 elements over 5: the last reads one pad, and what it makes of it goes nowhere."""
+        instance = self.instance()
+        shifted = access(steps(0, 1, 1, 1))
+        mapping = Mapping((5,), (MappedTensor("x", (5,), shifted),), (MappedTensor("y", (4,), access(block(0, 1))),))
+        moved = replace(instance, mapping=mapping, pads=(6,))
+        (found,) = run_instance(moved, [np.array([[1, -2, 3, -4, 5]])])
+        assert found.tolist() == [[0, 3, 0, 5]]
+        longer = replace(mapping, outputs=(MappedTensor("y", (5,), access(block(0, 1))),))
+        (found,) = run_instance(replace(moved, mapping=longer), [np.array([[1, -2, 3, -4, 5]])])
+        assert found.tolist() == [[0, 3, 0, 5, 6]]
+
+    def test_contents(self) -> None:
+        tensor = constant_tensor(FixedType(1, 3, 0), np.arange(6).reshape(2, 3))
+        assert tensor.geometry.shape == (3, 2) and content_of(tensor).tolist() == [[0, 1, 2], [3, 4, 5]]
+        with pytest.raises(InputError, match="raw integers -8 to 7"):
+            constant_tensor(FixedType(1, 3, 0), [8])
