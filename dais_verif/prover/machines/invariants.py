@@ -24,6 +24,7 @@ from dais_verif.program.ports import ports_of
 from dais_verif.program.ranges import Interval
 from dais_verif.prover.lemmas import within
 from dais_verif.prover.machines.both_sides import initial_bits
+from dais_verif.prover.machines.dependence import dependence, ones
 from dais_verif.prover.obligations import Builder
 from dais_verif.prover.random_simulation import trace
 from dais_verif.prover.results import ProofOptions, ProofWatcher
@@ -76,36 +77,21 @@ def _suggested(machine: Machine, step: Step) -> dict[int, Interval]:
 
 def _groups(step: Step) -> Iterator[tuple[int, ...]]:
     """Small sets of elements that depend on nothing but one another and inputs."""
-    program, n_in, n_out = step.program, len(step.inputs), len(step.outputs)
-    masks: list[int] = []
-    for op in program.ops:
-        mask = 1 << op.id0 if op.code == INPUT else 0
-        for operand in op.operands:
-            mask |= masks[operand]
-        masks.append(mask)
-    before = [masks[index] >> n_in for index, _, _ in program.outputs[n_out:]]
-    widths = [element.width for element in ports_of(program).inputs[n_in:]]
+    _, before = dependence(step)
+    widths = [element.width for element in ports_of(step.program).inputs[len(step.inputs) :]]
     seen: set[int] = set()
     for number in range(len(step.state)):
         closed, waiting = 1 << number, [number]
-        while waiting and sum(widths[n] for n in _bits(closed)) <= _STATE_BITS:
+        while waiting and sum(widths[n] for n in ones(closed)) <= _STATE_BITS:
             new = before[waiting.pop()] & ~closed
             if new.bit_count() > _STATE_BITS:
                 closed = 0
                 break
             closed |= new
-            waiting += _bits(new)
-        if closed and not waiting and sum(widths[n] for n in _bits(closed)) <= _STATE_BITS and closed not in seen:
+            waiting += ones(new)
+        if closed and not waiting and sum(widths[n] for n in ones(closed)) <= _STATE_BITS and closed not in seen:
             seen.add(closed)
-            yield tuple(n for n in _bits(closed) if widths[n])
-
-
-def _bits(mask: int) -> list[int]:
-    found = []
-    while mask:
-        found.append((mask & -mask).bit_length() - 1)
-        mask &= mask - 1
-    return found
+            yield tuple(n for n in ones(closed) if widths[n])
 
 
 def _reached(step: Step, group: Sequence[int], first: Sequence[int], end: float) -> dict[int, set[int]]:

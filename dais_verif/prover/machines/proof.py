@@ -17,6 +17,7 @@ from dais_verif.prover.machines.both_sides import RtlCycle, initial_bits, read_r
 from dais_verif.prover.machines.bounded import search_from_power_up
 from dais_verif.prover.machines.correspondence import Run, match_by_name
 from dais_verif.prover.machines.cycle import Cycle, cycle_of
+from dais_verif.prover.machines.dependence import seen_from_outside
 from dais_verif.prover.machines.invariants import bounded, bounds_of
 from dais_verif.prover.machines.op_signals import credible, named_ops
 from dais_verif.prover.machines.registers import Open, Place, open_registers
@@ -65,7 +66,8 @@ def prove_machine(
     opened = open_registers(netlist, clock)
     named = named_ops(step, netlist)
     rtl = read_rtl(machine, opened, list(named.values()))
-    runs = match_by_name(machine, step, opened)
+    visible = seen_from_outside(step)
+    runs = [run for run in match_by_name(machine, step, opened) if run.element in visible]
     wrong = _wrong_at_first(machine, step, opened, runs)
     loose = _loose(opened, runs)
     watcher.progress("bounds", 0, 1)

@@ -50,8 +50,8 @@ class Open:
                 whole = var(of.width, f"register {of.name}")
                 registers[whole] = of
                 return extract(whole, low, width)
-            if not wire.drivers:
-                return var(width, "an input")
+            if not wire.drivers or any(driver.clock is not None for driver in wire.drivers):
+                return var(width, "an input, or a register that no output depends on")
             return None
 
         found: list[tuple[int, Place]] = []
