@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from support.places import FSM
 
 from dais_verif.emitter.machines import emit_machine
-from dais_verif.errors import InputError, StateError
+from dais_verif.errors import InputError, StateError, ViolationError
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.prove import ProveRequest, prove
-from dais_verif.machine import load_machine
+from dais_verif.golden.machine_batch import run_machine
+from dais_verif.machine import Machine, load_machine
+from dais_verif.machine.faults import Fault, control_faults
+from dais_verif.prover.machines.proof import prove_machine
+from dais_verif.prover.results import ProofOptions
+from dais_verif.prover.slang import elaborate
 from dais_verif.record.proof import ProofRecord
+from dais_verif.stimulus.machines import generate_sequence
 from dais_verif.verdict import Verdict
 
 REAL = sorted(path.name for path in FSM.glob("f*"))
@@ -98,3 +106,49 @@ def test_a_name_that_lies_is_only_a_name(tmp_path: Path) -> None:
     swap = [("initial a", "initial q"), ("initial b", "initial a"), ("initial q", "initial b")]
     record = proved("f06_alt_src", tmp_path, *swap, simulator="icarus")
     assert record.verdict is Verdict.RTL_MISMATCH, record.message
+
+
+def test_what_is_overwritten_before_it_is_read_may_be_anything_at_power_up(tmp_path: Path) -> None:
+    record = proved("f05_dense_folded", tmp_path, ("initial xreg <= 96'h0", "initial xreg <= 96'h5"))
+    assert record.verdict is Verdict.PASS, record.message
+    assert "1 edge after power-up at the latest" in record.message
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_no_control_fault_passes_that_a_run_shows(name: str, tmp_path: Path) -> None:
+    """Every third fault here; all of them in the slow suite."""
+    machine = load_machine(FSM / name / "fsm.json.gz")
+    planted(machine, control_faults(machine)[:: 12 if name == "f05_dense_folded" else 6], tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REAL)
+def test_no_control_fault_passes_that_a_run_shows_all_of_them(name: str, tmp_path: Path) -> None:
+    machine = load_machine(FSM / name / "fsm.json.gz")
+    planted(machine, control_faults(machine), tmp_path)
+
+
+def planted(machine: Machine, faults: Sequence[Fault], folder: Path) -> None:
+    """Each fault is refuted, or else proved to make no difference; then no run shows one."""
+    sequences = [_arrays(machine, 400, seed) for seed in range(2)]
+    for fault in faults:
+        (folder / "faulty.v").write_text(emit_machine(fault.machine))
+        netlist = elaborate([folder / "faulty.v"], "model")
+        proof = prove_machine(machine, netlist, "clk", ProofOptions(timeout=10)).proof
+        assert proof.verdict in (Verdict.PASS, Verdict.RTL_MISMATCH), (fault, proof.message)
+        if proof.verdict is Verdict.PASS:
+            assert not any(_differ(machine, fault.machine, inputs) for inputs in sequences), fault
+
+
+def _arrays(machine: Machine, cycles: int, seed: int) -> dict[str, Any]:
+    rows = generate_sequence(machine, cycles, seed).rows
+    return {s.name: np.array(rows[s.name], dtype=float).reshape(cycles, len(s.types)) for s in machine.inputs}
+
+
+def _differ(machine: Machine, other: Machine, inputs: dict[str, Any]) -> bool:
+    try:
+        right = run_machine(machine, inputs).outputs
+    except ViolationError:
+        return False
+    wrong = run_machine(other, inputs, check=False).outputs
+    return any(((right[name] != wrong[name]) & ~np.isnan(right[name])).any() for name in right)

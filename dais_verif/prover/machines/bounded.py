@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, islice
+from typing import NamedTuple
 
 from dais_verif.machine import Machine
 from dais_verif.machine.ports import offsets_of, port_names
-from dais_verif.machine.step import Step
+from dais_verif.machine.step import Element, Step
 from dais_verif.program import Program
 from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ports import ports_of
 from dais_verif.prover.machines.both_sides import RtlCycle, initial_bits, port_values
+from dais_verif.prover.machines.correspondence import Run
 from dais_verif.prover.machines.registers import Open, Place
 from dais_verif.prover.machines.sequences import Found
 from dais_verif.prover.netlist import Signal
@@ -19,7 +22,20 @@ from dais_verif.prover.op_semantics import interpret_op
 from dais_verif.prover.solving.smt import satisfy
 from dais_verif.prover.terms import Term, bnot, concat, const, eq, extract, leaves, rebuild, var
 
-__all__ = ["search_from_power_up"]
+__all__ = ["cycles_until_equal", "search_from_power_up"]
+
+
+class _Run(NamedTuple):
+    """Both sides in one cycle, as terms over all inputs so far. ``differ``: outputs, and where they are not equal.
+
+    ``kept``: what promises were kept so far. ``state``, ``held``: of either side after the edge.
+    """
+
+    given: list[list[Term | None]]
+    differ: list[tuple[str, Term]]
+    kept: list[Term]
+    state: list[Term]
+    held: dict[Place, Term]
 
 
 def search_from_power_up(
@@ -27,8 +43,61 @@ def search_from_power_up(
 ) -> Found | None:
     """The shortest sequence of at most ``cycles`` that the solver finds within about so many ``seconds``."""
     end = time.monotonic() + seconds
+    for run in islice(_runs(machine, step, opened, rtl), cycles):
+        for name, differs in run.differ:
+            left = end - time.monotonic()
+            if left <= 0:
+                return None
+            answer = satisfy([differs, *run.kept], left)
+            if answer.verdict == "sat":
+                rows = [tuple(answer.model.get(t, 0) if t is not None else 0 for t in row) for row in run.given]
+                return Found(tuple(rows), name)
+        if time.monotonic() > end:
+            return None
+    return None
+
+
+def cycles_until_equal(
+    machine: Machine, step: Step, opened: Open, rtl: RtlCycle, runs: Sequence[Run], *, cycles: int, seconds: float
+) -> int | None:
+    """After how many edges from power-up, at most ``cycles``, registers hold what they correspond to, for all inputs.
+
+    In the cycles before all outputs are equal. None if that is not shown within about so many ``seconds``.
+    """
+    end = time.monotonic() + seconds
+    for number, run in enumerate(islice(_runs(machine, step, opened, rtl), cycles), 1):
+        if not all(_never([differs, *run.kept], end) for _, differs in run.differ):
+            return None
+        pairs = [
+            (
+                extract(
+                    run.held[_place(run.held, r.place)], r.place.low - _place(run.held, r.place).low, r.place.width
+                ),
+                extract(run.state[r.element], r.at, r.place.width),
+            )
+            for r in runs
+        ]
+        different = [bnot(same) for a, b in pairs if (same := eq(a, b)) is not const(1, 1)]
+        if all(_never([differs, *run.kept], end) for differs in different):
+            return number
+    return None
+
+
+def _never(conditions: Sequence[Term], end: float) -> bool:
+    left = end - time.monotonic()
+    return left > 0 and satisfy(conditions, left).verdict == "unsat"
+
+
+def _place(held: Mapping[Place, Term], part: Place) -> Place:
+    """That of the register's driver in which ``part`` lies."""
+    return next(p for p in held if p.signal is part.signal and p.low <= part.low < p.low + p.width)
+
+
+def _runs(machine: Machine, step: Step, opened: Open, rtl: RtlCycle) -> Iterator[_Run]:
+    """Yield one cycle after the other, from power-up."""
     elements = ports_of(step.program).inputs
     names = port_names(machine)
+    numbers = {element: number for number, element in enumerate(step.outputs)}
     state = [
         var(element.width, f"state {n}") if bits is None and element.width else const(max(element.width, 1), bits or 0)
         for n, (bits, element) in enumerate(zip(initial_bits(machine, step), elements[len(step.inputs) :], strict=True))
@@ -36,7 +105,7 @@ def search_from_power_up(
     held = {p: extract(opened.initial[p.signal], p.low, p.width) for p in opened.clocked}
     kept: list[Term] = []
     given: list[list[Term | None]] = []
-    for cycle in range(cycles):
+    for cycle in count():
         inputs = [
             var(e.width, f"cycle {cycle} input {n}") if e.width else None
             for n, e in enumerate(elements[: len(step.inputs)])
@@ -46,27 +115,16 @@ def search_from_power_up(
         kept += [promise for promise in promises if promise is not const(1, 1)]
         found = [values[index] for index, _, _ in step.program.outputs]
         outputs, held = _rtl(machine, step, opened, rtl, inputs, held)
-        wrong: list[tuple[str, Term]] = []
+        differ: list[tuple[str, Term]] = []
         for signal in machine.outputs:
             port = outputs.get(names[signal.name])
             for place, (low, kind) in enumerate(zip(offsets_of(signal.types), signal.types, strict=False)):
                 if port is not None and kind.width:
-                    number = step.outputs.index((signal.name, place))
-                    same = eq(extract(port, low, kind.width), found[number])
+                    same = eq(extract(port, low, kind.width), found[numbers[Element(signal.name, place)]])
                     if same is not const(1, 1):
-                        wrong.append((f"{signal.name}[{place}]", bnot(same)))
-        for name, differs in wrong:
-            left = end - time.monotonic()
-            if left <= 0:
-                return None
-            answer = satisfy([differs, *kept], left)
-            if answer.verdict == "sat":
-                rows = tuple(tuple(answer.model.get(t, 0) if t is not None else 0 for t in row) for row in given)
-                return Found(rows, name)
+                        differ.append((f"{signal.name}[{place}]", bnot(same)))
         state = found[len(step.outputs) :]
-        if time.monotonic() > end:
-            return None
-    return None
+        yield _Run(given, differ, kept, state, held)
 
 
 def _cycle(program: Program, inputs: Sequence[Term | None]) -> tuple[list[Term], list[Term]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from dais_verif.machine import Machine
 from dais_verif.machine.step import Step, step_of
 from dais_verif.prover.machines.both_sides import RtlCycle, initial_bits, read_rtl
-from dais_verif.prover.machines.bounded import search_from_power_up
+from dais_verif.prover.machines.bounded import cycles_until_equal, search_from_power_up
 from dais_verif.prover.machines.correspondence import Run, match_by_name
 from dais_verif.prover.machines.cycle import Cycle, cycle_of
 from dais_verif.prover.machines.dependence import seen_from_outside
@@ -34,6 +34,8 @@ __all__ = ["MachineProof", "prove_machine"]
 #: How long sequences are looked for: at random, so many at once; and by the solver.
 _SEQUENCES, _CYCLES, _SECONDS = 64, 400, 6.0
 _SOLVER_CYCLES, _SOLVER_SECONDS = 64, 12.0
+#: Edges after which registers that hold something else at power-up must hold what they correspond to.
+_FIRST_CYCLES = 4
 _SHOWN = 4
 
 
@@ -69,7 +71,7 @@ def prove_machine(
     visible = seen_from_outside(step)
     runs = [run for run in match_by_name(machine, step, opened) if run.element in visible]
     wrong = _wrong_at_first(machine, step, opened, runs)
-    loose = _loose(opened, runs)
+    open_ = [*_not_initialised(machine, step, opened, runs), *_loose(opened, runs)]
     watcher.progress("bounds", 0, 1)
     bounds = bounds_of(machine, step, options, watcher) if options.check else {}
     cycle = cycle_of(machine, step, opened, runs)
@@ -85,9 +87,14 @@ def prove_machine(
         invariants=tuple(f"{b.lo} <= {step.state[n]} <= {b.hi}, as raw integers" for n, b in sorted(bounds.items())),
         assumed=tuple(_assumed(machine)),
     )
-    if proof.verdict is Verdict.PASS and not wrong and not loose:
-        return replace(result, proof=replace(result.proof, message=_passed(result, proof, machine)))
-    why = _why(cycle, proof, wrong, loose)
+    if proof.verdict is Verdict.PASS and not open_:
+        edges: int | None = 0
+        if wrong:  # what is overwritten before anything reads it
+            seconds = min(_SOLVER_SECONDS, options.timeout)
+            edges = cycles_until_equal(machine, step, opened, rtl, runs, cycles=_FIRST_CYCLES, seconds=seconds)
+        if edges is not None:
+            return replace(result, proof=replace(result.proof, message=_passed(result, proof, machine, edges)))
+    why = _why(cycle, proof, [*open_, *wrong])
     return _with_sequence(machine, opened, rtl, result, why, options, watcher)
 
 
@@ -105,10 +112,21 @@ def _wrong_at_first(machine: Machine, step: Step, opened: Open, runs: Sequence[R
             continue
         wanted = bits >> run.at & ((1 << run.place.width) - 1)
         held = extract(opened.initial[run.place.signal], run.place.low, run.place.width)
-        if held.op != "const" or held.value != wanted:
-            has = f"holds {held.value}" if held.op == "const" else "is not initialised"
-            found.append(f"register {_bits(run.place)} {has} at power-up, and {step.state[run.element]} holds {wanted}")
+        if held.op == "const" and held.value != wanted:
+            has = f"register {_bits(run.place)} holds {held.value} at power-up"
+            found.append(f"{has}, and {step.state[run.element]} holds {wanted}")
     return found
+
+
+def _not_initialised(machine: Machine, step: Step, opened: Open, runs: Sequence[Run]) -> list[str]:
+    """Registers that are X at power-up, and are to hold something: what simulation makes of X no value tells."""
+    initial = initial_bits(machine, step)
+    return [
+        f"register {_bits(run.place)} is not initialised, and {step.state[run.element]} is"
+        for run in runs
+        if initial[run.element] is not None
+        and extract(opened.initial[run.place.signal], run.place.low, run.place.width).op != "const"
+    ]
 
 
 def _loose(opened: Open, runs: Sequence[Run]) -> list[str]:
@@ -137,29 +155,31 @@ def _bits(place: Place) -> str:
     return f"{name}[{place.low + place.width - 1}:{place.low}]" if place.width > 1 else f"{name}[{place.low}]"
 
 
-def _passed(result: MachineProof, proof: Proof, machine: Machine) -> str:
+def _passed(result: MachineProof, proof: Proof, machine: Machine, edges: int) -> str:
     outputs = len(result.step.outputs)
     equal = f"all {outputs} outputs equal the machine's" if outputs != 1 else "the output equals the machine's"
     where = " as long as the machine keeps its promises" * proof.conditional
     held = f"{len(result.registers)} registers correspond" if len(result.registers) != 1 else "1 register corresponds"
     message = f"in every cycle from power-up, for all inputs{where}: {equal}; {held}"
+    if edges:
+        message += f", {edges} edge{'s' * (edges != 1)} after power-up at the latest"
     if proof.bounded:
         message += f"; proved of the state: {'; '.join(result.invariants[:_SHOWN])}"
         message += ", ..." * (len(result.invariants) > _SHOWN)
     return message + "".join(f"; assumed: {text}" for text in result.assumed)
 
 
-def _why(cycle: Cycle, proof: Proof, wrong: Sequence[str], loose: Sequence[str]) -> str:
-    """What of the induction does not hold."""
-    if wrong:
-        return wrong[0]
+def _why(cycle: Cycle, proof: Proof, at_first: Sequence[str]) -> str:
+    """What of the induction does not hold. ``at_first``: what is wrong at power-up."""
+    if at_first:
+        return at_first[0]
     open_ = [cycle.claims[c.number] for c in proof.outputs if c.status is not Status.PROVED]
     if open_:
         shown = ", ".join(open_[:_SHOWN]) + ", ..." * (len(open_) > _SHOWN)
         refuted = any(c.status is Status.REFUTED for c in proof.outputs)
         where = "differ in a state that may never be reached" if refuted else "could not be decided"
         return f"{len(open_)} of {len(proof.outputs)} claims {where}: {shown}"
-    return loose[0] if loose else proof.message
+    return proof.message
 
 
 def _with_sequence(
