@@ -15,51 +15,16 @@ from fractions import Fraction
 import numpy as np
 
 from dais_verif.errors import InputError
-from dais_verif.golden.oracle import Context, quantise, two, value_of
+from dais_verif.golden.frame_chain import CHECKED, Chain, Frame, Port
+from dais_verif.golden.oracle import quantise
 from dais_verif.machine.model import Machine
-from dais_verif.machine.step import Element, Step, conflict_of, step_of
-from dais_verif.program import FixedType, Op, Program, Term
+from dais_verif.machine.step import Element, conflict_of, step_of
+from dais_verif.program import Program
 from dais_verif.program.graph import cone
-from dais_verif.program.opcodes import INPUT, Code, high_int32
+from dais_verif.program.opcodes import INPUT, Code, low_int32
 from dais_verif.program.ranges import PromiseStatus, analyse
 
-__all__ = ["Frame", "Port", "Stall", "Unrolled", "stall_of", "unroll"]
-
-#: The type of the lookups that look whether an index is within its memory.
-_CHECKED = FixedType(0, 0, 0)
-#: A constant that fits no data word is kept as the ops that make it.
-_WORD = 1 << 63
-_ZERO = Fraction(0)
-
-
-@dataclass(frozen=True, slots=True)
-class Port:
-    """An element of a signal in one cycle, before its edge; cycles count from the begin of the frame.
-
-    ``stalled``: in a cycle of a stall that stands in the place of that one.
-    """
-
-    signal: str
-    place: int
-    cycle: int
-    stalled: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.signal}[{self.place}] in {'stalled ' * self.stalled}cycle {self.cycle}"
-
-
-@dataclass(frozen=True)
-class Frame:
-    """What of a machine is a program: inputs and outputs are elements in cycles, in the order of the program's.
-
-    ``cycles``: after so many edges the next frame begins. ``held``: inputs with one value in each cycle of a frame. All
-    other inputs may be anything at any time. Outputs may come in later cycles than the frame has.
-    """
-
-    cycles: int
-    inputs: tuple[Port, ...]
-    outputs: tuple[Port, ...]
-    held: Mapping[Element, tuple[Fraction, ...]]
+__all__ = ["Frame", "Port", "Stall", "Unrolled", "in_words", "lost_of", "stall_of", "unroll"]
 
 
 @dataclass(frozen=True)
@@ -88,28 +53,59 @@ def unroll(machine: Machine, frame: Frame, *, after: int | None = None) -> Unrol
     initial = {e: value for e in step.state if (value := _initial(machine, e)) is not None}
     known = dict(initial)
     while after is None:
-        found = _Chain(machine, step, frame, known).run(range(frame.cycles))
+        found = Chain(machine, step, frame, known).run(range(frame.cycles))
         kept = {e: value for e, value in known.items() if found.get(e) == value}
         if len(kept) == len(known):
             break
         known = kept
-    chain = _Chain(machine, step, frame, known)
+    chain = Chain(machine, step, frame, known)
     last = max([frame.cycles, *(port.cycle + 1 for port in frame.outputs)])
     chain.run(range(-(after or 0) * frame.cycles, last))
     program, free = chain.finished([chain.outputs[port] for port in frame.outputs])
     if step.indexed:
-        _require_inside(program)
+        _require_inside(program, chain.views, [*frame.inputs, *free])
     return Unrolled(program, free, known)
 
 
-def _require_inside(program: Program) -> None:
+def lost_of(machine: Machine, frame: Frame, unrolled: Unrolled) -> dict[Element, list[Port | Element]]:
+    """What decides, after a frame, each element of ``free`` that need not hold then what it holds at power-up.
+
+    Such as a counter that data stops: the next frame begins in another state, and so no frame restores it.
+    """
+    step = step_of(machine)
+    chain = Chain(machine, step, frame, unrolled.known)
+    chain.run(range(frame.cycles))
+    after = dict(zip(step.state, chain.state, strict=True))
+    lost = [what for what in unrolled.free if isinstance(what, Element) and _initial(machine, what) is not None]
+    program, free = chain.finished([after[element] for element in lost])
+    given = [*frame.inputs, *free]
+    return {e: _read(program, index, given) for e, (index, _, _) in zip(lost, program.outputs, strict=True)}
+
+
+def _read(program: Program, index: int, given: Sequence[Port | Element]) -> list[Port | Element]:
+    """What of the inputs an op depends on."""
+    return [given[op.id0] for op in map(program.ops.__getitem__, cone(program, [index])) if op.code == INPUT]
+
+
+#: Inputs that a message names.
+_SHOWN = 3
+
+
+def in_words(given: Sequence[Port | Element]) -> str:
+    """Some inputs of a frame, or elements of registers at its begin, for a message."""
+    names = [f"{what} at its begin" if isinstance(what, Element) else str(what) for what in given[:_SHOWN]]
+    return ", ".join(names) + f" and {len(given) - _SHOWN} more" * (len(given) > _SHOWN)
+
+
+def _require_inside(program: Program, views: Mapping[int, str], given: Sequence[Port | Element]) -> None:
     """Raise ``InputError`` if an index may leave its memory: what is read then is unknown, and no program says so."""
     analysis = analyse(program)
     for op in program.ops:
-        if op.code == Code.LOOKUP and op.type == _CHECKED and analysis.changes[op.index] is not PromiseStatus.SAFE:
+        if op.code == Code.LOOKUP and op.type == CHECKED and analysis.changes[op.index] is not PromiseStatus.SAFE:
+            view = views.get(low_int32(op.data), "a memory")
             raise InputError(
-                "the frame does not settle an index that can leave its memory: it depends on data, or on an input that"
-                " the frame neither names nor holds"
+                f"the frame does not settle the index of {view}, which can leave its memory: it depends on"
+                f" {in_words(_read(program, op.index, given))}"
             )
 
 
@@ -134,7 +130,7 @@ def stall_of(machine: Machine, frame: Frame, held: Mapping[Element, Fraction], *
     """
     step = step_of(machine)
     known = {e: v for e in step.state if (v := _initial(machine, e)) is not None} if from_power_up else {}
-    chain = _Chain(machine, step, frame, known)
+    chain = Chain(machine, step, frame, known)
     found: dict[Port, tuple[int, int]] = {}
     for t in range(frame.cycles if from_power_up else 1):
         before = chain.state
@@ -190,210 +186,3 @@ def _require_there(machine: Machine, frame: Frame) -> None:
                 raise InputError(f"{what} is held at {value}, which its type {kind} does not hold")
         if any(port.signal == element.signal and port.place == element.place for port in frame.inputs):
             raise InputError(f"{element.signal}[{element.place}] is an input of the frame and held, too")
-
-
-class _Chain:
-    """The program of a frame while it is made, cycle by cycle; of each op the value, if it is known."""
-
-    def __init__(self, machine: Machine, step: Step, frame: Frame, known: Mapping[Element, Fraction]) -> None:
-        self.machine, self.step, self.frame = machine, step, frame
-        self.rows: list[tuple[int, int, int, int, FixedType]] = []
-        self.terms: list[tuple[int, int, int]] = []
-        self.value: list[Fraction | None] = []
-        self.free: list[Port | Element] = []
-        self.outputs: dict[Port, int] = {}
-        self._same: dict[tuple[object, ...], int] = {}
-        self._numbers = {port: number for number, port in enumerate(frame.inputs)}
-        self.operands = [op.operands for op in step.program.ops]
-        self.checks = [op.index for op in step.program.ops if op.code == Code.LOOKUP and op.type == _CHECKED]
-        self.state = [
-            self.constant(known[e], self.kind(e)) if e in known else self.opened(e, self.kind(e)) for e in step.state
-        ]
-
-    def kind(self, element: Element) -> FixedType:
-        return self.machine.signals[element.signal].types[element.place]
-
-    def run(self, cycles: range) -> dict[Element, Fraction]:
-        """Add cycles, those before the frame below 0, and return what of the state is known after them."""
-        for t in cycles:
-            self.cycle(t)
-        pairs = zip(self.step.state, self.state, strict=True)
-        return {element: value for element, op in pairs if (value := self.value[op]) is not None}
-
-    def cycle(self, t: int, stall: Mapping[Element, Fraction] | None = None) -> None:
-        """Add one cycle; with ``stall`` one of a stall in its place, in which inputs not in it are anything.
-
-        What nobody reads is left out, such as the words of a memory that its index, which is known, does not choose.
-        """
-        step, ops = self.step, self.step.program.ops
-        outputs = [] if stall is not None else [port for port in self.frame.outputs if port.cycle == t]
-        found = [index for index, _, _ in step.program.outputs]
-        places = dict(zip(step.outputs, found, strict=False))
-        wanted = [places[Element(port.signal, port.place)] for port in outputs]
-        following = found[len(step.outputs) :]
-        at = [-1] * len(ops)
-        values = [Fraction(0)] * len(ops)  # of the ops of one cycle, 0 where they are not known
-        waiting = [*following, *wanted, *self.checks]
-        while waiting:  # no recursion: blocks are deep
-            index = waiting[-1]
-            if at[index] >= 0:
-                waiting.pop()
-                continue
-            op, missing = ops[index], None
-            if op.code == INPUT:
-                at[index] = self.given(op.id0, t, stall)
-            elif op.code == Code.MUX and high_int32(op.data) == 0:
-                missing = self.chosen(op, at)
-                if missing is None:
-                    at[index] = self.muxed(op, at)
-            else:
-                missing = [operand for operand in self.operands[index] if at[operand] < 0]
-                if not missing:
-                    at[index] = self.made(op, at, values)
-            if missing:
-                waiting += missing
-            else:
-                waiting.pop()
-                values[index] = self.value[at[index]] or _ZERO
-        for port, index in zip(outputs, wanted, strict=True):
-            self.outputs[port] = at[index]
-        self.state = [at[index] for index in following]
-
-    def given(self, number: int, t: int, stall: Mapping[Element, Fraction] | None) -> int:
-        """An input of the step: of the machine, in one cycle, or what its state holds."""
-        inputs = self.step.inputs
-        if number >= len(inputs):
-            return self.state[number - len(inputs)]
-        return self.driven(inputs[number], t) if stall is None else self.waiting(inputs[number], t, stall)
-
-    def chosen(self, op: Op, at: Sequence[int]) -> list[int] | None:
-        """What a mux without a shift needs that is not there: its condition, then the arm that it takes, or both."""
-        if at[op.condition] < 0:
-            return [op.condition]
-        taken = self.taken(op, at)
-        arms = [op.id0, op.id1] if taken is None else [taken]
-        return [arm for arm in arms if at[arm] < 0] or None
-
-    def taken(self, op: Op, at: Sequence[int]) -> int | None:
-        """The operand that a mux takes; None if its condition is not known."""
-        condition, kind = self.value[at[op.condition]], self.step.program.ops[op.condition].type
-        if condition is None:
-            return None
-        high = condition < 0 if kind.k else kind.width and condition * two(kind.f) >= 1 << (kind.width - 1)
-        return op.id0 if high else op.id1
-
-    def muxed(self, op: Op, at: Sequence[int]) -> int:
-        """A mux of which all is there that ``chosen`` asks for."""
-        taken = self.taken(op, at)
-        if taken is not None:
-            return self.copied(at[taken], op.type)
-        a, b = at[op.id0], at[op.id1]
-        if a == b:
-            return self.copied(a, op.type)
-        return self.same((op.code, a, b, at[op.condition], op.type))
-
-    def driven(self, element: Element, t: int) -> int:
-        """An input of the machine in one cycle."""
-        kind, held = self.kind(element), self.frame.held.get(element)
-        if held is not None:
-            return self.constant(quantise(held[t % self.frame.cycles], kind), kind)
-        port = Port(element.signal, element.place, t)
-        number = self._numbers.get(port)
-        if number is None:
-            return self.opened(port, kind)
-        return self.new((int(Code.INPUT), number, -1, 0, kind), None)
-
-    def waiting(self, element: Element, t: int, stall: Mapping[Element, Fraction]) -> int:
-        """An input of the machine in a cycle of a stall."""
-        kind, held = self.kind(element), stall.get(element)
-        if held is None:
-            return self.opened(Port(element.signal, element.place, t, True), kind)
-        return self.constant(quantise(held, kind), kind)
-
-    def opened(self, what: Port | Element, kind: FixedType) -> int:
-        """An input beyond those of the frame; what has no bits needs none."""
-        if kind.width == 0:
-            return self.constant(Fraction(0), kind)
-        self.free.append(what)
-        return self.new((int(Code.INPUT), len(self._numbers) + len(self.free) - 1, -1, 0, kind), None)
-
-    def made(self, op: Op, at: Sequence[int], values: Sequence[Fraction]) -> int:
-        """The op that computes what ``op`` of the step does, on what its operands are now."""
-        if all(self.value[at[operand]] is not None for operand in self.operands[op.index]):
-            value = value_of(Context(self.step.program, op, values, ()), None)
-            if -_WORD <= value * two(op.type.f) < _WORD:
-                return self.constant(value, op.type)
-        if op.code == Code.QUANT:
-            return self.copied(at[op.id0], op.type)
-        moved = op.rewired(at.__getitem__)
-        if op.code == Code.SUM:
-            return self.sum(moved.terms, op.data, op.type)
-        return self.same((op.code, moved.id0, moved.id1, moved.data, op.type))
-
-    def copied(self, op: int, kind: FixedType) -> int:
-        value = self.value[op]
-        if value is not None and self.rows[op][4] != kind:
-            value = quantise(value, kind)
-            if -_WORD <= value * two(kind.f) < _WORD:
-                return self.constant(value, kind)
-        return op if self.rows[op][4] == kind else self.same((int(Code.QUANT), op, -1, 0, kind))
-
-    def sum(self, terms: tuple[Term, ...], data: int, kind: FixedType) -> int:
-        key = (terms, data, kind)
-        known = self._same.get(key)
-        if known is None:
-            row = (int(Code.SUM), len(self.terms), len(terms), data, kind)
-            self.terms += terms
-            known = self._same[key] = self.new(row, None)
-        return known
-
-    def same(self, row: tuple[int, int, int, int, FixedType]) -> int:
-        """An op; the same one again is the same op."""
-        known = self._same.get(row)
-        if known is None:
-            known = self._same[row] = self.new(row, None)
-        return known
-
-    def constant(self, value: Fraction, kind: FixedType) -> int:
-        row = (int(Code.CONST), -1, -1, int(value * two(kind.f)), kind)
-        known = self._same.get(row)
-        if known is None:
-            known = self._same[row] = self.new(row, value)
-        return known
-
-    def new(self, row: tuple[int, int, int, int, FixedType], value: Fraction | None) -> int:
-        self.rows.append(row)
-        self.value.append(value)
-        return len(self.rows) - 1
-
-    def finished(self, roots: Sequence[int]) -> tuple[Program, tuple[Port | Element, ...]]:
-        """What the ops ``roots`` depend on, and the inputs beyond those of the frame that are left."""
-        whole = self.built(self.rows, self.terms, roots, len(self._numbers) + len(self.free))
-        checks = [op.index for op in whole.ops if op.code == Code.LOOKUP and op.type == _CHECKED]
-        live = cone(whole, [*roots, *checks])
-        first = len(self._numbers)
-        left = sorted({whole.ops[n].id0 for n in live if whole.ops[n].code == INPUT and whole.ops[n].id0 >= first})
-        place = {old: new for new, old in enumerate(live)}
-        number = {old: first + new for new, old in enumerate(left)}
-        rows: list[tuple[int, int, int, int, FixedType]] = []
-        terms: list[tuple[int, int, int]] = []
-        for op in (whole.ops[old].rewired(place.__getitem__) for old in live):
-            if op.code == INPUT:
-                rows.append((op.code, number.get(op.id0, op.id0), -1, 0, op.type))
-            elif op.code == Code.SUM:
-                rows.append((op.code, len(terms), len(op.terms), op.data, op.type))
-                terms += op.terms
-            else:
-                rows.append((op.code, op.id0, op.id1, op.data, op.type))
-        program = self.built(rows, terms, [place[index] for index in roots], first + len(left))
-        return program, tuple(self.free[old - first] for old in left)
-
-    def built(
-        self,
-        rows: Sequence[tuple[int, int, int, int, FixedType]],
-        terms: Sequence[tuple[int, int, int]],
-        roots: Sequence[int],
-        n_in: int,
-    ) -> Program:
-        tables = [table.tolist() for table in self.step.program.tables]
-        return Program.build(rows, [(i, 0, 0) for i in roots], inp_shift=[0] * n_in, tables=tables, terms=terms)

@@ -6,7 +6,7 @@ the words that its index can choose. So whatever is known of programs is known o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -45,8 +45,9 @@ class Step:
     """``program`` reads ``inputs`` and then ``state``, and gives ``outputs`` and then what ``state`` holds next.
 
     ``state``: the elements of registers that something writes; others are constants. ``owners``: of each op the block
-    and the op in it that it stands for; None for what connections are made of. ``indexed``: whether an index can leave
-    its memory, which is a broken promise of the program. ``unknowns``: the program has a bit for each element of
+    and the op in it that it stands for; None for what connections are made of. ``checks``: the
+    ops that break their promise where the index of a view leaves its memory, which is that of the program, each with
+    the view. ``unknowns``: the program has a bit for each element of
     ``state`` behind its other inputs, and one for each of ``outputs`` and then ``state`` behind its other outputs: 1
     where the element is unknown, whatever its value then is.
     """
@@ -56,8 +57,13 @@ class Step:
     outputs: tuple[Element, ...]
     state: tuple[Element, ...]
     owners: tuple[tuple[str, int] | None, ...]
-    indexed: bool
+    checks: Mapping[int, View]
     unknowns: bool = False
+
+    @property
+    def indexed(self) -> bool:
+        """Whether an index can leave its memory."""
+        return bool(self.checks)
 
 
 def step_of(machine: Machine) -> Step:
@@ -98,7 +104,7 @@ class Lowering:
         self.owners: list[tuple[str, int] | None] = []
         self.values: dict[str, list[int]] = {s.name: [-1] * len(s.types) for s in machine.signals.values()}
         self.known: dict[Row, int] = {}
-        self.indexed = False
+        self.checks: dict[int, View] = {}
 
     def step(self) -> Step:
         """The whole cycle."""
@@ -126,7 +132,7 @@ class Lowering:
             tables=self.tables,
             terms=self.terms,
         )
-        return Step(program, inputs, outputs, state, tuple(self.owners), self.indexed)
+        return Step(program, inputs, outputs, state, tuple(self.owners), self.checks)
 
     def more_inputs(self, first: int, state: Sequence[Element]) -> int:
         """How many inputs there are from ``first`` on, which others than this class know of."""
@@ -256,7 +262,7 @@ class Lowering:
             return values[view.start : view.stop]
         words = self.words(view)
         index = self.index(view)
-        self.held(index, len(words), enable, when)
+        self.held(view, len(words), enable, when)
         return [self.selected(index, [values[word[e]] for word in words]) for e in range(view.size)]
 
     def index(self, view: View) -> int:
@@ -277,13 +283,13 @@ class Lowering:
             )
         return [range(view.start + n * stride, view.stop + n * stride) for n in range(last + 1)]
 
-    def held(self, index: int, words: int, enable: int | None, when: int = 1) -> None:
+    def held(self, view: View, words: int, enable: int | None, when: int = 1) -> None:
         """An op that breaks its promise where the index is used and leaves its words: a table with as many entries."""
+        index = self.index(view)
         if words <= self.type_of(index).raw_max:
-            self.indexed = True
             self.tables.append([0] * words)
             used = self.only(enable, index, when)
-            self.new((int(Code.LOOKUP), used, -1, len(self.tables) - 1, _ZERO), None)
+            self.checks[self.new((int(Code.LOOKUP), used, -1, len(self.tables) - 1, _ZERO), None)] = view
 
     def selected(self, index: int, choices: list[int]) -> int:
         """The choice that ``index`` names; beyond the last one, which is a broken promise, any of them."""
@@ -330,7 +336,7 @@ class Lowering:
                 values[place] = taken if enable is None else self.mux(enable, taken, values[place])
             return
         index, words = self.index(target), self.words(target)
-        self.held(index, len(words), enable)
+        self.held(target, len(words), enable)
         for number, word in enumerate(words):
             elsewhere = self.differs(index, number)
             for place, value in zip(word, data, strict=True):

@@ -15,7 +15,7 @@ from dais_verif.flows.machines.frame_witness import FrameWitness, judged, with_f
 from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import Progress
-from dais_verif.golden.unroll import Port, Stall, Unrolled, stall_of, unroll
+from dais_verif.golden.unroll import Port, Stall, Unrolled, in_words, lost_of, stall_of, unroll
 from dais_verif.machine import Machine
 from dais_verif.machine.step import Element
 from dais_verif.own_command import own_command
@@ -31,6 +31,8 @@ __all__ = ["diff_machine"]
 
 #: So many frames from power-up are looked at where one from another state is wrong.
 _FRAMES = 3
+#: Registers that a message names.
+_LOST = 2
 _Compare = Callable[["DiffRequest", Progress], DiffRecord]
 
 
@@ -134,7 +136,10 @@ class _Frames:
             other = self.after(frames, b, self.request)
             if other.record.verdict is Verdict.PROGRAMS_DIFFER:
                 return other
+        lost = lost_of(self.machine, self.said.frame, every)
+        names = "".join(f"; {e} is not restored: it depends on {in_words(on)}" for e, on in [*lost.items()][:_LOST])
         message = f"the first {_FRAMES} frames are right; one that begins in another state, which may never be, is not"
+        message += names + f"; nor are {len(lost) - _LOST} more" * (len(lost) > _LOST)
         return replace(found, record=replace(found.record, verdict=Verdict.UNKNOWN, message=message))
 
     def after(self, frames: int, b: Program, request: DiffRequest) -> _Found:

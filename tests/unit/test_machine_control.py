@@ -1,0 +1,198 @@
+"""Control of a machine that data decides: what a frame says of it, by case, by names, or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dais_verif
+from dais_verif.errors import InputError
+from dais_verif.machine import Machine, MachineBuilder
+from dais_verif.program import FixedType, Program, assemble
+from dais_verif.verdict import Verdict
+
+X, SUM, TWO = FixedType(1, 7, 0), FixedType(1, 11, 0), FixedType(0, 2, 0)
+FOUR = 'cycles = 4\ninputs = [{ signal = "x", cycle = 0, to = 3 }]\noutputs = [{ signal = "y", cycle = 4 }]\n'
+
+
+def compared(machine: Machine, program: Program, frame: str, folder: Path) -> dais_verif.DiffRecord:
+    (folder / "frame.toml").write_text(frame)
+    return dais_verif.diff(machine, program, frame=folder / "frame.toml", prove=True)
+
+
+def positive_sums(*, first: str = "begin") -> Machine:
+    """A sum of what is positive of four numbers: the enable of its register is a bit of data."""
+    made = MachineBuilder()
+    x = made.input("x", X)
+    n, total = made.register("n", TWO, initial=0), made.register("total", SUM, initial=0)
+    block = made.block(
+        "sum",
+        assemble(f"""
+            input x, n, total
+            x     = s8.0 input x
+            n     = u2.0 input n
+            total = s12.0 input total
+            later = u1.0 any(n)
+            begin = u1.0 not(later)
+            zero  = s12.0 0
+            kept  = s12.0 msb(later) ? total : zero
+            sum   = s13.0 kept + x
+            new   = s12.0 quant(sum)
+            p     = u7.0 relu(x)
+            pos   = u1.0 any(p)
+            value = s12.0 msb(pos) ? new : zero
+            go    = u1.0 pos or {first}
+            more  = u3.0 n + 1
+            next  = u2.0 quant(more)
+            output value = value
+            output go = go
+            output next = next
+        """),
+    )
+    for place, source in enumerate((x, n, total)):
+        made.connect(source, block.inputs[place])
+    made.connect(block.outputs[0], total, enable=block.outputs[1])
+    made.connect(block.outputs[2], n)
+    made.connect(total, made.output("y", SUM))
+    return made.build()
+
+
+RELUS = assemble("""
+input a, b, c, d
+a = s8.0 input a
+b = s8.0 input b
+c = s8.0 input c
+d = s8.0 input d
+p = u7.0 relu(a)
+q = u7.0 relu(b)
+r = u7.0 relu(c)
+s = u7.0 relu(d)
+t = u8.0 p + q
+u = u8.0 r + s
+y = u9.0 t + u
+output y = y
+""")
+
+
+def test_an_enable_that_is_data_is_a_choice(tmp_path: Path) -> None:
+    record = compared(positive_sums(), RELUS, FOUR, tmp_path)
+    assert record.verdict is Verdict.PASS and record.frame is not None and record.frame.restored == ["n[0]"]
+
+
+def test_a_sum_that_begins_with_data_alone_is_stale(tmp_path: Path) -> None:
+    """Where the first number is not positive, the sum of the last frame stays."""
+    record = compared(positive_sums(first="pos"), RELUS, FOUR, tmp_path)
+    assert record.verdict is Verdict.PROGRAMS_DIFFER and record.frame is not None and record.frame.frame == 1
+
+
+def counted(*, start: bool) -> Machine:
+    """A counter of positive numbers, which ``start`` sets back before it counts."""
+    made = MachineBuilder()
+    x = made.input("x", X)
+    begin = made.input("begin", FixedType(0, 1, 0)) if start else None
+    n = made.register("n", TWO, initial=0)
+    block = made.block(
+        "count",
+        assemble("""
+            input x, n, begin
+            x     = s8.0 input x
+            n     = u2.0 input n
+            begin = u1.0 input begin
+            zero  = u2.0 0
+            kept  = u2.0 msb(begin) ? zero : n
+            p     = u7.0 relu(x)
+            pos   = u1.0 any(p)
+            more  = u3.0 kept + pos
+            next  = u2.0 quant(more)
+            output next = next
+        """),
+    )
+    never = made.register("never", FixedType(0, 1, 0), initial=0)
+    for place, source in enumerate((x, n, begin or never)):
+        made.connect(source, block.inputs[place])
+    made.connect(block.outputs, n)
+    made.connect(n, made.output("y", TWO))
+    return made.build()
+
+
+COUNT = assemble("""
+input a, b, c, d
+a = s8.0 input a
+b = s8.0 input b
+c = s8.0 input c
+d = s8.0 input d
+p = u7.0 relu(a)
+q = u7.0 relu(b)
+r = u7.0 relu(c)
+s = u7.0 relu(d)
+i = u1.0 any(p)
+j = u1.0 any(q)
+k = u1.0 any(r)
+l = u1.0 any(s)
+t = u2.0 i + j
+u = u2.0 k + l
+y = u3.0 t + u
+z = u2.0 quant(y)
+output z = z
+""")
+
+
+def test_a_counter_that_data_stops_needs_to_be_set_back(tmp_path: Path) -> None:
+    record = compared(counted(start=True), COUNT, FOUR + "held.begin = [1, 0, 0, 0]\n", tmp_path)
+    assert record.verdict is Verdict.PASS and record.frame is not None and record.frame.restored == []
+    record = compared(counted(start=False), COUNT, FOUR, tmp_path)
+    assert record.verdict is Verdict.PROGRAMS_DIFFER and record.message.startswith("frame 1 from power-up")
+
+
+def test_what_is_not_restored_is_named(tmp_path: Path) -> None:
+    """``odd`` is 0 for ever; to see that one must know that the product of two neighbours is even."""
+    made = MachineBuilder()
+    x, odd = made.input("x", X), made.register("odd", FixedType(0, 1, 0), initial=0)
+    block = made.block(
+        "even",
+        assemble("""
+            input x, odd
+            x    = s8.0 input x
+            odd  = u1.0 input odd
+            next = s9.0 x + 1
+            both = s17.0 x * next
+            low  = u1.0 quant(both)
+            new  = u1.0 low or odd
+            y    = s9.0 x + odd
+            output new = new
+            output y = y
+        """),
+    )
+    made.connect(x, block.inputs[0])
+    made.connect(odd, block.inputs[1])
+    made.connect(block.outputs[0], odd)
+    made.connect(block.outputs[1], made.output("y", FixedType(1, 8, 0)))
+    frame = 'cycles = 1\ninputs = [{ signal = "x", cycle = 0 }]\noutputs = [{ signal = "y", cycle = 0 }]\n'
+    record = compared(made.build(), assemble("input x\nx = s8.0 input x\noutput y = x"), frame, tmp_path)
+    assert record.verdict is Verdict.UNKNOWN
+    assert "odd[0] is not restored: it depends on odd[0] at its begin, x[0] in cycle 0" in record.message
+
+
+@pytest.mark.parametrize(
+    ("inputs", "reason"),
+    [
+        ('{ signal = "x", cycle = 1 }', "i[0] in cycle 1"),
+        ('{ signal = "i", cycle = 0, to = 1 }, { signal = "x", cycle = 0 }', "i[0] in cycle 1"),
+    ],
+    ids=["open", "data"],
+)
+def test_an_index_that_may_leave_its_memory_is_refused_by_name(inputs: str, reason: str, tmp_path: Path) -> None:
+    made = MachineBuilder()
+    x, index = made.input("x", X), made.input("i", TWO)
+    memory = made.register("memory", [X] * 3, initial=0)
+    made.connect(x, memory[0])
+    made.connect(memory[0].at(index), made.output("y", X))
+    frame = f'cycles = 2\ninputs = [{inputs}]\noutputs = [{{ signal = "y", cycle = 1 }}]\n'
+    count = inputs.count("signal") + ("to" in inputs)
+    ops: list[Any] = [(-1, j, -1, 0, (1, 7, 0)) for j in range(count)]
+    with pytest.raises(InputError) as caught:
+        compared(made.build(), Program.build(ops, [(0, 0, 0)], inp_shift=[0] * count), frame, tmp_path)
+    assert "the index of memory[0:1 + 1*i[0:1]], which can leave its memory" in str(caught.value)
+    assert "it depends on i[0] in cycle" in str(caught.value) and reason.split()[0] in str(caught.value)
