@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from dais_verif.errors import ProgramError
 from dais_verif.machine.checks import input_types, output_types, validate
-from dais_verif.machine.model import Block, Connection, Index, Machine, Role, Schedule, Signal, View
+from dais_verif.machine.model import LONGEST_NAME, Block, Connection, Index, Machine, Role, Schedule, Signal, View
 from dais_verif.program import FixedType, Origin, Program
 from dais_verif.program.alir_json import NOTES, program_of
 from dais_verif.program.checks import validate as validate_program
@@ -30,6 +30,7 @@ _META = "ALIRFSM"
 _SPEC_VERSION = 4
 #: How deep signals may stand in signals: the index of a view, and its reset.
 _DEEPEST = 16
+_MODES = ("", "r", "w", "rw")
 
 
 def looks_like_alirfsm(data: bytes) -> bool:
@@ -55,7 +56,7 @@ def parse_alirfsm(data: bytes) -> Machine:
     """The valid machine in ``data``. Raises ``ProgramError`` that names signal, connection or block."""
     sha256 = hashlib.sha256(data).hexdigest()
     try:
-        tree = json.loads(unpacked(data) if is_gzip(data) else data)
+        tree = json.loads(unpacked(data) if is_gzip(data) else data, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise ProgramError(f"JSON: {error}; the file is damaged or no machine") from None
     if not isinstance(tree, dict) or tree.get("meta") != _META:
@@ -70,9 +71,31 @@ def parse_alirfsm(data: bytes) -> Machine:
     return machine
 
 
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; of two entries of one name nobody could say which is meant."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ProgramError(f"JSON: {_short(max(names, key=names.count))} stands twice in one object")
+    return found
+
+
+def _named(name: Any, what: str) -> str:
+    """``name``, which must be a text that people can read on one line."""
+    if not isinstance(name, str) or not name:
+        raise ProgramError(f"JSON {what} is {_short(name)}, must be a text")
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise ProgramError(
+            f"JSON {what} is {_short(name)}, must have at most {LONGEST_NAME} characters, none of them invisible"
+        )
+    return name
+
+
 def _machine(fsm: Mapping[str, Any], notes: Mapping[str, Any], origin: Origin) -> Machine:
     blocks = {
-        name: Block(name, _program(name, model), f"INTERNAL_{name}_inp", f"INTERNAL_{name}_outp")
+        _named(name, "logic: the name of a block"): Block(
+            name, _program(name, model), f"INTERNAL_{name}_inp", f"INTERNAL_{name}_outp"
+        )
         for name, model in _mapping(fsm.get("logic"), "logic").items()
     }
     uses = _Uses()
@@ -91,6 +114,11 @@ def _machine(fsm: Mapping[str, Any], notes: Mapping[str, Any], origin: Origin) -
             raise ProgramError(f"JSON signal_order: {_short(name)} is no signal of any connection")
     if len(set(order)) != len(order):
         raise ProgramError("JSON signal_order: a signal stands there twice")
+    lost = next((s.name for s in signals.values() if s.role is not Role.INTERNAL and s.name not in set(order)), None)
+    if lost is not None:
+        raise ProgramError(
+            f"JSON signal_order: {_short(lost)} is a port, must stand there, as that is the order of ports"
+        )
     ordered = {name: signals[name] for name in [*order, *(name for name in signals if name not in set(order))]}
     return Machine(blocks, ordered, connections, origin)
 
@@ -134,10 +162,12 @@ class _Uses:
             raise ProgramError(f"JSON {where}: signals within signals, more than {_DEEPEST} deep")
         if not isinstance(value, list) or len(value) != 11:
             raise ProgramError(f"JSON {where}: must be the 11 parts of a signal, not {_short(value)}")
-        name, exposed, types, reset, initial, register, schedule, _mode, attributes, view, dynamic = value
-        if not isinstance(name, str) or not name:
-            raise ProgramError(f"JSON {where}: the name of a signal is {_short(name)}, must be a text")
-        where = f"{where} ({name})"
+        name, exposed, types, reset, initial, register, schedule, mode, attributes, view, dynamic = value
+        where = f"{where} ({_named(name, f'{where}: the name of a signal')})"
+        if mode not in _MODES or not isinstance(mode, str):
+            raise ProgramError(f"JSON {where} mode is {_short(mode)}, must be '', 'r', 'w' or 'rw'")
+        if not (attributes is None or isinstance(attributes, str)):
+            raise ProgramError(f"JSON {where} attrs is {_short(attributes)}, must be a text or null")
         kinds = tuple(_type(kind, where) for kind in _list(types, f"{where} types"))
         start, stop = (_integer(v, f"{where} view") for v in _list(view, f"{where} view", 2))
         if not 0 <= start <= stop <= len(kinds):
@@ -151,7 +181,7 @@ class _Uses:
                 None if initial is None else _values(initial, kinds, where),
                 _truth(register, f"{where} reg"),
                 None if schedule is None else _schedule(schedule, where),
-                None if attributes is None else str(attributes),
+                attributes,
             )
         )
         if dynamic is None:

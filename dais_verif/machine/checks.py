@@ -138,6 +138,8 @@ def _check_index(machine: Machine, view: View, what: str) -> None:
         raise ProgramError(f"{what}: the stride of {view} is {view.index.stride}, must be at least 1")
     signal, size = machine.signals[view.signal], view.size
     base = signal.types[view.start : view.stop]
+    if signal.types == base[:1] * len(signal.types):
+        return
     for start in range(view.start, len(signal.types) - size + 1, view.index.stride):
         if signal.types[start : start + size] != base:
             raise ProgramError(f"{what}: the types of {view.signal} must repeat every {view.index.stride} elements")

@@ -14,7 +14,11 @@ from fractions import Fraction
 
 from dais_verif.program import FixedType, Origin, Program
 
-__all__ = ["Block", "Connection", "Index", "Machine", "Role", "Schedule", "Signal", "View"]
+__all__ = ["LONGEST_NAME", "Block", "Connection", "Index", "Machine", "Role", "Schedule", "Signal", "View"]
+
+
+#: Characters of the name of a signal or a block.
+LONGEST_NAME = 255
 
 
 class Role(Enum):

@@ -29,7 +29,9 @@ def settling_order(machine: Machine) -> tuple[Step, ...]:
     for step in steps:
         needed: set[int] = set()
         for view in _read(machine, step):
-            elements = drivers.get(view.signal, {})
+            if view.signal not in drivers:  # a register, or an input: a memory may have a million elements
+                continue
+            elements = drivers[view.signal]
             needed.update(elements[e] for e in machine.reach(view) if e in elements)
         before.append(needed)
     return tuple(steps[number] for number in _sorted(steps, before))

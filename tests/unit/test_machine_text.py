@@ -122,7 +122,7 @@ WRONG = {
     "wire w: u4.0[2000000]\n": "6:9: more than 1048576 elements in all signals together",
     "wire w: u4.0 valid 3, 1 period 8\n": "6:20: the cycles must rise and lie within one period",
     "wire wire: u4.0\n": "6:6: expected the name of a signal, found the keyword 'wire'",
-    'wire "": u4.0\n': "6:6: a name must not be empty",
+    'wire "": u4.0\n': "6:6: a name must have 1 to 255 characters",
     'wire "\\q": u4.0\n': "6:6: '\"\\\\q\"' is no text in quotes as JSON has it",
     "wier w: u4.0\n": "6:1: expected 'input', 'output', 'wire', 'register', 'block', or 'TARGET <- SOURCE', found",
     "y = a\n": "6:3: expected '<-', found '='",

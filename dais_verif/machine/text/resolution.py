@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import NoReturn
 
-from dais_verif.errors import ProgramError
+from dais_verif.errors import InputError, ProgramError
 from dais_verif.machine.checks import input_types, output_types, validate
 from dais_verif.machine.model import Block, Connection, Index, Machine, Signal, View
 from dais_verif.machine.text.names import INPUTS, OUTPUTS
@@ -91,7 +91,7 @@ class _Resolution:
             if isinstance(found, Program):
                 return Labelled(found, {}, {})
             return assemble_labelled(found, file)
-        except ProgramError as error:
+        except (ProgramError, InputError) as error:
             self.refuse(text.file, f"block {text.name}: {error}")
 
     def machine(self, origin: Origin) -> Machine:

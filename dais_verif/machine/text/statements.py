@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
-from dais_verif.machine.model import Role, Schedule
+from dais_verif.machine.model import LONGEST_NAME, Role, Schedule
 from dais_verif.machine.text.names import INPUTS, KEYWORDS, OUTPUTS
 from dais_verif.program.assembler.names import did_you_mean
 from dais_verif.program.assembler.tokens import Cursor, Token
@@ -316,8 +316,11 @@ class _Reader:
     def name(self, what: str) -> str:
         """An identifier, or any name in quotes."""
         cursor, token = self.cursor, self.cursor.token
-        if token.kind == "string":
-            return self.string(what) or cursor.refuse("a name must not be empty", token)
+        if token.kind == "string" or (token.kind == "name" and len(token.text) > LONGEST_NAME):
+            name = self.string(what) if token.kind == "string" else token.text
+            if not name or len(name) > LONGEST_NAME or not name.isprintable():
+                cursor.refuse(f"a name must have 1 to {LONGEST_NAME} characters, none of them invisible", token)
+            return name
         if token.kind == "name" and token.text in KEYWORDS:
             cursor.refuse(f"expected {what}, found the keyword {token}; as a name it stands in quotes")
         if token.kind != "name":
