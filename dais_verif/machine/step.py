@@ -23,6 +23,8 @@ __all__ = ["Element", "Lowering", "Row", "Step", "conflict_of", "step_of"]
 
 #: More muxes than that for one memory are no help to anybody.
 _MOST_WORDS = 1 << 16
+#: A data word holds integers below that, and not below minus that.
+_WORD = 1 << 63
 _CONDITION = FixedType(0, 1, 0)
 
 #: An op: its opcode, two operands, its data and its type.
@@ -162,7 +164,14 @@ class Lowering:
 
     def constant(self, value: Fraction, kind: FixedType) -> int:
         """An op of that value."""
-        return self.op(Code.CONST, -1, -1, int(value * Fraction(2) ** kind.f), kind)
+        raw = int(value * Fraction(2) ** kind.f)
+        if -_WORD <= raw < _WORD:
+            return self.op(Code.CONST, -1, -1, raw, kind)
+        low = self.constant(Fraction(raw & _WORD - 1), FixedType(0, _WORD.bit_length() - 1, 0))  # no data word holds it
+        bits = kind.width - _WORD.bit_length() + 1
+        high = self.constant(Fraction(raw >> _WORD.bit_length() - 1), FixedType(kind.k, bits - kind.k, 0))
+        self.terms += [(low, -kind.f, 0), (high, _WORD.bit_length() - 1 - kind.f, 0)]
+        return self.new((int(Code.SUM), len(self.terms) - 2, 2, 0, kind), None)
 
     # ops
 

@@ -27,7 +27,7 @@ def match_by_name(machine: Machine, step: Step, opened: Open) -> list[Run]:
     A name only proposes; the proof shows whether it is right.
     """
     numbers = {element: number for number, element in enumerate(step.state)}
-    names, signals = signal_names(machine), opened.netlist.signals
+    names, signals = signal_names(machine), opened.named
     found: list[Run] = []
     for register in machine.registers:
         width, offsets = bits_of(register.types), offsets_of(register.types)

@@ -66,7 +66,7 @@ def prove_machine(
     watcher = watcher or ProofWatcher()
     step = step_of(machine)
     opened = open_registers(netlist, clock)
-    named = named_ops(step, netlist)
+    named = named_ops(step, opened.netlist)
     rtl = read_rtl(machine, opened, list(named.values()))
     visible = seen_from_outside(step)
     runs = [run for run in match_by_name(machine, step, opened) if run.element in visible]

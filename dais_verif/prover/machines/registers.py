@@ -5,13 +5,13 @@ What is left is combinational: one cycle of the design, as a function of its inp
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from dais_verif.errors import InputError, StateError
-from dais_verif.prover.netlist import Bits, Cone, Driver, Netlist, Read, Signal, driver_of
+from dais_verif.prover.netlist import Bits, Cone, Driver, Netlist, Read, Signal, bits_over, driver_of
 from dais_verif.prover.registers.pins import PinReader
 from dais_verif.prover.terms import Term, extract, ite, nonzero, undefined, var
 
@@ -31,7 +31,7 @@ class Open:
     """A design without registers. ``now``: of each signal that was one, what it holds; ``after``: after an edge.
 
     ``clocked``: the bits of signals that were registers. ``initial``: what these hold at first, undefined if nothing
-    says it.
+    says it. ``named``: all signals by their names; those of ``netlist`` are the ones that an output depends on.
     """
 
     netlist: Netlist
@@ -39,6 +39,7 @@ class Open:
     after: dict[Signal, Signal]
     clocked: tuple[Place, ...]
     initial: dict[Signal, Term]
+    named: Mapping[str, Signal]
 
     def held(self, signal: Signal, low: int, width: int) -> list[tuple[int, Place]]:
         """Where bits of ``signal`` are nothing but bits of registers: from which bit on, and what of which register."""
@@ -105,9 +106,24 @@ def open_registers(netlist: Netlist, clock: str) -> Open:
                 signal.drivers.remove(driver)
                 signal.drive(driver_of(_of(now[signal], driver.low), 0, driver.width, driver.low, driver.where))
                 after[signal].drive(_next(now[signal], driver))
-    signals = {**netlist.signals, **{s.name: s for s in (*now.values(), *after.values())}}
+    for signal in seen:
+        _keep_from_power_up(signal, netlist.power_up.get(signal))
+    known = seen | {netlist.signals[name] for name in netlist.inputs}
+    signals = {name: signal for name, signal in netlist.signals.items() if signal in known}
+    signals |= {signal.name: signal for signal in (*now.values(), *after.values())}
     initial = {signal: netlist.power_up.get(signal, _nothing(signal)) for signal in now}
-    return Open(netlist._replace(signals=signals), now, after, tuple(clocked), initial)
+    return Open(netlist._replace(signals=signals), now, after, tuple(clocked), initial, netlist.signals)
+
+
+def _keep_from_power_up(signal: Signal, initial: Term | None) -> None:
+    """Let the bits of ``signal`` that nothing drives hold what they held at first, where that is known."""
+    place = 0
+    for low, width in [*((driver.low, driver.width) for driver in list(signal.drivers)), (signal.width, 0)]:
+        if initial is not None and low > place:
+            value = extract(initial, place, low - place)
+            if value.op == "const":
+                signal.drive(driver_of(bits_over(value, {}), 0, low - place, place, signal.where))
+        place = low + width
 
 
 def _noting(note: Callable[[Signal], None]) -> Read:
