@@ -124,7 +124,13 @@ class CyclePlace:
 class Blame:
     """Where a mismatch comes from. ``kind``: ``op`` (the first op that diverges), ``output`` (all ops agree, the
     output does not), ``timing`` (right when held), ``cone`` (the design has no op names), ``golden`` (the golden
-    engines disagree), ``board`` (whether a board repeats it) or ``cycle`` (when and where a machine is wrong)."""
+    engines disagree), ``board`` (whether a board repeats it), ``cycle`` (when and where a machine is wrong),
+    ``register`` or ``signal`` (the first that diverges in a machine).
+
+    Of a machine: the ``cycle``, the ``block`` of an op, and the ``signal`` with its element.
+    """
+
+    LEFT_OUT_IF_NONE: ClassVar = ("cycle", "block", "signal")
 
     kind: str
     text: str
@@ -134,6 +140,9 @@ class Blame:
     expected: Value | None = None
     found: Value | None = None
     replayed_in: str | None = None
+    cycle: int | None = None
+    block: str | None = None
+    signal: str | None = None
 
 
 @dataclass(frozen=True)

@@ -209,7 +209,7 @@ def print_mismatch(mismatch: Mismatch, out: Console) -> None:
     _add_pair(table, "", mismatch.expected, mismatch.found)
     blame = mismatch.blame
     if blame is not None and blame.expected is not None and blame.found is not None:
-        _add_pair(table, f"op {blame.op} ", blame.expected, blame.found)
+        _add_pair(table, f"{blame.signal or f'op {blame.op}'} ", blame.expected, blame.found)
     cone = None if mismatch.cone is None else set(mismatch.cone)
     inputs = [given for given in mismatch.inputs if cone is None or given.index in cone]
     for given in inputs[:_SHOWN_INPUTS]:
@@ -219,7 +219,7 @@ def print_mismatch(mismatch: Mismatch, out: Console) -> None:
     if len(inputs) < len(mismatch.inputs):
         table.add_row("", f"{len(mismatch.inputs) - len(inputs)} other inputs do not reach output {mismatch.output}")
     out.print(table)
-    if blame is not None and mismatch.place is None:
+    if blame is not None and blame.kind != "cycle":
         where = f" (type {blame.type})" if blame.type else ""
         out.print(f"blame      {blame.text}{where}", markup=False)
     if mismatch.views:

@@ -31,9 +31,9 @@ class _Habit(IntEnum):
 
 
 #: How often each habit is chosen.
-_HABITS = (0.5, 0.2, 0.15, 0.15)
+_HABITS = (0.45, 0.15, 0.25, 0.15)
 #: The longest stretch of each; one that is not free lasts for some periods of schedules, if there are any.
-_LONGEST = (32, 128, 32, 64)
+_LONGEST = (32, 64, 24, 32)
 _PERIODS = 3
 #: How likely single bits are 1 in a free stretch: enables and flags must stay, and change, and do so at once.
 _CHANCES = (0.0, 0.1, 0.5, 0.5, 0.9, 1.0)
@@ -120,7 +120,8 @@ class _Plan:
         period = max((s.schedule.period for s in machine.inputs if s.schedule is not None), default=0)
         longest = np.maximum(_LONGEST, [0, *[_PERIODS * period] * 3])
         habits = rng.choice(len(_HABITS), size=cycles + 1, p=_HABITS)
-        # The others begin with every habit in turn, and with no reset: power-up is one.
+        # Sequences begin with every habit in turn, and with no reset: power-up is one. Then comes one soon.
+        habits[1:2] = _Habit.PULSE
         habits[0] = (_Habit.FREE, _Habit.STEADY, _Habit.STALLING)[number % 3]
         lengths = rng.integers(1, longest[habits], endpoint=True)
         count = int(np.searchsorted(np.cumsum(lengths), cycles - self.corners)) + 1

@@ -22,7 +22,7 @@ from dais_verif.flows.pins import Pins
 from dais_verif.flows.simulate import simulate
 from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.machine import load_machine
-from dais_verif.record.simulation import CyclePlace, SimulationRecord
+from dais_verif.record.simulation import Blame, CyclePlace, SimulationRecord
 from dais_verif.simulation.machines import expected
 from dais_verif.stimulus.generate_sequences import generate_sequence, generate_sequences
 from dais_verif.verdict import Verdict
@@ -171,9 +171,10 @@ def test_the_first_mismatch_names_cycle_signal_and_element(tmp_path: Path) -> No
         assert found.expected.real is not None and float(found.expected.real) == expected["y"][cycle][3]
     assert found.place == CyclePlace(0, cycle, "after", "y", 3)
     assert found.found.raw == 0 and found.output == 3 and found.row == cycle
-    assert found.blame.text == f"cycle {cycle}, after its edge: y[3]"
+    assert (found.blame.kind, found.blame.signal, found.blame.cycle) == ("register", "wrom[48]", 0)
+    assert found.blame.text == "register wrom[48] is the first that is wrong, at power-up: look at its initial value"
     assert [given.name for given in found.inputs][:3] == ["rst", "x[0]", "x[1]"]
-    assert f"cycle {cycle}, after its edge: y[3]" in json.dumps(record.to_dict())
+    assert str(found.place) == f"cycle {cycle}, after its edge: y[3]"
     assert SimulationRecord.from_json(record.to_json()).first_mismatch == found
 
 
@@ -364,6 +365,9 @@ def test_the_command_line_shows_cycle_and_element_and_a_line_to_reproduce(tmp_pa
     assert done.returncode == 1
     assert "stimulus   20 cycles, seed 0" in done.stdout
     assert "first mismatch: cycle 0, before its edge: y[0], in icarus" in done.stdout
+    assert "count[0] expected" in done.stdout
+    assert "blame      register count[0] is the first that is wrong, at power-up" in done.stdout
+    assert "waves      gtkwave" in done.stdout and (tmp_path / "out" / "replay_icarus" / "waves.fst").is_file()
     assert "reproduce  " in done.stdout and "cycle 0, before its edge: y[0]" in page.read_text()
     assert json.loads((tmp_path / "out" / "result.json").read_text())["verdict"] == "RTL_MISMATCH"
 
@@ -453,3 +457,65 @@ def test_bits_that_only_the_oracle_knows_to_be_unknown_are_masked_in_bulk() -> N
     )
     found = {name: sim(of, vectors=100, simulator=name).simulators[0].bits_compared for name in ("icarus", "verilator")}
     assert found["icarus"] == found["verilator"] < 800
+
+
+def rtl_of(name: str) -> str:
+    return emit_machine(load_machine(FSM / name / "fsm.json.gz"))
+
+
+def blame_of(name: str, text: str, folder: Path, **options: Any) -> Blame:
+    record = sim(name, text, folder, **{"vectors": 255, **options})
+    assert record.first_mismatch is not None and record.first_mismatch.blame is not None
+    return record.first_mismatch.blame
+
+
+def test_blame_names_the_op_of_a_block(tmp_path: Path) -> None:
+    """The gate that decides whether the FIFO takes a word: the register that takes it is named, too."""
+    text = rtl_of("f04_fifo")
+    gate = re.search(r"op_14 = .*;", text)
+    assert gate is not None and "&" in gate[0], "choose another op, the emitter has changed"
+    blame = blame_of("f04_fifo", text.replace(gate[0], gate[0].replace("&", "|")), tmp_path)
+    assert (blame.kind, blame.block, blame.op) == ("op", "ctl", 14)
+    assert blame.expected is not None and blame.found is not None and blame.expected.raw != blame.found.raw
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "kind", "signal"),
+    [
+        ("f04_fifo", "if (do_write) mem", "if (1) mem", "register", "mem["),
+        ("f04_fifo", "assign do_write = INTERNAL_ctl_outp[10]", "assign do_write = 1", "signal", "do_write[0]"),
+        ("f04_fifo", "assign lvl = level", "assign lvl = ~level", "signal", "lvl[0]"),
+        ("f06_alt_src", "if (rst) b <= 8'h64;", "if (rst) b <= 8'h65;", "register", "b[0]"),
+    ],
+    ids=["enable of a memory", "wire", "output", "reset value"],
+)
+def test_blame_names_the_first_wrong_register_or_signal(
+    name: str, old: str, new: str, kind: str, signal: str, tmp_path: Path
+) -> None:
+    text = rtl_of(name)
+    assert text.count(old) == 1, "choose another fault, the emitter has changed"
+    blame = blame_of(name, text.replace(old, new), tmp_path)
+    assert blame.kind == kind and blame.signal is not None and blame.signal.startswith(signal), blame
+    assert blame.cycle is not None and blame.replayed_in == "icarus"
+
+
+def test_without_names_blame_says_what_the_output_depends_on(tmp_path: Path) -> None:
+    text = re.sub(r"\bcount\b", "x1", rtl_of("f01_counter"))
+    text = re.sub(r"\bop_(\d)", r"t\1", re.sub("INTERNAL_inc", "x2", re.sub("block_inc", "x3", text)))
+    blame = blame_of("f01_counter", text.replace("assign y = x1", "assign y = x1 + 1"), tmp_path)
+    assert blame.kind == "cone" and "depends on registers count" in blame.text
+    wrong = text.replace("if (en) x1 <= x2_outp", "if (en) x1 <= x2_outp + 1")
+    assert wrong != text
+    blame = blame_of("f01_counter", wrong, tmp_path)
+    assert blame.kind == "cone" and "depends on registers count" in blame.text
+
+
+def test_waves_of_a_replay_are_marked_in_the_cycle_that_is_blamed(tmp_path: Path) -> None:
+    text = rtl_of("f01_counter").replace("if (en) count <= INTERNAL_inc_outp", "if (en) count <= INTERNAL_inc_outp + 1")
+    record = sim("f01_counter", text, tmp_path, vectors=40, output=tmp_path / "out")
+    found = record.first_mismatch
+    assert found is not None and found.blame is not None and found.blame.cycle is not None
+    view = (tmp_path / "out" / "replay_icarus" / "replay.gtkw").read_text()
+    assert "model.count[5:0]" in view and "model.en" in view and "count[0]" in view
+    # A cycle lasts two nanoseconds, in steps of a picosecond; the marker is in its middle.
+    assert "*" in view and str(2000 * found.blame.cycle + 1000) in view

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dais_verif.machine.dependence import signals_behind
 from dais_verif.machine.model import Connection, Index, Machine
 
 __all__ = ["deciding", "fed_back", "feeds_back", "indexed"]
@@ -11,7 +12,7 @@ __all__ = ["deciding", "fed_back", "feeds_back", "indexed"]
 
 def feeds_back(machine: Machine, connection: Connection) -> bool:
     """Whether what a clocked connection writes is computed of what its register holds."""
-    return machine.clocked(connection) and connection.target.signal in _behind(machine, connection.source.signal)
+    return machine.clocked(connection) and connection.target.signal in signals_behind(machine, connection.source.signal)
 
 
 def fed_back(machine: Machine) -> set[str]:
@@ -21,7 +22,7 @@ def fed_back(machine: Machine) -> set[str]:
 
 
 def _between(machine: Machine, name: str, register: str) -> bool:
-    return register in _behind(machine, name) and name in _behind(machine, register)
+    return register in signals_behind(machine, name) and name in signals_behind(machine, register)
 
 
 def deciding(machine: Machine) -> set[str]:
@@ -29,7 +30,7 @@ def deciding(machine: Machine) -> set[str]:
     roots = {s.reset.signal for s in machine.registers if s.reset is not None}
     roots |= {c.enable.signal for c in machine.connections if c.enable is not None}
     roots |= {index.value.signal for _, _, index in indexed(machine)}
-    return {name for root in roots for name in _behind(machine, root)}
+    return {name for root in roots for name in signals_behind(machine, root)}
 
 
 def indexed(machine: Machine) -> Iterator[tuple[int, str, Index]]:
@@ -39,19 +40,3 @@ def indexed(machine: Machine) -> Iterator[tuple[int, str, Index]]:
             view = getattr(connection, field)
             if view is not None and view.index is not None:
                 yield number, field, view.index
-
-
-def _behind(machine: Machine, name: str) -> set[str]:
-    """``name`` and all signals that it copies or is computed of."""
-    sources: dict[str, set[str]] = {}
-    for connection in machine.connections:
-        views = (connection.source, connection.alternative)
-        sources.setdefault(connection.target.signal, set()).update(v.signal for v in views if v is not None)
-    for block in machine.blocks.values():
-        sources[block.outputs] = {block.inputs}
-    found, waiting = {name}, [name]
-    while waiting:
-        new = sources.get(waiting.pop(), set()) - found
-        found |= new
-        waiting += new
-    return found

@@ -34,6 +34,7 @@ __all__ = [
     "Replay",
     "blame_engines",
     "blame_expectation",
+    "holds",
     "judge_rows",
     "replay_mismatch",
     "value_of_bits",
@@ -128,7 +129,7 @@ def _engines_differ(op: Op, how: str) -> Blame:
     return Blame("golden", f"golden engines differ at {op} {how}; {_OURS}", op.index, op.spec.mnemonic, str(op.type))
 
 
-def _holds(bits: str, raw: int, kind: FixedType) -> bool:
+def holds(bits: str, raw: int, kind: FixedType) -> bool:
     """Whether a signal with ``bits`` holds ``raw``; one that is narrower than the type is extended as the type says."""
     if len(bits) < kind.width:
         bits = (bits[0] if kind.k else "0") * (kind.width - len(bits)) + bits
@@ -215,11 +216,11 @@ def _blame(
         if bits is None:
             continue
         raw = (values[op.index] * oracle.two(op.type.f)).numerator
-        if _holds(bits, raw, op.type):
+        if holds(bits, raw, op.type):
             continue
         # Bits above the type's own are shown only where they are what differs.
         own = bits[-op.type.width :]
-        shown = bits if _holds(own, raw, op.type) else own
+        shown = bits if holds(own, raw, op.type) else own
         missing = sum(name_of(other.index) not in seen.bits for other in ops if other.index < op.index)
         unnamed = f" ({missing} earlier ops of the cone have no signal)" if missing else ""
         unnamed += f", signal {DA4ML(op.index)}" if name_of is DA4ML else ""

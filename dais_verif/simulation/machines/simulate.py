@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dais_verif.dut.interface import DesignInterface
-from dais_verif.errors import ToolError, ViolationError
+from dais_verif.errors import DaisError, ToolError, ViolationError
 from dais_verif.machine import Machine
 from dais_verif.record.simulation import Blame, SimulatorResult
 from dais_verif.simulation import launch
 from dais_verif.simulation.machines.expected import contradiction, expect
 from dais_verif.simulation.machines.mismatch import describe
-from dais_verif.simulation.simulators.build import RtlDesign, build
+from dais_verif.simulation.machines.replay import replay_mismatch
+from dais_verif.simulation.simulators.build import SIMULATORS, RtlDesign, build
 from dais_verif.simulation.simulators.simulation import Simulation
 from dais_verif.simulation.testbench.machine_job import (
     MACHINE_JOB_VARIABLE,
@@ -29,7 +30,7 @@ from dais_verif.simulation.testbench.machine_job import (
 from dais_verif.simulation.verify import Finding
 from dais_verif.stimulus.machines import InputSequence
 from dais_verif.stopwatch import Stopwatch
-from dais_verif.toolchain import process
+from dais_verif.toolchain import process, tools
 from dais_verif.verdict import Verdict
 
 __all__ = ["simulate_machine"]
@@ -159,7 +160,42 @@ def simulate_machine(
                 name: _outcome(pool.submit(_also, runner, outcome, files[min(differing)]))
                 for name, outcome in outcomes.items()
             }
-    return _finding(machine, sequences, outcomes, check)
+    finding = _finding(machine, sequences, outcomes, check)
+    return _explained(machine, sequences, runner, design, outcomes, finding)
+
+
+def _explained(
+    machine: Machine,
+    sequences: Sequence[InputSequence],
+    runner: _Runner,
+    design: RtlDesign,
+    outcomes: Mapping[str, _Outcome | ToolError],
+    finding: Finding,
+) -> Finding:
+    """``finding`` with what a replay of its mismatch shows, in Icarus where that can be asked for Verilog."""
+    mismatch = finding.first_mismatch
+    if finding.verdict is Verdict.UNKNOWN or mismatch is None or mismatch.place is None:
+        return finding
+    outcome = outcomes[mismatch.simulator]
+    assert isinstance(outcome, _Outcome)
+    difference = outcome.answers[mismatch.place.sequence].first
+    assert difference is not None
+    name = mismatch.simulator
+    if name in SIMULATORS:
+        name = "icarus"
+        if not tools.has_icarus():
+            return finding
+    place = runner.folder / f"replay_{name}"
+    sequence = sequences[mismatch.place.sequence]
+    try:
+        with runner.watch.stage(f"{name} replay"):
+            mismatch = replay_mismatch(
+                machine, sequence, design, runner.interface, mismatch, difference, name, place, timeout=runner.timeout
+            )
+    except (DaisError, OSError) as error:
+        blame = Blame("unknown", f"the replay failed: {error}", replayed_in=name)
+        return replace(finding, first_mismatch=replace(mismatch, blame=blame))
+    return replace(finding, first_mismatch=mismatch)
 
 
 def _prepare(machine: Machine, sequences: Sequence[InputSequence], folder: Path, check: bool) -> list[SequenceFiles]:
