@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dais_verif.api.campaigns import regress, sign_off, verify_certificate
     from dais_verif.api.designs import prove, run_on_board, simulate
     from dais_verif.api.hardware import emit, synthesize
+    from dais_verif.api.kernels import list_kernels, show_kernel
     from dais_verif.api.programs import check, convert, cover, diff, explain_machine, rank_sensitivity
     from dais_verif.flows.approximation.convert import ConvertConfigurationsRequest
     from dais_verif.flows.approximation.show import ShowConfigurationsRequest
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from dais_verif.record.diff import DiffRecord
     from dais_verif.record.emission import EmissionRecord
     from dais_verif.record.explanation import CycleRecord
+    from dais_verif.record.kernels import KernelInfo, KernelListing
     from dais_verif.record.proof import ProofRecord
     from dais_verif.record.regression import RegressionRecord
     from dais_verif.record.sensitivity import SensitivityRecord
@@ -83,6 +85,11 @@ __all__ = [
     "run_machine",
     # approximation
     "approx",
+    # kernels
+    "KernelInfo",
+    "KernelListing",
+    "list_kernels",
+    "show_kernel",
     # what the verbs do
     "Progress",
     "check",
@@ -158,6 +165,8 @@ _LATER = {
     **dict.fromkeys(("convert_configurations", "show_configurations"), "api.approximation"),
     **dict.fromkeys(("emit", "synthesize"), "api.hardware"),
     **dict.fromkeys(("regress", "sign_off", "verify_certificate"), "api.campaigns"),
+    **dict.fromkeys(("list_kernels", "show_kernel"), "api.kernels"),
+    **dict.fromkeys(("KernelInfo", "KernelListing"), "record.kernels"),
     "Golden": "golden",
     "Program": "program",
     "Progress": "flows.progress",

@@ -49,6 +49,7 @@ _VERBS = (
     "sensitivity",
     "diff",
     "approx",
+    "kernel",
     "schema",
     "cache",
 )

@@ -16,9 +16,10 @@ from pathlib import Path
 from types import ModuleType
 
 from dais_verif.errors import InputError
+from dais_verif.kernels import shipped
 from dais_verif.kernels.codes import GlueCode
 from dais_verif.kernels.glue import Answer
-from dais_verif.kernels.library import KernelLibrary, KernelNames, names_that_fit
+from dais_verif.kernels.library import KernelLibrary, KernelNames, Library, names_that_fit
 from dais_verif.kernels.structures import (
     MAX_NAME_BYTES,
     NO_BUFFERS,
@@ -31,6 +32,8 @@ __all__ = ["ENTRY_POINTS", "BrokenLibrary", "FoundLibrary", "Libraries", "find_l
 
 #: The group of entry points under which packages offer libraries.
 ENTRY_POINTS = "dais_verif.kernels"
+#: What our own entry point names.
+_OURS = "dais_verif.kernels.shipped:LIBRARY"
 
 
 @dataclass(frozen=True)
@@ -134,14 +137,20 @@ class _Candidate:
 
     name: str
     where: str
-    source: Path | EntryPoint
+    source: Path | EntryPoint | Library
 
     def load(self) -> object:
+        if isinstance(self.source, Library):
+            return self.source
         return self.source.load() if isinstance(self.source, EntryPoint) else _from_file(self.source)
 
 
 def _installed() -> Iterator[_Candidate]:
+    # Ours is there in a source tree, too, that nobody installed.
+    yield _Candidate(shipped.LIBRARY.name, f"dais-verif, {_OURS}", shipped.LIBRARY)
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
+        if entry.value == _OURS:
+            continue
         package = entry.dist.name if entry.dist else "an unknown package"
         yield _Candidate(entry.name, f"{package}, {entry.value}", entry)
 

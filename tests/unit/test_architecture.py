@@ -52,6 +52,7 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
     "flows": (
         {
             "program",
+            "kernels",
             "machine",
             "approx",
             "golden",

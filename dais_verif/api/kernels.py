@@ -1,0 +1,37 @@
+"""Libraries of kernels: what there is, and what a kernel takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from dais_verif.flows.arguments import paths_from
+from dais_verif.flows.progress import Progress, listener
+
+if TYPE_CHECKING:
+    from dais_verif.record.kernels import KernelInfo, KernelListing
+
+__all__ = ["list_kernels", "show_kernel"]
+
+_Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+
+def list_kernels(libraries: _Paths | None = None) -> KernelListing:
+    """Return the kernels of all libraries: those of installed packages, ours among them, and of Python files.
+
+    ``libraries``: the files. A library that is broken is left out, and told of.
+    """
+    from dais_verif.flows.kernels.libraries import list_kernels as flow
+
+    return flow(paths_from("libraries", libraries) or ())
+
+
+def show_kernel(name: str, libraries: _Paths | None = None, *, progress: Progress | None = None) -> KernelInfo:
+    """Return what kernel ``name`` takes, of all libraries that ``list_kernels`` finds.
+
+    Raises ``InputError`` if no library has it, or several have: then it is called ``library/name``.
+    """
+    from dais_verif.flows.kernels.libraries import show_kernel as flow
+
+    return flow(name, paths_from("libraries", libraries) or (), progress=listener(progress))

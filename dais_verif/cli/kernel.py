@@ -1,0 +1,47 @@
+"""``dais-verif kernel``: libraries of kernels, and what a kernel takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dais_verif.cli.common import ShownWarnings, console, file_path, json_option
+from dais_verif.cli.verb import Verb
+from dais_verif.flows.kernels.libraries import list_kernels, show_kernel
+from dais_verif.report.kernels_text import print_kernel, print_kernels
+from dais_verif.verdict import Verdict
+
+__all__ = ["kernel"]
+
+_library = click.option("--library", multiple=True, type=file_path, help="A library in a Python file; may be repeated.")
+
+
+@click.group()
+def kernel() -> None:
+    """Find kernels in libraries: those of installed packages, ours among them, and of Python files.
+
+    \b
+    dais-verif kernel list --library mine.py     all there are; exits with 2 if a library is broken
+    dais-verif kernel show conv2d                what it takes
+    """
+
+
+@kernel.command("list", cls=Verb)
+@_library
+@json_option
+def list_(library: tuple[Path, ...], as_json: bool) -> int:
+    """List the kernels of all libraries. A broken library is named, and takes no other down."""
+    listing = list_kernels(library)
+    click.echo(listing.to_json()) if as_json else print_kernels(listing, console())
+    return Verdict.INVALID_INPUT.exit_code if listing.left_out else 0
+
+
+@kernel.command(cls=Verb)
+@click.argument("name")
+@_library
+@json_option
+def show(name: str, library: tuple[Path, ...], as_json: bool) -> None:
+    """Show what kernel NAME takes. A name that two libraries have is written library/name."""
+    found = show_kernel(name, library, progress=ShownWarnings())
+    click.echo(found.to_json()) if as_json else print_kernel(found, console())

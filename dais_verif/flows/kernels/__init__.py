@@ -1,0 +1,1 @@
+"""Use cases with kernels: what libraries there are, and what their kernels take."""

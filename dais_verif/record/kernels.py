@@ -1,0 +1,54 @@
+"""What ``kernel`` shows: libraries of kernels, those that are left out, and what a kernel takes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from dais_verif.record.base import to_tree
+
+__all__ = ["KernelInfo", "KernelListing", "LeftOut"]
+
+
+@dataclass(frozen=True)
+class KernelInfo:
+    """A kernel. ``name``: by which it is asked for, with its library where two have that name.
+    ``where``: the file or package of the library.
+
+    What follows is None of kernels whose libraries answer requests without saying what they take. ``structure``: the
+    fields of its private parameters, ``i`` signed, ``u`` unsigned, ``f`` binary32, a dword each.
+    """
+
+    name: str
+    library: str
+    where: str
+    about: str | None = None
+    inputs: int | None = None
+    optional_inputs: int | None = None
+    outputs: int | None = None
+    structure: dict[str, str] | None = None
+
+    def to_json(self) -> str:
+        """Return one JSON object."""
+        return json.dumps(to_tree(self), indent=2)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A library that cannot be used, and why not."""
+
+    library: str
+    where: str
+    why: str
+
+
+@dataclass(frozen=True)
+class KernelListing:
+    """All kernels, library by library, and the libraries that are ``left_out``."""
+
+    kernels: list[KernelInfo]
+    left_out: list[LeftOut]
+
+    def to_json(self) -> str:
+        """Return one JSON object."""
+        return json.dumps(to_tree(self), indent=2)

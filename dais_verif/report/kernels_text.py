@@ -1,0 +1,41 @@
+"""Kernels and their libraries, as text."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from dais_verif.record.kernels import KernelInfo, KernelListing
+
+__all__ = ["print_kernel", "print_kernels"]
+
+_LETTERS = {"i": "signed", "u": "unsigned", "f": "binary32"}
+
+
+def print_kernels(listing: KernelListing, out: Console) -> None:
+    """Print the kernels, a line each, and the libraries that are left out."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("kernel", "library", "what it computes"):
+        table.add_column(name)
+    for kernel in listing.kernels:
+        table.add_row(*map(Text, (kernel.name, kernel.library, kernel.about or "")))
+    out.print(table)
+    for one in listing.left_out:
+        out.print(f"left out: library {one.library} ({one.where}): {one.why}", markup=False)
+
+
+def print_kernel(kernel: KernelInfo, out: Console) -> None:
+    """Print what a kernel takes."""
+    rows = [("kernel", kernel.name), ("library", f"{kernel.library} ({kernel.where})")]
+    if kernel.about:
+        rows.append(("computes", kernel.about))
+    if kernel.inputs is not None:
+        optional = f", the last {kernel.optional_inputs} may be left out" if kernel.optional_inputs else ""
+        rows += [("inputs", f"{kernel.inputs}{optional}"), ("outputs", str(kernel.outputs))]
+    else:
+        rows.append(("takes", "what its library says when it is asked"))
+    for at, (name, letter) in enumerate((kernel.structure or {}).items()):
+        rows.append(("parameters" if not at else "", f"{name}: {_LETTERS[letter]}, 32 bits"))
+    for title, text in rows:
+        out.print(f"{title:<12}{text}", markup=False)

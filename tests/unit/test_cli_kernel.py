@@ -1,0 +1,117 @@
+"""``kernel list`` and ``kernel show``, and the functions that they call; the code of docs/kernels.md runs."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dais_verif
+from dais_verif.cli import main
+from dais_verif.errors import InputError, RequestError
+from dais_verif.golden.members import run_instance
+from dais_verif.kernels.caller import instantiate
+from dais_verif.kernels.discovery import find_libraries
+from dais_verif.kernels.instance import instance_of
+from dais_verif.kernels.structures import HabanaKernelParams, Tensor
+from dais_verif.program import FixedType
+
+PAGE = (Path(__file__).parents[2] / "docs" / "kernels.md").read_text(encoding="utf-8")
+MINE, USE = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
+
+
+def asked(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> tuple[str, str]:
+    assert main._run(list(map(str, words))) == code
+    found = capsys.readouterr()
+    return found.out, found.err
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    """The library of the page."""
+    path = tmp_path / "mine.py"
+    path.write_text(MINE, encoding="utf-8")
+    return path
+
+
+class TestPage:
+    def test_the_library_negates(self, mine: Path) -> None:
+        s4 = FixedType(1, 3, 0)
+        request = HabanaKernelParams("negate", (Tensor.of(s4, 3),), (Tensor.of(s4, 3),))
+        instance = instance_of(request, instantiate(find_libraries([mine]), request))
+        assert run_instance(instance, [np.array([[1, -2, 7]])])[0].tolist() == [[-1, 2, -7]]
+
+    def test_the_instance_is_evaluated(self) -> None:
+        names: dict[str, object] = {}
+        exec(USE, names)
+        assert np.asarray(names["y"]).shape == (2, 4, 16, 16)
+
+    def test_every_code_is_in_the_table(self) -> None:
+        rows = re.findall(r"^\| (\d[\d, to]*) \|", PAGE, re.M)
+        numbers = [n for text in rows for n in re.findall(r"\d+", text)]
+        assert sorted(map(int, numbers)) == [*range(22), 24, 400]
+
+
+class TestList:
+    def test_ours_are_there(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("COLUMNS", "160")
+        out, _ = asked(capsys, "kernel", "list")
+        rows = [line.split(maxsplit=2) for line in out.splitlines()]
+        assert rows[0][:2] == ["kernel", "library"]
+        assert {"relu", "dense", "conv2d"} <= {row[0] for row in rows if row[1] == "dais"}
+
+    def test_a_library_of_mine(self, capsys: pytest.CaptureFixture[str], mine: Path) -> None:
+        out, _ = asked(capsys, "kernel", "list", "--library", mine, "--json")
+        listing = json.loads(out)
+        assert {"name": "negate", "library": "mine"}.items() <= listing["kernels"][0].items()
+        assert listing == json.loads(dais_verif.list_kernels(mine).to_json()) and not listing["left_out"]
+
+    def test_a_broken_one_is_named_and_the_rest_is_listed(self, capsys: pytest.CaptureFixture[str], mine: Path) -> None:
+        bad = mine.with_name("bad.py")
+        bad.write_text("import no_such_module_at_all")
+        out, _ = asked(capsys, "kernel", "list", "--library", bad, "--library", mine, code=2)
+        flat = " ".join(out.split())
+        assert "negate" in flat and "conv2d" in flat and "left out: library bad" in flat
+        assert "ModuleNotFoundError" in flat
+        out, err = asked(capsys, "kernel", "show", "negate", "--library", bad, "--library", mine)
+        assert "library bad" in err and "negate" in out
+
+    def test_names_of_others_are_no_markup(self, capsys: pytest.CaptureFixture[str], mine: Path) -> None:
+        mine.write_text(MINE.replace('"negate"', '"[bold]x"'))
+        assert "[bold]x" in asked(capsys, "kernel", "list", "--library", mine)[0]
+        assert "[bold]x" in asked(capsys, "kernel", "show", "[bold]x", "--library", mine)[0]
+
+
+class TestShow:
+    def test_what_a_kernel_takes(self, capsys: pytest.CaptureFixture[str]) -> None:
+        out, _ = asked(capsys, "kernel", "show", "conv2d")
+        assert "3, the last 1 may be left out" in out and "stride_w: signed, 32 bits" in out
+        out, _ = asked(capsys, "kernel", "show", "conv2d", "--json")
+        assert json.loads(out) == json.loads(dais_verif.show_kernel("conv2d").to_json())
+
+    def test_a_library_that_only_answers(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        bare = tmp_path / "bare.py"
+        bare.write_text(
+            "from dais_verif.kernels.shipped import LIBRARY as ours\n"
+            "get_kernel_names, habana_kernel = ours.get_kernel_names, ours.habana_kernel\n"
+        )
+        out, _ = asked(capsys, "kernel", "show", "bare/relu", "--library", bare)
+        assert "what its library says when it is asked" in out
+        assert dais_verif.show_kernel("bare/relu", bare).inputs is None
+
+    @pytest.mark.parametrize(
+        ("name", "said"), [("nope", "no library has a kernel 'nope'"), ("relu", "say mine/relu or dais/relu")]
+    )
+    def test_one_line_and_2(self, capsys: pytest.CaptureFixture[str], mine: Path, name: str, said: str) -> None:
+        mine.write_text(MINE.replace('"negate"', '"relu"'))
+        _, err = asked(capsys, "kernel", "show", name, "--library", mine, code=2)
+        assert said in err and err.count("\n") == 1
+
+    def test_files_that_are_not_there(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="there is no library"):
+            dais_verif.list_kernels(tmp_path / "none.py")
+        with pytest.raises(RequestError, match="libraries"):
+            dais_verif.list_kernels(3)  # type: ignore[arg-type]
