@@ -23,7 +23,7 @@ from dais_verif.prover.machines.proof import prove_machine
 from dais_verif.prover.results import ProofOptions
 from dais_verif.prover.slang import elaborate
 from dais_verif.record.proof import ProofRecord
-from dais_verif.stimulus.machines import generate_sequence
+from dais_verif.stimulus.generate_sequences import generate_sequence
 from dais_verif.verdict import Verdict
 
 REAL = sorted(path.name for path in FSM.glob("f*"))
