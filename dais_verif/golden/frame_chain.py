@@ -18,9 +18,10 @@ __all__ = ["CHECKED", "Chain", "Frame", "Port"]
 
 #: The type of the lookups that look whether an index is within its memory.
 CHECKED: Final = FixedType(0, 0, 0)
-#: A constant that fits no data word is kept as the ops that make it.
-_WORD = 1 << 63
 _ZERO = Fraction(0)
+#: A constant beyond ``_WORD`` fits no data word: it is the sum of its low bits and of the others.
+_LOW = 63
+_WORD = 1 << _LOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +185,7 @@ class Chain:
         """The op that computes what ``op`` of the step does, on what its operands are now."""
         if all(self.value[at[operand]] is not None for operand in self.operands[op.index]):
             value = value_of(Context(self.step.program, op, values, ()), None)
-            if -_WORD <= value * two(op.type.f) < _WORD:
-                return self.constant(value, op.type)
+            return self.constant(value, op.type)
         if op.code == Code.QUANT:
             return self.copied(at[op.id0], op.type)
         moved = op.rewired(at.__getitem__)
@@ -197,9 +197,7 @@ class Chain:
         """The value of ``op`` in another type."""
         value = self.value[op]
         if value is not None and self.rows[op][4] != kind:
-            value = quantise(value, kind)
-            if -_WORD <= value * two(kind.f) < _WORD:
-                return self.constant(value, kind)
+            return self.constant(quantise(value, kind), kind)
         return op if self.rows[op][4] == kind else self.same((int(Code.QUANT), op, -1, 0, kind))
 
     def sum(self, terms: tuple[Term, ...], data: int, kind: FixedType) -> int:
@@ -220,11 +218,18 @@ class Chain:
         return known
 
     def constant(self, value: Fraction, kind: FixedType) -> int:
-        """A value that is known, which fits a data word."""
-        row = (int(Code.CONST), -1, -1, int(value * two(kind.f)), kind)
+        """A value that is known; one that fits no data word is a sum."""
+        raw = int(value * two(kind.f))
+        row = (int(Code.CONST), -1, -1, raw, kind)
         known = self._same.get(row)
-        if known is None:
-            known = self._same[row] = self.new(row, value)
+        if known is None and not -_WORD <= raw < _WORD:
+            below, above = FixedType(0, _LOW, 0), FixedType(kind.k, kind.width - _LOW - kind.k, 0)
+            low, high = self.constant(Fraction(raw & _WORD - 1), below), self.constant(Fraction(raw >> _LOW), above)
+            self.terms += [(low, -kind.f, 0), (high, _LOW - kind.f, 0)]
+            known = self.new((int(Code.SUM), len(self.terms) - 2, 2, 0, kind), value)
+        elif known is None:
+            known = self.new(row, value)
+        self._same[row] = known
         return known
 
     def new(self, row: tuple[int, int, int, int, FixedType], value: Fraction | None) -> int:
