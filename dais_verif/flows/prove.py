@@ -84,8 +84,7 @@ def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatc
     machine = find_machine(request.program)
     if machine is not None:
         options = _options(request, request.design)
-        record, cycle, kept = prove_machine(machine, request, options, progress, watch)
-        return Proved(record, cycle, kept, None, bitwise=False)
+        return Proved(*prove_machine(machine, request, options, progress, watch), bitwise=False)
     statements = None if request.dump_smt is None else empty_folder(request.dump_smt)
     with watch.stage("read"):
         opened = open_projects(request.program, request.design)

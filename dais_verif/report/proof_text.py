@@ -30,8 +30,10 @@ def print_proof(record: ProofRecord, out: Console, *, bitwise: bool = False, mis
     matched = record.signals_matched_by_value
     guessed = f" ({matched} found by their values)" if matched else ""
     cached = f", {record.cached_claims} claims proved by earlier runs" if record.cached_claims else ""
+    machine = record.machine
+    held = "" if machine is None else " and registers after the edge"
     out.print(
-        f"claims     {len(record.ops)} ops with a signal{guessed}{unnamed}, {len(record.outputs)} outputs;"
+        f"claims     {len(record.ops)} ops with a signal{guessed}{unnamed}, {len(record.outputs)} outputs{held};"
         f" {record.obligations} {'points merged' if bitwise else 'different obligations'}{cached}",
         markup=False,
     )
@@ -85,6 +87,16 @@ def _print_trace(handshake: Handshake, out: Console) -> None:
         out.print(f"  edge {edge:>3} {shown}", markup=False)
 
 
+def _name(record: ProofRecord, claim: Claim) -> str:
+    """What a claim is of; of a machine the block, the output or the register."""
+    machine = record.machine
+    if machine is None:
+        return claim.name
+    if claim.kind == "output":
+        return machine.outputs[claim.number]
+    return machine.unproved_ops.get(str(claim.number), claim.name)
+
+
 def _word(record: ProofRecord, claim: Claim) -> str:
     """The status of a claim; in a proof that passed nothing rests on a signal that does not hold its op."""
     passed = record.verdict is Verdict.PASS and claim.kind == "op" and claim.status is not Status.PROVED
@@ -103,6 +115,6 @@ def _print_open(record: ProofRecord, out: Console) -> None:
             )
         elif word == "UNKNOWN" and record.counterexample is not None:
             why = "  not looked at any more: the RTL is wrong already"
-        out.print(f"{word:<10} {claim.name}{signal}{why}", markup=False)
+        out.print(f"{word:<10} {_name(record, claim)}{signal}{why}", markup=False)
     if len(failed) > _SHOWN:
         out.print(f"           ... {len(failed) - _SHOWN} more (--json lists all)", markup=False)

@@ -40,7 +40,7 @@ from dais_verif.prover.results import ProofOptions
 from dais_verif.record.machine_proof import ProvedMachine
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import Confirmation, ProofRecord, Status
-from dais_verif.record.simulation import SimulationRecord
+from dais_verif.record.simulation import Mismatch, SimulationRecord
 from dais_verif.simulation.simulators.build import SIMULATORS
 from dais_verif.stimulus.sequences import npz_of
 from dais_verif.stopwatch import Stopwatch
@@ -62,8 +62,8 @@ _CONFIRMED = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISA
 
 def prove_machine(
     machine: Machine, request: ProveRequest, options: ProofOptions, progress: Progress, watch: Stopwatch
-) -> tuple[ProofRecord, Program, Path | None]:
-    """Return the record, one cycle of the machine as a program, and the folder if it was kept.
+) -> tuple[ProofRecord, Program, Path | None, Mismatch | None]:
+    """Return the record, one cycle of the machine as a program, the folder if it was kept, and what a simulator showed.
 
     A sequence that shows a difference is simulated before the RTL is called wrong, and RTL that is not ours before it
     passes. Raises ``InputError`` for what cannot be used, ``RequestError`` for options that only programs have.
@@ -119,7 +119,8 @@ def prove_machine(
         if folder.kept or request.output is not None:
             folder.kept = True
             write_atomically(folder.path / "result.json", record.to_json().encode())
-        return record, found.step.program, folder.path if folder.kept else None
+        mismatch = None if replayed is None else replayed.first_mismatch
+        return record, found.step.program, folder.path if folder.kept else None, mismatch
 
 
 def _require_options(request: ProveRequest) -> None:

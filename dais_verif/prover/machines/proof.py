@@ -176,9 +176,9 @@ def _why(cycle: Cycle, proof: Proof, at_first: Sequence[str]) -> str:
     open_ = [cycle.claims[c.number] for c in proof.outputs if c.status is not Status.PROVED]
     if open_:
         shown = ", ".join(open_[:_SHOWN]) + ", ..." * (len(open_) > _SHOWN)
-        refuted = any(c.status is Status.REFUTED for c in proof.outputs)
-        where = "differ in a state that may never be reached" if refuted else "could not be decided"
-        return f"{len(open_)} of {len(proof.outputs)} claims {where}: {shown}"
+        return (
+            f"{len(open_)} of {len(proof.outputs)} claims on outputs and registers do not hold in every state: {shown}"
+        )
     return proof.message
 
 
@@ -208,7 +208,7 @@ def _with_sequence(
         seconds = min(_SOLVER_SECONDS, options.timeout)
         found = search_from_power_up(machine, result.step, opened, rtl, cycles=_SOLVER_CYCLES, seconds=seconds)
     verdict = Verdict.UNKNOWN if found is None else Verdict.RTL_MISMATCH
-    shown = "no sequence from power-up was found that shows a difference"
+    shown = "no sequence from power-up was found that shows a difference, but such a state may be reached later"
     message = f"{why}; {shown}" if found is None else f"{found.output} is wrong in cycle {len(found.inputs) - 1}: {why}"
     proof = replace(result.proof, verdict=verdict, message=message, counterexample=None, proved_outputs=())
     return replace(result, proof=proof, found=found)
