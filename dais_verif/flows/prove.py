@@ -50,13 +50,13 @@ __all__ = ["Proved", "ProveRequest", "prove"]
 
 @dataclass(frozen=True)
 class Proved:
-    """A run of ``prove``: its record, the program, or one cycle of the machine as one, and the folder that was kept.
+    """A run of ``prove``: its record, the program, if it was one and no machine, and the folder that was kept.
 
     ``mismatch``: what a simulator showed to be wrong. ``bitwise``: a netlist was proved, bit by bit.
     """
 
     record: ProofRecord
-    program: Program
+    program: Program | None
     folder: Path | None
     mismatch: Mismatch | None
     bitwise: bool

@@ -62,8 +62,8 @@ _CONFIRMED = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISA
 
 def prove_machine(
     machine: Machine, request: ProveRequest, options: ProofOptions, progress: Progress, watch: Stopwatch
-) -> tuple[ProofRecord, Program, Path | None, Mismatch | None]:
-    """Return the record, one cycle of the machine as a program, the folder if it was kept, and what a simulator showed.
+) -> tuple[ProofRecord, None, Path | None, Mismatch | None]:
+    """Return the record, no program, the folder if it was kept, and what a simulator showed.
 
     A sequence that shows a difference is simulated before the RTL is called wrong, and RTL that is not ours before it
     passes. Raises ``InputError`` for what cannot be used, ``RequestError`` for options that only programs have.
@@ -120,7 +120,7 @@ def prove_machine(
             folder.kept = True
             write_atomically(folder.path / "result.json", record.to_json().encode())
         mismatch = None if replayed is None else replayed.first_mismatch
-        return record, found.step.program, folder.path if folder.kept else None, mismatch
+        return record, None, folder.path if folder.kept else None, mismatch
 
 
 def _require_options(request: ProveRequest) -> None:
