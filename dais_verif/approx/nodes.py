@@ -55,7 +55,7 @@ def _read_op(line: Line, at: int, device: str, knobs: Mapping[int, Knob], place:
     number, tokens = line
     op = tokens[at]
     if op not in OPS:
-        raise place.error(number, op, _not_an_op(op, tokens[2:at]))
+        raise place.error(number, op, _not_an_op(op, first=at == 2))
     following = tokens[at + 1] if at + 1 < len(tokens) else None
     if following is None or following in OPS:
         problem = f"op {op!r} has no approximation"
@@ -81,8 +81,8 @@ def _read_op(line: Line, at: int, device: str, knobs: Mapping[int, Knob], place:
     return Op(op, name, int(written), named), at
 
 
-def _not_an_op(token: str, before: list[str]) -> str:
-    if before and (token in APPROXIMATIONS or _WHOLE.fullmatch(token)):
+def _not_an_op(token: str, first: bool) -> str:
+    if not first and (token in APPROXIMATIONS or _WHOLE.fullmatch(token)):
         return "expected an operation: one has one approximation and one knob"
     return f"unknown operation; known are {', '.join(OPS)}"
 

@@ -15,7 +15,7 @@ from dais_verif.approx.places import Place
 from dais_verif.errors import InputError
 from dais_verif.files import read_plain
 
-__all__ = ["parse", "read"]
+__all__ = ["MOST_BYTES", "parse", "read"]
 
 #: A hundred configurations of a network of a thousand nodes have some 5 MB.
 MOST_BYTES = 32 << 20
@@ -26,6 +26,7 @@ BEGIN, END = "+++++", "-----"
 _COLUMNS = ("speedup", "energy", "accuracy", "accuracy loss")
 _ORDINALS = ("second", "third", "fourth", "fifth")
 
+_LONGEST_NAME = 100
 #: How far accuracy and loss may be from adding up, since both were rounded.
 _ROUNDING = 1e-6
 
@@ -125,8 +126,8 @@ def _read_configuration(
         problem = f"the header of the configuration begun on line {begin.number} is missing"
         raise place.error(header.number, header.tokens[0], problem)
     name = header.tokens[0]
-    if not name.isprintable():
-        raise place.error(header.number, name, "a name must be printable")
+    if not name.isprintable() or len(name) > _LONGEST_NAME:
+        raise place.error(header.number, name, f"a name must be printable, of at most {_LONGEST_NAME} characters")
     if name in begun:
         raise place.error(header.number, name, f"configuration already begun on line {begun[name]}")
     begun[name] = begin.number
@@ -177,17 +178,17 @@ def _read_nodes(name: str, begin: Line, lines: _Lines, knobs: Mapping[int, Knob]
             if len(line.tokens) > 1:
                 raise place.error(line.number, line.tokens[1], f"{END!r} stands alone on its line")
             if not nodes:
-                raise place.error(line.number, token, f"configuration {name[:40]!r} has no node")
+                raise place.error(line.number, token, f"configuration {name!r} has no node")
             return tuple(nodes.values())
         if token == BEGIN:
-            problem = f"configuration {name[:40]!r} (begun on line {begin.number}) goes on: {END!r} is missing before"
+            problem = f"configuration {name!r} (begun on line {begin.number}) goes on: {END!r} is missing before"
             raise place.error(line.number, token, problem)
         node = read_node(line, knobs, place)
         if node.id in nodes:
             problem = f"node {node.id} already given on line {nodes[node.id].line}"
             raise place.error(line.number, token, problem)
         nodes[node.id] = node
-    problem = f"the file ends inside configuration {name[:40]!r} (begun on line {begin.number}), {END!r} is missing"
+    problem = f"the file ends inside configuration {name!r} (begun on line {begin.number}), {END!r} is missing"
     raise place.error(lines.number, None, problem)
 
 

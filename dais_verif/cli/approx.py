@@ -23,7 +23,7 @@ _knobs = click.option("--knobs", type=file_path, help="A table of knobs (global_
 
 @click.group()
 def approx() -> None:
-    """Read, show and convert files of approximation configurations, as HPVM's tuner writes them.
+    """Show or convert files of approximation configurations, as HPVM's tuner writes them.
 
     \b
     dais-verif approx show confs.txt --pareto          those that HPVM's runtime keeps
@@ -45,7 +45,7 @@ def show(as_json: bool, html: Path | None, **asked: Any) -> None:
     speed-up, energy    ratios to the first configuration, as the tuner predicts them
     loss                accuracy of the first, less the accuracy of this one
     curve               whether HPVM's runtime keeps it: nothing with as small a loss is as fast
-    half precision      ops that compute in binary16
+    half                ops that compute in half precision, of all
     node:knob           convolutions that leave something out; what each knob does is listed below
     """
     record = show_configurations(ShowConfigurationsRequest(**asked, command=reproduce()), progress=TerminalProgress())

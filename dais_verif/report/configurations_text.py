@@ -2,49 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
 from rich.console import Console
-from rich.table import Table
 
 from dais_verif.record.configurations import ConfigurationInfo, ConfigurationsRecord
 
-__all__ = ["print_configurations", "skipping_words"]
+__all__ = ["print_configurations", "short", "skipping_words"]
 
 
 def print_configurations(record: ConfigurationsRecord, out: Console) -> None:
-    """Print ``record`` for a person."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("name", "speed-up", "energy", "accuracy", "loss", "curve", "half precision", "skipping node:knob"):
-        table.add_column(name, justify="left" if name in ("name", "skipping node:knob") else "right", no_wrap=True)
-    table.columns[-1].no_wrap = False
-    table.columns[-1].overflow = "fold"
-    for one in record.configurations:
-        table.add_row(*_cells(one))
-    out.print(table)
+    """Print ``record`` for a person. A narrow terminal folds lists of knobs, and cuts no number."""
+    for line in _table(record.configurations, out.width):
+        out.print(line)
     if record.knobs:
-        legend = Table(box=None, pad_edge=False, show_header=False)
-        for number, words in sorted(record.knobs.items()):
-            legend.add_row(f"knob {number}", words)
         out.print("")
-        out.print(legend)
+    for number, words in sorted(record.knobs.items()):
+        out.print(f"knob {number}  {words}")
     shown = len(record.configurations)
+    left_out = f"; {record.total - shown} that are not on it are left out" if shown < record.total else ""
     out.print("")
     out.print(f"{record.path}{f', baseline {record.baseline:g} ms' if record.baseline else ''}")
-    out.print(
-        record.message + (f"; {record.total - shown} that are not on it are left out" if shown < record.total else "")
-    )
+    out.print(f"{record.message}{left_out}")
+
+
+#: Characters for knobs, however narrow the terminal is.
+_NARROWEST = 20
+
+_COLUMNS = ("name", "speed-up", "energy", "accuracy", "loss", "curve", "half", "node:knob")
+
+
+def _table(configurations: Sequence[ConfigurationInfo], width: int) -> Iterator[str]:
+    rows = [_COLUMNS, *(tuple(_cells(one)) for one in configurations)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    indent = sum(widths) + 2 * len(widths)
+    for name, *numbers, knobs in rows:
+        cells = [name.ljust(widths[0]), *map(str.rjust, numbers, widths[1:])]
+        first, *more = wrap(knobs, max(width - indent, _NARROWEST), break_on_hyphens=False) or [""]
+        yield "  ".join([*cells, first]).rstrip()
+        yield from (" " * indent + line for line in more)
 
 
 def _cells(one: ConfigurationInfo) -> Iterator[str]:
     yield one.name
-    yield f"{one.speedup:.2f}x"
-    yield f"{one.energy:.2f}"
-    yield f"{one.accuracy:.2f}"
-    yield f"{one.loss + 0.0:.2f}"
+    yield f"{short(one.speedup)}x"
+    yield from map(short, (one.energy, one.accuracy, one.loss))
     yield "yes" if one.on_curve else ""
-    yield f"{one.n_half} of {one.n_ops}"
+    yield f"{one.n_half}/{one.n_ops}"
     yield skipping_words(one)
+
+
+def short(number: float) -> str:
+    """Return ``number`` with two places, or where they say little of it with a few digits."""
+    return f"{number:.2f}" if not number or 0.01 <= abs(number) < 1e6 else f"{number:.3g}"
 
 
 def skipping_words(one: ConfigurationInfo) -> str:

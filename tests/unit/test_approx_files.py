@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
 import re
 from dataclasses import replace
@@ -14,6 +15,7 @@ from support.places import HPVM
 import dais_verif
 from dais_verif import approx
 from dais_verif.approx.places import MOST_NOTICES
+from dais_verif.approx.reader import MOST_BYTES
 from dais_verif.errors import InputError
 
 REAL = sorted(path for path in HPVM.glob("*.txt") if path.name != "global_knobs.txt")
@@ -132,6 +134,7 @@ WRONG: dict[str, tuple[bytes, int | None, str | None, str]] = {
     "energy-negative": (text_of(header="c 1 -1 90 0"), 3, "-1", "must be 0 or more"),
     "extra-text": (text_of(header="c 1 1 90 0 1 x"), 3, "x", "column 7"),
     "name-unprintable": (text_of(header="c\x1b 1 1 90 0"), 3, "c\x1b", "must be printable"),
+    "name-long": (text_of(header=f"{'c' * 101} 1 1 90 0"), 3, "c" * 101, "of at most 100 characters"),
     "node-text": (text_of("one gpu conv fp32 11"), 4, "one", "expected the number of a node"),
     "node-negative": (text_of("-1 gpu conv fp32 11"), 4, "-1", "expected the number of a node"),
     "node-alone": (text_of("1"), 4, "1", "has a device (gpu or cpu) and operations"),
@@ -139,6 +142,8 @@ WRONG: dict[str, tuple[bytes, int | None, str | None, str]] = {
     "op-alone": (text_of("1 gpu conv fp32 11 add"), 4, "add", "op 'add' has no approximation"),
     "op-without": (text_of("1 gpu conv add fp32 11"), 4, "conv", "op 'conv' has no approximation before 'add'"),
     "two-approximations": (text_of("1 gpu conv fp32 11 fp16 12"), 4, "fp16", "one approximation and one knob"),
+    "op-unknown-later": (text_of("1 gpu conv fp32 11 convolve fp32 11"), 4, "convolve", "unknown operation; known are"),
+    "no-op": (text_of("1 gpu fp32 11"), 4, "fp32", "unknown operation; known are"),
     "knob-text": (text_of("1 gpu conv fp32 eleven"), 4, "eleven", "expected the number of a knob behind 'fp32'"),
     "knob-padded": (text_of("1 gpu conv fp32 011"), 4, "011", "expected the number of a knob"),
     "knob-unknown": (text_of("1 gpu conv samp 240"), 4, "240", "no such knob; samp has 231 to 239"),
@@ -151,6 +156,7 @@ WRONG: dict[str, tuple[bytes, int | None, str | None, str]] = {
     "bare-unset": (text_of("1 gpu conv 1"), 4, "1", "needs a name before it"),
     "analog": (text_of("1 gpu conv swing_level 3"), 4, "swing_level", "not swing_level"),
     "reduction-of-conv": (text_of("1 gpu conv red_samp 41"), 4, "41", "is for pool_max, pool_mean, pool_min"),
+    "bytes-late": (b"\n0.0\n+++++\n\xff", 4, None, "byte 0xff is not text"),
     "bytes": (b"0.0\n+++++\n\xff\xfe\n", 3, None, "byte 0xff is not text"),
 }
 
@@ -251,6 +257,10 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
         approx.read(tmp_path / "nowhere.txt")
     with pytest.raises(InputError, match="cannot read configurations"):
         approx.read(tmp_path)
+    (tmp_path / "sparse.txt").touch()
+    os.truncate(tmp_path / "sparse.txt", MOST_BYTES + 1)
+    with pytest.raises(InputError, match=f"must have at most {MOST_BYTES}"):
+        approx.read(tmp_path / "sparse.txt")
 
 
 def test_the_package_is_there_without_an_import_of_its_own() -> None:

@@ -36,10 +36,10 @@ def test_a_table_for_people(capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     monkeypatch.setenv("COLUMNS", "120")
     out, err = asked(capsys, "approx", "show", LENET)
     lines = [line.rstrip() for line in out.splitlines()]
-    assert lines[0].split(maxsplit=6)[:6] == ["name", "speed-up", "energy", "accuracy", "loss", "curve"]
+    assert lines[0].split() == ["name", "speed-up", "energy", "accuracy", "loss", "curve", "half", "node:knob"]
     rows = {line.split()[0]: " ".join(line.split()) for line in lines[1:] if line.startswith("conf")}
     assert len(rows) == 51
-    assert rows["conf17"] == "conf17 2.22x 2.45 98.62 0.08 yes 14 of 15 1:264 2:262"
+    assert rows["conf17"] == "conf17 2.22x 2.45 98.62 0.08 yes 14/15 1:264 2:262"
     assert sum("yes" in row for row in rows.values()) == 3
     assert "knob 264  skips 1 filter element of 3 from 1 on, half precision" in lines
     assert lines[-2:] == [
@@ -49,6 +49,14 @@ def test_a_table_for_people(capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     assert err.splitlines() == [
         "warning: line 44 and 10 more: fp16 with the number of fp32: HPVM's runtime goes by the name, 'fp16'"
     ]
+
+
+def test_a_narrow_terminal_cuts_no_number(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def told(columns: int) -> list[str]:
+        monkeypatch.setenv("COLUMNS", str(columns))
+        return asked(capsys, "approx", "show", RESNET, "--pareto")[0].split()
+
+    assert sorted(told(40)) == sorted(told(80)) == sorted(told(200))
 
 
 def test_only_the_curve(capsys: pytest.CaptureFixture[str]) -> None:

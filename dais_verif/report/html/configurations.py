@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from dais_verif.files import write_atomically
 from dais_verif.record.configurations import ConfigurationInfo, ConfigurationsRecord
-from dais_verif.report.configurations_text import skipping_words
+from dais_verif.report.configurations_text import short, skipping_words
 from dais_verif.report.html.page import render_template
 from dais_verif.report.html.verdicts import Standing
 
@@ -69,5 +69,6 @@ def write_configurations_page(record: ConfigurationsRecord, path: str | Path) ->
         record=record,
         plot=plot_of(record.configurations, record.curve),
         skipping=skipping_words,
+        short=short,
     )
     write_atomically(path, text.encode("utf-8", "backslashreplace"))
