@@ -9,7 +9,7 @@ from dais_verif.kernels.mapping import Mapping, mapping_of
 from dais_verif.kernels.structures import HabanaKernelInstantiation, HabanaKernelParams, Tensor
 from dais_verif.program import FixedType, Program, read_binary
 
-__all__ = ["KernelInstance", "instance_of"]
+__all__ = ["KernelInstance", "instance_of", "require_ports"]
 
 
 @dataclass(frozen=True)
@@ -37,23 +37,33 @@ def instance_of(params: HabanaKernelParams, answer: HabanaKernelInstantiation) -
     whole = mapping_of(params, answer)
     read = [at for at, tensor in enumerate(params.input_tensors) if tensor.data is None]
     mapping = replace(whole, inputs=tuple(whole.inputs[at] for at in read))
-    block = read_binary(answer.kernel_elf, "v1")
-    ports = [
-        (name, has, sum(len(mapping.addressing(tensor).offsets) for tensor in tensors))
-        for name, has, tensors in (("inputs", block.n_in, mapping.inputs), ("outputs", block.n_out, mapping.outputs))
-    ]
-    for name, has, needs in ports:
-        if has != needs:
-            raise InputError(f"{params.node_name}: the block has {has} {name}, and a member {needs} elements of them")
     pads = answer.input_pad_values
-    return KernelInstance(
+    instance = KernelInstance(
         params.node_name,
-        block,
+        read_binary(answer.kernel_elf, "v1"),
         mapping,
         tuple(_fixed(params.input_tensors[at]) for at in read),
         tuple(map(_fixed, params.output_tensors)),
         tuple(pads[at].bits if at < len(pads) else 0 for at in read),
     )
+    require_ports(instance)
+    return instance
+
+
+def require_ports(instance: KernelInstance) -> None:
+    """Raise ``InputError`` unless a block has a port for each element of a member, and types hold its outputs."""
+    block, mapping = instance.block, instance.mapping
+    needs_in = sum(mapping.addressing(tensor).count for tensor in mapping.inputs)
+    counts = [mapping.addressing(tensor).count for tensor in mapping.outputs]
+    for name, has, needs in (("inputs", block.n_in, needs_in), ("outputs", block.n_out, sum(counts))):
+        if has != needs:
+            raise InputError(f"{instance.name}: the block has {has} {name}, and a member {needs} elements of them")
+    kinds = [kind for kind, count in zip(instance.output_types, counts, strict=True) for _ in range(count)]
+    for port, (found, kind) in enumerate(zip(block.output_types, kinds, strict=True)):
+        if found.width and (found.f > kind.f or found.i > kind.i or found.k > kind.k):
+            raise InputError(
+                f"{instance.name}: output {port} of the block has type {found}, which {kind} does not hold"
+            )
 
 
 def _fixed(tensor: Tensor) -> FixedType:

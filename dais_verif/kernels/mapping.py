@@ -22,6 +22,8 @@ Ints = NDArray[np.int64]
 
 #: Wider than any window: a pattern that covers all of so many elements does so by its slope, or because it says so.
 WIDEST = 1 << 200
+#: Elements of a tensor that a block can have ports for.
+MOST_PORTS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,19 @@ class Addressing:
                 row[stated.dim] = int(exact.start_a)
                 spans.append(stated.span(Span(0, 0)))
             slopes.append(tuple(row))
+        count = prod(span.size for span in spans)
+        if count > MOST_PORTS:
+            raise InputError(
+                f"a member touches {count} elements of a tensor of {list(sizes)}, and a block has a port for each: "
+                f"{MOST_PORTS} at most"
+            )
         ranges = [range(span.first, span.last + 1) for span in spans]
         return cls(tuple(slopes), tuple(point[::-1] for point in product(*reversed(ranges))))
+
+    @property
+    def count(self) -> int:
+        """Elements that a member touches."""
+        return len(self.offsets)
 
     def elements(self, members: Ints) -> Ints:
         """Return the elements of members: (members, elements, dimensions of the tensor) from (members, dimensions)."""

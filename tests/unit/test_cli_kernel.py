@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from support.places import CORPUS
 
 import dais_verif
 from dais_verif.cli import main
@@ -16,11 +18,13 @@ from dais_verif.golden.members import run_instance
 from dais_verif.kernels.caller import instantiate
 from dais_verif.kernels.discovery import find_libraries
 from dais_verif.kernels.instance import instance_of
+from dais_verif.kernels.laws.check import check_mapping
 from dais_verif.kernels.structures import HabanaKernelParams, Tensor
 from dais_verif.program import FixedType
+from dais_verif.verdict import Verdict
 
 PAGE = (Path(__file__).parents[2] / "docs" / "kernels.md").read_text(encoding="utf-8")
-MINE, USE = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
+MINE, USE, OWN = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
 
 
 def asked(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> tuple[str, str]:
@@ -48,6 +52,15 @@ class TestPage:
         names: dict[str, object] = {}
         exec(USE, names)
         assert np.asarray(names["y"]).shape == (2, 4, 16, 16)
+
+    def test_the_file_of_a_filter(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (file,) = (text for text in re.findall(r"^```toml\n(.*?)^```", PAGE, re.M | re.S) if "fir16.bin" in text)
+        (tmp_path / "fir16.bin").write_bytes((CORPUS / "p03_fir16" / "prog.v1.bin").read_bytes())
+        (tmp_path / "fir.toml").write_text(file)
+        monkeypatch.chdir(tmp_path)
+        names: dict[str, Any] = {}
+        exec(OWN, names)
+        assert check_mapping(names["instance"].mapping).verdict is Verdict.PASS
 
     def test_every_code_is_in_the_table(self) -> None:
         rows = re.findall(r"^\| (\d[\d, to]*) \|", PAGE, re.M)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dais_verif.kernels.patterns import AccessPattern
+from dais_verif.kernels.spelling import text_of_dims
 from dais_verif.verdict import Verdict
 
 __all__ = ["Finding", "Law", "MappingReport"]
@@ -58,10 +59,7 @@ class Finding:
         if self.count is not None and self.count > 1:
             words.append(f", {self.count} in all")
         if self.tight is not None:
-            dims = ", ".join(
-                f"{d.start_a:g}*[{d.dim}] + {d.start_b:g}..{d.end_b:g}" if d.start_a else "all" for d in self.tight.dims
-            )
-            words.append(f"; needed is ({dims})")
+            words.append(f"; needed is ({text_of_dims(self.tight)})")
         return "".join(words)
 
 

@@ -1,0 +1,112 @@
+"""Any program as a kernel: a TOML file says which elements of tensors its inputs and outputs are in each member."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping as Table
+from pathlib import Path
+from reprlib import repr as _short
+from typing import Any
+
+from dais_verif.errors import InputError
+from dais_verif.files import read_toml
+from dais_verif.kernels.data_types import PadValue
+from dais_verif.kernels.instance import KernelInstance, require_ports
+from dais_verif.kernels.mapping import MappedTensor, Mapping
+from dais_verif.kernels.patterns import AccessPattern
+from dais_verif.kernels.spelling import read_pattern, read_type
+from dais_verif.kernels.structures import MAX_DIMS, MAX_TENSORS
+from dais_verif.program import FixedType, load
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["read_own_kernel"]
+
+_MOST_BYTES = 1 << 20
+_KEYS = ("program", "layout", "index_space", "inputs", "outputs")
+_TENSOR_KEYS = ("name", "shape", "type", "map", "pad")
+
+
+def read_own_kernel(path: Path) -> KernelInstance:
+    """Return the instance that the TOML file ``path`` describes. Its program's path is relative to the file.
+
+    Raises ``InputError`` that names file and key, or says how ports and elements of a member differ, and
+    ``ProgramError`` for a program that is none. The laws of its mapping are ``check_mapping``'s to decide.
+    """
+    name = f"kernel {str(path)!r}"
+    try:
+        tree = tomllib.loads(read_toml(path, _MOST_BYTES, "the kernel"))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(f"{name} is no TOML: {str(error).splitlines()[0]}") from None
+    _require_keys(name, tree, _KEYS)
+    for key, kind, what in (
+        ("program", str, "the path of a program"),
+        ("layout", str | None, "the layout of a binary"),
+    ):
+        if not isinstance(tree.get(key), kind):
+            raise InputError(f"{name}: {key} is {_short(tree.get(key))}, must be {what}")
+    geometry = _sizes(f"{name}: index_space", tree.get("index_space"), least=1)
+    inputs = [_tensor(f"{name}: inputs[{n}]", entry) for n, entry in enumerate(_entries(name, "inputs", tree))]
+    outputs = [_tensor(f"{name}: outputs[{n}]", entry) for n, entry in enumerate(_entries(name, "outputs", tree))]
+    names = [tensor.name for tensor, _, _ in (*inputs, *outputs)]
+    if len(set(names)) < len(names):
+        raise InputError(f"{name}: two tensors are called {next(one for one in names if names.count(one) > 1)!r}")
+    try:
+        mapping = Mapping(geometry, tuple(tensor for tensor, *_ in inputs), tuple(tensor for tensor, *_ in outputs))
+    except InputError as error:
+        raise InputError.of("{name}: {error}", name=name, error=error) from None
+    instance = KernelInstance(
+        path.stem,
+        load(path.parent / tree["program"], layout=tree.get("layout")),
+        mapping,
+        tuple(kind for _, kind, _ in inputs),
+        tuple(kind for _, kind, _ in outputs),
+        tuple(pad.bits for *_, pad in inputs),
+    )
+    require_ports(instance)
+    return instance
+
+
+def _require_keys(where: str, table: Table[str, Any], keys: tuple[str, ...]) -> None:
+    for key in table:
+        if key not in keys:
+            raise InputError(f"{where}: {key!r} is no key; there are {', '.join(keys)}")
+
+
+def _entries(name: str, key: str, tree: Table[str, Any]) -> list[dict[str, Any]]:
+    entries = tree.get(key, [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise InputError(f"{name}: {key} must be tables, [[{key}]]")
+    if len(entries) > MAX_TENSORS:
+        raise InputError(f"{name}: there are up to {MAX_TENSORS} {key}, not {len(entries)}")
+    return entries
+
+
+def _sizes(where: str, value: Any, least: int) -> tuple[int, ...]:
+    numbers = isinstance(value, list) and all(type(one) is int and least <= one < 1 << 32 for one in value)
+    if not numbers or not 1 <= len(value) <= MAX_DIMS:
+        raise InputError(f"{where} is {_short(value)}, must be 1 to {MAX_DIMS} sizes from {least} on")
+    return tuple(value)
+
+
+def _tensor(where: str, entry: dict[str, Any]) -> tuple[MappedTensor, FixedType, PadValue]:
+    _require_keys(where, entry, _TENSOR_KEYS)
+    for key in ("name", "type"):
+        if not isinstance(entry.get(key), str) or not entry[key]:
+            raise InputError(f"{where}: {key} is {_short(entry.get(key))}, must be a text")
+    shape, stated, pad = _sizes(f"{where}: shape", entry.get("shape"), least=0), entry.get("map"), entry.get("pad", 0)
+    if not isinstance(stated, list) or len(stated) != len(shape) or not all(isinstance(one, str) for one in stated):
+        raise InputError(f"{where}: map is {_short(stated)}, must be a pattern for each of {len(shape)} dimensions")
+    if not isinstance(pad, int | float) or isinstance(pad, bool) or not math.isfinite(pad):
+        raise InputError(f"{where}: pad is {_short(pad)}, must be a number")
+    try:
+        kind = read_type(entry["type"])
+        # As NumPy has it the last dimension is the fastest; the interface has that first.
+        pattern = AccessPattern(tuple(map(read_pattern, reversed(stated))))
+        return MappedTensor(entry["name"], shape[::-1], pattern), kind, PadValue.of(kind, pad)
+    except InputError as error:
+        raise InputError.of("{where}: {error}", where=where, error=error) from None

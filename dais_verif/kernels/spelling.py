@@ -1,0 +1,71 @@
+"""Types and patterns as people write them: ``s6.2``, and ``2*[0] - 1..1`` for two elements a member, from -1 to 1."""
+
+from __future__ import annotations
+
+import re
+
+from dais_verif.errors import InputError
+from dais_verif.kernels.patterns import AccessPattern, DimPattern
+from dais_verif.program.types import LIMIT, FixedType
+
+__all__ = ["pattern_text", "read_pattern", "read_type", "text_of_dims"]
+
+_TYPE = re.compile(r"([su])(\d{1,5})\.(-?\d{1,5})")
+_PATTERN = re.compile(
+    r"(?:(?P<a>\d{1,9}) ?\* ?)?\[(?P<dim>\d)\](?: ?(?P<sign>[+-]) ?(?P<start>\d{1,9})(?: ?\.\. ?(?P<end>-?\d{1,9}))?)?"
+)
+
+
+def read_type(text: str) -> FixedType:
+    """Return the type that ``text`` names: ``s6.2`` is signed, of 6 bits, 2 of them fractional. Else ``InputError``."""
+    found = _TYPE.fullmatch(text)
+    if not found:
+        raise InputError(f"{text!r} is no type; one is s6.2: signed or unsigned (u), 6 bits, 2 of them fractional")
+    k, width, f = int(found[1] == "s"), int(found[2]), int(found[3])
+    if width > LIMIT or abs(f) > LIMIT or abs(width - k - f) > LIMIT:
+        raise InputError(f"type {text} passes a limit: {LIMIT} bits, and integer and fractional bits up to {LIMIT}")
+    return FixedType(k, width - k - f, f)
+
+
+def read_pattern(text: str) -> DimPattern:
+    """Return the pattern that ``text`` states of a dimension. Raises ``InputError`` if it is none.
+
+    ``all``: each member touches all of it. ``[1]``: one element, by dimension 1 of the index space.
+    ``4*[0] + 0..3``: four elements. ``[0] - 1..1``: three, of which the middle one is the member's.
+    """
+    if text == "all":
+        return DimPattern(all_required=True)
+    found = _PATTERN.fullmatch(text)
+    if not found:
+        raise InputError(f"{text!r} is no pattern; one is 'all', '[0]', '4*[0] + 0..3' or '[1] - 1..1'")
+    start = int(found["start"] or 0) * (-1 if found["sign"] == "-" else 1)
+    end = start if found["end"] is None else int(found["end"])
+    a = int(found["a"] or 1)
+    if a < 1 or end < start:
+        raise InputError(
+            f"{text!r}: a slope is at least 1 ('all' means 0), and the first element is not behind the last"
+        )
+    pattern = DimPattern.affine(int(found["dim"]), a, start, end)
+    if (pattern.start_a, pattern.start_b, pattern.end_b) != (a, start, end):
+        raise InputError(f"{text!r}: a number of it is none of binary32, which patterns are made of")
+    return pattern
+
+
+def pattern_text(pattern: DimPattern) -> str:
+    """Return the text of a pattern, which ``read_pattern`` takes back if its numbers are integers."""
+    if pattern.all_required or min(pattern.start_a, pattern.end_a) < 1:
+        return "all"
+    slope = "" if pattern.start_a == 1 else f"{pattern.start_a:g}*"
+    if pattern.start_a != pattern.end_a:
+        return f"{slope}[{pattern.dim}] + {pattern.start_b:g}..{pattern.end_a:g}*[{pattern.dim}] + {pattern.end_b:g}"
+    text = f"{slope}[{pattern.dim}]"
+    if pattern.start_b == pattern.end_b == 0:
+        return text
+    sign = "-" if pattern.start_b < 0 else "+"
+    end = "" if pattern.start_b == pattern.end_b else f"..{pattern.end_b:g}"
+    return f"{text} {sign} {abs(pattern.start_b):g}{end}"
+
+
+def text_of_dims(pattern: AccessPattern) -> str:
+    """Return the texts of all dimensions, the fastest first."""
+    return "all" if pattern.all_required else ", ".join(map(pattern_text, pattern.dims))

@@ -1,0 +1,176 @@
+"""Any program as a kernel: a TOML file maps its ports to tensors, read strictly; a real filter over a whole signal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.places import CORPUS
+
+from dais_verif.errors import InputError, ProgramError
+from dais_verif.golden import run
+from dais_verif.golden.members import run_instance
+from dais_verif.kernels.instance import KernelInstance
+from dais_verif.kernels.laws.check import check_mapping
+from dais_verif.kernels.laws.findings import Law
+from dais_verif.kernels.own import read_own_kernel
+from dais_verif.kernels.patterns import AccessPattern, DimPattern
+from dais_verif.kernels.spelling import pattern_text, read_pattern, read_type, text_of_dims
+from dais_verif.program import FixedType, Program, write_binary
+from dais_verif.verdict import Verdict
+
+#: 16 outputs of a filter with 16 taps, of 31 samples.
+FIR = f"""
+program = "{CORPUS / "p03_fir16" / "prog.v1.bin"}"
+index_space = [7]
+
+[[inputs]]
+name = "x"
+shape = [100]
+type = "s12.11"
+map = ["16*[0] - 15..15"]
+
+[[outputs]]
+name = "y"
+shape = [100]
+type = "s14.12"
+map = ["16*[0] + 0..15"]
+"""
+
+
+def read(folder: Path, text: str) -> KernelInstance:
+    path = folder / "own.toml"
+    path.write_text(text, encoding="utf-8")
+    return read_own_kernel(path)
+
+
+class TestFilter:
+    def test_it_filters_a_whole_signal(self, tmp_path: Path) -> None:
+        path = tmp_path / "fir.toml"
+        path.write_text(FIR, encoding="utf-8")
+        instance = read_own_kernel(path)
+        assert check_mapping(instance.mapping).verdict is Verdict.PASS and instance.name == "fir"
+        x = np.random.default_rng(8).integers(-2048, 2048, size=(3, 100))
+        (y,) = run_instance(instance, [x])
+        padded = np.pad(x, [(0, 0), (15, 12 + 15)]) / 2048
+        windows = [run(instance.block, padded[:, at : at + 31]) for at in range(0, 112, 16)]
+        assert (y / 4096 == np.concatenate(windows, axis=1)[:, :100]).all()
+
+    def test_a_member_too_few(self, tmp_path: Path) -> None:
+        path = tmp_path / "fir.toml"
+        path.write_text(FIR.replace("[7]", "[6]"), encoding="utf-8")
+        (finding,) = check_mapping(read_own_kernel(path).mapping).findings
+        assert (finding.law, finding.element, finding.count) == (Law.WRITTEN, (96,), 4)
+
+
+ONE = """
+program = "one.bin"
+index_space = [2, 3]
+[[inputs]]
+name = "x"
+shape = [3, 2]
+type = "s4.1"
+pad = -1.5
+map = ["[1]", "[0] + 1"]
+[[outputs]]
+name = "y"
+shape = [3, 2]
+type = "s4.1"
+map = ["[1]", "[0]"]
+"""
+
+
+#: What is replaced in the file, by what, and what is said of it.
+WRONG = [
+    ('program = "one.bin"', "", "program is None, must be the path of a program"),
+    ('program = "one.bin"', 'program = "none.bin"', "none.bin"),
+    ("index_space = [2, 3]", "index_space = [2, 0]", "index_space is .2, 0., must be 1 to 5 sizes from 1 on"),
+    ("index_space = [2, 3]", "index_space = [1, 1, 1, 1, 1, 1]", "must be 1 to 5 sizes"),
+    ("index_space = [2, 3]", "index_space = [3]", "follows dimension 1 of the index space, which has 1"),
+    ("index_space", "indexspace", "'indexspace' is no key; there are program, layout, index_space"),
+    ('name = "x"', "", r"inputs\[0\]: name is None, must be a text"),
+    ('name = "x"', 'name = "y"', "two tensors are called 'y'"),
+    ('type = "s4.1"', 'type = "f32"', r"inputs\[0\]: 'f32' is no type"),
+    ('type = "s4.1"', 'type = "u5000.1"', "passes a limit"),
+    ("pad = -1.5", "pad = 0.3", r"inputs\[0\]: s4.1 does not hold the pad value 0.3"),
+    ("pad = -1.5", "pad = nan", "pad is nan, must be a number"),
+    ("pad = -1.5", "pads = 0", "'pads' is no key; there are name, shape, type, map, pad"),
+    ('map = ["[1]", "[0] + 1"]', 'map = ["[1]"]', "must be a pattern for each of 2 dimensions"),
+    ('map = ["[1]", "[0] + 1"]', 'map = ["[1]", "0.5*[0]"]', "'0.5.* is no pattern"),
+    ('map = ["[1]", "[0] + 1"]', 'map = ["[1]", "[0] + 2..1"]', "the first element is not behind the last"),
+    ('map = ["[1]", "[0] + 1"]', 'map = ["[1]", "[0] + 16777217"]', "none of binary32"),
+    ('map = ["[1]", "[0] + 1"]', 'map = ["[1]", "[0] + 0..1"]', "has 1 inputs, and a member 2 elements"),
+    ("shape = [3, 2]", "shape = [3, 2, 1]", "must be a pattern for each of 3 dimensions"),
+    ("[[inputs]]", "[inputs]", "inputs must be tables"),
+    ("[[outputs]]", "outputs = 3\n[[more]]", "'more' is no key"),
+    ("program", "= 3\nprogram", "is no TOML"),
+]
+
+
+class TestFile:
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        kind = FixedType(1, 2, 1)
+        program = Program.build([(-1, 0, -1, 0, kind)], [(0, 0, 0)], inp_shift=[0])
+        (tmp_path / "one.bin").write_bytes(write_binary(program, "v1"))
+        return tmp_path
+
+    def test_shapes_are_those_of_numpy_and_pads_are_real(self, folder: Path) -> None:
+        (folder / "own.toml").write_text(ONE)
+        instance = read_own_kernel(folder / "own.toml")
+        (found,) = run_instance(instance, [np.array([[[1, 2], [3, 4], [5, 6]]])])
+        assert found.tolist() == [[[2, -3], [4, -3], [6, -3]]]
+
+    @pytest.mark.parametrize(
+        ("old", "new", "said"),
+        WRONG,
+        ids=range(len(WRONG)),
+    )
+    def test_what_is_wrong_is_named(self, folder: Path, old: str, new: str, said: str) -> None:
+        assert old in ONE
+        with pytest.raises((InputError, ProgramError), match=said) as refused:
+            read(folder, ONE.replace(old, new, 1))
+        assert "\n" not in str(refused.value)
+
+    def test_an_output_that_its_type_does_not_hold(self, folder: Path) -> None:
+        before, after = ONE.rsplit("s4.1", 1)
+        with pytest.raises(InputError, match=r"output 0 of the block has type s4.1, which s4.0 does not hold"):
+            read(folder, f"{before}s4.0{after}")
+
+    def test_more_elements_than_a_block_has_ports(self, folder: Path) -> None:
+        with pytest.raises(InputError, match="a member touches 4000000000 elements"):
+            read(folder, ONE.replace("shape = [3, 2]", "shape = [1, 4000000000]", 1).replace('"[0] + 1"', '"all"'))
+
+
+class TestSpelling:
+    @given(st.integers(0, 9), st.integers(1, 999), st.integers(-999, 999), st.integers(0, 999))
+    def test_patterns_there_and_back(self, dim: int, a: int, start: int, more: int) -> None:
+        pattern = DimPattern.affine(dim, a, start, start + more)
+        assert read_pattern(pattern_text(pattern)) == pattern
+
+    def test_patterns_in_words(self) -> None:
+        patterns = (
+            DimPattern.affine(0, 1, 0, 0),
+            DimPattern.affine(1, 4, 0, 3),
+            DimPattern.affine(2, 1, -1, 1),
+            DimPattern.affine(0, 1, 2, 2),
+            DimPattern(0, 1, 2, 0, 1),
+            DimPattern(),
+        )
+        text = "[0], 4*[1] + 0..3, [2] - 1..1, [0] + 2, [0] + 0..2*[0] + 1, all"
+        assert text_of_dims(AccessPattern(patterns)) == text
+        assert text_of_dims(AccessPattern(all_required=True)) == "all" == pattern_text(read_pattern("all"))
+
+    @pytest.mark.parametrize("text", ["", "[]", "[10]", "0*[0]", "-1*[0]", "[0] + x", "[0] 1", "[0]+1...2", "all "])
+    def test_what_is_no_pattern(self, text: str) -> None:
+        with pytest.raises(InputError, match=r"is no pattern|at least 1"):
+            read_pattern(text)
+
+    def test_types(self) -> None:
+        assert read_type("s6.2") == FixedType(1, 3, 2) and read_type("u4.-1") == FixedType(0, 5, -1)
+        for text in ("", "6.2", "s6", "s-1.0", "s6.2.", "S6.2"):
+            with pytest.raises(InputError, match="is no type"):
+                read_type(text)
