@@ -44,14 +44,14 @@ class Port:
 class Frame:
     """What of a machine is a program: inputs and outputs are elements in cycles, in the order of the program's.
 
-    ``cycles``: after so many edges the next frame begins. ``held``: inputs with one value in each cycle of a frame. All
-    other inputs may be anything at any time. Outputs may come in later cycles than the frame has.
+    ``cycles``: after so many edges the next frame begins. ``held``: inputs with one value in each cycle of a frame, or
+    None where they may be anything, as all other inputs may. Outputs may come in later cycles than the frame has.
     """
 
     cycles: int
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
-    held: Mapping[Element, tuple[Fraction, ...]]
+    held: Mapping[Element, tuple[Fraction | None, ...]]
 
 
 class Chain:
@@ -159,8 +159,9 @@ class Chain:
     def driven(self, element: Element, t: int) -> int:
         """An input of the machine in one cycle."""
         kind, held = self.kind(element), self.frame.held.get(element)
-        if held is not None:
-            return self.constant(quantise(held[t % self.frame.cycles], kind), kind)
+        value = None if held is None else held[t % self.frame.cycles]
+        if value is not None:
+            return self.constant(quantise(value, kind), kind)
         port = Port(element.signal, element.place, t)
         number = self._numbers.get(port)
         if number is None:

@@ -24,7 +24,18 @@ from dais_verif.program.graph import cone
 from dais_verif.program.opcodes import INPUT, Code, low_int32
 from dais_verif.program.ranges import PromiseStatus, analyse
 
-__all__ = ["Frame", "Port", "Stall", "Unrolled", "in_words", "lost_of", "stall_of", "unroll"]
+__all__ = [
+    "Frame",
+    "Port",
+    "Stall",
+    "Unrolled",
+    "in_words",
+    "broken_off",
+    "lost_of",
+    "missed_by_reset",
+    "stall_of",
+    "unroll",
+]
 
 
 @dataclass(frozen=True)
@@ -147,6 +158,32 @@ def stall_of(machine: Machine, frame: Frame, held: Mapping[Element, Fraction], *
     return Stall(_giving(program, ops[1::2]), _giving(program, ops[::2]), free, tuple(found))
 
 
+def missed_by_reset(
+    machine: Machine, known: Mapping[Element, Fraction], reset: Mapping[Element, Fraction]
+) -> list[Element]:
+    """Of ``known`` what one edge at which ``reset`` holds does not bring back, in whatever state the machine is."""
+    step = step_of(machine)
+    chain = Chain(machine, step, Frame(1, (), (), {}), {})
+    chain.cycle(0, reset)
+    found = {element: chain.value[op] for element, op in zip(step.state, chain.state, strict=True)}
+    return [element for element, value in known.items() if found[element] != value]
+
+
+def broken_off(frame: Frame, cycle: int, reset: Mapping[Element, Fraction]) -> Frame:
+    """``frame`` after one in which a reset stands in the place of ``cycle``, and what follows until its last output."""
+    first = cycle + 1
+    frames = max(port.cycle for port in frame.outputs) // frame.cycles + 1
+    inputs, outputs = (
+        tuple(replace(port, cycle=port.cycle + first) for port in ports) for ports in (frame.inputs, frame.outputs)
+    )
+    held: dict[Element, tuple[Fraction | None, ...]] = {
+        e: (*values[:cycle], reset.get(e, values[cycle]), *values * frames) for e, values in frame.held.items()
+    }
+    for element, value in reset.items():
+        held.setdefault(element, (*[None] * cycle, value, *[None] * (frame.cycles * frames)))
+    return Frame(first + frame.cycles * frames, inputs, outputs, held)
+
+
 def _giving(program: Program, ops: Sequence[int]) -> Program:
     """``program`` with other outputs."""
     zeros = np.zeros(len(ops), dtype=np.int64)
@@ -181,7 +218,7 @@ def _require_there(machine: Machine, frame: Frame) -> None:
             )
         kind = machine.signals[element.signal].types[element.place]
         for value in values:
-            if quantise(value, kind) != value:
+            if value is not None and quantise(value, kind) != value:
                 what = f"{element.signal}[{element.place}]"
                 raise InputError(f"{what} is held at {value}, which its type {kind} does not hold")
         if any(port.signal == element.signal and port.place == element.place for port in frame.inputs):

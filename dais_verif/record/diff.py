@@ -88,7 +88,8 @@ class FrameInfo:
     """How a machine was compared: over ``cycles`` of every frame, as a program of ``ops``.
 
     ``restored``: elements of registers that hold at the begin of every frame what they hold at power-up. ``free``: what
-    the outputs may depend on beyond the frame's inputs. ``stalled``: whether it was shown that a stall changes nothing.
+    the outputs may depend on beyond the frame's inputs. ``stalled``: whether it was shown that a stall changes nothing;
+    ``reset``: that after a reset, whenever it comes, a frame can begin.
     ``frame``: the one that the witness of a difference is of, 0 the first from power-up; None for one from another
     state. ``witness``: what of it is not 0, inputs by cycles, which count from power-up, or from the begin of the frame
     if ``frame`` is None; ``output``: where it shows.
@@ -102,6 +103,7 @@ class FrameInfo:
     frame: int | None = None
     witness: list[FrameValue] | None = None
     output: FrameValue | None = None
+    reset: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -30,7 +30,8 @@ def print_diff(record: DiffRecord, out: Console) -> None:
     out.print(f"stimulus   {record.vectors} vectors, seed {record.seed}{unchecked}", markup=False)
     if record.frame:
         of = record.frame
-        stalled = ", and a stall changes nothing" if of.stalled else ""
+        shown = [of.stalled and "a stall changes nothing", of.reset and "a frame can begin after a reset"]
+        stalled = "".join(f", and {words}" for words in shown if words)
         out.print(
             f"frame      {of.cycles} cycles as {of.ops} ops, {len(of.free)} inputs left open{stalled}", markup=False
         )

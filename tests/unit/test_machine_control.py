@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dais_verif
@@ -144,6 +145,72 @@ def test_a_counter_that_data_stops_needs_to_be_set_back(tmp_path: Path) -> None:
     assert record.verdict is Verdict.PASS and record.frame is not None and record.frame.restored == []
     record = compared(counted(start=False), COUNT, FOUR, tmp_path)
     assert record.verdict is Verdict.PROGRAMS_DIFFER and record.message.startswith("frame 1 from power-up")
+
+
+def summed(*, whole: bool) -> Machine:
+    """A sum of four numbers with a reset, of all registers or of the sum alone."""
+    made = MachineBuilder()
+    x, rst = made.input("x", X), made.input("rst", FixedType(0, 1, 0))
+    n = made.register("n", TWO, initial=0, reset=rst if whole else None)
+    total = made.register("total", SUM, initial=0, reset=rst)
+    block = made.block(
+        "sum",
+        assemble("""
+            input x, n, total
+            x     = s8.0 input x
+            n     = u2.0 input n
+            total = s12.0 input total
+            later = u1.0 any(n)
+            zero  = s12.0 0
+            kept  = s12.0 msb(later) ? total : zero
+            sum   = s13.0 kept + x
+            new   = s12.0 quant(sum)
+            more  = u3.0 n + 1
+            next  = u2.0 quant(more)
+            output new = new
+            output next = next
+        """),
+    )
+    for place, source in enumerate((x, n, total)):
+        made.connect(source, block.inputs[place])
+    made.connect(block.outputs[0], total)
+    made.connect(block.outputs[1], n)
+    made.connect(total, made.output("y", SUM))
+    return made.build()
+
+
+TOTAL = assemble("""
+input a, b, c, d
+a = s8.0 input a
+b = s8.0 input b
+c = s8.0 input c
+d = s8.0 input d
+t = s9.0 a + b
+u = s9.0 d + c
+y = s10.0 t + u
+output y = y
+""")
+
+
+def test_a_frame_begins_after_every_reset(tmp_path: Path) -> None:
+    frame = FOUR + "held.rst = 0\nreset.rst = 1\n"
+    record = compared(summed(whole=True), TOTAL, frame, tmp_path)
+    assert record.verdict is Verdict.PASS and record.frame is not None and record.frame.reset
+    record = compared(summed(whole=True), TOTAL, FOUR + "held.rst = 0\n", tmp_path)
+    assert record.verdict is Verdict.PASS and record.frame is not None and not record.frame.reset
+
+
+def test_a_reset_that_leaves_the_counter_is_refuted(tmp_path: Path) -> None:
+    """By a sequence with the reset in it, on which the machine, run cycle by cycle, gives what the record says."""
+    (tmp_path / "frame.toml").write_text(FOUR + "held.rst = 0\nreset.rst = 1\n")
+    machine = summed(whole=False)
+    record = dais_verif.diff(machine, TOTAL, frame=tmp_path / "frame.toml", prove=True, output=tmp_path / "w.npz")
+    assert record.verdict is Verdict.PROGRAMS_DIFFER and record.frame is not None and not record.frame.reset
+    assert record.message.startswith("the frame after a reset in the place of cycle 0: frame 0 from power-up:")
+    arrays = dict(np.load(tmp_path / "w.npz"))
+    assert arrays["rst"][:, 0].tolist() == [1, 0, 0, 0, 0, 0] and record.frame.output is not None
+    found = dais_verif.run_machine(machine, arrays).outputs["y"][0, 5, 0]
+    assert found == float(record.frame.output.value) != arrays["x"][1:5].sum()
 
 
 def test_what_is_not_restored_is_named(tmp_path: Path) -> None:

@@ -15,7 +15,17 @@ from dais_verif.flows.machines.frame_witness import FrameWitness, judged, with_f
 from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import Progress
-from dais_verif.golden.unroll import Port, Stall, Unrolled, in_words, lost_of, stall_of, unroll
+from dais_verif.golden.unroll import (
+    Port,
+    Stall,
+    Unrolled,
+    broken_off,
+    in_words,
+    lost_of,
+    missed_by_reset,
+    stall_of,
+    unroll,
+)
 from dais_verif.machine import Machine
 from dais_verif.machine.step import Element
 from dais_verif.own_command import own_command
@@ -31,6 +41,8 @@ __all__ = ["diff_machine"]
 
 #: So many frames from power-up are looked at where one from another state is wrong.
 _FRAMES = 3
+#: Cycles of the first frame in whose place a reset is tried, where it does not bring back all that frames need.
+_RESETS = 64
 #: Registers that a message names.
 _LOST = 2
 _Compare = Callable[["DiffRequest", Progress], DiffRecord]
@@ -64,9 +76,12 @@ def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) ->
     stalled = False
     if said.stall and found.record.verdict is Verdict.PASS:
         found, stalled = frames.stalled(found)
+    reset = False
+    if said.reset and found.record.verdict is Verdict.PASS:
+        found, reset = frames.reset(found, every, b)
     record, witness = found.record, found.witness
     if witness is not None:
-        record = judged(record, machine, said, witness)
+        record = judged(record, machine, witness)
     proved = record.verdict is Verdict.PASS and request.prove
     pins = "".join(f"; {e} held at {_values(values)}" for e, values in frame.held.items())
     restored = f"; every frame restores {len(every.known)} elements of registers{pins}" if proved else ""
@@ -86,15 +101,16 @@ def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) ->
             free=list(map(str, every.free)),
             restored=list(map(str, every.known)),
             stalled=stalled,
+            reset=reset,
             frame=None if witness is None else witness.frame,
-            witness=None if witness is None else witness.values(frame.cycles),
-            output=None if witness is None else witness.shown(frame.cycles, record),
+            witness=None if witness is None else witness.values(),
+            output=None if witness is None else witness.shown(record),
         ),
     )
-    return with_file(record, machine, said, witness, request, progress)
+    return with_file(record, machine, witness, request, progress)
 
 
-def _values(values: Sequence[Fraction]) -> str:
+def _values(values: Sequence[Fraction | None]) -> str:
     return ", ".join(map(str, values[:8] if len(set(values)) > 1 else values[:1])) + ", ..." * (
         len(values) > 8 and len(set(values)) > 1
     )
@@ -167,7 +183,7 @@ class _Frames:
             return _Found(record)
         given = [*self.said.frame.inputs, *free]
         values = dict(zip(given, map(Fraction, record.difference.witness), strict=True))
-        return _Found(record, FrameWitness(frames, values, outputs[record.difference.output]))
+        return _Found(record, FrameWitness(self.said, frames, values, outputs[record.difference.output]))
 
     def stalled(self, found: _Found) -> tuple[_Found, bool]:
         """What a stall makes of a comparison that found all equal, and whether it was shown to change nothing."""
@@ -193,6 +209,22 @@ class _Frames:
                 message = f"a stall in the place of cycle {port.cycle} changes {Element(port.signal, port.place)}"
                 return replace(shown, record=replace(record, message=message)), False
         message = f"a stall changes registers in states that no stall of the first frame shows: {names}"
+        return _Found(replace(found.record, verdict=Verdict.UNKNOWN, message=message)), False
+
+    def reset(self, found: _Found, every: Unrolled, b: Program) -> tuple[_Found, bool]:
+        """What a reset makes of a comparison that found all equal, and whether any frame after one is right."""
+        machine, said = self.machine, self.said
+        missed = missed_by_reset(machine, every.known, said.reset)
+        if not missed:
+            return found, True
+        for cycle in range(min(said.frame.cycles, _RESETS)):
+            broken = replace(said, frame=broken_off(said.frame, cycle, said.reset))
+            other = replace(self, said=broken).after(0, b, replace(self.request, prove=False, inputs=()))
+            if other.record.verdict is Verdict.PROGRAMS_DIFFER:
+                message = f"the frame after a reset in the place of cycle {cycle}: {other.record.message}"
+                return replace(other, record=replace(other.record, message=message)), False
+        names = ", ".join(map(str, missed[:4])) + ", ..." * (len(missed) > 4)
+        message = f"a reset does not bring back {names}; no vector shows a frame that is wrong for it"
         return _Found(replace(found.record, verdict=Verdict.UNKNOWN, message=message)), False
 
     def stall(self, stall: Stall) -> DiffRecord:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from reprlib import repr as _short
@@ -23,17 +24,19 @@ else:
 __all__ = ["FrameFile", "read_frame"]
 
 _MOST_BYTES = 1 << 24
-_KEYS = ("cycles", "inputs", "outputs", "held", "stall")
+_KEYS = ("cycles", "inputs", "outputs", "held", "stall", "reset")
 _PLACE_KEYS = ("signal", "cycle", "to", "first", "last")
 #: Cycles of a frame, at most.
 _LONGEST = 1 << 16
 
 
+@dataclass(frozen=True)
 class FrameFile:
-    """What a frame file says: the frame, and the inputs that make the machine wait, with the values that do."""
+    """What a frame file says: the frame, and the values of inputs that make the machine wait or begin anew."""
 
-    def __init__(self, frame: Frame, stall: Mapping[Element, Fraction]) -> None:
-        self.frame, self.stall = frame, stall
+    frame: Frame
+    stall: Mapping[Element, Fraction]
+    reset: Mapping[Element, Fraction]
 
 
 def read_frame(path: Path, machine: Machine) -> FrameFile:
@@ -58,10 +61,10 @@ def read_frame(path: Path, machine: Machine) -> FrameFile:
         reader.ports("outputs", tree.get("outputs", []), outputs),
         dict(reader.held("held", tree.get("held", {}), inputs)),
     )
-    stall = {element: values[0] for element, values in reader.held("stall", tree.get("stall", {}), inputs)}
+    stall, reset = ({e: values[0] for e, values in reader.held(k, tree.get(k, {}), inputs)} for k in ("stall", "reset"))
     if not frame.outputs:
         raise InputError(f"{name}: outputs is empty: nothing would be compared")
-    return FrameFile(frame, stall)
+    return FrameFile(frame, stall, reset)
 
 
 class _Reader:

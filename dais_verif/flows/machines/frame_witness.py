@@ -38,27 +38,28 @@ class FrameWitness:
     ``frame``: so many frames after power-up; None: from a state that may never be.
     """
 
+    said: FrameFile
     frame: int | None
     given: Mapping[Port | Element, Fraction]
     port: Port
 
-    def values(self, cycles: int) -> list[FrameValue]:
-        """All that is not 0, in the order of cycles; ``cycles``: of a frame."""
-        found = [_value(what, value, self._first(cycles)) for what, value in self.given.items() if value]
+    def values(self) -> list[FrameValue]:
+        """All that is not 0, in the order of cycles."""
+        found = [_value(what, value, self._first()) for what, value in self.given.items() if value]
         return sorted(found, key=lambda each: -1 if each.cycle is None else each.cycle)
 
-    def shown(self, cycles: int, record: DiffRecord) -> FrameValue:
+    def shown(self, record: DiffRecord) -> FrameValue:
         """What is wrong, and the value that the machine gives."""
         assert record.difference is not None
-        return _value(self.port, Fraction(record.difference.a.real), self._first(cycles))
+        return _value(self.port, Fraction(record.difference.a.real), self._first())
 
-    def rows(self, machine: Machine, said: FrameFile) -> _Rows:
+    def rows(self, machine: Machine) -> _Rows:
         """Every input in every cycle from power-up, up to that which shows it."""
-        frame, first, last = said.frame, self._first(said.frame.cycles), self.last(said.frame.cycles)
+        said, frame, first, last = self.said, self.said.frame, self._first(), self.last()
         rows: _Rows = {s.name: [[Fraction(0)] * len(s.types) for _ in range(last + 1)] for s in machine.inputs}
         for (name, place), held in frame.held.items():
             for t, row in enumerate(rows[name]):
-                row[place] = held[t % frame.cycles]
+                row[place] = held[t % frame.cycles] or Fraction(0)
         if self.port.stalled:
             for (name, place), value in said.stall.items():
                 rows[name][last][place] = value
@@ -68,12 +69,12 @@ class FrameWitness:
                 rows[what.signal][first + what.cycle][what.place] = value
         return rows
 
-    def last(self, cycles: int) -> int:
+    def last(self) -> int:
         """The cycle after power-up that shows it."""
-        return self._first(cycles) + self.port.cycle
+        return self._first() + self.port.cycle
 
-    def _first(self, cycles: int) -> int:
-        return (self.frame or 0) * cycles
+    def _first(self) -> int:
+        return (self.frame or 0) * self.said.frame.cycles
 
 
 def _value(what: Port | Element, value: Fraction, first: int) -> FrameValue:
@@ -81,12 +82,11 @@ def _value(what: Port | Element, value: Fraction, first: int) -> FrameValue:
     return FrameValue(name, what.cycle + first if isinstance(what, Port) else None, show(value))
 
 
-def judged(record: DiffRecord, machine: Machine, said: FrameFile, witness: FrameWitness) -> DiffRecord:
+def judged(record: DiffRecord, machine: Machine, witness: FrameWitness) -> DiffRecord:
     """``record`` of a difference, or UNKNOWN if the oracle, which runs the machine itself, does not see it."""
     if witness.frame is None or record.difference is None or record.verdict is not Verdict.PROGRAMS_DIFFER:
         return record
-    rows = witness.rows(machine, said)
-    *_, last = trace_machine(machine, rows, check=False, cycles=witness.last(said.frame.cycles) + 1)
+    *_, last = trace_machine(machine, witness.rows(machine), check=False, cycles=witness.last() + 1)
     port = witness.port
     value = (last.after if port.stalled else last.before)[port.signal][port.place]
     if value is None:
@@ -100,7 +100,6 @@ def judged(record: DiffRecord, machine: Machine, said: FrameFile, witness: Frame
 def with_file(
     record: DiffRecord,
     machine: Machine,
-    said: FrameFile,
     witness: FrameWitness | None,
     request: DiffRequest,
     progress: Progress,
@@ -108,7 +107,7 @@ def with_file(
     """Write the sequence of a difference from power-up into the output file, and say in ``record`` how to run it."""
     if request.output is None or witness is None or witness.frame is None:
         return record
-    rows = witness.rows(machine, said)
+    rows = witness.rows(machine)
     if not all(_is_double(value) for each in rows.values() for row in each for value in row):
         warning = f"{request.output} was not written: it could not hold the sequence exactly"
         progress.warning(warning)
