@@ -52,7 +52,7 @@ RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas supported-verilog map bench-golden bench-sim bench-prove bench-coverage soundness evidence mutate-prover others-rtl prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas supported-verilog map bench-golden bench-sim bench-prove bench-coverage bench-machines soundness evidence mutate-prover others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
@@ -208,6 +208,10 @@ bench-prove: .venv/.ready-test  ## prove of networks up to 95,000 ops, twice, he
 bench-coverage: .venv/.ready-test  ## What counting coverage costs beside sim, and what it finds; writes build/bench-coverage.md
 	@mkdir -p build
 	.venv/bin/python -m bench.coverage -o build/bench-coverage.md
+
+bench-machines: .venv/.ready-test  ## The golden model of machines and alkaid's emulator in turns, held to a goal; writes build/bench-machines.md
+	@mkdir -p build
+	.venv/bin/python -m bench.machines -o build/bench-machines.md
 
 # Sizes of the campaigns: mutants of a program and of a pipeline, random clocked designs.
 RTL_MUTANTS ?= 600

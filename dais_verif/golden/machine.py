@@ -17,7 +17,7 @@ from dais_verif.machine.order import settling_order
 from dais_verif.program import FixedType, Op, Program
 from dais_verif.program.opcodes import INPUT, MUXES
 
-__all__ = ["Cycle", "Value", "Values", "trace_machine"]
+__all__ = ["Cycle", "Value", "Values", "cycle_from", "trace_machine"]
 
 #: A number, or None if it is unknown.
 Value = Fraction | None
@@ -51,6 +51,25 @@ def trace_machine(
     return _Run(machine, check).cycles(inputs, cycles)
 
 
+def cycle_from(
+    machine: Machine,
+    registers: Mapping[str, Sequence[Value]],
+    inputs: Mapping[str, Sequence[Fraction]],
+    *,
+    number: int,
+    check: bool = True,
+) -> Cycle:
+    """Cycle ``number`` alone, from what ``registers`` hold then; those that are not named hold their initial values.
+
+    Raises as ``trace_machine`` does.
+    """
+    run = _Run(machine, check)
+    for name, values in registers.items():
+        run.values[name] = list(values)
+    run.cycle = number
+    return run.one({name: [row] for name, row in inputs.items()}, 0)
+
+
 class _Run:
     """A machine at work: what all of its signals hold."""
 
@@ -75,19 +94,23 @@ class _Run:
         if len(lengths) > 1:
             raise InputError(f"the inputs have {' and '.join(map(str, sorted(lengths)))} cycles, must have as many")
         for self.cycle in range(max(lengths, default=count or 0)):
-            for signal in self.machine.inputs:
-                row = inputs[signal.name][self.cycle]
-                if len(row) != len(signal.types):
-                    raise InputError(
-                        f"cycle {self.cycle}: {signal.name} has {len(row)} elements, must have {len(signal.types)}"
-                    )
-                self.values[signal.name] = [quantise(v, kind) for v, kind in zip(row, signal.types, strict=True)]
-            self.settle(self.check)
-            before = self.snapshot()
-            self.edge()
-            # The inputs are still those of this cycle: what the next makes of the new state is the next one's promise.
-            self.settle(False)
-            yield Cycle(before, self.snapshot())
+            yield self.one(inputs, self.cycle)
+
+    def one(self, inputs: Mapping[str, Sequence[Sequence[Fraction]]], number: int) -> Cycle:
+        """A cycle with the inputs of that number."""
+        for signal in self.machine.inputs:
+            row = inputs[signal.name][number]
+            if len(row) != len(signal.types):
+                raise InputError(
+                    f"cycle {self.cycle}: {signal.name} has {len(row)} elements, must have {len(signal.types)}"
+                )
+            self.values[signal.name] = [quantise(v, kind) for v, kind in zip(row, signal.types, strict=True)]
+        self.settle(self.check)
+        before = self.snapshot()
+        self.edge()
+        # The inputs are still those of this cycle: what the next makes of the new state is the next one's promise.
+        self.settle(False)
+        return Cycle(before, self.snapshot())
 
     def snapshot(self) -> Values:
         return {name: tuple(values) for name, values in self.values.items()}

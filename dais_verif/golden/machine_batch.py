@@ -6,8 +6,8 @@ sequences. What may be unknown is a bit beside the value (``machine/unknowns``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 from dais_verif.errors import InputError, ViolationError
 from dais_verif.golden import Golden
 from dais_verif.golden.machine import Value, trace_machine
+from dais_verif.golden.machine_lanes import Integers, Lanes
 from dais_verif.machine.model import Machine, Signal
-from dais_verif.machine.step import Element, Step, conflict_of, step_of
+from dais_verif.machine.step import Step, conflict_of, step_of
 from dais_verif.machine.unknowns import step_with_unknowns
-from dais_verif.program import FixedType, Program
+from dais_verif.program import Program
 from dais_verif.program.numbers import Batch, doubles_of_raw
 from dais_verif.program.opcodes import Code
 
 __all__ = ["MACHINE_ENGINES", "MachineRun", "RawRun", "run_machine", "run_raw"]
 
 Reals = NDArray[np.float64]
-Integers = NDArray[np.signedinteger[Any]]
 
 #: Who computes: the C kernel, a sequence a lane, or the oracle; ``auto`` takes the kernel wherever it can.
 MACHINE_ENGINES = ("auto", "fast", "exact")
@@ -37,8 +37,6 @@ _NO_DOUBLE = "output {} has a value that a float64 cannot hold exactly"
 _WIDEST = 62
 #: A float64 holds every raw integer of so many bits, times a power of two of no larger exponent.
 _EXACT, _NEAR = 53, 900
-#: A signal of so many elements is converted cycle by cycle.
-_MANY = 16
 
 
 @dataclass(frozen=True)
@@ -76,11 +74,17 @@ def run_raw(
     step = _step(machine)
     if step.indexed:
         return None
-    lanes = _Lanes(machine, step, (sequences, cycles), check)
-    driven = np.zeros((cycles, len(step.inputs), sequences), dtype=lanes.integer)
-    for number, (name, place) in enumerate(step.inputs):
-        driven[:, number, :] = inputs[name][:, :, place].T
-    before, after = lanes.run(driven, before=True, after=True)
+    lanes = Lanes(machine, step, (sequences, cycles), check, before=True, after=True)
+
+    def driven(some: slice) -> Integers:
+        found = np.zeros((some.stop - some.start, len(step.inputs), sequences), dtype=lanes.integer)
+        for number, (name, place) in enumerate(step.inputs):
+            found[:, number, :] = inputs[name][:, some, place].T
+        return found
+
+    parts = list(lanes.run(driven))
+    empty = np.zeros((0, (1 + step.unknowns) * len(step.outputs), sequences), dtype=lanes.integer)
+    before, after = (np.concatenate([empty, *some]) for some in ([p.before for p in parts], [p.after for p in parts]))
     return RawRun(before, after, step.unknowns)
 
 
@@ -173,135 +177,68 @@ def _fast(
 ) -> dict[str, Reals] | None:
     """The outputs of all cycles, by the C kernel; None where the oracle alone can say whether a promise is broken."""
     shape = next(iter(given.values())).shape[:2] if given else (1, 0)
-    lanes = _Lanes(machine, step, shape, check)
+    lanes = Lanes(machine, step, shape, check, before=not after, after=after)
+    found = {s.name: np.empty((*shape, len(s.types)), dtype=np.float64) for s in machine.outputs}
     try:
-        before, late = lanes.run(lanes.driven(given), before=not after, after=after)
+        for part in lanes.run(_driven(machine, given, lanes.integer)):
+            _keep(machine, part.after if after else part.before, part.first, found, step.unknowns)
     except ViolationError as error:
-        _explain(machine, step, given, lanes.cycle, error)
+        lanes.explain(given, error)
         return None
-    return lanes.signals(late if after else before)
+    return found
 
 
-class _Lanes:
-    """All sequences at work: raw integers, a row an element of input or state, a column a sequence."""
+def _driven(machine: Machine, given: Mapping[str, NDArray[Any]], integer: Any) -> Callable[[slice], Integers]:
+    """What drives the inputs, in units of the last bits of their types, (cycles, elements, sequences)."""
+    readers = {signal.name: Golden(_reader(signal)) for signal in machine.inputs}
+    n_in = sum(len(signal.types) for signal in machine.inputs)
 
-    def __init__(self, machine: Machine, step: Step, shape: tuple[int, ...], check: bool) -> None:
-        """``shape``: sequences and cycles."""
-        self.machine, self.step, self.check = machine, step, check
-        self.sequences, self.cycles = shape
-        self.golden = Golden(step.program)
-        n_out, n_state = len(step.outputs), len(step.state)
-        #: Where the outputs of the machine stand among those of the program, and the bits that say what is unknown.
-        self.shown = [*range(n_out)]
-        if step.unknowns:
-            self.shown += range(n_out + n_state, 2 * n_out + n_state)
-        kinds = [*self.kinds(step.inputs), *self.kinds(step.state), *step.program.output_types]
-        bits = max((kind.width + (1 - kind.k) for kind in kinds), default=0)
-        self.integer = next(t for t in (np.int8, np.int16, np.int32, np.int64) if np.dtype(t).itemsize * 8 >= bits)
-        #: The cycle at work.
-        self.cycle = 0
-
-    def run(self, driven: Integers, *, before: bool, after: bool) -> tuple[Integers, Integers]:
-        """What is shown in all cycles, (cycles, elements, sequences), before and after edges; empty if not asked for.
-
-        ``driven``: raw inputs of the same shape.
-        """
-        step, n_in, n_out, n_state = self.step, len(self.step.inputs), len(self.step.outputs), len(self.step.state)
-        rows = np.zeros((step.program.n_in, self.sequences), dtype=self.integer)
-        found = np.zeros((step.program.n_out, self.sequences), dtype=self.integer)
-        values, unknown = rows[n_in : n_in + n_state], rows[n_in + n_state :]
-        for number, element in enumerate(step.state):
-            values[number] = self.initial(element)
-            if step.unknowns:
-                unknown[number] = self.machine.signals[element.signal].initial is None
-        early, late = (
-            np.zeros((self.cycles if wanted else 0, len(self.shown), self.sequences), dtype=self.integer)
-            for wanted in (before, after)
-        )
-        settled = Golden(_with_outputs(step.program, self.shown)) if after and n_out else None
-        for cycle in range(self.cycles):
-            self.cycle = cycle
-            rows[:n_in] = driven[cycle]
-            self.golden.run_planar(rows, check=self.check, jobs=1, out=found)
-            values[:] = found[n_out : n_out + n_state]
-            unknown[:] = found[2 * n_out + n_state :]
-            if before:
-                early[cycle] = found[self.shown]
-            if settled is not None:
-                settled.run_planar(rows, check=False, jobs=1, out=late[cycle])
-        return early, late
-
-    def kinds(self, elements: Sequence[Element]) -> list[FixedType]:
-        return [self.machine.signals[name].types[place] for name, place in elements]
-
-    def driven(self, given: Mapping[str, NDArray[Any]]) -> Integers:
-        """What drives the inputs, in units of the last bits of their types, (cycles, elements, sequences)."""
-        found = np.zeros((self.cycles, len(self.step.inputs), self.sequences), dtype=self.integer)
+    def driven(cycles: slice) -> Integers:
+        parts = {name: given[name][:, cycles] for name in readers}
+        sequences, count = next(iter(parts.values())).shape[:2]
+        found = np.zeros((count, n_in, sequences), dtype=integer)
         first = 0
-        for signal in self.machine.inputs:
-            elements = len(signal.types)
-            values = given[signal.name].reshape(self.sequences * self.cycles, elements)
-            columns = Golden(_reader(signal)).run_raw(Batch.of(values, elements), check=False, jobs=1)
-            for number, column in enumerate(columns):
-                narrow = column.astype(self.integer).reshape(self.sequences, self.cycles)
-                found[:, first + number, :] = narrow.T
+        for name, reader in readers.items():
+            elements = parts[name].shape[2]
+            batch = Batch.of(parts[name].reshape(-1, elements), elements)
+            for place, raw in enumerate(reader.run_raw(batch, check=False, jobs=1), first):
+                found[:, place, :] = raw.reshape(sequences, count).T
             first += elements
         return found
 
-    def initial(self, element: Element) -> int:
-        signal = self.machine.signals[element.signal]
-        if signal.initial is None:  # without bits, or the engine would not have been taken
-            return 0
-        return int(signal.initial[element.place] * Fraction(2) ** signal.types[element.place].f)
-
-    def signals(self, kept: Integers) -> dict[str, Reals]:
-        found, first = {}, 0
-        for signal in self.machine.outputs:
-            last = first + len(signal.types)
-            found[signal.name] = self.reals(signal, kept[:, first:last])
-            if self.step.unknowns:
-                n_out = len(self.step.outputs)
-                found[signal.name][kept[:, n_out + first : n_out + last].transpose(2, 0, 1) != 0] = np.nan
-            first = last
-        return found
-
-    def reals(self, signal: Signal, kept: Integers) -> Reals:
-        """The values of an output in all cycles, (sequences, cycles, elements)."""
-        found = np.empty((self.sequences, self.cycles, len(signal.types)))
-        if all(kind.width <= _EXACT and abs(kind.f) <= _NEAR for kind in signal.types):
-            scale = np.array([2.0**-kind.f for kind in signal.types])
-            # Along what is short in Python, so that what is long is near in memory.
-            if len(scale) < _MANY:
-                for place, factor in enumerate(scale.tolist()):
-                    np.multiply(kept[:, place, :].T, factor, out=found[:, :, place])
-            else:
-                for t in range(self.cycles):
-                    np.multiply(kept[t].T, scale, out=found[:, t, :])
-            return found
-        for place, kind in enumerate(signal.types):
-            try:
-                real = doubles_of_raw(kept[:, place, :].astype(np.int64).ravel(), kind.f, place)
-            except InputError:
-                raise InputError(_NO_DOUBLE.format(signal.name)) from None
-            found[:, :, place] = real.reshape(self.cycles, self.sequences).T
-        return found
+    return driven
 
 
-def _explain(
-    machine: Machine, step: Step, given: Mapping[str, NDArray[Any]], cycle: int, error: ViolationError
-) -> None:
-    """Raise what the oracle says of the sequence that breaks a promise in ``cycle``.
+def _keep(machine: Machine, kept: Integers, cycle: int, outputs: Mapping[str, Reals], unknowns: bool) -> None:
+    """Raw outputs of some cycles, the first of which is ``cycle``, into those of all."""
+    first, n_out = 0, sum(len(signal.types) for signal in machine.outputs)
+    for signal in machine.outputs:
+        last = first + len(signal.types)
+        found = outputs[signal.name][:, cycle : cycle + len(kept)]
+        _convert(signal, kept[:, first:last], found)
+        if unknowns:
+            found[kept[:, n_out + first : n_out + last].transpose(2, 0, 1) != 0] = np.nan
+        first = last
 
-    What is unknown breaks none, but the engine computes with some value of it.
-    """
-    for number in range(next(iter(given.values())).shape[0] if given else 1):
-        one = {name: array[number : number + 1, : cycle + 1] for name, array in given.items()}
+
+def _convert(signal: Signal, kept: Integers, found: Reals) -> None:
+    """Raw outputs (cycles, elements, sequences) as values (sequences, cycles, elements)."""
+    if all(kind.width <= _EXACT and abs(kind.f) <= _NEAR for kind in signal.types):
+        scale = np.array([2.0**-kind.f for kind in signal.types])
+        # Along what is short in Python, so that what is long is near in memory.
+        if len(scale) < len(kept):
+            for place, factor in enumerate(scale.tolist()):
+                np.multiply(kept[:, place, :].T, factor, out=found[:, :, place])
+        else:
+            for t, row in enumerate(kept):
+                np.multiply(row.T, scale, out=found[:, t, :])
+        return
+    for place, kind in enumerate(signal.types):
         try:
-            _exactly(machine, one, False, True, number)
-        except ViolationError as found:
-            raise found from None
-    if not step.unknowns:
-        raise AssertionError(f"the fast engine and the oracle differ in cycle {cycle}: {error}")
+            real = doubles_of_raw(kept[:, place, :].astype(np.int64).ravel(), kind.f, place)
+        except InputError:
+            raise InputError(_NO_DOUBLE.format(signal.name)) from None
+        found[:, :, place] = real.reshape(len(kept), -1).T
 
 
 def _reader(signal: Signal) -> Program:
@@ -311,20 +248,7 @@ def _reader(signal: Signal) -> Program:
     return Program.build(rows, outputs, inp_shift=[0] * len(rows))
 
 
-def _with_outputs(program: Program, outputs: Sequence[int]) -> Program:
-    """The program with these of its outputs only."""
-    chosen = np.array(outputs, dtype=np.int64)
-    return replace(
-        program,
-        out_idx=program.out_idx[chosen],
-        out_shift=program.out_shift[chosen],
-        out_neg=program.out_neg[chosen],
-    )
-
-
-def _exactly(
-    machine: Machine, given: Mapping[str, NDArray[Any]], after: bool, check: bool, first: int = 0
-) -> dict[str, Reals]:
+def _exactly(machine: Machine, given: Mapping[str, NDArray[Any]], after: bool, check: bool) -> dict[str, Reals]:
     """The same by the oracle, sequence by sequence."""
     sequences, cycles = next(iter(given.values())).shape[:2] if given else (1, 0)
     found = {s.name: np.full((sequences, cycles, len(s.types)), np.nan) for s in machine.outputs}
@@ -337,7 +261,7 @@ def _exactly(
             try:
                 cycle = next(run)
             except ViolationError as error:
-                raise ViolationError(f"sequence {first + number}, {error}") from None
+                raise ViolationError(f"sequence {number}, {error}") from None
             values = cycle.after if after else cycle.before
             for name, array in found.items():
                 array[number, t] = [_double(value, name) for value in values[name]]

@@ -164,7 +164,7 @@ class Lowering:
 
     def constant(self, value: Fraction, kind: FixedType) -> int:
         """An op of that value."""
-        raw = int(value * Fraction(2) ** kind.f)
+        raw = (value.numerator << max(kind.f, 0)) // (value.denominator << max(-kind.f, 0))
         if -_WORD <= raw < _WORD:
             return self.op(Code.CONST, -1, -1, raw, kind)
         low = self.constant(Fraction(raw & _WORD - 1), FixedType(0, _WORD.bit_length() - 1, 0))  # no data word holds it
