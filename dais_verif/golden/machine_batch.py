@@ -62,19 +62,26 @@ class RawRun(NamedTuple):
 
 
 def run_raw(
-    machine: Machine, inputs: Mapping[str, Integers], *, sequences: int, cycles: int, check: bool = True
+    machine: Machine,
+    inputs: Mapping[str, Integers],
+    *,
+    sequences: int,
+    cycles: int,
+    check: bool = True,
+    after: bool = True,
 ) -> RawRun | None:
     """Outputs of independent sequences in units of their types' last bits; None where the fast engine cannot say.
 
-    ``inputs``: for each input signal an int64 array (sequences, cycles, elements), raw, within its types. Raises
-    ``ViolationError`` if some sequence seems to break a promise and ``check``; the oracle says which one does.
+    ``inputs``: for each input signal an int64 array (sequences, cycles, elements), raw, within its types. ``after``:
+    those after edges are wanted, too. Raises ``ViolationError`` if some sequence seems to break a promise and
+    ``check``; the oracle says which one does.
     """
     if _beyond(machine):
         return None
     step = _step(machine)
-    if step.indexed:
+    if step.indexed and (after or not check):
         return None
-    lanes = Lanes(machine, step, (sequences, cycles), check, before=True, after=True)
+    lanes = Lanes(machine, step, (sequences, cycles), check, before=True, after=after)
 
     def driven(some: slice) -> Integers:
         found = np.zeros((some.stop - some.start, len(step.inputs), sequences), dtype=lanes.integer)
@@ -84,8 +91,8 @@ def run_raw(
 
     parts = list(lanes.run(driven))
     empty = np.zeros((0, (1 + step.unknowns) * len(step.outputs), sequences), dtype=lanes.integer)
-    before, after = (np.concatenate([empty, *some]) for some in ([p.before for p in parts], [p.after for p in parts]))
-    return RawRun(before, after, step.unknowns)
+    before, late = (np.concatenate([empty, *some]) for some in ([p.before for p in parts], [p.after for p in parts]))
+    return RawRun(before, late, step.unknowns)
 
 
 def run_machine(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dais_verif.machine.model import Machine
+from collections.abc import Iterator
 
-__all__ = ["signals_behind"]
+from dais_verif.machine.model import Index, Machine
+
+__all__ = ["deciding", "indexed", "signals_behind"]
 
 
 def signals_behind(machine: Machine, name: str, *, control: bool = False) -> set[str]:
@@ -24,3 +26,20 @@ def signals_behind(machine: Machine, name: str, *, control: bool = False) -> set
         found |= new
         waiting += new
     return found
+
+
+def deciding(machine: Machine, *, control: bool = False) -> set[str]:
+    """All signals of which an enable, a reset or an index is computed, as ``signals_behind`` has it."""
+    roots = {s.reset.signal for s in machine.registers if s.reset is not None}
+    roots |= {c.enable.signal for c in machine.connections if c.enable is not None}
+    roots |= {index.value.signal for _, _, index in indexed(machine)}
+    return {name for root in roots for name in signals_behind(machine, root, control=control)}
+
+
+def indexed(machine: Machine) -> Iterator[tuple[int, str, Index]]:
+    """Every view with an index: the number of its connection, which of the views there it is, the index."""
+    for number, connection in enumerate(machine.connections):
+        for field in ("source", "target", "alternative"):
+            view = getattr(connection, field)
+            if view is not None and view.index is not None:
+                yield number, field, view.index

@@ -34,8 +34,8 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
     "synthesis": ({"toolchain"}, "it knows RTL alone"),
     "report": ({"program", "record"}, "a record holds facts and finds none"),
     "coverage": (
-        {"program", "golden", "stimulus", "prover", "record"},
-        "it speaks of programs and vectors, whatever hardware they run on",
+        {"program", "machine", "golden", "stimulus", "prover", "record"},
+        "it speaks of programs, machines and vectors, whatever hardware they run on",
     ),
     "simulation": (
         {"program", "machine", "golden", "dut", "emitter", "stimulus", "record", "report", "toolchain"},

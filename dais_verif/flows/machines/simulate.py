@@ -22,6 +22,7 @@ from dais_verif.simulation.simulators.build import simulators_for
 from dais_verif.stimulus.generate_sequences import generate_sequences
 from dais_verif.stimulus.machines import given_sequences
 from dais_verif.stopwatch import Stopwatch
+from dais_verif.verdict import Verdict
 
 __all__ = ["simulate_machine"]
 
@@ -80,6 +81,12 @@ def simulate_machine(
                 watch=watch,
             )
         watched.require_unchanged("simulated")
+        if request.covering.program and finding.verdict is not Verdict.PROGRAM_INVALID:
+            from dais_verif.coverage.machines import measure_machine
+
+            with watch.stage("coverage"), progress.working("counting coverage"):
+                coverage = measure_machine(machine, sequences, check=not request.unchecked)
+            record = replace(record, coverage=coverage)
         record = finished_record(record, finding, watch)
         folder.keep(record)
         return record, None, folder.path if folder.kept else None
@@ -96,7 +103,6 @@ def _require_options(request: SimulationRequest) -> None:
         max_depth=asked.pipeline and asked.pipeline.max_depth,
         ports=asked.ports,
         **{f.name: getattr(pins, f.name) for f in fields(pins) if f.name != "clock"},
-        coverage=request.covering.program,
         rtl_coverage=request.covering.rtl,
         out_of_range=request.out_of_range,
         exhaustive=request.exhaustive,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from dais_verif.machine.dependence import deciding
 from dais_verif.machine.edits import incremented, set_connection
-from dais_verif.machine.faults.dependence import deciding, fed_back, feeds_back
+from dais_verif.machine.faults.dependence import fed_back, feeds_back
 from dais_verif.machine.faults.kinds import Fault, FaultKind
 from dais_verif.machine.model import Block, Machine
 from dais_verif.program import Op, Program

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from dais_verif.machine.dependence import indexed
 from dais_verif.machine.edits import (
     add_register,
     add_wire,
@@ -14,7 +15,6 @@ from dais_verif.machine.edits import (
     set_signal,
     types_of,
 )
-from dais_verif.machine.faults.dependence import indexed
 from dais_verif.machine.faults.kinds import Fault, FaultKind
 from dais_verif.machine.model import Machine, Role, View
 from dais_verif.program import FixedType
