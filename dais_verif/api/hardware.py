@@ -36,14 +36,16 @@ def emit(
     user_bits: int | None = None,
     check_beats: int | None = None,
     period: float | None = None,
+    stream: _Path | None = None,
     output: _Path | None = None,
     progress: Progress | None = None,
 ) -> EmissionRecord:
     """Write a program as one synthesizable Verilog-2005 module; ``verilog`` of the record is its text.
 
     ``stages`` or ``max_depth``: as a pipeline; ``reset``, ``enable``, ``valid``: with these ports. ``wrap``: ``axis``,
-    ``uart`` or ``fifo``, in a project folder. ``output``: the file, or with ``wrap`` the folder, to write. Raises
-    ``InputError`` for a pipeline that cannot be made, or a place that cannot be written.
+    ``uart`` or ``fifo``, in a project folder; ``stream``: a file that names the valid bits of a machine for it.
+    ``output``: the file, or with ``wrap`` the folder, to write. Raises ``InputError`` for a pipeline that cannot be
+    made, or a place that cannot be written.
     """
     from dais_verif.flows.emit import EmitRequest, WrapRequest
     from dais_verif.flows.emit import emit as flow
@@ -53,7 +55,14 @@ def emit(
         layout=layout,
         top=top,
         pipeline=pipeline_request(stages, max_depth, delay_model, reset, enable, valid),
-        wrapper=WrapRequest(wrap=wrap, axil=axil, user_bits=user_bits, check_beats=check_beats, period=period),
+        wrapper=WrapRequest(
+            wrap=wrap,
+            axil=axil,
+            user_bits=user_bits,
+            check_beats=check_beats,
+            period=period,
+            stream=path_from("stream", stream),
+        ),
         output=path_from("output", output),
     )
     return flow(request, progress=listener(progress))

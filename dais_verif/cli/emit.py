@@ -9,6 +9,7 @@ import click
 from dais_verif.cli.common import (
     ShownWarnings,
     console,
+    file_path,
     json_option,
     layout_option,
     notices,
@@ -41,6 +42,9 @@ _wrap_options = bundled(
         "--check-beats",
         type=click.IntRange(1, 1 << 20),
         help="With --axil: vectors of the self-check whose signature is computed. Default: 4096.",
+    ),
+    click.option(
+        "--stream", type=file_path, help="With --wrap axis: TOML, which signals of a machine are its valid bits."
     ),
     click.option("--period", type=float, help="With --wrap: clock period in ns, in the constraints. Default: 5."),
 )
@@ -75,7 +79,8 @@ def emit(
     `dais-verif hil` talks to the board. -o then names a folder, which receives all that synthesis needs: RTL, file
     lists, constraints, a README. A folder that is not as an earlier call left it is never replaced.
 
-    PROGRAM may be a machine (ALIRFSM): its ports are its signals, clk first if it has registers.
+    PROGRAM may be a machine (ALIRFSM): its ports are its signals, clk first if it has registers. For --wrap axis,
+    --stream names those that say when data is there (docs/machines.md).
 
     \b
     dais-verif emit prog.bin -o model.v

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from dais_verif.cache_folder import cache_dir
 from dais_verif.emitter import Pipeline, PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.emitter.folder import MANIFEST, WrapperOptions, project_folder
 from dais_verif.emitter.wrapper import WRAPS
 from dais_verif.errors import Argument, InputError, RequestError
-from dais_verif.files import make_folder, replace_folder, write_atomically
+from dais_verif.files import write_atomically
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.machines.emit import emit_machine
 from dais_verif.flows.machines.requests import find_machine
-from dais_verif.flows.no_loss import require_no_loss
+from dais_verif.flows.no_loss import require_no_loss, write_folder
 from dais_verif.flows.pipelines import PipelineRequest
 from dais_verif.flows.programs import AnyProgram, read_program, require_number, require_range
 from dais_verif.flows.progress import SILENT, Progress
@@ -46,7 +41,8 @@ class WrapRequest:
     """Which wrapper, if any; None stands for what is not asked for.
 
     ``wrap``: ``axis``, ``uart`` or ``fifo``. ``axil``: AXI4-Lite registers, and a self-check of ``check_beats`` vectors
-    (4096). ``user_bits``: of TUSER (1). ``period``: of the clock, in ns, for constraints (5).
+    (4096). ``user_bits``: of TUSER (1). ``period``: of the clock, in ns, for constraints (5). ``stream``: of a machine,
+    a file that says which of its signals are valid bits, enable and reset.
     """
 
     wrap: str | None = None
@@ -54,6 +50,7 @@ class WrapRequest:
     user_bits: int | None = None
     check_beats: int | None = None
     period: float | None = None
+    stream: Path | None = None
 
     def __post_init__(self) -> None:
         require_types(self)
@@ -65,7 +62,7 @@ class WrapRequest:
                 "{wrap} must be one of {wraps}, not {value!r}.", wraps=", ".join(WRAPS), value=self.wrap
             )
         streams = {"axil": self.axil or None, "user_bits": self.user_bits, "check_beats": self.check_beats}
-        for name, value in {**streams, "period": self.period}.items():
+        for name, value in {**streams, "period": self.period, "stream": self.stream}.items():
             if value is not None and self.wrap is None:
                 raise InputError.of("{name} is for wrapped modules: add {wrap} axis", name=Argument(name))
             if value is not None and self.wrap != "axis" and name in streams:
@@ -113,7 +110,8 @@ class EmitRequest:
         require_types(self)
         if self.wrapper.wrap is not None and self.output is None:
             raise InputError.of("{wrap} writes several files; name a folder for them with {output}")
-        require_no_loss(self.output, program=self.program, delay_model=self.pipeline.delay_model)
+        stream = self.wrapper.stream
+        require_no_loss(self.output, program=self.program, delay_model=self.pipeline.delay_model, stream=stream)
 
 
 def emit(request: EmitRequest, *, progress: Progress = SILENT) -> EmissionRecord:
@@ -127,6 +125,8 @@ def emit(request: EmitRequest, *, progress: Progress = SILENT) -> EmissionRecord
         return emit_machine(machine, request)
     program, _ = read_program(request.program, request.layout, progress)
     options = request.pipeline.options()
+    if request.wrapper.stream is not None:
+        raise InputError.of("{stream} says which signals of a machine (ALIRFSM) are valid bits, and this is a program")
     if request.wrapper.wrap is not None:
         options = _held(options)
     pipeline = emit_pipeline(program, request.top, options) if options else None
@@ -169,8 +169,7 @@ def _write_wrapper(
 
         options = replace(options, signatures=selfcheck_signatures(program, request.wrapper.beats()))
     files = project_folder(program, request.top, text, options)
-    with _turn(output):
-        replace_folder(output, files, MANIFEST)
+    write_folder(output, files, MANIFEST)
     return WrapperFolderInfo(
         kind=options.kind,
         top=f"{request.top}_{options.kind}",
@@ -181,24 +180,6 @@ def _write_wrapper(
         user_bits=options.user_bits,
         signatures={str(beats): f"{value:08x}" for beats, value in options.signatures.items()},
     )
-
-
-@contextmanager
-def _turn(folder: Path) -> Iterator[None]:
-    """Let nobody else replace ``folder``. Raises ``InputError`` if somebody does.
-
-    The lock lies elsewhere: the folder holds what is manufactured and nothing else, and is replaced as a whole.
-    """
-    from filelock import FileLock, Timeout
-
-    name = hashlib.sha256(os.fsencode(os.path.realpath(folder))).hexdigest()[:32]
-    locks = cache_dir() / "locks"
-    make_folder(locks)
-    try:
-        with FileLock(locks / name, timeout=0):
-            yield
-    except Timeout:
-        raise InputError(f"{str(folder)!r} is in use by another run; choose another folder with -o") from None
 
 
 def _element(element: Element) -> PortElement:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
+from dais_verif.cache_folder import cache_dir
 from dais_verif.errors import InputError, RequestError
+from dais_verif.files import make_folder, replace_folder
 from dais_verif.program import Program
 
-__all__ = ["require_form", "require_no_loss", "require_other_file"]
+__all__ = ["require_form", "require_no_loss", "require_other_file", "write_folder"]
 
 
 def require_other_file(
@@ -69,3 +74,30 @@ def require_form(name: str, output: Path, begins: bytes) -> None:
                 f"{name} {str(output)!r} is there and does not begin with {begins.decode()!r}: it is no "
                 "earlier report; name another file"
             )
+
+
+def write_folder(folder: Path, files: Mapping[str, bytes], manifest: str) -> None:
+    """Put ``files``, of which one is the ``manifest``, in the place of what an earlier call left.
+
+    Raises ``InputError`` if that was changed since, or is in use.
+    """
+    with _turn(folder):
+        replace_folder(folder, files, manifest)
+
+
+@contextmanager
+def _turn(folder: Path) -> Iterator[None]:
+    """Let nobody else replace ``folder``. Raises ``InputError`` if somebody does.
+
+    The lock lies elsewhere: the folder holds what is manufactured and nothing else, and is replaced as a whole.
+    """
+    from filelock import FileLock, Timeout
+
+    name = hashlib.sha256(os.fsencode(os.path.realpath(folder))).hexdigest()[:32]
+    locks = cache_dir() / "locks"
+    make_folder(locks)
+    try:
+        with FileLock(locks / name, timeout=0):
+            yield
+    except Timeout:
+        raise InputError(f"{str(folder)!r} is in use by another run; choose another folder with -o") from None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dais_verif.errors import InputError, ToolError, ViolationError
+from dais_verif.machine.streams import StreamPins
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
@@ -28,13 +29,18 @@ _FACTS = "dais.json"
 
 @dataclass(frozen=True)
 class WrapperFolder:
-    """A ``folder``, and what its ``dais.json`` says of it. ``latency``: of the core, in clocks."""
+    """A ``folder``, and what its ``dais.json`` says of it. ``latency``: of the core, in clocks.
+
+    ``pins``: of a machine, which ``program_hash`` then is the hash of.
+    """
 
     folder: Path
     design: RtlDesign
     latency: int
     user_bits: int
     program_hash: str
+    core: str
+    pins: StreamPins | None = None
 
 
 def find_wrapper(folder: Path) -> WrapperFolder:
@@ -54,9 +60,10 @@ def find_wrapper(folder: Path) -> WrapperFolder:
             )
         sources = tuple(folder.absolute() / name for name in facts["files"] if name.endswith(".v"))
         design = RtlDesign(sources, str(facts["top"]))
-        found = WrapperFolder(
-            folder, design, int(facts["core_latency"]), int(facts["user_bits"]), str(facts["program"]["hash"])
-        )
+        latency, user_bits = int(facts["core_latency"]), int(facts["user_bits"])
+        pins = StreamPins(**facts["stream"]) if "stream" in facts else None
+        digest = str(facts["program"]["hash"])
+        found = WrapperFolder(folder, design, latency, user_bits, digest, str(facts["core"]), pins)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise InputError(
             f"{str(folder)!r} is no folder of `dais-verif emit --wrap axis -o DIR`: {_FACTS} is missing or damaged"

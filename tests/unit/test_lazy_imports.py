@@ -39,6 +39,8 @@ LAZY = {
     ("flows", "dais_verif.simulation"): _BENCH,
     ("flows.machines.simulate", "dais_verif.dut.interface"): _BENCH,
     ("flows.machines.simulate", "dais_verif.program.ports"): _BENCH,
+    ("flows.machines.simulate", "dais_verif.flows.machines.wrapped"): _BENCH,
+    ("flows.machines.streams", "dais_verif.flows.diff"): "comparing programs, from machines that need no proof",
     ("flows.simulate", "dais_verif.flows.machines.simulate"): "machines, from simulations of programs",
     ("flows.convert", "dais_verif.flows.machines.convert"): "the text form of machines, from conversions of programs",
     ("machine.load", "dais_verif.machine.text"): "the parser, from machines that are no text",

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dais_verif.emitter import machines as emitter
+from dais_verif.emitter.folder import MANIFEST
+from dais_verif.emitter.machines.folder import machine_folder
+from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.flows.machines.requests import require_no_options
+from dais_verif.flows.machines.streams import read_stream
+from dais_verif.flows.no_loss import write_folder
 from dais_verif.machine import Machine, Role, Signal
 from dais_verif.machine.ports import offsets_of, port_names, ports
-from dais_verif.record.emission import EmissionRecord, PortElement, PortElements, SignalPort
+from dais_verif.record.emission import EmissionRecord, PortElement, PortElements, SignalPort, WrapperFolderInfo
 from dais_verif.record.program import ProgramInfo
 
 if TYPE_CHECKING:
-    from dais_verif.flows.emit import EmitRequest
+    from dais_verif.flows.emit import EmitRequest, WrapRequest
 
 __all__ = ["emit_machine"]
 
@@ -21,11 +27,12 @@ __all__ = ["emit_machine"]
 def emit_machine(machine: Machine, request: EmitRequest) -> EmissionRecord:
     """Write ``machine`` as Verilog, and return it. Raises ``RequestError`` for options that only programs have."""
     pipeline = request.pipeline
-    require_no_options(
-        layout=request.layout, wrap=request.wrapper.wrap, stages=pipeline.stages, max_depth=pipeline.max_depth
-    )
+    require_no_options(layout=request.layout, stages=pipeline.stages, max_depth=pipeline.max_depth)
     text = emitter.emit_machine(machine, request.top)
-    if request.output is not None:
+    wrapped = None
+    if request.wrapper.wrap is not None and request.output is not None:
+        wrapped = _write_wrapper(machine, request.wrapper, request.top, request.output)
+    elif request.output is not None:
         write_atomically(request.output, text.encode())
     names = port_names(machine)
     return EmissionRecord(
@@ -34,10 +41,25 @@ def emit_machine(machine: Machine, request: EmitRequest) -> EmissionRecord:
         output=None if request.output is None else str(request.output),
         ports=PortElements([], []),
         pipeline=None,
-        wrapped=None,
+        wrapped=wrapped,
         signals=[_port(signal, names[signal.name]) for signal in ports(machine)],
         verilog=text,
     )
+
+
+def _write_wrapper(machine: Machine, asked: WrapRequest, top: str, output: Path) -> WrapperFolderInfo:
+    require_no_options(axil=asked.axil, user_bits=asked.user_bits, check_beats=asked.check_beats)
+    if asked.wrap != "axis":
+        raise InputError.of("{wrap} {kind} is for programs: a machine goes behind {wrap} axis", kind=asked.wrap)
+    if asked.stream is None:
+        raise InputError.of(
+            "a machine behind AXI4-Stream needs {stream}, a TOML file that names its valid_in, valid_out, enable and"
+            " reset: which of its signals say when data is there, and which one holds it"
+        )
+    stream = read_stream(asked.stream, machine)
+    files = machine_folder(machine, stream, top, 5.0 if asked.period is None else asked.period)
+    write_folder(output, files, MANIFEST)
+    return WrapperFolderInfo("axis", f"{top}_axis", str(output), sorted(files), False, 0, 0, {})
 
 
 def _port(signal: Signal, name: str) -> SignalPort:

@@ -36,6 +36,10 @@ def simulate_machine(
     verdicts. Raises ``InputError`` for files that cannot be used, ``RequestError`` for options that only programs have.
     """
     _require_options(request)
+    if request.design.wrapped is not None:
+        from dais_verif.flows.machines.wrapped import simulate_wrapped_machine
+
+        return simulate_wrapped_machine(machine, request.design.wrapped, request, progress, watch)
     asked, project = opened_design(request.program, request.design)
     simulators = simulators_for(request.simulator, asked.rtl)
     with watch.stage("read"):
@@ -97,7 +101,6 @@ def _require_options(request: SimulationRequest) -> None:
     asked, pins = request.design, request.design.pins
     require_no_options(
         layout=request.layout,
-        wrapped=asked.wrapped,
         netlist=asked.netlist,
         stages=asked.pipeline and asked.pipeline.stages,
         max_depth=asked.pipeline and asked.pipeline.max_depth,

@@ -1,0 +1,106 @@
+"""A folder that drops into an FPGA project: a machine behind AXI4-Stream, file lists, constraints, a README."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import Any
+
+from dais_verif.emitter import project
+from dais_verif.emitter.folder import MANIFEST, SCHEMA
+from dais_verif.emitter.machines.axis import emit_machine_axis
+from dais_verif.emitter.machines.machine import emit_machine
+from dais_verif.emitter.rtl_library import library_sources
+from dais_verif.errors import InputError
+from dais_verif.machine import Machine
+from dais_verif.machine.ports import bits_of
+from dais_verif.machine.streams import MachineStream
+from dais_verif.version import VERSION
+
+__all__ = ["machine_folder", "machine_hash"]
+
+_LIBRARY = ("dais_skid.v",)
+
+
+def machine_hash(machine: Machine, core: str) -> str:
+    """What tells a machine from others: the SHA-256 of its Verilog as module ``core``."""
+    return hashlib.sha256(emit_machine(machine, core).encode()).hexdigest()
+
+
+def machine_folder(machine: Machine, stream: MachineStream, core: str, period: float) -> dict[str, bytes]:
+    """The files of the folder, by relative name. ``period``: of the clock in ns.
+
+    Raises ``InputError`` if two modules would have one name.
+    """
+    text, top = emit_machine(machine, core), f"{core}_axis"
+    library = {path.stem: path.read_text(encoding="utf-8") for path in library_sources(*_LIBRARY)}
+    for module in re.findall(r"^module (\w+)", text, re.MULTILINE):
+        if module in (*library, top):
+            raise InputError.of(
+                "{top} {core} gives two modules {module}; choose another {top}", core=core, module=module
+            )
+    rtl = {f"rtl/{name}.v": content for name, content in library.items()}
+    rtl |= {f"rtl/{core}.v": text, f"rtl/{top}.v": emit_machine_axis(machine, stream, core)}
+    digest = machine_hash(machine, core)
+    facts: dict[str, Any] = {
+        "schema": SCHEMA,
+        "dais_verif": VERSION,
+        "program": {"hash": digest},
+        "kind": "axis",
+        "top": top,
+        "core": core,
+        "core_latency": 0,
+        "user_bits": 0,
+        "stream": stream.pins._asdict(),
+        "input_bits": stream.input_bits,
+        "output_bits": stream.output_bits,
+        "period_ns": period,
+        "inputs": {signal.name: bits_of(signal.types) for signal in stream.inputs},
+        "outputs": {signal.name: bits_of(signal.types) for signal in stream.outputs},
+    }
+    texts = {
+        **rtl,
+        "files.f": project.file_list(rtl),
+        f"{top}.core": project.fusesoc_core(top, digest, rtl),
+        "vivado.tcl": project.vivado_script(top, rtl),
+        f"constraints/{top}.xdc": project.constraints(top, period, "XDC, for Vivado"),
+        f"constraints/{top}.sdc": project.constraints(top, period, "SDC"),
+        "README.md": _readme(facts, list(rtl)),
+    }
+    files = {name: content.encode() for name, content in texts.items()}
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    files[MANIFEST] = (json.dumps({**facts, "files": hashes}, indent=2) + "\n").encode()
+    return files
+
+
+def _readme(facts: dict[str, Any], rtl: list[str]) -> str:
+    top, pins = facts["top"], facts["stream"]
+    ports = "\n".join(
+        f"| {side} TDATA | {', '.join(f'`{name}` ({n})' for name, n in facts[key].items())}, the first one lowest |"
+        for side, key in (("s_axis", "inputs"), ("m_axis", "outputs"))
+    )
+    reset = f"`{pins['reset']}` is 1 while `aresetn` is 0" if pins["reset"] else "the machine has nothing to reset"
+    return f"""\
+# {top}
+
+A machine behind AXI4-Stream, written by dais-verif {facts["dais_verif"]}. `dais.json` says the same for programs, with
+the hash of every file.
+
+| | |
+|---|---|
+| core | `{facts["core"]}` |
+{ports}
+| a beat goes in | in a cycle in which `{pins["valid_in"]}` is 1; in others the data is 0 |
+| a beat comes out | of each cycle in which `{pins["valid_out"]}` is 1 and `{pins["enable"]}` is, too |
+| stalls | `{pins["enable"]}` is 0 while a beat waits at m_axis |
+| reset | `aresetn`, synchronous, active low, drops everything in flight; {reset} |
+| throughput | a cycle of the machine a clock; two clocks more than the machine from s_axis to m_axis |
+
+Bits in parentheses; TDATA is padded to whole bytes, with bits that are ignored at s_axis and 0 at m_axis. There is
+no TLAST and no TUSER: a machine may give more beats than it takes, or fewer.
+
+    iverilog -g2005 -s {top} -o /dev/null -f files.f
+    verilator --lint-only -Wall --top-module {top} -f files.f
+    yosys -p "read_verilog {" ".join(rtl)}; synth -noalumacc -top {top}"
+"""

@@ -1,0 +1,75 @@
+"""A machine as a stream, as a TOML file says it: which signals are its valid bits, its enable and its reset."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+from pathlib import Path
+from reprlib import repr as _short
+
+from dais_verif.errors import InputError
+from dais_verif.files import read_toml
+from dais_verif.golden.unroll import Frame, stall_of
+from dais_verif.machine import Machine
+from dais_verif.machine.step import Element
+from dais_verif.machine.streams import MachineStream, StreamPins, stream_of
+from dais_verif.verdict import Verdict
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["held_stream", "read_stream"]
+
+_MOST_BYTES = 1 << 20
+_NEEDED = ("valid_in", "valid_out", "enable")
+
+
+def read_stream(path: Path, machine: Machine) -> MachineStream:
+    """The stream of ``machine`` in the TOML file ``path``. Raises ``InputError`` that names file and key."""
+    name = f"stream {str(path)!r}"
+    try:
+        tree = tomllib.loads(read_toml(path, _MOST_BYTES, "the stream"))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(f"{name} is no TOML: {str(error).splitlines()[0]}") from None
+    for key, value in tree.items():
+        if key not in StreamPins._fields:
+            raise InputError(f"{name}: {key!r} is no key; there are {', '.join(StreamPins._fields)}")
+        if not isinstance(value, str):
+            raise InputError(f"{name}: {key} is {_short(value)}, must be the name of a signal")
+    for key in _NEEDED:
+        if key not in tree:
+            raise InputError(f"{name}: {key} is missing, the signal of the machine that {_WHAT[key]}")
+    try:
+        return held_stream(machine, StreamPins(**tree))
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+
+
+_WHAT = {
+    "valid_in": "says that its inputs carry data",
+    "valid_out": "says that its outputs carry data",
+    "enable": "holds all of its registers while it is 0",
+}
+
+
+def held_stream(machine: Machine, pins: StreamPins) -> MachineStream:
+    """The same of ``pins``. Raises ``InputError`` too if a register may change while ``enable`` is 0, in any state."""
+    stream = stream_of(machine, pins)
+    held = {Element(pins.enable, 0): Fraction(0)}
+    if pins.reset is not None:
+        held[Element(pins.reset, 0)] = Fraction(0)
+    stall = stall_of(machine, Frame(1, (), (), {}), held)
+    if not stall.registers:
+        return stream
+    from dais_verif.flows.diff import DiffRequest, diff  # only now: most machines need no proof
+
+    asked = DiffRequest(a=stall.after, b=stall.before, prove=True, unchecked=True)
+    if diff(asked).verdict is not Verdict.PASS:
+        some = ", ".join(f"{port.signal}[{port.place}]" for port in stall.registers[:4])
+        some += ", ..." * (len(stall.registers) > 4)
+        raise InputError(
+            f"{pins.enable} is not shown to hold {some} while it is 0, so a sink that waits might lose beats"
+        )
+    return stream

@@ -1,0 +1,90 @@
+"""Machines that cannot go behind AXI4-Stream, and files that do not say how: one line that names what is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.stream_machines import moving_sum, write_stream
+
+import dais_verif
+from dais_verif.machine import Machine
+
+COUNTER = Path(__file__).parents[1] / "fsm" / "f01_counter" / "fsm.json.gz"
+PROGRAM = Path(__file__).parents[2] / "examples" / "quantised_mac.bin"
+
+
+def refused(machine: Machine | Path, folder: Path, stream: Path | None, **options: object) -> str:
+    with pytest.raises(dais_verif.InputError) as error:
+        dais_verif.emit(machine, wrap="axis", stream=stream, output=folder / "out", **options)  # type: ignore[arg-type]
+    assert not (folder / "out").exists() and "\n" not in str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (
+            {"enable": None},
+            "enable is missing, the signal of the machine that holds all of its registers while",
+        ),
+        ({"valid_in": None}, "valid_in is missing, the signal of the machine that says that its inputs carry data"),
+        ({"valid_out": None}, "valid_out is missing"),
+        ({"reset": None}, "no reset is named, and register line changes"),
+        ({"valid_in": "x"}, "valid_in is 'x', must be an input of one unsigned bit: v, en, rst"),
+        ({"valid_out": "v"}, "valid_out is 'v', must be an output of one unsigned bit: w"),
+        ({"enable": "nope"}, "enable is 'nope', must be an input of one unsigned bit"),
+        ({"enable": "v"}, "valid_in and enable are both 'v': each pin is a signal of its own"),
+        ({"enable": "rst", "reset": "en"}, "register line is not reset by en"),
+    ],
+)
+def test_pins_that_are_none(changed: dict[str, str | None], said: str, tmp_path: Path) -> None:
+    assert said in refused(moving_sum(), tmp_path, write_stream(tmp_path, **changed))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("valid_in = 3", "valid_in is 3, must be the name of a signal"),
+        ("valid = 'v'", "'valid' is no key; there are valid_in, valid_out, enable, reset"),
+        ("= 1", "is no TOML"),
+    ],
+)
+def test_files_that_say_nothing(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(text)
+    assert said in refused(moving_sum(), tmp_path, tmp_path / "s.toml")
+
+
+def test_an_enable_that_does_not_hold_everything(tmp_path: Path) -> None:
+    said = refused(moving_sum(held=False), tmp_path, write_stream(tmp_path))
+    assert "en is not shown to hold line[0], line[1] while it is 0, so a sink that waits might lose beats" in said
+
+
+def test_a_reset_that_leaves_something(tmp_path: Path) -> None:
+    said = refused(moving_sum(all_reset=False), tmp_path, write_stream(tmp_path))
+    assert "register line is not reset by rst: a stream begins anew after aresetn" in said
+
+
+def test_a_machine_without_such_bits(tmp_path: Path) -> None:
+    assert "needs stream, a TOML file that names its valid_in, valid_out, enable and reset" in refused(
+        COUNTER, tmp_path, None
+    )
+    assert "must be an output of one unsigned bit: the machine has none" in refused(
+        COUNTER, tmp_path, write_stream(tmp_path)
+    )
+
+
+def test_options_that_only_programs_have(tmp_path: Path) -> None:
+    stream = write_stream(tmp_path)
+    assert "axil is for programs" in refused(moving_sum(), tmp_path, stream, axil=True)
+    assert "user_bits is for programs" in refused(moving_sum(), tmp_path, stream, user_bits=4)
+    assert "and this is a program" in refused(PROGRAM, tmp_path, stream)
+    with pytest.raises(dais_verif.InputError, match="stream is for wrapped modules: add wrap axis"):
+        dais_verif.emit(moving_sum(), stream=stream)
+    with pytest.raises(dais_verif.InputError, match="wrap uart is for programs: a machine goes behind wrap axis"):
+        dais_verif.emit(moving_sum(), wrap="uart", output=tmp_path / "out")
+
+
+def test_a_name_that_is_taken(tmp_path: Path) -> None:
+    said = refused(moving_sum(), tmp_path, write_stream(tmp_path), top="dais_skid")
+    assert said == "top dais_skid gives two modules dais_skid; choose another top"

@@ -1,0 +1,136 @@
+"""Machines behind AXI4-Stream: every beat that comes out is compared, whoever pauses; faults are found."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from support.stream_machines import mac, moving_sum, overflowing, write_stream
+
+import dais_verif
+from dais_verif.cli.main import _run
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.simulate import simulate
+from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.flows.wrapper import find_wrapper
+from dais_verif.machine import Machine
+from dais_verif.record.simulation import SimulationRecord
+from dais_verif.verdict import Verdict
+
+MACHINES: dict[str, Callable[[], Machine]] = {
+    "filter": moving_sum,
+    "outputs that follow inputs at once": lambda: moving_sum(latch=False),
+    "fewer beats come out": mac,
+}
+
+
+def wrapped(machine: Machine, folder: Path) -> Path:
+    dais_verif.emit(machine, wrap="axis", stream=write_stream(folder), output=folder / "axis")
+    return folder / "axis"
+
+
+def simulated(machine: Machine, folder: Path, simulator: str | None = "icarus", vectors: int = 60) -> SimulationRecord:
+    request = SimulationRequest(
+        program=machine, vectors=vectors, simulator=simulator, design=DesignRequest(wrapped=find_wrapper(folder))
+    )
+    return simulate(request).record
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_every_beat_is_the_golden_models(name: str, tmp_path: Path) -> None:
+    machine = MACHINES[name]()
+    record = simulated(machine, wrapped(machine, tmp_path), None)
+    assert record.verdict is Verdict.PASS, record.message
+    assert [result.mismatches for result in record.simulators] == [0, 0]
+    whole = 60 // (4 if machine.signals.get("count") else 1)
+    assert all(5 * whole < result.vectors_compared <= 6 * whole for result in record.simulators)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    yield wrapped(moving_sum(), tmp_path_factory.mktemp("wrapped"))
+
+
+FAULTS = {
+    "a word is dropped under backpressure": ("wire enable = !valid_out || m_axis_tready;", "wire enable = 1'b1;"),
+    "the machine goes on while its output waits": (".en(enable)", ".en(1'b1)"),
+    "the source is not held": (".m_ready(enable)", ".m_ready(1'b1)"),
+    "the result is lost while it waits": ("if (enable) result <=", "result <="),
+    "valid one cycle early": ("assign m_axis_tvalid = valid_out;", "assign m_axis_tvalid = core_valid;"),
+    "valid drops while it waits": ("else if (enable) valid_out", "else valid_out"),
+    "the machine is not reset": (".rst(!aresetn)", ".rst(1'b0)"),
+    "valid survives a reset": ("if (!aresetn) valid_out <= 1'b0;", "if (1'b0) valid_out <= 1'b0;"),
+    "nothing is said to be valid": (".v(valid_in)", ".v(1'b1)"),
+    "a bit is lost": ("assign m_axis_tdata = {5'd0, result};", "assign m_axis_tdata = {5'd0, result & 11'h7fe};"),
+    "pad bits": ("assign m_axis_tdata = {5'd0, result};", "assign m_axis_tdata = {5'd1, result};"),
+    "a clock too late": (
+        "wire enable = !valid_out || m_axis_tready;",
+        "reg late; always @(posedge aclk) late <= aresetn & !late;\n"
+        "  wire enable = !late && (!valid_out || m_axis_tready);",
+    ),
+}
+
+
+#: Those that the fast suite looks for.
+_FIRST = ("a word is dropped under backpressure", "valid one cycle early", "the machine is not reset")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in _FIRST else pytest.mark.slow) for name in FAULTS], ids=list(FAULTS)
+)
+def test_a_fault_of_the_wrapper_is_found(name: str, folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "axis")
+    path, (there, put) = tmp_path / "axis" / "rtl" / "model_axis.v", FAULTS[name]
+    text = path.read_text()
+    assert text.count(there) == 1
+    path.write_text(text.replace(there, put))
+    record = simulated(moving_sum(), tmp_path / "axis")
+    assert record.verdict in (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT), record.message
+
+
+def test_a_fault_of_the_machine_is_found(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "axis")
+    path = tmp_path / "axis" / "rtl" / "model.v"
+    path.write_text(path.read_text().replace("line[15:8] <= line[7:0];", "line[15:8] <= ~line[7:0];"))
+    assert "<= ~line" in path.read_text()
+    assert simulated(moving_sum(), tmp_path / "axis").verdict is Verdict.RTL_MISMATCH
+
+
+def test_nothing_sent_is_no_pass(folder: Path) -> None:
+    record = simulated(moving_sum(), folder, vectors=0)
+    assert (record.verdict, record.message) == (Verdict.NOT_RUN, "nothing was compared: nothing went in")
+
+
+def test_too_few_beats_for_one_to_come_out_are_no_pass(tmp_path: Path) -> None:
+    record = simulated(mac(), wrapped(mac(), tmp_path), vectors=3)
+    assert (record.verdict, record.message) == (Verdict.NOT_RUN, "nothing was compared: nothing comes out")
+
+
+def test_a_broken_promise_is_the_machines(tmp_path: Path) -> None:
+    record = simulated(overflowing(), wrapped(overflowing(), tmp_path))
+    assert record.verdict is Verdict.PROGRAM_INVALID
+
+
+def test_a_machine_that_counts_cycles_is_no_stream(tmp_path: Path) -> None:
+    machine = moving_sum(elastic=False)
+    with pytest.raises(dais_verif.InputError, match=r"no stream: beat \d+ .* where cycles without an input, v 0, lie"):
+        simulated(machine, wrapped(machine, tmp_path))
+
+
+def test_another_machine_is_not_that_of_the_folder(folder: Path) -> None:
+    with pytest.raises(dais_verif.InputError, match="holds another machine"):
+        simulated(moving_sum(latch=False), folder)
+
+
+def test_the_command_line(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A file of cycles is none of beats."""
+    source = Path(__file__).parents[1] / "fsm" / "f01_counter" / "fsm.json.gz"
+    assert _run(["sim", str(source), "--wrapped", str(folder)]) == 2
+    assert "holds another machine" in capfd.readouterr().err
+    assert _run(["sim", str(source), "--wrapped", str(folder), "--inputs", "x.npz"]) == 2
+    assert "--inputs are cycles of a machine" in capfd.readouterr().err
+    facts = json.loads((folder / "dais.json").read_text())
+    assert facts["stream"] == {"valid_in": "v", "valid_out": "w", "enable": "en", "reset": "rst"}
