@@ -62,6 +62,12 @@ class TestPage:
         exec(OWN, names)
         assert check_mapping(names["instance"].mapping).verdict is Verdict.PASS
 
+    def test_every_shipped_kernel_is_in_the_table(self) -> None:
+        table = PAGE[PAGE.index("| kernel | computes |") : PAGE.index("Images are")]
+        rows = re.findall(r"^\| (`[^|]*`) \|", table, re.M)
+        names = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+        assert names == {kernel.name for kernel in dais_verif.list_kernels().kernels if kernel.library == "dais"}
+
     def test_every_code_is_in_the_table(self) -> None:
         rows = re.findall(r"^\| (\d[\d, to]*) \|", PAGE, re.M)
         numbers = [n for text in rows for n in re.findall(r"\d+", text)]

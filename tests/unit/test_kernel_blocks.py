@@ -51,6 +51,8 @@ class TestExpressions:
                         lambda a=a, b=b, x=x, y=y: (builder.add(a, -b), x - y),
                         lambda a=a, b=b, x=x, y=y: (builder.multiply(a, b), x * y),
                         lambda a=a, x=x: (builder.relu(a), max(x, Fraction(0))),
+                        lambda a=a, b=b, x=x, y=y: (builder.maximum(a, b), max(x, y)),
+                        lambda a=a, b=b, x=x, y=y: (builder.minimum(a, b), min(x, y)),
                         lambda a=a, x=x, n=n: (a << n, x * Fraction(2) ** n),
                         lambda a=a, x=x: (-a, -x),
                         lambda a=a, x=x, kind=kind: (builder.cast(a, kind), quantised(x, kind)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -22,6 +23,8 @@ from dais_verif.kernels.mapping import MappedTensor, Mapping
 from dais_verif.kernels.rules import access, block, steps
 from dais_verif.kernels.shipped import LIBRARY
 from dais_verif.kernels.shipped.conv2d import STRUCTURE
+from dais_verif.kernels.shipped.moves import AXIS, PERMUTATION
+from dais_verif.kernels.shipped.pooling import STRUCTURE as POOL
 from dais_verif.kernels.structures import NO_BUFFERS, HabanaKernelParams, Tensor, apply_written
 from dais_verif.program import FixedType
 from dais_verif.program.ranges import PromiseStatus, analyse
@@ -255,6 +258,168 @@ class TestConv2d:
         x = random_raw(np.random.default_rng(2), s4, (4, 1, 3, 3))
         (found,) = run_instance(made(params), [x])
         assert (found == convolved(x, w, 1, 2, 1, 1)).all()
+
+
+def image_request(
+    name: str, kind: FixedType, out: FixedType, shape: Sequence[int], y_shape: Sequence[int], given: bytes
+) -> HabanaKernelParams:
+    return HabanaKernelParams(name, (Tensor.of(kind, *shape[::-1]),), (Tensor.of(out, *y_shape[::-1]),), given)
+
+
+class TestPooling:
+    @pytest.mark.parametrize("name", ["max_pool", "min_pool", "avg_pool"])
+    def test_it_equals_numpy(self, name: str) -> None:
+        rng = np.random.default_rng(9)
+        done = 0
+        while done < 50:
+            k_h, k_w, stride, dilation = (int(n) for n in rng.integers(1, 4, size=4))
+            pad, channels, height, width = (int(n) for n in (rng.integers(0, 3), *rng.integers(1, 8, size=3)))
+            if min(height - dilation * (k_h - 1), width - dilation * (k_w - 1)) + 2 * pad < 1:
+                continue
+            done += 1
+            kind, out, bits = random_type(rng), random_type(rng), int(rng.integers(0, 9))
+            x = random_raw(rng, kind, (2, channels, height, width))
+            outside = {"max_pool": kind.raw_min, "min_pool": kind.raw_max, "avg_pool": 0}[name]
+            padded = np.pad(x, [(0, 0), (0, 0), (pad, pad), (pad, pad)], constant_values=outside)
+            spans = [(k - 1) * dilation + 1 for k in (k_h, k_w)]
+            windows = np.lib.stride_tricks.sliding_window_view(padded, spans, (2, 3))
+            windows = windows[:, :, ::stride, ::stride, ::dilation, ::dilation].astype(object)
+            exact, f = windows.max((4, 5)) if name == "max_pool" else windows.min((4, 5)), kind.f
+            if name == "avg_pool":
+                exact, f = windows.sum((4, 5)) * round(2**bits / (k_h * k_w)), kind.f + bits
+            values = [pad, pad, k_w, k_h, stride, stride, dilation, dilation, bits]
+            given = POOL.pack(dict(zip((field for field, _ in POOL.fields), values, strict=True)))
+            (found,) = run_instance(made(image_request(name, kind, out, x.shape[1:], exact.shape[1:], given)), [x])
+            assert (found == quantised(exact, f, out)).all()
+
+    def test_refusals(self) -> None:
+        s4 = FixedType(1, 3, 0)
+
+        def code(**given: int) -> GlueCode:
+            options = {
+                "kernel_w": 2,
+                "kernel_h": 2,
+                "stride_w": 1,
+                "stride_h": 1,
+                "dilation_w": 1,
+                "dilation_h": 1,
+                **given,
+            }
+            asked = image_request("max_pool", s4, s4, (3, 4), (2, 3), POOL.pack(options))
+            return LIBRARY.habana_kernel(asked, ROOM)[0]
+
+        assert code() is GlueCode.SUCCESS
+        assert code(kernel_w=0) is GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT
+        assert code(kernel_w=5) is GlueCode.UNSUPPORTED_LAYER_CONFIGURATION
+        assert code(kernel_w=1 << 20, pad_w=1 << 20) is GlueCode.UNSUPPORTED_LAYER_CONFIGURATION
+        assert code(stride_w=2) is GlueCode.INCOMPATIBLE_OUTPUT_SIZE
+
+
+class TestActivations:
+    def evaluated(self, name: str, kind: FixedType, out: FixedType, given: bytes | None) -> tuple[Array, Array]:
+        """All raw integers of a type, and what the kernel makes of them."""
+        x = np.arange(kind.raw_min, kind.raw_max + 1)[None]
+        params = HabanaKernelParams(name, (Tensor.of(kind, x.size),), (Tensor.of(out, x.size),), given)
+        return x[0], run_instance(made(params), [x])[0][0]
+
+    def test_leaky_and_clipped_relu(self) -> None:
+        rng = np.random.default_rng(10)
+        for _ in range(50):
+            kind, out, f = random_type(rng), random_type(rng, 9), int(rng.integers(0, 5))
+            alpha, most = int(rng.integers(-20, 21)), int(rng.integers(0, 99))
+            x, y = self.evaluated("leaky_relu", kind, out, struct.pack("<2i", alpha, f))
+            exact = np.where(x < 0, x * alpha, x << f).astype(object)
+            assert (y == quantised(exact, kind.f + f, out)).all()
+            x, y = self.evaluated("clipped_relu", kind, out, struct.pack("<2i", most, f))
+            up = max(kind.f, f)
+            exact = np.minimum(np.maximum(x, 0) << (up - kind.f), most << (up - f)).astype(object)
+            assert (y == quantised(exact, up, out)).all()
+
+    @pytest.mark.parametrize("name", ["tanh", "sigmoid"])
+    def test_tables_are_rounded_to_the_nearest(self, name: str) -> None:
+        for kind, out in ((FixedType(1, 3, 4), FixedType(1, 0, 7)), (FixedType(0, 3, 2), FixedType(0, 1, 9))):
+            x, y = self.evaluated(name, kind, out, None)
+            real = np.longdouble(x) * np.longdouble(2.0**-kind.f)
+            exact = (np.tanh(real) if name == "tanh" else 1 / (1 + np.exp(-real))) * 2**out.f
+            inside = np.clip(exact, out.raw_min, out.raw_max)
+            assert np.abs(y - inside).max() <= 0.5
+
+    def test_refusals(self) -> None:
+        s4 = FixedType(1, 3, 0)
+
+        def code(name: str, kind: FixedType = s4, out: object = s4, given: bytes | None = None) -> GlueCode:
+            asked = HabanaKernelParams(name, (Tensor.of(kind, 3),), (Tensor.of(out, 3),), given)  # type: ignore[arg-type]
+            return LIBRARY.habana_kernel(asked, ROOM)[0]
+
+        assert code("tanh", FixedType(1, 14, 0)) is GlueCode.UNSUPPORTED_LAYER_CONFIGURATION
+        assert code("tanh", out=F32) is GlueCode.INCOMPATIBLE_DATA_TYPE
+        assert code("leaky_relu") is GlueCode.MISSING_PRIVATE_STRUCTURE
+        assert code("leaky_relu", given=struct.pack("<2i", 1, 65)) is GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT
+        assert code("clipped_relu", given=struct.pack("<2i", -1, 0)) is GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT
+
+
+class TestBatchNorm:
+    def test_it_equals_numpy(self) -> None:
+        rng = np.random.default_rng(11)
+        for _ in range(50):
+            shape = tuple(int(n) for n in rng.integers(1, 5, size=3))
+            kind, s_kind, b_kind, out = (random_type(rng) for _ in range(4))
+            scale, shift = (random_raw(rng, one, shape[:1]) for one in (s_kind, b_kind))
+            x = random_raw(rng, kind, (2, *shape))
+            image, output = Tensor.of(kind, *shape[::-1]), Tensor.of(out, *shape[::-1])
+            constants = constant_tensor(s_kind, scale), constant_tensor(b_kind, shift)
+            (found,) = run_instance(made(HabanaKernelParams("batch_norm", (image, *constants), (output,))), [x])
+            f = max(kind.f + s_kind.f, b_kind.f)
+            exact = x.astype(object) * scale[:, None, None] * (1 << (f - kind.f - s_kind.f))
+            exact = exact + shift.astype(object)[:, None, None] * (1 << (f - b_kind.f))
+            assert (found == quantised(exact, f, out)).all()
+
+
+class TestMoves:
+    def test_transpose_equals_numpy(self) -> None:
+        rng, kind = np.random.default_rng(12), FixedType(1, 3, 2)
+        for _ in range(50):
+            shape = tuple(int(n) for n in rng.integers(1, 5, size=rng.integers(1, 6)))
+            axes = rng.permutation(len(shape)).tolist()
+            x = random_raw(rng, kind, (2, *shape))
+            expected = x.transpose(0, *(1 + axis for axis in axes))
+            # Axes count from the slowest, dimensions from the fastest.
+            sources = {f"source_{d}": len(shape) - 1 - axes[len(shape) - 1 - d] for d in range(len(shape))}
+            asked = image_request("transpose", kind, kind, shape, expected.shape[1:], PERMUTATION.pack(sources))
+            (found,) = run_instance(made(asked), [x])
+            assert (found == expected).all()
+
+    def test_concat_equals_numpy(self) -> None:
+        rng = np.random.default_rng(13)
+        for _ in range(50):
+            shape = [int(n) for n in rng.integers(1, 5, size=rng.integers(1, 5))]
+            axis, kinds = int(rng.integers(len(shape))), [random_type(rng) for _ in range(2)]
+            shapes = [[*shape[:axis], int(rng.integers(1, 5)), *shape[axis + 1 :]] for _ in range(2)]
+            raw = [random_raw(rng, kind, (2, *one)) for kind, one in zip(kinds, shapes, strict=True)]
+            f, out = max(kind.f for kind in kinds), random_type(rng, 9)
+            exact = [x.astype(object) * (1 << (f - kind.f)) for x, kind in zip(raw, kinds, strict=True)]
+            expected = quantised(np.concatenate(exact, axis=1 + axis), f, out)
+            inputs = tuple(Tensor.of(kind, *one[::-1]) for kind, one in zip(kinds, shapes, strict=True))
+            output = Tensor.of(out, *expected.shape[:0:-1])
+            given = AXIS.pack({"axis": len(shape) - 1 - axis})
+            (found,) = run_instance(made(HabanaKernelParams("concat", inputs, (output,), given)), raw)
+            assert (found == expected).all()
+
+    def test_refusals(self) -> None:
+        s4 = FixedType(1, 3, 0)
+        x = Tensor.of(s4, 3, 2)
+
+        def code(name: str, inputs: tuple[Tensor, ...], output: Tensor, given: bytes) -> GlueCode:
+            return LIBRARY.habana_kernel(HabanaKernelParams(name, inputs, (output,), given), ROOM)[0]
+
+        twice = PERMUTATION.pack({"source_0": 1, "source_1": 1})
+        assert code("transpose", (x,), x, twice) is GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT
+        swapped = PERMUTATION.pack({"source_0": 1})
+        assert code("transpose", (x,), x, swapped) is GlueCode.INCOMPATIBLE_OUTPUT_SIZE
+        assert code("transpose", (x,), Tensor.of(s4, 2, 3), swapped) is GlueCode.SUCCESS
+        assert code("concat", (x, x), x, AXIS.pack({"axis": 2})) is GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT
+        assert code("concat", (x, Tensor.of(s4, 2, 3)), x, AXIS.pack({})) is GlueCode.INCOMPATIBLE_INPUT_SIZE
+        assert code("concat", (x, x), x, AXIS.pack({})) is GlueCode.INCOMPATIBLE_OUTPUT_SIZE
 
 
 class TestMembers:

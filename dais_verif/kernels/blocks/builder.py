@@ -55,6 +55,7 @@ class BlockBuilder:
     def __init__(self) -> None:
         self._ops: list[tuple[int, int, int, int, tuple[int, int, int]]] = []
         self._known: dict[tuple[int, ...], Value] = {}
+        self._tables: list[tuple[int, ...]] = []
         self._inputs = 0
 
     def input(self, kind: FixedType) -> Value:
@@ -108,6 +109,46 @@ class BlockBuilder:
             return a
         return self._add(Code.RELU_NEG if a.negative else Code.RELU, a.op, -1, 0, 0, hi, a.f) << a.shift
 
+    def select(self, condition: Value, a: Value, b: Value) -> Value:
+        """Return ``a`` where the op of ``condition`` is negative, else ``b``; its own sign is not looked at."""
+        if a == b:
+            return a
+        a = self._zero() if a.op is None else a
+        b = self._zero() if b.op is None else b
+        if a.negative:
+            return -self.select(condition, -a, -b)
+        shift = b.shift - a.shift
+        f = max(a.f, b.f - shift)
+        (b_lo, b_hi), ups = b.signed, (f - a.f, f - b.f + shift)
+        lo, hi = min(a.lo << ups[0], b_lo << ups[1]), max(a.hi << ups[0], b_hi << ups[1])
+        code, data = Code.MUX_NEG if b.negative else Code.MUX, shift << 32 | (condition.op or 0)
+        return self._add(code, a.op or 0, b.op or 0, data, lo, hi, f) << a.shift
+
+    def maximum(self, a: Value, b: Value) -> Value:
+        """Return the larger of ``a`` and ``b``."""
+        difference = self.add(a, -b)
+        lo, hi = difference.signed
+        if difference.op is None or lo >= 0:
+            return a
+        if hi <= 0:
+            return b
+        return self.select(difference, a, b) if difference.negative else self.select(difference, b, a)
+
+    def minimum(self, a: Value, b: Value) -> Value:
+        """Return the smaller of ``a`` and ``b``."""
+        return -self.maximum(-a, -b)
+
+    def lookup(self, a: Value, kind: FixedType, table: Sequence[int], result: FixedType) -> Value:
+        """Return entry ``raw - raw_min`` of ``table``, raw integers of ``result``, for ``a`` in type ``kind``."""
+        if tuple(table) not in self._tables:
+            self._tables.append(tuple(table))
+        a = self.cast(a, kind)
+        number = self._tables.index(tuple(table))
+        return self._add(Code.LOOKUP, a.op or 0, -1, number, min(table), max(table), result.f, result)
+
+    def _zero(self) -> Value:
+        return self._add(Code.CONST, -1, -1, 0, 0, 0, 0, FixedType(0, 1, 0))
+
     def cast(self, a: Value, kind: FixedType) -> Value:
         """Return ``a`` as a value of ``kind``: fraction bits that it lacks are floored away, high bits cut off."""
         if not kind.width:
@@ -126,12 +167,8 @@ class BlockBuilder:
 
     def build(self, outputs: Sequence[Value]) -> Program:
         """Return the program with these outputs, exactly."""
-        rows = [
-            (-1 if one.op is None else one.op, one.shift if one.op is not None else 0, one.negative) for one in outputs
-        ]
-        return Program.build(
-            self._ops, [(op, shift, int(negative)) for op, shift, negative in rows], inp_shift=[0] * self._inputs
-        )
+        rows = [(-1, 0, 0) if one.op is None else (one.op, one.shift, int(one.negative)) for one in outputs]
+        return Program.build(self._ops, rows, inp_shift=[0] * self._inputs, tables=self._tables)
 
     def _add(
         self, code: int, id0: int, id1: int, data: int, lo: int, hi: int, f: int, kind: FixedType | None = None

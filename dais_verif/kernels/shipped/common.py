@@ -13,7 +13,10 @@ from dais_verif.kernels.rules import refuse
 from dais_verif.kernels.structures import WrittenBack
 from dais_verif.program import FixedType, write_binary
 
-__all__ = ["BlockOf", "check_types", "fixed", "join", "needs_content", "program_of"]
+__all__ = ["MOST_PORTS", "BlockOf", "check_types", "fixed", "join", "needs_content", "ports_fit", "program_of"]
+
+#: Inputs of a block, at most.
+MOST_PORTS = 1 << 18
 
 #: Writes the outputs of a member into a builder, exactly.
 BlockOf = Callable[[Request, BlockBuilder], Sequence[Value]]
@@ -43,6 +46,11 @@ def needs_content(*inputs: int) -> Check:
         GlueCode.NON_STATIC_INPUT_TENSOR,
         lambda r: any(not has_content(r.inputs[at]) for at in inputs if at < len(r.inputs)),
     )
+
+
+def ports_fit(count: Callable[[Request], int]) -> Check:
+    """Return a check that a block has no more than ``MOST_PORTS`` inputs, which are written one by one."""
+    return refuse(GlueCode.UNSUPPORTED_LAYER_CONFIGURATION, lambda r: count(r) > MOST_PORTS)
 
 
 def check_types(block: BlockOf) -> Check:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from dais_verif.kernels.blocks.builder import BlockBuilder, Value
 from dais_verif.kernels.blocks.linear import dot
 from dais_verif.kernels.codes import GlueCode
@@ -18,7 +20,7 @@ from dais_verif.kernels.rules import (
     window_fits,
     window_outputs,
 )
-from dais_verif.kernels.shipped.common import check_types, fixed, needs_content, program_of
+from dais_verif.kernels.shipped.common import check_types, fixed, needs_content, ports_fit, program_of
 from dais_verif.kernels.structures import WrittenBack
 
 __all__ = ["ACTIVATIONS", "CONV2D", "STRUCTURE"]
@@ -119,6 +121,7 @@ CONV2D = Kernel(
             GlueCode.UNSUPPORTED_LAYER_CONFIGURATION,
             lambda r: not all(window_fits(size, pad, k, dilation) for size, _, pad, k, dilation in _axes(r)),
         ),
+        ports_fit(lambda r: r.inputs[0].sizes[2] * prod((k - 1) * dilation + 1 for *_, k, dilation in _axes(r))),
         refuse(GlueCode.INCOMPATIBLE_OUTPUT_SIZE, lambda r: r.outputs[0].dims != r.inputs[0].dims),
         expect_output_sizes(_sizes),
         needs_content(1, 2),

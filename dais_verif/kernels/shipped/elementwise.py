@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from dais_verif.kernels.blocks.builder import BlockBuilder, Value
 from dais_verif.kernels.codes import GlueCode
-from dais_verif.kernels.glue import Kernel, Patterns, Request
+from dais_verif.kernels.glue import Check, Kernel, Patterns, Request
+from dais_verif.kernels.private import PrivateStructure
 from dais_verif.kernels.rules import access, expect_output_sizes, point, refuse
 from dais_verif.kernels.shipped.common import check_types, fixed, program_of
 
-__all__ = ["ELEMENTWISE"]
+__all__ = ["ELEMENTWISE", "elementwise"]
 
 
-def _elementwise(name: str, inputs: int, compute: Callable[..., Value], about: str) -> Kernel:
-    """A kernel with one member an element; ``compute`` takes a builder and a value of each input."""
+def elementwise(
+    name: str,
+    inputs: int,
+    compute: Callable[[Request, BlockBuilder, Sequence[Value]], Value],
+    about: str,
+    *,
+    structure: PrivateStructure | None = None,
+    checks: Sequence[Check] = (),
+) -> Kernel:
+    """Return a kernel with one member an element; ``compute`` has a value of each input. ``checks`` come first."""
 
     def block(request: Request, builder: BlockBuilder) -> list[Value]:
-        return [compute(builder, *(builder.input(fixed(request, at)) for at in range(inputs)))]
+        return [compute(request, builder, [builder.input(fixed(request, at)) for at in range(inputs)])]
 
     def patterns(request: Request) -> Patterns:
         each = access(*(point(d) for d in range(request.outputs[0].dims)))
@@ -30,7 +39,9 @@ def _elementwise(name: str, inputs: int, compute: Callable[..., Value], about: s
         index_space=lambda r: r.outputs[0].geometry.shape,
         patterns=patterns,
         program=program_of(block),
+        structure=structure,
         checks=(
+            *checks,
             refuse(GlueCode.UNSUPPORTED_LAYER_CONFIGURATION, lambda r: not r.inputs[0].dims),
             refuse(GlueCode.INCOMPATIBLE_INPUT_SIZE, lambda r: len({t.geometry.shape for t in r.inputs}) > 1),
             refuse(GlueCode.INCOMPATIBLE_OUTPUT_SIZE, lambda r: r.outputs[0].dims != r.inputs[0].dims),
@@ -41,15 +52,11 @@ def _elementwise(name: str, inputs: int, compute: Callable[..., Value], about: s
     )
 
 
-def _absolute(builder: BlockBuilder, x: Value) -> Value:
-    return builder.add(builder.relu(x), builder.relu(-x))
-
-
 ELEMENTWISE = (
-    _elementwise("abs", 1, _absolute, "|x|"),
-    _elementwise("add", 2, lambda b, x, y: b.add(x, y), "x + y"),
-    _elementwise("sub", 2, lambda b, x, y: b.add(x, -y), "x - y"),
-    _elementwise("mul", 2, lambda b, x, y: b.multiply(x, y), "x * y"),
-    _elementwise("relu", 1, lambda b, x: b.relu(x), "max(x, 0)"),
-    _elementwise("cast", 1, lambda b, x: x, "x in the type of the output: floored, high bits cut off"),
+    elementwise("abs", 1, lambda r, b, x: b.maximum(x[0], -x[0]), "|x|"),
+    elementwise("add", 2, lambda r, b, x: b.add(x[0], x[1]), "x + y"),
+    elementwise("sub", 2, lambda r, b, x: b.add(x[0], -x[1]), "x - y"),
+    elementwise("mul", 2, lambda r, b, x: b.multiply(x[0], x[1]), "x * y"),
+    elementwise("relu", 1, lambda r, b, x: b.relu(x[0]), "max(x, 0)"),
+    elementwise("cast", 1, lambda r, b, x: x[0], "x in the type of the output: floored, high bits cut off"),
 )
