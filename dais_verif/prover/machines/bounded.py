@@ -68,15 +68,7 @@ def cycles_until_equal(
     for number, run in enumerate(islice(_runs(machine, step, opened, rtl), cycles), 1):
         if not all(_never([differs, *run.kept], end) for _, differs in run.differ):
             return None
-        pairs = [
-            (
-                extract(
-                    run.held[_place(run.held, r.place)], r.place.low - _place(run.held, r.place).low, r.place.width
-                ),
-                extract(run.state[r.element], r.at, r.place.width),
-            )
-            for r in runs
-        ]
+        pairs = [(_bits(run.held, r.place), _meant(r, run.state)) for r in runs]
         different = [bnot(same) for a, b in pairs if (same := eq(a, b)) is not const(1, 1)]
         if all(_never([differs, *run.kept], end) for differs in different):
             return number
@@ -88,9 +80,21 @@ def _never(conditions: Sequence[Term], end: float) -> bool:
     return left > 0 and satisfy(conditions, left).verdict == "unsat"
 
 
-def _place(held: Mapping[Place, Term], part: Place) -> Place:
-    """That of the register's driver in which ``part`` lies."""
-    return next(p for p in held if p.signal is part.signal and p.low <= part.low < p.low + p.width)
+def _bits(held: Mapping[Place, Term], part: Place) -> Term:
+    """What ``part`` holds, which may have several drivers."""
+    parts = []
+    for place in sorted((p for p in held if p.signal is part.signal), key=lambda p: p.low, reverse=True):
+        first, last = max(place.low, part.low), min(place.low + place.width, part.low + part.width)
+        if first < last:
+            parts.append(extract(held[place], first - place.low, last - first))
+    return concat(*parts)
+
+
+def _meant(run: Run, state: Sequence[Term]) -> Term:
+    if run.element is None:
+        return const(run.place.width, -run.inverted)
+    found = extract(state[run.element], run.at, run.place.width)
+    return bnot(found) if run.inverted else found
 
 
 def _runs(machine: Machine, step: Step, opened: Open, rtl: RtlCycle) -> Iterator[_Run]:

@@ -2,23 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from dais_verif.machine import Machine
 from dais_verif.machine.ports import bits_of, offsets_of, signal_names
 from dais_verif.machine.step import Element, Step
 from dais_verif.prover.machines.registers import Open, Place
+from dais_verif.prover.netlist import Signal
 
-__all__ = ["Run", "match_by_name"]
+__all__ = ["Meaning", "Run", "match_by_name", "runs_of"]
 
 
 class Run(NamedTuple):
-    """``place`` holds bits of element number ``element`` of the state, from its bit ``at`` on."""
+    """``place`` holds bits of element number ``element`` of the state, from its bit ``at`` on; zeros if that is None.
+
+    ``inverted``: it holds the complement of these bits.
+    """
 
     place: Place
-    element: int
+    element: int | None
     at: int
+    inverted: bool = False
+
+    def bits(self) -> Iterator[tuple[tuple[Signal, int], Meaning]]:
+        """Each bit of the place, and what it holds."""
+        for n in range(self.place.width):
+            at = 0 if self.element is None else self.at + n
+            yield (self.place.signal, self.place.low + n), Meaning(self.element, at, self.inverted)
+
+
+class Meaning(NamedTuple):
+    """What a bit of the RTL's registers holds: bit ``at`` of an element of the state, or 0; or the complement."""
+
+    element: int | None
+    at: int
+    inverted: bool = False
+
+    @property
+    def following(self) -> Meaning:
+        """What the next bit of a vector holds."""
+        return self if self.element is None else self._replace(at=self.at + 1)
+
+
+def runs_of(bits: Mapping[tuple[Signal, int], Meaning]) -> list[Run]:
+    """``bits`` as runs, each as long as can be, in the order in which they are given."""
+    found: list[Run] = []
+    for (signal, bit), meaning in bits.items():
+        last = found[-1] if found else None
+        if last is not None and last.place.signal is signal and last.place.low + last.place.width == bit:
+            *_, (_, before) = last.bits()
+            if before.following == meaning:
+                found[-1] = last._replace(place=last.place._replace(width=last.place.width + 1))
+                continue
+        found.append(Run(Place(signal, bit, 1), *meaning))
+    return found
 
 
 def match_by_name(machine: Machine, step: Step, opened: Open) -> list[Run]:

@@ -21,7 +21,7 @@ from dais_verif.program.ports import ports_of
 from dais_verif.prover.machines.correspondence import Run
 from dais_verif.prover.machines.registers import Open, Place
 from dais_verif.prover.netlist import Bits, Netlist, Read, Signal, driver_of
-from dais_verif.prover.terms import Term
+from dais_verif.prover.terms import Term, bnot, const
 
 __all__ = ["Cycle", "cycle_of"]
 
@@ -40,7 +40,9 @@ class Cycle:
 
 
 def cycle_of(machine: Machine, step: Step, opened: Open, runs: Sequence[Run]) -> Cycle:
-    """One cycle of either, where ``runs`` correspond. The registers of ``opened`` are driven now: use it once."""
+    """One cycle of either, where ``runs`` correspond. The registers of ``opened`` are driven so until the next call."""
+    for now in opened.now.values():
+        now.drivers.clear()
     program = _with_outputs(step, runs)
     own = ports_of(program)
     inputs, outputs = [], []
@@ -69,7 +71,8 @@ def cycle_of(machine: Machine, step: Step, opened: Open, runs: Sequence[Run]) ->
     for number, run in enumerate(runs):
         name = f"run {number} after"
         signals[name] = after = Signal(name, run.place.width, run.place.signal.where, hidden=True)
-        after.drive(driver_of(_part(opened.after[run.place.signal], run.place.low), 0, after.width, 0, after.where))
+        part = _part(opened.after[run.place.signal], run.place.low, run.inverted)
+        after.drive(driver_of(part, 0, after.width, 0, after.where))
         outputs.append(Wire(name, offset, after.width))
         offset += after.width
         claims.append(_said(step, run))
@@ -88,6 +91,10 @@ def _with_outputs(step: Step, runs: Sequence[Run]) -> Program:
     rows: list[tuple[int, ...]] = []
     outputs = list(program.outputs[:n_out])
     for run in runs:
+        if run.element is None:
+            rows.append((int(Code.CONST), -1, -1, 0, 0, run.place.width, 0))
+            outputs.append((program.n_ops + len(rows) - 1, 0, False))
+            continue
         (index, _, _) = program.outputs[n_out + run.element]
         kind = program.ops[index].type
         if run.place.width < kind.width:  # some of its bits, as an unsigned number
@@ -110,7 +117,7 @@ def _drive_registers(opened: Open, runs: Sequence[Run], states: Mapping[int, Sig
     """Let registers hold what those of the machine hold to which they correspond."""
     for run in runs:
         now = opened.now[run.place.signal]
-        part = _part(states[run.element], run.at)
+        part = _zeros(run.inverted) if run.element is None else _part(states[run.element], run.at, run.inverted)
         now.drive(driver_of(part, 0, run.place.width, run.place.low, now.where))
 
 
@@ -131,14 +138,21 @@ def _drive_the_rest(opened: Open, runs: Sequence[Run]) -> list[Signal]:
     return found
 
 
-def _part(signal: Signal, first: int) -> Bits:
+def _part(signal: Signal, first: int, inverted: bool = False) -> Bits:
     def bits(read: Read, low: int, width: int) -> Term:
-        return read(signal, first + low, width)
+        found = read(signal, first + low, width)
+        return bnot(found) if inverted else found
 
     return bits
 
 
+def _zeros(inverted: bool) -> Bits:
+    return lambda read, low, width: const(width, -1 if inverted else 0)
+
+
 def _said(step: Step, run: Run) -> str:
+    if run.element is None:
+        return f"a constant in {run.place.signal.name} after the edge"
     element = step.state[run.element]
     whole = step.program.ops[step.program.outputs[len(step.outputs) + run.element][0]].type.width
     last = run.at + run.place.width - 1

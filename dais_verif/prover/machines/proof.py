@@ -8,21 +8,24 @@ of inputs that shows it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dais_verif.machine import Machine
 from dais_verif.machine.step import Step, step_of
+from dais_verif.program.ranges import Interval
 from dais_verif.prover.machines.both_sides import RtlCycle, initial_bits, read_rtl
 from dais_verif.prover.machines.bounded import cycles_until_equal, search_from_power_up
-from dais_verif.prover.machines.correspondence import Run, match_by_name
+from dais_verif.prover.machines.correspondence import Meaning, Run, match_by_name, runs_of
 from dais_verif.prover.machines.cycle import Cycle, cycle_of
 from dais_verif.prover.machines.dependence import seen_from_outside
+from dais_verif.prover.machines.guesses import Guesses, at_power_up
 from dais_verif.prover.machines.invariants import bounded, bounds_of
 from dais_verif.prover.machines.op_signals import credible, named_ops
 from dais_verif.prover.machines.registers import Open, Place, open_registers
 from dais_verif.prover.machines.sequences import Found, run_side_by_side
-from dais_verif.prover.netlist import Netlist
+from dais_verif.prover.machines.signatures import Candidates, candidates_of
+from dais_verif.prover.netlist import Netlist, Signal
 from dais_verif.prover.proof import prove
 from dais_verif.prover.results import Proof, ProofOptions, ProofWatcher
 from dais_verif.prover.terms import extract
@@ -36,6 +39,8 @@ _SEQUENCES, _CYCLES, _SECONDS = 64, 400, 6.0
 _SOLVER_CYCLES, _SOLVER_SECONDS = 64, 12.0
 #: Edges after which registers that hold something else at power-up must hold what they correspond to.
 _FIRST_CYCLES = 4
+#: Proofs that are tried, each with other guesses of what registers hold.
+_ROUNDS = 12
 _SHOWN = 4
 
 
@@ -68,34 +73,96 @@ def prove_machine(
     opened = open_registers(netlist, clock)
     named = named_ops(step, opened.netlist)
     rtl = read_rtl(machine, opened, list(named.values()))
-    visible = seen_from_outside(step)
-    runs = [run for run in match_by_name(machine, step, opened) if run.element in visible]
-    wrong = _wrong_at_first(machine, step, opened, runs)
-    open_ = [*_not_initialised(machine, step, opened, runs), *_loose(opened, runs)]
     watcher.progress("bounds", 0, 1)
     bounds = bounds_of(machine, step, options, watcher) if options.check else {}
-    cycle = cycle_of(machine, step, opened, runs)
-    cycle = replace(cycle, program=bounded(cycle.program, len(step.inputs), bounds))
-    named = credible(step, cycle, named, options.seed)
-    connecting = frozenset(index for index in range(cycle.program.n_ops) if not _of_a_block(step, index))
-    proof = prove(cycle.program, cycle.netlist, cycle.dut, options, watcher, named, connecting)
-    result = MachineProof(
-        proof=replace(proof, bounded=False),
-        step=step,
-        claims=cycle.claims,
-        registers=tuple((_bits(run.place), str(step.state[run.element])) for run in runs),
-        invariants=tuple(f"{b.lo} <= {step.state[n]} <= {b.hi}, as raw integers" for n, b in sorted(bounds.items())),
-        assumed=tuple(_assumed(machine)),
-    )
-    if proof.verdict is Verdict.PASS and not open_:
-        edges: int | None = 0
-        if wrong:  # what is overwritten before anything reads it
-            seconds = min(_SOLVER_SECONDS, options.timeout)
-            edges = cycles_until_equal(machine, step, opened, rtl, runs, cycles=_FIRST_CYCLES, seconds=seconds)
-        if edges is not None:
-            return replace(result, proof=replace(result.proof, message=_passed(result, proof, machine, edges)))
-    why = _why(cycle, proof, [*open_, *wrong])
-    return _with_sequence(machine, opened, rtl, result, why, options, watcher)
+    work = _Work(machine, step, opened, rtl, named, bounds, options, watcher)
+    by_name = match_by_name(machine, step, opened)
+    visible = seen_from_outside(step)
+    runs = [run for run in by_name if run.element in visible]
+    result: MachineProof | None = None
+    if not _without(opened, by_name):
+        result = work.attempt(runs)
+        if result.proof.verdict is Verdict.PASS:
+            return result
+    watcher.progress("registers matched", 0, 1)
+    said = {bit: meaning for run in runs for bit, meaning in run.bits()}
+    candidates, found = candidates_of(machine, step, opened, rtl, said, options.seed)
+    if found is None or None in initial_bits(machine, step):
+        guessed = work.guessed(candidates)
+        if guessed.proof.verdict is Verdict.PASS:
+            return guessed
+        result = result or guessed
+    return _with_sequence(machine, opened, rtl, result or work.attempt(runs), options, watcher)
+
+
+@dataclass(frozen=True)
+class _Work:
+    machine: Machine
+    step: Step
+    opened: Open
+    rtl: RtlCycle
+    named: Mapping[int, Signal]
+    bounds: dict[int, Interval]
+    options: ProofOptions
+    watcher: ProofWatcher
+
+    def attempt(self, runs: Sequence[Run]) -> MachineProof:
+        """The proof that ``runs`` correspond for ever and all outputs are equal, or why there is none."""
+        machine, step, opened, bounds, options = self.machine, self.step, self.opened, self.bounds, self.options
+        wrong = _wrong_at_first(machine, step, opened, runs)
+        open_ = [*_not_initialised(machine, step, opened, runs), *_loose(opened, runs)]
+        cycle = cycle_of(machine, step, opened, runs)
+        cycle = replace(cycle, program=bounded(cycle.program, len(step.inputs), bounds))
+        named = credible(step, cycle, self.named, options.seed)
+        connecting = frozenset(index for index in range(cycle.program.n_ops) if not _of_a_block(step, index))
+        proof = prove(cycle.program, cycle.netlist, cycle.dut, options, self.watcher, named, connecting)
+        result = MachineProof(
+            proof=replace(proof, bounded=False),
+            step=step,
+            claims=cycle.claims,
+            registers=tuple((_bits(run.place), _held(step, run)) for run in runs),
+            invariants=tuple(_bound(step, n, bounds[n]) for n in sorted(bounds)),
+            assumed=tuple(_assumed(machine)),
+        )
+        if proof.verdict is Verdict.PASS and not open_:
+            edges: int | None = 0
+            if wrong:  # what is overwritten before anything reads it
+                seconds = min(_SOLVER_SECONDS, options.timeout)
+                edges = cycles_until_equal(machine, step, opened, self.rtl, runs, cycles=_FIRST_CYCLES, seconds=seconds)
+            if edges is not None:
+                return replace(result, proof=replace(result.proof, message=_passed(result, proof, machine, edges)))
+        why = _why(cycle, proof, [*open_, *wrong])
+        return replace(result, proof=replace(result.proof, verdict=Verdict.UNKNOWN, message=why))
+
+    def guessed(self, candidates: Candidates) -> MachineProof:
+        """The same of what sequences suggest."""
+        guesses = Guesses(
+            self.machine,
+            self.step,
+            self.opened,
+            self.rtl,
+            self.bounds,
+            candidates,
+            check=self.options.check,
+            seed=self.options.seed,
+        )
+        for _ in range(_ROUNDS):
+            bits = guesses.settle()
+            runs = runs_of(bits)
+            result = self.attempt(runs)
+            if result.proof.verdict is Verdict.PASS:
+                break
+            failed: list[tuple[Signal, int]] = []
+            counterexample = result.proof.counterexample
+            if counterexample is not None:
+                failed = guesses.failing(bits, guesses.on(counterexample.vector))
+            if not failed:
+                lost = (Status.REFUTED,) if counterexample is not None else (Status.REFUTED, Status.UNKNOWN)
+                claims = [c.number - len(self.step.outputs) for c in result.proof.outputs if c.status in lost]
+                failed = [bit for number in claims if number >= 0 for bit, _ in runs[number].bits()]
+            if not guesses.replace(failed, bits):
+                break
+        return result
 
 
 def _of_a_block(step: Step, index: int) -> bool:
@@ -107,37 +174,62 @@ def _wrong_at_first(machine: Machine, step: Step, opened: Open, runs: Sequence[R
     found = []
     initial = initial_bits(machine, step)
     for run in runs:
-        bits = initial[run.element]
+        bits = 0 if run.element is None else initial[run.element]
         if bits is None:
             continue
-        wanted = bits >> run.at & ((1 << run.place.width) - 1)
+        wanted = (bits >> run.at ^ -run.inverted) & ((1 << run.place.width) - 1)
         held = extract(opened.initial[run.place.signal], run.place.low, run.place.width)
         if held.op == "const" and held.value != wanted:
             has = f"register {_bits(run.place)} holds {held.value} at power-up"
-            found.append(f"{has}, and {step.state[run.element]} holds {wanted}")
+            found.append(f"{has}, and {_held(step, run)} is {wanted} then")
     return found
 
 
 def _not_initialised(machine: Machine, step: Step, opened: Open, runs: Sequence[Run]) -> list[str]:
     """Registers that are X at power-up, and are to hold something: what simulation makes of X no value tells."""
     initial = initial_bits(machine, step)
+    taken: dict[Meaning, int | None] = {}
+    found = []
+    for run in runs:
+        if run.element is not None and initial[run.element] is None:
+            found += _twice_at_first(opened, run, taken)
+        elif extract(opened.initial[run.place.signal], run.place.low, run.place.width).op != "const":
+            found.append(f"register {_bits(run.place)} is not initialised, and {_held(step, run)} is")
+    return found
+
+
+def _twice_at_first(opened: Open, run: Run, taken: dict[Meaning, int | None]) -> list[str]:
+    """Bits that hold one bit of the machine that nothing initialises, and may differ at power-up."""
+    found = []
+    for bit, meaning in run.bits():
+        first = at_power_up(opened, bit)
+        begins = None if first is None else first ^ meaning.inverted
+        one = meaning._replace(inverted=False)
+        if one in taken and (begins is None or begins != taken[one]):
+            found.append(f"register {_bits(run.place)} and another may hold different values at power-up")
+        taken[one] = begins
+    return found
+
+
+def _without(opened: Open, runs: Sequence[Run]) -> list[tuple[Signal, int]]:
+    """Bits of registers to which nothing corresponds."""
+    taken = {bit for run in runs for bit, _ in run.bits()}
     return [
-        f"register {_bits(run.place)} is not initialised, and {step.state[run.element]} is"
-        for run in runs
-        if initial[run.element] is not None
-        and extract(opened.initial[run.place.signal], run.place.low, run.place.width).op != "const"
+        (place.signal, bit)
+        for place in opened.clocked
+        for bit in range(place.low, place.low + place.width)
+        if (place.signal, bit) not in taken
     ]
 
 
 def _loose(opened: Open, runs: Sequence[Run]) -> list[str]:
     """Registers without a counterpart that nothing initialises: in simulation they are X, whatever the values are."""
-    taken = {(run.place.signal, bit) for run in runs for bit in range(run.place.low, run.place.low + run.place.width)}
-    found = []
-    for place in opened.clocked:
-        bits = [b for b in range(place.low, place.low + place.width) if (place.signal, b) not in taken]
-        if any(extract(opened.initial[place.signal], bit, 1).op != "const" for bit in bits):
-            found.append(f"register {_bits(place)} corresponds to nothing in the machine, and nothing initialises it")
-    return found
+    found = {}
+    for bit in _without(opened, runs):
+        if at_power_up(opened, bit) is None:
+            name = bit[0].name
+            found[name] = f"register {name} corresponds to nothing in the machine, and nothing initialises it"
+    return [*found.values()]
 
 
 def _assumed(machine: Machine) -> list[str]:
@@ -153,6 +245,20 @@ def _bits(place: Place) -> str:
     if (place.low, place.width) == (0, place.signal.width):
         return name
     return f"{name}[{place.low + place.width - 1}:{place.low}]" if place.width > 1 else f"{name}[{place.low}]"
+
+
+def _held(step: Step, run: Run) -> str:
+    """What ``run`` says that its place holds, in words."""
+    if run.element is None:
+        return "ones" if run.inverted else "zeros"
+    whole = step.program.ops[step.program.outputs[len(step.outputs) + run.element][0]].type.width
+    last = run.at + run.place.width - 1
+    part = f", bits {run.at} to {last}" if last > run.at else f", bit {run.at}"
+    return "not " * run.inverted + str(step.state[run.element]) + part * (run.place.width < whole)
+
+
+def _bound(step: Step, number: int, bound: Interval) -> str:
+    return f"{bound.lo} <= {step.state[number]} <= {bound.hi}, as raw integers"
 
 
 def _passed(result: MachineProof, proof: Proof, machine: Machine, edges: int) -> str:
@@ -187,7 +293,6 @@ def _with_sequence(
     opened: Open,
     rtl: RtlCycle,
     result: MachineProof,
-    why: str,
     options: ProofOptions,
     watcher: ProofWatcher,
 ) -> MachineProof:
@@ -207,6 +312,7 @@ def _with_sequence(
         watcher.progress("cycles from power-up", 0, _SOLVER_CYCLES)
         seconds = min(_SOLVER_SECONDS, options.timeout)
         found = search_from_power_up(machine, result.step, opened, rtl, cycles=_SOLVER_CYCLES, seconds=seconds)
+    why = result.proof.message
     verdict = Verdict.UNKNOWN if found is None else Verdict.RTL_MISMATCH
     shown = "no sequence from power-up was found that shows a difference, but such a state may be reached later"
     message = f"{why}; {shown}" if found is None else f"{found.output} is wrong in cycle {len(found.inputs) - 1}: {why}"

@@ -20,9 +20,9 @@ from dais_verif.prover.machines.registers import Open, Place
 from dais_verif.prover.netlist import Signal
 from dais_verif.prover.random_simulation import trace
 from dais_verif.prover.terms import Term, extract, leaves
-from dais_verif.prover.terms.evaluate import evaluate
+from dais_verif.prover.terms.evaluate import evaluate, narrow
 
-__all__ = ["Found", "Watch", "run_side_by_side"]
+__all__ = ["Found", "Watch", "after_edge", "run_side_by_side"]
 
 Column = NDArray[Any]
 
@@ -55,18 +55,28 @@ def run_side_by_side(
     seconds: float,
     seed: int,
     watch: Watch | None = None,
+    stop: bool = True,
+    unknown: int = 0,
 ) -> Found | None:
-    """Run both from power-up, until an output differs while the machine keeps its promises, or time is over."""
+    """Run both from power-up, until an output differs while the machine keeps its promises, or time is over.
+
+    ``stop``: not at once where they differ, but in the end. ``unknown``: the bits of what the machine leaves open.
+    """
     watch = watch or Watch()
     end = time.monotonic() + seconds
     program, elements = step.program, ports_of(step.program).inputs
     stimulus = _Stimulus([element.width for element in elements[: len(step.inputs)]], sequences, seed)
     rng = random.Random(seed)
     initial = initial_bits(machine, step)
-    state = [_column(sequences, 0 if bits is None else bits) for bits in initial]
+    widths = [element.width for element in elements[len(step.inputs) :]]
+    state = [
+        _column(sequences, unknown & ((1 << width) - 1) if bits is None else bits)
+        for bits, width in zip(initial, widths, strict=True)
+    ]
     held = {place: _first(opened, place, sequences, rng) for place in opened.clocked}
     valid = np.ones(sequences, dtype=bool)
     given: list[list[Column]] = []
+    first: Found | None = None
     names = port_names(machine)
     for cycle in range(cycles):
         columns = stimulus.cycle(cycle)
@@ -77,46 +87,70 @@ def run_side_by_side(
         values = [found.values[index].astype(object) for index, _, _ in program.outputs]
         of_element = dict(zip(step.outputs, values, strict=False))
         inputs = port_values(machine, dict(zip(step.inputs, columns, strict=True)), _joined)
-        outputs, after = _rtl(rtl, opened, inputs, held, sequences)
-        for signal in machine.outputs:
-            port = outputs.get(names[signal.name])
-            if port is None:
-                continue
-            for place, (low, kind) in enumerate(zip(offsets_of(signal.types), signal.types, strict=False)):
-                if not kind.width:
-                    continue
-                bits = (port >> low) & ((1 << kind.width) - 1)
-                wrong = np.asarray(bits != of_element[Element(signal.name, place)], dtype=np.bool_) & valid
-                if wrong.any():
-                    row = int(np.argmax(wrong))
-                    rows = tuple(tuple(int(column[row]) for column in each) for each in given)
-                    return Found(rows, f"{signal.name}[{place}]")
+        outputs, after = after_edge(rtl, opened, inputs, _whole(opened, held, sequences), sequences)
+        wrong = None if first is not None else _first_wrong(machine, names, outputs, of_element, valid)
+        if wrong is not None:
+            row, output = wrong
+            first = Found(tuple(tuple(int(column[row]) for column in each) for each in given), output)
+        if first is not None and stop:
+            return first
         state, held = values[len(step.outputs) :], after
         if time.monotonic() > end or not valid.any():
             break
+    return first
+
+
+def _first_wrong(
+    machine: Machine,
+    names: Mapping[str, str],
+    outputs: Mapping[str, Column],
+    wanted: Mapping[Element, Column],
+    valid: NDArray[np.bool_],
+) -> tuple[int, str] | None:
+    """The sequence in which an output is wrong, and which."""
+    for signal in machine.outputs:
+        port = outputs.get(names[signal.name])
+        if port is None:
+            continue
+        for place, (low, kind) in enumerate(zip(offsets_of(signal.types), signal.types, strict=False)):
+            if kind.width:
+                bits = (port >> low) & ((1 << kind.width) - 1)
+                wrong = np.asarray(bits != wanted[Element(signal.name, place)], dtype=np.bool_) & valid
+                if wrong.any():
+                    return int(np.argmax(wrong)), f"{signal.name}[{place}]"
     return None
 
 
-def _rtl(
-    rtl: RtlCycle, opened: Open, inputs: Mapping[str, Column], held: Mapping[Place, Column], rows: int
-) -> tuple[dict[str, Column], dict[Place, Column]]:
-    """Outputs, and what registers hold after the edge."""
-    now: dict[Signal, Column] = {}
+def _whole(opened: Open, held: Mapping[Place, Column], rows: int) -> dict[Signal, Column]:
+    """What signals hold of which registers hold parts."""
+    found = {signal: _column(rows, 0) for signal in opened.now}
     for place, column in held.items():
-        signal = opened.now[place.signal]
-        now[signal] = now.get(signal, _column(rows, 0)) | (column << place.low)
-    known: dict[Signal, Column] = dict(now)
+        found[place.signal] = found[place.signal] | (column << place.low)
+    return found
+
+
+def after_edge(
+    rtl: RtlCycle, opened: Open, inputs: Mapping[str, Column], held: Mapping[Signal, Column], rows: int
+) -> tuple[dict[str, Column], dict[Place, Column]]:
+    """Outputs by port, and what registers hold after the edge. ``inputs``: by port; ``held``: by register."""
+    known: dict[Signal, Column] = {opened.now[signal]: column for signal, column in held.items()}
     for name, column in inputs.items():
         known[opened.netlist.signals[name]] = column
 
-    def value(term: Term) -> Column:
-        given = {leaf: _of(rtl, known, leaf, rows) for leaf in leaves(term)}
-        (found,) = evaluate([term], given)
-        return _spread(found.astype(object), rows)
+    def evaluated(terms: Sequence[Term]) -> list[Column]:
+        given = {leaf: _of(rtl, known, leaf, rows) for leaf in leaves(*terms)}
+        return [_spread(found.astype(object), rows) for found in evaluate(terms, given)]
 
     for signal, term in rtl.steps:
-        known[signal] = value(term)
-    return {name: value(term) for name, term in rtl.outputs.items()}, {p: value(t) for p, t in rtl.after.items()}
+        (known[signal],) = evaluated([term])
+    # Together, since what they are made of is often the same; but wide ones would make all others slow.
+    found: dict[Term, Column] = {}
+    terms = dict.fromkeys((*rtl.outputs.values(), *rtl.after.values()))
+    small = [term for term in terms if narrow(term)]
+    wide = [[term] for term in terms if not narrow(term)]
+    for group in (small, *wide):
+        found.update(zip(group, evaluated(group), strict=True))
+    return {name: found[t] for name, t in rtl.outputs.items()}, {place: found[t] for place, t in rtl.after.items()}
 
 
 def _of(rtl: RtlCycle, known: Mapping[Signal, Column], leaf: Term, rows: int) -> Column:

@@ -1,0 +1,174 @@
+"""Guesses of what registers hold, put to the test of one edge: those that fail it are replaced, until the rest stands.
+
+Where all bits hold what they are said to hold, they must do so again after the edge. A bit that does not is said to
+hold something else then, or nothing that is known, and all others are looked at once more (van Eijk's fixpoint). What
+is left is still a guess for the proof to show.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.machine import Machine
+from dais_verif.machine.step import Step
+from dais_verif.program.ports import ports_of
+from dais_verif.program.ranges import Interval
+from dais_verif.prover.machines.both_sides import RtlCycle, initial_bits, port_values
+from dais_verif.prover.machines.correspondence import Meaning, Run, runs_of
+from dais_verif.prover.machines.registers import Open
+from dais_verif.prover.machines.sequences import after_edge
+from dais_verif.prover.netlist import Signal
+from dais_verif.prover.random_simulation import random_vectors, trace
+from dais_verif.prover.terms import extract
+
+__all__ = ["Guesses", "at_power_up"]
+
+#: States that are tried at once, and how often before all that is left is believed.
+_ROWS, _TRIES = 256, 3
+#: Rounds, at most.
+_ROUNDS = 400
+
+Bit = tuple[Signal, int]
+Column = NDArray[Any]
+
+
+def at_power_up(opened: Open, bit: Bit) -> int | None:
+    """What a bit of a register holds at power-up; None if nothing says it."""
+    term = extract(opened.initial[bit[0]], bit[1], 1)
+    return term.value if term.op == "const" else None
+
+
+class Guesses:
+    """What each bit may hold, the likelier the earlier; what does not fit power-up is left out."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        step: Step,
+        opened: Open,
+        rtl: RtlCycle,
+        bounds: Mapping[int, Interval],
+        candidates: Mapping[Bit, Sequence[Meaning]],
+        *,
+        check: bool,
+        seed: int,
+    ) -> None:
+        self._machine, self._step, self._opened, self._rtl = machine, step, opened, rtl
+        self._bounds, self._check, self._seed = bounds, check, seed
+        self._initial = initial_bits(machine, step)
+        self._left = {bit: [m for m in all_ if self._fits(bit, m)] for bit, all_ in candidates.items()}
+        self._first = {bit: at_power_up(opened, bit) for bit in candidates}
+
+    def _fits(self, bit: Bit, meaning: Meaning) -> bool:
+        whole = 0 if meaning.element is None else self._initial[meaning.element]
+        return whole is None or at_power_up(self._opened, bit) == (whole >> meaning.at & 1) ^ meaning.inverted
+
+    def bits(self) -> dict[Bit, Meaning]:
+        """What is guessed of each bit, of those of which anything is.
+
+        No two stand for one bit that nothing initialises, unless they begin alike: they may differ at first.
+        """
+        found: dict[Bit, Meaning] = {}
+        taken: dict[Meaning, int | None] = {}
+        for bit, left in self._left.items():
+            for meaning in left:
+                if meaning.element is not None and self._initial[meaning.element] is None:
+                    one = meaning._replace(inverted=False)
+                    first = self._first[bit]
+                    begins = None if first is None else first ^ meaning.inverted
+                    if one in taken and (begins is None or taken[one] != begins):
+                        continue
+                    taken[one] = begins
+                found[bit] = meaning
+                break
+        return found
+
+    def replace(self, failed: Iterable[Bit], bits: Mapping[Bit, Meaning]) -> bool:
+        """Give up what ``bits`` says of those that ``failed``; whether there were any.
+
+        What may hold several things has failed first: with it others fail, of which what is said may be right.
+        """
+        wrong = [bit for bit in failed if bit in bits and bits[bit] in self._left[bit]]
+        for bit in [bit for bit in wrong if len(self._left[bit]) > 1] or wrong:
+            self._left[bit].remove(bits[bit])
+        return bool(wrong)
+
+    def settle(self) -> dict[Bit, Meaning]:
+        """Replace what fails in states at random, until nothing fails."""
+        rng, quiet = random.Random(self._seed), 0
+        bits = self.bits()
+        for _ in range(_ROUNDS):
+            if self.replace(self.failing(bits, self._states(rng)), bits):
+                bits, quiet = self.bits(), 0
+            else:
+                quiet += 1
+            if quiet == _TRIES:
+                break
+        return bits
+
+    def _states(self, rng: random.Random) -> list[Column]:
+        """Inputs and states, within what is known of these."""
+        elements, n_in = ports_of(self._step.program).inputs, len(self._step.inputs)
+        columns = random_vectors(elements, _ROWS, rng.getrandbits(32))
+        for number, interval in self._bounds.items():
+            mask = (1 << elements[n_in + number].width) - 1
+            drawn = [rng.randint(interval.lo, interval.hi) & mask for _ in range(_ROWS)]
+            columns[n_in + number] = np.array(drawn, dtype=object)
+        return columns
+
+    def on(self, vector: Sequence[int]) -> list[Column]:
+        """One state with its inputs, many times."""
+        return [np.full(_ROWS, value, dtype=object) for value in vector]
+
+    def failing(self, bits: Mapping[Bit, Meaning], columns: list[Column]) -> list[Bit]:
+        """Those of ``bits`` that do not hold after an edge what they are said to hold, in any of some states."""
+        step, opened = self._step, self._opened
+        elements, n_in = ports_of(step.program).inputs, len(step.inputs)
+        found = trace(step.program, elements, columns, _ROWS)
+        valid = ~found.broken if self._check else np.ones(_ROWS, dtype=bool)
+        next_ = [found.values[index].astype(object) for index, _, _ in step.program.outputs[len(step.outputs) :]]
+        runs = runs_of(bits)
+        held = self._held(runs, columns[n_in:])
+        inputs = port_values(self._machine, dict(zip(step.inputs, columns, strict=False)), _joined)
+        _, after = after_edge(self._rtl, opened, inputs, held, _ROWS)
+        whole: dict[Signal, Column] = {}
+        for place, column in after.items():
+            whole[place.signal] = whole.get(place.signal, 0) | (column << place.low)
+        failed: list[Bit] = []
+        for run in runs:
+            wrong = (whole[run.place.signal] >> run.place.low ^ _meant(run, next_)) & ((1 << run.place.width) - 1)
+            mask = reduce(int.__or__, map(int, wrong[valid]), 0)
+            failed += [bit for n, (bit, _) in enumerate(run.bits()) if mask >> n & 1]
+        return failed
+
+    def _held(self, runs: Sequence[Run], state: Sequence[Column]) -> dict[Signal, Column]:
+        """What registers hold if ``runs`` are right; all else at random."""
+        rng = random.Random(self._seed)
+        found: dict[Signal, Column] = {}
+        known: dict[Signal, int] = {}
+        for run in runs:
+            place = run.place
+            part = (_meant(run, state) & ((1 << place.width) - 1)) << place.low
+            found[place.signal] = found.get(place.signal, 0) | part
+            known[place.signal] = known.get(place.signal, 0) | ((1 << place.width) - 1) << place.low
+        for signal in self._opened.now:
+            free = ~known.get(signal, 0) & ((1 << signal.width) - 1)
+            drawn = np.array([rng.getrandbits(signal.width) & free for _ in range(_ROWS)], dtype=object)
+            found[signal] = found.get(signal, 0) | drawn
+        return found
+
+
+def _meant(run: Run, state: Sequence[Column]) -> Column:
+    """What ``run`` says that its place holds, with more bits above."""
+    value = np.zeros(_ROWS, dtype=object) if run.element is None else state[run.element] >> run.at
+    return ~value if run.inverted else value
+
+
+def _joined(parts: list[tuple[Column, int]]) -> Column:
+    return reduce(lambda a, b: a | b, (column << low for column, low in parts))
