@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -19,7 +19,7 @@ from dais_verif.program.graph import cone
 from dais_verif.program.opcodes import INPUT, Code
 from dais_verif.prover.linear_forms import LinearForms
 from dais_verif.prover.op_semantics import aligned, as_type, bits_of, interpret_op
-from dais_verif.prover.shared import Inputs, Node, simulated
+from dais_verif.prover.shared import ROWS, Inputs, Node, simulated
 from dais_verif.prover.solving.discharge import Discharge, decide
 from dais_verif.prover.terms import Term, const, var
 from dais_verif.prover.turns import one_at_a_time
@@ -34,6 +34,8 @@ _OUTPUT_DEPTHS = (1, 2, 4, 8, 16, None)
 _OP_SECONDS = 1.0
 #: Ops that a question looks at, beyond those that both programs have.
 _MOST_INSIDE = 500
+#: Outputs of which inputs that are likely to tell them apart are tried.
+_TRIED = 64
 #: Candidates that are tried for one op.
 _CANDIDATES = 2
 
@@ -85,7 +87,13 @@ def compare_programs(
     if not left:
         methods = Counter({Method.IDENTICAL: b.n_out})
         return Equivalence(tuple(equal), None, 0, time.perf_counter() - start, methods)
-    search = _Search((a, b), seed, timeout)
+    tried = [inputs for output in left[:_TRIED] for inputs in forms.extremes(output)]
+    search = _Search((a, b), seed, timeout, tried)
+    for output in left:
+        row = search.differing_row(output)
+        if row is not None:
+            equal[output] = False
+            return Equivalence(tuple(equal), search.vector(row), 0, time.perf_counter() - start, search.methods)
     search.methods[Method.IDENTICAL] += b.n_out - len(left)
     needed = cone(b, [b.outputs[output][0] for output in left if b.outputs[output][0] >= 0])
     search.merge_by_form(forms, needed)
@@ -107,12 +115,15 @@ def compare_programs(
 class _Search:
     """What is known so far. ``same``: for ops of the second program, the one of the first that they are equal to."""
 
-    def __init__(self, programs: tuple[Program, Program], seed: int, timeout: float) -> None:
+    def __init__(
+        self, programs: tuple[Program, Program], seed: int, timeout: float, tried: Sequence[Mapping[int, Fraction]]
+    ) -> None:
         self.programs, self.timeout = programs, timeout
         self.inputs = Inputs.of(programs)
         self.same: dict[Node, Node] = {}
         self.methods: Counter[Method] = Counter()
-        self._keys = simulated(programs, self.inputs, seed)
+        self._given = self.inputs.random(seed, tried)
+        self._keys = simulated(programs, self.inputs, self._given)
         #: Ops of the first program that the second has too.
         self._common: set[Node] = set()
         self._candidates: dict[object, list[Node]] = {}
@@ -123,6 +134,22 @@ class _Search:
     def kind(self, node: Node) -> FixedType:
         """The type of an op."""
         return self.programs[node.side].ops[node.op].type
+
+    def differing_row(self, output: int) -> int | None:
+        """The first of the inputs that were tried on which an output differs."""
+        a, b = (self._values(side, output) for side in (0, 1))
+        return next((row for row, (x, y) in enumerate(zip(a, b, strict=True)) if x != y), None)
+
+    def _values(self, side: int, output: int) -> list[Fraction]:
+        index, shift, negated = self.programs[side].outputs[output]
+        f, raws = (0, (0,)) if index < 0 else self._keys[Node(side, index)]
+        unit = Fraction(2) ** (shift - f) * (-1 if negated else 1)
+        values = [raw * unit for raw in raws]
+        return values if len(values) > 1 else values * ROWS
+
+    def vector(self, row: int) -> tuple[Fraction, ...]:
+        """The inputs of one row."""
+        return self.inputs.vector({variable: int(values[row]) for variable, values in self._given.items()})
 
     def merge_by_form(self, forms: LinearForms, ops: Iterable[int]) -> None:
         """Merge those ``ops`` of the second program whose form an op of the first has."""

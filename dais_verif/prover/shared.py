@@ -6,7 +6,8 @@ lowest to the highest that either does, and these are one variable.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -21,9 +22,9 @@ from dais_verif.prover.op_semantics import bits_of, interpret_op
 from dais_verif.prover.terms import Term, extract, var
 from dais_verif.prover.terms.evaluate import Values, evaluate
 
-__all__ = ["Inputs", "Node", "simulated"]
+__all__ = ["ROWS", "Column", "Inputs", "Node", "simulated"]
 
-_ROWS = 512
+ROWS = 512
 #: Rows in which every bit of an input is the same; then those in which one input in four is so.
 _CORNERS = 2
 
@@ -80,32 +81,41 @@ class Inputs:
             values.append(Fraction(raw) * Fraction(2) ** low)
         return tuple(values)
 
-    def random(self, seed: int) -> dict[Term, Values]:
-        """Values of the variables."""
+    def random(self, seed: int, tried: Sequence[Mapping[int, Fraction]] = ()) -> dict[Term, Values]:
+        """Values of the variables; in the first rows after the corners inputs, by number, as ``tried``, others at 0."""
         rng = np.random.default_rng(seed)
-        return {v: _random(v.width, rng) for v in self.variables if v is not None}
+        found = {v: _random(v.width, rng) for v in self.variables if v is not None}
+        for row, inputs in enumerate(tried[: ROWS - _CORNERS], start=_CORNERS):
+            for number, (variable, low) in enumerate(zip(self.variables, self.lows, strict=True)):
+                if variable is not None:
+                    raw = math.floor(inputs.get(number, Fraction(0)) / Fraction(2) ** low)
+                    found[variable][row] = raw & (1 << variable.width) - 1
+        return found
 
 
 def _random(width: int, rng: np.random.Generator) -> Values:
     words = -(-width // 64)
     values: Any = 0
     for word in range(words):
-        bits = rng.integers(0, 1 << 64, size=_ROWS, dtype=np.uint64, endpoint=False)
+        bits = rng.integers(0, 1 << 64, size=ROWS, dtype=np.uint64, endpoint=False)
         values = bits if words == 1 else values + (bits.astype(object) << 64 * word)
     ones = (1 << width) - 1
     mask: Any = np.uint64(ones) if words == 1 else ones
     values = values & mask
-    corner = rng.random(_ROWS) < 0.25
+    corner = rng.random(ROWS) < 0.25
     corner[:_CORNERS] = True
-    values[corner] = np.where(rng.random(_ROWS) < 0.5, 0, mask)[corner] if words == 1 else 0
+    values[corner] = np.where(rng.random(ROWS) < 0.5, 0, mask)[corner] if words == 1 else 0
     values[0], values[1] = 0, mask
     return np.asarray(values)
 
 
-def simulated(programs: tuple[Program, Program], inputs: Inputs, seed: int) -> dict[Node, object]:
-    """For every op what its values on random inputs are, as real numbers: equal where all values are."""
-    given = inputs.random(seed)
-    keys: dict[Node, object] = {}
+#: Values of an op as real numbers: a point, and integers, a row each; a single 0 if all are 0.
+Column = tuple[int, tuple[int, ...]]
+
+
+def simulated(programs: tuple[Program, Program], inputs: Inputs, given: Mapping[Term, Values]) -> dict[Node, Column]:
+    """For every op what its values on inputs are, as real numbers: equal where all values are."""
+    keys: dict[Node, Column] = {}
     for side, program in enumerate(programs):
         columns: list[Values] = []
         for op in program.ops:
@@ -124,10 +134,10 @@ def _column(
         places = {i: var(bits_of(program.ops[i].type), f"v{n}") for n, i in enumerate(dict.fromkeys(op.operands))}
         term = interpret_op(program, op, [places[i] for i in op.operands]).value
         (value,) = evaluate([term], {place: columns[i] for i, place in places.items()})
-    return value if len(value) == _ROWS else np.resize(value, _ROWS)
+    return value if len(value) == ROWS else np.resize(value, ROWS)
 
 
-def _key(column: Values, op: Op) -> object:
+def _key(column: Values, op: Op) -> Column:
     """Values as real numbers, in a form that is the same for all types that hold them."""
     width, f = op.type.width, op.type.f
     raw: NDArray[Any] = column.astype(object)
