@@ -19,6 +19,7 @@ _Path = str | PathLike[str]
 def show_configurations(
     configurations: _Path,
     *,
+    config: str | None = None,
     pareto: bool = False,
     strict: bool = False,
     knobs: _Path | None = None,
@@ -26,15 +27,16 @@ def show_configurations(
 ) -> ConfigurationsRecord:
     """Describe the approximation configurations in a file: what each gains and costs, and which knob is where.
 
-    ``pareto``: only those on the curve that HPVM's runtime keeps. ``strict``: refuse what is odd and has one meaning.
-    ``knobs``: a file with a table of knobs, instead of the one that is built in. Raises ``InputError`` with line and
-    token for what cannot be read.
+    ``config``: only the one with this name. ``pareto``: only those on the curve that HPVM's runtime keeps.
+    ``strict``: refuse what is odd and has one meaning. ``knobs``: a file with a table of knobs, instead of the one
+    that is built in. Raises ``InputError`` with line and token for what cannot be read.
     """
     from dais_verif.flows.approximation.show import ShowConfigurationsRequest
     from dais_verif.flows.approximation.show import show_configurations as flow
 
     request = ShowConfigurationsRequest(
         configurations=required_path("configurations", configurations),
+        config=config,
         pareto=pareto,
         strict=strict,
         knobs=path_from("knobs", knobs),

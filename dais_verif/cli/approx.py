@@ -27,12 +27,14 @@ def approx() -> None:
 
     \b
     dais-verif approx show confs.txt --pareto          those that HPVM's runtime keeps
+    dais-verif approx show confs.txt --config conf7    one, node by node
     dais-verif approx convert confs.txt -o out.txt     in the form of the tuner's files
     """
 
 
 @approx.command(cls=Verb)
 @_configurations
+@click.option("--config", metavar="NAME", help="Only this configuration, node by node.")
 @click.option("--pareto", is_flag=True, help="Only those on the curve that HPVM's runtime keeps.")
 @_strict
 @_knobs
@@ -57,7 +59,7 @@ def show(as_json: bool, html: Path | None, **asked: Any) -> None:
     if as_json:
         click.echo(record.to_json())
     else:
-        print_configurations(record, console())
+        print_configurations(record, console(), nodes=asked["config"] is not None)
 
 
 @approx.command(cls=Verb)

@@ -12,16 +12,25 @@ from dais_verif.record.configurations import ConfigurationInfo, ConfigurationsRe
 __all__ = ["print_configurations", "short", "skipping_words"]
 
 
-def print_configurations(record: ConfigurationsRecord, out: Console) -> None:
-    """Print ``record`` for a person. A narrow terminal folds lists of knobs, and cuts no number."""
+def print_configurations(record: ConfigurationsRecord, out: Console, *, nodes: bool = False) -> None:
+    """Print ``record`` for a person. A narrow terminal folds lists of knobs, and cuts no number.
+
+    ``nodes``: print every op of every node, too.
+    """
     for line in _table(record.configurations, out.width):
         out.print(line)
+    if nodes:
+        out.print("")
+        for one in record.configurations:
+            for node in one.nodes:
+                ops = ", ".join(f"{op.op} {op.approximation} {op.knob}" for op in node.ops)
+                out.print(f"node {node.id:<4} {node.device}  {ops}")
     if record.knobs:
         out.print("")
     for number, words in sorted(record.knobs.items()):
         out.print(f"knob {number}  {words}")
     shown = len(record.configurations)
-    left_out = f"; {record.total - shown} that are not on it are left out" if shown < record.total else ""
+    left_out = f"; {record.total - shown} are left out" if shown < record.total else ""
     out.print("")
     out.print(f"{record.path}{f', baseline {record.baseline:g} ms' if record.baseline else ''}")
     out.print(f"{record.message}{left_out}")
@@ -55,7 +64,7 @@ def _cells(one: ConfigurationInfo) -> Iterator[str]:
 
 def short(number: float) -> str:
     """Return ``number`` with two places, or where they say little of it with a few digits."""
-    return f"{number:.2f}" if not number or 0.01 <= abs(number) < 1e6 else f"{number:.3g}"
+    return f"{number + 0.0:.2f}" if not number or 0.01 <= abs(number) < 1e6 else f"{number:.3g}"
 
 
 def skipping_words(one: ConfigurationInfo) -> str:

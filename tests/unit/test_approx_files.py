@@ -240,6 +240,16 @@ def test_numbers_keep_their_digits_and_what_is_changed_is_written() -> None:
         replace(one, loss=float("nan"))  # type: ignore[arg-type]
 
 
+def test_a_file_that_is_made_in_python_has_the_form_of_the_tuner(tmp_path: Path) -> None:
+    number = approx.Number.of
+    nodes = (approx.Node(1, "gpu", (approx.Op("conv", "samp", 235), approx.Op("add", "fp32", 11))),)
+    one = approx.Configuration("c", number(1.33), number(1), number("90.50"), number(0.1 + 0.2), nodes, (number(7),))
+    file = approx.ConfigurationFile(number("0.0"), (one,))
+    approx.write(file, tmp_path / "made.txt")
+    made = b"0.0\n+++++\nc 1.33 1 90.50 0.30000000000000004 7\n1 gpu conv samp 235 add fp32 11\n-----\n"
+    assert (tmp_path / "made.txt").read_bytes() == made and approx.read(tmp_path / "made.txt") == file
+
+
 def test_what_no_reader_would_take_is_not_written(tmp_path: Path) -> None:
     file = approx.parse(text_of())
     one = file.configurations[0]

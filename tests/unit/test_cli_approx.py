@@ -63,7 +63,16 @@ def test_only_the_curve(capsys: pytest.CaptureFixture[str]) -> None:
     out, _ = asked(capsys, "approx", "show", RESNET, "--pareto")
     names = [line.split()[0] for line in out.splitlines() if line.startswith("conf")]
     assert names == json.loads((HPVM / "pareto.json").read_text())["pareto"][RESNET.name]
-    assert "43 that are not on it are left out" in out
+    assert out.rstrip().endswith("; 43 are left out")
+
+
+def test_one_of_them_node_by_node(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = asked(capsys, "approx", "show", LENET, "--config", "conf3")
+    lines = [line.rstrip() for line in out.splitlines()]
+    assert [line.split()[0] for line in lines if line.startswith("conf")] == ["conf3"]
+    assert lines[3] == "node 1    gpu  conv perf_fp16 152, add fp16 1, tanh fp16 12, pool_max fp16 12"
+    assert sum(line.startswith("node ") for line in lines) == 5 and lines[-1].endswith("; 50 are left out")
+    assert dais_verif.show_configurations(LENET, config="conf3").configurations[0].name == "conf3"
 
 
 def test_json_is_the_record_of_the_function(capsys: pytest.CaptureFixture[str]) -> None:
@@ -174,6 +183,9 @@ WRONG = {
     "onto-knobs": ("convert odd.txt --knobs bad.txt -o bad.txt", "is the same file as"),
     "no-output": ("convert odd.txt", "Missing option '-o'"),
     "no-folder": ("convert good.txt -o nowhere/out.txt", "cannot write 'nowhere/out.txt'"),
+    "no-config": ("show odd.txt --strict --config d", "token '11'"),
+    "no-such-config": ("show good.txt --config d", "'good.txt' has no configuration 'd'; it has c"),
+    "config-and-curve": ("show good.txt --config c --pareto", "--config names one configuration and --pareto"),
     "no-verb": ("tell odd.txt", "No such command 'tell'"),
 }
 

@@ -108,6 +108,9 @@ def arguments() -> set[str]:
 
 def test_what_is_named_is_an_argument_and_an_option() -> None:
     commands = [command for name in cli.list_commands(None) if (command := cli.get_command(None, name))]  # type: ignore[arg-type]
+    commands += [
+        inner for command in commands if isinstance(command, click.Group) for inner in command.commands.values()
+    ]
     options = {word for command in commands for one in command.params for word in (*one.opts, *one.secondary_opts)}
     options |= {one.human_readable_name for command in commands for one in command.params}
     places = named()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from dais_verif.errors import RequestError
 from dais_verif.flows.approximation.opened import count_of, describe, open_configurations, words_of_knobs
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.progress import SILENT, Progress
@@ -18,12 +19,13 @@ __all__ = ["ShowConfigurationsRequest", "show_configurations"]
 
 @dataclass(frozen=True, kw_only=True)
 class ShowConfigurationsRequest:
-    """A file of configurations. ``pareto``: those on the runtime's curve only. ``strict``: refuse what is odd.
+    """A file of configurations. ``config``: the name of one, node by node; ``pareto``: those on the runtime's curve.
 
-    ``knobs``: a table of knobs, instead of the one that is built in.
+    ``strict``: refuse what is odd. ``knobs``: a table of knobs, instead of the one that is built in.
     """
 
     configurations: Path
+    config: str | None = None
     pareto: bool = False
     strict: bool = False
     knobs: Path | None = None
@@ -31,10 +33,14 @@ class ShowConfigurationsRequest:
 
     def __post_init__(self) -> None:
         require_types(self)
+        if self.config is not None and self.pareto:
+            raise RequestError.of("{config} names one configuration and {pareto} asks for several: give one of them.")
 
     def words(self) -> list[str]:
         """Return the words after ``dais-verif`` that ask for this."""
-        options = option_words({"--knobs": self.knobs}, {"--pareto": self.pareto, "--strict": self.strict})
+        options = option_words(
+            {"--config": self.config, "--knobs": self.knobs}, {"--pareto": self.pareto, "--strict": self.strict}
+        )
         return ["approx", "show", str(self.configurations), *options]
 
 
@@ -44,6 +50,8 @@ def show_configurations(request: ShowConfigurationsRequest, *, progress: Progres
     every, curve = describe(file)
     found = {one.name: one for one in every}
     shown = [found[name] for name in curve] if request.pareto else every
+    if request.config is not None:
+        shown = [found[file[request.config].name]]
     return ConfigurationsRecord(
         verdict=Verdict.PASS,
         message=_message(every, curve),
