@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.counting import growth
 
 import dais_verif
 from dais_verif.errors import InputError
+from dais_verif.golden.unroll import Frame, Port, unroll
 from dais_verif.machine import Machine, MachineBuilder
+from dais_verif.machine.step import Element
 from dais_verif.program import FixedType, Program, assemble
 from dais_verif.verdict import Verdict
 
@@ -263,3 +268,80 @@ def test_an_index_that_may_leave_its_memory_is_refused_by_name(inputs: str, reas
         compared(made.build(), Program.build(ops, [(0, 0, 0)], inp_shift=[0] * count), frame, tmp_path)
     assert "the index of memory[0:1 + 1*i[0:1]], which can leave its memory" in str(caught.value)
     assert "it depends on i[0] in cycle" in str(caught.value) and reason.split()[0] in str(caught.value)
+
+
+def passed_on() -> Machine:
+    """Gives what it took in the cycle before."""
+    made = MachineBuilder()
+    x, kept = made.input("x", X), made.register("kept", X, initial=0)
+    made.connect(x, kept)
+    made.connect(kept, made.output("y", X))
+    return made.build()
+
+
+SAME = assemble("input x\nx = s8.0 input x\noutput y = x")
+
+
+def test_an_output_read_in_the_next_frame_may_depend_on_its_inputs(tmp_path: Path) -> None:
+    """Read a cycle late it is the next frame's input, which may be anything, and the sequence has it."""
+    right = 'cycles = 1\ninputs = [{ signal = "x", cycle = 0 }]\noutputs = [{ signal = "y", cycle = 1 }]\n'
+    assert compared(passed_on(), SAME, right, tmp_path).verdict is Verdict.PASS
+    (tmp_path / "frame.toml").write_text(right.replace('"y", cycle = 1', '"y", cycle = 2'))
+    record = dais_verif.diff(passed_on(), SAME, frame=tmp_path / "frame.toml", prove=True, output=tmp_path / "w.npz")
+    assert record.verdict is Verdict.PROGRAMS_DIFFER and record.frame is not None and record.frame.output is not None
+    sequence = np.load(tmp_path / "w.npz")["x"][:, 0]
+    assert float(record.frame.output.value) == sequence[1] != sequence[0]
+
+
+def test_an_input_is_that_of_its_cycle_alone(tmp_path: Path) -> None:
+    frame = 'cycles = 2\ninputs = [{ signal = "x", cycle = 0 }]\noutputs = [{ signal = "y", cycle = 2 }]\n'
+    record = compared(passed_on(), SAME, frame, tmp_path)
+    assert record.verdict is Verdict.PROGRAMS_DIFFER and record.frame is not None
+    assert record.frame.free == ["x[0] in cycle 1"]
+
+
+@pytest.mark.parametrize(
+    ("period", "verdict"), [(4, Verdict.PASS), (8, Verdict.PROGRAMS_DIFFER), (32, Verdict.UNKNOWN)], ids=str
+)
+def test_a_machine_that_is_wrong_in_later_frames(period: int, verdict: Verdict, tmp_path: Path) -> None:
+    """Frames of four cycles; in the last cycle of every ``period`` the machine gives 0. Never PASS, however late."""
+    made = MachineBuilder()
+    x, kind = made.input("x", X), FixedType(0, (period - 1).bit_length(), 0)
+    n = made.register("n", kind, initial=0)
+    width = kind.width
+    block = made.block(
+        "late",
+        assemble(f"""
+            input x, n
+            x    = s8.0 input x
+            n    = u{width}.0 input n
+            full = u1.0 all(n)
+            zero = s8.0 0
+            y    = s8.0 {"quant(x)" if period == 4 else "msb(full) ? zero : x"}
+            more = u{width + 1}.0 n + 1
+            next = u{width}.0 quant(more)
+            output next = next
+            output y = y
+        """),
+    )
+    made.connect(x, block.inputs[0])
+    made.connect(n, block.inputs[1])
+    made.connect(block.outputs[0], n)
+    made.connect(block.outputs[1], made.output("y", X))
+    frame = 'cycles = 4\ninputs = [{ signal = "x", cycle = 3 }]\noutputs = [{ signal = "y", cycle = 3 }]\n'
+    record = compared(made.build(), SAME, frame, tmp_path)
+    assert record.verdict is verdict
+    if verdict is Verdict.PROGRAMS_DIFFER:
+        assert record.frame is not None and record.frame.frame == 1
+
+
+def test_the_cost_of_a_frame_is_that_of_its_cycles() -> None:
+    machine = summed(whole=True)
+
+    def work(cycles: int) -> Callable[[], object]:
+        inputs = tuple(Port("x", 0, t) for t in range(cycles))
+        held = {Element("rst", 0): (Fraction(0),) * cycles}
+        frame = Frame(cycles, inputs, (Port("y", 0, cycles),), held)
+        return lambda: unroll(machine, frame)
+
+    assert growth(work, 64, 512) < 1.3
