@@ -6,7 +6,7 @@ then geometry, patterns and scalars; then the buffers, auxiliary tensors before 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -85,6 +85,9 @@ class Kernel:
     its scalar parameters, too, unless ``scalars`` returns other bytes. ``listed``: whether its name is among those that
     are asked for. ``isa_buffer``: the caller gives a buffer for the program in the older of its two places.
     ``optional_inputs``: how many of the inputs, the last ones, may be left out. ``about``: what it computes, in a line.
+
+    For people and files of theirs: ``input_names``; ``defaults`` of private parameters, others are 0; ``words`` that
+    stand for values of one.
     """
 
     name: str
@@ -104,6 +107,9 @@ class Kernel:
     listed: bool = True
     isa_buffer: bool = False
     optional_inputs: int = 0
+    input_names: tuple[str, ...] = ()
+    defaults: Mapping[str, float] = field(default_factory=dict)
+    words: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     about: str = ""
 
     def __post_init__(self) -> None:

@@ -24,7 +24,7 @@ from dais_verif.program import FixedType
 from dais_verif.verdict import Verdict
 
 PAGE = (Path(__file__).parents[2] / "docs" / "kernels.md").read_text(encoding="utf-8")
-MINE, USE, OWN = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
+MINE, USE, FILE, OWN = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
 
 
 def asked(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> tuple[str, str]:
@@ -52,6 +52,16 @@ class TestPage:
         names: dict[str, object] = {}
         exec(USE, names)
         assert np.asarray(names["y"]).shape == (2, 4, 16, 16)
+
+    def test_the_file_of_a_request(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (file,) = (text for text in re.findall(r"^```toml\n(.*?)^```", PAGE, re.M | re.S) if "w.npy" in text)
+        (tmp_path / "conv.toml").write_text(file)
+        np.save(tmp_path / "w.npy", np.linspace(-1, 0.875, 54 * 2).reshape(4, 3, 3, 3) // 0.125 * 0.125)
+        monkeypatch.chdir(tmp_path)
+        names: dict[str, Any] = {"find_libraries": find_libraries}
+        exec(FILE, names)
+        instance = instance_of(names["request"], instantiate(find_libraries(), names["request"]))
+        assert instance.mapping.outputs[0].sizes == (16, 16, 4)
 
     def test_the_file_of_a_filter(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (file,) = (text for text in re.findall(r"^```toml\n(.*?)^```", PAGE, re.M | re.S) if "fir16.bin" in text)

@@ -47,5 +47,6 @@ BATCH_NORM = Kernel(
         needs_content(1, 2),
         check_types(_block),
     ),
+    input_names=("input", "scale", "shift"),
     about="x * scale + shift of images (channels, height, width); scale and shift (channels) are constant",
 )

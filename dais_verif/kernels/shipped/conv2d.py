@@ -127,5 +127,8 @@ CONV2D = Kernel(
         needs_content(1, 2),
         check_types(_block),
     ),
+    input_names=("input", "weights", "bias"),
+    defaults=dict.fromkeys(("stride_w", "stride_h", "dilation_w", "dilation_h", "groups"), 1),
+    words={"activation": ACTIVATIONS},
     about="a convolution of (channels, height, width) by constant weights (outputs, channels / groups, height, width)",
 )

@@ -63,5 +63,6 @@ DENSE = Kernel(
         needs_content(1, 2),
         check_types(_block),
     ),
+    input_names=("input", "weights", "bias"),
     about="weights @ x + bias; weights (outputs, inputs) and bias are constant, the bias may be left out",
 )

@@ -48,6 +48,7 @@ def elementwise(
             expect_output_sizes(lambda r: r.inputs[0].sizes),
             check_types(block),
         ),
+        input_names=("input", "other")[:inputs],
         about=about,
     )
 

@@ -47,6 +47,7 @@ TRANSPOSE = Kernel(
         expect_output_sizes(lambda r: [r.inputs[0].sizes[d] for d in _sources(r)]),
         check_types(_wire),
     ),
+    input_names=("input",),
     about="dimension d of the output is dimension source_d of the input",
 )
 
@@ -96,5 +97,6 @@ CONCAT = Kernel(
         ports_fit(lambda r: r.outputs[0].sizes[r.given.axis]),
         check_types(_wires),
     ),
+    input_names=("input", "other"),
     about="y behind x along an axis",
 )

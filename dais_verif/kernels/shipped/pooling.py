@@ -100,6 +100,8 @@ def _pooling(
             expect_output_sizes(_sizes),
             check_types(block),
         ),
+        input_names=("input",),
+        defaults={**dict.fromkeys(("stride_w", "stride_h", "dilation_w", "dilation_h"), 1), "reciprocal_bits": 16},
         about=about,
     )
 

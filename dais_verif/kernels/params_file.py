@@ -1,0 +1,193 @@
+"""A request for a kernel as a TOML file: tensors by name, with real numbers, and options by name."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from reprlib import repr as _short
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.errors import InputError
+from dais_verif.files import read_plain, read_toml
+from dais_verif.kernels.codes import GlueCode
+from dais_verif.kernels.constants import constant_tensor
+from dais_verif.kernels.data_types import DataType, TensorType
+from dais_verif.kernels.discovery import Libraries
+from dais_verif.kernels.glue import Kernel
+from dais_verif.kernels.library import Library
+from dais_verif.kernels.spelling import read_type
+from dais_verif.kernels.structures import (
+    MAX_DIMS,
+    HabanaKernelParams,
+    Tensor,
+    TensorGeometry,
+    apply_written,
+)
+from dais_verif.program.types import FixedType
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["read_params"]
+
+_MOST_BYTES = 1 << 20
+_MOST_CONTENT = 1 << 30
+_TENSOR_KEYS = ("shape", "type", "seed", "file")
+#: What glue code writes back of an output of which nothing is known yet: its sizes, then its exact type.
+_INFERRED = (GlueCode.INCOMPATIBLE_OUTPUT_SIZE, GlueCode.INCOMPATIBLE_DATA_TYPE)
+
+
+def read_params(path: Path, libraries: Libraries) -> HabanaKernelParams:
+    """Return the request in the TOML file ``path``: of a kernel that one of ``libraries`` declares.
+
+    Shapes are those of NumPy, the last dimension the fastest. Content is ``file``, an .npy file of real numbers that
+    the type holds exactly, or random by ``seed``. The output's shape, and its type where it has none, are those that
+    glue code writes back. Raises ``InputError`` that names file and key.
+    """
+    name = f"request {str(path)!r}"
+    try:
+        tree = tomllib.loads(read_toml(path, _MOST_BYTES, "the request"))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(f"{name} is no TOML: {str(error).splitlines()[0]}") from None
+    asked = tree.get("kernel")
+    if not isinstance(asked, str):
+        raise InputError(f"{name}: kernel is {_short(asked)}, must be the name of a kernel")
+    kernel = _declared(name, asked, libraries)
+    names = kernel.input_names
+    _require_keys(name, tree, ("kernel", *names, "output", "options"))
+    inputs = [_tensor(f"{name}: [{one}]", tree[one], path.parent) for one in names if one in tree]
+    missing = [one for one in names[: len(names) - kernel.optional_inputs] if one not in tree]
+    if missing:
+        raise InputError(f"{name}: [{missing[0]}] is missing; {asked} takes {', '.join(names)}")
+    params = HabanaKernelParams(
+        asked, tuple(inputs), (_output(name, tree, inputs),), _options(name, tree.get("options", {}), kernel)
+    )
+    return _inferred(params, libraries)
+
+
+def _declared(name: str, asked: str, libraries: Libraries) -> Kernel:
+    found, plain = libraries.find(asked)
+    kernel = found.library.kernel(plain) if isinstance(found.library, Library) else None
+    if kernel is None or len(kernel.input_names) != kernel.inputs or kernel.outputs != 1:
+        raise InputError(
+            f"{name}: {asked} does not name its inputs, or has several outputs: make the request in Python"
+        )
+    return kernel
+
+
+def _require_keys(where: str, table: Mapping[str, Any], keys: tuple[str, ...]) -> None:
+    for key in table:
+        if key not in keys:
+            raise InputError(f"{where}: {key!r} is no key; there are {', '.join(keys)}")
+
+
+def _type(where: str, entry: Any) -> FixedType:
+    text = entry.get("type") if isinstance(entry, dict) else None
+    if not isinstance(text, str):
+        raise InputError(f"{where}: type is {_short(text)}, must be a text such as 's6.2'")
+    try:
+        return read_type(text)
+    except InputError as error:
+        raise InputError.of("{where}: {error}", where=where, error=error) from None
+
+
+def _tensor(where: str, entry: Any, folder: Path) -> Tensor:
+    kind = _type(where, entry)
+    _require_keys(where, entry, _TENSOR_KEYS)
+    shape, file, seed = entry.get("shape"), entry.get("file"), entry.get("seed")
+    sizes = isinstance(shape, list) and all(type(one) is int and 0 <= one < 1 << 32 for one in shape)
+    if (not sizes or not 1 <= len(shape) <= MAX_DIMS) and not (shape is None and file is not None):
+        raise InputError(f"{where}: shape is {_short(shape)}, must be 1 to {MAX_DIMS} sizes")
+    if file is None and seed is None:
+        return Tensor.of(kind, *reversed(shape))
+    if file is not None and seed is not None:
+        raise InputError(f"{where}: file and seed are two contents; give one")
+    if file is None:
+        if (
+            type(seed) is not int
+            or seed < 0
+            or int(np.prod(shape, dtype=object)) * 8 > _MOST_CONTENT
+            or kind.width > 62
+        ):
+            raise InputError(f"{where}: seed is {_short(seed)}, must be a number from 0 on, for up to 62 bits and 1 GB")
+        return constant_tensor(kind, np.random.default_rng(seed).integers(kind.raw_min, kind.raw_max + 1, size=shape))
+    raw = _raw_of(where, file, folder, kind)
+    if shape is not None and list(raw.shape) != shape:
+        raise InputError(f"{where}: {file!r} has shape {list(raw.shape)}, not {shape}")
+    return constant_tensor(kind, raw)
+
+
+def _raw_of(where: str, file: Any, folder: Path, kind: FixedType) -> NDArray[np.int64]:
+    """The raw integers of the real numbers in an .npy file."""
+    if not isinstance(file, str):
+        raise InputError(f"{where}: file is {_short(file)}, must be the path of an .npy file")
+    data = read_plain(folder / file, _MOST_CONTENT, "the content", "give an .npy file")
+    try:
+        array = np.load(io.BytesIO(data), allow_pickle=False)
+    except (ValueError, EOFError, OSError):
+        raise InputError(f"{where}: {file!r} is no .npy file of numbers") from None
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu" or not 1 <= array.ndim <= MAX_DIMS:
+        raise InputError(f"{where}: {file!r} is no array of numbers with 1 to {MAX_DIMS} dimensions")
+    raw = np.ldexp(array.astype(np.float64), kind.f)
+    if not (np.isfinite(raw).all() and (raw == np.floor(raw)).all() and (abs(raw) < 2.0**53).all()):
+        raise InputError(f"{where}: {file!r} has numbers that {kind} does not hold: quantise them first")
+    try:
+        constant_tensor(kind, raw.astype(np.int64))
+    except InputError as error:
+        raise InputError.of("{where}: {file!r}: {error}", where=where, file=file, error=error) from None
+    return raw.astype(np.int64)
+
+
+def _output(name: str, tree: Mapping[str, Any], inputs: list[Tensor]) -> Tensor:
+    """The output as far as it is known: as many dimensions as input 0 has, of no size."""
+    kind: TensorType = DataType.F32
+    if "output" in tree:
+        kind = _type(f"{name}: [output]", tree["output"])
+        _require_keys(f"{name}: [output]", tree["output"], ("type",))
+    return Tensor(TensorGeometry(inputs[0].dims, (0,) * MAX_DIMS), kind)
+
+
+def _options(name: str, options: Any, kernel: Kernel) -> bytes | None:
+    """The private structure: an option that is a list is height and width."""
+    where, structure = f"{name}: [options]", kernel.structure
+    if not isinstance(options, dict):
+        raise InputError(f"{where} is {_short(options)}, must be a table")
+    values = dict(kernel.defaults)
+    fields = [field for field, _ in structure.fields] if structure else []
+    for key, value in options.items():
+        if isinstance(value, str) and value in kernel.words.get(key, {}):
+            value = kernel.words[key][value]
+        pair = (f"{key}_h", f"{key}_w")
+        if key in fields and isinstance(value, int | float) and not isinstance(value, bool):
+            values[key] = value
+        elif set(pair) <= set(fields) and isinstance(value, list) and [type(one) for one in value] == [int, int]:
+            values |= dict(zip(pair, value, strict=True))
+        else:
+            known = sorted({field.removesuffix("_h").removesuffix("_w") for field in fields})
+            words = f", of the words {', '.join(kernel.words[key])}" if key in kernel.words else ""
+            raise InputError(
+                f"{where}: {key} = {_short(value)}{words}: options are {', '.join(known) or 'none'}; a number each, or "
+                "height and width as a list"
+            )
+    try:
+        return structure.pack(values) if structure else None
+    except InputError as error:
+        raise InputError.of("{where}: {error}", where=where, error=error) from None
+
+
+def _inferred(params: HabanaKernelParams, libraries: Libraries) -> HabanaKernelParams:
+    for _ in _INFERRED:
+        code, answer = libraries.habana_kernel(params)
+        written = answer.written_back
+        if code not in _INFERRED or not (written.output_sizes or written.output_types):
+            break
+        params = apply_written(params, replace(written, input_types={}, input_sizes={}))
+    return params
