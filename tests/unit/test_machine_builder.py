@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +16,7 @@ from dais_verif.machine import Index, MachineBuilder, View
 from dais_verif.program import FixedType, assemble
 
 BIT, BYTE, WIDE = FixedType(0, 1, 0), FixedType(0, 8, 0), FixedType(0, 9, 0)
+TOTAL = assemble("input x, t\nx = u8.0 input x\nt = u16.0 input t\ns = u17.0 t + x\nn = u16.0 quant(s)\noutput n = n")
 ADD = assemble("input a, b\nx = u8.0 input a\ny = u8.0 input b\ns = u9.0 x + y\noutput s = s")
 
 
@@ -68,6 +73,16 @@ def test_refused(name: str) -> None:
     with pytest.raises(ProgramError) as caught:
         call(MachineBuilder())
     assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_the_machine_of_the_page() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "machines.md").read_text()
+    block = re.search(r"^    made = dais_verif.*?build\(\).*?$", page, re.M | re.S)
+    assert block is not None
+    names: dict[str, Any] = {"dais_verif": dais_verif, "FixedType": FixedType, "program": TOTAL}
+    exec(textwrap.dedent(block[0]), names)
+    found = dais_verif.run_machine(names["machine"], {"x": [[3], [4], [0]], "en": [[1], [1], [1]]})
+    assert found.outputs["y"][0, :, 0].tolist() == [0, 3, 7]
 
 
 def test_a_machine_is_no_program() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,9 @@ from support.places import FSM
 
 import dais_verif
 from dais_verif.errors import InputError
+from dais_verif.flows.machines.frame import read_frame
 from dais_verif.machine import MachineBuilder
+from dais_verif.machine.step import Element
 from dais_verif.program import FixedType, Program, assemble
 from dais_verif.program.types import type_of_interval
 from dais_verif.verdict import Verdict
@@ -312,6 +316,22 @@ held.i = 1
         with pytest.raises(InputError, match="may write one element at one edge"):
             compared(path, same, frame, tmp_path)
         assert dais_verif.check(path).verdict is Verdict.UNKNOWN
+
+
+def test_the_frame_of_the_page(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "machines.md").read_text()
+    block = re.search(r"^    cycles = 8.*?^$", page, re.M | re.S)
+    assert block is not None
+    made = MachineBuilder()
+    bit, four = FixedType(0, 1, 0), [FixedType(0, 4, 0)] * 4
+    made.input("en", bit)
+    kept = made.register("kept", four, reset=made.input("rst", bit))
+    made.connect(made.input("x", four), kept)
+    made.connect(kept, made.output("y", four))
+    (tmp_path / "frame.toml").write_text(textwrap.dedent(block[0]))
+    said = read_frame(tmp_path / "frame.toml", made.build())
+    assert said.frame.cycles == 8 and len(said.frame.inputs) == len(said.frame.outputs) == 4
+    assert (dict(said.stall), dict(said.reset)) == ({Element("en", 0): 0}, {Element("rst", 0): 1})
 
 
 REFUSED = {
