@@ -177,8 +177,11 @@ def tell_written(path: Path, what: str) -> None:
 def write_page(record: Document, program: Program | None, page: Path, kept: Path | None) -> None:
     """Write ``record``, which is in the file ``kept`` if it was kept, as an HTML page."""
     from dais_verif.report.html import Source, write_report
+    from dais_verif.report.html.kept import machine_of
+    from dais_verif.report.html.sources import program_of
 
-    write_report([Source(record, kept)], program, page)
+    info = program_of(record)
+    write_report([Source(record, kept)], program or (None if info is None else machine_of(info)), page)
     tell_written(page, "the record as a page")
 
 

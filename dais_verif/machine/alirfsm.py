@@ -112,14 +112,15 @@ def _machine(fsm: Mapping[str, Any], notes: Mapping[str, Any], origin: Origin) -
     for name in order:
         if not isinstance(name, str) or name not in signals:
             raise ProgramError(f"JSON signal_order: {_short(name)} is no signal of any connection")
-    if len(set(order)) != len(order):
+    listed = set(order)
+    if len(listed) != len(order):
         raise ProgramError("JSON signal_order: a signal stands there twice")
-    lost = next((s.name for s in signals.values() if s.role is not Role.INTERNAL and s.name not in set(order)), None)
+    lost = next((s.name for s in signals.values() if s.role is not Role.INTERNAL and s.name not in listed), None)
     if lost is not None:
         raise ProgramError(
             f"JSON signal_order: {_short(lost)} is a port, must stand there, as that is the order of ports"
         )
-    ordered = {name: signals[name] for name in [*order, *(name for name in signals if name not in set(order))]}
+    ordered = {name: signals[name] for name in [*order, *(name for name in signals if name not in listed)]}
     return Machine(blocks, ordered, connections, origin)
 
 

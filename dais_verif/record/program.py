@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from dais_verif.machine import Machine
 from dais_verif.program import Program
 
-__all__ = ["ProgramInfo"]
+__all__ = ["MACHINE_LAYOUTS", "ProgramInfo"]
+
+#: What a machine's layout is called: JSON, and text.
+MACHINE_LAYOUTS = ("alirfsm", "mach")
 
 
 @dataclass(frozen=True)

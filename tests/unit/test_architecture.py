@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
     "approx": (set(), "configurations, knobs and exact convolutions are data: programs are made of them elsewhere"),
     "toolchain": (set(), "it knows tools and files, not what they are used for"),
     "synthesis": ({"toolchain"}, "it knows RTL alone"),
-    "report": ({"program", "record"}, "a record holds facts and finds none"),
+    "report": ({"program", "machine", "record"}, "a record holds facts and finds none"),
     "coverage": (
         {"program", "machine", "golden", "stimulus", "prover", "record"},
         "it speaks of programs, machines and vectors, whatever hardware they run on",

@@ -106,7 +106,6 @@ REFUSED = {
     "names": (("run", "M", "--inputs", "Y"), "has arrays x; the inputs of the machine are en"),
     "shape": (("run", "M", "--inputs", "Z"), "en has shape (3,), must be (cycles, 1)"),
     "sample": (("run", "P", "--inputs", "N", "--sample", "after"), "--sample after is for machines"),
-    "show": (("show", "M"), "ALIRFSM"),
 }
 
 

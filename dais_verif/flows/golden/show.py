@@ -1,4 +1,4 @@
-"""Write a program as text."""
+"""Write a program as text, or a machine as a table."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dais_verif.files import write_atomically
+from dais_verif.flows.machines.requests import find_machine, require_no_options
+from dais_verif.flows.machines.show import table_of
 from dais_verif.flows.programs import AnyProgram, read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.golden.vm import compile_forward_and_backward, disassemble
+from dais_verif.machine import Machine
 from dais_verif.program.listing import listing
 
 __all__ = ["Listing", "ListingRequest", "show"]
@@ -26,14 +29,25 @@ class ListingRequest:
 
 @dataclass(frozen=True)
 class Listing:
-    """The ``text`` of a program of so many ``ops``."""
+    """The ``text`` of a program of so many ``ops``, or of ``machine``."""
 
     text: str
     ops: int
+    machine: Machine | None = None
 
 
 def show(request: ListingRequest, *, progress: Progress = SILENT) -> Listing:
-    """Return a program as text, which ``assemble`` turns into the identical binary; ``vm``: its instructions."""
+    """Return a program as text, which ``assemble`` turns into the identical binary; ``vm``: its instructions.
+
+    A machine is a table of its parts; ``convert`` writes it as text that can be read back.
+    """
+    machine = find_machine(request.program)
+    if machine is not None:
+        require_no_options(layout=request.layout, vm=request.vm)
+        table = table_of(machine)
+        if request.output is not None:
+            write_atomically(request.output, table.encode())
+        return Listing(table, sum(block.program.n_ops for block in machine.blocks.values()), machine)
     program, _ = read_program(request.program, request.layout, progress)
     text = disassemble(compile_forward_and_backward(program)) if request.vm else listing(program)
     if request.output is not None:

@@ -12,7 +12,7 @@ from dais_verif.machine.text.spelling import Spelling
 from dais_verif.program import FixedType
 from dais_verif.program.listing import constant, listing
 
-__all__ = ["machine_text"]
+__all__ = ["initial_words", "machine_text", "schedule_words", "type_words"]
 
 #: Values a line.
 _VALUES = 12
@@ -52,22 +52,20 @@ class _Writer:
         word = "register" if signal.register and signal.role is Role.INTERNAL else _WORDS[signal.role]
         if signal.register and signal.role is Role.OUTPUT:
             word += " register"
-        line = f"{word} {spelt_name(signal.name)}: {_types(signal.types)}"
+        line = f"{word} {spelt_name(signal.name)}: {type_words(signal.types)}"
         rest = ""
         if signal.reset is not None:
             rest += f" reset {self.spelling.view(signal.reset)}"
         if signal.schedule is not None:
-            rest += f" valid {_schedule(signal.schedule)}"
+            rest += f" valid {schedule_words(signal.schedule)}"
         if signal.attributes is not None:
             rest += f" attributes {quoted_text(signal.attributes)}"
         if not signal.register or signal.initial is None:
             yield line + rest
             return
-        values = [_value(value, kind) for value, kind in zip(signal.initial, signal.types, strict=True)]
-        if len(set(signal.types)) == 1 and len(set(values)) == 1:
-            yield f"{line} = {values[0]}{rest}"
-        elif len(values) <= _VALUES:
-            yield f"{line} = [{', '.join(values)}]{rest}"
+        values = _values(signal)
+        if len(values) <= _VALUES or (len(set(signal.types)) == 1 and len(set(values)) == 1):
+            yield f"{line} = {initial_words(signal)}{rest}"
         else:
             yield f"{line} = ["
             for start in range(0, len(values), _VALUES):
@@ -85,10 +83,22 @@ class _Writer:
 _WORDS = {Role.INPUT: "input", Role.OUTPUT: "output", Role.INTERNAL: "wire"}
 
 
-def _types(types: Sequence[FixedType]) -> str:
+def type_words(types: Sequence[FixedType]) -> str:
     """``u4.0, s6.2[16]``; of a signal without elements ``u0.0[0]``."""
     runs = [(kind, len(list(run))) for kind, run in groupby(types)]
     return ", ".join(f"{kind}[{count}]" if count > 1 else str(kind) for kind, count in runs) or "u0.0[0]"
+
+
+def initial_words(signal: Signal) -> str:
+    """``3`` if all elements begin with that and are of one type, else ``[1, 2.5, raw(-3)]``."""
+    values = _values(signal)
+    if len(set(signal.types)) == 1 and len(set(values)) == 1:
+        return values[0]
+    return f"[{', '.join(values)}]"
+
+
+def _values(signal: Signal) -> list[str]:
+    return [_value(value, kind) for value, kind in zip(signal.initial or (), signal.types, strict=True)]
 
 
 def _value(value: Fraction, kind: FixedType) -> str:
@@ -98,5 +108,6 @@ def _value(value: Fraction, kind: FixedType) -> str:
     return f"{'-' if raw < 0 else ''}{constant(abs(raw), kind.f)}"
 
 
-def _schedule(schedule: Schedule) -> str:
+def schedule_words(schedule: Schedule) -> str:
+    """``0, 3 period 8``."""
     return " ".join(filter(None, (", ".join(map(str, schedule.toggles)), f"period {schedule.period}")))

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Protocol
 
 from dais_verif.errors import DaisError, InputError
+from dais_verif.machine import Machine, load_machine
 from dais_verif.program import ALL_LAYOUTS, Program, load
-from dais_verif.record.program import ProgramInfo
+from dais_verif.record.program import MACHINE_LAYOUTS, ProgramInfo
 from dais_verif.report.html.page import write_report
 from dais_verif.report.html.sources import Source, program_of, read_source, records_below
 from dais_verif.report.html.verdicts import Standing
 
-__all__ = ["Listener", "ReportRequest", "render_report"]
+__all__ = ["Listener", "ReportRequest", "machine_of", "render_report"]
 
 
 class Listener(Protocol):
@@ -56,8 +57,24 @@ def render_report(request: ReportRequest, *, progress: Listener) -> Standing:
         return write_report(sources, shown, request.output, earlier)
 
 
-def _program(info: ProgramInfo, path: Path | None, layout: str | None, progress: Listener) -> Program | None:
+def machine_of(info: ProgramInfo) -> Machine | None:
+    """Return the machine that a record is of, if it is where the record says, and still the same."""
+    if info.layout not in MACHINE_LAYOUTS or info.path is None:
+        return None
+    try:
+        machine = load_machine(info.path)
+    except DaisError:
+        return None
+    return machine if machine.origin.file_sha256 == info.hash else None
+
+
+def _program(info: ProgramInfo, path: Path | None, layout: str | None, progress: Listener) -> Program | Machine | None:
     """Return the program that is named, which must be right, or else the one where the record says, if it is."""
+    if info.layout in MACHINE_LAYOUTS:
+        machine = machine_of(info) if path is None else load_machine(path)
+        if machine is None:
+            _warn(f"{info.path!r} is not the machine that was verified", progress)
+        return machine
     known = layout or (info.layout if info.layout in ALL_LAYOUTS else None)
     if path is not None:
         return load(path, layout=layout)

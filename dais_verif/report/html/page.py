@@ -20,13 +20,16 @@ from markupsafe import Markup
 
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
+from dais_verif.machine import Machine
 from dais_verif.printable import printable
 from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage, CoverageRecord
+from dais_verif.record.program import MACHINE_LAYOUTS
 from dais_verif.record.proof import ProofRecord
 from dais_verif.record.regression import JobResult, RegressionRecord, failures_first
 from dais_verif.record.simulation import Mismatch, SimulationRecord
 from dais_verif.report.html.evidence import GRADES, designs_of, output_rows
+from dais_verif.report.html.machines.view import view_of
 from dais_verif.report.html.program_view import facts_of, view_data
 from dais_verif.report.html.sources import Document, Source, program_of, with_stages
 from dais_verif.report.html.times import split_of
@@ -48,7 +51,7 @@ _MOST_OPS = 200_000
 
 def write_report(
     records: Iterable[Document | Source],
-    program: Program | None,
+    program: Program | Machine | None,
     path: str | Path,
     history: Iterable[Source] = (),
 ) -> Standing:
@@ -66,7 +69,10 @@ def write_report(
 
 
 def render(
-    sources: Sequence[Source], program: Program | None = None, history: Sequence[Source] = (), folder: str | Path = ""
+    sources: Sequence[Source],
+    program: Program | Machine | None = None,
+    history: Sequence[Source] = (),
+    folder: str | Path = "",
 ) -> str:
     """The page as text. ``folder``: where it will lie, so that links are relative. Raises ``InputError``."""
     folder = Path(folder)
@@ -80,7 +86,10 @@ def render(
     return _program_page(sources, program, history, folder)
 
 
-def _program_page(sources: Sequence[Source], program: Program | None, history: Sequence[Source], folder: Path) -> str:
+def _program_page(
+    sources: Sequence[Source], subject: Program | Machine | None, history: Sequence[Source], folder: Path
+) -> str:
+    program, machine = (None, subject) if isinstance(subject, Machine) else (subject, None)
     infos = [info for source in sources if (info := program_of(source.document)) is not None]
     hashes = list(dict.fromkeys(info.hash for info in infos))
     if len(hashes) > 1:
@@ -93,6 +102,8 @@ def _program_page(sources: Sequence[Source], program: Program | None, history: S
             f"the program has the hash {program.hash[:12]}, the records are of {hashes[0][:12]};"
             " give the program that was verified"
         )
+    if machine is not None and machine.origin.file_sha256 != hashes[0]:
+        raise InputError("the machine is not the one that the records are of; give the machine that was verified")
     standing = overall(sources)
     found = with_stages(sources)
     documents = [source.document for source in found]
@@ -117,6 +128,8 @@ def _program_page(sources: Sequence[Source], program: Program | None, history: S
         sources=found,
         info=infos[0],
         program=program,
+        machine=view_of(machine) if machine is not None else None,
+        of_machine=infos[0].layout in MACHINE_LAYOUTS,
         facts=facts_of(program) if program is not None else None,
         designs=designs,
         rows=rows,

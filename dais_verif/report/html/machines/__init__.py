@@ -1,0 +1,1 @@
+"""Machines on pages: what is in one, and a diagram of it."""

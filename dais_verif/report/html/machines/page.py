@@ -1,0 +1,22 @@
+"""A page of a machine alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dais_verif.files import write_atomically
+from dais_verif.machine import Machine
+from dais_verif.report.html.machines.view import view_of
+from dais_verif.report.html.page import render_template
+from dais_verif.report.html.verdicts import Standing
+from dais_verif.verdict import Verdict
+
+__all__ = ["write_machine_page"]
+
+
+def write_machine_page(machine: Machine, path: str | Path) -> None:
+    """Write a page of ``machine`` alone to ``path``. Raises ``InputError`` if it cannot be written."""
+    path, view = Path(path), view_of(machine)
+    standing = Standing(Verdict.PASS, view.summary, "valid")
+    text = render_template("machine_page.html", path.parent, standing=standing, path=machine.origin.path, machine=view)
+    write_atomically(path, text.encode("utf-8", "backslashreplace"))

@@ -1,0 +1,111 @@
+"""What a page says of a machine: its diagram, and tables of blocks, signals and connections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from dais_verif.machine import Machine, Role, Signal
+from dais_verif.machine.ports import bits_of
+from dais_verif.machine.text.spelling import Spelling
+from dais_verif.machine.text.writer import initial_words
+from dais_verif.program import FixedType
+from dais_verif.report.html.machines.graph import graph_of
+from dais_verif.report.html.machines.layout import Drawing, draw
+
+__all__ = ["MachineView", "SignalRow", "view_of"]
+
+#: So many rows of a table are on the page.
+_MOST_ROWS = 2000
+#: So many characters of initial values, and so many runs of types.
+_CHARACTERS, _VALUES = 80, 16
+
+
+@dataclass(frozen=True)
+class SignalRow:
+    """A signal as a row: what it is, its types, what it holds at first, its reset and its schedule."""
+
+    name: str
+    kind: str
+    types: str
+    bits: int
+    initial: str
+    reset: str
+    schedule: str
+
+
+@dataclass(frozen=True)
+class MachineView:
+    """``drawing``; ``grouped``: kinds of which it shows one box. ``left_out``: rows that are not on the page."""
+
+    drawing: Drawing
+    grouped: tuple[str, ...]
+    blocks: list[tuple[str, int, int, int]]
+    signals: list[SignalRow]
+    connections: list[tuple[str, str]]
+    left_out: int
+    summary: str
+
+
+def view_of(machine: Machine) -> MachineView:
+    """Return what there is to say of ``machine``."""
+    graph = graph_of(machine)
+    spelling = Spelling(machine)
+    signals = [_row(machine, s, spelling) for s in machine.signals.values() if s.name not in spelling.ports]
+    connections = [
+        (spelling.connection(c), "at edges of the clock" if machine.clocked(c) else "at all times")
+        for c in machine.connections
+    ]
+    blocks = [(b.name, b.program.n_ops, b.program.n_in, b.program.n_out) for b in machine.blocks.values()]
+    rows = (blocks, signals, connections)
+    left_out = sum(max(len(each) - _MOST_ROWS, 0) for each in rows)
+    state = sum(bits_of(signal.types) for signal in machine.registers)
+    summary = (
+        f"{_counted(len(blocks), 'block')} of {_counted(sum(ops for _, ops, _, _ in blocks), 'op')},"
+        f" {_counted(len(machine.registers), 'register')} of {_counted(state, 'bit')},"
+        f" {_counted(len(connections), 'connection')}, {_counted(len(machine.inputs), 'input')},"
+        f" {_counted(len(machine.outputs), 'output')}"
+    )
+    return MachineView(
+        draw(graph),
+        graph.grouped,
+        blocks[:_MOST_ROWS],
+        signals[:_MOST_ROWS],
+        connections[:_MOST_ROWS],
+        left_out,
+        summary,
+    )
+
+
+def _row(machine: Machine, signal: Signal, spelling: Spelling) -> SignalRow:
+    kind = {Role.INPUT: "input", Role.OUTPUT: "output", Role.INTERNAL: "wire"}[signal.role]
+    if signal.register:
+        kind = "register" if signal.role is Role.INTERNAL else "output register"
+    schedule = signal.schedule
+    return SignalRow(
+        name=signal.name,
+        kind=kind,
+        types=_types(signal.types),
+        bits=bits_of(signal.types),
+        initial=_initial(signal),
+        reset="" if signal.reset is None else spelling.view(signal.reset),
+        schedule="" if schedule is None else f"{', '.join(map(str, schedule.toggles))} of {schedule.period}",
+    )
+
+
+def _initial(signal: Signal) -> str:
+    if not signal.register:
+        return ""
+    words = "unknown" if signal.initial is None else initial_words(signal)
+    return words if len(words) <= _CHARACTERS else f"{words[:_CHARACTERS]}..."
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" + ("" if count == 1 else "s")
+
+
+def _types(types: Sequence[FixedType]) -> str:
+    runs = [(kind, len(list(run))) for kind, run in groupby(types)]
+    shown = ", ".join(f"{count} × {kind}" if count > 1 else str(kind) for kind, count in runs[:_VALUES])
+    return (shown + (", ..." if len(runs) > _VALUES else "")) or "no elements"
