@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support.places import FSM
 
+import dais_verif
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.simulate import simulate
@@ -87,3 +88,16 @@ def test_every_fault_that_can_be_seen_is_found_by_sim(name: str, tmp_path: Path)
         if record.verdict not in (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT) and not hidden(name, fault):
             missed.append(f"{fault}: {record.verdict}")
     assert not missed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({**EQUAL, **SELDOM}))
+def test_what_sim_may_miss_is_proved_to_be_equal_or_refuted(name: str, tmp_path: Path) -> None:
+    """So every control fault in the real machines is found, or is none."""
+    for fault in control_faults(machine(name)):
+        if hidden(name, fault):
+            source = tmp_path / "design.v"
+            source.write_text(emit_machine(fault.machine))
+            record = dais_verif.prove(FSM / name / "fsm.json.gz", rtl=[source], top="model")
+            wanted = Verdict.PASS if name in EQUAL else Verdict.RTL_MISMATCH
+            assert record.verdict is wanted, f"{fault}: {record.message}"

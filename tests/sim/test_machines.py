@@ -519,3 +519,29 @@ def test_waves_of_a_replay_are_marked_in_the_cycle_that_is_blamed(tmp_path: Path
     assert "model.count[5:0]" in view and "model.en" in view and "count[0]" in view
     # A cycle lasts two nanoseconds, in steps of a picosecond; the marker is in its middle.
     assert "*" in view and str(2000 * found.blame.cycle + 1000) in view
+
+
+@pytest.mark.parametrize("flavor", ["verilog", pytest.param("vhdl", marks=pytest.mark.slow)])
+def test_blame_knows_the_names_of_alkaids_rtl(flavor: str, tmp_path: Path) -> None:
+    """Ops that it has fused have other numbers there, so that a signal is named; and a register by its own name."""
+    rtl = theirs("f04_fifo", tmp_path, flavor)
+    simulator = "icarus" if flavor == "verilog" else "ghdl"
+    faults = {
+        "ctl": ("~v7", "v7", "signal", "INTERNAL_ctl_outp[4]"),
+        "top": ("if (rst)", "if (1'b0)", "register", "wptr[0]"),
+    }
+    if flavor == "vhdl":
+        faults = {
+            "ctl": ("not v7", "v7", "signal", "INTERNAL_ctl_outp[4]"),
+            "top": ("rst(0) = '1'", "rst(0) = '0'", "register", "wptr[0]"),
+        }
+    for stem, (old, new, kind, name) in faults.items():
+        (path,) = (path for path in rtl if path.stem == stem)
+        text = path.read_text()
+        assert old in text, "choose another fault, alkaid has changed"
+        path.write_text(text.replace(old, new, 1))
+        record = sim("f04_fifo", design=DesignRequest(rtl=rtl, top="top"), vectors=255, simulator=simulator)
+        path.write_text(text)
+        assert record.first_mismatch is not None and record.first_mismatch.blame is not None, record.message
+        blame = record.first_mismatch.blame
+        assert (blame.kind, blame.signal) == (kind, name), blame.text

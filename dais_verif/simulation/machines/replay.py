@@ -141,7 +141,7 @@ class _Replay:
         names = signal_names(self.machine)
         for signal in registers:
             moments = [self.exact[0].before, *(cycle.after for cycle in self.exact[:cycles])]
-            paths = tuple(dict.fromkeys((names[signal.name], signal.name)))
+            paths = _called(names[signal.name], signal.name)
             expected.append(Register(paths, tuple(_text(signal, values) for values in moments)))
         answer, question = self.folder / "signals.json", self.folder / "question.json"
         answer.unlink(missing_ok=True)
@@ -160,7 +160,7 @@ class _Replay:
         """What to read: wires and ops by names of ours, else by alkaid's."""
         names = signal_names(self.machine)
         found = {
-            signal.name: tuple(dict.fromkeys((names[signal.name], signal.name)))
+            signal.name: _called(names[signal.name], signal.name)
             for signal in self.machine.signals.values()
             if signal.name in behind or signal.role is not Role.INTERNAL
         }
@@ -168,7 +168,7 @@ class _Replay:
             if block.outputs in behind:
                 own = path_of(block.program)
                 for op in block.program.ops:
-                    scopes = (f"_inst_{block.name}", f"inst_{block.name}")
+                    scopes = _called(f"_inst_{block.name}", f"inst_{block.name}")
                     theirs = (f"{scope}.v{op.index}" for scope in scopes)
                     found[_key(block, op.index)] = (f"block_{block.name}.{own(op.index)}", *theirs)
         return found
@@ -192,6 +192,8 @@ class _Replay:
         return None
 
     def in_block(self, block: Block, values: Values, seen: MachineSeen, look: Look, when: str) -> Blame | None:
+        if not _is_numbered_alike(block, seen):
+            return None
         for op, (_, number, raw) in zip(block.program.ops, _ops(block, values[block.inputs]), strict=True):
             bits = seen.seen.get(_key(block, number), ("", ""))[0]
             if raw is None or not bits or not op.type.width or holds(bits, raw, op.type):
@@ -266,6 +268,17 @@ class _Replay:
 
 def _key(block: Block, op: int) -> str:
     return f"{block.name} op {op}"
+
+
+def _called(*names: str) -> tuple[str, ...]:
+    """What a signal may be called: in VHDL letters are of no case, and GHDL has small ones."""
+    return tuple(dict.fromkeys((*names, *(name.lower() for name in names))))
+
+
+def _is_numbered_alike(block: Block, seen: MachineSeen) -> bool:
+    """Whether alkaid's signals of ops are those of this block: it may have fused ops, and numbered them anew."""
+    theirs = [(op, seen.seen[key]) for op in block.program.ops if (key := _key(block, op.index)) in seen.seen]
+    return all(called.startswith("block_") or len(bits) == op.type.width for op, (bits, called) in theirs)
 
 
 def _ops(block: Block, inputs: Sequence[Value]) -> Iterator[_Op]:
