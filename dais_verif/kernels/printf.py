@@ -1,0 +1,131 @@
+"""``printf`` of kernels: a message with at most one variable, a dword, printed as C does; and buffers of messages."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from dais_verif.errors import InputError
+
+__all__ = ["CONVERSIONS", "PrintBuffer", "Printf", "buffer_of", "messages_of"]
+
+
+def _signed(bits: int) -> Callable[[int], str]:
+    def text(dword: int) -> str:
+        low = dword & ((1 << bits) - 1)
+        return str(low - (low >> (bits - 1) << bits))
+
+    return text
+
+
+def _unsigned(bits: int) -> Callable[[int], str]:
+    return lambda dword: str(dword & ((1 << bits) - 1))
+
+
+def _real(dword: int) -> str:
+    return f"{struct.unpack('<f', struct.pack('<I', dword))[0]:f}"
+
+
+#: The formats that there are: how each prints a dword.
+CONVERSIONS: dict[str, Callable[[int], str]] = {
+    "hhd": _signed(8),
+    "hhu": _unsigned(8),
+    "hd": _signed(16),
+    "hu": _unsigned(16),
+    "d": _signed(32),
+    "u": _unsigned(32),
+    "bf": lambda dword: _real((dword & 0xFFFF) << 16),
+    "f": _real,
+}
+
+#: A ``%`` and what may stand behind it in C.
+_ANY = re.compile(r"%(%|[-+ #0]*[\d*]*(?:\.[\d*]+)?(?:hh|ll|[hlLqjzt])*(?:bf|[a-zA-Z])?)")
+
+
+@dataclass(frozen=True)
+class Printf:
+    """A message: what stands before its variable, how that is printed (None: there is none), what stands behind."""
+
+    before: str
+    conversion: str | None = None
+    behind: str = ""
+
+    @classmethod
+    def of(cls, text: str) -> Printf:
+        """Return the message ``text``, of C's escapes none left. Raises ``InputError`` for formats that there are not.
+
+        ``%%`` is a percent sign.
+        """
+        parts, at, conversion = [""], 0, None
+        for found in _ANY.finditer(text):
+            parts[-1] += text[at : found.start()]
+            at = found.end()
+            if found[1] == "%":
+                parts[-1] += "%"
+                continue
+            if found[1] not in CONVERSIONS:
+                raise InputError(
+                    f"printf {text!r}: no format is called %{found[1]}; there are %{' %'.join(CONVERSIONS)}"
+                )
+            if conversion is not None:
+                raise InputError(f"printf {text!r} has two variables; a message has at most one")
+            conversion = found[1]
+            parts.append("")
+        parts[-1] += text[at:]
+        return cls(parts[0], conversion, parts[1] if conversion is not None else "")
+
+    def render(self, dword: int = 0) -> str:
+        """Return what is printed of a variable, given as its 32 bits."""
+        if not 0 <= dword < 1 << 32:
+            raise InputError(f"a variable of printf is a dword, not {dword}")
+        return self.before + (CONVERSIONS[self.conversion](dword) if self.conversion else "") + self.behind
+
+
+#: What begins a record of the buffer, and what ends them all.
+_RECORD, _END = 0xCDCDCDCD, 0xFFFFFFFF
+
+
+@dataclass(frozen=True)
+class PrintBuffer:
+    """Dwords as the runtime has them, and how many messages found no room."""
+
+    dwords: tuple[int, ...]
+    lost: int = 0
+
+
+def buffer_of(messages: Iterable[tuple[str, int]], size: int = 32 << 10) -> PrintBuffer:
+    """Return the buffer, of up to ``size`` bytes, of texts and their variables; a text without one has 0.
+
+    A record is a mark, the variable, and the text, four bytes a dword, of which the last ends it by a NUL.
+    """
+    dwords, lost = list[int](), 0
+    for text, dword in messages:
+        if "\0" in text:
+            raise InputError(f"printf {text!r} has a NUL, which ends a text")
+        data = text.encode() + b"\0"
+        data += bytes(-len(data) % 4)
+        record = [_RECORD, dword, *struct.unpack(f"<{len(data) // 4}I", data)]
+        if lost or 4 * (len(dwords) + len(record) + 1) > size:
+            lost += 1
+        else:
+            dwords += record
+    return PrintBuffer((*dwords, _END), lost)
+
+
+def messages_of(dwords: Sequence[int]) -> Iterator[str]:
+    """Yield what the records of a buffer print. Raises ``InputError`` where there is no record and no end."""
+    at = 0
+    while at < len(dwords) and dwords[at] == _RECORD:
+        data = b""
+        for number in dwords[at + 2 :]:
+            data += struct.pack("<I", number)
+            if not data[-1]:
+                break
+        if not data or data[-1]:
+            break
+        yield Printf.of(data.rstrip(b"\0").decode(errors="replace")).render(dwords[at + 1])
+        at += 2 + len(data) // 4
+    if at >= len(dwords) or dwords[at] != _END:
+        raise InputError(f"dword {at} of a printf buffer begins no record, and does not end it either")
