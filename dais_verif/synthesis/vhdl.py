@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dais_verif.errors import InputError, ToolError
+from dais_verif.synthesis.ghdl_constants import with_plain_constants
 from dais_verif.synthesis.ghdl_selectors import with_settled_selectors
 from dais_verif.synthesis.ghdl_variants import with_lost_variants
 from dais_verif.synthesis.vhdl_events import refuse_events
@@ -65,7 +66,7 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
         _synthesize([ghdl, "--synth", _STANDARD, "--out=verilog", *generics, entity], other, sources, limits)
         return other.read_text(encoding="latin-1")
 
-    text = with_settled_selectors(with_lost_variants(text, sources, variant))
+    text = with_plain_constants(with_settled_selectors(with_lost_variants(text, sources, variant)))
     form.write_text(text, encoding="latin-1")
     return form
 

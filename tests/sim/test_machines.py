@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.alkaids_rtl import theirs
 from support.door import command
 from support.machines import NIBBLE, connect, counter, signal, tree
 from support.places import FSM
@@ -56,14 +57,6 @@ def test_our_rtl_of_real_machines_gives_what_the_oracle_gives(name: str, simulat
     bits = sum(kind.width for out in load_machine(FSM / name / "fsm.json.gz").outputs for kind in out.types)
     assert record.simulators[0].bits_compared == 2 * bits * record.vectors
     assert [part.name for part in record.stimulus] == ["file", "generated"]
-
-
-def theirs(name: str, folder: Path, flavor: str) -> tuple[Path, ...]:
-    """The RTL that alkaid writes of a machine."""
-    fsm = pytest.importorskip("alkaid.stateful.fsm")
-    writer = pytest.importorskip("alkaid.codegen.rtl.rtl_model")
-    writer.RTLModel(fsm.FSM.load(FSM / name / "fsm.json.gz"), folder, prj_name="top", flavor=flavor).write()
-    return tuple(path for path in (folder / "src").rglob("*.v*") if "wrapper" not in path.name)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What is mended in the Verilog of GHDL's synthesis: selectors without a default, and variants that it loses."""
+"""What is mended in the Verilog of GHDL's synthesis: selectors, long constants, and variants that it loses."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dais_verif.synthesis.ghdl_constants import with_plain_constants
 from dais_verif.synthesis.ghdl_selectors import with_settled_selectors
 from dais_verif.synthesis.ghdl_variants import lost_variants, with_lost_variants
 
@@ -50,6 +51,18 @@ def test_a_default_that_is_there_stays() -> None:
 )
 def test_all_else_stays_as_it_is(text: str) -> None:
     assert with_settled_selectors(text) == text
+
+
+def test_long_constants_are_numbers_and_signals_that_nothing_assigns_have_them_at_once() -> None:
+    bits = "01" * 300
+    block = f'  always @*\n    w = "{bits}"; // (isignal)\n  initial\n    w <= "{bits}";\n'
+    text = with_plain_constants(f"module t;\n{block}endmodule\n")
+    assert text == f"module t;\n  always_comb\n    w = 600'b{bits}; // (isignal)\nendmodule\n"
+
+
+def test_signals_that_registers_drive_keep_their_blocks() -> None:
+    text = "  always @*\n    c = n4_q; // (isignal)\n  initial\n    c <= 3'b000;\n"
+    assert with_plain_constants(text) == text
 
 
 ENTITY = """\

@@ -41,7 +41,7 @@ from dais_verif.record.machine_proof import ProvedMachine
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import Confirmation, ProofRecord, Status
 from dais_verif.record.simulation import Mismatch, SimulationRecord
-from dais_verif.simulation.simulators.build import SIMULATORS
+from dais_verif.simulation.simulators.build import simulators_for
 from dais_verif.stimulus.sequences import npz_of
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
@@ -94,7 +94,7 @@ def prove_machine(
         if found.found is not None:
             folder.kept = True
             with watch.stage("replay"), progress.working("replaying the sequence"):
-                replayed = _replay(machine, request, found, folder)
+                replayed = _replay(machine, request, asked.rtl, found, folder)
             proof = _judged(proof, replayed, readings)
         elif proof.verdict is Verdict.PASS and asked.rtl and request.confirm:
             with watch.stage("confirm"), progress.working("confirming by simulation"):
@@ -159,7 +159,7 @@ def _proved(machine: Machine, task: ProofTask, clock: str) -> tuple[MachineProof
 
 
 def _replay(
-    machine: Machine, request: ProveRequest, found: MachineProof, folder: WorkFolder
+    machine: Machine, request: ProveRequest, rtl: Sequence[Path], found: MachineProof, folder: WorkFolder
 ) -> SimulationRecord | None:
     """Return what simulators say of the sequence that was found; None if no file can hold its numbers."""
     assert found.found is not None
@@ -168,9 +168,8 @@ def _replay(
         return None
     path = folder.path / _FILE
     write_atomically(path, npz_of(arrays))
-    tries = [request.simulator] if request.simulator else list(SIMULATORS)
     record: SimulationRecord | None = None
-    for simulator in tries:
+    for simulator in simulators_for(request.simulator, rtl):
         asked = SimulationRequest(
             program=machine if not is_folder(request.program) else request.program,
             design=request.design,
