@@ -122,7 +122,7 @@ def _diff(request: DiffRequest, progress: Progress) -> DiffRecord:
     identical = a.hash == b.hash
     verdict, message = _judge(found, identical)
     proof = None
-    if request.prove and not found.differing:
+    if request.prove and found.bits and not found.differing:
         proof = _prove(a, b, request, progress)
         verdict, message = _judge_proof(proof)
         if proof.witness is not None:
@@ -157,7 +157,7 @@ def _diff(request: DiffRequest, progress: Progress) -> DiffRecord:
 
 def _judge(found: Comparison, identical: bool) -> tuple[Verdict, str]:
     if not found.rows * found.bits:
-        return Verdict.NOT_RUN, "nothing was compared: " + ("no output has a bit" if found.rows else "no vectors")
+        return Verdict.NOT_RUN, "nothing was compared: " + ("no vectors" if found.bits else "no output has a bit")
     if found.differing:
         return Verdict.PROGRAMS_DIFFER, f"{found.differing} of {found.rows} vectors differ"
     known = "the same program" if identical else "that is no proof that there is none"
@@ -176,8 +176,6 @@ def _prove(a: Program, b: Program, request: DiffRequest, progress: Progress) -> 
 
 def _judge_proof(proof: Equivalence) -> tuple[Verdict, str]:
     """Return what a proof comes to; its witness is still to be looked at."""
-    if not proof.equal:
-        return Verdict.NOT_RUN, "nothing was compared: the programs have no outputs"
     if proof.witness is not None:
         return Verdict.PROGRAMS_DIFFER, f"output {proof.equal.index(False)} differs; no generated vector shows it"
     if proof.undecided:

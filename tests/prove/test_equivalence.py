@@ -229,6 +229,15 @@ class TestVerb:
         assert (ran.returncode, facts["verdict"]) == (1, "PROGRAMS_DIFFER")
         assert facts["difference"]["witness"] == [str(0x123456)]
 
+    def test_outputs_without_a_bit_are_no_proof(self, tmp_path: Path) -> None:
+        rows: list[Any] = [(-1, 0, -1, 0, (0, 8, 0)), (3, 0, -1, 0, (0, 0, 0))]
+        a, b = (Program.build(rows, outputs, inp_shift=[0]) for outputs in ([(1, 0, 0)], [(-1, 0, 0)]))
+        for first, second in ((a, b), (a, a)):
+            ran = command("diff", *self.files(tmp_path, first, second), "--prove", "--json")
+            facts = json.loads(ran.stdout)
+            assert (ran.returncode, facts["verdict"], facts["proof"]) == (6, "NOT_RUN", None)
+            assert facts["message"] == "nothing was compared: no output has a bit"
+
     def test_undecided_is_unknown(self, tmp_path: Path) -> None:
         ran = command("diff", *self.files(tmp_path, *factors()), "--prove", "--timeout", 0.2, "--json")
         facts = json.loads(ran.stdout)
