@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import random
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.big_machines import big_machine
 from support.places import FSM
+from support.random_machines import random_machine
 
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.errors import InputError, StateError, ViolationError
 from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.proof.deep_stack import run_deep
 from dais_verif.flows.prove import ProveRequest, prove
 from dais_verif.golden.machine_batch import run_machine
 from dais_verif.machine import Machine, load_machine
@@ -152,3 +157,29 @@ def _differ(machine: Machine, other: Machine, inputs: dict[str, Any]) -> bool:
         return False
     wrong = run_machine(other, inputs, check=False).outputs
     return any(((right[name] != wrong[name]) & ~np.isnan(right[name])).any() for name in right)
+
+
+@pytest.mark.parametrize(
+    ("first", "count"), [(100, 6), pytest.param(1000, 200, marks=pytest.mark.slow)], ids=["few", "many"]
+)
+def test_our_rtl_of_random_machines_is_proved(first: int, count: int, tmp_path: Path) -> None:
+    """Nothing of it is refuted, and next to nothing is left open."""
+    verdicts: Counter[Verdict] = Counter()
+    for seed in range(first, first + count):
+        machine = random_machine(random.Random(seed), inside=seed % 2 == 0)
+        (tmp_path / "model.v").write_text(emit_machine(machine))
+        netlist = elaborate([tmp_path / "model.v"], "model")
+        found = prove_machine(machine, netlist, "clk", ProofOptions(timeout=10)).proof
+        assert found.verdict is not Verdict.RTL_MISMATCH, (seed, found.message)
+        verdicts[found.verdict] += 1
+    assert verdicts[Verdict.PASS] >= 0.98 * count, verdicts
+
+
+@pytest.mark.slow
+def test_a_machine_of_50_000_ops_is_proved(tmp_path: Path) -> None:
+    machine = big_machine(50_000, 5_000, seed=1)
+    (tmp_path / "model.v").write_text(emit_machine(machine))
+    netlist = run_deep(lambda: elaborate([tmp_path / "model.v"], "model"))
+    found = run_deep(lambda: prove_machine(machine, netlist, "clk", ProofOptions()))
+    assert found.proof.verdict is Verdict.PASS, found.proof.message
+    assert len(found.proof.ops) > 40_000
