@@ -1,0 +1,105 @@
+"""An instance unfolded into one program computes what its members compute, pads, muxes, tables and sums included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dais_verif.errors import InputError
+from dais_verif.golden import run_raw
+from dais_verif.golden.members import run_instance
+from dais_verif.kernels import unfold as unfolding
+from dais_verif.kernels.caller import instantiate
+from dais_verif.kernels.constants import constant_tensor
+from dais_verif.kernels.instance import KernelInstance, instance_of
+from dais_verif.kernels.mapping import MappedTensor, Mapping
+from dais_verif.kernels.rules import access, block, point, steps
+from dais_verif.kernels.shipped import LIBRARY
+from dais_verif.kernels.shipped.conv2d import STRUCTURE
+from dais_verif.kernels.shipped.moves import AXIS
+from dais_verif.kernels.shipped.pooling import STRUCTURE as POOL
+from dais_verif.kernels.structures import HabanaKernelParams, Tensor
+from dais_verif.kernels.unfold import unfold
+from dais_verif.program import FixedType, Program
+from dais_verif.program.conversion import to_alir
+from dais_verif.program.numbers import Batch, Column
+
+S5, OUT = FixedType(1, 2, 2), FixedType(1, 6, 3)
+WINDOW = {"pad_w": 1, "pad_h": 2, "stride_w": 2, "stride_h": 1, "dilation_w": 1, "dilation_h": 2}
+
+
+def instance(name: str, inputs: Sequence[Tensor], output: Sequence[int], given: bytes | None = None) -> KernelInstance:
+    params = HabanaKernelParams(name, tuple(inputs), (Tensor.of(OUT, *output),), given)
+    return instance_of(params, instantiate(LIBRARY, params))
+
+
+def instances() -> dict[str, KernelInstance]:
+    rng = np.random.default_rng(21)
+    weights = constant_tensor(S5, rng.integers(-16, 16, size=(2, 2, 3, 3)))
+    image = Tensor.of(S5, 5, 4, 2)
+    pooled = POOL.pack({**WINDOW, "kernel_w": 3, "kernel_h": 3})
+    return {
+        "mul": instance("mul", [Tensor.of(S5, 2, 3)] * 2, (2, 3)),
+        "tanh": instance("tanh", [Tensor.of(S5, 4)], (4,)),
+        "dense": instance("dense", [Tensor.of(S5, 2, 3), constant_tensor(S5, [[1, -2], [3, 5]])], (2, 3)),
+        "conv2d": instance("conv2d", [image, weights], (3, 4, 2), STRUCTURE.pack({**WINDOW, "groups": 1})),
+        "max_pool": instance("max_pool", [image], (3, 4, 2), pooled),
+        "min_pool": instance("min_pool", [image], (3, 4, 2), pooled),
+        "concat": instance("concat", [Tensor.of(S5, 3, 2), Tensor.of(S5, 1, 2)], (4, 2), AXIS.pack({})),
+    }
+
+
+def evaluated(program: Program, inputs: Sequence[np.ndarray], kinds: Sequence[FixedType]) -> np.ndarray:  # type: ignore[type-arg]
+    """Outputs of an unfolded instance, (samples, n_out), in units of OUT."""
+    columns = [
+        Column(flat, -kind.f) for x, kind in zip(inputs, kinds, strict=True) for flat in x.reshape(len(x), -1).T.copy()
+    ]
+    raw = run_raw(program, Batch(len(inputs[0]), tuple(columns)))
+    return np.stack([one << (OUT.f - kind.f) for one, kind in zip(raw, program.output_types, strict=True)], axis=-1)
+
+
+@pytest.mark.parametrize("name", instances())
+@pytest.mark.parametrize("alir", [False, True], ids=["dais", "alir"])
+def test_it_computes_what_the_members_compute(name: str, alir: bool) -> None:
+    folded = instances()[name]
+    if alir:
+        folded = replace(folded, block=to_alir(folded.block))
+    rng = np.random.default_rng(22)
+    shapes = [tensor.sizes[::-1] for tensor in folded.mapping.inputs]
+    inputs = [rng.integers(-16, 16, size=(40, *shape)) for shape in shapes]
+    (expected,) = run_instance(folded, inputs)
+    program = unfold(folded)
+    assert program.n_in == sum(x[0].size for x in inputs) and program.n_out == expected[0].size
+    assert (evaluated(program, inputs, folded.input_types) == expected.reshape(40, -1)).all()
+
+
+class TestOdd:
+    def doubled(self, shift: int = 0) -> KernelInstance:
+        """Members 0 to 4 over 5 elements, each with its right neighbour; the last reads a pad."""
+        ops = [(-1, 0, -1, 0, S5), (-1, 1, -1, 0, S5), (1, 0, 1, 0, (1, 3, 2))]
+        program = Program.build(ops, [(2, 0, 1)], inp_shift=[0, shift])
+        x = MappedTensor("x", (5,), access(steps(0, 1, 0, 1)))
+        y = MappedTensor("y", (5,), access(block(0, 1)))
+        return KernelInstance("pairs", program, Mapping((5,), (x,), (y,)), (S5,), (OUT,), (-7,))
+
+    def test_pads_negation_and_what_is_never_written(self) -> None:
+        folded = self.doubled()
+        x = np.arange(-5, 5).reshape(2, 5)
+        (expected,) = run_instance(folded, [x])
+        assert (evaluated(unfold(folded), [x], (S5,)) == expected).all()
+        y = MappedTensor("y", (7,), access(point(0)))
+        longer = replace(folded, mapping=replace(folded.mapping, outputs=(y,)))
+        found = evaluated(unfold(longer), [x], (S5,))
+        assert (found == np.pad(expected, [(0, 0), (0, 2)])).all()
+
+    def test_shifts_of_ports_must_agree(self) -> None:
+        with pytest.raises(InputError, match="pairs: two ports shift one element of an input by different bits"):
+            unfold(self.doubled(shift=1))
+
+    def test_too_many_ops(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(unfolding, "MOST_OPS", 14)
+        with pytest.raises(InputError, match="pairs: 5 members of 3 ops each are more than 14 ops"):
+            unfold(self.doubled())
