@@ -229,6 +229,13 @@ def test_the_normal_form_has_single_blanks_and_no_blank_lines() -> None:
     )
 
 
+def test_what_says_the_same_is_equal_wherever_it_was_read() -> None:
+    """Names of files, blanks and notices are no part of what a file says."""
+    odd = text_of("1  gpu conv fp32 11", "")
+    assert approx.parse(odd, "a.txt") == approx.parse(text_of("1 gpu conv fp32 11"), "b.txt")
+    assert approx.parse(odd, "a.txt") != approx.parse(text_of("1 gpu conv 11"), "a.txt")
+
+
 def test_numbers_keep_their_digits_and_what_is_changed_is_written() -> None:
     file = approx.parse(text_of(header="c +1.50 1e0 .5 0 7.000"))
     one = file.configurations[0]
