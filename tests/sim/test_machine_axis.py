@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.flows.wrapper import find_wrapper
 from dais_verif.machine import Machine
 from dais_verif.record.simulation import SimulationRecord
+from dais_verif.toolchain import tools
 from dais_verif.verdict import Verdict
 
 MACHINES: dict[str, Callable[[], Machine]] = {
@@ -97,6 +99,24 @@ def test_a_fault_of_the_machine_is_found(folder: Path, tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("line[15:8] <= line[7:0];", "line[15:8] <= ~line[7:0];"))
     assert "<= ~line" in path.read_text()
     assert simulated(moving_sum(), tmp_path / "axis").verdict is Verdict.RTL_MISMATCH
+
+
+def test_tools_take_the_folder_as_its_readme_says(folder: Path) -> None:
+    page = (folder / "README.md").read_text()
+    found = tools.verilator()
+    for command, env, tool in (
+        ("iverilog -g2005 -s model_axis -o /dev/null -f files.f", None, [str(tools.icarus().iverilog)]),
+        (
+            "verilator --lint-only -Wall -Wno-DECLFILENAME --top-module model_axis -f files.f",
+            dict(found.env),
+            found.driver,
+        ),
+    ):
+        assert f"    {command}\n" in page
+        words = [*tool, *command.split()[1:]]
+        done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (0, "" if env is None else done.stdout), done.stderr
+        assert "Warning" not in done.stderr, done.stderr
 
 
 def test_nothing_sent_is_no_pass(folder: Path) -> None:

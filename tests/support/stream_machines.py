@@ -7,7 +7,7 @@ from pathlib import Path
 from dais_verif.machine import Machine, MachineBuilder
 from dais_verif.program import FixedType, assemble
 
-__all__ = ["PINS", "mac", "moving_sum", "overflowing", "write_stream"]
+__all__ = ["PINS", "delay", "mac", "moving_sum", "overflowing", "write_stream"]
 
 BIT = FixedType(0, 1, 0)
 BYTE = FixedType(1, 7, 0)
@@ -124,4 +124,37 @@ def overflowing() -> Machine:
     made.connect(x, add.inputs)
     made.connect(add.outputs, y, enable=en)
     made.connect(v, w, enable=en)
+    return made.build()
+
+
+def delay(edges: int, *, endless: bool = False, counting: bool = False) -> Machine:
+    """What goes in comes out so many edges later; ``endless``: valid stays. ``counting``: of cycles, in 16 bits."""
+    made = MachineBuilder()
+    x, v, en, rst = made.input("x", BYTE), made.input("v", BIT), made.input("en", BIT), made.input("rst", BIT)
+    data = made.register("data", (BYTE,) * edges, initial=0, reset=rst)
+    valid = made.register("valid", (BIT,) * edges, initial=0, reset=rst)
+    for line, first in ((data, x), (valid, v)):
+        made.connect(first, line[0], enable=en)
+        for k in range(1, edges):
+            made.connect(line[k - 1], line[k], enable=en)
+    made.connect(data[-1], made.output("y", BYTE))
+    if endless:
+        stay = made.block(
+            "stay", assemble("input a, b\na = u1.0 input a\nb = u1.0 input b\ny = u1.0 a or b\noutput y = y")
+        )
+        ever = made.register("ever", BIT, initial=0, reset=rst)
+        made.connect(valid[-1], stay.inputs[0])
+        made.connect(ever, stay.inputs[1])
+        made.connect(stay.outputs, ever, enable=en)
+        made.connect(ever, made.output("w", BIT))
+    else:
+        made.connect(valid[-1], made.output("w", BIT))
+    if counting:
+        wide = FixedType(0, 16, 0)
+        count = made.register("cycles", wide, initial=0, reset=rst)
+        more = made.block(
+            "more", assemble("input n\nn = u16.0 input n\nm = u17.0 n + 1\ny = u16.0 quant(m)\noutput y = y")
+        )
+        made.connect(count, more.inputs)
+        made.connect(more.outputs, count, enable=en)
     return made.build()

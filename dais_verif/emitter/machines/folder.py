@@ -101,6 +101,6 @@ Bits in parentheses; TDATA is padded to whole bytes, with bits that are ignored 
 no TLAST and no TUSER: a machine may give more beats than it takes, or fewer.
 
     iverilog -g2005 -s {top} -o /dev/null -f files.f
-    verilator --lint-only -Wall --top-module {top} -f files.f
+    verilator --lint-only -Wall -Wno-DECLFILENAME --top-module {top} -f files.f
     yosys -p "read_verilog {" ".join(rtl)}; synth -noalumacc -top {top}"
 """

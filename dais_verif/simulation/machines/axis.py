@@ -16,7 +16,14 @@ from dais_verif.machine.streams import MachineStream
 from dais_verif.program.ports import Ports
 from dais_verif.record.simulation import SimulatorResult
 from dais_verif.simulation import launch
-from dais_verif.simulation.machines.streams import OutputBeat, beat_bits, oracle_stream, random_beats, require_elastic
+from dais_verif.simulation.machines.streams import (
+    InputBeat,
+    OutputStream,
+    beat_bits,
+    oracle_stream,
+    random_beats,
+    require_elastic,
+)
 from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.testbench.axis_job import SCENARIOS, AxisAnswer, Scenario
 from dais_verif.simulation.testbench.machine_axis_job import MACHINE_AXIS_JOB_VARIABLE, MachineAxisJob, Stretch
@@ -67,7 +74,7 @@ def simulate_machine_axis(
         whole = oracle_stream(machine, stream, beats, check=check)
     except ViolationError as error:
         return Finding(Verdict.PROGRAM_INVALID, f"{error}; --unchecked carries on with the quantised value", [])
-    require_elastic(machine, stream, beats, whole, seed)
+    require_elastic(machine, stream, beats, seed)
     job = MachineAxisJob(
         answer="",
         inputs=[beat_bits(stream, beat) for beat in beats],
@@ -100,17 +107,17 @@ def _cut(count: int, resets: int) -> list[tuple[int, int]]:
 
 
 def _stretch(
-    machine: Machine, stream: MachineStream, beats: Sequence[Sequence[object]], start: int, stop: int, check: bool
+    machine: Machine, stream: MachineStream, beats: Sequence[InputBeat], start: int, stop: int, check: bool
 ) -> Stretch:
-    found = oracle_stream(machine, stream, beats[start:stop], check=check)  # type: ignore[arg-type]
+    found = oracle_stream(machine, stream, beats[start:stop], check=check).beats
     return Stretch(start, stop, [beat.data for beat in found], found[-1].cycle if found else 0)
 
 
-def _depth(found: Sequence[OutputBeat], inputs: int) -> int:
-    """Clocks in which a machine that nobody holds gives a beat, or none at all."""
-    cycles = [-1, *(beat.cycle for beat in found)]
+def _depth(found: OutputStream, inputs: int) -> int:
+    """Clocks in which a machine that nobody holds gives a beat, or none any more."""
+    cycles = [-1, *(beat.cycle for beat in found.beats)]
     longest = max((b - a for a, b in pairwise(cycles)), default=0)
-    return max(longest, cycles[-1] - inputs) + 8
+    return max(longest, found.cycles - inputs) + 8
 
 
 def _simulate(

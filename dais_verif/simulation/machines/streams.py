@@ -12,22 +12,22 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dais_verif.errors import InputError
-from dais_verif.golden.machine import Values, trace_machine
+from dais_verif.golden.machine import Value, Values, trace_machine
 from dais_verif.machine import Machine, Signal
 from dais_verif.machine.streams import MachineStream
 from dais_verif.program import FixedType
 from dais_verif.simulation.machines.rows import bits_of_value
 from dais_verif.simulation.testbench.machine_job import UNKNOWN
 
-__all__ = ["OutputBeat", "beat_bits", "oracle_stream", "random_beats", "require_elastic"]
+__all__ = ["InputBeat", "OutputBeat", "OutputStream", "beat_bits", "oracle_stream", "random_beats", "require_elastic"]
 
 #: The values of all elements of the signals that are data, in order.
 InputBeat = Sequence[Fraction]
 
-#: Cycles without an input after which a machine that still gives beats is taken to give them for ever.
-_FIRST_DRAIN, _LONGEST_DRAIN = 64, 4096
-#: How likely a cycle has no input.
-_GAPS = (0.2, 0.5, 0.8)
+#: Cycles without an input in which a machine comes to rest: to a state that it was in before.
+_LONGEST_DRAIN = 4096
+#: How likely a cycle has no input, and of so many beats.
+_GAPS, _ELASTIC = (0.2, 0.5, 0.8), 256
 _EXTREME = 0.25
 
 
@@ -36,6 +36,13 @@ class OutputBeat(NamedTuple):
 
     cycle: int
     data: str
+
+
+class OutputStream(NamedTuple):
+    """All that comes out, and after how many cycles the machine is at rest."""
+
+    beats: list[OutputBeat]
+    cycles: int
 
 
 def random_beats(stream: MachineStream, count: int, seed: int) -> list[InputBeat]:
@@ -73,61 +80,65 @@ def oracle_stream(
     check: bool,
     gaps: float = 0.0,
     chance: random.Random | None = None,
-) -> list[OutputBeat]:
+) -> OutputStream:
     """All that comes out of ``beats`` from power-up, with so many ``gaps`` of all cycles, in which inputs are anything.
 
-    Raises ``InputError`` for a machine that does not end, or of which something is unknown, and ``ViolationError`` for
-    the first broken promise if ``check``.
+    Raises ``InputError`` for a machine that does not come to rest, or of which something is unknown, and
+    ``ViolationError`` for the first broken promise if ``check``.
     """
     chance = chance or random.Random(0)
-    order: list[int | None] = []
-    for number in range(len(beats)):
+    kinds = [kind for signal in stream.inputs for kind in signal.types]
+    order: list[tuple[bool, InputBeat]] = []
+    for beat in beats:
         while gaps and chance.random() < gaps:
-            order.append(None)
-        order.append(number)
-    drain = _FIRST_DRAIN
-    while True:
-        found = _traced(machine, stream, beats, [*order, *[None] * drain], check, chance if gaps else None)
-        if not found or found[-1].cycle < len(order) + drain // 2:
-            return found
-        if drain >= _LONGEST_DRAIN:
-            raise InputError(f"the machine gives beats {drain} cycles after its last input, and so perhaps for ever")
-        drain *= 8
+            order.append((False, [_any(kind, chance) for kind in kinds]))
+        order.append((True, beat))
+    nothing = [Fraction(0)] * len(kinds)
+    rows = _rows(machine, stream, [*order, *[(False, nothing)] * _LONGEST_DRAIN])
+    found: list[OutputBeat] = []
+    seen: dict[tuple[tuple[Value, ...], ...], int] = {}
+    for cycle, traced in enumerate(trace_machine(machine, rows, check=check)):
+        found += _given(stream, cycle, traced.before)
+        if cycle + 1 < len(order):
+            continue
+        state = tuple(traced.after[signal.name] for signal in machine.registers)
+        before = seen.setdefault(state, cycle)
+        if before < cycle:
+            if found and found[-1].cycle > before:
+                raise InputError("the machine gives beats for ever, though nothing goes in any more")
+            return OutputStream(found, cycle + 1)
+    raise InputError(f"the machine does not come to rest in {_LONGEST_DRAIN} cycles without an input")
 
 
-def _traced(
-    machine: Machine,
-    stream: MachineStream,
-    beats: Sequence[InputBeat],
-    order: Sequence[int | None],
-    check: bool,
-    chance: random.Random | None,
-) -> list[OutputBeat]:
+def _rows(
+    machine: Machine, stream: MachineStream, order: Sequence[tuple[bool, InputBeat]]
+) -> dict[str, list[Sequence[Fraction]]]:
+    """Rows of all inputs for cycles of which each says whether its data is valid."""
     pins = stream.pins
     rows: dict[str, list[Sequence[Fraction]]] = {signal.name: [] for signal in machine.inputs}
-    kinds = [kind for signal in stream.inputs for kind in signal.types]
-    nothing = [Fraction(0)] * len(kinds)
-    for number in order:
-        beat = beats[number] if number is not None else nothing if chance is None else [_any(k, chance) for k in kinds]
+    for valid, beat in order:
         place = 0
         for signal in stream.inputs:
             rows[signal.name].append(beat[place : place + len(signal.types)])
             place += len(signal.types)
-        rows[pins.valid_in].append([Fraction(number is not None)])
+        rows[pins.valid_in].append([Fraction(valid)])
         rows[pins.enable].append([Fraction(1)])
         if pins.reset is not None:
             rows[pins.reset].append([Fraction(0)])
-    found = []
-    for cycle, traced in enumerate(trace_machine(machine, rows, check=check)):
-        (valid,) = traced.before[pins.valid_out]
-        if valid is None:
-            raise InputError(f"{pins.valid_out} is unknown in cycle {cycle}: it depends on what nothing initialises")
-        if valid:
-            data = _data(stream.outputs, traced.before)
-            if UNKNOWN in data:
-                raise InputError(f"data is unknown in cycle {cycle}, in which {pins.valid_out} is 1")
-            found.append(OutputBeat(cycle, data))
-    return found
+    return rows
+
+
+def _given(stream: MachineStream, cycle: int, values: Values) -> list[OutputBeat]:
+    """What a cycle gives: a beat or none."""
+    (valid,) = values[stream.pins.valid_out]
+    if valid is None:
+        raise InputError(f"{stream.pins.valid_out} is unknown in cycle {cycle}: it depends on what nothing initialises")
+    if not valid:
+        return []
+    data = _data(stream.outputs, values)
+    if UNKNOWN in data:
+        raise InputError(f"data is unknown in cycle {cycle}, in which {stream.pins.valid_out} is 1")
+    return [OutputBeat(cycle, data)]
 
 
 def _data(signals: Sequence[Signal], values: Values) -> str:
@@ -139,14 +150,14 @@ def _data(signals: Sequence[Signal], values: Values) -> str:
     return "".join(reversed(elements))
 
 
-def require_elastic(
-    machine: Machine, stream: MachineStream, beats: Sequence[InputBeat], expected: Sequence[OutputBeat], seed: int
-) -> None:
-    """Raise ``InputError`` if what comes out of ``beats`` is not as ``expected`` where some cycles have no input."""
-    wanted = [beat.data for beat in expected]
+def require_elastic(machine: Machine, stream: MachineStream, beats: Sequence[InputBeat], seed: int) -> None:
+    """Raise ``InputError`` if what comes out of the first of ``beats`` is another where some cycles have no input."""
+    beats = beats[:_ELASTIC]
+    wanted = [beat.data for beat in oracle_stream(machine, stream, beats, check=False).beats]
     for gaps in _GAPS:
         chance = random.Random(f"{seed} {gaps}")
-        found = [beat.data for beat in oracle_stream(machine, stream, beats, check=False, gaps=gaps, chance=chance)]
+        given = oracle_stream(machine, stream, beats, check=False, gaps=gaps, chance=chance)
+        found = [beat.data for beat in given.beats]
         if found != wanted:
             pairs = enumerate(zip(found, wanted, strict=False))
             place = next((k for k, (a, b) in pairs if a != b), min(len(found), len(wanted)))
