@@ -16,7 +16,7 @@ from dais_verif.files import read_plain
 from dais_verif.program.gzipped import is_gzip, unpacked
 from dais_verif.program.json_file import JSON_LAYOUTS, looks_like_json, read_json
 from dais_verif.program.layouts import LAYOUTS, AssumedLayoutWarning, read_binary, write_binary
-from dais_verif.program.machine_begin import begins_machine
+from dais_verif.program.machine_begin import TAKE_MACHINES, begins_machine
 from dais_verif.program.model import Columns, Op, Origin, Program, Terms
 from dais_verif.program.opcodes import OPCODES, Opcode, Term
 from dais_verif.program.types import LIMIT, FixedType
@@ -47,7 +47,6 @@ __all__ = [
 
 #: What ``--layout`` can say of a file that is read.
 ALL_LAYOUTS = (*LAYOUTS, *JSON_LAYOUTS)
-_TAKE_MACHINES = "run, check, show, explain, convert, emit, sim and diff take machines"
 #: A hundred million ops.
 _MOST_BYTES = 4 << 30
 
@@ -77,7 +76,7 @@ def load(path: str | Path | bytes, *, layout: str | None = None) -> Program:
         raise RequestError(f"a program is read from a path or the bytes of a file, not from a {type(path).__name__}.")
     data = read_plain(Path(path), _MOST_BYTES, advice="give the path of a DAIS program")
     if begins_machine(data):
-        raise ProgramError(f"{path}: the text of a machine, where a program is expected; {_TAKE_MACHINES}")
+        raise ProgramError(f"{path}: the text of a machine, where a program is expected; {TAKE_MACHINES}")
     if _is_text(str(path), data):
         if layout is not None:
             raise InputError.of(

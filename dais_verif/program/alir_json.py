@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dais_verif.errors import ProgramError
 from dais_verif.program.alir_codes import SHAPES, SPEC_VERSIONS, AlirCode, constant_in_steps
 from dais_verif.program.json_fields import as_int32, as_integer, as_integers, as_list, as_type
+from dais_verif.program.machine_begin import TAKE_MACHINES
 from dais_verif.program.model import Columns, Estimates, Origin, Program, Terms
 from dais_verif.program.opcodes import Code
 from dais_verif.program.types import FixedType
@@ -91,8 +92,7 @@ def _model(tree: Any) -> tuple[list[Any], int]:
         meta = tree.get("meta")
         if meta == "ALIRFSM":
             raise ProgramError(
-                "JSON: meta is ALIRFSM, a machine, where a program (ALIRModel) is expected; run, check, show, explain,"
-                " convert, emit, sim and diff take machines"
+                "JSON: meta is ALIRFSM, a machine, where a program (ALIRModel) is expected; " + TAKE_MACHINES
             )
         if meta not in _METAS:
             raise ProgramError(f"JSON: meta is {_short(meta)}, must be ALIRModel, or DAISModel in older files")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["begins_machine"]
+__all__ = ["TAKE_MACHINES", "begins_machine"]
+
+#: What to tell somebody who gives one in the place of a program.
+TAKE_MACHINES = "run, check, show, explain, convert, emit, sim, prove and diff take machines"
 
 #: Empty lines and comments, then the first statement.
 _BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*(?:;[^\n]*)?\n)*[ \t]*machine[ \t\r]*(?:;[^\n]*)?(?:\n|\Z)")

@@ -170,6 +170,8 @@ def test_a_program_says_that_it_is_a_machine(tmp_path: Path) -> None:
     path.write_text(EXAMPLE)
     with pytest.raises(ProgramError, match="the text of a machine, where a program is expected"):
         load(path)
+    with pytest.raises(ProgramError, match="the text of a machine, where that of a program is expected"):
+        assemble(EXAMPLE)
     assert load_machine(path).blocks["mac"].program.n_ops == 13
 
 

@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from dais_verif.errors import ProgramError
 from dais_verif.program.alir_codes import SPEC_VERSIONS as ALIR_VERSIONS
 from dais_verif.program.assembler.expressions import INT32, Expressions, Row
 from dais_verif.program.assembler.names import Scope, did_you_mean
 from dais_verif.program.assembler.tokens import Cursor, Place, Token, decoded, error_at
 from dais_verif.program.checks import BrokenRule
 from dais_verif.program.layouts import LAYOUTS, SPEC_VERSIONS
+from dais_verif.program.machine_begin import TAKE_MACHINES, begins_machine
 from dais_verif.program.model import Origin, Program
 from dais_verif.program.opcodes import OPCODES, Term
 from dais_verif.program.types import FixedType
@@ -34,6 +36,8 @@ def assemble(source: str | bytes, name: str = "text") -> Program:
     Raises ``ProgramError`` with ``name``, line and column, both counted from 1.
     """
     data = source.encode("utf-8", "replace") if isinstance(source, str) else source
+    if begins_machine(data):
+        raise ProgramError(f"{name}: the text of a machine, where that of a program is expected; {TAKE_MACHINES}")
     text = source if isinstance(source, str) else decoded(source, name, "'dais-verif show' writes a binary as text")
     program = _Assembler(Cursor(text, name)).program()
     return replace(program, origin=replace(program.origin, file_sha256=hashlib.sha256(data).hexdigest()))
