@@ -1,7 +1,7 @@
 """dais-verif: does this RTL compute this DAIS program, bit for bit?
 
-``load`` reads a program, ``run`` evaluates it on the golden model, ``Golden`` does so many times; ``load_machine`` and
-``run_machine`` do so with machines. ``approx`` is the package of approximation configurations.
+``load`` reads a program and ``load_machine`` a machine, ``run`` evaluates either on the golden model, ``Golden`` does
+so many times with a program. ``approx`` is the package of approximation configurations.
 ``simulate``, ``prove``, ``check``, ``diff``, ``convert``, ``cover``, ``explain_machine``, ``rank_sensitivity``,
 ``run_on_board``, ``emit``, ``synthesize``, ``regress``, ``sign_off`` and ``verify_certificate`` do what the verbs of
 the command line do, and return records.
@@ -52,8 +52,9 @@ if TYPE_CHECKING:
     from dais_verif.flows.simulation_request import SimulationRequest
     from dais_verif.flows.synthesize import SynthesisRequest
     from dais_verif.flows.verify_certificate import CertificateRequest
-    from dais_verif.golden import Golden, run
+    from dais_verif.golden import Golden
     from dais_verif.golden.machine_batch import MachineRun, run_machine
+    from dais_verif.golden.run_any import run
     from dais_verif.machine import Machine, load_machine
     from dais_verif.program import Program, load
     from dais_verif.record.certificate import CertificateRecord
@@ -175,7 +176,7 @@ _LATER = {
     "load": "program",
     "load_machine": "machine",
     "run_machine": "golden.machine_batch",
-    "run": "golden",
+    "run": "golden.run_any",
     # records
     "CertificateRecord": "record.certificate",
     "CheckRecord": "record.check",

@@ -76,10 +76,8 @@ def run_raw(
     those after edges are wanted, too. Raises ``ViolationError`` if some sequence seems to break a promise and
     ``check``; the oracle says which one does.
     """
-    if _beyond(machine):
-        return None
-    step = _step(machine)
-    if step.indexed and (after or not check):
+    step, problem = _step(machine)
+    if step is None or problem is not None or (step.indexed and (after or not check)):
         return None
     lanes = Lanes(machine, step, (sequences, cycles), check, before=True, after=after)
 
@@ -114,11 +112,10 @@ def run_machine(
         given = {name: array[None] for name, array in given.items()}
     _require_fitting(machine, given)
     if engine != "exact":
-        problem = _beyond(machine)
-        step = None if problem else _step(machine)
+        step, problem = _step(machine)
         if step is not None and step.indexed and (after or not check):
             problem = "an index may leave its memory where nobody checks it, and what is read there is unknown"
-        if problem is None and step is not None:
+        if step is not None and problem is None:
             found = _fast(machine, step, given, after, check)
             if found is not None:
                 return MachineRun(found, "fast")
@@ -173,10 +170,16 @@ def _beyond(machine: Machine) -> str | None:
     return conflict_of(machine)
 
 
-def _step(machine: Machine) -> Step:
-    """One cycle, with a bit beside each value if some register holds at power-up what nobody knows."""
+def _step(machine: Machine) -> tuple[Step | None, str | None]:
+    """One cycle, with a bit beside each value if some register holds at power-up what nobody knows; or why not."""
+    problem = _beyond(machine)
+    if problem:
+        return None, problem
     unknown = any(s.initial is None and any(kind.width for kind in s.types) for s in machine.registers)
-    return step_with_unknowns(machine) if unknown else step_of(machine)
+    try:
+        return (step_with_unknowns(machine) if unknown else step_of(machine)), None
+    except InputError as error:  # a memory of too many words
+        return None, str(error)
 
 
 def _fast(

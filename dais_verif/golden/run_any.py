@@ -1,0 +1,80 @@
+"""Running a program or a machine, whichever is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.errors import InputError
+from dais_verif.golden import Engine
+from dais_verif.golden import run as run_program
+from dais_verif.golden.machine_batch import MachineRun, run_machine
+from dais_verif.machine import Machine, load_machine
+from dais_verif.program import Program
+
+__all__ = ["run"]
+
+
+@overload
+def run(
+    program: Program | bytes | str | Path,
+    x: Any,
+    *,
+    engine: Engine = "auto",
+    check: bool = True,
+    jobs: int | None = None,
+    after: bool = False,
+) -> NDArray[np.float64]: ...
+
+
+@overload
+def run(
+    program: Machine,
+    x: Mapping[str, Any],
+    *,
+    engine: Engine = "auto",
+    check: bool = True,
+    jobs: int | None = None,
+    after: bool = False,
+) -> MachineRun: ...
+
+
+def run(
+    program: Program | Machine | bytes | str | Path,
+    x: Any,
+    *,
+    engine: Engine = "auto",
+    check: bool = True,
+    jobs: int | None = None,
+    after: bool = False,
+) -> NDArray[np.float64] | MachineRun:
+    """Outputs of a program as float64 (rows, n_out) for input vectors ``x`` (rows, n_in), or those of a machine.
+
+    ``program``: a ``Program``, the bytes of a file, or a path; or a ``Machine``. Of a file that holds a machine, ``x``
+    is a mapping, as for every machine: from each input signal to an array (sequences, cycles, elements) or (cycles,
+    elements). What comes then is a ``MachineRun``, as from ``run_machine``: before the edge of each cycle, or
+    ``after`` it.
+    ``x``, of a program: an array of floats, integers or booleans, or nested lists of Python numbers; every value is
+    taken exactly. float16 to float64 and int8 to uint64 are read as they are where rows or columns are contiguous: no
+    copy is made.
+    ``engine``: ``fast`` (the C kernel), ``numpy`` (for programs alone), ``exact`` (the oracle, slow) or ``auto``: the
+    fastest one that takes the program. ``check=False`` carries on past broken promises with the quantised value.
+    ``jobs``: threads of the fast engine, for programs.
+
+    Raises ``ViolationError`` (row, op, operands, exact result; of a machine sequence, cycle, block and op) if ``check``
+    and a promise is broken, and ``InputError`` for unusable vectors or an output that float64 cannot hold exactly.
+    """
+    if not isinstance(program, Machine) and not (isinstance(x, Mapping) and not isinstance(program, Program)):
+        if after:
+            raise InputError("after is for machines: a program has no edges")
+        return run_program(program, x, engine=engine, check=check, jobs=jobs)
+    if jobs is not None:
+        raise InputError("jobs is for programs: the cycles of a machine follow each other")
+    if not isinstance(x, Mapping):
+        raise InputError(f"inputs of a machine are a mapping from its signals to arrays, not {type(x).__name__}")
+    machine = program if isinstance(program, Machine) else load_machine(program)
+    return run_machine(machine, x, after=after, check=check, engine=engine)
