@@ -16,7 +16,8 @@ class KernelInfo:
     ``where``: the file or package of the library.
 
     What follows is None of kernels whose libraries answer requests without saying what they take. ``structure``: the
-    fields of its private parameters, ``i`` signed, ``u`` unsigned, ``f`` binary32, a dword each.
+    fields of its private parameters, ``i`` signed, ``u`` unsigned, ``f`` binary32, a dword each;
+    ``defaults`` of some, 0 of all others, and ``words`` for values of one.
     """
 
     name: str
@@ -27,6 +28,9 @@ class KernelInfo:
     optional_inputs: int | None = None
     outputs: int | None = None
     structure: dict[str, str] | None = None
+    input_names: list[str] | None = None
+    defaults: dict[str, float] | None = None
+    words: dict[str, dict[str, int]] | None = None
 
     def to_json(self) -> str:
         """Return one JSON object."""

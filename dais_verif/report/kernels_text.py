@@ -32,10 +32,14 @@ def print_kernel(kernel: KernelInfo, out: Console) -> None:
         rows.append(("computes", kernel.about))
     if kernel.inputs is not None:
         optional = f", the last {kernel.optional_inputs} may be left out" if kernel.optional_inputs else ""
-        rows += [("inputs", f"{kernel.inputs}{optional}"), ("outputs", str(kernel.outputs))]
+        names = f": {', '.join(kernel.input_names)}" if kernel.input_names else ""
+        rows += [("inputs", f"{kernel.inputs}{names}{optional}"), ("outputs", str(kernel.outputs))]
     else:
         rows.append(("takes", "what its library says when it is asked"))
     for at, (name, letter) in enumerate((kernel.structure or {}).items()):
-        rows.append(("parameters" if not at else "", f"{name}: {_LETTERS[letter]}, 32 bits"))
+        words = "".join(f", {value} {word}" for word, value in (kernel.words or {}).get(name, {}).items())
+        default = f"{(kernel.defaults or {}).get(name, 0):g}"
+        text = f"{name}: {_LETTERS[letter]}, 32 bits, {default} by default{words}"
+        rows.append(("parameters" if not at else "", text))
     for title, text in rows:
         out.print(f"{title:<12}{text}", markup=False)

@@ -117,7 +117,9 @@ class TestList:
 class TestShow:
     def test_what_a_kernel_takes(self, capsys: pytest.CaptureFixture[str]) -> None:
         out, _ = asked(capsys, "kernel", "show", "conv2d")
-        assert "3, the last 1 may be left out" in out and "stride_w: signed, 32 bits" in out
+        assert "3: input, weights, bias, the last 1 may be left out" in out
+        assert "stride_w: signed, 32 bits, 1 by default" in out
+        assert "activation: signed, 32 bits, 0 by default, 0 none, 1 relu" in out
         out, _ = asked(capsys, "kernel", "show", "conv2d", "--json")
         assert json.loads(out) == json.loads(dais_verif.show_kernel("conv2d").to_json())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from textwrap import dedent
 
@@ -16,6 +17,11 @@ from dais_verif.kernels.mapping import mapping_of
 from dais_verif.kernels.structures import HabanaKernelParams, Tensor
 from dais_verif.program import FixedType, Program, read_binary
 from dais_verif.verdict import Verdict
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 #: A library as an outsider writes it, in one file: the larger of two numbers, element by element.
 OUTSIDERS = '''
@@ -124,6 +130,20 @@ class TestOutsiders:
         assert {"larger", "bare"} <= set(names(libraries)) and not libraries.broken
         found, name = libraries.find("larger")
         assert (found.name, found.where, name) == ("theirs", "theirs, their_kernels:LIBRARY", "larger")
+
+
+class TestOurs:
+    def test_they_are_there_without_an_installation_and_once_with_it(self) -> None:
+        assert [one.name for one in find_libraries().found].count("dais") == 1
+
+    def test_the_entry_point_is_declared(self) -> None:
+        project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        assert project["entry-points"][ENTRY_POINTS] == {"dais": "dais_verif.kernels.shipped:LIBRARY"}
+
+    def test_an_installed_one_is_not_taken_twice(self, package: Path) -> None:
+        offer(package, "again", dais="dais_verif.kernels.shipped:LIBRARY")
+        libraries = find_libraries()
+        assert not libraries.broken and "relu" in names(libraries)
 
 
 class TestBroken:

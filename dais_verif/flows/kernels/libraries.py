@@ -53,4 +53,7 @@ def _declared(name: str, at: FoundLibrary, plain: str) -> KernelInfo | None:
         kernel.optional_inputs,
         kernel.outputs,
         dict(kernel.structure.fields) if kernel.structure else {},
+        list(kernel.input_names),
+        dict(kernel.defaults),
+        {name: dict(words) for name, words in kernel.words.items()},
     )
