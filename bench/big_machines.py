@@ -52,8 +52,7 @@ class _Builder:
         for number, width in enumerate(self.ranks):
             given = self.layer(number, width, given)
         self.signals["y"] = Signal("y", (_ACTIVATION,) * len(given), Role.OUTPUT)
-        for place, view in enumerate(given):
-            self.connections.append(Connection(view, View("y", place, place + 1)))
+        self.connect(given, "y")
         machine = Machine(self.blocks, self.signals, tuple(self.connections), Origin("memory"))
         validate(machine)
         return machine
@@ -132,8 +131,17 @@ class _Builder:
         self.blocks[name] = block
         self.signals[block.inputs] = Signal(block.inputs, input_types(block))
         self.signals[block.outputs] = Signal(block.outputs, output_types(block))
-        for place, view in enumerate(given):
-            self.connections.append(Connection(view, View(block.inputs, place, place + 1)))
+        self.connect(given, block.inputs)
+
+    def connect(self, given: list[View], wire: str) -> None:
+        """Elements into a wire; those that lie side by side together, as a file says all types with every use."""
+        first = 0
+        for place, view in enumerate(given, 1):
+            follows = place < len(given) and given[place].signal == view.signal and given[place].start == view.stop
+            if not follows:
+                source = View(view.signal, given[first].start, view.stop)
+                self.connections.append(Connection(source, View(wire, first, place)))
+                first = place
 
 
 def _neuron(writer: Writer, values: list[Value], ops: int) -> Value:
