@@ -5,18 +5,21 @@ A faulty machine is a machine, so the fast engine says how it differs; in simula
 
 from __future__ import annotations
 
+import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.places import FSM
+from support.random_machines import random_machine
 
 import dais_verif
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.simulate import simulate
 from dais_verif.flows.simulation_request import SimulationRequest
-from dais_verif.machine import Machine, load_machine
+from dais_verif.machine import Machine, Role, load_machine
 from dais_verif.machine.faults import Fault, control_faults
 from dais_verif.simulation.machines.expected import expect
 from dais_verif.stimulus.generate_sequences import generate_sequences
@@ -101,3 +104,26 @@ def test_what_sim_may_miss_is_proved_to_be_equal_or_refuted(name: str, tmp_path:
             record = dais_verif.prove(FSM / name / "fsm.json.gz", rtl=[source], top="model")
             wanted = Verdict.PASS if name in EQUAL else Verdict.RTL_MISMATCH
             assert record.verdict is wanted, f"{fault}: {record.message}"
+
+
+def with_registers_seen(of: Machine) -> Machine:
+    """``of`` with all registers as outputs: what random machines show is little."""
+    signals = {s.name: replace(s, role=Role.OUTPUT) if s.register else s for s in of.signals.values()}
+    return replace(of, signals=signals)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_no_fault_that_shows_is_proved_to_be_equal(seed: int, tmp_path: Path) -> None:
+    """In random machines, three faults each; what does not show in 600 cycles may be equal, or the prover finds it."""
+    rng = random.Random(f"faults {seed}")
+    of = with_registers_seen(random_machine(rng, widest=rng.choice((3, 6, 10)), inside=True))
+    faults = control_faults(of)
+    for fault in rng.sample(faults, min(3, len(faults))):
+        source = tmp_path / "design.v"
+        source.write_text(emit_machine(fault.machine))
+        verdict = dais_verif.prove(of, rtl=[source], top="model").verdict
+        if is_found(of, fault, 600, seed):
+            assert verdict in (Verdict.RTL_MISMATCH, Verdict.UNKNOWN), str(fault)
+        else:
+            assert verdict in (Verdict.PASS, Verdict.RTL_MISMATCH, Verdict.UNKNOWN), str(fault)
