@@ -142,7 +142,7 @@ def explain_machine(
         unchecked=unchecked,
     )
     found = flow(request, progress=listener(progress)).cycle
-    assert found is not None, "a program has no cycles, and is refused"
+    assert found is not None  # a program has no cycles, and is refused
     return found
 
 
