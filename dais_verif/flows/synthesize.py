@@ -1,4 +1,4 @@
-"""Synthesize RTL of a program with Yosys: its costs, a netlist, and the clock that it allows."""
+"""Synthesize RTL of a program or a machine with Yosys: its costs, a netlist, and the clock that it allows."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.emitter.machines import emit_machine
 from dais_verif.errors import InputError, RequestError, ToolError
 from dais_verif.files import require_plain, write_atomically
 from dais_verif.flows.arguments import require_types
+from dais_verif.flows.machines.requests import find_machine, require_no_options
 from dais_verif.flows.no_loss import require_no_loss
 from dais_verif.flows.pipelines import PipelineRequest
 from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_positive, require_range
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.work_folder import WorkFolder, work_folder
+from dais_verif.machine import Machine
 from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.record.program import ProgramInfo
@@ -86,7 +89,7 @@ def synthesize(request: SynthesisRequest, *, progress: Progress = SILENT) -> Syn
     Raises ``ToolError`` if Yosys is missing, fails or meets a limit; that nextpnr does is a verdict of the record.
     """
     options = request.pipeline.options()
-    program, _ = read_program(request.program, request.layout, progress)
+    program = _read(request, progress)
     tools.yosys()  # before anything is written
     with work_folder(request.output) as folder:
         # However this run ends, the netlist of an earlier one is not its netlist.
@@ -95,7 +98,7 @@ def synthesize(request: SynthesisRequest, *, progress: Progress = SILENT) -> Syn
             sources = _sources(program, request, options, folder.path)
         done, placed = _mapped(request, sources, folder, progress)
         record = SynthesisRecord(
-            program=ProgramInfo.of(program),
+            program=ProgramInfo.of_machine(program) if isinstance(program, Machine) else ProgramInfo.of(program),
             rtl=SynthesizedRtl(done.top, not request.rtl, [str(source) for source in sources]),
             target=done.target,
             top=done.top,
@@ -106,7 +109,7 @@ def synthesize(request: SynthesisRequest, *, progress: Progress = SILENT) -> Syn
             depth=LogicDepth(done.depth.cells, done.depth.kinds),
             seconds=round(done.seconds, 1),
             netlist=None if request.output is None else str(done.netlist),
-            verify=None if request.output is None else _verify(program, request.output, request.top, options),
+            verify=None if request.output is None else _verify(request.program, request.output, request.top, options),
             pnr=placed,
         )
         write_atomically(folder.path / RECORD, record.to_json().encode())
@@ -154,8 +157,18 @@ def _placed(
     return PlaceAndRoute(None, None, placed.device, placed.fmax, placed.used, round(placed.seconds, 1))
 
 
+def _read(request: SynthesisRequest, progress: Progress) -> Program | Machine:
+    """Return the program or machine, whatever RTL of it is synthesized."""
+    machine = find_machine(request.program)
+    if machine is None:
+        return read_program(request.program, request.layout, progress)[0]
+    asked = request.pipeline
+    require_no_options(layout=request.layout, stages=asked.stages, max_depth=asked.max_depth)
+    return machine
+
+
 def _sources(
-    program: Program, request: SynthesisRequest, options: PipelineOptions | None, folder: Path
+    program: Program | Machine, request: SynthesisRequest, options: PipelineOptions | None, folder: Path
 ) -> tuple[Path, ...]:
     top = request.top
     for source in request.rtl:
@@ -167,13 +180,16 @@ def _sources(
             raise InputError(f"RTL file {str(source)!r}: Yosys reads Verilog only; give the Verilog of module {top}")
     if request.rtl:
         return tuple(source.absolute() for source in request.rtl)
-    text = emit_pipeline(program, top, options).text if options else emit_verilog(program, top)
+    if isinstance(program, Machine):
+        text = emit_machine(program, top)
+    else:
+        text = emit_pipeline(program, top, options).text if options else emit_verilog(program, top)
     source = folder / "rtl.v"
     write_atomically(source, text.encode())
     return (source,)
 
 
-def _verify(program: Program, output: Path, top: str, options: PipelineOptions | None) -> str:
+def _verify(program: AnyProgram, output: Path, top: str, options: PipelineOptions | None) -> str:
     """Return the command that verifies the netlist, to copy."""
     words = ["sim", path_of(program), "--netlist", str(output)]
     if top != "model":

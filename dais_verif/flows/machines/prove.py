@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dais_verif.dut.interface import DesignInterface, Dut
 from dais_verif.errors import RequestError
 from dais_verif.files import write_atomically
-from dais_verif.flows.designs import told_apart
+from dais_verif.flows.designs import told_apart, with_netlist
 from dais_verif.flows.machines.designs import machine_design, opened_design
 from dais_verif.flows.machines.requests import require_no_options
 from dais_verif.flows.machines.simulate import simulate_machine
@@ -72,10 +72,13 @@ def prove_machine(
     asked, project = opened_design(request.program, request.design)
     with work_folder(request.output) as folder:
         with watch.stage("emit"):
+            asked = with_netlist(asked, folder.path)
             design = machine_design(machine, asked, folder.path)
-        readings = told_apart(design, asked, progress)
+        readings = [] if asked.netlist else told_apart(design, asked, progress)
         dut = Dut(DesignInterface((), ()), Ports((), ()), (), "the machine's types")
-        reader = RtlReader(request.front_end, folder.path / "yosys", foreign=bool(asked.rtl))
+        netlist = asked.netlist is not None
+        options = replace(options, bits=options.bits or netlist)
+        reader = RtlReader(request.front_end, folder.path / "yosys", netlist, foreign=bool(asked.rtl))
         task = ProofTask(
             program=Program.build([], []),
             design=design,
@@ -128,7 +131,6 @@ def _require_options(request: ProveRequest) -> None:
     require_no_options(
         layout=request.layout,
         wrapped=asked.wrapped,
-        netlist=asked.netlist,
         stages=asked.pipeline and asked.pipeline.stages,
         max_depth=asked.pipeline and asked.pipeline.max_depth,
         ports=asked.ports,
@@ -136,7 +138,7 @@ def _require_options(request: ProveRequest) -> None:
         out_of_range=request.out_of_range,
         dump_smt=request.dump_smt,
     )
-    if pins.clock is not None and not asked.rtl and not is_folder(request.program):
+    if pins.clock is not None and not (asked.rtl or asked.netlist) and not is_folder(request.program):
         raise RequestError.of(
             "{clock} {value} is for RTL of others, given with {rtl}: ours has {ours}.", value=pins.clock, ours=CLOCK
         )

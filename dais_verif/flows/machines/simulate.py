@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from dais_verif.errors import RequestError
-from dais_verif.flows.designs import told_apart
+from dais_verif.flows.designs import told_apart, with_netlist
 from dais_verif.flows.machines.designs import machine_design, opened_design
 from dais_verif.flows.machines.requests import require_no_options
 from dais_verif.flows.programs import is_folder
@@ -54,8 +54,9 @@ def simulate_machine(
             sequences += generate_sequences(machine, request.vectors, request.seed)
     with work_folder(request.output) as folder:
         with watch.stage("emit"):
+            asked = with_netlist(asked, folder.path)
             design = machine_design(machine, asked, folder.path)
-        warnings = told_apart(design, asked, progress)
+        warnings = [] if asked.netlist else told_apart(design, asked, progress)
         watched = WatchedFiles.of(design)
         record = begun_machine_record(request, machine, watched, asked, warnings, classes, simulators, project)
         folder.begin(record)
@@ -101,7 +102,6 @@ def _require_options(request: SimulationRequest) -> None:
     asked, pins = request.design, request.design.pins
     require_no_options(
         layout=request.layout,
-        netlist=asked.netlist,
         stages=asked.pipeline and asked.pipeline.stages,
         max_depth=asked.pipeline and asked.pipeline.max_depth,
         ports=asked.ports,
@@ -111,7 +111,7 @@ def _require_options(request: SimulationRequest) -> None:
         exhaustive=request.exhaustive,
         icarus_vectors=request.icarus_vectors,
     )
-    if pins.clock is not None and not asked.rtl and not is_folder(request.program):
+    if pins.clock is not None and not (asked.rtl or asked.netlist) and not is_folder(request.program):
         raise RequestError.of(
             "{clock} {value} is for RTL of others, given with {rtl}: ours has {ours}.", value=pins.clock, ours=CLOCK
         )

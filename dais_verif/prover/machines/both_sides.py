@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeVar
 
 from dais_verif.machine import Machine
 from dais_verif.machine.ports import bits_of, offsets_of, port_names
 from dais_verif.machine.step import Element, Step
+from dais_verif.prover.machines.gates import Gates
 from dais_verif.prover.machines.registers import Open, Place
 from dais_verif.prover.netlist import Cone, Netlist, Signal
 from dais_verif.prover.terms import Term, extract, leaves, var
@@ -35,6 +37,11 @@ class RtlCycle:
     outputs: Mapping[str, Term]
     after: Mapping[Place, Term]
     signals: Mapping[Term, Signal]
+
+    @cached_property
+    def gates(self) -> Gates | None:
+        """All of it as gates, where no signals are on the way."""
+        return None if self.steps else Gates([*self.outputs.values(), *self.after.values()], self.signals)
 
 
 def read_rtl(machine: Machine, opened: Open, on_the_way: Sequence[Signal]) -> RtlCycle:
@@ -68,6 +75,8 @@ class _Reader:
     def term(self, place: Place) -> Term:
         """A term over leaves and steps; all steps that it needs are made."""
         found = self._cone.read(*place)
+        if not self._stops:
+            return found
         waiting = [iter(self._needed(found))]
         open_: list[tuple[Signal, Term]] = []
         while waiting:

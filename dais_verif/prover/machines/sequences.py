@@ -137,6 +137,10 @@ def after_edge(
     for name, column in inputs.items():
         known[opened.netlist.signals[name]] = column
 
+    if rtl.gates is not None:
+        numbers = rtl.gates.evaluate(known, rows)
+        return {n: numbers[t] for n, t in rtl.outputs.items()}, {p: numbers[t] for p, t in rtl.after.items()}
+
     def evaluated(terms: Sequence[Term]) -> list[Column]:
         given = {leaf: _of(rtl, known, leaf, rows) for leaf in leaves(*terms)}
         return [_spread(found.astype(object), rows) for found in evaluate(terms, given)]

@@ -1,0 +1,78 @@
+"""Netlists of machines are simulated and proved, bit by bit, and refuted where a cell is wrong."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from support.places import FSM
+
+from dais_verif.flows.designs import DesignRequest, find_netlist
+from dais_verif.flows.prove import ProveRequest, prove
+from dais_verif.flows.simulate import simulate
+from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.flows.synthesize import SynthesisRequest, synthesize
+from dais_verif.record.proof import ProofRecord
+from dais_verif.verdict import Verdict
+
+FAST = [("f01_counter", "ice40"), ("f04_fifo", "generic")]
+SLOW = [
+    ("f01_counter", "generic"),
+    ("f01_counter", "xilinx"),
+    ("f03_fir7", "generic"),
+    ("f03_fir7", "ice40"),
+    ("f05_dense_folded", "ice40"),
+    ("f04_fifo", "ice40"),
+    ("f06_alt_src", "generic"),
+    ("f06_alt_src", "ice40"),
+]
+CASES = [*FAST, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)]
+
+
+def proved(name: str, folder: Path, confirm: bool = False) -> ProofRecord:
+    design = DesignRequest(netlist=find_netlist(folder, None))
+    asked = ProveRequest(
+        program=FSM / name / "fsm.json.gz", design=design, cache=False, confirm=confirm, simulator="icarus"
+    )
+    return prove(asked).record
+
+
+@pytest.mark.parametrize(("name", "target"), CASES)
+def test_netlists_of_real_machines_are_proved(name: str, target: str, tmp_path: Path) -> None:
+    made = synthesize(SynthesisRequest(program=FSM / name / "fsm.json.gz", target=target, output=tmp_path))
+    assert made.verify is not None and made.rtl.emitted
+    record = proved(name, tmp_path)
+    assert record.verdict is Verdict.PASS, record.message
+    assert record.machine is not None
+    assert len(record.machine.registers) == made.counts["FF"]
+
+
+#: Faults of the counter's netlist: what becomes what in it.
+FAULTS = {
+    "a table": (r"LUT_INIT\(16'h....\)", "LUT_INIT(16'h1234)"),
+    "a flip-flop that nothing resets": (r"\.R\(_\w+_\)", ".R(1'b0)"),
+    "a flip-flop that is always enabled": (r"\.E\(_\w+_\)", ".E(1'b1)"),
+}
+
+
+def test_faults_of_netlists_are_refuted(tmp_path: Path) -> None:
+    synthesize(SynthesisRequest(program=FSM / "f01_counter" / "fsm.json.gz", target="ice40", output=tmp_path))
+    netlist = tmp_path / "netlist.v"
+    text = netlist.read_text()
+    for fault, (old, new) in FAULTS.items():
+        wrong = re.sub(old, new, text, count=1)
+        assert wrong != text, fault
+        netlist.write_text(wrong)
+        record = proved("f01_counter", tmp_path)
+        assert record.verdict is Verdict.RTL_MISMATCH, (fault, record.message)
+
+
+def test_a_netlist_is_simulated_as_it_is_proved(tmp_path: Path) -> None:
+    synthesize(SynthesisRequest(program=FSM / "f06_alt_src" / "fsm.json.gz", target="generic", output=tmp_path))
+    design = DesignRequest(netlist=find_netlist(tmp_path, None))
+    asked = SimulationRequest(
+        program=FSM / "f06_alt_src" / "fsm.json.gz", design=design, simulator="icarus", vectors=100
+    )
+    record = simulate(asked).record
+    assert record.verdict is Verdict.PASS, record.message
