@@ -152,6 +152,26 @@ def test_integers_of_any_size_are_exact() -> None:
     assert approx.convolve([[[[near] * 4]]], [[[[near] * 4]]]).tolist() == [[[[4 * near * near]]]]
 
 
+@pytest.mark.parametrize("shape", [(9, 1, 1), (1, 9, 1), (1, 1, 9), (3, 3, 1)])
+def test_sums_beyond_int64_are_exact(shape: tuple[int, ...]) -> None:
+    """Each product fits, all of them together do not."""
+    x = np.full((1, *shape), 1 << 30)
+    assert approx.convolve(x, x).tolist() == [[[[9 << 60]]]]
+
+
+@pytest.mark.parametrize(("channels", "filters", "depth"), [(4, 3, 2), (3, 4, 2), (4, 4, 1), (4, 4, 4)])
+def test_groups_divide_channels_and_filters(channels: int, filters: int, depth: int) -> None:
+    x, w = np.ones((1, channels, 3, 3), dtype=int), np.ones((filters, depth, 1, 1), dtype=int)
+    with pytest.raises(InputError, match=f"{channels} channels of x in 2 groups do not fit w of shape"):
+        approx.convolve(x, w, groups=2)
+
+
+def test_two_groups_have_no_knob_of_a_conv() -> None:
+    x, w = np.ones((1, 4, 3, 3), dtype=int), np.ones((4, 2, 1, 1), dtype=int)
+    with pytest.raises(InputError, match="not for group_conv"):
+        approx.convolve(x, w, groups=2, knob=124)
+
+
 def test_numbers_of_every_kind_are_taken_for_what_they_are() -> None:
     x: list[Any] = [0.1, Decimal("0.1"), Fraction(1, 10), np.float16(0.1), np.int8(3)]
     y = approx.convolve([[[x]]], [[[[1]]]]).ravel().tolist()
