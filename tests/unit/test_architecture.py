@@ -18,7 +18,10 @@ PACKAGE = Path(dais_verif.__file__).parent
 #: ``verdict``, ...) are the ground floor: any folder may import them, but for the API.
 MAY_IMPORT: dict[str, tuple[set[str], str]] = {
     "program": (set(), "it is what all others stand on"),
-    "kernels": ({"program"}, "it says which elements blocks compute, and asks nobody what blocks compute"),
+    "kernels": (
+        {"program", "machine"},
+        "it says which elements blocks compute, and writes machines around them; it asks nobody what blocks compute",
+    ),
     "machine": ({"program"}, "it is made of programs, and what all others stand on as they do on those"),
     "golden": ({"program", "machine", "kernels"}, "what judges the RTL must not share its bugs"),
     "emitter": ({"program", "machine"}, "what is judged must not know the judge"),
