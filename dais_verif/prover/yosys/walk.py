@@ -41,19 +41,26 @@ def elaborate(form: Path, top: str) -> Netlist:
         raise InputError(f"module {top!r} has an inout port {other!r}; only inputs and outputs can be proved")
     signals = Signals()
     left_out: dict[str, None] = {}
-    _Instance(modules, top, "", signals, left_out).walk()
+    power_up: dict[Signal, Term] = {}
+    _Instance(modules, top, "", signals, left_out, power_up).walk()
     inputs, outputs = (tuple(name for name, port in ports.items() if port.direction == way) for way in _WAYS)
-    return Netlist(top, signals, inputs, outputs, lazy=True, left_out=left_out).checked()
+    return Netlist(top, signals, inputs, outputs, lazy=True, left_out=left_out, power_up=power_up).checked()
 
 
 class _Instance:
     """One instance of module ``name``, whose signals begin with ``path``."""
 
     def __init__(
-        self, modules: Mapping[str, Module], name: str, path: str, signals: Signals, left_out: dict[str, None]
+        self,
+        modules: Mapping[str, Module],
+        name: str,
+        path: str,
+        signals: Signals,
+        left_out: dict[str, None],
+        power_up: dict[Signal, Term],
     ) -> None:
         self._modules, self._module, self._path, self._signals = modules, modules[name], path, signals
-        self._left_out = left_out
+        self._left_out, self._power_up = left_out, power_up
         self._wires = YosysWires(self._module, path, signals)
         self._memories = Memories(self._module, path)
 
@@ -70,6 +77,7 @@ class _Instance:
                 )
             if cell.type not in (*BUFFERS, *_SILENT) and not self._memories.fills(cell):
                 self._cell(name, cell, place(cell.attributes))
+        self._power_up |= self._wires.power_up()
         return self._wires.ports
 
     def _cell(self, name: str, cell: Cell, where: str) -> None:
@@ -142,7 +150,9 @@ class _Instance:
 
     def _instance(self, name: str, cell: Cell, where: str) -> None:
         ports = self._modules[cell.type].ports
-        inside = _Instance(self._modules, cell.type, f"{self._path}{name}.", self._signals, self._left_out).walk()
+        inside = _Instance(
+            self._modules, cell.type, f"{self._path}{name}.", self._signals, self._left_out, self._power_up
+        ).walk()
         for port, bits in cell.connections.items():
             signal = inside[port]
             if not bits:

@@ -7,7 +7,7 @@ what the RTL has, and two drivers of one bit are seen.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -144,6 +144,27 @@ class YosysWires:
                 found.setdefault(source, net.bits)
         return found
 
+    def power_up(self) -> dict[Signal, Term]:
+        """What signals hold at first, as attributes of wires say it; undefined where none does.
+
+        A wire that is another one by a buffer says it of that, too. Where two say different things, nothing is known.
+        """
+        found: dict[tuple[Signal, int], str] = {}
+        for net in self._module.netnames.values():
+            for bit, digit in zip(net.bits, reversed(net.attributes.get("init", "")), strict=False):
+                for _ in range(len(self._given) + 1):
+                    if isinstance(bit, str):
+                        break
+                    place = self._wires[bit]
+                    found[place] = digit if found.get(place, digit) == digit else "x"
+                    if bit not in self._given:
+                        break
+                    bit = self._given[bit]
+        signals: dict[Signal, dict[int, str]] = {}
+        for (signal, index), digit in found.items():
+            signals.setdefault(signal, {})[index] = digit
+        return {signal: _known(signal, digits) for signal, digits in signals.items()}
+
     # reading and driving
 
     def _runs(self, bits: Sequence[Bit], where: str) -> Iterator[_Piece]:
@@ -226,6 +247,12 @@ class YosysWires:
         if len(pieces) != 1 or signal is None or signal.width != 1:
             raise InputError(f"{where}: a clock or a reset is a part of a vector; the proof needs a signal of one bit")
         return signal
+
+
+def _known(signal: Signal, digits: Mapping[int, str]) -> Term:
+    bits = (digits.get(index, "x") for index in reversed(range(signal.width)))
+    nothing = f"{signal.name!r} at power-up"
+    return concat(*(const(1, int(bit)) if bit in ("0", "1") else undefined(1, nothing) for bit in bits))
 
 
 def _spoilt(signal: Signal, read: Read) -> Term:
