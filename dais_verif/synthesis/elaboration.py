@@ -23,12 +23,19 @@ __all__ = ["elaborated"]
 #: What a run leaves in its folder; the first is what it is for.
 FORM, SCRIPT, LOG = "elaborated.json", "elaborate.ys", "yosys.log"
 
+#: Memories as registers. What they are filled with must be constants at once, so what makes these is evaluated first,
+#: and nothing else: an X anywhere else is to stay one.
+_WORDS = ("select -set filled t:$meminit* %ci*", "opt_expr @filled", "memory_collect", "memory_map")
+
 _ERROR = re.compile(r"^(?:(\S.*:\d+): )?ERROR: (.*)$", re.MULTILINE)
 
 
-def elaborated(sources: Sequence[Path], top: str, files: Iterable[DataFile], folder: Path, limits: Limits) -> Path:
+def elaborated(
+    sources: Sequence[Path], top: str, files: Iterable[DataFile], folder: Path, limits: Limits, *, words: bool = False
+) -> Path:
     """The JSON of module ``top`` of the Verilog files ``sources``, written to ``folder``. ``files``: what they read.
 
+    ``words``: memories become registers, one a word, with multiplexers.
     Raises ``InputError`` for what Yosys does not take for Verilog; ``ToolError`` if it is missing or meets a limit.
     """
     yosys = tools.yosys().yosys
@@ -37,7 +44,8 @@ def elaborated(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
     (folder / FORM).unlink(missing_ok=True)
     # Modules of a library that nothing uses need not make sense with the parameters that they begin with.
     read = [command.replace("read_verilog ", "read_verilog -defer ", 1) for command in reading(sources, folder)]
-    lines = [*read, f"hierarchy -check -top {top}", "proc -noopt", "insbuf", f"write_json {FORM}"]
+    memories = _WORDS if words else ()
+    lines = [*read, f"hierarchy -check -top {top}", "proc -noopt", *memories, "insbuf", f"write_json {FORM}"]
     (folder / SCRIPT).write_text("\n".join([*lines, ""]), encoding="utf-8")
     try:
         command = [str(yosys), "-s", SCRIPT]

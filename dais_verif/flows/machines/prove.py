@@ -78,7 +78,7 @@ def prove_machine(
         dut = Dut(DesignInterface((), ()), Ports((), ()), (), "the machine's types")
         netlist = asked.netlist is not None
         options = replace(options, bits=options.bits or netlist)
-        reader = RtlReader(request.front_end, folder.path / "yosys", netlist, foreign=bool(asked.rtl))
+        reader = RtlReader(request.front_end, folder.path / "yosys", netlist, foreign=bool(asked.rtl), machine=True)
         task = ProofTask(
             program=Program.build([], []),
             design=design,

@@ -39,13 +39,15 @@ def _is_vhdl(design: RtlDesign) -> bool:
 class RtlReader:
     """One front end, or two whose readings are to be compared. ``folder``: where Yosys may work.
 
-    ``bitwise``: what is read is a netlist. ``foreign``: it is not our own text.
+    ``bitwise``: what is read is a netlist. ``foreign``: it is not our own text. ``machine``: it keeps state, which may
+    lie in memories.
     """
 
     front_end: str
     folder: Path
     bitwise: bool = False
     foreign: bool = False
+    machine: bool = False
 
     @property
     def lenient(self) -> bool:
@@ -97,7 +99,7 @@ class RtlReader:
 
         if self.lenient or self.names == ("yosys",):  # where nothing else would see a difference, or it is known
             slang.refuse_misread(design.sources, design.top, self.files(design))
-        form = elaborated(design.sources, design.top, design.data, self.folder, _LIMITS)
+        form = elaborated(design.sources, design.top, design.data, self.folder, _LIMITS, words=self.machine)
 
         def read() -> Netlist:
             if self.names == ("yosys",):  # which looks neither at sensitivity lists nor at delays
