@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, NoReturn
 from dais_verif.dut.hdl_units import declares_clock, needed_files
 from dais_verif.errors import InputError
 from dais_verif.files import read_plain, require_plain
+from dais_verif.program.machine_begin import TAKE_MACHINES
 
 __all__ = ["ProjectFolder", "read_project"]
 
@@ -179,8 +180,8 @@ class _Reader:
         other = generation.others[0]
         if generation is _ALKAID:
             return None, (
-                f"{other} is a state machine, which check, run, emit and sim take, and no other verb; if it was made "
-                "of a program, name that as PROGRAM and this folder with --rtl"
+                f"{other} is a state machine, and {TAKE_MACHINES}; if it was made of a program, name that as PROGRAM "
+                "and this folder with --rtl"
             )
         return None, (
             f"{other} holds the stages of a pipeline and not the program that they were made of; name that as "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 from textwrap import dedent
@@ -97,6 +98,7 @@ def offer(folder: Path, package: str, **modules: str) -> None:
     information.mkdir()
     (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
     (information / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\n{entries}")
+    importlib.invalidate_caches()  # a folder may have been listed a moment ago
 
 
 class TestOutsiders:

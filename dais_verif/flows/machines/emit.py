@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dais_verif.emitter import machines as emitter
 from dais_verif.emitter.folder import MANIFEST
 from dais_verif.emitter.machines.folder import machine_folder
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, RequestError
 from dais_verif.files import write_atomically
 from dais_verif.flows.machines.requests import require_no_options
 from dais_verif.flows.machines.streams import read_stream
@@ -50,7 +50,7 @@ def emit_machine(machine: Machine, request: EmitRequest) -> EmissionRecord:
 def _write_wrapper(machine: Machine, asked: WrapRequest, top: str, output: Path) -> WrapperFolderInfo:
     require_no_options(axil=asked.axil, user_bits=asked.user_bits, check_beats=asked.check_beats)
     if asked.wrap != "axis":
-        raise InputError.of("{wrap} {kind} is for programs: a machine goes behind {wrap} axis", kind=asked.wrap)
+        raise RequestError.of("{wrap} {kind} is for programs: a machine goes behind {wrap} axis", kind=asked.wrap)
     if asked.stream is None:
         raise InputError.of(
             "a machine behind AXI4-Stream needs {stream}, a TOML file that names its valid_in, valid_out, enable and"
