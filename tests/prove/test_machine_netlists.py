@@ -16,10 +16,11 @@ from dais_verif.flows.synthesize import SynthesisRequest, synthesize
 from dais_verif.record.proof import ProofRecord
 from dais_verif.verdict import Verdict
 
-FAST = [("f01_counter", "ice40"), ("f04_fifo", "generic")]
+FAST = [("f01_counter", "ice40"), ("f02_mac", "generic"), ("f04_fifo", "generic")]
 SLOW = [
     ("f01_counter", "generic"),
     ("f01_counter", "xilinx"),
+    ("f02_mac", "ice40"),
     ("f03_fir7", "generic"),
     ("f03_fir7", "ice40"),
     ("f05_dense_folded", "ice40"),

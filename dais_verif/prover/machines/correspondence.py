@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from dais_verif.machine import Machine
 from dais_verif.machine.ports import bits_of, offsets_of, signal_names
 from dais_verif.machine.step import Element, Step
+from dais_verif.program.opcodes import INPUT
 from dais_verif.prover.machines.registers import Open, Place
 from dais_verif.prover.netlist import Signal
 
@@ -62,7 +63,7 @@ def runs_of(bits: Mapping[tuple[Signal, int], Meaning]) -> list[Run]:
 def match_by_name(machine: Machine, step: Step, opened: Open) -> list[Run]:
     """What the names of signals say: a vector of a register's name and width, or a word a name for equal parts of it.
 
-    A name only proposes; the proof shows whether it is right.
+    Where no name does, an output may show what a register holds. Either only proposes; the proof shows if it is right.
     """
     numbers = {element: number for number, element in enumerate(step.state)}
     names, signals = signal_names(machine), opened.named
@@ -82,6 +83,23 @@ def match_by_name(machine: Machine, step: Step, opened: Open) -> list[Run]:
                 for at, place in opened.held(word, 0, word.width):
                     found += _runs(place, low + at, elements, offsets)
             break
+    return found + _shown_by_outputs(machine, step, opened, {run.element for run in found})
+
+
+def _shown_by_outputs(machine: Machine, step: Step, opened: Open, known: Set[int | None]) -> list[Run]:
+    """The same of elements that an output of the machine is, as synthesis leaves only one name of a net."""
+    program, names, n_in = step.program, signal_names(machine), len(step.inputs)
+    shown = dict(zip(step.outputs, (program.ops[index] for index, _, _ in program.outputs), strict=False))
+    found: list[Run] = []
+    for signal in machine.outputs:
+        port = opened.netlist.signals.get(names[signal.name])
+        ops = [shown[Element(signal.name, place)] for place in range(len(signal.types))]
+        numbers = [op.id0 - n_in if op.code == INPUT and op.id0 >= n_in else None for op in ops]
+        elements = [None if number in known else number for number in numbers]
+        if port is not None and any(number is not None for number in elements):
+            for at, place in opened.held(port, 0, port.width):
+                found += _runs(place, at, elements, offsets_of(signal.types))
+            known = {*known, *elements}
     return found
 
 
