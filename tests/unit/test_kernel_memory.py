@@ -1,0 +1,233 @@
+"""The memory form computes what its instance says, of any range of members, and as fast as it says; faults show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Table
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from unit.test_kernel_unfold import instance, instances
+
+import dais_verif
+from dais_verif.errors import InputError
+from dais_verif.golden.members import run_instance
+from dais_verif.kernels.constants import constant_tensor
+from dais_verif.kernels.forms.frame import memory_frame
+from dais_verif.kernels.forms.memory import MemoryForm, memory_form
+from dais_verif.kernels.instance import KernelInstance
+from dais_verif.kernels.mapping import Addressing
+from dais_verif.kernels.shipped.conv2d import STRUCTURE
+from dais_verif.kernels.structures import Tensor
+from dais_verif.kernels.unfold import unfold
+from dais_verif.machine import Connection, Machine
+from dais_verif.program import FixedType
+from dais_verif.verdict import Verdict
+
+INSTANCES = instances()
+S5 = FixedType(1, 2, 2)
+Range = tuple[Sequence[int], Sequence[int]]
+
+
+def random_inputs(one: KernelInstance, samples: int, seed: int) -> list[Any]:
+    rng = np.random.default_rng(seed)
+    return [
+        rng.integers(kind.raw_min, kind.raw_max + 1, size=(samples, *tensor.sizes[::-1]))
+        for tensor, kind in zip(one.mapping.inputs, one.input_types, strict=True)
+    ]
+
+
+def words(tensors: Sequence[Any]) -> int:
+    return max(int(np.prod(tensor.sizes)) for tensor in tensors)
+
+
+def driven(one: KernelInstance, machine: Machine, xs: Sequence[Any], ranges: Sequence[Range], latency: int) -> Any:
+    """Load all inputs, run ranges one after the other, read all outputs; and the cycle in which outputs are there."""
+    begin = words(one.mapping.inputs)
+    reads = begin + len(ranges) * latency
+    cycles = reads + words(one.mapping.outputs) + 1
+    given = {s.name: np.zeros((len(xs[0]), cycles, 1)) for s in machine.inputs}
+    for t, (x, kind) in enumerate(zip(xs, one.input_types, strict=True)):
+        flat = x.reshape(len(x), -1)
+        count = flat.shape[1]
+        given[f"in{t}_write"][:, :count] = 1
+        given[f"in{t}_address"][:, :count, 0] = np.arange(count)
+        given[f"in{t}_data"][:, :count, 0] = flat / 2.0**kind.f
+    for n, (first, end) in enumerate(ranges):
+        at = begin + n * latency
+        given["start"][:, at] = 1
+        for d in range(len(first)):
+            given[f"begin{d}"][:, at], given[f"end{d}"][:, at] = first[d], end[d]
+    for t, tensor in enumerate(one.mapping.outputs):
+        count = int(np.prod(tensor.sizes))
+        given[f"out{t}_address"][:, reads : reads + count, 0] = np.arange(count)
+    return given, reads + 1
+
+
+def read_back(one: KernelInstance, outputs: Table[str, Any], at: int) -> list[Any]:
+    return [
+        outputs[f"out{t}_data"][:, at : at + int(np.prod(tensor.sizes)), 0] * 2.0**kind.f
+        for t, (tensor, kind) in enumerate(zip(one.mapping.outputs, one.output_types, strict=True))
+    ]
+
+
+def results(one: KernelInstance, form: MemoryForm, xs: Sequence[Any], ranges: Sequence[Range]) -> list[Any]:
+    given, at = driven(one, form.machine, xs, ranges, form.facts.latency)
+    return read_back(one, dais_verif.run_machine(form.machine, given).outputs, at)
+
+
+def whole(one: KernelInstance) -> list[Range]:
+    return [((0,) * len(one.mapping.geometry), one.mapping.geometry)]
+
+
+def equal(got: Sequence[Any], want: Sequence[Any]) -> bool:
+    return all((a == b.reshape(len(b), -1)).all() for a, b in zip(got, want, strict=True))
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_it_computes_its_instance(name: str) -> None:
+    one = INSTANCES[name]
+    xs = random_inputs(one, 5, 1)
+    assert equal(results(one, memory_form(one), xs, whole(one)), run_instance(one, xs))
+
+
+@pytest.mark.parametrize("name", ["mul", "conv2d"])
+def test_it_is_done_when_it_says(name: str) -> None:
+    """Neither a cycle before nor after; and every member takes as many cycles as it says."""
+    one = INSTANCES[name]
+    form = memory_form(one)
+    given, _ = driven(one, form.machine, random_inputs(one, 1, 2), whole(one), form.facts.latency)
+    found = dais_verif.run_machine(form.machine, given).outputs
+    start = words(one.mapping.inputs)
+    assert np.flatnonzero(found["done"][0, :, 0]).tolist() == [start + form.facts.latency]
+    assert found["busy"].sum() == form.facts.members * form.facts.cycles == form.facts.latency - 1
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_result_does_not_depend_on_how_members_are_cut_into_ranges(seed: int) -> None:
+    """Random partitions in random order, with ranges that are empty and such that reach beyond the index space."""
+    one = INSTANCES["conv2d"]
+    rng, (nx, *rest) = np.random.default_rng(seed), one.mapping.geometry
+    form = memory_form(one)
+    cuts = sorted({0, nx, *rng.integers(0, nx + 1, size=2).tolist()})
+    ranges: list[Range] = [((a, *(0 for _ in rest)), (b, *rest)) for a, b in pairwise(cuts)] + [
+        ((nx - 1, *(0 for _ in rest)), (0, *rest)),
+        ((0,) * (1 + len(rest)), (nx, *(0 for _ in rest))),
+    ]
+    last = len(cuts) - 2
+    ranges[last] = (ranges[last][0], tuple((1 << size.bit_length()) - 1 for size in one.mapping.geometry))
+    order = rng.permutation(len(ranges)).tolist()
+    xs = random_inputs(one, 2, seed)
+    assert equal(results(one, form, xs, [ranges[n] for n in order]), run_instance(one, xs))
+
+
+def test_members_that_are_not_asked_for_are_not_written() -> None:
+    one = INSTANCES["mul"]
+    xs = [np.full((1, 3, 2), 4), np.full((1, 3, 2), 4)]
+    (got,) = results(one, memory_form(one), xs, [((0, 1), (2, 2))])
+    assert (got.reshape(3, 2) != 0).tolist() == [[False, False], [True, True], [False, False]]
+
+
+@pytest.mark.parametrize("name", ["mul", "conv2d"])
+def test_its_rtl_is_simulated_and_proved(name: str) -> None:
+    """In every cycle, with all inputs at random; ``conv2d`` has pads, strides and weights."""
+    machine = memory_form(INSTANCES[name]).machine
+    assert dais_verif.simulate(machine, simulators="icarus", vectors=300).verdict is Verdict.PASS
+    assert dais_verif.prove(machine).verdict is Verdict.PASS
+
+
+def moved(one: KernelInstance, dim: int) -> KernelInstance:
+    """The same with every read one element further in a dimension, as an ``end_b`` and ``start_b`` off by one give."""
+    (tensor,), mapping = one.mapping.inputs, one.mapping
+    was = mapping.addressing(tensor)
+    offsets = tuple(tuple(at + (d == dim) for d, at in enumerate(row)) for row in was.offsets)
+    return replace(one, mapping=replace(mapping, inputs=(replace(tensor, addressing=Addressing(was.slopes, offsets)),)))
+
+
+def end_off_by_one(one: KernelInstance) -> KernelInstance:
+    """The last element of each window is the one behind it."""
+    (tensor,), mapping = one.mapping.inputs, one.mapping
+    was = mapping.addressing(tensor)
+    end = max(row[0] for row in was.offsets)
+    offsets = tuple((row[0] + (row[0] == end), *row[1:]) for row in was.offsets)
+    return replace(one, mapping=replace(mapping, inputs=(replace(tensor, addressing=Addressing(was.slopes, offsets)),)))
+
+
+def swapped(one: KernelInstance) -> KernelInstance:
+    """The coordinates of outputs are those of the other dimension."""
+    (tensor,), mapping = one.mapping.outputs, one.mapping
+    was = mapping.addressing(tensor)
+    slopes = (was.slopes[1], was.slopes[0], *was.slopes[2:])
+    return replace(
+        one, mapping=replace(mapping, outputs=(replace(tensor, addressing=Addressing(slopes, was.offsets)),))
+    )
+
+
+MAPPING_FAULTS = {
+    "end off by one": end_off_by_one,
+    "window moved": lambda one: moved(one, 1),
+    "pad": lambda one: replace(one, pads=(one.pads[0] + 1,)),
+    "swapped index": swapped,
+}
+
+
+@pytest.mark.parametrize("fault", MAPPING_FAULTS)
+def test_a_wrong_mapping_shows(fault: str) -> None:
+    one = INSTANCES["conv2d"]
+    wrong = MAPPING_FAULTS[fault](one)
+    xs = random_inputs(one, 5, 1)
+    assert not equal(results(one, memory_form(wrong), xs, whole(one)), run_instance(one, xs))
+
+
+def without_enable(machine: Machine, target: str) -> Machine:
+    """A write too many: into ``target`` in every cycle."""
+    return replace(
+        machine,
+        connections=tuple(
+            Connection(c.source, c.target) if c.target.signal == target and c.target.index else c
+            for c in machine.connections
+        ),
+    )
+
+
+def tiny() -> KernelInstance:
+    """A convolution of 2 x 3 pixels with pads."""
+    weights = constant_tensor(S5, [[[[3, -2], [5, 7]]]])
+    given = STRUCTURE.pack(
+        {**dict.fromkeys(("pad_w", "stride_w", "stride_h", "dilation_w", "dilation_h", "groups"), 1)}
+    )
+    return instance("conv2d", [Tensor.of(S5, 3, 2, 1), weights], (4, 1, 1), given)
+
+
+TINY = tiny()
+
+
+def folded_is_unfolded(machine: Machine, tmp_path: Path) -> Verdict:
+    (tmp_path / "frame.toml").write_text(memory_frame(TINY, memory_form(TINY).facts))
+    return dais_verif.diff(machine, unfold(TINY), frame=tmp_path / "frame.toml", prove=True).verdict
+
+
+def test_it_equals_its_unfolded_program_for_ever(tmp_path: Path) -> None:
+    """Frame by frame, for all inputs and whatever other ranges ran before."""
+    assert folded_is_unfolded(memory_form(TINY).machine, tmp_path) is Verdict.PASS
+
+
+@pytest.mark.parametrize("fault", [*MAPPING_FAULTS, "write"])
+def test_a_fault_is_no_unfolded_program(fault: str, tmp_path: Path) -> None:
+    right = memory_form(TINY).machine
+    wrong = without_enable(right, "out0") if fault == "write" else memory_form(MAPPING_FAULTS[fault](TINY)).machine
+    assert folded_is_unfolded(wrong, tmp_path) is Verdict.PROGRAMS_DIFFER
+
+
+def test_what_is_too_large_is_refused() -> None:
+    with pytest.raises(InputError, match="131072 words"):
+        memory_form(instance("relu", [Tensor.of(S5, 1 << 17)], (1 << 17,)))
+    (x,), mapping = (one := instance("relu", [Tensor.of(S5, 3)], (3,))).mapping.inputs, one.mapping
+    many = replace(x, addressing=Addressing(((1,),), ((0,),) * 5000))
+    for tensor, said in ((replace(x, sizes=(0,)), "not empty"), (many, "touches 5000 elements")):
+        with pytest.raises(InputError, match=said):
+            memory_form(replace(one, mapping=replace(mapping, inputs=(tensor,))))
