@@ -151,7 +151,12 @@ def _blame(record: SimulationRecord) -> str:
     found = record.first_mismatch
     if found is None:
         return ""
-    where = f"vector {found.row}, output {found.output}, in {found.simulator}"
+    at = f"vector {found.row}, output {found.output}"
+    if found.place is not None:  # of a machine, whose blame of the kind ``cycle`` says no more than that
+        at = str(found.place)
+    where = f"{at}, in {found.simulator}"
+    if found.place is not None and found.blame is not None and found.blame.text == at:
+        return where
     return f"{where}: {found.blame.text}" if found.blame is not None else where
 
 

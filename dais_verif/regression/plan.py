@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from dais_verif.version import VERSION
 __all__ = ["Defaults", "Planned", "in_order", "make_plan", "shard_of"]
 
 _LONGEST_FOLDER = 100
+_QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Planned:
             data = [file.path for file in data_files(rtl)] if all(path.is_file() for path in rtl) else []
         except (InputError, OSError):
             data = []  # the job will say so
-        files = [Path(self.job.program), *self.files, *data]
+        files = [Path(self.job.program), *_blocks(Path(self.job.program)), *self.files, *data]
         facts = [self.job.id, self.job.arguments, self.timeout, [*options], dict(tools), VERSION]
         facts += [_digest(path) for path in files]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
@@ -112,6 +114,20 @@ def in_order(plan: Iterable[Planned], past: Mapping[str, Past]) -> list[Planned]
 
 def _hash(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest(), "big")
+
+
+def _blocks(program: Path) -> list[Path]:
+    """The files that a machine's text may name for its blocks: all that it says in quotes, of which some are no files.
+
+    Whoever reads it says what is wrong with it.
+    """
+    if program.suffix != ".mach":
+        return []
+    try:
+        said = _QUOTED.findall(program.read_text(encoding="utf-8", errors="replace"))
+        return [path for text in said if (path := program.parent / json.loads(text)).is_file()]
+    except (OSError, ValueError):
+        return []
 
 
 def _text(name: str) -> str:

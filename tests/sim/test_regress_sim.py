@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shlex
 import signal
 import subprocess
@@ -20,7 +21,10 @@ import pytest
 from support import fake_jobs
 from support.door import mutant, save
 from support.programs import every_opcode
+from support.stream_machines import mac, moving_sum
 
+from dais_verif.emitter.machines import emit_machine
+from dais_verif.machine.text.writer import machine_text
 from dais_verif.program import Program, write_binary
 from dais_verif.record.read import read_record
 from dais_verif.record.regression import RegressionRecord
@@ -347,3 +351,24 @@ def test_a_thousand_small_programs(tmp_path: Path) -> None:
     assert (code, record.message) == (0, "1000 of 1000 jobs passed")
     assert len(list((tmp_path / "out" / "jobs").glob("*/result.json"))) == 1000
     assert left(tmp_path) == []
+
+
+def test_a_folder_of_machines(tmp_path: Path) -> None:
+    """Each is run; of one whose RTL is wrong the line says in which cycle."""
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "a.mach").write_text(machine_text(mac()))
+    (tmp_path / "m" / "b.mach").write_text(machine_text(moving_sum()))
+    code, record = regress(tmp_path / "out", tmp_path / "m", "--sim", "icarus", "--vectors", 60)
+    assert (code, record.verdict, [Path(job.job.program).name for job in record.jobs]) == (0, Verdict.PASS, ["a.mach", "b.mach"])
+    assert all(job.bits_compared > 60 for job in record.jobs)
+    text = emit_machine(mac(), "model")
+    assert text.count(" + ") > 0
+    (tmp_path / "bad.v").write_text(text.replace(" + ", " - ", 1))
+    (tmp_path / "r.toml").write_text(
+        'programs = ["m/a.mach"]\n[variants.bad]\nrtl = ["bad.v"]\ntop = "model"\n'
+    )
+    code, record = regress(tmp_path / "bad", tmp_path / "r.toml", "--sim", "icarus", "--vectors", 60)
+    (job,) = record.jobs
+    assert (code, job.verdict) == (Verdict.RTL_MISMATCH.exit_code, Verdict.RTL_MISMATCH)
+    assert re.search(r"^cycle \d+, (before|after) its edge: y\[0\], in icarus", job.blame), job.blame
+    assert job.blame.count("its edge: y[0]") == 1

@@ -33,6 +33,7 @@ def folder(tmp_path: Path) -> Path:
     files = {
         "a.bin": b"",
         "b.dais": b"",
+        "b.mach": b"",
         "c.json": b" [1]",
         "d.json": b'{"verdict": 1}',
         "e.json.gz": gzip.compress(b"[[8,"),
@@ -59,6 +60,7 @@ def test_a_folder_means_its_programs_and_those_below(folder: Path) -> None:
     names = [
         "a.bin",
         "b.dais",
+        "b.mach",
         "broken.json.gz",
         "c.json",
         "e.json.gz",
@@ -76,7 +78,7 @@ def test_a_folder_means_its_programs_and_those_below(folder: Path) -> None:
     [
         ("*.bin", ["a.bin"]),
         ("**/*.bin", ["a.bin", "below/a.bin", "an old run/vectors/000000.bin"]),
-        ("[ab].*", ["a.bin", "b.dais"]),
+        ("[ab].*", ["a.bin", "b.dais", "b.mach"]),
         ("bel*", ["below/a.bin"]),
         ("*.v", []),
         ("d.json", ["d.json"]),
@@ -251,6 +253,19 @@ def test_history_is_a_help_and_no_more(broken: bytes | None, tmp_path: Path) -> 
 
 
 # What decides a result
+
+
+def test_the_fingerprint_tells_when_a_block_of_a_machine_is_another_one(tmp_path: Path) -> None:
+    """Else a run that goes on would take over what was found of the block as it was."""
+    path = tmp_path / "m.mach"
+    path.write_text('machine\nblock add = "add.dais"\nblock other = "not there"\n')
+    (tmp_path / "add.dais").write_text("one")
+    job = Job("m/emitted/both/0", str(path), "emitted", "both", 0, [])
+    each = Planned(job, 9.0, "m", ())
+    before = each.fingerprint([], {})
+    assert each.fingerprint([], {}) == before
+    (tmp_path / "add.dais").write_text("two")
+    assert each.fingerprint([], {}) != before
 
 
 def test_the_fingerprint_tells_whatever_decides(tmp_path: Path) -> None:
