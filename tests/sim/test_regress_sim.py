@@ -359,14 +359,13 @@ def test_a_folder_of_machines(tmp_path: Path) -> None:
     (tmp_path / "m" / "a.mach").write_text(machine_text(mac()))
     (tmp_path / "m" / "b.mach").write_text(machine_text(moving_sum()))
     code, record = regress(tmp_path / "out", tmp_path / "m", "--sim", "icarus", "--vectors", 60)
-    assert (code, record.verdict, [Path(job.job.program).name for job in record.jobs]) == (0, Verdict.PASS, ["a.mach", "b.mach"])
+    assert (code, record.verdict) == (0, Verdict.PASS)
+    assert sorted(Path(job.job.program).name for job in record.jobs) == ["a.mach", "b.mach"]
     assert all(job.bits_compared > 60 for job in record.jobs)
     text = emit_machine(mac(), "model")
     assert text.count(" + ") > 0
     (tmp_path / "bad.v").write_text(text.replace(" + ", " - ", 1))
-    (tmp_path / "r.toml").write_text(
-        'programs = ["m/a.mach"]\n[variants.bad]\nrtl = ["bad.v"]\ntop = "model"\n'
-    )
+    (tmp_path / "r.toml").write_text('programs = ["m/a.mach"]\n[variants.bad]\nrtl = ["bad.v"]\ntop = "model"\n')
     code, record = regress(tmp_path / "bad", tmp_path / "r.toml", "--sim", "icarus", "--vectors", 60)
     (job,) = record.jobs
     assert (code, job.verdict) == (Verdict.RTL_MISMATCH.exit_code, Verdict.RTL_MISMATCH)

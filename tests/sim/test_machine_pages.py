@@ -1,0 +1,27 @@
+"""Pages of machines that were simulated or proved: they say what was found of a machine, not of a program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.stream_machines import mac
+
+import dais_verif
+from dais_verif.emitter.machines import emit_machine
+from dais_verif.machine.text.writer import machine_text
+from dais_verif.report.html import Source, write_report
+from dais_verif.verdict import Verdict
+
+
+def test_a_page_of_a_refuted_machine(tmp_path: Path) -> None:
+    """Claims by name, what corresponds, and the sequence; no table of a program's outputs of which nothing is known."""
+    machine, rtl, page = tmp_path / "m.mach", tmp_path / "bad.v", tmp_path / "p.html"
+    machine.write_text(machine_text(mac()))
+    rtl.write_text(emit_machine(mac(), "model").replace(" + ", " - ", 1))
+    record = dais_verif.prove(machine, rtl=[rtl], top="model")
+    assert record.verdict is Verdict.RTL_MISMATCH
+    write_report([Source(record)], None, page)
+    text = page.read_text()
+    for said in ("total[0] after the edge", "block mac, op ", "<code>total</code>: total[0]", "cycles from power-up"):
+        assert said in text, said
+    assert 'id="outputs"' not in text
