@@ -12,6 +12,7 @@ from pathlib import Path
 
 from dais_verif.errors import InputError, RequestError
 from dais_verif.flows.arguments import require_types
+from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.no_loss import require_no_loss
 from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts, require_positive
 from dais_verif.flows.progress import SILENT, Progress
@@ -100,6 +101,11 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
     ``InputError`` if the board runs another program, ``ToolError`` where none answers.
     """
     board = parse_target(request.target)
+    if find_machine(request.program) is not None:
+        raise InputError.of(
+            "a machine has a state, and a board answers each vector by itself: hil takes programs; prove shows what the"
+            " machine's RTL does, and emit {wrap} axis with sim {wrapped} tries it behind streams"
+        )
     program, warnings = read_program(request.program, request.layout, progress)
     given = [read_batch(path, program.n_in) for path in request.inputs]
     stimulus = Stimulus([*given, Generated([program], request.vectors, request.seed)])
