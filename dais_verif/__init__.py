@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dais_verif.api.campaigns import regress, sign_off, verify_certificate
     from dais_verif.api.designs import prove, run_on_board, simulate
     from dais_verif.api.hardware import emit, synthesize
-    from dais_verif.api.kernels import list_kernels, show_kernel
+    from dais_verif.api.kernels import build_kernel, list_kernels, show_kernel
     from dais_verif.api.programs import check, convert, cover, diff, explain_machine, rank_sensitivity
     from dais_verif.flows.approximation.convert import ConvertConfigurationsRequest
     from dais_verif.flows.approximation.show import ShowConfigurationsRequest
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from dais_verif.record.diff import DiffRecord
     from dais_verif.record.emission import EmissionRecord
     from dais_verif.record.explanation import CycleRecord
-    from dais_verif.record.kernels import KernelInfo, KernelListing
+    from dais_verif.record.kernels import KernelBuild, KernelInfo, KernelListing
     from dais_verif.record.proof import ProofRecord
     from dais_verif.record.regression import RegressionRecord
     from dais_verif.record.sensitivity import SensitivityRecord
@@ -87,8 +87,10 @@ __all__ = [
     # approximation
     "approx",
     # kernels
+    "KernelBuild",
     "KernelInfo",
     "KernelListing",
+    "build_kernel",
     "list_kernels",
     "show_kernel",
     # what the verbs do
@@ -166,8 +168,8 @@ _LATER = {
     **dict.fromkeys(("convert_configurations", "show_configurations"), "api.approximation"),
     **dict.fromkeys(("emit", "synthesize"), "api.hardware"),
     **dict.fromkeys(("regress", "sign_off", "verify_certificate"), "api.campaigns"),
-    **dict.fromkeys(("list_kernels", "show_kernel"), "api.kernels"),
-    **dict.fromkeys(("KernelInfo", "KernelListing"), "record.kernels"),
+    **dict.fromkeys(("build_kernel", "list_kernels", "show_kernel"), "api.kernels"),
+    **dict.fromkeys(("KernelBuild", "KernelInfo", "KernelListing"), "record.kernels"),
     "Golden": "golden",
     "Program": "program",
     "Progress": "flows.progress",

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from dais_verif.flows.arguments import paths_from
+from dais_verif.flows.arguments import path_from, paths_from
 from dais_verif.flows.progress import Progress, listener
 
 if TYPE_CHECKING:
-    from dais_verif.record.kernels import KernelInfo, KernelListing
+    from dais_verif.record.kernels import KernelBuild, KernelInfo, KernelListing
 
-__all__ = ["list_kernels", "show_kernel"]
+__all__ = ["build_kernel", "list_kernels", "show_kernel"]
 
 _Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
@@ -35,3 +35,22 @@ def show_kernel(name: str, libraries: _Paths | None = None, *, progress: Progres
     from dais_verif.flows.kernels.libraries import show_kernel as flow
 
     return flow(name, paths_from("libraries", libraries) or (), progress=listener(progress))
+
+
+def build_kernel(
+    name: str,
+    params: str | PathLike[str] | None = None,
+    *,
+    output: str | PathLike[str],
+    libraries: _Paths | None = None,
+) -> KernelBuild:
+    """Write an instance of kernel ``name`` as a machine with tensors in memories, into the folder ``output``.
+
+    ``params``: the TOML file of a request; without it, ``name`` is the TOML file of a kernel of one's own. Raises
+    ``InputError`` for a request that is refused, and for a mapping that breaks a law.
+    """
+    from dais_verif.flows.kernels.build import build_kernel as flow
+
+    folder = path_from("output", output)
+    assert folder is not None
+    return flow(name, path_from("params", params), folder, paths_from("libraries", libraries) or ())

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
-from dais_verif.cli.common import ShownWarnings, console, file_path, json_option
+from dais_verif.cli.common import ShownWarnings, console, file_path, json_option, output_path
 from dais_verif.cli.verb import Verb
+from dais_verif.flows.kernels.build import build_kernel
 from dais_verif.flows.kernels.libraries import list_kernels, show_kernel
-from dais_verif.report.kernels_text import print_kernel, print_kernels
+from dais_verif.report.kernels_text import print_build, print_kernel, print_kernels
 from dais_verif.verdict import Verdict
 
 __all__ = ["kernel"]
@@ -24,6 +25,7 @@ def kernel() -> None:
     \b
     dais-verif kernel list --library mine.py     all there are; exits with 2 if a library is broken
     dais-verif kernel show conv2d                what it takes
+    dais-verif kernel build conv2d --params conv.toml -o conv     as hardware
     """
 
 
@@ -45,3 +47,15 @@ def show(name: str, library: tuple[Path, ...], as_json: bool) -> None:
     """Show what kernel NAME takes. A name that two libraries have is written library/name."""
     found = show_kernel(name, library, progress=ShownWarnings())
     click.echo(found.to_json()) if as_json else print_kernel(found, console())
+
+
+@kernel.command(cls=Verb)
+@click.argument("name")
+@click.option("--params", type=file_path, help="A request for kernel NAME; without it NAME is a kernel of your own.")
+@click.option("-o", "--output", required=True, type=output_path, help="A folder, which an earlier build may have left.")
+@_library
+@json_option
+def build(name: str, params: Path | None, output: Path, library: tuple[Path, ...], as_json: bool) -> None:
+    """Write an instance of kernel NAME as a machine, tensors in memories; docs/kernels.md has its ports."""
+    found = build_kernel(name, params, output, library)
+    click.echo(found.to_json()) if as_json else print_build(found, console())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dais_verif.record.base import to_tree
 
-__all__ = ["KernelInfo", "KernelListing", "LeftOut"]
+__all__ = ["KernelBuild", "KernelInfo", "KernelListing", "LeftOut"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,29 @@ class KernelListing:
 
     kernels: list[KernelInfo]
     left_out: list[LeftOut]
+
+    def to_json(self) -> str:
+        """Return one JSON object."""
+        return json.dumps(to_tree(self), indent=2)
+
+
+@dataclass(frozen=True)
+class KernelBuild:
+    """The hardware of an instance: ``files`` in the folder ``output``.
+
+    ``cycles``: of a member. ``latency``: from the cycle of start to that of done, for all ``members``. ``words`` and
+    ``bits``: of its memories.
+    """
+
+    kernel: str
+    form: str
+    output: str
+    files: list[str]
+    members: int
+    cycles: int
+    latency: int
+    words: int
+    bits: int
 
     def to_json(self) -> str:
         """Return one JSON object."""

@@ -6,9 +6,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dais_verif.record.kernels import KernelInfo, KernelListing
+from dais_verif.record.kernels import KernelBuild, KernelInfo, KernelListing
 
-__all__ = ["print_kernel", "print_kernels"]
+__all__ = ["print_build", "print_kernel", "print_kernels"]
 
 _LETTERS = {"i": "signed", "u": "unsigned", "f": "binary32"}
 
@@ -41,5 +41,17 @@ def print_kernel(kernel: KernelInfo, out: Console) -> None:
         default = f"{(kernel.defaults or {}).get(name, 0):g}"
         text = f"{name}: {_LETTERS[letter]}, 32 bits, {default} by default{words}"
         rows.append(("parameters" if not at else "", text))
+    for title, text in rows:
+        out.print(f"{title:<12}{text}", markup=False)
+
+
+def print_build(build: KernelBuild, out: Console) -> None:
+    """Print what was written, and what the hardware takes."""
+    rows = [
+        ("kernel", build.kernel),
+        ("written", f"{build.output}: {', '.join(build.files)}"),
+        ("time", f"{build.cycles} cycles a member, {build.latency} from start to done for {build.members} members"),
+        ("memory", f"{build.words} words, {build.bits} bits"),
+    ]
     for title, text in rows:
         out.print(f"{title:<12}{text}", markup=False)

@@ -146,3 +146,73 @@ class TestShow:
             dais_verif.list_kernels(tmp_path / "none.py")
         with pytest.raises(RequestError, match="libraries"):
             dais_verif.list_kernels(3)  # type: ignore[arg-type]
+
+
+CONV = """kernel = "conv2d"
+[input]
+shape = [1, 2, 3]
+type = "s4.1"
+[weights]
+shape = [1, 1, 2, 2]
+type = "s3.1"
+seed = 3
+[options]
+pad = [1, 0]
+"""
+
+
+class TestBuild:
+    def test_the_lines_of_the_page(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Build, simulate, prove, and compare with the unfolded program, as the page has it."""
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "conv.toml").write_text(CONV)
+        page = PAGE[PAGE.index("## An instance as hardware") : PAGE.index("## The shipped kernels")]
+        lines = re.findall(r"^    dais-verif (.*?)(?:  +#.*)?$", page, re.M)
+        assert [line.split()[0] for line in lines] == ["sim", "prove", "diff"]
+        asked(capsys, "kernel", "build", "conv2d", "--params", "conv.toml", "-o", "conv")
+        for line in lines:
+            out, _ = asked(capsys, *line.split(), *(["--sim", "icarus"] if line.startswith("sim") else []))
+            assert "PASS" in out
+
+    def test_the_folder_and_its_facts(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        (tmp_path / "conv.toml").write_text(CONV)
+        words = ("kernel", "build", "conv2d", "--params", tmp_path / "conv.toml", "-o", tmp_path / "conv")
+        assert "7 cycles a member" in asked(capsys, *words)[0]
+        built = dais_verif.build_kernel("conv2d", tmp_path / "conv.toml", output=tmp_path / "conv")
+        assert json.loads(asked(capsys, *words, "--json")[0]) == json.loads(built.to_json())
+        assert built.files == sorted(
+            path.relative_to(tmp_path / "conv").as_posix() for path in (tmp_path / "conv").rglob("*") if path.is_file()
+        )
+        assert (built.cycles, built.latency) == (7, built.members * 7 + 1)
+        assert np.load(tmp_path / "conv" / "aux" / "input1.npy").shape == (1, 1, 2, 2)
+        facts = json.loads((tmp_path / "conv" / "instance.json").read_bytes())
+        assert facts["index_space"] == [2, 3] and facts["facts"]["bits"] == built.bits
+
+    def test_what_was_edited_is_not_replaced(self, tmp_path: Path) -> None:
+        (tmp_path / "conv.toml").write_text(CONV)
+        dais_verif.build_kernel("conv2d", tmp_path / "conv.toml", output=tmp_path / "conv")
+        (tmp_path / "conv" / "model.v").write_text("mine")
+        with pytest.raises(InputError, match="was edited"):
+            dais_verif.build_kernel("conv2d", tmp_path / "conv.toml", output=tmp_path / "conv")
+
+    def test_a_kernel_of_ones_own(self, tmp_path: Path) -> None:
+        """The filter of the page, whose last member writes beyond its output."""
+        (file,) = (text for text in re.findall(r"^```toml\n(.*?)^```", PAGE, re.M | re.S) if "fir16.bin" in text)
+        (tmp_path / "fir16.bin").write_bytes((CORPUS / "p03_fir16" / "prog.v1.bin").read_bytes())
+        (tmp_path / "fir.toml").write_text(file)
+        built = dais_verif.build_kernel(str(tmp_path / "fir.toml"), output=tmp_path / "fir")
+        assert (built.members, built.cycles) == (7, 31 + 2 + 16)
+        (tmp_path / "fir.toml").write_text(file.replace("[7]", "[6]"))
+        with pytest.raises(InputError, match="breaks a law"):
+            dais_verif.build_kernel(str(tmp_path / "fir.toml"), output=tmp_path / "fir")
+
+    def test_other_requests_are_refused(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        (tmp_path / "conv.toml").write_text(CONV)
+        _, err = asked(capsys, "kernel", "build", "relu", "-o", tmp_path / "a", code=2)
+        assert "--params is missing" in err
+        _, err = asked(
+            capsys, "kernel", "build", "relu", "--params", tmp_path / "conv.toml", "-o", tmp_path / "a", code=2
+        )
+        assert "one for kernel 'conv2d'" in err
